@@ -1,0 +1,140 @@
+// The catalogue of everything that can go wrong and that a user or a retry policy must tell apart.
+// `code` is stable, `retry` is data; nothing in the project decides by an error's message.
+
+/**
+ * What may be done about an error:
+ * `never` – the same call will fail again; `soon` – try again after a backoff;
+ * `after` – try again when `retryAfterMs` has passed; `reconcile` – read the live value before trying again.
+ */
+export type Retry = 'never' | 'soon' | 'after' | 'reconcile';
+
+export abstract class AppError extends Error {
+  abstract readonly code: string;
+  abstract readonly retry: Retry;
+  /** Process exit code for a command that ends with this error (design: 1 failed, 2 usage or configuration). */
+  readonly exitCode: 1 | 2 = 1;
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** Thrown when the environment or the arguments are wrong. Carries every problem found, not only the first. */
+export class ConfigError extends AppError {
+  readonly code = 'CONFIG_INVALID';
+  readonly retry = 'never';
+  override readonly exitCode = 2;
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+/** Thrown when the program could not be reached or did not answer in time; nothing is known to have arrived. */
+export class ApiUnreachable extends AppError {
+  readonly code = 'API_UNREACHABLE';
+  readonly retry = 'soon';
+}
+
+/** Thrown on 429. `retryAfterMs` is what the answer's headers ask for, or null where it names nothing. */
+export class ApiThrottled extends AppError {
+  readonly code = 'API_THROTTLED';
+  readonly retry = 'after';
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, retryAfterMs: number | null) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Thrown on 5xx. */
+export class ApiUnavailable extends AppError {
+  readonly code = 'API_UNAVAILABLE';
+  readonly retry = 'soon';
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Thrown on 401: the secret is missing or wrong, and every further request would fail alike. */
+export class ApiUnauthorized extends AppError {
+  readonly code = 'API_UNAUTHORIZED';
+  readonly retry = 'never';
+}
+
+/** Thrown on any other answer below 500 that is not a success (a redirect, 404, 422 …). */
+export class ApiRejected extends AppError {
+  readonly code = 'API_REJECTED';
+  readonly retry = 'never';
+  readonly status: number;
+  /** The `details` of a 422 body; empty elsewhere. */
+  readonly details: readonly string[];
+
+  constructor(message: string, status: number, details: readonly string[]) {
+    super(message);
+    this.status = status;
+    this.details = details;
+  }
+}
+
+/** Thrown on a 2xx whose body is not what the contract says: HTML, cut JSON, no envelope, too large. */
+export class ContractViolation extends AppError {
+  readonly code = 'CONTRACT_VIOLATION';
+  readonly retry = 'soon';
+}
+
+/** Thrown when the database cannot be reached, or goes away in mid-work. */
+export class DatabaseUnreachable extends AppError {
+  readonly code = 'DB_UNREACHABLE';
+  readonly retry = 'soon';
+}
+
+/** Thrown when the database answers, but the mirror's schema is missing, older or newer than this program. */
+export class SchemaMismatch extends AppError {
+  readonly code = 'DB_SCHEMA_MISMATCH';
+  readonly retry = 'never';
+}
+
+/** Thrown when a migration fails or an applied one was edited since. Nothing of the failed one remains. */
+export class MigrationFailed extends AppError {
+  readonly code = 'DB_MIGRATION_FAILED';
+  readonly retry = 'never';
+}
+
+/** Thrown when the embedded Postgres cannot be started or shared. */
+export class EmbeddedPostgresFailed extends AppError {
+  readonly code = 'EMBEDDED_POSTGRES_FAILED';
+  readonly retry = 'never';
+}
+
+/** Thrown when another process holds what this command needs (a run of the same resource, a port, a directory). */
+export class Busy extends AppError {
+  readonly code = 'BUSY';
+  readonly retry = 'soon';
+}
+
+/** Gives back the error's message followed by those of its causes, on one line, without stack traces. */
+export function describeError(error: unknown): string {
+  const parts: string[] = [];
+  for (let current: unknown = error; current !== undefined && current !== null; ) {
+    const text = messageOf(current);
+    if (text !== '' && !parts.some((part) => part.includes(text))) parts.push(text);
+    current = current instanceof Error ? current.cause : undefined;
+  }
+  return parts.join(': ');
+}
+
+// Node's connection errors to a host with several addresses are AggregateErrors with an empty message.
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') {
+    return error.errors.map(messageOf).join('; ');
+  }
+  return error instanceof Error ? error.message : String(error);
+}
