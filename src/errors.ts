@@ -84,6 +84,12 @@ export class ApiRejected extends AppError {
   }
 }
 
+/** Thrown when a PUT was sent and no usable answer came: it may have been applied. Settle it by a GET, never by guessing. */
+export class WriteOutcomeUnknown extends AppError {
+  readonly code = 'WRITE_UNKNOWN';
+  readonly retry = 'reconcile';
+}
+
 /** Thrown on a 2xx whose body is not what the contract says: HTML, cut JSON, no envelope, too large. */
 export class ContractViolation extends AppError {
   readonly code = 'CONTRACT_VIOLATION';

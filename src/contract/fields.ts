@@ -1,0 +1,40 @@
+// The kinds of values that the API sends, as zod schemas. Knows spelling and range, no resource.
+
+import { z } from 'zod';
+
+/**
+ * An identifier: a UUID in text form. Source: contract, What the service does (stored as a string, never a number).
+ * Any variant and version is accepted, since the contract names none.
+ */
+export const identifier = z.guid();
+
+/**
+ * A date and time: ISO 8601 with a zone, kept as the text that was sent so that no precision is lost.
+ * Source: contract, What the service does. Year 0000 and zones beyond ±15:59 are no instants to Postgres.
+ */
+export const instant = z.iso
+  .datetime({ offset: true, error: 'expected an ISO 8601 date and time with a time zone' })
+  .regex(/^(?!0000)/, 'expected a year from 0001')
+  .regex(/(?:Z|[+-](?:0\d|1[0-5]):\d\d)$/, 'expected a time zone of at most 15:59 hours');
+
+/** A counter or an amount: an integer that neither JavaScript nor a bigint column distorts. */
+export const integer = z.int();
+
+/** Free text, an open set's value included: upstream may add values at any time, so none is an enum. */
+export const text = z.string();
+
+/** The fields that make a record what it is: without one of them it cannot be stored, and is rejected. */
+export const identity = { id: identifier, created_at: instant, updated_at: instant };
+
+/**
+ * Gives back the schema of a resource: `required` must be there, each of `carried` may be absent.
+ *
+ * A field that is absent says nothing about its value (nested objects are partial views, and a field may vanish
+ * upstream): its column is left alone. Fields that the contract does not know are kept.
+ */
+export function recordSchema<Required extends z.core.$ZodLooseShape, Carried extends z.core.$ZodLooseShape>(
+  required: Required,
+  carried: Carried,
+) {
+  return z.looseObject({ ...required, ...z.object(carried).partial().shape });
+}

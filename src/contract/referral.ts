@@ -1,0 +1,32 @@
+// The referral: a visitor, lead or customer that an affiliate brought.
+// Source: contract, Resources and their fields, Referral and Customer.
+
+import type { z } from 'zod';
+import { affiliateSchema } from './affiliate.ts';
+import { identity, instant, integer, recordSchema, text } from './fields.ts';
+import { linkSchema } from './link.ts';
+
+/** `id` is the processor's identifier, not a UUID. Names and emails have been seen null in the wild. */
+export const customerSchema = recordSchema(
+  {},
+  { platform: text.nullable(), id: text.nullable(), name: text.nullable(), email: text.nullable() },
+);
+
+/**
+ * A visitor has no customer yet, and a referral that came by coupon no link (both seen in the wild); hence a
+ * visitor's `processor_*` identifiers may be null too, and a referral that never expires may have no `expires_at`
+ * (assumed). `conversion_state` is an open set. `affiliate` is there where it was asked for.
+ */
+export const referralSchema = recordSchema(identity, {
+  processor_account_id: text.nullable(),
+  processor_customer_id: text.nullable(),
+  conversion_state: text,
+  deactivated_at: instant.nullable(),
+  expires_at: instant.nullable(),
+  customer: customerSchema.nullable(),
+  visits: integer,
+  link: linkSchema.nullable(),
+  affiliate: affiliateSchema.nullable(),
+});
+
+export type Referral = z.infer<typeof referralSchema>;

@@ -1,0 +1,54 @@
+// The one place that knows the other spellings of a field's name. Live deployments write the processor's and the
+// payout provider's name where the contract writes neutral words (seen in the wild); everything else here is neutral.
+
+/** Spelling seen in the wild → the contract's spelling, which is also the column's name. */
+export const WIRE_ALIASES: ReadonlyMap<string, string> = new Map([
+  ['stripe_account_id', 'processor_account_id'],
+  ['stripe_customer_id', 'processor_customer_id'],
+  ['stripe_charge_id', 'processor_charge_id'],
+  ['paypal_email', 'payout_email'],
+  ['paypal_email_confirmed_at', 'payout_email_confirmed_at'],
+]);
+
+/** Where a resource may nest another; nothing else is searched, so a foreign object keeps its own words. */
+const NESTED = ['campaign', 'links', 'link', 'customer', 'affiliate', 'sale', 'referral'] as const;
+
+/**
+ * Gives back the value with every alias of a resource's field renamed, nested resources included.
+ *
+ * The argument is never changed; what needs no renaming is given back as it is. Where both spellings are there,
+ * the contract's wins and the other stays as an unknown field, so that nothing is lost.
+ */
+export function toContractSpelling(value: unknown): unknown {
+  if (Array.isArray(value)) return mapIfChanged(value);
+  if (!isObject(value)) return value;
+  let renamed = renameKeys(value);
+  for (const key of NESTED) {
+    const before = renamed[key];
+    if (before === undefined || before === null) continue;
+    const after = toContractSpelling(before);
+    if (after === before) continue;
+    if (renamed === value) renamed = { ...value };
+    renamed[key] = after;
+  }
+  return renamed;
+}
+
+function mapIfChanged(values: readonly unknown[]): unknown {
+  const renamed = values.map(toContractSpelling);
+  return renamed.some((item, index) => item !== values[index]) ? renamed : values;
+}
+
+function renameKeys(object: Record<string, unknown>): Record<string, unknown> {
+  if (!Object.keys(object).some((key) => WIRE_ALIASES.has(key))) return object;
+  return Object.fromEntries(
+    Object.entries(object).map(([key, value]) => {
+      const neutral = WIRE_ALIASES.get(key);
+      return neutral === undefined || Object.hasOwn(object, neutral) ? [key, value] : [neutral, value];
+    }),
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
