@@ -1,0 +1,80 @@
+// The overlap walk: exact whatever is created, deleted or back-dated meanwhile, for about 14 % more requests.
+//
+// Why it misses no record that lives through it. Call covered the records read so far without a gap from the head.
+// Every window starts at least one record before the end of what is covered. If its first record is a covered one,
+// everything between that record and the window's end stands in the window itself: the window joins on, and its
+// records are covered too. If its first record is not a covered one, records vanished and pulled the list forward
+// past the overlap: there may be a gap, so the next window starts further back, until one joins on (the first page
+// always does). Records read beyond a gap are loaded, but join nothing on until it is closed. All that is assumed
+// is that the order of two records does not flip.
+// Where every page size divides a position, no window straddles it, and the walk gives up there. With pages of up
+// to 100 records the first such position is beyond any list; with fewer than 7 a program of 420 records has one.
+
+import type { Loader } from './loader.ts';
+import type { CrawlDeps, OverlapCheckpoint, Page } from './page.ts';
+import { furthestWindow, limitAfter } from './window.ts';
+
+/** How many covered identifiers are remembered: more than this many records created between two answers only
+ * cost extra steps back. Bounded, so that memory does not grow with the list. */
+const MAXIMUM_ANCHORS = 10_000;
+
+/** So many windows in a row without progress mean that the list is torn faster than it can be read. */
+const MAXIMUM_STALLS = 100;
+
+export interface OverlapOutcome {
+  readonly complete: boolean;
+  readonly checkpoint: OverlapCheckpoint;
+  readonly total: number;
+}
+
+/**
+ * Gives back how the walk ended; every page read has been pushed to the loader.
+ *
+ * Throws: what listing or loading throws; the signal's reason when aborted.
+ */
+export async function walkOverlap<P extends Page>(
+  deps: { listPage: CrawlDeps<P>['listPage']; loader: Loader<P> },
+  from: OverlapCheckpoint,
+  options: { signal?: AbortSignal | undefined },
+): Promise<OverlapOutcome> {
+  let { end, limit } = from;
+  let anchors = new Set(from.anchors);
+  let stepBack = 1;
+  let stalls = 0;
+  let total = 0;
+  while (stalls < MAXIMUM_STALLS) {
+    const window = furthestWindow(Math.max(0, end - stepBack), limit);
+    const page = await deps.listPage(window, options.signal);
+    limit = limitAfter(limit, window, page);
+    total = page.total;
+    const first = page.ids[0] ?? null;
+    // The first page joins on to the head itself. An empty page joins on nowhere: the list ended before it.
+    const joins = page.start === 0 || (first !== null && anchors.has(first));
+    if (joins) {
+      const before = anchors.size;
+      for (const id of page.ids) if (id !== null) anchors.add(id);
+      // A window that adds nothing repeats covered records (many were created meanwhile); its end still counts.
+      stalls = anchors.size > before || page.start + page.ids.length > end ? 0 : stalls + 1;
+      end = page.start + (page.isLast ? page.ids.length : page.limit);
+      stepBack = 1;
+      if (anchors.size > MAXIMUM_ANCHORS) anchors = new Set([...anchors].slice(-MAXIMUM_ANCHORS / 2));
+    } else {
+      stepBack = Math.min(stepBack * 2, end);
+      stalls += 1;
+    }
+    const checkpoint = overlapCheckpoint(end, limit, anchors);
+    await deps.loader.push(page, checkpoint);
+    if (joins && (page.isLast || page.ids.length === 0)) return { complete: true, checkpoint, total };
+  }
+  return { complete: false, checkpoint: overlapCheckpoint(end, limit, anchors), total };
+}
+
+/** Gives back the checkpoint from which a walk of the whole list starts. */
+export function overlapStart(limit: number): OverlapCheckpoint {
+  return { walk: 'overlap', end: 0, limit, anchors: [] };
+}
+
+// One window's worth of anchors is enough to join on again after a kill; fewer only cost steps back.
+function overlapCheckpoint(end: number, limit: number, anchors: ReadonlySet<string>): OverlapCheckpoint {
+  return { walk: 'overlap', end, limit, anchors: [...anchors].slice(-limit) };
+}

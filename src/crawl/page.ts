@@ -1,0 +1,57 @@
+// What the walk knows of a page and of its surroundings: positions, identities, totals. No SQL, no HTTP, no fields.
+
+/** What is asked for: the list is served in pages of `limit` records, the first page being 1. */
+export interface Window {
+  readonly page: number;
+  readonly limit: number;
+}
+
+/** What came back. Whoever lists may hang the records themselves on it: the walk hands pages on untouched. */
+export interface Page {
+  /** Position of the page's first record in the list, from 0, by the page number and limit that were answered. */
+  readonly start: number;
+  /** The limit that was answered; the program may serve fewer than were asked for. */
+  readonly limit: number;
+  /** Records in the whole list when the page was answered, as the program states it. */
+  readonly total: number;
+  /** The program names no next page. */
+  readonly isLast: boolean;
+  /** The records' identifiers in their order; null where a record has none that can be used. */
+  readonly ids: readonly (string | null)[];
+}
+
+/** What the caller does with pages: commits records, seen ids and checkpoint together, or nothing. */
+export interface Loaded {
+  /** Distinct records seen in this run so far, these pages included. */
+  readonly distinct: number;
+  /** How many identifiers of these pages this run had not seen before. */
+  readonly fresh: number;
+}
+
+export interface CrawlDeps<P extends Page> {
+  readonly listPage: (window: Window, signal: AbortSignal | undefined) => Promise<P>;
+  readonly load: (pages: readonly P[], checkpoint: Checkpoint) => Promise<Loaded>;
+}
+
+/** From where a killed run goes on; plain JSON, stored in the transaction that holds the pages before it. */
+export type Checkpoint = FrontierCheckpoint | OverlapCheckpoint;
+
+export interface FrontierCheckpoint {
+  readonly walk: 'frontier';
+  /** How many leading positions are known to be covered. */
+  readonly frontier: number;
+  /** The total as last answered; null before the first answer. */
+  readonly total: number | null;
+  readonly limit: number;
+  /** Whether the total fell, or changed at all, since the walk began. */
+  readonly fell: boolean;
+  readonly moved: boolean;
+}
+
+export interface OverlapCheckpoint {
+  readonly walk: 'overlap';
+  readonly end: number;
+  readonly limit: number;
+  /** The last covered identifiers, newest first: the next window must join on to one of them. */
+  readonly anchors: readonly string[];
+}

@@ -1,0 +1,242 @@
+// The walks against thousands of lists that change between any two answers.
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type CrawlOptions, crawl, type Verdict } from '../../src/crawl/crawl.ts';
+import { frontierStart, walkFrontier } from '../../src/crawl/frontier-walk.ts';
+import { makeLoader } from '../../src/crawl/loader.ts';
+import { overlapStart, walkOverlap } from '../../src/crawl/overlap-walk.ts';
+import { type ListCase, listCases, type MovingList, makeMovingList } from '../support/moving-list.ts';
+
+const WALKS = 4000;
+const runs = { numRuns: WALKS, seed: 20_261_121 };
+
+function crawlList(list: MovingList, given: ListCase, options: Partial<CrawlOptions> = {}): Promise<Verdict> {
+  return crawl(list, {
+    limit: given.limit,
+    concurrency: given.concurrency,
+    resumeFrom: null,
+    head: 'always',
+    ...options,
+  });
+}
+
+/** What every peer does: page after page until there is no next one. */
+async function walkPlainly(list: MovingList, given: ListCase): Promise<void> {
+  for (let page = 1; ; page += 1) {
+    const answer = await list.listPage({ page, limit: Math.min(given.limit, given.maximumLimit) });
+    await list.load([answer], frontierStart(given.limit));
+    if (answer.isLast) return;
+  }
+}
+
+describe('the frontier walk', () => {
+  test('misses no row that lived through it, while new rows come at the head', async () => {
+    let walks = 0;
+    let gaveUp = 0;
+    await fc.assert(
+      fc.asyncProperty(listCases('at-head', 1), async (given) => {
+        const list = makeMovingList(given);
+        const loader = makeLoader(list.load);
+        const from = frontierStart(given.limit);
+        const { complete } = await walkFrontier({ listPage: list.listPage, loader }, from, {
+          concurrency: 1,
+        });
+        await loader.drain();
+        walks += 1;
+        if (!complete) gaveUp += 1;
+        else expect(list.missed()).toEqual([]);
+      }),
+      runs,
+    );
+    expect(gaveUp / walks).toBeLessThan(0.01);
+  });
+
+  test('costs one request per page while the list is still', async () => {
+    await fc.assert(
+      fc.asyncProperty(listCases('at-head', 1), async (given) => {
+        const list = makeMovingList({ ...given, movingAnswers: 0 });
+        const loader = makeLoader(list.load);
+        await walkFrontier({ listPage: list.listPage, loader }, frontierStart(given.limit), {
+          concurrency: 1,
+        });
+        await loader.drain();
+        const limit = Math.min(given.limit, given.maximumLimit);
+        expect(list.answers()).toBe(Math.max(1, Math.ceil(given.size / limit)));
+        expect(list.seen.size).toBe(given.size);
+      }),
+      { ...runs, numRuns: 500 },
+    );
+  });
+});
+
+describe('the overlap walk', () => {
+  test('misses no row that lived through it, even when new rows are back-dated', async () => {
+    let walks = 0;
+    let gaveUp = 0;
+    await fc.assert(
+      fc.asyncProperty(listCases('anywhere', 1), async (given) => {
+        const list = makeMovingList(given);
+        const loader = makeLoader(list.load);
+        const { complete } = await walkOverlap(
+          { listPage: list.listPage, loader },
+          overlapStart(given.limit),
+          {},
+        );
+        await loader.drain();
+        walks += 1;
+        if (!complete) gaveUp += 1;
+        else expect(list.missed()).toEqual([]);
+      }),
+      runs,
+    );
+    expect(gaveUp / walks).toBeLessThan(0.01);
+  });
+
+  test('costs about a seventh more requests than plain pages on a long, still list', async () => {
+    const given = { size: 100_000, limit: 100, maximumLimit: 100, concurrency: 1 };
+    const list = makeMovingList({ ...given, changes: [[]], movingAnswers: 0, shuffle: 0 });
+    const loader = makeLoader(list.load);
+    await walkOverlap({ listPage: list.listPage, loader }, overlapStart(100), {});
+    await loader.drain();
+    expect(list.answers()).toBeGreaterThan(1000);
+    expect(list.answers()).toBeLessThan(1200);
+  });
+});
+
+describe('a crawl', () => {
+  test('that is verified missed no row, while new rows come at the head', async () => {
+    await fc.assert(
+      fc.asyncProperty(listCases('at-head', 1), async (given) => {
+        const list = makeMovingList(given);
+        const { verified } = await crawlList(list, given);
+        if (verified) expect(list.missed()).toEqual([]);
+      }),
+      runs,
+    );
+  });
+
+  test('that is verified misses a row only behind a back-dated insertion while a seen row vanished', async () => {
+    let excused = 0;
+    await fc.assert(
+      fc.asyncProperty(listCases('anywhere', 1), async (given) => {
+        const list = makeMovingList(given);
+        const { verified } = await crawlList(list, given);
+        if (!verified || list.missed().length === 0) return;
+        excused += 1;
+        expect([...list.did]).toEqual(expect.arrayContaining(['insert-back-dated', 'delete']));
+      }),
+      runs,
+    );
+    expect(excused / WALKS).toBeLessThan(0.02);
+  });
+
+  test('with several pages in flight misses a row only where an insertion and a deletion cancel out', async () => {
+    let excused = 0;
+    await fc.assert(
+      fc.asyncProperty(listCases('at-head', 8), async (given) => {
+        const list = makeMovingList(given);
+        const { verified, walk } = await crawlList(list, given);
+        if (!verified || list.missed().length === 0) return;
+        excused += 1;
+        expect(given.concurrency).toBeGreaterThan(1);
+        expect(walk).toBe('frontier');
+        expect(list.did).toContain('delete');
+        expect(list.did.has('insert-at-head') || list.did.has('insert-tied-with-newest')).toBe(true);
+      }),
+      runs,
+    );
+    expect(excused / WALKS).toBeLessThan(0.02);
+  });
+
+  test('of a list at rest sees every row, verified, at any concurrency, whatever the crawl before it missed', async () => {
+    await fc.assert(
+      fc.asyncProperty(listCases('anywhere', 8), async (given) => {
+        const list = makeMovingList(given);
+        await crawlList(list, given);
+        list.rest();
+        const { verified, distinct, total } = await crawlList(list, given);
+        expect(verified).toBe(true);
+        expect([...list.seen].sort()).toEqual(list.current().sort());
+        expect(distinct).toBe(total);
+      }),
+      { ...runs, numRuns: 1000 },
+    );
+  });
+
+  test('that was killed goes on from its checkpoint without missing a row that lived through both parts', async () => {
+    await fc.assert(
+      fc.asyncProperty(listCases('at-head', 1), fc.integer({ min: 1, max: 20 }), async (given, killAfter) => {
+        const list = makeMovingList(given);
+        const killed = new Error('killed');
+        const listPage: MovingList['listPage'] = async (window) => {
+          if (list.answers() >= killAfter) throw killed;
+          return list.listPage(window);
+        };
+        const first = await crawlList({ ...list, listPage }, given).catch((error: unknown) => {
+          if (error !== killed) throw error;
+          return null;
+        });
+        if (first !== null) return;
+        const { verified } = await crawlList(list, given, { resumeFrom: list.lastCheckpoint() });
+        if (verified) expect(list.missed()).toEqual([]);
+      }),
+      runs,
+    );
+  });
+
+  test('that was killed re-reads at most one page and the head of a still list', async () => {
+    const given = { size: 1000, limit: 100, maximumLimit: 100, concurrency: 1 };
+    const list = makeMovingList({ ...given, changes: [[]], movingAnswers: 0, shuffle: 0 });
+    const listPage: MovingList['listPage'] = async (window) => {
+      if (list.answers() === 6) throw new Error('killed');
+      return list.listPage(window);
+    };
+    const settings = { limit: 100, concurrency: 1, head: 'always' } as const;
+    await expect(crawl({ ...list, listPage }, { ...settings, resumeFrom: null })).rejects.toThrow('killed');
+    const verdict = await crawl(list, { ...settings, resumeFrom: list.lastCheckpoint() });
+    expect(verdict).toEqual({ verified: true, walk: 'frontier', distinct: 1000, total: 1000 });
+    // 10 pages, one of them twice, and the head.
+    expect(list.answers()).toBe(12);
+  });
+
+  test('is not verified where the program states more records than it serves', async () => {
+    const list = makeMovingList({
+      size: 30,
+      limit: 10,
+      maximumLimit: 10,
+      concurrency: 1,
+      changes: [[]],
+      movingAnswers: 0,
+      shuffle: 0,
+    });
+    const listPage: MovingList['listPage'] = async (window) => ({
+      ...(await list.listPage(window)),
+      total: 31,
+    });
+    const verdict = await crawl(
+      { ...list, listPage },
+      { limit: 10, concurrency: 1, resumeFrom: null, head: 'always' },
+    );
+    expect(verdict).toEqual({ verified: false, walk: 'overlap', distinct: 30, total: 31 });
+  });
+});
+
+test('the plain walk that every peer uses misses rows on the same lists', async () => {
+  let missing = 0;
+  let moved = 0;
+  await fc.assert(
+    fc.asyncProperty(listCases('at-head', 1), async (given) => {
+      const list = makeMovingList(given);
+      await walkPlainly(list, given);
+      if (list.did.size === 0) return;
+      moved += 1;
+      if (list.missed().length > 0) missing += 1;
+    }),
+    runs,
+  );
+  process.stdout.write(
+    `plain walk: missed a living row in ${missing} of ${moved} walks over a moving list\n`,
+  );
+  expect(missing).toBeGreaterThan(0);
+});
