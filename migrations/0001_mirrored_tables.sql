@@ -1,0 +1,236 @@
+-- Why: the tables that hold the copy of the affiliate program, one per resource of its API.
+-- Lock taken: none on anything that exists (new tables only). Breaking: no.
+--
+-- Decisions that hold for each of them
+-- * Identifiers are text: the contract says "Clients must store identifiers in a column or field type that holds a
+--   string". (The design's first draft said uuid; the contract wins.)
+-- * No foreign keys, checks or enums on what the program sends, and every column but the key may be null: the
+--   program may hand over half a pair, a value never seen before, or a partial view of a record.
+-- * Column names are the API's own field names. Names that start with an underscore are the mirror's.
+-- * The only secondary indexes here serve the filters and joins that everyone writes (each says which).
+
+create table campaigns (
+  id             text primary key,
+  created_at     timestamptz,
+  updated_at     timestamptz,
+  name           text,
+  _first_seen_at timestamptz not null,
+  _changed_at    timestamptz not null,
+  _observed_at   timestamptz not null,
+  _deleted_at    timestamptz,
+  _extra         jsonb
+);
+
+create table affiliates (
+  id                                   text primary key,
+  created_at                           timestamptz,
+  updated_at                           timestamptz,
+  first_name                           text,
+  last_name                            text,
+  email                                text,
+  payout_email                         text,
+  confirmed_at                         timestamptz,
+  payout_email_confirmed_at            timestamptz,
+  receive_new_commission_notifications boolean,
+  sign_in_count                        bigint,
+  unconfirmed_email                    text,
+  processor_customer_id                text,
+  processor_account_id                 text,
+  visitors                             bigint,
+  leads                                bigint,
+  conversions                          bigint,
+  state                                text,
+  campaign_id                          text,
+  commission_stats                     jsonb,
+  _first_seen_at                       timestamptz not null,
+  _changed_at                          timestamptz not null,
+  _observed_at                         timestamptz not null,
+  _deleted_at                          timestamptz,
+  _extra                               jsonb
+);
+
+create table links (
+  id             text primary key,
+  affiliate_id   text,
+  url            text,
+  token          text,
+  visitors       bigint,
+  leads          bigint,
+  conversions    bigint,
+  _first_seen_at timestamptz not null,
+  _changed_at    timestamptz not null,
+  _observed_at   timestamptz not null,
+  _deleted_at    timestamptz,
+  _extra         jsonb
+);
+
+create table referrals (
+  id                    text primary key,
+  created_at            timestamptz,
+  updated_at            timestamptz,
+  affiliate_id          text,
+  link_id               text,
+  processor_account_id  text,
+  processor_customer_id text,
+  conversion_state      text,
+  deactivated_at        timestamptz,
+  expires_at            timestamptz,
+  customer_platform     text,
+  customer_id           text,
+  customer_name         text,
+  customer_email        text,
+  visits                bigint,
+  _first_seen_at        timestamptz not null,
+  _changed_at           timestamptz not null,
+  _observed_at          timestamptz not null,
+  _deleted_at           timestamptz,
+  _extra                jsonb
+);
+
+create table sales (
+  id                   text primary key,
+  created_at           timestamptz,
+  updated_at           timestamptz,
+  referral_id          text,
+  affiliate_id         text,
+  currency             text,
+  charged_at           timestamptz,
+  processor_account_id text,
+  processor_charge_id  text,
+  invoiced_at          timestamptz,
+  charge_amount_cents  bigint,
+  refund_amount_cents  bigint,
+  tax_amount_cents     bigint,
+  sale_amount_cents    bigint,
+  _first_seen_at       timestamptz not null,
+  _changed_at          timestamptz not null,
+  _observed_at         timestamptz not null,
+  _deleted_at          timestamptz,
+  _extra               jsonb
+);
+
+create table commissions (
+  id             text primary key,
+  created_at     timestamptz,
+  updated_at     timestamptz,
+  campaign_id    text,
+  sale_id        text,
+  amount         bigint,
+  currency       text,
+  due_at         timestamptz,
+  paid_at        timestamptz,
+  state          text,
+  voided_at      timestamptz,
+  _first_seen_at timestamptz not null,
+  _changed_at    timestamptz not null,
+  _observed_at   timestamptz not null,
+  _deleted_at    timestamptz,
+  _extra         jsonb
+);
+
+-- A delta sync and every report by affiliate ask for the referrals of one affiliate.
+create index referrals_affiliate_id on referrals (affiliate_id);
+
+comment on table campaigns is 'Campaigns of the affiliate program: what affiliates are recruited for. Known through the affiliates and commissions that belong to them; the program has no list of its own.';
+comment on table affiliates is 'Affiliates: the people who refer customers. One row per affiliate that the program ever showed; rows with _deleted_at set are gone upstream.';
+comment on table links is 'Tracked addresses of the affiliates, with their counters.';
+comment on table referrals is 'Referrals: the visitors, leads and customers that affiliates brought. One row per referral that the program ever showed; rows with _deleted_at set are gone upstream.';
+comment on table sales is 'Charges of referred customers. Known through the commissions that were read; the program has no list of its own.';
+comment on table commissions is 'Known commissions: those that were read or written one by one. The program cannot list commissions, so this is not all of them; affiliates.commission_stats has the program''s own totals.';
+
+comment on column campaigns.id is 'Identifier of the campaign (a UUID in text form).';
+comment on column campaigns.created_at is 'When the campaign was created in the program.';
+comment on column campaigns.updated_at is 'When the program last updated the campaign.';
+comment on column campaigns.name is 'Name of the campaign.';
+
+comment on column affiliates.id is 'Identifier of the affiliate (a UUID in text form).';
+comment on column affiliates.created_at is 'When the affiliate joined the program.';
+comment on column affiliates.updated_at is 'When the program last updated the affiliate.';
+comment on column affiliates.first_name is 'First name.';
+comment on column affiliates.last_name is 'Last name.';
+comment on column affiliates.email is 'Email address that the affiliate signs in with.';
+comment on column affiliates.payout_email is 'Email address at the payout provider; may be an empty string.';
+comment on column affiliates.confirmed_at is 'When the affiliate confirmed the email address.';
+comment on column affiliates.payout_email_confirmed_at is 'When the affiliate confirmed the payout email address.';
+comment on column affiliates.receive_new_commission_notifications is 'Whether the affiliate is told of each new commission.';
+comment on column affiliates.sign_in_count is 'How often the affiliate signed in.';
+comment on column affiliates.unconfirmed_email is 'New email address that still waits to be confirmed.';
+comment on column affiliates.processor_customer_id is 'Customer identifier of the affiliate at the payment processor, where the affiliate is a customer too.';
+comment on column affiliates.processor_account_id is 'Account identifier at the payment processor.';
+comment on column affiliates.visitors is 'Visitors referred so far, as the program counts them (leads and conversions included).';
+comment on column affiliates.leads is 'Leads referred so far, as the program counts them (conversions included).';
+comment on column affiliates.conversions is 'Conversions referred so far, as the program counts them.';
+comment on column affiliates.state is 'State of the affiliate, such as active, disabled or suspicious. An open set: new words may appear.';
+comment on column affiliates.campaign_id is 'Campaign of the affiliate (campaigns.id).';
+comment on column affiliates.commission_stats is 'The program''s own commission totals of the affiliate by currency, as last sent. For example: commission_stats #>> ''{currencies,USD,unpaid,cents}''.';
+
+comment on column links.id is 'Identifier of the link (a UUID in text form).';
+comment on column links.affiliate_id is 'Affiliate whose link it is (affiliates.id); null where the link was only seen without its affiliate.';
+comment on column links.url is 'The tracked address.';
+comment on column links.token is 'The token in the address that names the affiliate.';
+comment on column links.visitors is 'Visitors that came through the link (leads and conversions included).';
+comment on column links.leads is 'Leads that came through the link (conversions included).';
+comment on column links.conversions is 'Conversions that came through the link.';
+
+comment on column referrals.id is 'Identifier of the referral (a UUID in text form).';
+comment on column referrals.created_at is 'When the referral was created: the first visit.';
+comment on column referrals.updated_at is 'When the program last updated the referral.';
+comment on column referrals.affiliate_id is 'Affiliate who brought the referral (affiliates.id).';
+comment on column referrals.link_id is 'Link that the referral came through (links.id); null where it came by coupon.';
+comment on column referrals.processor_account_id is 'Account identifier at the payment processor.';
+comment on column referrals.processor_customer_id is 'Customer identifier at the payment processor.';
+comment on column referrals.conversion_state is 'How far the referral came: visitor, lead or conversion. An open set: new words may appear.';
+comment on column referrals.deactivated_at is 'When the referral was switched off; null while it counts.';
+comment on column referrals.expires_at is 'When the referral ceases to earn commissions.';
+comment on column referrals.customer_platform is 'Payment processor of the customer, in lower case; null while there is no customer.';
+comment on column referrals.customer_id is 'Customer identifier at the payment processor, as given with the customer.';
+comment on column referrals.customer_name is 'Name of the customer.';
+comment on column referrals.customer_email is 'Email address of the customer.';
+comment on column referrals.visits is 'Number of visits of the referral.';
+
+comment on column sales.id is 'Identifier of the sale (a UUID in text form).';
+comment on column sales.created_at is 'When the sale was recorded in the program.';
+comment on column sales.updated_at is 'When the program last updated the sale.';
+comment on column sales.referral_id is 'Referral whose customer was charged (referrals.id).';
+comment on column sales.affiliate_id is 'Affiliate who earns from the sale (affiliates.id).';
+comment on column sales.currency is 'Currency code of the amounts of the sale.';
+comment on column sales.charged_at is 'When the customer was charged.';
+comment on column sales.processor_account_id is 'Account identifier at the payment processor.';
+comment on column sales.processor_charge_id is 'Charge identifier at the payment processor.';
+comment on column sales.invoiced_at is 'When the sale was invoiced.';
+comment on column sales.charge_amount_cents is 'Amount charged, in hundredths of the currency.';
+comment on column sales.refund_amount_cents is 'Amount given back, in hundredths of the currency.';
+comment on column sales.tax_amount_cents is 'Tax within the amount, in hundredths of the currency.';
+comment on column sales.sale_amount_cents is 'Amount that commissions are reckoned from, in hundredths of the currency.';
+
+comment on column commissions.id is 'Identifier of the commission (a UUID in text form).';
+comment on column commissions.created_at is 'When the commission was created.';
+comment on column commissions.updated_at is 'When the program last updated the commission.';
+comment on column commissions.campaign_id is 'Campaign whose terms the commission follows (campaigns.id).';
+comment on column commissions.sale_id is 'Sale that earned the commission (sales.id).';
+comment on column commissions.amount is 'Amount of the commission. The program does not say in which unit; hundredths of the currency are likely.';
+comment on column commissions.currency is 'Currency code of the amount.';
+comment on column commissions.due_at is 'When the commission becomes payable to the affiliate.';
+comment on column commissions.paid_at is 'When the commission was paid; null while it is unpaid.';
+comment on column commissions.state is 'State of the commission, such as pending, due, paid or voided. An open set: new words may appear.';
+comment on column commissions.voided_at is 'When the commission was voided; null where it was not.';
+
+-- The mirror's own columns mean the same in each table, so their comments are written once.
+do $$
+declare
+  mirrored text;
+begin
+  foreach mirrored in array array['campaigns', 'affiliates', 'links', 'referrals', 'sales', 'commissions'] loop
+    execute format('comment on column %I._first_seen_at is %L', mirrored,
+      'When the mirror first saw the record: the moment at which the request that brought it was sent.');
+    execute format('comment on column %I._changed_at is %L', mirrored,
+      'When the mirror last saw the content change, deletion and return included. Only content moves it: a sync that finds nothing new leaves it alone.');
+    execute format('comment on column %I._observed_at is %L', mirrored,
+      'The observation that wrote the row. Nothing that was observed earlier may overwrite it.');
+    execute format('comment on column %I._deleted_at is %L', mirrored,
+      'When the mirror found that the record is gone from the program; null while it lives. Every other column keeps its last value. Filter on _deleted_at is null for what exists today.');
+    execute format('comment on column %I._extra is %L', mirrored,
+      'Fields that the program sent and the contract does not know, by name; null where there were none. See schema_drift.');
+  end loop;
+end
+$$;

@@ -1,0 +1,139 @@
+// Brings the mirror's schema up to date, file by file, and refuses where files and database disagree.
+// Knows nothing of what the files do.
+
+import { DatabaseError, type Pool, type PoolClient } from 'pg';
+import { MigrationFailed } from '../errors.ts';
+import { MIGRATIONS_DIRECTORY, type MigrationFile, readMigrationFiles } from './migration-files.ts';
+
+export interface MigrationTarget {
+  /** The schema that the pool works in. */
+  readonly schema: string;
+  /** Where the files are; those of this program if left out. */
+  readonly directory?: string;
+}
+
+export interface AppliedMigration {
+  readonly name: string;
+  readonly sha256: string;
+}
+
+/**
+ * Applies the migrations that the schema lacks, each in its own transaction, and gives back their names.
+ * Creates the schema where there is none. Idempotent: yes, and safe for several processes at once (one works, the
+ * others wait and then find nothing to do).
+ *
+ * Throws: MigrationFailed where a file fails (nothing of it remains), was edited since it was applied, or is missing
+ * here although the database has it.
+ */
+export async function runMigrations(
+  pool: Pool,
+  { schema, directory = MIGRATIONS_DIRECTORY }: MigrationTarget,
+): Promise<{ applied: string[] }> {
+  const files = await readMigrationFiles(directory);
+  const client = await pool.connect();
+  let broken = false;
+  try {
+    // A session lock, since each file has a transaction of its own; it falls with the connection.
+    await client.query(`select pg_advisory_lock(hashtextextended($1, 0))`, [lockName(schema)]);
+    await createLedger(client, schema);
+    const done = await readApplied(client, schema);
+    refuseDisagreement(files, done);
+    const names = new Set(done.map(({ name }) => name));
+    const applied: string[] = [];
+    for (const file of files.filter(({ name }) => !names.has(name))) {
+      await applyFile(client, schema, file);
+      applied.push(file.name);
+    }
+    await client.query(`select pg_advisory_unlock(hashtextextended($1, 0))`, [lockName(schema)]);
+    return { applied };
+  } catch (error) {
+    // The connection may be dead or hold the lock: closing it is the one way to be rid of both.
+    broken = true;
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** Gives back what the schema's ledger of migrations says, in order; empty where there is no ledger yet. */
+export async function readApplied(
+  client: Pick<PoolClient, 'query'>,
+  schema: string,
+): Promise<readonly AppliedMigration[]> {
+  const table = `${schema}.schema_migrations`;
+  const found = await client.query<{ found: boolean }>(`select to_regclass($1) is not null as found`, [
+    table,
+  ]);
+  if (found.rows[0]?.found !== true) return [];
+  const answer = await client.query<AppliedMigration>(`select name, sha256 from ${table} order by name`);
+  return answer.rows;
+}
+
+function lockName(schema: string): string {
+  return `affiliate-mirror migrations of ${schema}`;
+}
+
+async function createLedger(client: PoolClient, schema: string): Promise<void> {
+  const found = await client.query(`select from pg_namespace where nspname = $1`, [schema]);
+  // "if not exists" would still ask for the right to create schemas, which a prepared schema makes needless.
+  if (found.rowCount === 0) await client.query(`create schema ${schema}`);
+  await client.query(`
+    begin;
+    set local client_min_messages to warning;
+    create table if not exists ${schema}.schema_migrations (
+      name       text primary key,
+      sha256     text not null,
+      applied_at timestamptz not null default clock_timestamp()
+    );
+    comment on table ${schema}.schema_migrations is 'Which migrations made this schema. Nothing for analysis.';
+    comment on column ${schema}.schema_migrations.name is 'File name of the migration.';
+    comment on column ${schema}.schema_migrations.sha256 is 'Fingerprint of the file when it was applied: an applied file must never be edited.';
+    comment on column ${schema}.schema_migrations.applied_at is 'When it was applied.';
+    commit`);
+}
+
+function refuseDisagreement(files: readonly MigrationFile[], done: readonly AppliedMigration[]): void {
+  const here = new Map(files.map((file) => [file.name, file]));
+  for (const { name, sha256 } of done) {
+    const file = here.get(name);
+    if (file === undefined) {
+      throw new MigrationFailed(
+        `the database has the migration ${name}, which this program lacks: the schema is newer. Update affiliate-mirror.`,
+      );
+    }
+    if (file.sha256 !== sha256) {
+      throw new MigrationFailed(
+        `${name} was edited after it had been applied. Restore the file, and put the change into a new migration.`,
+      );
+    }
+  }
+}
+
+async function applyFile(client: PoolClient, schema: string, file: MigrationFile): Promise<void> {
+  try {
+    await client.query(`begin; set local search_path to ${schema}`);
+    await client.query(file.sql);
+    await client.query(`insert into ${schema}.schema_migrations (name, sha256) values ($1, $2)`, [
+      file.name,
+      file.sha256,
+    ]);
+    await client.query('commit');
+  } catch (error) {
+    throw new MigrationFailed(`${file.name}${place(file, error)} failed; nothing of it remains`, {
+      cause: error,
+    });
+  }
+}
+
+// Postgres counts characters in the whole file, from 1; it gives no position for an error at run time, but often
+// names the statement or the function.
+function place(file: MigrationFile, error: unknown): string {
+  if (!(error instanceof DatabaseError)) return '';
+  if (error.position !== undefined) {
+    const before = [...file.sql].slice(0, Number(error.position) - 1);
+    const line = before.filter((character) => character === '\n').length + 1;
+    return ` line ${line} (${file.sql.split('\n')[line - 1]?.trim()})`;
+  }
+  const details = [error.where, error.detail].filter((text) => text !== undefined);
+  return details.length === 0 ? '' : ` (${details.join('; ').replaceAll('\n', ' ')})`;
+}

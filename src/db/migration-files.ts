@@ -1,0 +1,42 @@
+// The migrations that come with this program: their names, text and fingerprints. Knows no database.
+
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MigrationFailed } from '../errors.ts';
+
+export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL('../../migrations/', import.meta.url));
+
+export interface MigrationFile {
+  readonly name: string;
+  readonly sql: string;
+  readonly sha256: string;
+}
+
+/**
+ * Gives back every migration of the directory, in the order in which they apply.
+ *
+ * Throws: MigrationFailed where a file is not named NNNN_what_it_does.sql, or two share a number.
+ */
+export async function readMigrationFiles(directory: string): Promise<readonly MigrationFile[]> {
+  const names = (await readdir(directory)).toSorted();
+  let previous = '';
+  for (const name of names) {
+    if (!/^\d{4}_[a-z0-9_]+\.sql$/.test(name)) {
+      throw new MigrationFailed(`${join(directory, name)}: a migration is named NNNN_what_it_does.sql`);
+    }
+    const number = name.slice(0, 4);
+    if (number === previous) {
+      throw new MigrationFailed(`${join(directory, name)}: another migration has the number ${number}`);
+    }
+    previous = number;
+  }
+  return Promise.all(names.map((name) => readMigrationFile(directory, name)));
+}
+
+async function readMigrationFile(directory: string, name: string): Promise<MigrationFile> {
+  // A checkout on Windows may turn line ends around; that is no edit.
+  const sql = (await readFile(join(directory, name), 'utf8')).replaceAll('\r\n', '\n');
+  return { name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
+}

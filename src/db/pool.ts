@@ -1,0 +1,72 @@
+// How this program connects to its Postgres: search path, time zone and value types. Knows no table.
+
+import { Pool, type PoolConfig, types } from 'pg';
+import type { Logger } from '../log.ts';
+
+/** Longest wait for a connection: a database that is down must not hang a command. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+export interface PoolSettings {
+  readonly url: string;
+  /** Comes validated from the configuration: a plain lower-case name. */
+  readonly schema: string;
+  readonly max: number;
+  readonly applicationName: string;
+}
+
+/**
+ * Gives back a pool whose every connection works in the mirror's schema and in UTC.
+ *
+ * Both are startup options, not statements, so no connection ever exists without them. (A pooler that drops startup
+ * options, such as PgBouncer in transaction mode, cannot stand between.)
+ * Values: bigint comes back as a number, and a value that a number would distort is an error; timestamptz comes back
+ * as ISO 8601 text in UTC with microseconds, because a Date would cut them; numeric stays text; json and jsonb are
+ * parsed. Statement errors are pg's own, untouched.
+ */
+export function makePool({ log }: { log: Logger }, settings: PoolSettings): Pool {
+  const pool = new Pool({
+    connectionString: withStartupOptions(settings.url, settings.schema),
+    max: settings.max,
+    application_name: settings.applicationName,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    types: { getTypeParser },
+  });
+  // Without a listener, an idle connection that the server closes would end the process.
+  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
+  return pool;
+}
+
+// pg lets the address's own options win over ours, so they are joined in the address itself.
+function withStartupOptions(url: string, schema: string): string {
+  const address = new URL(url);
+  const ours = `-c search_path=${schema} -c timezone=UTC`;
+  const given = address.searchParams.get('options');
+  address.searchParams.set('options', given === null ? ours : `${given} ${ours}`);
+  return address.href;
+}
+
+type TypeParser = (text: string) => unknown;
+
+const PARSERS: ReadonlyMap<number, TypeParser> = new Map<number, TypeParser>([
+  [types.builtins.INT8, parseBigint],
+  [types.builtins.TIMESTAMPTZ, parseInstant],
+]);
+
+const getTypeParser: NonNullable<PoolConfig['types']>['getTypeParser'] = (id: number, format?: unknown) => {
+  const own = format === 'binary' ? undefined : PARSERS.get(id);
+  return own ?? (format === 'binary' ? types.getTypeParser(id, 'binary') : types.getTypeParser(id, 'text'));
+};
+
+function parseBigint(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) {
+    throw new RangeError(`the database returned ${text}, which a JavaScript number cannot hold`);
+  }
+  return value;
+}
+
+// '2026-01-02 03:04:05.678901+00' → '2026-01-02T03:04:05.678901Z'; the time zone is always UTC here.
+function parseInstant(text: string): string {
+  return text.replace(' ', 'T').replace(/\+00$/, 'Z');
+}

@@ -1,0 +1,193 @@
+// The row types of every table, as the pool returns values: bigint as number, timestamptz as ISO 8601 text.
+// A test compares the mirrored ones with the database; the meaning of each column stands in its comment there.
+
+import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+import type { Instant } from '../api/slot.ts';
+
+interface MirrorMetadata {
+  _first_seen_at: Instant;
+  _changed_at: Instant;
+  _observed_at: Instant;
+  _deleted_at: Instant | null;
+  _extra: Json | null;
+}
+
+/** Written as JSON text, read as a parsed value. */
+type Json = JSONColumnType<object>;
+
+interface Times {
+  created_at: Instant | null;
+  updated_at: Instant | null;
+}
+
+export interface CampaignsTable extends MirrorMetadata, Times {
+  id: string;
+  name: string | null;
+}
+
+export interface AffiliatesTable extends MirrorMetadata, Times {
+  id: string;
+  first_name: string | null;
+  last_name: string | null;
+  email: string | null;
+  payout_email: string | null;
+  confirmed_at: Instant | null;
+  payout_email_confirmed_at: Instant | null;
+  receive_new_commission_notifications: boolean | null;
+  sign_in_count: number | null;
+  unconfirmed_email: string | null;
+  processor_customer_id: string | null;
+  processor_account_id: string | null;
+  visitors: number | null;
+  leads: number | null;
+  conversions: number | null;
+  state: string | null;
+  campaign_id: string | null;
+  commission_stats: Json | null;
+}
+
+export interface LinksTable extends MirrorMetadata {
+  id: string;
+  affiliate_id: string | null;
+  url: string | null;
+  token: string | null;
+  visitors: number | null;
+  leads: number | null;
+  conversions: number | null;
+}
+
+export interface ReferralsTable extends MirrorMetadata, Times {
+  id: string;
+  affiliate_id: string | null;
+  link_id: string | null;
+  processor_account_id: string | null;
+  processor_customer_id: string | null;
+  conversion_state: string | null;
+  deactivated_at: Instant | null;
+  expires_at: Instant | null;
+  customer_platform: string | null;
+  customer_id: string | null;
+  customer_name: string | null;
+  customer_email: string | null;
+  visits: number | null;
+}
+
+export interface SalesTable extends MirrorMetadata, Times {
+  id: string;
+  referral_id: string | null;
+  affiliate_id: string | null;
+  currency: string | null;
+  charged_at: Instant | null;
+  processor_account_id: string | null;
+  processor_charge_id: string | null;
+  invoiced_at: Instant | null;
+  charge_amount_cents: number | null;
+  refund_amount_cents: number | null;
+  tax_amount_cents: number | null;
+  sale_amount_cents: number | null;
+}
+
+export interface CommissionsTable extends MirrorMetadata, Times {
+  id: string;
+  campaign_id: string | null;
+  sale_id: string | null;
+  amount: number | null;
+  currency: string | null;
+  due_at: Instant | null;
+  paid_at: Instant | null;
+  state: string | null;
+  voided_at: Instant | null;
+}
+
+export type RunMode = 'full' | 'delta';
+export type RunState = 'running' | 'succeeded' | 'partial' | 'failed' | 'interrupted' | 'skipped';
+
+export interface SyncRunsTable {
+  id: Generated<number>;
+  resource: string;
+  mode: RunMode;
+  state: Generated<RunState>;
+  requests: Generated<number>;
+  pages: Generated<number>;
+  rows_seen: Generated<number>;
+  rows_inserted: Generated<number>;
+  rows_updated: Generated<number>;
+  rows_unchanged: Generated<number>;
+  rows_rejected: Generated<number>;
+  rows_repeated: Generated<number>;
+  rows_deleted: Generated<number>;
+  deletes_held_back: Generated<number>;
+  total_upstream: number | null;
+  distinct_seen: Generated<number>;
+  verified: Generated<boolean>;
+  plan: JSONColumnType<object> | null;
+  checkpoint: JSONColumnType<object> | null;
+  error_code: string | null;
+  error: string | null;
+  started_at: Generated<Instant>;
+  heartbeat_at: Generated<Instant>;
+  finished_at: Instant | null;
+}
+
+export interface SeenIdsTable {
+  run_id: number;
+  record_id: string;
+}
+
+export interface RejectedRecordsTable {
+  id: Generated<number>;
+  run_id: number | null;
+  resource: string;
+  record_id: string | null;
+  reason: string;
+  payload: ColumnType<unknown, string, never>;
+  observed_at: Instant;
+}
+
+export type DriftKind = 'appeared' | 'vanished' | 'retyped';
+
+export interface SchemaDriftTable {
+  run_id: number;
+  resource: string;
+  field: string;
+  kind: DriftKind;
+  found: string | null;
+  occurrences: number;
+}
+
+export interface RecordHistoryTable {
+  id: Generated<number>;
+  table_name: string;
+  record_id: string;
+  change: 'updated' | 'deleted' | 'resurrected';
+  before: JSONColumnType<Record<string, unknown>>;
+  after: JSONColumnType<Record<string, unknown>>;
+  observed_at: Instant;
+  recorded_at: Generated<Instant>;
+  run_id: number | null;
+}
+
+export interface ConversionEventsView {
+  referral_id: string;
+  affiliate_id: string | null;
+  link_id: string | null;
+  customer_email: string | null;
+  from_state: string | null;
+  observed_at: Instant;
+  run_id: number | null;
+}
+
+export interface Tables {
+  campaigns: CampaignsTable;
+  affiliates: AffiliatesTable;
+  links: LinksTable;
+  referrals: ReferralsTable;
+  sales: SalesTable;
+  commissions: CommissionsTable;
+  sync_runs: SyncRunsTable;
+  seen_ids: SeenIdsTable;
+  rejected_records: RejectedRecordsTable;
+  schema_drift: SchemaDriftTable;
+  record_history: RecordHistoryTable;
+  conversion_events: ConversionEventsView;
+}
