@@ -1,8 +1,14 @@
 // One Postgres for the whole test run, with one template database that holds our schema.
 // TEST_DATABASE_URL names a server to use in place of the embedded one; its role must be allowed to create databases.
 
+import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { chmod, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { openEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
+import { makeLogger } from '../../src/log.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -40,13 +46,57 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function start(): Promise<Running> {
-  const url = process.env['TEST_DATABASE_URL'] ?? 'postgres://root@127.0.0.1:5432/test';
+  const given = process.env['TEST_DATABASE_URL'];
+  const server = given ? { url: given, stop: async () => {} } : await startServer();
   const template = `template_${process.pid}_${Date.now()}`;
-  await runOn(url, `create database ${template}`);
+  try {
+    await runOn(server.url, `create database ${template}`);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
   return {
-    postgres: { url, template },
-    stop: () => runOn(url, `drop database ${template} with (force)`),
+    postgres: { url: server.url, template },
+    async stop() {
+      await runOn(server.url, `drop database ${template} with (force)`);
+      await server.stop();
+    },
   };
+}
+
+async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'affiliate-mirror-test-'));
+  // mkdtemp closes it to all others, and root's Postgres runs as another user.
+  await chmod(dataDir, 0o755);
+  const endAtOnce = () => removeServer(dataDir);
+  // Ctrl-C makes vitest exit without tearing down, and only what is synchronous still runs.
+  process.once('exit', endAtOnce);
+  const server = await openEmbeddedPostgres({ log: makeLogger('warn') }, { dataDir });
+  // No test needs its data to outlive a crash of the machine.
+  for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
+    await runOn(server.url, `alter system set ${setting} = off`);
+  }
+  await runOn(server.url, 'select pg_reload_conf()');
+  return {
+    url: server.url,
+    async stop() {
+      await server.stop();
+      removeServer(dataDir);
+      process.off('exit', endAtOnce);
+    },
+  };
+}
+
+/** Gives back nothing; afterwards neither the server nor its directories exist. */
+function removeServer(dataDir: string): void {
+  const home = join(dataDir, 'postgres');
+  if (existsSync(home)) {
+    const directory = realpathSync(home);
+    const pidFile = join(directory, 'data', 'postmaster.pid');
+    if (existsSync(pidFile)) process.kill(Number.parseInt(readFileSync(pidFile, 'utf8'), 10), 'SIGQUIT');
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
+  }
+  rmSync(dataDir, { recursive: true, force: true });
 }
 
 async function runOn(url: string, statement: string): Promise<void> {

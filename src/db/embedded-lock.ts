@@ -1,0 +1,53 @@
+// Locks that several processes take on one file. Knows nothing of what they guard.
+// SQLite serves only for its portable file locks: the kernel releases them however the holder ends, so a
+// killed process leaves nothing stale behind. A file with a pid in it was rejected: two that find it stale
+// can each remove the other's new one, and pids are used again.
+
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface FileLock {
+  /** Idempotent: yes. */
+  release(): void;
+}
+
+/** Any number hold `shared` together; `exclusive` is held alone. */
+export type LockKind = 'shared' | 'exclusive';
+
+const SQLITE_BUSY = 5;
+const POLL_MS = 25;
+
+// A connection that nothing refers to is closed by the garbage collector, and its lock would go with it.
+const held = new Set<DatabaseSync>();
+
+/**
+ * Gives back the lock, or null where another process, or another part of this one, holds it.
+ *
+ * Throws: SQLite's error where the file cannot be made or opened.
+ */
+export function tryLock(path: string, kind: LockKind): FileLock | null {
+  const connection = new DatabaseSync(path, { timeout: 0 });
+  try {
+    connection.exec(kind === 'exclusive' ? 'begin exclusive' : 'begin; select * from sqlite_schema');
+  } catch (error) {
+    connection.close();
+    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return null;
+    throw error;
+  }
+  held.add(connection);
+  return {
+    release() {
+      if (held.delete(connection)) connection.close();
+    },
+  };
+}
+
+/** Gives back the exclusive lock as soon as it is free, or null where it was not within `waitMs`. */
+export async function waitForLock(path: string, waitMs: number): Promise<FileLock | null> {
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    const lock = tryLock(path, 'exclusive');
+    if (lock !== null || Date.now() >= deadline) return lock;
+    await delay(POLL_MS);
+  }
+}

