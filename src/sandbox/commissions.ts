@@ -1,0 +1,105 @@
+// GET and PUT /v1/commissions/:id. Knows what may be changed and how a refusal reads.
+//
+// Decisions where the contract is silent:
+// - An unknown commission is 404 also on PUT, whatever the body; so is an id that is no UUID.
+// - A time that is not ISO 8601 is 422 and changes nothing, also where the other parameter is valid. Only a
+//   truly empty `paid_at` clears it; one of blanks is not a time, 422.
+// - A PUT that sends neither parameter changes nothing; every other one moves `updated_at`, also where the
+//   value stays the same. Parameters in the address, unknown ones and those in array form are ignored.
+// - A commission's state (shown by the spelling `live`) follows its times when it is written: voided, paid, or
+//   due and pending by `due_at`; it then stays until the next write or until a live step lets it fall due.
+// - In the spelling `live`, a time sent comes back cut to the second, as seen in the wild.
+
+import type { Queryable } from './data.ts';
+import { readIsoTime } from './iso-time.ts';
+import { readSingle } from './query-parameters.ts';
+import type { Spelling, Wire } from './wire.ts';
+
+export interface CommissionDeps {
+  readonly pool: Queryable;
+  readonly wire: Wire;
+  readonly spelling: Spelling;
+  /** The schema, quoted. */
+  readonly s: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** The text of a JSON document. */
+  readonly body: string;
+}
+
+/** Gives back 200 with the commission, or 404. Source: contract, Retrieve commission. */
+export async function getCommission(deps: CommissionDeps, id: string): Promise<Answer> {
+  return read(deps, id, `select * from ${deps.s}.commissions where id = $1`, []);
+}
+
+/** Gives back 200 with the changed commission, 404 or 422. Source: contract, Update commission. */
+export async function putCommission(
+  deps: CommissionDeps,
+  id: string,
+  parameters: URLSearchParams,
+): Promise<Answer> {
+  const found = await getCommission(deps, id);
+  if (found.status !== 200) return found;
+
+  const paidAt = readSingle(parameters, 'paid_at');
+  const dueAt = readSingle(parameters, 'due_at');
+  const details: string[] = [];
+  if (paidAt !== undefined && paidAt !== '' && readIsoTime(paidAt) === undefined) {
+    details.push('Paid at is not an ISO 8601 time');
+  }
+  if (dueAt?.trim() === '') details.push("Due at can't be blank");
+  else if (dueAt !== undefined && readIsoTime(dueAt) === undefined) {
+    details.push('Due at is not an ISO 8601 time');
+  }
+  if (details.length > 0) {
+    return { status: 422, body: JSON.stringify({ error: 'Could not update commission', details }) };
+  }
+  if (paidAt === undefined && dueAt === undefined) return found;
+
+  const time = (text: string | undefined) => {
+    const instant = readIsoTime(text ?? '');
+    if (deps.spelling === 'live') instant?.setUTCMilliseconds(0);
+    return instant?.toISOString() ?? null;
+  };
+  return read(
+    deps,
+    id,
+    `update ${deps.s}.commissions set
+       paid_at = case when $2::boolean then $3::timestamptz else paid_at end,
+       due_at = coalesce($4::timestamptz, due_at),
+       state = case when voided_at is not null then 'voided'
+                    when case when $2 then $3 else paid_at end is not null then 'paid'
+                    when coalesce($4, due_at) <= now() then 'due' else 'pending' end,
+       updated_at = clock_timestamp()
+     where id = $1 returning *`,
+    [paidAt !== undefined, time(paidAt), time(dueAt)],
+  );
+}
+
+async function read(
+  deps: CommissionDeps,
+  id: string,
+  source: string,
+  values: readonly unknown[],
+): Promise<Answer> {
+  const { wire, s } = deps;
+  const affiliate = wire.affiliate('a', ['campaign', wire.campaign('ac')]);
+  const sale = wire.sale('sa', ['referral', wire.referral('r', 'l')], ['affiliate', affiliate]);
+  const result = await deps.pool.query<{ body: string }>(
+    `with co as (${source})
+     select ${wire.commission('co', ['campaign', wire.campaign('c')], ['sale', sale])}::text as body
+       from co
+       join ${s}.campaigns c on c.id = co.campaign_id
+       join ${s}.sales sa on sa.id = co.sale_id
+       join ${s}.referrals r on r.id = sa.referral_id
+       left join ${s}.links l on l.id = r.link_id
+       join ${s}.affiliates a on a.id = sa.affiliate_id
+       join ${s}.campaigns ac on ac.id = a.campaign_id`,
+    [id, ...values],
+  );
+  const [row] = result.rows;
+  if (row !== undefined) return { status: 200, body: row.body };
+  return { status: 404, body: JSON.stringify({ error: `Commission not found: ${id}` }) };
+}

@@ -1,0 +1,76 @@
+// How rows get in and out of the sandbox's tables: transactions, bulk insert, update and delete by id.
+// Knows SQL and the tables' names; not what a row means.
+
+import pg from 'pg';
+import type { Rows } from './rows.ts';
+
+/** A pool, or one connection of it inside a transaction. */
+export type Queryable = pg.Pool | pg.PoolClient;
+
+/** Gives back the schema's name as it must be written in SQL. */
+export function quoteSchema(schema: string): string {
+  return pg.escapeIdentifier(schema);
+}
+
+/** Gives back what `work` gives back, run in one transaction; a throw rolls all of it back. */
+export async function inTransaction<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((failure: Error) => {
+      broken = failure;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** Inserts the rows in one statement; columns that the rows do not name take their defaults. */
+export async function insertRows<T extends keyof Rows>(
+  db: Queryable,
+  s: string,
+  table: T,
+  rows: readonly Rows[T][],
+): Promise<void> {
+  const [first] = rows;
+  if (first === undefined) return;
+  const columns = Object.keys(first).map(pg.escapeIdentifier).join(', ');
+  await db.query(
+    `insert into ${s}.${table} (${columns})
+     select ${columns} from json_populate_recordset(null::${s}.${table}, $1::json)`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** Gives back whether a row with that id was there; sets the given columns of it. */
+export async function updateRow<T extends keyof Rows>(
+  db: Queryable,
+  s: string,
+  table: T,
+  id: string,
+  fields: Partial<Rows[T]>,
+): Promise<boolean> {
+  const columns = Object.keys(fields).map(pg.escapeIdentifier);
+  const assignments = columns.map((column) => `${column} = f.${column}`).join(', ');
+  const result = await db.query(
+    `update ${s}.${table} t set ${assignments}
+       from json_populate_record(null::${s}.${table}, $2::json) f where t.id = $1`,
+    [id, JSON.stringify(fields)],
+  );
+  return result.rowCount === 1;
+}
+
+/** Gives back whether a row with that id was there; deletes it with everything that hangs on it. */
+export async function deleteRow(db: Queryable, s: string, table: keyof Rows, id: string): Promise<boolean> {
+  const result = await db.query(`delete from ${s}.${table} where id = $1`, [id]);
+  return result.rowCount === 1;
+}

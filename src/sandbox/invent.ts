@@ -1,0 +1,204 @@
+// Invents one record at a time, as a believable program would hold it. Knows what such records look like and how
+// they follow from one another; not how many there are, nor where they are kept.
+
+import type { Randomness } from './randomness.ts';
+import {
+  type AffiliateRow,
+  type CampaignRow,
+  type CommissionRow,
+  type LinkRow,
+  PROCESSOR_ACCOUNT_ID,
+  type ReferralRow,
+  type SaleRow,
+} from './rows.ts';
+
+export const DAY_MS = 86_400_000;
+
+const CAMPAIGN_NAMES = ['Friends of the House', 'Agency Partners', 'Creators', 'Customers'];
+const PRICES_CENTS = [900, 1_900, 4_900, 9_900, 14_900, 29_900, 99_900];
+// Names that a mirror must carry unharmed, beside the plain ones.
+const UNUSUAL_NAMES = ['Zoë', 'José', 'Łukasz', 'Nguyễn', '美咲', "D'Arcy", 'Ana "Nita"', 'Back\\slash'];
+/** How long a visitor is remembered before a purchase no longer counts for the affiliate. */
+const COOKIE_DAYS = 60;
+
+/** Gives back the campaigns of a program, all of them older than `before`. */
+export function inventCampaigns(randomness: Randomness, before: Date): CampaignRow[] {
+  return CAMPAIGN_NAMES.map((name) => {
+    const created_at = instant(before.getTime() - randomness.integer(1, 30 * DAY_MS));
+    return {
+      id: randomness.uuid(),
+      created_at,
+      updated_at: created_at,
+      name,
+      commission_percent: randomness.pick([10, 15, 20, 30]),
+      days_until_due: randomness.pick([14, 30, 45]),
+    };
+  });
+}
+
+export function inventAffiliate(randomness: Randomness, campaignId: string, createdAt: Date): AffiliateRow {
+  const { first, last, email } = inventPerson(randomness);
+  const created_at = createdAt.toISOString();
+  const afterwards = instant(createdAt.getTime() + randomness.integer(30_000, 3 * DAY_MS));
+  const isConfirmed = !randomness.chance(0.08);
+  const isPayable = isConfirmed && randomness.chance(0.8);
+  return {
+    id: randomness.uuid(),
+    created_at,
+    updated_at: isConfirmed ? afterwards : created_at,
+    campaign_id: campaignId,
+    first_name: first,
+    last_name: last,
+    email,
+    payout_email: isPayable ? `payout.${email}` : '',
+    confirmed_at: isConfirmed ? afterwards : null,
+    payout_email_confirmed_at: isPayable && randomness.chance(0.9) ? afterwards : null,
+    receive_new_commission_notifications: randomness.chance(0.7),
+    sign_in_count: isConfirmed ? randomness.integer(1, 80) : 0,
+    unconfirmed_email: randomness.chance(0.03) ? `new.${email}` : null,
+    processor_customer_id: randomness.chance(0.15) ? `cus_${randomness.token(14)}` : null,
+    processor_account_id: randomness.chance(0.1) ? `acct_${randomness.token(16)}` : null,
+    state: randomness.chance(0.95) ? 'active' : randomness.pick(['disabled', 'suspicious']),
+  };
+}
+
+export function inventLink(
+  randomness: Randomness,
+  affiliate: Pick<AffiliateRow, 'id' | 'created_at' | 'first_name'>,
+): LinkRow {
+  const token = `${slug(affiliate.first_name)}${randomness.integer(100_000, 99_999_999)}`;
+  return {
+    id: randomness.uuid(),
+    created_at: affiliate.created_at,
+    affiliate_id: affiliate.id,
+    url: `https://www.example.com/?via=${token}`,
+    token,
+  };
+}
+
+/** Gives back a referral in the given state; a visitor has no customer yet. */
+export function inventReferral(
+  randomness: Randomness,
+  origin: { affiliate_id: string; link_id: string | null; createdAt: Date; conversion_state: string },
+): ReferralRow {
+  const { createdAt, conversion_state } = origin;
+  const created_at = createdAt.toISOString();
+  const isVisitor = conversion_state === 'visitor';
+  return {
+    id: randomness.uuid(),
+    created_at,
+    updated_at: instant(createdAt.getTime() + (isVisitor ? 0 : randomness.integer(1, 2 * DAY_MS))),
+    affiliate_id: origin.affiliate_id,
+    link_id: origin.link_id,
+    processor_account_id: PROCESSOR_ACCOUNT_ID,
+    processor_customer_id: null,
+    conversion_state,
+    deactivated_at: randomness.chance(0.02) ? instant(createdAt.getTime() + 3 * DAY_MS) : null,
+    expires_at:
+      conversion_state === 'conversion' ? null : instant(createdAt.getTime() + COOKIE_DAYS * DAY_MS),
+    customer_name: null,
+    customer_email: null,
+    visits: randomness.integer(1, isVisitor ? 4 : 12),
+    ...(isVisitor ? {} : inventCustomer(randomness)),
+  };
+}
+
+export function inventCustomer(
+  randomness: Randomness,
+): Pick<ReferralRow, 'processor_customer_id' | 'customer_name' | 'customer_email'> {
+  const { first, last, email } = inventPerson(randomness);
+  return {
+    processor_customer_id: `cus_${randomness.token(14)}`,
+    customer_name: `${first} ${last}`,
+    customer_email: email,
+  };
+}
+
+/** Gives back a sale; what was refunded was refunded whole, and then no tax is due on it. */
+export function inventSale(
+  randomness: Randomness,
+  referral: Pick<ReferralRow, 'id' | 'affiliate_id'>,
+  charge: { chargedAt: Date; currency: string; isRefunded: boolean },
+): SaleRow {
+  const charged_at = charge.chargedAt.toISOString();
+  const created_at = instant(charge.chargedAt.getTime() + randomness.integer(500, 90_000));
+  const amount = randomness.pick(PRICES_CENTS);
+  const tax = !charge.isRefunded && randomness.chance(0.4) ? Math.round((amount * 19) / 119) : 0;
+  const refund = charge.isRefunded ? amount : 0;
+  return {
+    id: randomness.uuid(),
+    created_at,
+    updated_at: created_at,
+    referral_id: referral.id,
+    affiliate_id: referral.affiliate_id,
+    currency: charge.currency,
+    charged_at,
+    processor_account_id: PROCESSOR_ACCOUNT_ID,
+    processor_charge_id: `ch_${randomness.token(24)}`,
+    invoiced_at: randomness.chance(0.9) ? charged_at : null,
+    charge_amount_cents: amount,
+    refund_amount_cents: refund,
+    tax_amount_cents: tax,
+    sale_amount_cents: amount - refund - tax,
+  };
+}
+
+/** Gives back the sale's commission as it stands at `asOf`: a refund voids it, time lets it fall due, some are paid. */
+export function inventCommission(
+  randomness: Randomness,
+  sale: SaleRow,
+  campaign: CampaignRow,
+  asOf: Date,
+): CommissionRow {
+  const createdAtMs = Date.parse(sale.created_at);
+  const dueAtMs = Date.parse(sale.charged_at) + campaign.days_until_due * DAY_MS;
+  const isVoided = sale.refund_amount_cents > 0;
+  const voidedAtMs = Math.min(createdAtMs + randomness.integer(1, 10 * DAY_MS), asOf.getTime());
+  const paidAtMs = dueAtMs + randomness.integer(0, 10 * DAY_MS);
+  const isPaid = !isVoided && paidAtMs <= asOf.getTime() && randomness.chance(0.75);
+  const changedAtMs = isVoided ? voidedAtMs : isPaid ? paidAtMs : createdAtMs;
+  // A voided commission keeps the amount that it was granted before the refund.
+  const shared = sale.charge_amount_cents - sale.tax_amount_cents;
+  return {
+    id: randomness.uuid(),
+    created_at: sale.created_at,
+    updated_at: instant(changedAtMs),
+    sale_id: sale.id,
+    affiliate_id: sale.affiliate_id,
+    campaign_id: campaign.id,
+    amount: Math.round((shared * campaign.commission_percent) / 100),
+    currency: sale.currency,
+    due_at: instant(dueAtMs),
+    paid_at: isPaid ? instant(paidAtMs) : null,
+    voided_at: isVoided ? instant(voidedAtMs) : null,
+    state: isVoided ? 'voided' : isPaid ? 'paid' : dueAtMs <= asOf.getTime() ? 'due' : 'pending',
+  };
+}
+
+/** Gives back the currency that a customer pays in. */
+export function inventCurrency(randomness: Randomness): string {
+  return randomness.chance(0.8) ? 'USD' : randomness.pick(['EUR', 'EUR', 'GBP']);
+}
+
+function inventPerson(randomness: Randomness): { first: string; last: string; email: string } {
+  const isUnusual = randomness.chance(0.02);
+  const first = isUnusual ? randomness.pick(UNUSUAL_NAMES) : randomness.faker.person.firstName();
+  const last = randomness.faker.person.lastName();
+  // Addresses of reserved domains: nobody's mail.
+  const domain = randomness.pick(['example.com', 'example.net', 'example.org']);
+  const number = randomness.integer(10_000, 999_999_999);
+  return { first, last, email: `${slug(first)}.${slug(last)}.${number}@${domain}` };
+}
+
+function slug(name: string): string {
+  return (
+    name
+      .normalize('NFKD')
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]/g, '') || 'affiliate'
+  );
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,182 @@
+// Lets time pass in the program: one small event after the other, at a steady rate or when a test asks for the
+// next one. Knows what happens how often; how a record changes stands in program.ts.
+
+import type { Logger } from '../log.ts';
+import { deleteRow, updateRow } from './data.ts';
+import { inventCustomer } from './invent.ts';
+import { addAffiliate, addReferral, addSale, type Moment, type Program, pickId } from './program.ts';
+
+export interface LiveOptions {
+  /** How many events happen in a second. */
+  readonly eventsPerSecond: number;
+}
+
+export interface LiveEvent {
+  readonly kind: LiveEventKind;
+  /** The id of the record that it happened to. */
+  readonly id: string;
+}
+
+export interface Live {
+  /** Gives back the event that happened; the same for the same seed, program and number of steps before. */
+  step(): Promise<LiveEvent>;
+  /** Stops the clock; the event under way is over when this resolves. */
+  stop(): Promise<void>;
+}
+
+type Happen = (m: Moment) => Promise<string | undefined>;
+
+const state = (name: string) => `conversion_state = '${name}'`;
+
+/** What happens, how often in a hundred events, and to whom; undefined where there is nobody it could happen to. */
+const EVENTS = {
+  visit: [40, async (m) => ((await pickId(m, 'affiliates')) ? (await addReferral(m)).id : undefined)],
+  visit_again: [
+    15,
+    (m) =>
+      change(m, 'referrals', 'true', (id) =>
+        m.client.query(`update ${m.s}.referrals set visits = visits + 1, updated_at = $2 where id = $1`, [
+          id,
+          m.now,
+        ]),
+      ),
+  ],
+  lead: [
+    15,
+    (m) =>
+      change(m, 'referrals', state('visitor'), (id) =>
+        updateRow(m.client, m.s, 'referrals', id, {
+          ...inventCustomer(m.randomness),
+          conversion_state: 'lead',
+          updated_at: m.now.toISOString(),
+        }),
+      ),
+  ],
+  conversion: [
+    8,
+    (m) =>
+      change(m, 'referrals', state('lead'), async (id) => {
+        const updated_at = m.now.toISOString();
+        const fields = { conversion_state: 'conversion', expires_at: null, updated_at };
+        await updateRow(m.client, m.s, 'referrals', id, fields);
+        await addSale(m, id);
+      }),
+  ],
+  sale: [8, (m) => change(m, 'referrals', state('conversion'), (id) => addSale(m, id))],
+  commission_due: [
+    4,
+    (m) =>
+      change(m, 'commissions', `state = 'pending'`, (id) =>
+        m.client.query(
+          `update ${m.s}.commissions set state = 'due', due_at = least(due_at, $2), updated_at = $2 where id = $1`,
+          [id, m.now],
+        ),
+      ),
+  ],
+  refund: [2, (m) => change(m, 'commissions', `state in ('pending', 'due')`, (id) => refund(m, id))],
+  affiliate_joins: [3, async (m) => (await addAffiliate(m)).id],
+  affiliate_signs_in: [
+    1,
+    (m) =>
+      change(m, 'affiliates', 'true', (id) =>
+        m.client.query(
+          `update ${m.s}.affiliates set sign_in_count = sign_in_count + 1, updated_at = $2 where id = $1`,
+          [id, m.now],
+        ),
+      ),
+  ],
+  customer_renamed: [
+    1,
+    (m) =>
+      change(m, 'referrals', 'customer_name is not null', (id) =>
+        updateRow(m.client, m.s, 'referrals', id, {
+          customer_name: m.randomness.faker.person.fullName(),
+          updated_at: m.now.toISOString(),
+        }),
+      ),
+  ],
+  referral_deleted: [
+    1.5,
+    (m) => change(m, 'referrals', 'true', (id) => deleteRow(m.client, m.s, 'referrals', id)),
+  ],
+  commission_deleted: [
+    1,
+    (m) => change(m, 'commissions', 'true', (id) => deleteRow(m.client, m.s, 'commissions', id)),
+  ],
+  affiliate_deleted: [
+    0.5,
+    (m) => change(m, 'affiliates', 'true', (id) => deleteRow(m.client, m.s, 'affiliates', id)),
+  ],
+} as const satisfies Record<string, readonly [weight: number, happen: Happen]>;
+
+export type LiveEventKind = keyof typeof EVENTS;
+
+/** Every kind of event, for those who wait for all of them. */
+export const LIVE_EVENT_KINDS = Object.keys(EVENTS) as LiveEventKind[];
+
+/** Gives back the program's life; without options nothing happens but by `step`. */
+export function makeLive(deps: { program: Program; log: Logger }, options: LiveOptions | null): Live {
+  const { program, log } = deps;
+  const step = () => program.moment(happenSomething);
+  let underWay: Promise<unknown> = Promise.resolve();
+  let isBusy = false;
+
+  const tick = () => {
+    // Where the database is slower than the rate, events are left out instead of piling up.
+    if (isBusy) return;
+    isBusy = true;
+    underWay = step()
+      .then((event) => log.debug(event, 'sandbox.live'))
+      .catch((error: unknown) => log.error({ err: error }, 'sandbox.live'))
+      .finally(() => {
+        isBusy = false;
+      });
+  };
+  const timer = options === null ? undefined : setInterval(tick, 1000 / options.eventsPerSecond);
+  return {
+    step,
+    async stop() {
+      clearInterval(timer);
+      await underWay;
+    },
+  };
+}
+
+async function happenSomething(m: Moment): Promise<LiveEvent> {
+  let draw = m.randomness.next() * 100;
+  for (const kind of LIVE_EVENT_KINDS) {
+    const [weight, happen] = EVENTS[kind];
+    if (draw < weight) {
+      const id = await happen(m);
+      if (id !== undefined) return { kind, id };
+      break;
+    }
+    draw -= weight;
+  }
+  // Nobody was there for it to happen to, so somebody comes.
+  return { kind: 'affiliate_joins', id: (await addAffiliate(m)).id };
+}
+
+async function change(
+  m: Moment,
+  table: 'affiliates' | 'referrals' | 'commissions',
+  condition: string,
+  apply: (id: string) => Promise<unknown>,
+): Promise<string | undefined> {
+  const id = await pickId(m, table, condition);
+  if (id !== undefined) await apply(id);
+  return id;
+}
+
+async function refund(m: Moment, commissionId: string): Promise<void> {
+  await m.client.query(
+    `with voided as (
+       update ${m.s}.commissions set state = 'voided', voided_at = $2, updated_at = $2 where id = $1
+       returning sale_id
+     )
+     update ${m.s}.sales s
+        set refund_amount_cents = charge_amount_cents, tax_amount_cents = 0, sale_amount_cents = 0, updated_at = $2
+       from voided where s.id = voided.sale_id`,
+    [commissionId, m.now],
+  );
+}

@@ -1,0 +1,85 @@
+// Brings a schema to hold exactly the program asked for: creates and seeds it, finds it there, or refuses. Knows
+// what may be dropped; nothing of HTTP.
+
+import type pg from 'pg';
+import { ConfigError } from '../errors.ts';
+import { inTransaction, quoteSchema } from './data.ts';
+import { countAllSql, createTablesSql, createTriggersSql, dropTablesSql, FORMAT, TABLES } from './schema.ts';
+import { type SeedSize, seedProgram } from './seed.ts';
+
+/**
+ * Gives back whether the program was seeded now; false where it was there already.
+ *
+ * Throws: ConfigError where the schema holds another program (unless `reset`), or tables that are not the
+ * sandbox's (always: those are never dropped).
+ * Idempotent: yes; two at once on one schema wait for each other, and a killed one leaves nothing behind.
+ */
+export async function prepareSchema(
+  pool: pg.Pool,
+  schema: string,
+  size: SeedSize,
+  reset: boolean,
+): Promise<boolean> {
+  const s = quoteSchema(schema);
+  const isSeeded = await inTransaction(pool, async (client) => {
+    await client.query(`select pg_advisory_xact_lock(hashtext('affiliate-mirror sandbox'), hashtext($1))`, [
+      schema,
+    ]);
+    const held = await readHeld(client, schema, s);
+    if (held !== null && !reset) {
+      refuseAnother(schema, held, size);
+      return false;
+    }
+    await client.query(`create schema if not exists ${s}`);
+    if (held !== null) await client.query(dropTablesSql(s));
+    await client.query(createTablesSql(s));
+    await client.query(
+      `insert into ${s}.sandbox_program (format, seed, affiliates, referrals) values ($1, $2, $3, $4)`,
+      [FORMAT, size.seed, size.affiliates, size.referrals],
+    );
+    await seedProgram(client, s, size);
+    await client.query(countAllSql(s));
+    await client.query(createTriggersSql(s));
+    return true;
+  });
+  // Marks the pages as visible to all, without which a far page costs a look at every row before it.
+  if (isSeeded) await pool.query(`vacuum analyze ${TABLES.map((table) => `${s}.${table}`).join(', ')}`);
+  return isSeeded;
+}
+
+interface Held extends SeedSize {
+  readonly format: number;
+}
+
+async function readHeld(client: pg.PoolClient, schema: string, s: string): Promise<Held | null> {
+  const found = await client.query<{ name: string }>(
+    'select tablename as name from pg_tables where schemaname = $1 and tablename = any($2)',
+    [schema, TABLES],
+  );
+  const names = found.rows.map((row) => row.name);
+  if (names.length === 0) return null;
+  if (!names.includes('sandbox_program')) {
+    throw new ConfigError([
+      `schema ${schema} holds tables that are not the sandbox's (${names.join(', ')}): give the sandbox another schema`,
+    ]);
+  }
+  const held = await client.query<Held>(
+    `select format, seed::float8 as seed, affiliates, referrals from ${s}.sandbox_program`,
+  );
+  return held.rows[0] ?? null;
+}
+
+function refuseAnother(schema: string, held: Held, wanted: SeedSize): void {
+  const describe = (size: SeedSize) =>
+    `seed ${size.seed}, ${size.affiliates} affiliates and ${size.referrals} referrals`;
+  const isSame =
+    held.format === FORMAT &&
+    held.seed === wanted.seed &&
+    held.affiliates === wanted.affiliates &&
+    held.referrals === wanted.referrals;
+  if (isSame) return;
+  const made = held.format === FORMAT ? '' : ' made by another version of the sandbox';
+  throw new ConfigError([
+    `schema ${schema} already holds a program${made} with ${describe(held)}, not ${describe(wanted)}: ask for the same again to go on with it, or give --reset to drop it and start anew`,
+  ]);
+}

@@ -1,0 +1,166 @@
+// What can happen in the program, each in one transaction: records come, change and go. Tests call it to change
+// the program under a client's feet; live steps are made of the same actions. Knows what must change together.
+
+import type pg from 'pg';
+import { deleteRow, insertRows, inTransaction, updateRow } from './data.ts';
+import {
+  inventAffiliate,
+  inventCommission,
+  inventCurrency,
+  inventLink,
+  inventReferral,
+  inventSale,
+} from './invent.ts';
+import { makeRandomness, type Randomness } from './randomness.ts';
+import type { AffiliateRow, CampaignRow, CommissionRow, LinkRow, ReferralRow, SaleRow } from './rows.ts';
+
+export interface ProgramDeps {
+  readonly pool: pg.Pool;
+  /** The schema, quoted. */
+  readonly s: string;
+  readonly seed: number;
+  readonly now: () => Date;
+}
+
+/** One transaction of the program, with the chance and the time that hold in it. */
+export interface Moment {
+  readonly client: pg.PoolClient;
+  readonly s: string;
+  readonly randomness: Randomness;
+  readonly now: Date;
+}
+
+export interface Program {
+  /**
+   * Gives back what `work` gives back, in one transaction. What chance brings depends only on the seed and on how
+   * many moments there were before, also across restarts.
+   */
+  moment<T>(work: (moment: Moment) => Promise<T>): Promise<T>;
+  /** Each insert invents what the fields leave out, and gives back the row. */
+  insertAffiliate(fields?: Partial<AffiliateRow>): Promise<AffiliateRow>;
+  /** Belongs to a random affiliate and its first link unless the fields say otherwise. */
+  insertReferral(fields?: Partial<ReferralRow>): Promise<ReferralRow>;
+  /** Adds a sale to a conversion, with its commission. */
+  insertSale(referralId: string, fields?: SaleFields): Promise<{ sale: SaleRow; commission: CommissionRow }>;
+  /** Each update and delete gives back whether there was a row with that id. `updated_at` moves unless given. */
+  updateAffiliate(id: string, fields: Partial<AffiliateRow>): Promise<boolean>;
+  updateReferral(id: string, fields: Partial<ReferralRow>): Promise<boolean>;
+  updateCommission(id: string, fields: Partial<CommissionRow>): Promise<boolean>;
+  deleteAffiliate(id: string): Promise<boolean>;
+  deleteReferral(id: string): Promise<boolean>;
+  deleteCommission(id: string): Promise<boolean>;
+}
+
+export interface SaleFields {
+  readonly sale?: Partial<SaleRow>;
+  readonly commission?: Partial<CommissionRow>;
+}
+
+/** Gives back the program kept in the schema's tables. */
+export function makeProgram(deps: ProgramDeps): Program {
+  const { pool, s, seed } = deps;
+
+  const moment = <T>(work: (moment: Moment) => Promise<T>) =>
+    inTransaction(pool, async (client) => {
+      const result = await client.query<{ steps: string }>(
+        `update ${s}.sandbox_program set steps = steps + 1 returning steps`,
+      );
+      const steps = Number(result.rows[0]?.steps);
+      return work({ client, s, randomness: makeRandomness(seed, steps), now: deps.now() });
+    });
+  const stamped = <T extends object>(fields: T) => ({ updated_at: deps.now().toISOString(), ...fields });
+
+  return {
+    moment,
+    insertAffiliate: (fields) => moment((m) => addAffiliate(m, fields)),
+    insertReferral: (fields) => moment((m) => addReferral(m, fields)),
+    insertSale: (referralId, fields) => moment((m) => addSale(m, referralId, fields)),
+    updateAffiliate: (id, fields) => updateRow(pool, s, 'affiliates', id, stamped(fields)),
+    updateReferral: (id, fields) => updateRow(pool, s, 'referrals', id, stamped(fields)),
+    updateCommission: (id, fields) => updateRow(pool, s, 'commissions', id, stamped(fields)),
+    deleteAffiliate: (id) => deleteRow(pool, s, 'affiliates', id),
+    deleteReferral: (id) => deleteRow(pool, s, 'referrals', id),
+    deleteCommission: (id) => deleteRow(pool, s, 'commissions', id),
+  };
+}
+
+/** Gives back an affiliate that just joined, with one link. */
+export async function addAffiliate(m: Moment, fields: Partial<AffiliateRow> = {}): Promise<AffiliateRow> {
+  const campaigns = await m.client.query<{ id: string }>(`select id from ${m.s}.campaigns order by id`);
+  const campaign = m.randomness.pick(campaigns.rows);
+  const affiliate = { ...inventAffiliate(m.randomness, campaign.id, m.now), ...fields };
+  await insertRows(m.client, m.s, 'affiliates', [affiliate]);
+  await insertRows(m.client, m.s, 'links', [inventLink(m.randomness, affiliate)]);
+  return affiliate;
+}
+
+/** Gives back a referral that just came, a visitor unless the fields say otherwise. */
+export async function addReferral(m: Moment, fields: Partial<ReferralRow> = {}): Promise<ReferralRow> {
+  const affiliateId = fields.affiliate_id ?? (await pickId(m, 'affiliates'));
+  if (affiliateId === undefined) throw new Error('there is no affiliate to refer anybody');
+  const links = await m.client.query<Pick<LinkRow, 'id'>>(
+    `select id from ${m.s}.links where affiliate_id = $1 order by created_at, id limit 1`,
+    [affiliateId],
+  );
+  const invented = inventReferral(m.randomness, {
+    affiliate_id: affiliateId,
+    link_id: links.rows[0]?.id ?? null,
+    createdAt: m.now,
+    conversion_state: fields.conversion_state ?? 'visitor',
+  });
+  const referral = { ...invented, updated_at: invented.created_at, ...fields };
+  await insertRows(m.client, m.s, 'referrals', [referral]);
+  return referral;
+}
+
+/** Gives back a sale that was just charged to that referral, with its commission. */
+export async function addSale(
+  m: Moment,
+  referralId: string,
+  fields: SaleFields = {},
+): Promise<{ sale: SaleRow; commission: CommissionRow }> {
+  const found = await m.client.query<{
+    affiliate_id: string;
+    currency: string | null;
+    campaign: CampaignRow;
+  }>(
+    `select r.affiliate_id, to_jsonb(c) as campaign,
+            (select currency from ${m.s}.sales where referral_id = r.id order by created_at limit 1) as currency
+       from ${m.s}.referrals r
+       join ${m.s}.affiliates a on a.id = r.affiliate_id
+       join ${m.s}.campaigns c on c.id = a.campaign_id
+      where r.id = $1`,
+    [referralId],
+  );
+  const [row] = found.rows;
+  if (row === undefined) throw new Error(`there is no referral ${referralId} to sell to`);
+  const referral = { id: referralId, affiliate_id: row.affiliate_id };
+  const currency = row.currency ?? inventCurrency(m.randomness);
+  const charge = { chargedAt: m.now, currency, isRefunded: false };
+  const sale = { ...inventSale(m.randomness, referral, charge), ...fields.sale };
+  const invented = inventCommission(m.randomness, sale, row.campaign, m.now);
+  const commission = { ...invented, ...fields.commission };
+  await insertRows(m.client, m.s, 'sales', [sale]);
+  await insertRows(m.client, m.s, 'commissions', [commission]);
+  return { sale, commission };
+}
+
+// Things happen to recent records: one of so many of the newest that qualify is drawn.
+const RECENT = 1_000;
+
+/** Gives back the id of a random recent row that meets the condition, or undefined where none does. */
+export async function pickId(
+  m: Moment,
+  table: 'affiliates' | 'referrals' | 'commissions',
+  condition = 'true',
+): Promise<string | undefined> {
+  const result = await m.client.query<{ id: string }>(
+    `with recent as materialized (
+       select id, row_number() over (order by created_at desc, id desc) - 1 as place
+         from ${m.s}.${table} where ${condition} order by created_at desc, id desc limit ${RECENT}
+     )
+     select id from recent where place = floor($1::float8 * (select count(*) from recent))`,
+    [m.randomness.next()],
+  );
+  return result.rows[0]?.id;
+}

@@ -1,0 +1,64 @@
+// How parameters are read from a query string or a form body: array form, single form, page and limit.
+// Knows nothing of what a parameter selects.
+//
+// Decisions where the contract is silent:
+// - A parameter that the endpoint does not have (per_page, say) is ignored; so is an unknown value of `expand`.
+// - A blank filter counts as not sent. A filter value that no row can have (a malformed UUID) finds nothing.
+// - A single-valued parameter sent twice takes its last value; sent as `name[]`, it is ignored. An array
+//   parameter takes every value sent, in either form.
+// - `limit` above 100 is cut to 100; below 1 or not a whole number, it is 25. `page` below 1 or not a whole
+//   number is 1. `pagination.limit` and `pagination.current_page` say what was used.
+
+/** Contract, Limits. */
+export const DEFAULT_LIMIT = 25;
+/** Contract, Limits. */
+export const MAXIMUM_LIMIT = 100;
+
+// Far beyond any list, and small enough for offsets to stay exact.
+const MAXIMUM_PAGE = 1_000_000_000;
+
+export interface Paging {
+  readonly page: number;
+  readonly limit: number;
+}
+
+/** Gives back the parameters of a request's address. */
+export function readQuery(url: string): URLSearchParams {
+  const mark = url.indexOf('?');
+  return readForm(mark === -1 ? '' : url.slice(mark + 1));
+}
+
+/** Gives back the parameters of a form-encoded text. */
+export function readForm(text: string): URLSearchParams {
+  // Postgres holds no NUL in text: a value with one becomes a value that no row has.
+  return new URLSearchParams(text.replaceAll('%00', '%EF%BF%BD'));
+}
+
+/** Gives back the last value sent under that name, or undefined where none was. */
+export function readSingle(parameters: URLSearchParams, name: string): string | undefined {
+  return parameters.getAll(name).at(-1);
+}
+
+/** Gives back the value of a single-valued filter, or undefined where it is blank or was not sent. */
+export function readFilter(parameters: URLSearchParams, name: string): string | undefined {
+  const value = readSingle(parameters, name);
+  return value === undefined || value.trim() === '' ? undefined : value;
+}
+
+/** Gives back every value sent under `name` or `name[]` that is not blank. */
+export function readArray(parameters: URLSearchParams, name: string): string[] {
+  return [...parameters.getAll(name), ...parameters.getAll(`${name}[]`)].filter(
+    (value) => value.trim() !== '',
+  );
+}
+
+/** Gives back the page and the limit that hold for a request. */
+export function readPaging(parameters: URLSearchParams): Paging {
+  const page = readPositive(readSingle(parameters, 'page')) ?? 1;
+  const limit = readPositive(readSingle(parameters, 'limit')) ?? DEFAULT_LIMIT;
+  return { page: Math.min(page, MAXIMUM_PAGE), limit: Math.min(limit, MAXIMUM_LIMIT) };
+}
+
+function readPositive(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d+$/.test(text) && Number(text) >= 1 ? Number(text) : undefined;
+}

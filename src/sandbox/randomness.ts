@@ -1,0 +1,43 @@
+// The sandbox's only source of chance: everything drawn from one seed, so that the same seed gives the same
+// program. Knows distributions; not what they are used for.
+
+import { base, en, Faker, generateMersenne53Randomizer } from '@faker-js/faker';
+
+export interface Randomness {
+  /** Names, words and addresses, drawn from the same seed. */
+  readonly faker: Faker;
+  /** A number from 0 up to, not including, 1. */
+  next(): number;
+  /** A whole number from `from` to `to`, both included. */
+  integer(from: number, to: number): number;
+  /** True in the given share of draws. */
+  chance(share: number): boolean;
+  pick<T>(items: readonly T[]): T;
+  uuid(): string;
+  /** Letters and digits, as the payment processor's identifiers have them. */
+  token(length: number): string;
+}
+
+const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
+
+/** Gives back a source of chance that draws the same values for the same seeds. */
+export function makeRandomness(...seeds: readonly number[]): Randomness {
+  const randomizer = generateMersenne53Randomizer();
+  randomizer.seed([...seeds]);
+  const faker = new Faker({ locale: [en, base], randomizer });
+  const next = () => randomizer.next();
+  const integer = (from: number, to: number) => from + Math.floor(next() * (to - from + 1));
+  return {
+    faker,
+    next,
+    integer,
+    chance: (share) => next() < share,
+    pick<T>(items: readonly T[]): T {
+      const item = items[Math.floor(next() * items.length)];
+      if (item === undefined) throw new RangeError('there is nothing to pick from');
+      return item;
+    },
+    uuid: () => faker.string.uuid(),
+    token: (length) => Array.from({ length }, () => ALPHABET[integer(0, ALPHABET.length - 1)]).join(''),
+  };
+}

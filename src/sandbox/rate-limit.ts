@@ -1,0 +1,52 @@
+// The account's request limit: an exact sliding window over the moments at which requests came in. Knows no HTTP.
+//
+// Decisions where the contract is silent:
+// - A request that is answered 429 does not count into the window, nor does one answered 401. Every other one
+//   does, also where a fault spoils its answer.
+// - The three headers stand on every answer to an authenticated request while the limit is on.
+// - RateLimit-Reset is the number of seconds, rounded up, until the oldest request leaves the window: after that
+//   wait at least one request is free again.
+
+/** At most `requests` in any window of `windowSeconds`; null means that no limit is kept. */
+export type RateLimit = { readonly requests: number; readonly windowSeconds: number } | null;
+
+export interface RateLimitVerdict {
+  readonly isAllowed: boolean;
+  /** The RateLimit-* headers (contract, addendum); empty while no limit is kept. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface RateLimiter {
+  /** Gives back whether a request received at that moment is within the limit, and counts it if so. */
+  receive(atMs: number): RateLimitVerdict;
+  /** Holds from the next request on; what was received before still counts. */
+  setLimit(limit: RateLimit): void;
+}
+
+/** Gives back a limiter that has received nothing yet. */
+export function makeRateLimiter(initial: RateLimit): RateLimiter {
+  let limit = initial;
+  let accepted: number[] = [];
+  return {
+    setLimit(next) {
+      limit = next;
+    },
+    receive(atMs) {
+      if (limit === null) return { isAllowed: true, headers: {} };
+      const windowMs = limit.windowSeconds * 1000;
+      accepted = accepted.filter((moment) => moment > atMs - windowMs);
+      const isAllowed = accepted.length < limit.requests;
+      if (isAllowed) accepted.push(atMs);
+      // Where the limit was lowered, more than one request has to leave before the next one fits.
+      const leaving = accepted[Math.max(0, accepted.length - limit.requests)] ?? atMs;
+      return {
+        isAllowed,
+        headers: {
+          'ratelimit-limit': String(limit.requests),
+          'ratelimit-remaining': String(Math.max(0, limit.requests - accepted.length)),
+          'ratelimit-reset': String(Math.ceil((leaving + windowMs - atMs) / 1000)),
+        },
+      };
+    },
+  };
+}

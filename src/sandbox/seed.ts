@@ -1,0 +1,152 @@
+// Fills empty tables with a whole program, the same for the same seed and sizes down to the last byte. Knows how
+// many of everything there are and how they are spread over time; a single record is invented elsewhere.
+
+import type pg from 'pg';
+import { insertRows } from './data.ts';
+import {
+  DAY_MS,
+  inventAffiliate,
+  inventCampaigns,
+  inventCommission,
+  inventCurrency,
+  inventLink,
+  inventReferral,
+  inventSale,
+} from './invent.ts';
+import { makeRandomness, type Randomness } from './randomness.ts';
+import type { AffiliateRow, CampaignRow, CommissionRow, LinkRow, ReferralRow, SaleRow } from './rows.ts';
+
+export interface SeedSize {
+  readonly seed: number;
+  readonly affiliates: number;
+  readonly referrals: number;
+}
+
+/** The moment at which every seeded program stands; fixed, or the same seed would give another program tomorrow. */
+export const SEEDED_AS_OF = new Date('2026-10-01T00:00:00.000Z');
+
+const SPAN_DAYS = 730;
+// The newest records are older than that moment, or what happened to them since would lie in its future.
+const NEWEST = new Date(SEEDED_AS_OF.getTime() - 3 * DAY_MS);
+const MOST_SALES_OF_ONE_CUSTOMER = 6;
+// Large enough that a statement's overhead does not count, small enough that memory does not grow with the size.
+const ROWS_PER_STATEMENT = 5_000;
+
+interface Batch {
+  readonly referrals: ReferralRow[];
+  readonly sales: SaleRow[];
+  readonly commissions: CommissionRow[];
+}
+
+/** Fills the tables, which must be empty and without triggers. */
+export async function seedProgram(client: pg.PoolClient, s: string, size: SeedSize): Promise<void> {
+  const randomness = makeRandomness(size.seed);
+  const start = new Date(SEEDED_AS_OF.getTime() - SPAN_DAYS * DAY_MS);
+  const campaigns = inventCampaigns(randomness, start);
+  await insertRows(client, s, 'campaigns', campaigns);
+
+  const { affiliates, links } = spreadAffiliates(randomness, campaigns, start, size.affiliates);
+  for (const rows of inSlices(affiliates)) await insertRows(client, s, 'affiliates', rows);
+  for (const rows of inSlices(links)) await insertRows(client, s, 'links', rows);
+
+  const referrers = makeReferrers(campaigns, affiliates, links);
+  for (let done = 0; done < size.referrals; done += ROWS_PER_STATEMENT) {
+    const batch: Batch = { referrals: [], sales: [], commissions: [] };
+    const until = Math.min(ROWS_PER_STATEMENT, size.referrals - done);
+    for (let index = 0; index < until; index += 1) addReferral(randomness, referrers, batch);
+    await insertRows(client, s, 'referrals', batch.referrals);
+    await insertRows(client, s, 'sales', batch.sales);
+    await insertRows(client, s, 'commissions', batch.commissions);
+  }
+}
+
+function spreadAffiliates(randomness: Randomness, campaigns: CampaignRow[], start: Date, count: number) {
+  const affiliates: AffiliateRow[] = [];
+  const links: LinkRow[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const previous = affiliates.at(-1);
+    // Some are created in the same millisecond, as an import does: lists must order them all the same.
+    const createdAt =
+      previous !== undefined && randomness.chance(0.03)
+        ? new Date(previous.created_at)
+        : between(randomness, start, NEWEST);
+    const affiliate = inventAffiliate(randomness, randomness.pick(campaigns).id, createdAt);
+    affiliates.push(affiliate);
+    const howMany = randomness.chance(0.2) ? randomness.integer(2, 4) : 1;
+    for (let made = 0; made < howMany; made += 1) links.push(inventLink(randomness, affiliate));
+  }
+  return { affiliates, links };
+}
+
+interface Referrer {
+  readonly affiliate: AffiliateRow;
+  readonly campaign: CampaignRow;
+  readonly links: LinkRow[];
+}
+
+function makeReferrers(campaigns: CampaignRow[], affiliates: AffiliateRow[], links: LinkRow[]): Referrer[] {
+  const campaignById = new Map(campaigns.map((campaign) => [campaign.id, campaign]));
+  const linksByAffiliate = Map.groupBy(links, (link) => link.affiliate_id);
+  return affiliates.map((affiliate) => {
+    const campaign = campaignById.get(affiliate.campaign_id);
+    if (campaign === undefined) throw new Error(`affiliate ${affiliate.id} is in no campaign`);
+    return { affiliate, campaign, links: linksByAffiliate.get(affiliate.id) ?? [] };
+  });
+}
+
+function addReferral(randomness: Randomness, referrers: readonly Referrer[], batch: Batch): void {
+  // Squaring favours the first ones: a few affiliates bring most of the referrals, as in life.
+  const referrer = referrers[Math.floor(referrers.length * randomness.next() ** 2)];
+  if (referrer === undefined) throw new Error('there is no affiliate to refer anybody');
+  const joinedAt = new Date(referrer.affiliate.created_at);
+  const previous = batch.referrals.at(-1);
+  const isTied =
+    previous !== undefined &&
+    Date.parse(previous.created_at) >= joinedAt.getTime() &&
+    randomness.chance(0.05);
+  const createdAt = isTied ? new Date(previous.created_at) : between(randomness, joinedAt, NEWEST);
+  const draw = randomness.next();
+  const conversion_state = draw < 0.68 ? 'visitor' : draw < 0.85 ? 'lead' : 'conversion';
+  // A coupon is entered at the checkout: nobody came by a link then.
+  const cameByCoupon = conversion_state !== 'visitor' && randomness.chance(0.05);
+  const referral = inventReferral(randomness, {
+    affiliate_id: referrer.affiliate.id,
+    link_id: cameByCoupon ? null : randomness.pick(referrer.links).id,
+    createdAt,
+    conversion_state,
+  });
+  repeatCustomer(randomness, referral, batch);
+  batch.referrals.push(referral);
+  if (conversion_state === 'conversion') addSales(randomness, referrer, referral, batch);
+}
+
+// A customer who came twice: two referrals answer to one email, so a filter by email can find several.
+function repeatCustomer(randomness: Randomness, referral: ReferralRow, batch: Batch): void {
+  if (referral.customer_email === null || !randomness.chance(0.02)) return;
+  const earlier = batch.referrals.findLast((other) => other.customer_email !== null);
+  if (earlier === undefined) return;
+  referral.customer_email = earlier.customer_email;
+  referral.customer_name = earlier.customer_name;
+  referral.processor_customer_id = earlier.processor_customer_id;
+}
+
+function addSales(randomness: Randomness, referrer: Referrer, referral: ReferralRow, batch: Batch): void {
+  const currency = inventCurrency(randomness);
+  const howMany = randomness.integer(1, MOST_SALES_OF_ONE_CUSTOMER);
+  let chargedAtMs = Date.parse(referral.created_at) + randomness.integer(60_000, 2 * DAY_MS);
+  for (let made = 0; made < howMany && chargedAtMs <= SEEDED_AS_OF.getTime() - DAY_MS; made += 1) {
+    const charge = { chargedAt: new Date(chargedAtMs), currency, isRefunded: randomness.chance(0.04) };
+    const sale = inventSale(randomness, referral, charge);
+    batch.sales.push(sale);
+    batch.commissions.push(inventCommission(randomness, sale, referrer.campaign, SEEDED_AS_OF));
+    chargedAtMs += randomness.integer(28, 32) * DAY_MS;
+  }
+}
+
+function between(randomness: Randomness, from: Date, until: Date): Date {
+  return new Date(randomness.integer(from.getTime(), until.getTime()));
+}
+
+function* inSlices<T>(rows: readonly T[]): Generator<T[]> {
+  for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT) yield rows.slice(at, at + ROWS_PER_STATEMENT);
+}

@@ -1,0 +1,125 @@
+// The HTTP face of the sandbox: routes, and the order in which a request is checked (secret, rate limit, fault,
+// then the work). Knows fastify; what each route answers stands in files of its own.
+//
+// Decisions where the contract is silent: an unknown route or method is 404 with `error`, after authentication.
+// A body that is not form-encoded is 415; a PUT without a body sends no parameter. /openapi.json needs no secret
+// and counts into no limit.
+
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from '../log.ts';
+import { INVALID_SECRET } from './authentication.ts';
+import type { ChooseFault } from './choose-fault.ts';
+import { type Answer, type CommissionDeps, getCommission, putCommission } from './commissions.ts';
+import { deliver, send } from './deliver.ts';
+import { type ListDeps, listAffiliates } from './list-affiliates.ts';
+import { listReferrals } from './list-referrals.ts';
+import { OPENAPI_DOCUMENT } from './openapi.ts';
+import { readForm, readQuery } from './query-parameters.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import type { ReceivedRequest, ReceivedRequests } from './received-requests.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    received: ReceivedRequest;
+  }
+}
+
+export interface ServerDeps {
+  readonly log: Logger;
+  readonly isAuthentic: (header: string | undefined) => boolean;
+  readonly rateLimiter: RateLimiter;
+  /** Asked for at every request, since the plan may change. */
+  readonly chooseFault: ChooseFault;
+  readonly requests: ReceivedRequests;
+  readonly lists: ListDeps;
+  readonly commissions: CommissionDeps;
+}
+
+// An address has to be of a length that the router takes, or a long id would not be answered as an unknown one.
+const MAXIMUM_ID_LENGTH = 4_000;
+
+/** Gives back the server, not yet listening. */
+export function makeServer(deps: ServerDeps): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: MAXIMUM_ID_LENGTH },
+    frameworkErrors: (_error, request, reply) => {
+      if (deps.isAuthentic(request.headers.authorization)) send(reply, notFound(request));
+      else refuse(reply);
+    },
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    (_request, body, done) => done(null, body),
+  );
+
+  app.addHook('onRequest', async (request, reply) => {
+    request.received = deps.requests.add(request.method, request.raw.url ?? '');
+    if (request.routeOptions.url === '/openapi.json') return;
+    if (!deps.isAuthentic(request.headers.authorization)) return refuse(reply);
+    const verdict = deps.rateLimiter.receive(request.received.receivedAt);
+    reply.headers(verdict.headers);
+    if (!verdict.isAllowed) {
+      send(reply, { status: 429, body: JSON.stringify({ error: 'Rate limit exceeded.' }) });
+    }
+  });
+  // Before the answer leaves: whoever has it in hand finds the request complete in the memory.
+  app.addHook('onSend', async (request, reply) => {
+    request.received.status = reply.statusCode;
+  });
+
+  const answer = async (request: FastifyRequest, reply: FastifyReply, work: () => Promise<Answer>) => {
+    const path = (request.raw.url ?? '').split('?', 1)[0] ?? '';
+    const fault = deps.chooseFault(request.method, path);
+    request.received.fault = fault;
+    await deliver(request, reply, fault, work);
+    return reply;
+  };
+  const ok = async (body: Promise<string>): Promise<Answer> => ({ status: 200, body: await body });
+  const query = (request: FastifyRequest) => readQuery(request.raw.url ?? '');
+
+  app.get('/v1/affiliates', (request, reply) =>
+    answer(request, reply, () => ok(listAffiliates(deps.lists, query(request)))),
+  );
+  app.get('/v1/referrals', (request, reply) =>
+    answer(request, reply, () => ok(listReferrals(deps.lists, query(request)))),
+  );
+  app.get<{ Params: { id: string } }>('/v1/commissions/:id', (request, reply) =>
+    answer(request, reply, () => getCommission(deps.commissions, readId(request.params.id))),
+  );
+  app.put<{ Params: { id: string }; Body: string | undefined }>('/v1/commissions/:id', (request, reply) =>
+    answer(request, reply, () =>
+      putCommission(deps.commissions, readId(request.params.id), readForm(request.body ?? '')),
+    ),
+  );
+  app.get('/openapi.json', (_request, reply) => reply.send(OPENAPI_DOCUMENT));
+  app.setNotFoundHandler((request, reply) => answer(request, reply, async () => notFound(request)));
+
+  app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500) deps.log.error({ err: error, url: request.raw.url }, 'sandbox.request');
+    const message = status >= 500 ? 'Internal server error.' : error.message;
+    send(reply, { status, body: JSON.stringify({ error: message }) });
+  });
+  return app;
+}
+
+function notFound(request: FastifyRequest): Answer {
+  return {
+    status: 404,
+    body: JSON.stringify({ error: `Route not found: ${request.method} ${request.url}` }),
+  };
+}
+
+function refuse(reply: FastifyReply): void {
+  reply.header('www-authenticate', 'Basic realm="API", charset="UTF-8"');
+  send(reply, { status: 401, body: JSON.stringify({ error: INVALID_SECRET }) });
+}
+
+// Postgres holds no NUL in text: an id with one becomes an id that no commission has.
+function readId(id: string): string {
+  return id.replaceAll('\0', '\uFFFD');
+}

@@ -1,0 +1,142 @@
+// Starts the whole sandbox on a pool that it is handed and does not close. Knows how its parts fit together, and
+// nothing that any of them knows.
+
+import type { AddressInfo } from 'node:net';
+import type pg from 'pg';
+import { Busy, ConfigError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { makeAuthentication } from './authentication.ts';
+import { makeChooseFault } from './choose-fault.ts';
+import { quoteSchema } from './data.ts';
+import type { FaultPlan } from './fault-plan.ts';
+import { makeReadListPage } from './list-page.ts';
+import { type Live, type LiveOptions, makeLive } from './live.ts';
+import { prepareSchema } from './prepare-schema.ts';
+import { makeProgram, type Program } from './program.ts';
+import { makeRateLimiter, type RateLimit } from './rate-limit.ts';
+import { makeReceivedRequests, type ReceivedRequest } from './received-requests.ts';
+import { makeServer } from './server.ts';
+import { makeWire, type Spelling } from './wire.ts';
+
+export interface SandboxOptions {
+  readonly schema: string;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly secret: string;
+  readonly seed: number;
+  readonly affiliates: number;
+  readonly referrals: number;
+  readonly rateLimit: RateLimit;
+  readonly faults: FaultPlan;
+  /** Null: nothing happens by itself. */
+  readonly live: LiveOptions | null;
+  /** Drops a program that the schema holds, and starts anew. */
+  readonly reset: boolean;
+  /** The contract's where left out. */
+  readonly spelling?: Spelling;
+}
+
+export interface Sandbox {
+  /** The base address, without `/v1`. */
+  readonly url: string;
+  readonly port: number;
+  /** Whether this start seeded the program; false where it was there already. */
+  readonly isSeeded: boolean;
+  /** What came in, oldest first; the last 10,000. */
+  readonly requests: readonly ReceivedRequest[];
+  readonly program: Program;
+  readonly live: Live;
+  /** Holds from the next request on, its counts and its chance beginning anew. */
+  setFaults(plan: FaultPlan): void;
+  setRateLimit(limit: RateLimit): void;
+  /** Ends every connection, also the stalled ones. Idempotent: yes. */
+  close(): Promise<void>;
+}
+
+/**
+ * Gives back the running sandbox, listening.
+ *
+ * Throws: ConfigError where the options are wrong or the schema holds another program; Busy where the port is taken.
+ */
+export async function startSandbox(
+  deps: { pool: pg.Pool; log: Logger },
+  options: SandboxOptions,
+): Promise<Sandbox> {
+  const { pool, log } = deps;
+  checkOptions(options);
+  const isSeeded = await prepareSchema(pool, options.schema, options, options.reset);
+
+  const s = quoteSchema(options.schema);
+  const spelling = options.spelling ?? 'neutral';
+  const wire = makeWire(spelling);
+  const received = makeReceivedRequests();
+  const rateLimiter = makeRateLimiter(options.rateLimit);
+  let chooseFault = makeChooseFault(options.faults, options.seed);
+  const server = makeServer({
+    log,
+    isAuthentic: makeAuthentication(options.secret),
+    rateLimiter,
+    chooseFault: (method, path) => chooseFault(method, path),
+    requests: received,
+    lists: { readListPage: makeReadListPage(pool, s), wire, s },
+    commissions: { pool, wire, spelling, s },
+  });
+  const url = await listen(server, options);
+  const { port } = server.server.address() as AddressInfo;
+  const program = makeProgram({ pool, s, seed: options.seed, now: () => new Date() });
+  const live = makeLive({ program, log }, options.live);
+  log.info({ url, schema: options.schema, isSeeded }, 'sandbox.listening');
+
+  return {
+    url,
+    port,
+    isSeeded,
+    requests: received.all,
+    program,
+    live,
+    setFaults(plan) {
+      chooseFault = makeChooseFault(plan, options.seed);
+    },
+    setRateLimit: rateLimiter.setLimit,
+    async close() {
+      await live.stop();
+      await server.close();
+    },
+  };
+}
+
+async function listen(
+  server: ReturnType<typeof makeServer>,
+  { host, port }: Pick<SandboxOptions, 'host' | 'port'>,
+): Promise<string> {
+  try {
+    return await server.listen({ host, port });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+      throw new Busy(`port ${port} is taken: give the sandbox another one, or 0 for any free one`, {
+        cause: error,
+      });
+    }
+    throw error;
+  }
+}
+
+function checkOptions(options: SandboxOptions): void {
+  const problems: string[] = [];
+  for (const name of ['seed', 'affiliates', 'referrals'] as const) {
+    const value = options[name];
+    // Larger seeds would fall together: the generator takes 32 bits.
+    if (!Number.isInteger(value) || value < 0 || value > 0x7fffffff) {
+      problems.push(`--${name} must be a whole number from 0 to ${0x7fffffff}, not ${value}`);
+    }
+  }
+  if (options.referrals > 0 && options.affiliates === 0) {
+    problems.push('--referrals needs at least one of --affiliates: every referral belongs to one');
+  }
+  if (options.secret === '') problems.push('the secret of the sandbox must not be empty');
+  if (options.live !== null && !(options.live.eventsPerSecond > 0 && options.live.eventsPerSecond <= 1000)) {
+    problems.push('--live must be more than 0 and at most 1000 events per second');
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+}
