@@ -1,0 +1,201 @@
+// The account's request budget, shared by every process on the mirror's database. Exact: the program never sees more
+// than the limit in any window, whatever the processes and the latency. Knows SQL and slots; sends no request.
+//
+// Why it is exact. The program counts a request at some moment between its sending and its answer. A slot therefore
+// counts from the moment that it is granted until one window after its answer: two requests that share a window at
+// the program always share one here. The price is the latency of a request per window, a fraction of a percent.
+// A process that dies with a slot in flight cannot give it back: that slot expires by itself after the longest
+// time that a request may take, and one window. The clock is the database's own; those of the machines do not matter.
+// Rejected: fixed windows and token buckets (both let up to twice the limit through at a boundary); BullMQ's limiter
+// (it counts jobs, not requests, and per queue).
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { AnsweredLimits, Instant, Slot, TakeSlot } from '../api/slot.ts';
+import type { RateLimit } from '../config.ts';
+import type { Database } from '../db/tables.ts';
+
+/** `writer` goes first: money waits for no walk. */
+export type Lane = 'reader' | 'writer';
+
+/** While a writer waits, readers keep this share of the limit, so that a batch never stops the mirror. */
+const READER_FLOOR = 0.2;
+/** A waiting writer says so again at least this often; one that died is forgotten after it. */
+const WRITER_WAIT_MS = 1000;
+/** In-flight slots have no known end: whoever waits for one looks again after this. */
+const LONGEST_NAP_MS = 250;
+/** Expired slots are kept a little: an answer on its way may still count their requests (see `learn`). */
+const KEPT_EXPIRED_MS = 60_000;
+/** A 429 whose headers name no moment pauses everybody this long where no window is configured. */
+const DEFAULT_PAUSE_MS = 30_000;
+
+export interface BudgetDeps {
+  readonly db: Kysely<Database>;
+}
+
+export interface BudgetOptions {
+  readonly rateLimit: RateLimit;
+  readonly lane: Lane;
+  /** The longest that one request may take, in milliseconds. */
+  readonly requestTimeoutMs: number;
+}
+
+/**
+ * Gives back the function that grants slots in one lane. It waits for as long as the budget demands.
+ *
+ * Throws (from that function): the signal's reason when aborted; the database's errors.
+ * Source of the limit itself: seen in the wild (45 requests per 30 seconds, may be lowered at any time).
+ */
+export function makeTakeSlot(deps: BudgetDeps, options: BudgetOptions): TakeSlot {
+  return async (signal) => {
+    for (;;) {
+      signal?.throwIfAborted();
+      const answer = await deps.db.transaction().execute((trx) => ask(trx, options));
+      if ('slot' in answer) return makeSlot(deps, options, answer.slot);
+      await sleep(answer.waitMs, undefined, { ...(signal && { signal }) }).catch((error: unknown) => {
+        signal?.throwIfAborted();
+        throw error;
+      });
+    }
+  };
+}
+
+interface GrantedSlot {
+  readonly id: string | null;
+  readonly grantedAt: Instant;
+}
+
+type Answer = { readonly slot: GrantedSlot } | { readonly waitMs: number };
+
+const now = sql<Instant>`to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+async function ask(trx: Transaction<Database>, options: BudgetOptions): Promise<Answer> {
+  const { rateLimit, lane } = options;
+  const pause = await readPause(trx, rateLimit !== null);
+  if (pause.waitMs > 0) return { waitMs: pause.waitMs };
+  if (rateLimit === null) return { slot: { id: null, grantedAt: pause.now } };
+
+  const usage = await readUsage(trx, rateLimit.requests);
+  const floor = Math.max(1, Math.floor(usage.limit * READER_FLOOR));
+  const stepsBack = lane === 'reader' && pause.writerWaits && usage.readers >= floor;
+  if (usage.free > 0 && !stepsBack) {
+    const holdSeconds = rateLimit.windowSeconds + options.requestTimeoutMs / 1000;
+    const { rows } = await sql<{ id: string; granted_at: Instant }>`
+      insert into request_slots (lane, granted_at, expires_at)
+      select ${lane}, moment, moment + make_interval(secs => ${holdSeconds})
+      from clock_timestamp() as moment
+      returning id, to_char(granted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as granted_at
+    `.execute(trx);
+    const row = rows[0];
+    if (row === undefined) throw new TypeError('an insert gave back no row');
+    return { slot: { id: row.id, grantedAt: row.granted_at } };
+  }
+  if (lane === 'writer') {
+    await sql`
+      update request_budget
+      set writer_waits_until = clock_timestamp() + make_interval(secs => ${WRITER_WAIT_MS / 1000})
+    `.execute(trx);
+  }
+  return { waitMs: Math.max(1, Math.min(usage.nextFreeMs, LONGEST_NAP_MS)) };
+}
+
+// The row lock makes the processes take turns; without a limit there is nothing to take turns for.
+async function readPause(
+  trx: Transaction<Database>,
+  isLimited: boolean,
+): Promise<{ now: Instant; waitMs: number; writerWaits: boolean }> {
+  const { rows } = await sql<{ now: Instant; wait_ms: number; writer_waits: boolean }>`
+    select ${now} as now,
+      ceil(greatest(0, coalesce(extract(epoch from paused_until - clock_timestamp()) * 1000, 0)))::int as wait_ms,
+      coalesce(writer_waits_until > clock_timestamp(), false) as writer_waits
+    from request_budget ${isLimited ? sql`for update` : sql``}
+  `.execute(trx);
+  const row = rows[0];
+  if (row === undefined) throw new TypeError('request_budget has lost its one row');
+  return { now: row.now, waitMs: row.wait_ms, writerWaits: row.writer_waits };
+}
+
+interface Usage {
+  readonly limit: number;
+  readonly free: number;
+  readonly readers: number;
+  readonly nextFreeMs: number;
+}
+
+async function readUsage(trx: Transaction<Database>, configuredLimit: number): Promise<Usage> {
+  await sql`
+    delete from request_slots where expires_at <= clock_timestamp() - make_interval(secs => ${KEPT_EXPIRED_MS / 1000})
+  `.execute(trx);
+  const { rows } = await sql<{ lim: number; used: number; readers: number; next_free_ms: number }>`
+    select least(${configuredLimit}::int, coalesce(max(b.limit_requests), ${configuredLimit}::int)) as lim,
+      (count(s.id) + coalesce(max(b.foreign_requests) filter (where b.foreign_until > clock_timestamp()), 0))::int
+        as used,
+      (count(s.id) filter (where s.lane = 'reader'))::int as readers,
+      coalesce(ceil(extract(epoch from least(
+        min(s.expires_at) filter (where s.released_at is not null),
+        max(b.foreign_until) filter (where b.foreign_until > clock_timestamp())
+      ) - clock_timestamp()) * 1000), ${LONGEST_NAP_MS})::int as next_free_ms
+    from request_budget b left join request_slots s on s.expires_at > clock_timestamp()
+  `.execute(trx);
+  const row = rows[0];
+  if (row === undefined) throw new TypeError('an aggregate gave back no row');
+  return { limit: row.lim, free: row.lim - row.used, readers: row.readers, nextFreeMs: row.next_free_ms };
+}
+
+function makeSlot(deps: BudgetDeps, options: BudgetOptions, granted: GrantedSlot): Slot {
+  return {
+    grantedAt: granted.grantedAt,
+    release: (limits) => deps.db.transaction().execute((trx) => give(trx, options, granted, limits)),
+  };
+}
+
+async function give(
+  trx: Transaction<Database>,
+  options: BudgetOptions,
+  granted: GrantedSlot,
+  limits: AnsweredLimits | null,
+): Promise<Instant> {
+  const windowSeconds = options.rateLimit?.windowSeconds ?? null;
+  if (limits !== null && (windowSeconds !== null || limits.throttled)) {
+    await learn(trx, options.rateLimit, granted, limits);
+  }
+  if (granted.id !== null && windowSeconds !== null) {
+    await sql`
+      update request_slots
+      set released_at = clock_timestamp(), expires_at = clock_timestamp() + make_interval(secs => ${windowSeconds})
+      where id = ${granted.id}
+    `.execute(trx);
+  }
+  const { rows } = await sql<{ now: Instant }>`select ${now} as now`.execute(trx);
+  const row = rows[0];
+  if (row === undefined) throw new TypeError('a select gave back no row');
+  return row.now;
+}
+
+// Belief: a limit below the configured one is followed at once, and forgotten once the answers name a higher one
+// again. Where fewer requests remain than we know of, somebody else uses the account: the difference is left alone
+// until the moment that the answer names.
+async function learn(
+  trx: Transaction<Database>,
+  rateLimit: RateLimit,
+  granted: GrantedSlot,
+  limits: AnsweredLimits,
+): Promise<void> {
+  const pauseMs = limits.throttled
+    ? (limits.resetMs ?? (rateLimit === null ? DEFAULT_PAUSE_MS : rateLimit.windowSeconds * 1000))
+    : null;
+  await sql`
+    update request_budget set
+      limit_requests = coalesce(${limits.limit}::int, limit_requests),
+      window_seconds = ${rateLimit?.windowSeconds ?? null}::numeric,
+      paused_until = greatest(paused_until, clock_timestamp() + make_interval(secs => ${pauseMs}::float8 / 1000)),
+      last_throttled_at = case when ${limits.throttled} then clock_timestamp() else last_throttled_at end
+  `.execute(trx);
+  if (limits.remaining === null || limits.limit === null || limits.resetMs === null) return;
+  await sql`
+    update request_budget set
+      foreign_requests = greatest(0, ${limits.limit - limits.remaining} - ours.used),
+      foreign_until = clock_timestamp() + make_interval(secs => ${limits.resetMs}::float8 / 1000)
+    from (select count(*)::int as used from request_slots where expires_at > ${granted.grantedAt}::timestamptz) as ours
+  `.execute(trx);
+}

@@ -1,0 +1,47 @@
+// What a run tells about itself, to the person who started it and to the one who reads the ledger later.
+
+import type { ListedResource } from '../contract/resources.ts';
+
+export type SyncMode = 'full' | 'delta';
+
+/** How each record read was counted; `seen` is always the sum of the others. */
+export interface RowCounts {
+  readonly seen: number;
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly rejected: number;
+  readonly repeated: number;
+}
+
+/** Told after every batch that was committed. */
+export interface SyncProgress {
+  readonly resource: ListedResource;
+  readonly requests: number;
+  readonly pages: number;
+  readonly rows: RowCounts;
+  /** Records that the program says exist; null before the first answer. */
+  readonly total: number | null;
+}
+
+/**
+ * How a run ended. `succeeded`: read to the end and verified. `partial`: read to the end, but the counts could not be
+ * verified; nothing was marked deleted. `skipped`: another process is at it (`reason` says which). A run that ends
+ * in an error has no summary: the error is thrown, and the ledger says `failed` or `interrupted`.
+ */
+export interface RunSummary {
+  readonly runId: number;
+  readonly resource: ListedResource;
+  readonly mode: SyncMode;
+  readonly state: 'succeeded' | 'partial' | 'skipped';
+  readonly reason: string | null;
+  readonly requests: number;
+  readonly pages: number;
+  readonly rows: RowCounts;
+  readonly deleted: number;
+  readonly deletesHeldBack: number;
+  readonly total: number | null;
+  readonly distinct: number;
+  readonly verified: boolean;
+  readonly durationMs: number;
+}
