@@ -4,6 +4,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, inject, type RunnerTestSuite, TestRunner } from 'vitest';
+import { makePool } from '../../src/db/pool.ts';
+import { makeLogger } from '../../src/log.ts';
 
 export interface TestDatabase {
   readonly url: string;
@@ -23,14 +25,17 @@ const KEPT = process.env['TEST_DATABASE_URL']
   ? 'kept on the server of TEST_DATABASE_URL'
   : 'kept until the run ends; set TEST_DATABASE_URL to look at them afterwards';
 
-/** Gives back a new, migrated, empty database and a pool on it. */
+/** Gives back a new database with an empty, migrated schema `mirror`, and the program's own kind of pool on it. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { url: serverUrl, template } = inject('testPostgres');
   const name = `test_${randomBytes(6).toString('hex')}`;
   await runOnServer([`create database ${name} template ${template}`]);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  const pool = new pg.Pool({ connectionString: url.href, max: 5 });
+  const pool = makePool(
+    { log: makeLogger('warn') },
+    { url: url.href, schema: 'mirror', max: 5, applicationName: 'test' },
+  );
   let closed: Promise<void> | undefined;
   const drop = () => {
     closed ??= pool.end();

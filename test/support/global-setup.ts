@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
+import { runMigrations } from '../../src/db/migrate.ts';
+import { makePool } from '../../src/db/pool.ts';
 import { makeLogger } from '../../src/log.ts';
 
 declare module 'vitest' {
@@ -51,6 +53,7 @@ async function start(): Promise<Running> {
   const template = `template_${process.pid}_${Date.now()}`;
   try {
     await runOn(server.url, `create database ${template}`);
+    await migrate(server.url, template);
   } catch (error) {
     await server.stop();
     throw error;
@@ -97,6 +100,21 @@ function removeServer(dataDir: string): void {
     rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
   }
   rmSync(dataDir, { recursive: true, force: true });
+}
+
+async function migrate(serverUrl: string, database: string): Promise<void> {
+  const url = new URL(serverUrl);
+  url.pathname = `/${database}`;
+  const log = makeLogger('warn');
+  const pool = makePool(
+    { log },
+    { url: url.href, schema: 'mirror', max: 1, applicationName: 'test template' },
+  );
+  try {
+    await runMigrations(pool, { schema: 'mirror' });
+  } finally {
+    await pool.end();
+  }
 }
 
 async function runOn(url: string, statement: string): Promise<void> {
