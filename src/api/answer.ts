@@ -1,0 +1,162 @@
+// From what became of a request to a value or an error of the catalogue: the only place that knows what a status
+// means. Retries nothing, sends nothing.
+
+import { errorBodySchema } from '../contract/error-body.ts';
+import {
+  ApiRejected,
+  ApiThrottled,
+  ApiUnauthorized,
+  ApiUnavailable,
+  ApiUnreachable,
+  type AppError,
+  ContractViolation,
+  describeError,
+  WriteOutcomeUnknown,
+} from '../errors.ts';
+import { excerpt } from './excerpt.ts';
+import { type AnswerHeaders, readRateLimitHeaders } from './rate-limit-headers.ts';
+import type { Scrub } from './scrub.ts';
+import type { AnswerBody, ApiRequest, Outcome } from './send-request.ts';
+
+/** What a message needs to know of the call that it is about. */
+export interface AnswerContext {
+  readonly request: ApiRequest;
+  /** Scheme, host and port of the program. */
+  readonly origin: string;
+  /** How often the request was sent so far, this time included. */
+  readonly attempt: number;
+  readonly scrub: Scrub;
+}
+
+/**
+ * Gives back what `parse` makes of a success's JSON.
+ *
+ * Throws: ApiUnauthorized on 401; ApiThrottled on 429; ApiRejected on any other status from 300 to 499;
+ * ApiUnavailable on 5xx; ApiUnreachable where no whole answer came; ContractViolation on a success that is not
+ * what the contract says. On a PUT that may have been applied, the last three become WriteOutcomeUnknown.
+ * `parse` throws ContractViolation and nothing else.
+ */
+export function readAnswer<T>(
+  context: AnswerContext,
+  outcome: Outcome,
+  parse: (json: unknown, reject: RejectAnswer) => T,
+): T {
+  try {
+    if (outcome.kind === 'unanswered') throw unreachable(context, 'no answer', outcome.reason);
+    if (!isSuccess(outcome.status)) throw errorOfStatus(context, outcome);
+    if (outcome.body.kind === 'broken-off')
+      throw unreachable(context, 'no whole answer', outcome.body.reason);
+    return parse(...readJson(context, outcome.body));
+  } catch (error) {
+    if (!isMaybeApplied(context.request, outcome)) throw error;
+    throw outcomeUnknown(context.request, error);
+  }
+}
+
+/** Makes the ContractViolation for an answer: what the contract says stands there. */
+export type RejectAnswer = (expected: string) => ContractViolation;
+
+/** Gives back whether the request changes something upstream and its outcome leaves open whether it did. */
+export function isMaybeApplied(request: ApiRequest, outcome: Outcome): boolean {
+  if (request.method !== 'PUT') return false;
+  return outcome.kind === 'unanswered' ? outcome.isSent : isSuccess(outcome.status) || outcome.status >= 500;
+}
+
+/** Gives back the error for a PUT that may have been applied. */
+export function outcomeUnknown(request: ApiRequest, cause: unknown): WriteOutcomeUnknown {
+  return new WriteOutcomeUnknown(
+    `${request.method} ${request.path} was sent, but whether it was applied is unknown (${describeError(cause)})`,
+    { cause },
+  );
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 'answered' }>): AppError {
+  const { status, headers } = answer;
+  const { summary, details } = readErrorBody(context, answer.body);
+  if (status === 401) {
+    return new ApiUnauthorized(
+      `the program refused the API secret (401: ${summary}): check AFFILIATE_API_SECRET`,
+    );
+  }
+  const call = `${context.request.method} ${context.request.path}`;
+  if (status === 429) {
+    const { resetMs } = readRateLimitHeaders(status, headers, Date.now());
+    return new ApiThrottled(
+      `the program limits the request rate: 429 to ${call} ${afterAttempts(context)}`,
+      resetMs,
+    );
+  }
+  if (status >= 500) {
+    return new ApiUnavailable(
+      `the program failed on ${call} ${afterAttempts(context)} (${status}: ${summary})`,
+      status,
+    );
+  }
+  if (status < 400) {
+    const target = redirectTarget(context, headers);
+    return new ApiRejected(
+      `the program answered ${call} with a redirect (${status}) to ${target}: check AFFILIATE_API_URL`,
+      status,
+      [],
+    );
+  }
+  const reasons = [summary, ...details].join('; ');
+  return new ApiRejected(`the program rejected ${call} (${status}: ${reasons})`, status, details);
+}
+
+function readErrorBody(
+  { scrub }: AnswerContext,
+  body: AnswerBody,
+): { summary: string; details: readonly string[] } {
+  if (body.kind !== 'text') return { summary: excerpt(body.reason), details: [] };
+  const parsed = errorBodySchema.safeParse(parseJson(body.text));
+  if (!parsed.success) return { summary: excerpt(scrub(body.text)) || 'an empty body', details: [] };
+  const { error, details = [] } = parsed.data;
+  return { summary: excerpt(scrub(error)), details: details.map((detail) => excerpt(scrub(detail))) };
+}
+
+// The query of the address is left out: a login page's may carry what it was called with.
+function redirectTarget({ origin, request, scrub }: AnswerContext, headers: AnswerHeaders): string {
+  const location = headers['location'];
+  const text = Array.isArray(location) ? location[0] : location;
+  const base = `${origin}${request.path}`;
+  if (text === undefined || !URL.canParse(text, base)) return 'an address that it does not name';
+  const target = new URL(text, base);
+  return excerpt(scrub(`${target.protocol}//${target.host}${target.pathname}`));
+}
+
+function unreachable(context: AnswerContext, what: string, reason: string): ApiUnreachable {
+  return new ApiUnreachable(`${what} from ${context.origin} ${afterAttempts(context)}: ${excerpt(reason)}`);
+}
+
+function readJson(context: AnswerContext, body: AnswerBody): [json: unknown, reject: RejectAnswer] {
+  const { request, scrub } = context;
+  const reject: RejectAnswer = (expected) => {
+    const got = body.kind === 'text' ? excerpt(scrub(body.text)) || 'an empty body' : body.reason;
+    const call = `${request.method} ${request.path} ${afterAttempts(context)}`;
+    return new ContractViolation(
+      `the answer to ${call} is not what the contract says: expected ${expected}, got ${got}`,
+    );
+  };
+  const json = body.kind === 'text' ? parseJson(body.text) : undefined;
+  if (json === undefined) throw reject('JSON');
+  return [json, reject];
+}
+
+// The parser's own error is dropped on purpose: its message quotes a piece of the body, cut so that a secret in
+// it could no longer be recognised.
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function afterAttempts({ attempt }: AnswerContext): string {
+  return `after ${attempt} ${attempt === 1 ? 'attempt' : 'attempts'}`;
+}

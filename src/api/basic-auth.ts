@@ -1,0 +1,10 @@
+// How the secret travels. Knows HTTP Basic, nothing of the program.
+
+/**
+ * Gives back the `Authorization` header's value: the secret as the user name, an empty password.
+ *
+ * Source: contract, Authentication, 2.
+ */
+export function basicAuth(secret: string): string {
+  return `Basic ${Buffer.from(`${secret}:`).toString('base64')}`;
+}

@@ -1,0 +1,143 @@
+// The client of the affiliate program: its three operations, each a request repeated until it is answered or
+// hopeless. Knows how the parts of this room fit together; no SQL, no budget of its own.
+
+import { Pool } from 'undici';
+import type { Commission } from '../contract/commission.ts';
+import type { ListEnvelope } from '../contract/list-envelope.ts';
+import { type ListedResource, RESOURCES } from '../contract/resources.ts';
+import { type RejectAnswer, readAnswer } from './answer.ts';
+import { type AttemptDeps, attemptRequest } from './attempt-request.ts';
+import { basicAuth } from './basic-auth.ts';
+import { type CommissionChange, commissionForm } from './commission-form.ts';
+import { type ListQuery, listQueryString } from './query-string.ts';
+import { commissionReader, readListAnswer } from './records.ts';
+import { ATTEMPTS, type Attempts, retry } from './retry.ts';
+import { makeScrub } from './scrub.ts';
+import type { ApiRequest, Wire } from './send-request.ts';
+import type { Instant } from './slot.ts';
+
+export interface ApiClientOptions {
+  /** Base address, without `/v1` and without a slash at its end. */
+  readonly url: string;
+  readonly secret: string;
+  /** For one attempt, from connecting to the last byte. */
+  readonly timeoutMs: number;
+  readonly attempts?: Partial<Attempts>;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+export interface ListedPage {
+  readonly pagination: ListEnvelope['pagination'];
+  /** In the contract's spelling, otherwise unchecked. */
+  readonly data: readonly unknown[];
+  readonly askedAt: Instant;
+}
+
+export interface ReadCommission {
+  readonly commission: Commission;
+  readonly askedAt: Instant;
+  readonly answeredAt: Instant;
+}
+
+/**
+ * Every method throws the `Api…` errors and ContractViolation of the catalogue, after retries where they can
+ * help, and the signal's reason when aborted.
+ */
+export interface ApiClient {
+  list<R extends ListedResource>(
+    resource: R,
+    query: ListQuery<R>,
+    options?: CallOptions,
+  ): Promise<ListedPage>;
+  getCommission(id: string, options?: CallOptions): Promise<ReadCommission>;
+  /**
+   * Throws, beyond the rest: WriteOutcomeUnknown where the change may have been applied. An abort leaves that
+   * open as well.
+   */
+  putCommission(id: string, change: CommissionChange, options?: CallOptions): Promise<ReadCommission>;
+  /** Closes every connection; requests still in flight fail. */
+  close(): Promise<void>;
+}
+
+/**
+ * Gives back a client with connections of its own, none of them open yet.
+ *
+ * Every attempt takes a slot and gives it back exactly once; `askedAt` and `answeredAt` are those of the attempt
+ * that succeeded.
+ */
+export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): ApiClient {
+  const { log } = deps;
+  const { origin, pathname } = new URL(options.url);
+  const scrub = makeScrub(options.secret);
+  const attempts = { ...ATTEMPTS, ...options.attempts };
+  const pool = new Pool(origin, {
+    // One request per connection at a time and nothing re-sent by the transport, as HTTP/2 may do: a PUT's fate
+    // must be known from its own connection.
+    allowH2: false,
+    pipelining: 1,
+    connect: { timeout: options.timeoutMs },
+    // The attempt's own clock covers both.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const wire: Wire = {
+    dispatcher: pool,
+    pathPrefix: pathname.replace(/\/+$/, ''),
+    authorization: basicAuth(options.secret),
+    timeoutMs: options.timeoutMs,
+    scrub,
+  };
+
+  function call<T>(
+    request: ApiRequest,
+    parse: (json: unknown, reject: RejectAnswer) => T,
+    signal: AbortSignal | undefined,
+  ): Promise<{ value: T; askedAt: Instant; answeredAt: Instant }> {
+    const { method, path } = request;
+    return retry(
+      attempts,
+      async (attempt) => {
+        const { outcome, askedAt, answeredAt } = await attemptRequest(deps, wire, request, attempt, signal);
+        return {
+          value: readAnswer({ request, origin, attempt, scrub }, outcome, parse),
+          askedAt,
+          answeredAt,
+        };
+      },
+      ({ error, attempt, waitMs }) => {
+        log.warn({ method, path, attempt, wait_ms: waitMs, reason: error.message }, 'api.retry');
+      },
+      signal,
+    );
+  }
+
+  return {
+    async list(resource, query, { signal } = {}) {
+      const { path } = RESOURCES[resource];
+      const request: ApiRequest = { method: 'GET', path, query: listQueryString(query), body: null };
+      const { value, askedAt } = await call(request, readListAnswer, signal);
+      return { pagination: value.pagination, data: value.data, askedAt };
+    },
+    async getCommission(id, { signal } = {}) {
+      const request: ApiRequest = { method: 'GET', path: commissionPath(id), query: '', body: null };
+      const { value, ...moments } = await call(request, commissionReader(id), signal);
+      return { commission: value, ...moments };
+    },
+    async putCommission(id, change, { signal } = {}) {
+      const body = commissionForm(change);
+      const request: ApiRequest = { method: 'PUT', path: commissionPath(id), query: '', body };
+      const { value, ...moments } = await call(request, commissionReader(id), signal);
+      return { commission: value, ...moments };
+    },
+    async close() {
+      await pool.destroy();
+    },
+  };
+}
+
+function commissionPath(id: string): string {
+  return `${RESOURCES.commissions.path}/${encodeURIComponent(id)}`;
+}

@@ -1,0 +1,63 @@
+// What the headers of an answer say of the account's budget. Knows their spelling, decides nothing.
+
+import type { AnsweredLimits } from './slot.ts';
+
+/** Headers as undici gives them: lower-case names, a list where one came several times. */
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+const TOO_MANY_REQUESTS = 429;
+
+/** No rate limit known has windows this long: a larger figure is no wait but, say, a moment in Unix time. */
+const LONGEST_WAIT_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Gives back what the answer says of the account's limit; null in each place where it says nothing usable.
+ *
+ * On 429 the wait is the longer of `Retry-After` and `RateLimit-Reset`. A date is measured against the answer's
+ * own `Date` header where there is one, since the two clocks may differ.
+ * Source: seen in the wild (`RateLimit-*`, seconds from now); `Retry-After` is assumed (RFC 9110, 10.2.3).
+ */
+export function readRateLimitHeaders(status: number, headers: AnswerHeaders, nowMs: number): AnsweredLimits {
+  const throttled = status === TOO_MANY_REQUESTS;
+  const reset = believableWait(secondsIn(headers['ratelimit-reset']));
+  const retryAfter = throttled ? believableWait(readRetryAfter(headers, nowMs)) : null;
+  return {
+    throttled,
+    limit: countIn(headers['ratelimit-limit']),
+    remaining: countIn(headers['ratelimit-remaining']),
+    resetMs: reset === null || retryAfter === null ? (reset ?? retryAfter) : Math.max(reset, retryAfter),
+  };
+}
+
+function readRetryAfter(headers: AnswerHeaders, nowMs: number): number | null {
+  const seconds = secondsIn(headers['retry-after']);
+  if (seconds !== null) return seconds;
+  const until = dateIn(headers['retry-after']);
+  return until === null ? null : Math.max(0, until - (dateIn(headers['date']) ?? nowMs));
+}
+
+function believableWait(ms: number | null): number | null {
+  return ms !== null && ms <= LONGEST_WAIT_MS ? ms : null;
+}
+
+function secondsIn(value: string | string[] | undefined): number | null {
+  const text = only(value);
+  return /^\d{1,12}(\.\d{1,6})?$/.test(text) ? Math.ceil(Number(text) * 1000) : null;
+}
+
+// `RateLimit-Limit` may carry its window behind the figure: `45, 45;w=30`.
+function countIn(value: string | string[] | undefined): number | null {
+  const match = /^(\d{1,9})(?=$|[\s,;])/.exec(only(value));
+  return match === null ? null : Number(match[1]);
+}
+
+// Date.parse takes almost anything for a date ("-5" is one to V8); an HTTP date starts with its weekday.
+function dateIn(value: string | string[] | undefined): number | null {
+  const text = only(value);
+  const time = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? null : time;
+}
+
+function only(value: string | string[] | undefined): string {
+  return (Array.isArray(value) ? (value[0] ?? '') : (value ?? '')).trim();
+}

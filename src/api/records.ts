@@ -1,0 +1,39 @@
+// What the JSON of a success must be: a list's envelope, or one commission. Pure; knows schemas, no HTTP.
+
+import type { z } from 'zod';
+import { type Commission, commissionSchema } from '../contract/commission.ts';
+import { type ListEnvelope, listEnvelopeSchema } from '../contract/list-envelope.ts';
+import { toContractSpelling } from '../contract/wire-aliases.ts';
+import type { RejectAnswer } from './answer.ts';
+
+/**
+ * Gives back the page's envelope with its records in the contract's spelling, otherwise unchecked: one record
+ * that does not fit must not cost the others.
+ *
+ * Throws: ContractViolation.
+ */
+export function readListAnswer(json: unknown, reject: RejectAnswer): ListEnvelope {
+  const envelope = listEnvelopeSchema.safeParse(json);
+  if (!envelope.success) throw reject(`a list (${describeIssue(envelope.error)})`);
+  return { ...envelope.data, data: envelope.data.data.map(toContractSpelling) };
+}
+
+/**
+ * Gives back the reader of the answer to a request for one commission.
+ *
+ * Throws: ContractViolation, also on the commission of another id: money must not be booked on the wrong one.
+ */
+export function commissionReader(id: string): (json: unknown, reject: RejectAnswer) => Commission {
+  return (json, reject) => {
+    const commission = commissionSchema.safeParse(toContractSpelling(json));
+    if (!commission.success) throw reject(`a commission (${describeIssue(commission.error)})`);
+    if (commission.data.id.toLowerCase() !== id.toLowerCase()) throw reject(`the commission ${id}`);
+    return commission.data;
+  };
+}
+
+function describeIssue(error: z.ZodError): string {
+  const [issue] = error.issues;
+  if (issue === undefined) return error.message;
+  return issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`;
+}

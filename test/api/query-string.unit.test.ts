@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { listQueryString } from '../../src/api/query-string.ts';
+
+describe('the query string of a list', () => {
+  it('names page and limit, and nothing that was not asked for', () => {
+    expect(listQueryString<'affiliates'>({ page: 3, limit: 100 })).toBe('page=3&limit=100');
+  });
+
+  it('spells one expansion as name=a and several as name[]=a', () => {
+    expect(listQueryString<'affiliates'>({ page: 1, limit: 25, expand: ['links'] })).toBe(
+      'page=1&limit=25&expand=links',
+    );
+    expect(
+      listQueryString<'affiliates'>({
+        page: 1,
+        limit: 25,
+        expand: ['campaign', 'links', 'commission_stats'],
+      }),
+    ).toBe('page=1&limit=25&expand[]=campaign&expand[]=links&expand[]=commission_stats');
+  });
+
+  it('spells a filter of several values in the array form and of one value in the short form', () => {
+    const query = (conversion_state: string | readonly string[]) =>
+      listQueryString<'referrals'>({ page: 1, limit: 25, filters: { conversion_state } });
+    expect(query(['lead', 'visitor'])).toBe(
+      'page=1&limit=25&conversion_state[]=lead&conversion_state[]=visitor',
+    );
+    expect(query(['lead'])).toBe('page=1&limit=25&conversion_state=lead');
+    expect(query('lead')).toBe('page=1&limit=25&conversion_state=lead');
+  });
+
+  it('combines filters and encodes what an address cannot hold', () => {
+    const filters = { email: 'jo+a&b=c@ex ample.com', stripe_customer_id: 'cus_ü#1' };
+    const query = listQueryString<'affiliates'>({ page: 1, limit: 1, filters });
+    expect(query).toBe(
+      'page=1&limit=1&email=jo%2Ba%26b%3Dc%40ex%20ample.com&stripe_customer_id=cus_%C3%BC%231',
+    );
+    expect(new URLSearchParams(query).get('email')).toBe(filters.email);
+    expect(new URLSearchParams(query).get('stripe_customer_id')).toBe(filters.stripe_customer_id);
+  });
+
+  it('refuses a filter without a value, which would ask for everything', () => {
+    expect(() =>
+      listQueryString<'referrals'>({ page: 1, limit: 25, filters: { conversion_state: [] } }),
+    ).toThrow(TypeError);
+  });
+});

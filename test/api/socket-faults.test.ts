@@ -1,0 +1,291 @@
+// What the sandbox cannot make go wrong: endless and dripping bodies, foreign bytes, connections that never stand.
+
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  ApiRejected,
+  ApiThrottled,
+  ApiUnauthorized,
+  ApiUnreachable,
+  ContractViolation,
+  describeError,
+  WriteOutcomeUnknown,
+} from '../../src/errors.ts';
+import { failureOf, makeClient, SECRET } from './make-client.ts';
+import { rawAnswer, startRawProgram } from './raw-program.ts';
+
+const ID = '0b1a6d1e-3f9c-4a58-9b7a-0d3f3b1c2d4e';
+const PAY = { paid_at: '2026-03-01T12:00:00Z' };
+const COMMISSION = JSON.stringify({
+  id: ID,
+  created_at: '2026-01-01T00:00:00Z',
+  updated_at: '2026-01-01T00:00:00Z',
+  amount: 1,
+  currency: 'USD',
+  paid_at: null,
+});
+const FIRST_PAGE = { page: 1, limit: 100 };
+const ONCE = { most: 1 };
+
+describe('a body', () => {
+  it('that never ends is cut off at the size cap, and its connection with it', async () => {
+    let sent = 0;
+    const closed = Promise.withResolvers<void>();
+    const chunk = Buffer.alloc(1024 * 1024, ' ');
+    const program = await startRawProgram((socket) => {
+      socket.on('close', () => closed.resolve());
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+      const pour = () => {
+        while (!socket.destroyed) {
+          sent += chunk.length;
+          if (!socket.write(Buffer.concat([Buffer.from('100000\r\n'), chunk, Buffer.from('\r\n')]))) break;
+        }
+      };
+      socket.on('drain', pour);
+      pour();
+    });
+    const { api } = makeClient({ url: program.url, attempts: ONCE });
+    const error = await failureOf(api.list('affiliates', FIRST_PAGE));
+    expect(error).toBeInstanceOf(ContractViolation);
+    expect(describeError(error)).toContain('a body of more than 16777216 bytes');
+    await closed.promise;
+    expect(sent).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it('that drips is cut off when the time for the whole answer is up', async () => {
+    const program = await startRawProgram((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n{');
+      const drip = setInterval(() => socket.write(' '), 20);
+      socket.on('close', () => clearInterval(drip));
+    });
+    const { api, slots } = makeClient({ url: program.url, timeoutMs: 200, attempts: ONCE });
+    const error = await failureOf(api.list('affiliates', FIRST_PAGE));
+    expect(error).toBeInstanceOf(ApiUnreachable);
+    expect(describeError(error)).toBe(
+      `no whole answer from ${program.url} after 1 attempt: not complete within 200 ms`,
+    );
+    expect(slots.released).toHaveLength(1);
+  });
+
+  it('in foreign bytes is refused instead of stored damaged', async () => {
+    const program = await startRawProgram((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n');
+      socket.write(Buffer.from('{"a":"\xe9 "}', 'latin1'));
+    });
+    const error = await failureOf(
+      makeClient({ url: program.url, attempts: ONCE }).api.list('affiliates', FIRST_PAGE),
+    );
+    expect(error).toBeInstanceOf(ContractViolation);
+    expect(describeError(error)).toContain('expected JSON, got bytes that are no UTF-8');
+  });
+
+  it('that breaks off does not hide what the status said', async () => {
+    const statuses = ['401 Unauthorized', '429 Too Many Requests', '404 Not Found'];
+    const program = await startRawProgram((socket, number) => {
+      socket.end(`HTTP/1.1 ${statuses[number - 1]}\r\ncontent-length: 50\r\nretry-after: 7\r\n\r\n{"err`);
+    });
+    const { api, slots } = makeClient({ url: program.url, attempts: { most: 1, mostThrottled: 1 } });
+    expect(await failureOf(api.putCommission(ID, PAY))).toBeInstanceOf(ApiUnauthorized);
+    expect(await failureOf(api.putCommission(ID, PAY))).toMatchObject({
+      name: 'ApiThrottled',
+      retryAfterMs: 7000,
+    });
+    expect(await failureOf(api.putCommission(ID, PAY))).toMatchObject({ name: 'ApiRejected', status: 404 });
+    expect(slots.released[1]).toMatchObject({ throttled: true, resetMs: 7000 });
+  });
+});
+
+describe('an answer', () => {
+  it('that redirects is not followed, and names its target without what may be secret in it', async () => {
+    const login = `https://user:${encodeURIComponent(SECRET)}@login.example/in?token=${encodeURIComponent(SECRET)}`;
+    const program = await startRawProgram((socket) => {
+      socket.write(rawAnswer('301 Moved Permanently', '', { location: login }));
+    });
+    const error = await failureOf(makeClient({ url: program.url }).api.list('affiliates', FIRST_PAGE));
+    expect(error).toBeInstanceOf(ApiRejected);
+    expect(error).toMatchObject({ status: 301, details: [] });
+    expect(describeError(error)).toBe(
+      'the program answered GET /v1/affiliates with a redirect (301) to https://login.example/in: check AFFILIATE_API_URL',
+    );
+    expect(program.requests).toHaveLength(1);
+  });
+
+  it('that is not HTTP counts as none', async () => {
+    const program = await startRawProgram((socket) => socket.end('220 smtp.example ESMTP\r\n'));
+    const error = await failureOf(
+      makeClient({ url: program.url, attempts: ONCE }).api.list('affiliates', FIRST_PAGE),
+    );
+    expect(error).toBeInstanceOf(ApiUnreachable);
+    expect(describeError(error)).toContain(`no answer from ${program.url} after 1 attempt:`);
+  });
+
+  it('without a body, without content, or with another commission is not what was asked for', async () => {
+    const other = COMMISSION.replace(ID, '11111111-3f9c-4a58-9b7a-0d3f3b1c2d4e');
+    const answers = [rawAnswer('200 OK', ''), 'HTTP/1.1 204 No Content\r\n\r\n', rawAnswer('200 OK', other)];
+    const program = await startRawProgram((socket, number) => socket.write(answers[number - 1] ?? ''));
+    const { api } = makeClient({ url: program.url, attempts: ONCE });
+    for (const expected of [
+      'expected JSON, got an empty body',
+      'expected JSON, got an empty body',
+      `expected the commission ${ID}, got {`,
+    ]) {
+      const error = await failureOf(api.getCommission(ID));
+      expect(error).toBeInstanceOf(ContractViolation);
+      expect(describeError(error)).toContain(expected);
+    }
+  });
+
+  it('names the field that breaks the contract', async () => {
+    const body = JSON.stringify({ pagination: { total_count: 'many' }, data: [] });
+    const program = await startRawProgram((socket) => socket.write(rawAnswer('200 OK', body)));
+    const error = await failureOf(
+      makeClient({ url: program.url, attempts: ONCE }).api.list('referrals', FIRST_PAGE),
+    );
+    expect(describeError(error)).toMatch(
+      /^the answer to GET \/v1\/referrals after 1 attempt is not what the contract says: expected a list \(pagination\.\w+: .*\), got \{"pagination"/,
+    );
+  });
+});
+
+describe('a connection', () => {
+  it('that is refused names the address and what was tried, and lets a PUT be tried again', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    const { api, slots, events } = makeClient({ url: `http://127.0.0.1:${port}` });
+    const expected = `no answer from http://127.0.0.1:${port} after 5 attempts: connect ECONNREFUSED 127.0.0.1:${port}`;
+    for (const call of [api.list('affiliates', FIRST_PAGE), api.putCommission(ID, PAY)]) {
+      const error = await failureOf(call);
+      expect(error).toBeInstanceOf(ApiUnreachable);
+      expect(describeError(error)).toBe(expected);
+    }
+    expect(slots.granted()).toBe(10);
+    expect(slots.released).toEqual(Array(10).fill(null));
+    expect(events.map(({ status }) => status)).toEqual(Array(10).fill(null));
+  });
+
+  it('to a name that does not exist is one that a PUT may be tried again on', async () => {
+    const { api } = makeClient({ url: 'http://no-such-host.invalid', attempts: ONCE });
+    const error = await failureOf(api.putCommission(ID, PAY));
+    expect(error).toBeInstanceOf(ApiUnreachable);
+    expect(describeError(error)).toContain('no-such-host.invalid');
+  });
+
+  it.each(['getCommission', 'putCommission'] as const)(
+    'that never stands is given up in time, and %s has sent nothing',
+    async (method) => {
+      // A server that accepts the connection and never says a word of TLS.
+      const greeted = Promise.withResolvers<void>();
+      const server = createServer((socket) => {
+        socket.on('error', () => socket.destroy());
+        socket.once('data', () => greeted.resolve());
+        onTestFinished(() => {
+          socket.destroy();
+        });
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      onTestFinished(() => {
+        server.close();
+      });
+      const { port } = server.address() as AddressInfo;
+      const url = `https://127.0.0.1:${port}`;
+      const { api } = makeClient({ url, timeoutMs: 150, attempts: ONCE });
+      const error = await failureOf(api[method](ID, PAY));
+      expect(error).toBeInstanceOf(ApiUnreachable);
+      expect(describeError(error)).toBe(`no answer from ${url} after 1 attempt: not complete within 150 ms`);
+
+      const controller = new AbortController();
+      const patient = makeClient({ url, timeoutMs: 20_000 });
+      const aborted = failureOf(patient.api.getCommission(ID, { signal: controller.signal }));
+      await greeted.promise;
+      controller.abort('stop');
+      expect(await aborted).toBe('stop');
+    },
+  );
+});
+
+describe('a PUT', () => {
+  it('is sent form-encoded, authenticated, and is never sent twice by the transport', async () => {
+    const program = await startRawProgram((socket) => socket.destroy());
+    const { api } = makeClient({ url: `${program.url}/base` });
+    const error = await failureOf(api.putCommission(ID, { paid_at: null, due_at: '2026-03-01T12:00:00Z' }));
+    expect(error).toBeInstanceOf(WriteOutcomeUnknown);
+    expect(program.requests).toHaveLength(1);
+    const [head = '', body] = (program.requests[0] ?? '').split('\r\n\r\n');
+    const lines = head.toLowerCase().split('\r\n');
+    expect(head.split('\r\n')[0]).toBe(`PUT /base/v1/commissions/${ID} HTTP/1.1`);
+    expect(body).toBe('paid_at=&due_at=2026-03-01T12%3A00%3A00Z');
+    expect(lines).toContain('content-type: application/x-www-form-urlencoded');
+    expect(lines).toContain('accept: application/json');
+    expect(lines).toContain('user-agent: affiliate-mirror');
+    expect(head).toContain(`Basic ${Buffer.from(`${SECRET}:`).toString('base64')}`);
+  });
+
+  it('on a kept connection that the program closes meanwhile is of unknown outcome', async () => {
+    const program = await startRawProgram((socket, number) => {
+      if (number === 1) socket.write(rawAnswer('200 OK', COMMISSION));
+      else socket.destroy();
+    });
+    const { api } = makeClient({ url: program.url });
+    await api.getCommission(ID);
+    expect(await failureOf(api.putCommission(ID, PAY))).toBeInstanceOf(WriteOutcomeUnknown);
+    expect(program.requests).toHaveLength(2);
+  });
+
+  it('whose slot cannot be given back is of unknown outcome too, unless it was refused', async () => {
+    const gone = new Error('the budget’s database is gone');
+    const takeSlot = async () => ({
+      grantedAt: '2026-03-01T12:00:00Z',
+      release: async () => {
+        throw gone;
+      },
+    });
+    const program = await startRawProgram((socket, number) =>
+      socket.write(number === 2 ? rawAnswer('422 No', '{"error":"no"}') : rawAnswer('200 OK', COMMISSION)),
+    );
+    const { api } = makeClient({ url: program.url }, takeSlot);
+    expect(await failureOf(api.putCommission(ID, PAY))).toMatchObject({
+      name: 'WriteOutcomeUnknown',
+      cause: gone,
+    });
+    expect(await failureOf(api.putCommission(ID, PAY))).toBe(gone);
+    expect(await failureOf(api.getCommission(ID))).toBe(gone);
+  });
+
+  it('that is throttled was not applied: it waits as long as it is told to, and is sent again', async () => {
+    const program = await startRawProgram((socket, number) => {
+      const limited = rawAnswer('429 Too Many Requests', '{"error":"slow down"}', {
+        'ratelimit-limit': '45',
+        'ratelimit-remaining': '0',
+        'ratelimit-reset': '12',
+      });
+      socket.write(number === 1 ? limited : rawAnswer('200 OK', COMMISSION));
+    });
+    const { api, slots, waitsMs } = makeClient({ url: program.url });
+    expect(await api.putCommission(ID, PAY)).toMatchObject({ commission: { id: ID } });
+    expect(slots.released[0]).toEqual({ throttled: true, limit: 45, remaining: 0, resetMs: 12_000 });
+    expect(waitsMs).toHaveLength(1);
+    expect(waitsMs[0]).toBeGreaterThanOrEqual(12_000);
+  });
+});
+
+describe('a persistent 429', () => {
+  it('ends as ApiThrottled after a bounded number of tries, with the wait that was asked for', async () => {
+    const program = await startRawProgram((socket) =>
+      socket.write(rawAnswer('429 Too Many Requests', '{"error":"slow down"}', { 'retry-after': '2' })),
+    );
+    const { api, slots, waitsMs } = makeClient({ url: program.url });
+    const error = await failureOf(api.getCommission(ID));
+    expect(error).toBeInstanceOf(ApiThrottled);
+    expect(error).toMatchObject({ retryAfterMs: 2000 });
+    expect(describeError(error)).toBe(
+      `the program limits the request rate: 429 to GET /v1/commissions/${ID} after 10 attempts`,
+    );
+    expect(program.requests).toHaveLength(10);
+    expect(slots.granted()).toBe(10);
+    expect(waitsMs).toHaveLength(9);
+  });
+});
