@@ -10,10 +10,10 @@
 // (it counts jobs, not requests, and per queue).
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import type { AnsweredLimits, Instant, Slot, TakeSlot } from '../api/slot.ts';
 import type { RateLimit } from '../config.ts';
-import type { Database } from '../db/tables.ts';
+import type { Database, DatabaseTransaction } from '../db/database.ts';
 
 /** `writer` goes first: money waits for no walk. */
 export type Lane = 'reader' | 'writer';
@@ -30,7 +30,7 @@ const KEPT_EXPIRED_MS = 60_000;
 const DEFAULT_PAUSE_MS = 30_000;
 
 export interface BudgetDeps {
-  readonly db: Kysely<Database>;
+  readonly db: Database;
 }
 
 export interface BudgetOptions {
@@ -61,15 +61,13 @@ export function makeTakeSlot(deps: BudgetDeps, options: BudgetOptions): TakeSlot
 }
 
 interface GrantedSlot {
-  readonly id: string | null;
+  readonly id: number | null;
   readonly grantedAt: Instant;
 }
 
 type Answer = { readonly slot: GrantedSlot } | { readonly waitMs: number };
 
-const now = sql<Instant>`to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-
-async function ask(trx: Transaction<Database>, options: BudgetOptions): Promise<Answer> {
+async function ask(trx: DatabaseTransaction, options: BudgetOptions): Promise<Answer> {
   const { rateLimit, lane } = options;
   const pause = await readPause(trx, rateLimit !== null);
   if (pause.waitMs > 0) return { waitMs: pause.waitMs };
@@ -80,11 +78,11 @@ async function ask(trx: Transaction<Database>, options: BudgetOptions): Promise<
   const stepsBack = lane === 'reader' && pause.writerWaits && usage.readers >= floor;
   if (usage.free > 0 && !stepsBack) {
     const holdSeconds = rateLimit.windowSeconds + options.requestTimeoutMs / 1000;
-    const { rows } = await sql<{ id: string; granted_at: Instant }>`
+    const { rows } = await sql<{ id: number; granted_at: Instant }>`
       insert into request_slots (lane, granted_at, expires_at)
       select ${lane}, moment, moment + make_interval(secs => ${holdSeconds})
       from clock_timestamp() as moment
-      returning id, to_char(granted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as granted_at
+      returning id, granted_at
     `.execute(trx);
     const row = rows[0];
     if (row === undefined) throw new TypeError('an insert gave back no row');
@@ -101,11 +99,11 @@ async function ask(trx: Transaction<Database>, options: BudgetOptions): Promise<
 
 // The row lock makes the processes take turns; without a limit there is nothing to take turns for.
 async function readPause(
-  trx: Transaction<Database>,
+  trx: DatabaseTransaction,
   isLimited: boolean,
 ): Promise<{ now: Instant; waitMs: number; writerWaits: boolean }> {
   const { rows } = await sql<{ now: Instant; wait_ms: number; writer_waits: boolean }>`
-    select ${now} as now,
+    select clock_timestamp() as now,
       ceil(greatest(0, coalesce(extract(epoch from paused_until - clock_timestamp()) * 1000, 0)))::int as wait_ms,
       coalesce(writer_waits_until > clock_timestamp(), false) as writer_waits
     from request_budget ${isLimited ? sql`for update` : sql``}
@@ -122,7 +120,7 @@ interface Usage {
   readonly nextFreeMs: number;
 }
 
-async function readUsage(trx: Transaction<Database>, configuredLimit: number): Promise<Usage> {
+async function readUsage(trx: DatabaseTransaction, configuredLimit: number): Promise<Usage> {
   await sql`
     delete from request_slots where expires_at <= clock_timestamp() - make_interval(secs => ${KEPT_EXPIRED_MS / 1000})
   `.execute(trx);
@@ -150,7 +148,7 @@ function makeSlot(deps: BudgetDeps, options: BudgetOptions, granted: GrantedSlot
 }
 
 async function give(
-  trx: Transaction<Database>,
+  trx: DatabaseTransaction,
   options: BudgetOptions,
   granted: GrantedSlot,
   limits: AnsweredLimits | null,
@@ -166,7 +164,7 @@ async function give(
       where id = ${granted.id}
     `.execute(trx);
   }
-  const { rows } = await sql<{ now: Instant }>`select ${now} as now`.execute(trx);
+  const { rows } = await sql<{ now: Instant }>`select clock_timestamp() as now`.execute(trx);
   const row = rows[0];
   if (row === undefined) throw new TypeError('a select gave back no row');
   return row.now;
@@ -176,7 +174,7 @@ async function give(
 // again. Where fewer requests remain than we know of, somebody else uses the account: the difference is left alone
 // until the moment that the answer names.
 async function learn(
-  trx: Transaction<Database>,
+  trx: DatabaseTransaction,
   rateLimit: RateLimit,
   granted: GrantedSlot,
   limits: AnsweredLimits,

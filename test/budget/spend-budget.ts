@@ -1,0 +1,56 @@
+// A process that does nothing but send requests, each with a slot of the shared budget, until it is told to stop.
+// Started by shared-budget.test.ts; prints one line of JSON at its end.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeApiClient } from '../../src/api/client.ts';
+import { type Lane, makeTakeSlot } from '../../src/budget/shared-budget.ts';
+import { readRateLimit } from '../../src/config.ts';
+import { makeDatabase } from '../../src/db/database.ts';
+import { makePool } from '../../src/db/pool.ts';
+import { makeLogger } from '../../src/log.ts';
+
+export interface Spending {
+  readonly databaseUrl: string;
+  readonly apiUrl: string;
+  readonly secret: string;
+  readonly rateLimit: string;
+  readonly lane: Lane;
+  readonly forMs: number;
+}
+
+const given: Spending = JSON.parse(process.argv[2] ?? '');
+const log = makeLogger('warn');
+const db = makeDatabase(
+  makePool({ log }, { url: given.databaseUrl, schema: 'mirror', max: 2, applicationName: 'spender' }),
+);
+const takeSlot = makeTakeSlot(
+  { db },
+  { rateLimit: readRateLimit(given.rateLimit) ?? null, lane: given.lane, requestTimeoutMs: 5000 },
+);
+let throttled = 0;
+let answered = 0;
+const api = makeApiClient(
+  {
+    takeSlot,
+    log,
+    onRequest: ({ status }) => {
+      if (status === 429) throttled += 1;
+      if (status === 200) answered += 1;
+    },
+  },
+  { url: given.apiUrl, secret: given.secret, timeoutMs: 5000 },
+);
+const stop = AbortSignal.timeout(given.forMs);
+
+async function spend(): Promise<void> {
+  while (!stop.aborted) await api.list('affiliates', { page: 1, limit: 1 }, { signal: stop });
+}
+
+await Promise.all([spend(), spend(), spend(), spend()]).catch((error: unknown) => {
+  if (!stop.aborted) throw error;
+});
+// Slots that an abort left in flight are given back before the pool closes.
+await sleep(50);
+await api.close();
+await db.destroy();
+process.stdout.write(`${JSON.stringify({ answered, throttled })}\n`);
