@@ -117,11 +117,10 @@ export async function startServer(home: Home, programs: Programs): Promise<numbe
   const lastPort = Number(await readFile(home.portFile, 'utf8').catch(whereMissing('0')));
   for (let attempt = 1; ; attempt++) {
     const port = await findFreePort(attempt === 1 ? lastPort : 0);
-    if (await launch(home, programs, port)) {
-      await writeFile(`${home.portFile}.new`, `${port}\n`);
-      await rename(`${home.portFile}.new`, home.portFile);
-      return port;
-    }
+    // Before the start: a server whose port could not be written down would run on with nobody using it.
+    await writeFile(`${home.portFile}.new`, `${port}\n`);
+    await rename(`${home.portFile}.new`, home.portFile);
+    if (await launch(home, programs, port)) return port;
     // The starter of a process killed in mid-start works on, and may have been faster than ours.
     const running = await findServer(home);
     if (running !== null) return running;

@@ -9,7 +9,6 @@ import {
   constants,
   lstat,
   mkdir,
-  mkdtemp,
   readFile,
   realpath,
   rename,
@@ -20,7 +19,7 @@ import {
 import { join, resolve } from 'node:path';
 import { describeError, EmbeddedPostgresFailed } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { type Account, canEnter, findServerAccount, SYSTEM_DIR } from './embedded-programs.ts';
+import { type Account, canEnter, findServerAccount, makeSystemDirectory } from './embedded-programs.ts';
 
 export interface Home {
   /** The real path of DATA_DIR/postgres. */
@@ -99,9 +98,7 @@ async function makeHome({ log }: { log: Logger }, dataDir: string, entry: string
     await chmod(entry, 0o755);
     return;
   }
-  await mkdir(SYSTEM_DIR, { recursive: true, mode: 0o755 });
-  const elsewhere = await mkdtemp(join(SYSTEM_DIR, 'postgres-'));
-  await chmod(elsewhere, 0o755);
+  const elsewhere = await makeSystemDirectory('postgres');
   await symlink(elsewhere, entry);
   log.info(
     { dataDir, elsewhere },

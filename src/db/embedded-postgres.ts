@@ -76,27 +76,30 @@ export async function openEmbeddedPostgres(
 async function open({ log }: { log: Logger }, dataDir: string): Promise<EmbeddedPostgres> {
   const locks = await prepareLocks(dataDir);
   const turn = await takeTurn(locks.startLock);
-  let usage: FileLock | null = null;
   try {
-    const home = await prepareHome({ log }, dataDir);
-    const programs = await findPrograms(home.account);
-    await ensureCluster(home, programs);
-    const password = await readPassword(home);
-    const { port, isOwner } = await findOrStart(home, programs, password);
-    usage = tryLock(locks.usersLock, 'shared');
-    if (usage === null) throw new EmbeddedPostgresFailed(`${locks.usersLock} is locked by something else`);
-    const held = usage;
-    log.debug({ port, isOwner, directory: home.directory }, 'embedded Postgres is open');
-    let stopping: Promise<void> | undefined;
-    return {
-      url: urlOf(port, password, DATABASE),
-      isOwner,
-      port,
-      stop() {
-        stopping ??= leave({ log }, { ...locks, usage: held, home, programs });
-        return stopping;
-      },
-    };
+    const usage = tryLock(locks.usersLock, 'shared');
+    if (usage === null) throw new EmbeddedPostgresFailed(`${locks.usersLock} is locked by another program`);
+    try {
+      const home = await prepareHome({ log }, dataDir);
+      const programs = await findPrograms(home.account);
+      await ensureCluster(home, programs);
+      const password = await readPassword(home);
+      const { port, isOwner } = await findOrStart(home, programs, password);
+      log.debug({ port, isOwner, directory: home.directory }, 'embedded Postgres is open');
+      let stopping: Promise<void> | undefined;
+      return {
+        url: urlOf(port, password, DATABASE),
+        isOwner,
+        port,
+        stop() {
+          stopping ??= leave({ log }, { ...locks, usage, home, programs });
+          return stopping;
+        },
+      };
+    } catch (error) {
+      usage.release();
+      throw error;
+    }
   } finally {
     turn.release();
   }
@@ -192,6 +195,7 @@ async function ensureDatabase(home: Home, port: number, password: string): Promi
   }
 }
 
+// Without sslmode, a PGSSLMODE=require in the environment would ask the loopback server for what it does not have.
 function urlOf(port: number, password: string, database: string): string {
-  return `postgres://${ROLE}:${password}@127.0.0.1:${port}/${database}`;
+  return `postgres://${ROLE}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`;
 }

@@ -3,7 +3,7 @@
 // (see embedded-postgres.ts), so only the files beside it are used.
 
 import { spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { describeError, EmbeddedPostgresFailed } from '../errors.ts';
@@ -25,8 +25,8 @@ export interface RunOptions {
   readonly outputFd?: number;
 }
 
-/** Root's place for what a user without rights under DATA_DIR must reach. */
-export const SYSTEM_DIR = '/var/lib/affiliate-mirror';
+/** For what the server's account must reach and a closed checkout or DATA_DIR keeps from it. */
+const SYSTEM_DIR = '/var/lib/affiliate-mirror';
 
 const SERVER_USER = 'postgres';
 
@@ -116,9 +116,10 @@ async function reachableCopy(native: string, account: Account): Promise<string> 
   const manifest = JSON.parse(await readFile(join(native, '..', 'package.json'), 'utf8'));
   const copy = join(SYSTEM_DIR, `${basename(manifest.name)}-${manifest.version}`);
   if (await exists(copy)) return copy;
-  await mkdir(SYSTEM_DIR, { recursive: true, mode: 0o755 });
-  const draft = await mkdtemp(`${copy}.`);
+  const draft = await makeSystemDirectory(basename(copy));
   await cp(native, draft, { recursive: true, verbatimSymlinks: true });
+  // Root's umask may have closed the files too, when they were installed.
+  await run('chmod', ['-R', 'a+rX', draft], { account: null, cwd: '/' });
   try {
     await rename(draft, copy);
   } catch (error) {
@@ -127,6 +128,15 @@ async function reachableCopy(native: string, account: Account): Promise<string> 
     if (!(await exists(copy))) throw error;
   }
   return copy;
+}
+
+/** Gives back a new directory under /var/lib that everybody may enter, its name beginning with the prefix. */
+export async function makeSystemDirectory(prefix: string): Promise<string> {
+  // Modes are set explicitly, since the umask takes away from those that mkdir is given.
+  if ((await mkdir(SYSTEM_DIR, { recursive: true })) !== undefined) await chmod(SYSTEM_DIR, 0o755);
+  const directory = await mkdtemp(join(SYSTEM_DIR, `${prefix}-`));
+  await chmod(directory, 0o755);
+  return directory;
 }
 
 async function exists(path: string): Promise<boolean> {

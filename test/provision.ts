@@ -1,0 +1,67 @@
+// The first step of `npm test`: brings what npm cannot bring, or says how to. Quiet where all is there.
+
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+const OLDEST_NODE = 24;
+
+/** What the tests run beside Node, and the Debian package that holds it. */
+const PROGRAMS = [{ program: 'redis-server', debianPackage: 'redis-server' }] as const;
+
+function provision(): void {
+  const [major] = process.versions.node.split('.');
+  if (Number(major) < OLDEST_NODE) {
+    fail(
+      `The tests need Node ${OLDEST_NODE} or newer, and this is ${process.version}. ` +
+        'Run "npm ci", which installs one, and start them with "npm test".',
+    );
+  }
+  const missing = PROGRAMS.filter(({ program }) => !isInstalled(program));
+  if (missing.length === 0) return;
+  const packages = missing.map(({ debianPackage }) => debianPackage);
+  const names = missing.map(({ program }) => program).join(', ');
+  const install = `apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')}`;
+  if (process.getuid?.() !== 0 || !isInstalled('apt-get')) {
+    fail(`The tests need ${names}. Install with: sudo sh -c '${install}'`);
+  }
+  say(`The tests need ${names}: installing from Debian's packages.`);
+  aptGet('update');
+  aptGet('install', '-y', '--no-install-recommends', ...packages);
+  const still = missing.filter(({ program }) => !isInstalled(program));
+  if (still.length > 0) fail(`${names} is still missing after: ${install}`);
+}
+
+function isInstalled(program: string): boolean {
+  // Where Debian puts servers is not always on an ordinary user's path.
+  const directories = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/sbin'];
+  return directories.some((directory) => {
+    try {
+      accessSync(join(directory, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function aptGet(...args: string[]): void {
+  const { status, error, stdout, stderr } = spawnSync('apt-get', ['-q', ...args], {
+    encoding: 'utf8',
+    // The tests start servers of their own: neither init nor systemd is to start the package's service.
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1', SYSTEMD_OFFLINE: '1' },
+  });
+  if (status === 0) return;
+  fail(`"apt-get ${args.join(' ')}" failed:\n${stdout}${stderr}${error?.message ?? ''}`);
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+function fail(text: string): never {
+  say(text);
+  process.exit(1);
+}
+
+provision();

@@ -1,0 +1,45 @@
+// Data directories for tests of the embedded Postgres, and the certainty that nothing of them stays behind.
+
+import { chmod, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+
+/** Gives back a new directory that every user may enter, as DATA_DIR's parents usually are. */
+export async function makeDataDir(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-embedded-'));
+  await chmod(directory, 0o755);
+  return directory;
+}
+
+/** Gives back nothing; stops what still runs there, so that a failed test leaves no server, and removes the files. */
+export async function removeDataDir(dataDir: string): Promise<void> {
+  const home = await realpath(join(dataDir, 'postgres')).catch(() => null);
+  if (home !== null) {
+    for (const { pid } of await findProcesses(home)) process.kill(pid, 'SIGKILL');
+    await rm(home, { recursive: true, force: true, maxRetries: 10 });
+  }
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
+}
+
+/** Gives back the server's main process in a directory; none where there is no /proc to ask. */
+export async function findProcesses(home: string): Promise<{ pid: number }[]> {
+  const found: { pid: number }[] = [];
+  for (const name of await readdir('/proc').catch(() => [])) {
+    if (!/^\d+$/.test(name)) continue;
+    const commandLine = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
+    if (commandLine.split('\0').includes(join(home, 'data'))) found.push({ pid: Number(name) });
+  }
+  return found;
+}
+
+/** Gives back the rows of one statement, over a connection of its own. */
+export async function query(url: string, statement: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
