@@ -157,8 +157,8 @@ describe('a connection', () => {
     await once(server, 'close');
     const { api, slots, events } = makeClient({ url: `http://127.0.0.1:${port}` });
     const expected = `no answer from http://127.0.0.1:${port} after 5 attempts: connect ECONNREFUSED 127.0.0.1:${port}`;
-    for (const call of [api.list('affiliates', FIRST_PAGE), api.putCommission(ID, PAY)]) {
-      const error = await failureOf(call);
+    for (const call of [() => api.list('affiliates', FIRST_PAGE), () => api.putCommission(ID, PAY)]) {
+      const error = await failureOf(call());
       expect(error).toBeInstanceOf(ApiUnreachable);
       expect(describeError(error)).toBe(expected);
     }

@@ -1,0 +1,246 @@
+// The client against the whole program: what it reads and writes, and what each fault makes of it.
+
+import { describe, expect, it } from 'vitest';
+import { RESOURCES } from '../../src/contract/resources.ts';
+import {
+  ApiRejected,
+  ApiThrottled,
+  ApiUnauthorized,
+  ApiUnavailable,
+  ApiUnreachable,
+  ContractViolation,
+  describeError,
+} from '../../src/errors.ts';
+import type { FaultKind } from '../../src/sandbox/fault-plan.ts';
+import { failureOf, makeClient } from './make-client.ts';
+import { useSandbox } from './start-test-sandbox.ts';
+
+const current = useSandbox();
+const FIRST_PAGE = { page: 1, limit: 100 };
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
+
+function newClient(options: { timeoutMs?: number; secret?: string } = {}) {
+  return makeClient({ url: current().sandbox.url, ...options });
+}
+
+function anId(): string {
+  const [id] = current().commissionIds;
+  if (id === undefined) throw new Error('the program has no commission');
+  return id;
+}
+
+describe('listing', () => {
+  it('gives back a page with its envelope, every record fitting the contract', async () => {
+    const { api } = newClient();
+    const referrals = await api.list('referrals', { page: 2, limit: 100, expand: ['affiliate'] });
+    expect(referrals.pagination).toEqual({
+      previous_page: 1,
+      current_page: 2,
+      next_page: null,
+      count: 30,
+      limit: 100,
+      total_pages: 2,
+      total_count: 130,
+    });
+    expect(referrals.data.map((record) => RESOURCES.referrals.schema.parse(record).affiliate)).not.toContain(
+      undefined,
+    );
+    const { data } = await api.list('affiliates', {
+      ...FIRST_PAGE,
+      expand: ['campaign', 'links', 'commission_stats'],
+    });
+    const affiliates = data.map((record) => RESOURCES.affiliates.schema.parse(record));
+    expect(affiliates).toHaveLength(12);
+    for (const affiliate of affiliates) {
+      expect(affiliate).toMatchObject({ campaign: {}, links: expect.any(Array), commission_stats: {} });
+    }
+  });
+
+  it('narrows by every filter of the contract', async () => {
+    const { api } = newClient();
+    const affiliates = (await api.list('affiliates', { ...FIRST_PAGE, expand: ['campaign'] })).data.map(
+      (record) => RESOURCES.affiliates.schema.parse(record),
+    );
+    const referrals = (await api.list('referrals', { ...FIRST_PAGE, expand: ['affiliate'] })).data.map(
+      (record) => RESOURCES.referrals.schema.parse(record),
+    );
+    const affiliate = affiliates[0];
+    const referral = referrals.find(({ customer }) => customer);
+    if (!affiliate?.campaign || !referral?.affiliate || !referral.customer?.email) {
+      throw new Error('the program is too small');
+    }
+    const total = async (filters: Parameters<typeof api.list<'referrals'>>[1]['filters']) =>
+      (await api.list('referrals', { ...FIRST_PAGE, ...(filters && { filters }) })).pagination.total_count;
+    const all = await total(undefined);
+    for (const filters of [
+      { affiliate_id: referral.affiliate.id },
+      { conversion_state: ['lead'] },
+      { conversion_state: ['lead', 'conversion'] },
+      { email: referral.customer.email },
+      { stripe_customer_id: referral.processor_customer_id ?? '' },
+      { affiliate_id: referral.affiliate.id, email: referral.customer.email },
+    ]) {
+      expect(await total(filters), JSON.stringify(filters)).toBeGreaterThan(0);
+      expect(await total(filters), JSON.stringify(filters)).toBeLessThan(all);
+    }
+    for (const filters of [{ campaign_id: affiliate.campaign.id }, { email: affiliate.email ?? '' }]) {
+      const { data } = await api.list('affiliates', { ...FIRST_PAGE, filters });
+      expect(data).toContainEqual(expect.objectContaining({ id: affiliate.id }));
+    }
+    const none = await api.list('affiliates', { ...FIRST_PAGE, filters: { email: 'nobody@example.com' } });
+    expect(none).toMatchObject({ data: [], pagination: { total_count: 0 } });
+  });
+});
+
+describe('a commission', () => {
+  it('is read, marked paid, left as it is, and marked unpaid again', async () => {
+    const { api } = newClient();
+    const id = anId();
+    const before = await api.getCommission(id);
+    expect(before.commission.id).toBe(id);
+    expect(before.askedAt <= before.answeredAt).toBe(true);
+    const paid = await api.putCommission(id, { paid_at: '2026-02-03T04:05:06Z' });
+    expect(Date.parse(paid.commission.paid_at ?? '')).toBe(Date.parse('2026-02-03T04:05:06Z'));
+    const moved = await api.putCommission(id, { due_at: '2026-05-06T07:08:09Z' });
+    expect(moved.commission.paid_at).toBe(paid.commission.paid_at);
+    const unpaid = await api.putCommission(id, { paid_at: null });
+    expect(unpaid.commission).toMatchObject({ paid_at: null, due_at: moved.commission.due_at });
+    expect((await api.getCommission(id)).commission).toEqual(unpaid.commission);
+  });
+
+  it('that does not exist is rejected at once, with the program’s words', async () => {
+    const { api } = newClient();
+    for (const call of [
+      () => api.getCommission(UNKNOWN_ID),
+      () => api.putCommission(UNKNOWN_ID, { paid_at: null }),
+    ]) {
+      const error = await failureOf(call());
+      expect(error).toBeInstanceOf(ApiRejected);
+      expect(error).toMatchObject({ status: 404, details: [] });
+      expect(describeError(error)).toContain(`(404: Commission not found: ${UNKNOWN_ID})`);
+    }
+    expect(current().received()).toBe(2);
+  });
+
+  it('whose change is invalid is rejected with the details', async () => {
+    const error = await failureOf(newClient().api.putCommission(anId(), { due_at: 'soon' }));
+    expect(error).toMatchObject({ name: 'ApiRejected', status: 422, details: [expect.any(String)] });
+    expect(describeError(error)).toContain('Due at is not an ISO 8601 time');
+    expect(current().received()).toBe(1);
+  });
+});
+
+describe('a wrong secret', () => {
+  it('ends at once, naming the variable to mend', async () => {
+    const { api } = newClient({ secret: 'sk_live_of_somebody_else' });
+    for (const call of [
+      () => api.list('affiliates', FIRST_PAGE),
+      () => api.getCommission(anId()),
+      () => api.putCommission(anId(), { paid_at: null }),
+    ]) {
+      const error = await failureOf(call());
+      expect(error).toBeInstanceOf(ApiUnauthorized);
+      expect(describeError(error)).toBe(
+        'the program refused the API secret (401: Invalid API Secret.): check AFFILIATE_API_SECRET',
+      );
+    }
+    expect(current().received()).toBe(3);
+  });
+});
+
+const FAULTS = [
+  { kind: '5xx', gives: ApiUnavailable, attempts: 5 },
+  { kind: 'reset', gives: ApiUnreachable, attempts: 5 },
+  { kind: 'stall', gives: ApiUnreachable, attempts: 5 },
+  { kind: 'cut', gives: ApiUnreachable, attempts: 5 },
+  { kind: 'truncated', gives: ContractViolation, attempts: 5 },
+  { kind: 'html', gives: ContractViolation, attempts: 5 },
+  { kind: 'no-envelope', gives: ContractViolation, attempts: 5 },
+  { kind: '429', gives: ApiThrottled, attempts: 10 },
+] as const satisfies { kind: FaultKind; gives: unknown; attempts: number }[];
+
+const READS = [
+  { what: 'a list', read: (api: ReturnType<typeof newClient>['api']) => api.list('referrals', FIRST_PAGE) },
+  { what: 'a commission', read: (api: ReturnType<typeof newClient>['api']) => api.getCommission(anId()) },
+];
+
+describe.each(READS)('reading $what', ({ read }) => {
+  it.each(FAULTS)('gets over $kind before the attempts are used up', async ({ kind, attempts }) => {
+    const { askedAt: _, ...expected } = await read(newClient().api);
+    const { sandbox, received } = current();
+    const isStall = kind === 'stall';
+    const times = isStall ? 1 : attempts - 1;
+    sandbox.setFaults({ shares: {}, exact: [{ kind, times }] });
+    const { api, slots, events, waitsMs } = newClient(isStall ? { timeoutMs: 400 } : {});
+    const result = await read(api);
+    expect(result).toMatchObject(
+      'answeredAt' in expected ? { ...expected, answeredAt: expect.any(String) } : expected,
+    );
+    expect(received() - 1).toBe(times + 1);
+    expect(slots.granted()).toBe(times + 1);
+    expect(slots.released).toHaveLength(times + 1);
+    expect(events.map(({ attempt }) => attempt)).toEqual(Array.from({ length: times + 1 }, (_, i) => i + 1));
+    expect(events.at(-1)?.status).toBe(200);
+    expect(waitsMs).toHaveLength(times);
+  });
+
+  it.each(FAULTS)('ends as the right error when $kind stays', async ({ kind, gives, attempts }) => {
+    const { sandbox, received } = current();
+    sandbox.setFaults({ shares: { [kind]: 1 }, exact: [] });
+    const { api, slots, lines } = newClient(kind === 'stall' ? { timeoutMs: 100 } : {});
+    const error = await failureOf(read(api));
+    expect(error).toBeInstanceOf(gives);
+    expect(describeError(error)).toContain(`after ${attempts} attempts`);
+    expect(describeError(error)).not.toMatch(/[\n\r]/);
+    expect(received()).toBe(attempts);
+    expect(slots.granted()).toBe(attempts);
+    expect(slots.released).toHaveLength(attempts);
+    expect(lines.filter((line) => JSON.parse(line).msg === 'api.request')).toHaveLength(attempts);
+  });
+
+  it('ends at once on a redirect', async () => {
+    const { sandbox, received } = current();
+    sandbox.setFaults({ shares: { redirect: 1 }, exact: [] });
+    const error = await failureOf(read(newClient().api));
+    expect(error).toMatchObject({ name: 'ApiRejected', status: 302 });
+    expect(describeError(error)).toContain(`to ${sandbox.url}/elsewhere: check AFFILIATE_API_URL`);
+    expect(received()).toBe(1);
+  });
+});
+
+describe('the account’s limit', () => {
+  it('is told to the budget from every answer, and a request beyond it waits as long as it is asked to', async () => {
+    const { sandbox } = current();
+    sandbox.setRateLimit({ requests: 2, windowSeconds: 30 });
+    const waits: number[] = [];
+    const wait = async (ms: number) => {
+      waits.push(ms);
+      sandbox.setRateLimit(null);
+    };
+    const { api, slots } = makeClient({ url: sandbox.url, attempts: { wait } });
+    for (let request = 0; request < 3; request += 1) await api.list('affiliates', { page: 1, limit: 1 });
+    expect(slots.released.map((limits) => limits?.throttled)).toEqual([false, false, true, false]);
+    expect(slots.released.map((limits) => limits?.remaining)).toEqual([1, 0, 0, null]);
+    expect(slots.released[2]?.resetMs).toBeGreaterThan(28_000);
+    expect(waits[0]).toBeGreaterThan(28_000);
+  });
+});
+
+describe('the log', () => {
+  it('holds one line per request, with what was asked and what came', async () => {
+    const { api, lines } = newClient();
+    await api.list('referrals', { page: 1, limit: 2, filters: { conversion_state: 'lead' } });
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        msg: 'api.request',
+        level: 20,
+        method: 'GET',
+        path: '/v1/referrals',
+        query: 'page=1&limit=2&conversion_state=lead',
+        status: 200,
+        ms: expect.any(Number),
+        attempt: 1,
+      }),
+    ]);
+  });
+});

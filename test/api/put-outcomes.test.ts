@@ -1,0 +1,69 @@
+// What is known of a payment after each way in which its PUT can go wrong, and that it is never sent blindly again.
+
+import { describe, expect, it } from 'vitest';
+import { describeError, WriteOutcomeUnknown } from '../../src/errors.ts';
+import type { FaultKind } from '../../src/sandbox/fault-plan.ts';
+import { failureOf, makeClient } from './make-client.ts';
+import { useSandbox } from './start-test-sandbox.ts';
+
+const current = useSandbox();
+const PAID_AT = '2026-02-03T04:05:06.000Z';
+
+/** Gives back an unpaid commission that no other test has touched. */
+async function anUnpaidId(): Promise<string> {
+  const { sandbox, commissionIds } = current();
+  const id = commissionIds[used++];
+  if (id === undefined) throw new Error('the program has too few commissions');
+  await sandbox.program.updateCommission(id, { paid_at: null });
+  return id;
+}
+let used = 0;
+
+const AMBIGUOUS = [
+  { kind: '5xx', isApplied: false, cause: 'ApiUnavailable' },
+  { kind: 'reset', isApplied: false, cause: 'ApiUnreachable' },
+  { kind: 'reset-after', isApplied: true, cause: 'ApiUnreachable' },
+  { kind: 'stall', isApplied: false, cause: 'ApiUnreachable' },
+  { kind: 'cut', isApplied: true, cause: 'ApiUnreachable' },
+  { kind: 'truncated', isApplied: true, cause: 'ContractViolation' },
+  { kind: 'html', isApplied: false, cause: 'ContractViolation' },
+  { kind: 'no-envelope', isApplied: true, cause: 'ContractViolation' },
+] as const satisfies { kind: FaultKind; isApplied: boolean; cause: string }[];
+
+describe('a PUT that the program spoils', () => {
+  it.each(AMBIGUOUS)('by $kind is sent once and of unknown outcome', async ({ kind, isApplied, cause }) => {
+    const { sandbox, received } = current();
+    const id = await anUnpaidId();
+    sandbox.setFaults({ shares: {}, exact: [{ kind, method: 'PUT', times: 100 }] });
+    const options = { url: sandbox.url, ...(kind === 'stall' && { timeoutMs: 200 }) };
+    const { api, slots } = makeClient(options);
+    const error = await failureOf(api.putCommission(id, { paid_at: PAID_AT }));
+    expect(error).toBeInstanceOf(WriteOutcomeUnknown);
+    expect(error).toMatchObject({ retry: 'reconcile', cause: { name: cause } });
+    expect(describeError(error)).toContain(`PUT /v1/commissions/${id} was sent`);
+    expect(received()).toBe(1);
+    expect(slots.released).toHaveLength(1);
+    // Both happen, which is why nothing may be concluded: the same error, with and without the change.
+    const live = await makeClient({ url: sandbox.url }).api.getCommission(id);
+    expect(live.commission.paid_at).toBe(isApplied ? PAID_AT : null);
+  });
+
+  it('by 429 is sent again until it is let through', async () => {
+    const { sandbox, received } = current();
+    const id = await anUnpaidId();
+    sandbox.setFaults({ shares: {}, exact: [{ kind: '429', times: 3 }] });
+    const { api } = makeClient({ url: sandbox.url });
+    expect((await api.putCommission(id, { paid_at: PAID_AT })).commission.paid_at).toBe(PAID_AT);
+    expect(received()).toBe(4);
+  });
+
+  it('by a redirect is refused, and sent once', async () => {
+    const { sandbox, received } = current();
+    sandbox.setFaults({ shares: { redirect: 1 }, exact: [] });
+    const error = await failureOf(
+      makeClient({ url: sandbox.url }).api.putCommission(await anUnpaidId(), { paid_at: PAID_AT }),
+    );
+    expect(error).toMatchObject({ name: 'ApiRejected', status: 302 });
+    expect(received()).toBe(1);
+  });
+});
