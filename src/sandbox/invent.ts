@@ -36,10 +36,16 @@ export function inventCampaigns(randomness: Randomness, before: Date): CampaignR
   });
 }
 
-export function inventAffiliate(randomness: Randomness, campaignId: string, createdAt: Date): AffiliateRow {
+/** Gives back an affiliate as it stands at `asOf`. */
+export function inventAffiliate(
+  randomness: Randomness,
+  campaignId: string,
+  createdAt: Date,
+  asOf: Date,
+): AffiliateRow {
   const { first, last, email } = inventPerson(randomness);
   const created_at = createdAt.toISOString();
-  const afterwards = instant(createdAt.getTime() + randomness.integer(30_000, 3 * DAY_MS));
+  const afterwards = earlier(createdAt.getTime() + randomness.integer(30_000, 3 * DAY_MS), asOf);
   const isConfirmed = !randomness.chance(0.08);
   const isPayable = isConfirmed && randomness.chance(0.8);
   return {
@@ -76,24 +82,27 @@ export function inventLink(
   };
 }
 
-/** Gives back a referral in the given state; a visitor has no customer yet. */
+/** Gives back a referral in the given state as it stands at `asOf`; a visitor has no customer yet. */
 export function inventReferral(
   randomness: Randomness,
-  origin: { affiliate_id: string; link_id: string | null; createdAt: Date; conversion_state: string },
+  origin: Pick<ReferralRow, 'affiliate_id' | 'link_id' | 'conversion_state'> & {
+    createdAt: Date;
+    asOf: Date;
+  },
 ): ReferralRow {
-  const { createdAt, conversion_state } = origin;
+  const { createdAt, asOf, conversion_state } = origin;
   const created_at = createdAt.toISOString();
   const isVisitor = conversion_state === 'visitor';
   return {
     id: randomness.uuid(),
     created_at,
-    updated_at: instant(createdAt.getTime() + (isVisitor ? 0 : randomness.integer(1, 2 * DAY_MS))),
+    updated_at: earlier(createdAt.getTime() + (isVisitor ? 0 : randomness.integer(1, 2 * DAY_MS)), asOf),
     affiliate_id: origin.affiliate_id,
     link_id: origin.link_id,
     processor_account_id: PROCESSOR_ACCOUNT_ID,
     processor_customer_id: null,
     conversion_state,
-    deactivated_at: randomness.chance(0.02) ? instant(createdAt.getTime() + 3 * DAY_MS) : null,
+    deactivated_at: randomness.chance(0.02) ? earlier(createdAt.getTime() + 3 * DAY_MS, asOf) : null,
     expires_at:
       conversion_state === 'conversion' ? null : instant(createdAt.getTime() + COOKIE_DAYS * DAY_MS),
     customer_name: null,
@@ -118,10 +127,11 @@ export function inventCustomer(
 export function inventSale(
   randomness: Randomness,
   referral: Pick<ReferralRow, 'id' | 'affiliate_id'>,
-  charge: { chargedAt: Date; currency: string; isRefunded: boolean },
+  charge: { createdAt: Date; currency: string; isRefunded: boolean },
 ): SaleRow {
-  const charged_at = charge.chargedAt.toISOString();
-  const created_at = instant(charge.chargedAt.getTime() + randomness.integer(500, 90_000));
+  const created_at = charge.createdAt.toISOString();
+  // The program hears of a charge a little after the processor made it.
+  const charged_at = instant(charge.createdAt.getTime() - randomness.integer(200, 50_000));
   const amount = randomness.pick(PRICES_CENTS);
   const tax = !charge.isRefunded && randomness.chance(0.4) ? Math.round((amount * 19) / 119) : 0;
   const refund = charge.isRefunded ? amount : 0;
@@ -197,6 +207,10 @@ function slug(name: string): string {
       .toLowerCase()
       .replaceAll(/[^a-z0-9]/g, '') || 'affiliate'
   );
+}
+
+function earlier(ms: number, asOf: Date): string {
+  return instant(Math.min(ms, asOf.getTime()));
 }
 
 function instant(ms: number): string {

@@ -39,9 +39,9 @@ export function makeReadListPage(pool: pg.Pool, s: string): ReadListPage {
          select t.id, t.created_at from ${s}.${query.table} t ${where}
           order by t.created_at desc, t.id desc limit $${at + 1} offset $${at + 2}
        )
-       select p.revision,
+       select p.revision::text as revision,
               case when p.revision = $${at + 3}::bigint then $${at + 4}::bigint
-                   else (select count(*) from ${s}.${query.table} t ${where}) end as total,
+                   else (select count(*) from ${s}.${query.table} t ${where}) end::text as total,
               (select count(*)::integer from page) as count,
               (select coalesce(json_agg(${query.json} order by page.created_at desc, page.id desc), '[]')
                  from page join ${s}.${query.table} t on t.id = page.id ${query.joins})::text as data

@@ -88,7 +88,7 @@ export function makeProgram(deps: ProgramDeps): Program {
 export async function addAffiliate(m: Moment, fields: Partial<AffiliateRow> = {}): Promise<AffiliateRow> {
   const campaigns = await m.client.query<{ id: string }>(`select id from ${m.s}.campaigns order by id`);
   const campaign = m.randomness.pick(campaigns.rows);
-  const affiliate = { ...inventAffiliate(m.randomness, campaign.id, m.now), ...fields };
+  const affiliate = { ...inventAffiliate(m.randomness, campaign.id, m.now, m.now), ...fields };
   await insertRows(m.client, m.s, 'affiliates', [affiliate]);
   await insertRows(m.client, m.s, 'links', [inventLink(m.randomness, affiliate)]);
   return affiliate;
@@ -106,9 +106,10 @@ export async function addReferral(m: Moment, fields: Partial<ReferralRow> = {}):
     affiliate_id: affiliateId,
     link_id: links.rows[0]?.id ?? null,
     createdAt: m.now,
+    asOf: m.now,
     conversion_state: fields.conversion_state ?? 'visitor',
   });
-  const referral = { ...invented, updated_at: invented.created_at, ...fields };
+  const referral = { ...invented, ...fields };
   await insertRows(m.client, m.s, 'referrals', [referral]);
   return referral;
 }
@@ -136,7 +137,7 @@ export async function addSale(
   if (row === undefined) throw new Error(`there is no referral ${referralId} to sell to`);
   const referral = { id: referralId, affiliate_id: row.affiliate_id };
   const currency = row.currency ?? inventCurrency(m.randomness);
-  const charge = { chargedAt: m.now, currency, isRefunded: false };
+  const charge = { createdAt: m.now, currency, isRefunded: false };
   const sale = { ...inventSale(m.randomness, referral, charge), ...fields.sale };
   const invented = inventCommission(m.randomness, sale, row.campaign, m.now);
   const commission = { ...invented, ...fields.commission };

@@ -70,7 +70,7 @@ function spreadAffiliates(randomness: Randomness, campaigns: CampaignRow[], star
       previous !== undefined && randomness.chance(0.03)
         ? new Date(previous.created_at)
         : between(randomness, start, NEWEST);
-    const affiliate = inventAffiliate(randomness, randomness.pick(campaigns).id, createdAt);
+    const affiliate = inventAffiliate(randomness, randomness.pick(campaigns).id, createdAt, SEEDED_AS_OF);
     affiliates.push(affiliate);
     const howMany = randomness.chance(0.2) ? randomness.integer(2, 4) : 1;
     for (let made = 0; made < howMany; made += 1) links.push(inventLink(randomness, affiliate));
@@ -113,6 +113,7 @@ function addReferral(randomness: Randomness, referrers: readonly Referrer[], bat
     affiliate_id: referrer.affiliate.id,
     link_id: cameByCoupon ? null : randomness.pick(referrer.links).id,
     createdAt,
+    asOf: SEEDED_AS_OF,
     conversion_state,
   });
   repeatCustomer(randomness, referral, batch);
@@ -133,13 +134,13 @@ function repeatCustomer(randomness: Randomness, referral: ReferralRow, batch: Ba
 function addSales(randomness: Randomness, referrer: Referrer, referral: ReferralRow, batch: Batch): void {
   const currency = inventCurrency(randomness);
   const howMany = randomness.integer(1, MOST_SALES_OF_ONE_CUSTOMER);
-  let chargedAtMs = Date.parse(referral.created_at) + randomness.integer(60_000, 2 * DAY_MS);
-  for (let made = 0; made < howMany && chargedAtMs <= SEEDED_AS_OF.getTime() - DAY_MS; made += 1) {
-    const charge = { chargedAt: new Date(chargedAtMs), currency, isRefunded: randomness.chance(0.04) };
+  let createdAtMs = Date.parse(referral.created_at) + randomness.integer(60_000, 2 * DAY_MS);
+  for (let made = 0; made < howMany && createdAtMs <= SEEDED_AS_OF.getTime() - DAY_MS; made += 1) {
+    const charge = { createdAt: new Date(createdAtMs), currency, isRefunded: randomness.chance(0.04) };
     const sale = inventSale(randomness, referral, charge);
     batch.sales.push(sale);
     batch.commissions.push(inventCommission(randomness, sale, referrer.campaign, SEEDED_AS_OF));
-    chargedAtMs += randomness.integer(28, 32) * DAY_MS;
+    createdAtMs += randomness.integer(28, 32) * DAY_MS;
   }
 }
 

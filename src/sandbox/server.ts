@@ -56,6 +56,11 @@ export function makeServer(deps: ServerDeps): FastifyInstance {
     (_request, body, done) => done(null, body),
   );
 
+  app.addContentTypeParser('*', (request, _payload, done) => {
+    const message = `Content-Type ${request.headers['content-type']} is not application/x-www-form-urlencoded`;
+    done(Object.assign(new Error(message), { statusCode: 415 }));
+  });
+
   app.addHook('onRequest', async (request, reply) => {
     request.received = deps.requests.add(request.method, request.raw.url ?? '');
     if (request.routeOptions.url === '/openapi.json') return;

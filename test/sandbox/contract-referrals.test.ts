@@ -1,0 +1,126 @@
+// api-contract.md: List referrals, and the Referral, Customer and Link that it shows.
+
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
+import { CUSTOMER_FIELDS, LINK_FIELDS, REFERRAL_FIELDS } from './contract-fields.ts';
+import { fieldsOf, type Page, runSandbox, type TestSandbox } from './running-sandbox.ts';
+
+let pool: pg.Pool;
+let sandbox: TestSandbox;
+
+beforeAll(async () => {
+  ({ pool } = await createTestDatabase());
+  sandbox = await runSandbox(pool);
+});
+afterAll(() => sandbox.close());
+
+async function one<T extends pg.QueryResultRow>(sql: string): Promise<T> {
+  const result = await pool.query<T>(sql);
+  const [row] = result.rows;
+  if (row === undefined) throw new Error(`no row for ${sql}`);
+  return row;
+}
+
+const ids = (page: Page<{ id: string }>) => page.data.map((item) => item.id);
+
+describe('List referrals', () => {
+  it('"Fields of list items are the fields of the resource listed": every referral has all of them', async () => {
+    const items = await sandbox.allReferrals();
+    for (const item of items) expect(fieldsOf(item)).toEqual(REFERRAL_FIELDS);
+    for (const { customer, link } of items) {
+      if (customer !== null) expect(fieldsOf(customer)).toEqual(CUSTOMER_FIELDS);
+      if (link !== null) expect(fieldsOf(link)).toEqual(LINK_FIELDS);
+    }
+  });
+
+  it('"A visitor\'s customer is null; a referral that came by coupon has link null" (addendum)', async () => {
+    const items = await sandbox.allReferrals();
+    for (const item of items) {
+      const isVisitor = item.conversion_state === 'visitor';
+      expect(item.customer === null).toBe(isVisitor);
+      expect(item.processor_customer_id === null).toBe(isVisitor);
+      if (!isVisitor) expect(item.customer?.id).toBe(item.processor_customer_id);
+    }
+    expect(items.some((item) => item.link === null)).toBe(true);
+    expect(new Set(items.map((item) => item.conversion_state))).toEqual(
+      new Set(['visitor', 'lead', 'conversion']),
+    );
+  });
+
+  it('affiliate_id: "only referrals of that affiliate"', async () => {
+    const { affiliate_id, count } = await one<{ affiliate_id: string; count: number }>(
+      'select affiliate_id, count(*)::integer from sandbox.referrals group by 1 order by 2 desc limit 1',
+    );
+    const items = await sandbox.allReferrals(`affiliate_id=${affiliate_id}&expand=affiliate`);
+    expect(items).toHaveLength(count);
+    for (const item of items) expect(item.affiliate?.id).toBe(affiliate_id);
+  });
+
+  it('email and stripe_customer_id: only the referrals of that customer, who may have several', async () => {
+    const { customer_email, processor_customer_id } = await one<Record<string, string>>(
+      `select customer_email, processor_customer_id from sandbox.referrals where customer_email is not null
+        group by 1, 2 having count(*) = 2 limit 1`,
+    );
+    const byEmail = await sandbox.referrals(`?email=${customer_email}`);
+    expect(byEmail.pagination.total_count).toBe(2);
+    expect(byEmail.data.map((item) => item.customer?.email)).toEqual([customer_email, customer_email]);
+    const byId = await sandbox.referrals(`?stripe_customer_id=${processor_customer_id}`);
+    expect(byId).toEqual(byEmail);
+  });
+
+  it('"Filters combine; page and limit apply to the filtered result"', async () => {
+    const { affiliate_id } = await one<{ affiliate_id: string }>(
+      `select affiliate_id from sandbox.referrals where conversion_state = 'lead'
+        group by 1 order by count(*) desc limit 1`,
+    );
+    const { expected } = await one<{ expected: string[] }>(
+      `select array_agg(id order by created_at desc, id desc) as expected from sandbox.referrals
+        where affiliate_id = '${affiliate_id}' and conversion_state = 'lead'`,
+    );
+    expect(expected.length).toBeGreaterThan(2);
+    const query = `affiliate_id=${affiliate_id}&conversion_state=lead`;
+    const first = await sandbox.referrals(`?${query}&limit=2`);
+    expect(ids(first)).toEqual(expected.slice(0, 2));
+    expect(first.pagination.total_count).toBe(expected.length);
+    const second = await sandbox.referrals(`?${query}&limit=2&page=2`);
+    expect(ids(second)).toEqual(expected.slice(2, 4));
+
+    const email = first.data[0]?.customer?.email;
+    const all = await sandbox.referrals(`?${query}&email=${email}`);
+    expect(ids(all)).toEqual([expected[0]]);
+    const none = await sandbox.referrals(
+      `?affiliate_id=${affiliate_id}&conversion_state=conversion&email=${email}`,
+    );
+    expect(none.data).toEqual([]);
+  });
+
+  it.each([
+    'affiliate_id=not-a-uuid',
+    'conversion_state=unheard_of',
+    'email=nobody@example.com',
+    'stripe_customer_id=cus_none',
+    'email=a%00b',
+  ])('%s finds nothing, and that is 200', async (query) => {
+    expect((await sandbox.referrals(`?${query}`)).data).toEqual([]);
+  });
+
+  it.each(['affiliate_id=', 'conversion_state=', 'conversion_state[]=', 'email=', 'stripe_customer_id='])(
+    'a blank filter %s counts as not sent',
+    async (query) => {
+      expect(await sandbox.referrals(`?${query}`)).toEqual(await sandbox.referrals());
+    },
+  );
+
+  it('expand=affiliate: "each referral then includes the full affiliate object nested"', async () => {
+    const items = await sandbox.allReferrals('expand=affiliate');
+    const affiliates = new Map(
+      (await sandbox.allAffiliates('expand=campaign')).map((item) => [item.id, item]),
+    );
+    for (const item of items) {
+      expect(fieldsOf(item)).toEqual([...REFERRAL_FIELDS, 'affiliate'].sort());
+      expect(item.affiliate).toBeDefined();
+      expect(item.affiliate).toEqual(affiliates.get(item.affiliate?.id ?? ''));
+    }
+  });
+});

@@ -1,0 +1,123 @@
+// A sandbox of its own for a test, with the plain HTTP calls that the tests make. Import it from a test file only.
+
+import type pg from 'pg';
+import { Agent, request } from 'undici';
+import { afterAll } from 'vitest';
+import type { z } from 'zod';
+import { type Affiliate, affiliateSchema } from '../../src/contract/affiliate.ts';
+import { type Commission, commissionSchema } from '../../src/contract/commission.ts';
+import { type ListEnvelope, listEnvelopeSchema } from '../../src/contract/list-envelope.ts';
+import { type Referral, referralSchema } from '../../src/contract/referral.ts';
+import { makeLogger } from '../../src/log.ts';
+import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
+
+export const SECRET = 'sandbox-secret';
+export const AUTHORIZATION = basic(`${SECRET}:`);
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+export interface TestSandbox extends Sandbox {
+  /** Answers with whatever came, unparsed; `headers` replace the right Authorization. */
+  send(method: 'GET' | 'PUT' | 'POST' | 'DELETE', path: string, more?: SendOptions): Promise<HttpAnswer>;
+  /** The parsed body of a GET that must be answered 200. */
+  get(path: string): Promise<unknown>;
+  /** One page of a list, read with the contract's own schemas; `query` starts with a question mark. */
+  referrals(query?: string): Promise<Page<Referral>>;
+  affiliates(query?: string): Promise<Page<Affiliate>>;
+  /** Every item of the filtered list, page by page; `query` without page and limit. */
+  allReferrals(query?: string): Promise<Referral[]>;
+  allAffiliates(query?: string): Promise<Affiliate[]>;
+  commission(id: string): Promise<Commission>;
+  /** A PUT of a commission with a form body. */
+  put(id: string, form: string): Promise<{ status: number; body: unknown }>;
+}
+
+export interface SendOptions {
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+}
+
+export type Page<T> = { readonly pagination: ListEnvelope['pagination']; readonly data: readonly T[] };
+
+const SMALL = { seed: 7, affiliates: 60, referrals: 800 };
+
+const agent = new Agent();
+afterAll(() => agent.close());
+
+export function basic(credentials: string): string {
+  return `Basic ${Buffer.from(credentials).toString('base64')}`;
+}
+
+export async function runSandbox(pool: pg.Pool, options: Partial<SandboxOptions> = {}): Promise<TestSandbox> {
+  const sandbox = await startSandbox(
+    { pool, log: makeLogger('fatal') },
+    {
+      schema: 'sandbox',
+      host: '127.0.0.1',
+      port: 0,
+      secret: SECRET,
+      ...SMALL,
+      rateLimit: null,
+      faults: NO_FAULTS,
+      live: null,
+      reset: false,
+      ...options,
+    },
+  );
+  const send: TestSandbox['send'] = async (method, path, more = {}) => {
+    const answer = await request(`${sandbox.url}${path}`, {
+      method,
+      dispatcher: agent,
+      headers: more.headers ?? { authorization: AUTHORIZATION },
+      ...(more.body === undefined ? {} : { body: more.body }),
+      ...(more.signal === undefined ? {} : { signal: more.signal }),
+    });
+    return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
+  };
+  const get = async (path: string): Promise<unknown> => {
+    const answer = await send('GET', path);
+    if (answer.status !== 200) throw new Error(`GET ${path} was answered ${answer.status}: ${answer.text}`);
+    return JSON.parse(answer.text);
+  };
+  const list = async <T>(path: string, schema: z.ZodType<T>): Promise<Page<T>> => {
+    const { pagination, data } = listEnvelopeSchema.parse(await get(path));
+    return { pagination, data: data.map((item) => schema.parse(item)) };
+  };
+  const referrals = (query = '') => list(`/v1/referrals${query}`, referralSchema);
+  const affiliates = (query = '') => list(`/v1/affiliates${query}`, affiliateSchema);
+  return {
+    ...sandbox,
+    send,
+    get,
+    referrals,
+    affiliates,
+    allReferrals: (query = '') => readAll((paging) => referrals(`?${query}&${paging}`)),
+    allAffiliates: (query = '') => readAll((paging) => affiliates(`?${query}&${paging}`)),
+    commission: async (id) => commissionSchema.parse(await get(`/v1/commissions/${id}`)),
+    async put(id, form) {
+      const headers = { authorization: AUTHORIZATION, 'content-type': 'application/x-www-form-urlencoded' };
+      const answer = await send('PUT', `/v1/commissions/${id}`, { headers, body: form });
+      return { status: answer.status, body: JSON.parse(answer.text) };
+    },
+  };
+}
+
+async function readAll<T>(read: (paging: string) => Promise<Page<T>>): Promise<T[]> {
+  const items: T[] = [];
+  for (let page = 1; ; page += 1) {
+    const { pagination, data } = await read(`limit=100&page=${page}`);
+    items.push(...data);
+    if (pagination.next_page === null) return items;
+  }
+}
+
+/** The names of an object's fields, sorted. */
+export function fieldsOf(value: unknown): string[] {
+  return Object.keys(value as object).sort();
+}
