@@ -1,0 +1,122 @@
+// The command `doctor`: looks at everything that a sync needs, one thing after the other, and says how to mend it.
+
+import type { Command } from 'commander';
+import { makeApiClient } from '../api/client.ts';
+import type { TakeSlot } from '../api/slot.ts';
+import { makeTakeSlot } from '../budget/shared-budget.ts';
+import { type Config, readConfig, requireProgram } from '../config.ts';
+import { checkSchema } from '../db/check-schema.ts';
+import { AppError, ConfigError, describeError } from '../errors.ts';
+import { type Logger, makeLogger } from '../log.ts';
+import type { Cli } from './cli.ts';
+import type { ExitCode } from './exit-code.ts';
+import { formatCount } from './format.ts';
+import type { Lifetime } from './lifetime.ts';
+import { type OpenDatabase, openDatabase } from './open-database.ts';
+import { print } from './print.ts';
+
+/** Adds the command. */
+export function registerDoctor(program: Command, cli: Cli): void {
+  program
+    .command('doctor')
+    .description('check the configuration, the database and the program, and say how to mend each')
+    .addHelpText('after', '\nSends one request to the program, and changes nothing.')
+    .action(() => cli.run((lifetime) => examine(cli, lifetime)));
+}
+
+async function examine(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
+  let failed = 0;
+  // Gives back null where the check failed: what builds on it is then not checked.
+  const check = async <T>(
+    subject: string,
+    look: () => Promise<{ found: T; says: string }>,
+  ): Promise<T | null> => {
+    lifetime.signal.throwIfAborted();
+    try {
+      const { found, says } = await look();
+      print(`✓ ${subject}: ${says}`);
+      return found;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      failed += 1;
+      const problems = error instanceof ConfigError ? error.problems : [describeError(error)];
+      for (const problem of problems) print(`✗ ${subject}: ${problem}`);
+      return null;
+    }
+  };
+
+  const config = await check('configuration', async () => {
+    const found = readConfig(cli.environment);
+    return { found, says: 'every variable that is set is well-formed' };
+  });
+  if (config === null) {
+    print('– database, tables, program: not checked while the configuration is wrong');
+    return 1;
+  }
+  const log = makeLogger(config.logLevel);
+  const database = await check('database', async () => {
+    const found = await openDatabase({ log, lifetime }, config);
+    return { found, says: `${found.name} answers${found.isEmbedded ? ' (embedded)' : ''}` };
+  });
+  let takeSlot: TakeSlot | null = null;
+  if (database === null) print('– tables: not checked while the database does not answer');
+  else takeSlot = (await check('tables', () => lookAtTables(config, database))) ?? takeOnlySlot;
+
+  const program = await check('program settings', async () => {
+    const found = requireProgram(config);
+    return { found, says: found.url };
+  });
+  if (program !== null && takeSlot !== null) {
+    const options = { ...program, timeoutMs: config.api.timeoutMs, takeSlot };
+    await check('program', () => lookAtProgram({ log, lifetime }, options));
+  } else {
+    const missing =
+      program === null
+        ? 'its settings are missing'
+        : 'the database, which keeps its request budget, does not answer';
+    print(`– program: not asked while ${missing}`);
+  }
+  print();
+  print(failed === 0 ? 'All is well.' : `${failed} of these checks failed.`);
+  return failed === 0 ? 0 : 1;
+}
+
+async function lookAtTables(
+  config: Config,
+  { pool, db }: OpenDatabase,
+): Promise<{ found: TakeSlot; says: string }> {
+  await checkSchema(pool, { schema: config.mirrorSchema });
+  const { rateLimit, timeoutMs } = config.api;
+  return {
+    found: makeTakeSlot({ db }, { rateLimit, lane: 'reader', requestTimeoutMs: timeoutMs }),
+    says: `the schema ${config.mirrorSchema} is up to date`,
+  };
+}
+
+// Without tables there is no shared budget, and nobody who could be sharing it.
+const takeOnlySlot: TakeSlot = async () => {
+  const now = new Date().toISOString();
+  return { grantedAt: now, release: async () => now };
+};
+
+async function lookAtProgram(
+  { log, lifetime }: { log: Logger; lifetime: Lifetime },
+  {
+    url,
+    secret,
+    timeoutMs,
+    takeSlot,
+  }: { url: string; secret: string; timeoutMs: number; takeSlot: TakeSlot },
+): Promise<{ found: true; says: string }> {
+  const attempts = { most: 1, mostThrottled: 1 };
+  const api = makeApiClient({ takeSlot, log }, { url, secret, timeoutMs, attempts });
+  try {
+    const page = await api.list('affiliates', { page: 1, limit: 1 }, { signal: lifetime.signal });
+    return {
+      found: true,
+      says: `${url} accepts the secret, and has ${formatCount(page.pagination.total_count)} affiliates`,
+    };
+  } finally {
+    await api.close();
+  }
+}

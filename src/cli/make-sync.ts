@@ -1,0 +1,41 @@
+// Puts a sync together: the client, the shared budget, the database. Knows what a run is made of, not what it does.
+
+import { makeApiClient } from '../api/client.ts';
+import { makeTakeSlot } from '../budget/shared-budget.ts';
+import type { RateLimit } from '../config.ts';
+import type { ListedResource } from '../contract/resources.ts';
+import type { Database } from '../db/database.ts';
+import type { Logger } from '../log.ts';
+import type { RunSummary, SyncProgress } from '../sync/run-summary.ts';
+import { runSync } from '../sync/run-sync.ts';
+import type { Lifetime } from './lifetime.ts';
+
+export interface SyncDeps {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly lifetime: Lifetime;
+  readonly onProgress: (progress: SyncProgress) => void;
+}
+
+export interface SyncProgram {
+  readonly url: string;
+  readonly secret: string;
+  readonly timeoutMs: number;
+  readonly concurrency: number;
+  readonly rateLimit: RateLimit;
+}
+
+/** Gives back the function that runs a full sync of one resource. The client is closed with the lifetime. */
+export function makeSync(
+  { db, log, lifetime, onProgress }: SyncDeps,
+  { url, secret, timeoutMs, concurrency, rateLimit }: SyncProgram,
+): (resource: ListedResource, acceptDeletes: boolean) => Promise<RunSummary> {
+  const takeSlot = makeTakeSlot({ db }, { rateLimit, lane: 'reader', requestTimeoutMs: timeoutMs });
+  const api = makeApiClient({ takeSlot, log }, { url, secret, timeoutMs });
+  lifetime.onClose(() => api.close());
+  return (resource, acceptDeletes) =>
+    runSync(
+      { api, db, log, onProgress },
+      { resource, mode: 'full', concurrency, acceptDeletes, signal: lifetime.signal },
+    );
+}

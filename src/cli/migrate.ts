@@ -1,0 +1,31 @@
+// The command `migrate`: brings the mirror's schema up to date.
+
+import type { Command } from 'commander';
+import { readConfig } from '../config.ts';
+import { runMigrations } from '../db/migrate.ts';
+import { makeLogger } from '../log.ts';
+import type { Cli } from './cli.ts';
+import { openDatabase } from './open-database.ts';
+import { print } from './print.ts';
+
+/** Adds the command. */
+export function registerMigrate(program: Command, cli: Cli): void {
+  program
+    .command('migrate')
+    .description('make the tables of the mirror, or bring them up to date')
+    .addHelpText(
+      'after',
+      '\nSafe to run again and by several processes at once: what is applied already is left alone.',
+    )
+    .action(() =>
+      cli.run(async (lifetime) => {
+        const config = readConfig(cli.environment);
+        const log = makeLogger(config.logLevel);
+        const { pool, name } = await openDatabase({ log, lifetime }, config);
+        const { applied } = await runMigrations(pool, { schema: config.mirrorSchema });
+        for (const migration of applied) print(`applied ${migration}`);
+        print(`schema ${config.mirrorSchema} in ${name} is up to date`);
+        return 0;
+      }),
+    );
+}

@@ -1,0 +1,93 @@
+// How finished runs look: a table for people, the ledger's own column names in JSON, and what to worry about.
+
+import type { RunSummary } from '../sync/run-summary.ts';
+import { formatCount, formatDuration } from './format.ts';
+import { renderTable } from './render-table.ts';
+
+/** Gives back the runs as a table. */
+export function renderRuns(runs: readonly RunSummary[]): string {
+  return renderTable(
+    [
+      'resource',
+      'state',
+      'seen',
+      'inserted',
+      'updated',
+      'unchanged',
+      'rejected',
+      'repeated',
+      'deleted',
+      'program has',
+      'verified',
+      'requests',
+      'time',
+    ],
+    runs.map((run) => [
+      run.resource,
+      run.state,
+      run.rows.seen,
+      run.rows.inserted,
+      run.rows.updated,
+      run.rows.unchanged,
+      run.rows.rejected,
+      run.rows.repeated,
+      run.deleted,
+      run.total,
+      run.verified,
+      run.requests,
+      formatDuration(run.durationMs),
+    ]),
+  );
+}
+
+/** Gives back a run under the names of the ledger's columns (sync_runs). */
+export function runAsJson(run: RunSummary): Record<string, unknown> {
+  return {
+    id: run.runId,
+    resource: run.resource,
+    mode: run.mode,
+    state: run.state,
+    reason: run.reason,
+    requests: run.requests,
+    pages: run.pages,
+    rows_seen: run.rows.seen,
+    rows_inserted: run.rows.inserted,
+    rows_updated: run.rows.updated,
+    rows_unchanged: run.rows.unchanged,
+    rows_rejected: run.rows.rejected,
+    rows_repeated: run.rows.repeated,
+    rows_deleted: run.deleted,
+    deletes_held_back: run.deletesHeldBack,
+    total_upstream: run.total,
+    distinct_seen: run.distinct,
+    verified: run.verified,
+    duration_ms: run.durationMs,
+  };
+}
+
+/** Gives back what is wrong with a run and how to go on, a sentence each; empty where nothing is. */
+export function describeConcerns(run: RunSummary): string[] {
+  const concerns: string[] = [];
+  if (run.state === 'skipped') {
+    concerns.push(`${run.resource}: not synced: ${run.reason ?? 'another process is at it'}`);
+  }
+  if (run.state === 'partial') {
+    concerns.push(
+      `${run.resource}: the counts could not be verified (${formatCount(run.distinct)} records seen, the program says ` +
+        `${formatCount(run.total ?? 0)}), so nothing was marked deleted: sync again`,
+    );
+  }
+  if (run.rows.rejected > 0) {
+    concerns.push(
+      `${run.resource}: ${formatCount(run.rows.rejected)} rejected: the reasons stand in the table rejected_records ` +
+        `(run ${run.runId})`,
+    );
+  }
+  if (run.deletesHeldBack > 0) {
+    concerns.push(
+      `${run.resource}: ${formatCount(run.deletesHeldBack)} deletions held back, too many to be believed: if they are ` +
+        'real, sync again with --accept-deletes',
+    );
+  }
+  return concerns;
+}

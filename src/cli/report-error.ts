@@ -1,0 +1,43 @@
+// How an error looks to the person at the terminal: what is wrong and how to mend it, on stderr, without a stack.
+// Only an error that nobody foresaw shows one, because it is a bug.
+
+import { CommanderError } from 'commander';
+import { DatabaseError } from 'pg';
+import { AppError, ConfigError, describeError } from '../errors.ts';
+import type { ExitCode } from './exit-code.ts';
+import { Stopped } from './lifetime.ts';
+import { printError } from './print.ts';
+
+/** Gives back the exit code that the error stands for, after saying on stderr what happened. */
+export function reportError(error: unknown): ExitCode {
+  // commander has printed its own message, or the help that was asked for.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof Stopped) {
+    printError(`affiliate-mirror: ${error.message}`);
+    return error.exitCode;
+  }
+  if (error instanceof ConfigError) {
+    printError(describeProblems(error.problems));
+    return 2;
+  }
+  if (error instanceof AppError) {
+    printError(`affiliate-mirror: ${describeError(error)}`);
+    return error.exitCode;
+  }
+  if (error instanceof DatabaseError) {
+    printError(
+      `affiliate-mirror: the database refused a statement: ${error.message} (SQLSTATE ${error.code})`,
+    );
+    return 1;
+  }
+  const details = error instanceof Error ? (error.stack ?? describeError(error)) : describeError(error);
+  printError(`affiliate-mirror: a bug, please report it: ${details}`);
+  return 1;
+}
+
+function describeProblems(problems: readonly string[]): string {
+  if (problems.length === 1) return `affiliate-mirror: ${problems[0]}`;
+  return ['affiliate-mirror: several things are wrong:', ...problems.map((problem) => `  ${problem}`)].join(
+    '\n',
+  );
+}

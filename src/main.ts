@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+// Where the process starts: checks that this Node can run the program, and hands the command line and the
+// environment over. Imports nothing by itself, so that an old Node gets an answer instead of a syntax error.
+
+const OLDEST_NODE = 24;
+
+if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
+  process.stderr.write(
+    `affiliate-mirror needs Node ${OLDEST_NODE} or newer, and this is ${process.versions.node}. ` +
+      'The project brings its own: start it with "npm run affiliate-mirror -- …" or "npx affiliate-mirror …".\n',
+  );
+  process.exitCode = 2;
+} else {
+  const { runCli } = await import('./cli/run-cli.ts');
+  process.exitCode = await runCli(process.argv.slice(2), process.env);
+}

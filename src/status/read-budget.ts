@@ -1,0 +1,34 @@
+// How much of the account's request budget is used, as the shared budget keeps it. Reads, and takes no slot.
+
+import { sql } from 'kysely';
+import type { Instant } from '../api/slot.ts';
+import type { Database } from '../db/database.ts';
+
+export interface BudgetStatus {
+  /** Requests that count at this moment: in flight, or answered less than a window ago. */
+  readonly used_requests: number;
+  /** Requests that somebody else must have made, by what the program says remains. */
+  readonly foreign_requests: number;
+  /** What the program's answers name; null where they name nothing. */
+  readonly limit_requests: number | null;
+  /** Nobody sends a request before; null where nothing is paused. */
+  readonly paused_until: Instant | null;
+  /** When the program last answered 429. */
+  readonly last_throttled_at: Instant | null;
+}
+
+/** Gives back the budget at this moment. */
+export async function readBudget(db: Database): Promise<BudgetStatus> {
+  const { rows } = await sql<BudgetStatus>`
+    select
+      (select count(*) from request_slots where expires_at > clock_timestamp()) as used_requests,
+      case when foreign_until > clock_timestamp() then foreign_requests else 0 end as foreign_requests,
+      limit_requests,
+      case when paused_until > clock_timestamp() then paused_until end as paused_until,
+      last_throttled_at
+    from request_budget
+  `.execute(db);
+  const row = rows[0];
+  if (row === undefined) throw new TypeError('request_budget has lost its only row');
+  return row;
+}
