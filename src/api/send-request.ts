@@ -77,7 +77,7 @@ export async function sendRequest(wire: Wire, request: ApiRequest, signal?: Abor
   signal?.addEventListener('abort', onAbort, { once: true });
   try {
     const dispatcher = watchStart(wire.dispatcher, () => {
-      isSent ||= !cut.signal.aborted;
+      isSent = true;
     });
     const outcome = await Promise.race([exchange(dispatcher, wire, request, cut.signal), connecting.promise]);
     signal?.throwIfAborted();

@@ -98,7 +98,7 @@ describe('a body', () => {
 
 describe('an answer', () => {
   it('that redirects is not followed, and names its target without what may be secret in it', async () => {
-    const login = `https://user:${encodeURIComponent(SECRET)}@login.example/in?token=${encodeURIComponent(SECRET)}`;
+    const login = `https://user:${encodeURIComponent(SECRET)}@login.example/in/${encodeURIComponent(SECRET)}?token=${encodeURIComponent(SECRET)}`;
     const program = await startRawProgram((socket) => {
       socket.write(rawAnswer('301 Moved Permanently', '', { location: login }));
     });
@@ -106,7 +106,7 @@ describe('an answer', () => {
     expect(error).toBeInstanceOf(ApiRejected);
     expect(error).toMatchObject({ status: 301, details: [] });
     expect(describeError(error)).toBe(
-      'the program answered GET /v1/affiliates with a redirect (301) to https://login.example/in: check AFFILIATE_API_URL',
+      'the program answered GET /v1/affiliates with a redirect (301) to https://login.example/in/[secret]: check AFFILIATE_API_URL',
     );
     expect(program.requests).toHaveLength(1);
   });
