@@ -1,0 +1,193 @@
+// The seeded program: the same for the same seed, and consistent with itself.
+
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { prepareSchema } from '../../src/sandbox/prepare-schema.ts';
+import { TABLES } from '../../src/sandbox/schema.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { runSandbox } from './running-sandbox.ts';
+
+let pool: pg.Pool;
+const SIZE = { seed: 11, affiliates: 200, referrals: 6_000 };
+
+beforeAll(async () => {
+  ({ pool } = await createTestDatabase());
+  await prepareSchema(pool, 'first', SIZE, false);
+});
+
+async function fingerprint(schema: string): Promise<string> {
+  const hash = createHash('sha256');
+  for (const table of TABLES) {
+    const { rows } = await pool.query<{ row: string }>(
+      `select t::text as row from ${schema}.${table} t order by t::text`,
+    );
+    for (const { row } of rows) hash.update(row);
+  }
+  return hash.digest('hex');
+}
+
+/** The number of rows of the first schema that break a rule; every rule below must be broken by none. */
+async function breaches(sql: string): Promise<number> {
+  const { rows } = await pool
+    .query<{ count: number }>(
+      `set search_path = first; select count(*)::integer as count from (${sql}) breach`,
+    )
+    .then((results) => (Array.isArray(results) ? results[1] : results));
+  return rows[0]?.count ?? -1;
+}
+
+describe('The seed', () => {
+  it('gives the same program, to the last byte, for the same seed and sizes', async () => {
+    await prepareSchema(pool, 'second', SIZE, false);
+    expect(await fingerprint('second')).toBe(await fingerprint('first'));
+  });
+
+  it('gives another program for another seed', async () => {
+    await prepareSchema(pool, 'third', { ...SIZE, seed: 12 }, false);
+    const { rows } = await pool.query('select 1 from first.referrals join third.referrals using (id)');
+    expect(rows).toEqual([]);
+  });
+
+  it('gives the same answers over HTTP, byte by byte', async () => {
+    const texts: string[] = [];
+    for (const schema of ['http_a', 'http_b']) {
+      const sandbox = await runSandbox(pool, { schema });
+      for (const path of [
+        '/v1/affiliates?expand[]=campaign&expand[]=links&expand[]=commission_stats&limit=100',
+        '/v1/referrals?expand=affiliate&page=3',
+      ]) {
+        texts.push((await sandbox.send('GET', path)).text);
+      }
+      await sandbox.close();
+    }
+    expect(texts.slice(2)).toEqual(texts.slice(0, 2));
+  });
+
+  it('makes as many affiliates and referrals as asked for', async () => {
+    for (const sizes of [
+      SIZE,
+      { seed: 1, affiliates: 1, referrals: 0 },
+      { seed: 1, affiliates: 0, referrals: 0 },
+    ]) {
+      const schema = sizes === SIZE ? 'first' : `sized_${sizes.affiliates}`;
+      await prepareSchema(pool, schema, sizes, false);
+      const { rows } = await pool.query(
+        `select (select count(*) from ${schema}.affiliates)::integer as affiliates,
+                (select count(*) from ${schema}.referrals)::integer as referrals`,
+      );
+      expect(rows[0]).toEqual({ affiliates: sizes.affiliates, referrals: sizes.referrals });
+    }
+  });
+});
+
+describe('The seeded program is consistent with itself', () => {
+  it.each(['affiliate', 'link'])("an %s's counters equal what its referrals say", async (owner) => {
+    const broken = await breaches(
+      `select o.id from ${owner}s o left join referrals r on r.${owner}_id = o.id group by o.id
+       having (o.visitors, o.leads, o.conversions) is distinct from
+              (count(r.id),
+               count(r.id) filter (where r.conversion_state in ('lead', 'conversion')),
+               count(r.id) filter (where r.conversion_state = 'conversion'))`,
+    );
+    expect(broken).toBe(0);
+  });
+
+  it.each([
+    [
+      'every affiliate has a link',
+      'select 1 from affiliates a where not exists (select 1 from links where affiliate_id = a.id)',
+    ],
+    [
+      "a referral's link is its affiliate's",
+      'select 1 from referrals r join links l on l.id = r.link_id where l.affiliate_id <> r.affiliate_id',
+    ],
+    [
+      'a referral is not older than its affiliate',
+      'select 1 from referrals r join affiliates a on a.id = r.affiliate_id where r.created_at < a.created_at',
+    ],
+    [
+      'sales belong to conversions',
+      "select 1 from sales s join referrals r on r.id = s.referral_id where r.conversion_state <> 'conversion' or s.affiliate_id <> r.affiliate_id",
+    ],
+    [
+      'every conversion has a sale',
+      "select 1 from referrals r where conversion_state = 'conversion' and not exists (select 1 from sales where referral_id = r.id)",
+    ],
+    [
+      'a sale is charged after its referral came, and known after it was charged',
+      'select 1 from sales s join referrals r on r.id = s.referral_id where s.charged_at <= r.created_at or s.created_at <= s.charged_at',
+    ],
+    [
+      'a sale is what was charged less refunds and taxes, never negative',
+      'select 1 from sales where sale_amount_cents <> charge_amount_cents - refund_amount_cents - tax_amount_cents or sale_amount_cents < 0',
+    ],
+    [
+      'every sale has one commission',
+      'select 1 from sales s left join commissions c on c.sale_id = s.id group by s.id having count(c.id) <> 1',
+    ],
+    [
+      "a commission has its sale's currency and affiliate, and its affiliate's campaign",
+      'select 1 from commissions c join sales s on s.id = c.sale_id join affiliates a on a.id = s.affiliate_id where (c.currency, c.affiliate_id, c.campaign_id) is distinct from (s.currency, s.affiliate_id, a.campaign_id)',
+    ],
+    [
+      'a commission that stands is its share of the sale',
+      "select 1 from commissions c join sales s on s.id = c.sale_id join campaigns p on p.id = c.campaign_id where c.state <> 'voided' and c.amount <> round(s.sale_amount_cents * p.commission_percent / 100.0)",
+    ],
+    [
+      'a commission is due after its sale',
+      'select 1 from commissions c join sales s on s.id = c.sale_id where c.due_at <= s.charged_at',
+    ],
+    [
+      'a commission is voided where its sale was refunded',
+      "select 1 from commissions c join sales s on s.id = c.sale_id where (c.state = 'voided') <> (s.refund_amount_cents > 0) or (c.voided_at is null) = (c.state = 'voided')",
+    ],
+    [
+      'a commission is paid where it has paid_at, and after it fell due',
+      "select 1 from commissions where (paid_at is null) = (state = 'paid') or paid_at < due_at",
+    ],
+    [
+      'nothing is updated before it is created, or after the moment at which the program stands',
+      "select 1 from (select created_at, updated_at from affiliates union all select created_at, updated_at from referrals union all select created_at, updated_at from sales union all select created_at, updated_at from commissions) t where updated_at < created_at or updated_at > '2026-10-01T00:00:00Z'",
+    ],
+  ])('%s', async (_rule, sql) => {
+    expect(await breaches(sql)).toBe(0);
+  });
+
+  it.each([
+    ['commissions in every state', 'select distinct state from commissions', 4],
+    ['several currencies', 'select distinct currency from sales', 3],
+    [
+      'ties in the order of referrals',
+      'select created_at from referrals group by 1 having count(*) > 1',
+      100,
+    ],
+    [
+      'ties in the order of affiliates',
+      'select created_at from affiliates group by 1 having count(*) > 1',
+      1,
+    ],
+    [
+      'times of millisecond precision',
+      "select 1 from referrals where date_trunc('second', created_at) <> created_at",
+      5_000,
+    ],
+    [
+      'two years of referrals',
+      "select 1 from (select max(created_at) - min(created_at) as span from referrals) s where span > '600 days'",
+      1,
+    ],
+    ['referrals by coupon', 'select 1 from referrals where link_id is null', 10],
+    [
+      'customers with two referrals',
+      'select customer_email from referrals where customer_email is not null group by 1 having count(*) = 2',
+      5,
+    ],
+    ['affiliates with several links', 'select affiliate_id from links group by 1 having count(*) > 1', 10],
+    ['affiliates who never confirmed', 'select 1 from affiliates where confirmed_at is null', 1],
+    ['sales without an invoice', 'select 1 from sales where invoiced_at is null', 10],
+    ['names beyond ASCII', "select 1 from affiliates where first_name ~ '[^ -~]'", 1],
+  ])('it holds %s', async (_what, sql, atLeast) => {
+    expect(await breaches(sql)).toBeGreaterThanOrEqual(atLeast);
+  });
+});
