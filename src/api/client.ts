@@ -6,7 +6,7 @@ import type { Commission } from '../contract/commission.ts';
 import type { ListEnvelope } from '../contract/list-envelope.ts';
 import { type ListedResource, RESOURCES } from '../contract/resources.ts';
 import { type RejectAnswer, readAnswer } from './answer.ts';
-import { type AttemptDeps, attemptRequest } from './attempt-request.ts';
+import { type AttemptDeps, attemptRequest, type RequestEvent } from './attempt-request.ts';
 import { basicAuth } from './basic-auth.ts';
 import { type CommissionChange, commissionForm } from './commission-form.ts';
 import { type ListQuery, listQueryString } from './query-string.ts';
@@ -27,6 +27,8 @@ export interface ApiClientOptions {
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
+  /** Told of every attempt of this call, beside what the client itself was given to tell. */
+  readonly onRequest?: (event: RequestEvent) => void;
 }
 
 export interface ListedPage {
@@ -94,13 +96,26 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
   function call<T>(
     request: ApiRequest,
     parse: (json: unknown, reject: RejectAnswer) => T,
-    signal: AbortSignal | undefined,
+    { signal, onRequest }: CallOptions,
   ): Promise<{ value: T; askedAt: Instant; answeredAt: Instant }> {
     const { method, path } = request;
+    const attemptDeps: AttemptDeps = {
+      ...deps,
+      onRequest: (event) => {
+        deps.onRequest?.(event);
+        onRequest?.(event);
+      },
+    };
     return retry(
       attempts,
       async (attempt) => {
-        const { outcome, askedAt, answeredAt } = await attemptRequest(deps, wire, request, attempt, signal);
+        const { outcome, askedAt, answeredAt } = await attemptRequest(
+          attemptDeps,
+          wire,
+          request,
+          attempt,
+          signal,
+        );
         return {
           value: readAnswer({ request, origin, attempt, scrub }, outcome, parse),
           askedAt,
@@ -115,21 +130,21 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
   }
 
   return {
-    async list(resource, query, { signal } = {}) {
+    async list(resource, query, callOptions = {}) {
       const { path } = RESOURCES[resource];
       const request: ApiRequest = { method: 'GET', path, query: listQueryString(query), body: null };
-      const { value, askedAt } = await call(request, readListAnswer, signal);
+      const { value, askedAt } = await call(request, readListAnswer, callOptions);
       return { pagination: value.pagination, data: value.data, askedAt };
     },
-    async getCommission(id, { signal } = {}) {
+    async getCommission(id, callOptions = {}) {
       const request: ApiRequest = { method: 'GET', path: commissionPath(id), query: '', body: null };
-      const { value, ...moments } = await call(request, commissionReader(id), signal);
+      const { value, ...moments } = await call(request, commissionReader(id), callOptions);
       return { commission: value, ...moments };
     },
-    async putCommission(id, change, { signal } = {}) {
+    async putCommission(id, change, callOptions = {}) {
       const body = commissionForm(change);
       const request: ApiRequest = { method: 'PUT', path: commissionPath(id), query: '', body };
-      const { value, ...moments } = await call(request, commissionReader(id), signal);
+      const { value, ...moments } = await call(request, commissionReader(id), callOptions);
       return { commission: value, ...moments };
     },
     async close() {
