@@ -32,8 +32,14 @@ export function makePool({ log }: { log: Logger }, settings: PoolSettings): Pool
     keepAlive: true,
     types: { getTypeParser },
   });
-  // Without a listener, an idle connection that the server closes would end the process.
-  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
+  // Without these listeners, a connection that the server closes would end the process: the pool tells of idle ones
+  // only, and a connection that is checked out (the run's lock, say) tells of itself.
+  pool.on('connect', (client) => {
+    client.on('error', (error) => log.warn({ reason: error.message }, 'db.connection_lost'));
+  });
+  pool.on('error', () => {
+    // Told by the connection itself.
+  });
   return pool;
 }
 
