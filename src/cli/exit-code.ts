@@ -1,7 +1,13 @@
 // What the process's exit code says. Knows no command.
 
-/**
- * 0 done; 1 failed; 2 bad usage or configuration; 3 finished, but with rows rejected, deletions held back or counts
- * unverified; 130 and 143 stopped by Ctrl-C and by SIGTERM before it was done (128 + the signal, as shells count).
- */
 export type ExitCode = 0 | 1 | 2 | 3 | 130 | 143;
+
+/** In the order of the README's table and of --help (a test holds the README to it). 130 and 143 are 128 + the signal. */
+export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
+  { code: 0, meaning: 'done' },
+  { code: 1, meaning: 'failed' },
+  { code: 2, meaning: 'bad usage or configuration' },
+  { code: 3, meaning: 'finished, but rows were rejected, deletions held back or counts unverified' },
+  { code: 130, meaning: 'stopped by Ctrl-C before it was done' },
+  { code: 143, meaning: 'stopped by SIGTERM before it was done' },
+];

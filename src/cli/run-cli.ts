@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import type { Cli } from './cli.ts';
 import { registerDemo } from './demo.ts';
 import { registerDoctor } from './doctor.ts';
-import type { ExitCode } from './exit-code.ts';
+import { EXIT_CODES, type ExitCode } from './exit-code.ts';
 import { withLifetime } from './lifetime.ts';
 import { registerMigrate } from './migrate.ts';
 import { reportError } from './report-error.ts';
@@ -26,11 +26,7 @@ Without DATABASE_URL, a Postgres of its own is started under DATA_DIR (.affiliat
 Data goes to stdout; logs, progress and errors go to stderr.
 
 Exit codes:
-  0    done
-  1    failed
-  2    bad usage or configuration
-  3    finished, but rows were rejected, deletions held back or counts unverified
-  130  stopped by Ctrl-C before it was done (143: by SIGTERM)
+${EXIT_CODES.map(({ code, meaning }) => `  ${String(code).padEnd(5)}${meaning}`).join('\n')}
 
 "affiliate-mirror help COMMAND" shows a command's options and examples.`;
 

@@ -1,0 +1,342 @@
+// The rooms of src/ and what each may import: the architecture, held to. A new room or a new arrow is a line here.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseAst } from 'rolldown/parseAst';
+import { describe, expect, test } from 'vitest';
+
+interface Room {
+  /** Rooms, or single files of them of which only types may be imported. */
+  readonly rooms: readonly string[];
+  /** Third-party packages; Node's own modules are open to all. */
+  readonly packages: readonly string[];
+}
+
+/** Every room may import its own files and those of the root (errors.ts, config.ts, log.ts) besides. */
+const ROOMS: Readonly<Record<string, Room>> = {
+  contract: { rooms: [], packages: ['zod'] },
+  api: { rooms: ['contract'], packages: ['undici', 'p-retry', 'zod'] },
+  db: { rooms: ['contract', 'api/slot.ts'], packages: ['pg', 'kysely'] },
+  budget: { rooms: ['api', 'db'], packages: ['kysely'] },
+  crawl: { rooms: [], packages: [] },
+  mirror: { rooms: ['db', 'contract', 'api/slot.ts'], packages: ['kysely', 'zod'] },
+  sync: { rooms: ['crawl', 'mirror', 'budget', 'api', 'db', 'contract'], packages: ['kysely'] },
+  commissions: { rooms: ['mirror', 'budget', 'api', 'db', 'contract'], packages: ['kysely', 'csv-parse'] },
+  jobs: {
+    rooms: ['sync', 'commissions', 'budget', 'api', 'db', 'contract'],
+    packages: ['bullmq', 'ioredis', 'kysely'],
+  },
+  status: { rooms: ['jobs', 'db', 'contract', 'api/slot.ts'], packages: ['fastify', 'kysely'] },
+  sandbox: { rooms: ['contract'], packages: ['fastify', 'pg', '@faker-js/faker', 'zod'] },
+  cli: {
+    rooms: ['contract', 'api', 'db', 'budget', 'mirror', 'sync', 'commissions', 'jobs', 'status', 'sandbox'],
+    packages: ['commander', 'cli-progress', 'cli-table3', 'pg'],
+  },
+};
+
+const ROOT_FILES: Readonly<Record<string, Room>> = {
+  'main.ts': { rooms: ['cli'], packages: [] },
+  'config.ts': { rooms: [], packages: ['zod'] },
+  'errors.ts': { rooms: [], packages: [] },
+  'log.ts': { rooms: [], packages: ['pino', 'pino-pretty'] },
+};
+
+/** What builds a dependency. Everybody else is handed what the command line built. */
+const BUILDERS = [
+  'readConfig',
+  'makeLogger',
+  'openEmbeddedPostgres',
+  'makePool',
+  'makeDatabase',
+  'makeApiClient',
+  'makeTakeSlot',
+  'startSandbox',
+];
+
+/** Who may touch the environment besides config.ts, and for what. */
+const ENVIRONMENT_READERS: Readonly<Record<string, string>> = {
+  'main.ts': 'hands it over whole',
+  'db/embedded-programs.ts': "hands the system's own variables to Postgres' programs",
+};
+
+const SRC = fileURLToPath(new URL('../src', import.meta.url));
+
+interface Import {
+  readonly target: string;
+  readonly isType: boolean;
+  readonly names: readonly string[];
+}
+
+interface SourceFile {
+  /** Below src/, with slashes. */
+  readonly path: string;
+  readonly text: string;
+  readonly imports: readonly Import[];
+  readonly readsEnvironment: boolean;
+}
+
+const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => readSource(path.split(sep).join('/')))
+  .toSorted((a, b) => a.path.localeCompare(b.path));
+
+describe('the rooms of src/', () => {
+  test('every directory is a room, and every file of the root is known', () => {
+    const known = new Set([...Object.keys(ROOMS), ...Object.keys(ROOT_FILES)]);
+    const unknown = new Set(FILES.map(({ path }) => topOf(path)).filter((top) => !known.has(top)));
+    expect([...unknown], 'give it a line in ROOMS or ROOT_FILES').toEqual([]);
+  });
+
+  test('a room imports only the rooms below it', () => {
+    expect(violations(({ path, imports }) => imports.flatMap((one) => checkRoom(path, one)))).toEqual([]);
+  });
+
+  test('a third-party package is imported only where it belongs', () => {
+    expect(violations(({ path, imports }) => imports.flatMap((found) => checkPackage(path, found)))).toEqual(
+      [],
+    );
+  });
+
+  test('only the command line builds dependencies', () => {
+    expect(violations(({ path, imports }) => imports.flatMap((found) => checkBuilder(path, found)))).toEqual(
+      [],
+    );
+  });
+
+  test('only config.ts reads the environment', () => {
+    expect(
+      violations(({ path, readsEnvironment }) =>
+        readsEnvironment && path !== 'config.ts' && ENVIRONMENT_READERS[path] === undefined
+          ? [`src/${path} reads process.env: only config.ts may`]
+          : [],
+      ),
+    ).toEqual([]);
+  });
+
+  test('no file imports itself through others', () => {
+    expect(findCycles()).toEqual([]);
+  });
+
+  test('every file opens with what it knows', () => {
+    expect(
+      violations(({ path, text }) =>
+        /^(#!.*\n)?\/\/ \S/.test(text)
+          ? []
+          : [`src/${path} does not open with a comment that says what it knows`],
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe('the rules', () => {
+  test.each([
+    ['crawl/page.ts', "import { x } from '../mirror/load.ts'", 'crawl may import no other room'],
+    ['sandbox/server.ts', "import type { X } from '../api/client.ts'", 'sandbox may import only contract'],
+    ['api/client.ts', "export * from '../db/pool.ts'", 'api may import only contract'],
+    ['db/pool.ts', "import { x } from '../api/slot.ts'", 'db may import only contract, api/slot.ts'],
+    ['contract/link.ts', "await import('../cli/demo.ts')", 'contract may import no other room'],
+    ['db/pool.ts', "import x from '../../test/x.ts'", 'src/ imports nothing outside itself'],
+    ['mirror/load.ts', "import { request } from 'undici'", 'mirror may import only kysely, zod'],
+    ['sync/run.ts', "import { Queue } from 'bullmq'", 'sync may import only kysely'],
+    ['sync/run.ts', "import { makeApiClient } from '../api/client.ts'", 'only cli builds dependencies'],
+  ])('src/%s with "%s" is refused: %s', (path, text, rule) => {
+    const found = readImports(text, path).flatMap((one) => check(path, one));
+    expect(found).toEqual([expect.stringContaining(rule)]);
+    expect(found[0]).toContain(`src/${path} imports`);
+  });
+
+  test.each([
+    ['db/pool.ts', "import type { Instant } from '../api/slot.ts'"],
+    ['mirror/load.ts', "import { x } from './upsert.ts'"],
+    ['crawl/page.ts', "import { AppError } from '../errors.ts'"],
+    ['cli/sync.ts', "import { makePool } from '../db/pool.ts'"],
+  ])('src/%s with "%s" is fine', (path, text) => {
+    const found = readImports(text, path).flatMap((one) => check(path, one));
+    expect(found).toEqual([]);
+  });
+});
+
+describe('the reader of imports', () => {
+  test('sees every way to import, and nothing in comments and strings', () => {
+    const text = `
+      import value, { other } from './a.ts';
+      import type { T } from './b.ts';
+      import { type U } from './c.ts';
+      export { x } from './d.ts';
+      export type { Y } from './e.ts';
+      export * from './f.ts';
+      import './g.ts';
+      type V = import('./h.ts').V;
+      const i = await import('./i.ts');
+      const j = require('./j.ts');
+      // import './comment.ts'
+      const text = "import './string.ts'";
+    `;
+    expect(readImports(text, 'example.ts').map(({ target, isType }) => [target, isType])).toEqual([
+      ['./a.ts', false],
+      ['./b.ts', true],
+      ['./c.ts', true],
+      ['./d.ts', false],
+      ['./e.ts', true],
+      ['./f.ts', false],
+      ['./g.ts', false],
+      ['./h.ts', true],
+      ['./i.ts', false],
+      ['./j.ts', false],
+    ]);
+  });
+
+  test('refuses an import whose target is computed', () => {
+    expect(() => readImports('await import(name)', 'example.ts')).toThrow('example.ts');
+  });
+});
+
+function violations(check: (file: SourceFile) => string[]): string[] {
+  return FILES.flatMap(check);
+}
+
+function check(path: string, found: Import): string[] {
+  return [...checkRoom(path, found), ...checkPackage(path, found), ...checkBuilder(path, found)];
+}
+
+function checkRoom(path: string, { target, isType }: Import): string[] {
+  if (!target.startsWith('.')) return [];
+  const from = topOf(path);
+  const imported = resolveImport(path, target);
+  const to = topOf(imported);
+  if (imported.startsWith('../'))
+    return [`src/${path} imports ${target}: src/ imports nothing outside itself`];
+  const isShared = to === 'errors.ts' || to === 'config.ts' || to === 'log.ts';
+  if (to === from || isShared) return [];
+  const { rooms } = ruleOf(from);
+  if (rooms.includes(to) || (isType && rooms.includes(imported))) return [];
+  const rule = rooms.length === 0 ? 'no other room' : `only ${rooms.join(', ')}`;
+  return [`src/${path} imports ${target}: ${from} may import ${rule}`];
+}
+
+function checkPackage(path: string, { target }: Import): string[] {
+  if (target.startsWith('.') || target.startsWith('node:')) return [];
+  const name = target
+    .split('/')
+    .slice(0, target.startsWith('@') ? 2 : 1)
+    .join('/');
+  const { packages } = ruleOf(topOf(path));
+  if (packages.includes(name)) return [];
+  const rule = packages.length === 0 ? 'no package' : `only ${packages.join(', ')}`;
+  return [`src/${path} imports ${target}: ${topOf(path)} may import ${rule}`];
+}
+
+function checkBuilder(path: string, { target, names, isType }: Import): string[] {
+  if (isType || !target.startsWith('.')) return [];
+  const from = topOf(path);
+  if (from === 'cli' || from === topOf(resolveImport(path, target))) return [];
+  return names
+    .filter((name) => BUILDERS.includes(name))
+    .map((name) => `src/${path} imports ${name} from ${target}: only cli builds dependencies`);
+}
+
+function ruleOf(top: string): Room {
+  return ROOMS[top] ?? ROOT_FILES[top] ?? { rooms: [], packages: [] };
+}
+
+function topOf(path: string): string {
+  return path.split('/')[0] ?? path;
+}
+
+function resolveImport(path: string, target: string): string {
+  return relative(SRC, join(SRC, dirname(path), target))
+    .split(sep)
+    .join('/');
+}
+
+function findCycles(): string[] {
+  const byPath = new Map(FILES.map((file) => [file.path, file]));
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) cycles.push([...trail.slice(trail.indexOf(path)), path].join(' → '));
+    if (done.has(path) || trail.includes(path)) return;
+    for (const { target } of byPath.get(path)?.imports ?? []) {
+      if (target.startsWith('.')) visit(resolveImport(path, target), [...trail, path]);
+    }
+    done.add(path);
+  };
+  for (const { path } of FILES) visit(path, []);
+  return cycles;
+}
+
+function readSource(path: string): SourceFile {
+  const text = readFileSync(join(SRC, path), 'utf8');
+  const imports = readImports(text, path);
+  const readsEnvironment =
+    nodesOf(parse(text)).some(isEnvironment) ||
+    imports.some(({ target }) => target === 'node:process' || target === 'process');
+  return { path, text, imports, readsEnvironment };
+}
+
+type Node = Readonly<Record<string, unknown>> & { readonly type: string };
+
+function parse(text: string): unknown {
+  return parseAst(text, { lang: 'ts' });
+}
+
+function nodesOf(value: unknown): Node[] {
+  if (Array.isArray(value)) return value.flatMap(nodesOf);
+  if (!isNode(value)) return [];
+  return [value, ...Object.values(value).flatMap(nodesOf)];
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+}
+
+function isEnvironment(node: Node): boolean {
+  return (
+    node.type === 'MemberExpression' &&
+    nameOf(node['object']) === 'process' &&
+    (nameOf(node['property']) === 'env' || literalOf(node['property']) === 'env')
+  );
+}
+
+function readImports(text: string, path: string): Import[] {
+  return nodesOf(parse(text)).flatMap((node) => {
+    const source = sourceOf(node);
+    if (source === undefined) return [];
+    const target = literalOf(source);
+    if (target === undefined) throw new Error(`src/${path} imports something computed: name it`);
+    const specifiers = (node['specifiers'] ?? []) as readonly Node[];
+    const isType =
+      node.type === 'TSImportType' ||
+      node['importKind'] === 'type' ||
+      node['exportKind'] === 'type' ||
+      (specifiers.length > 0 &&
+        specifiers.every((one) => one['importKind'] === 'type' || one['exportKind'] === 'type'));
+    const names = specifiers.flatMap((one) => nameOf(one['imported'] ?? one['local']) ?? []);
+    return [{ target, isType, names }];
+  });
+}
+
+function sourceOf(node: Node): unknown {
+  switch (node.type) {
+    case 'ImportDeclaration':
+    case 'ExportAllDeclaration':
+    case 'ImportExpression':
+    case 'TSImportType':
+      return node['source'];
+    case 'ExportNamedDeclaration':
+      return node['source'] ?? undefined;
+    case 'CallExpression':
+      return nameOf(node['callee']) === 'require' ? (node['arguments'] as readonly unknown[])[0] : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function nameOf(value: unknown): string | undefined {
+  return isNode(value) && typeof value['name'] === 'string' ? value['name'] : undefined;
+}
+
+function literalOf(value: unknown): string | undefined {
+  return isNode(value) && typeof value['value'] === 'string' ? value['value'] : undefined;
+}
