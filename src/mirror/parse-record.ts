@@ -1,0 +1,147 @@
+// Checks one record as it came and gives back the rows that it and its nested records make, or why it is refused.
+// A record is refused as a whole: half of one is never stored. Knows no statement.
+
+import { identifier } from '../contract/fields.ts';
+import type { DriftWatch } from './drift-watch.ts';
+import type { CacheBatch } from './loaded-cache.ts';
+import { COLUMNS, type MirroredTable } from './mirrored-tables.ts';
+import { type Nesting, RECORD_KINDS, type RecordKind } from './record-kinds.ts';
+import { describeIssues, quote } from './rejection-reason.ts';
+import { type CheckedRecord, type MirrorRow, toRow } from './rows-of-record.ts';
+import { findUnstorableText } from './unstorable-text.ts';
+
+export type ParsedRecord =
+  | { readonly id: string; readonly rows: readonly MirrorRow[] }
+  | { readonly id: string | null; readonly reason: string };
+
+export interface ParseDeps {
+  /** Nested records that the run has loaded already make no row; null to make a row of each. */
+  readonly cache: CacheBatch | null;
+  readonly drift: DriftWatch | null;
+}
+
+/**
+ * Gives back the rows of a record, its own first, or the reason why it cannot be stored, with its identifier where
+ * that one can be used.
+ */
+export function parseRecord(
+  deps: ParseDeps,
+  table: MirroredTable,
+  record: unknown,
+  observedAtMicros: number,
+): ParsedRecord {
+  const reading: Reading = { deps, observedAtMicros, rows: [], loaded: [] };
+  const reason = readInto(reading, RECORD_KINDS[table], record, '', null);
+  if (reason !== null) return { id: usableId(record), reason };
+  for (const { key, record: nested, owner } of reading.loaded) {
+    deps.cache?.note(key, { record: nested, owner, observedAtMicros });
+  }
+  return { id: (record as CheckedRecord).id, rows: reading.rows };
+}
+
+interface Reading {
+  readonly deps: ParseDeps;
+  readonly observedAtMicros: number;
+  readonly rows: MirrorRow[];
+  readonly loaded: { key: string; record: unknown; owner: string | null }[];
+}
+
+/** Adds the rows of a record to the reading; gives back why it cannot, or null. */
+function readInto(
+  reading: Reading,
+  kind: RecordKind,
+  record: unknown,
+  prefix: string,
+  owner: string | null,
+): string | null {
+  const { deps, observedAtMicros } = reading;
+  const checked = kind.schema.safeParse(record);
+  if (!checked.success) {
+    deps.drift?.noteIssues(checked.error.issues, record, prefix);
+    return describeIssues(checked.error.issues, record, prefix);
+  }
+  // No schema changes a value, so the record itself is read on: what came is what is stored.
+  const fields = record as CheckedRecord;
+  const unstorable = findUnstorableText(fields, kind.nestedFields);
+  if (unstorable !== null) {
+    return `${prefix}${unstorable}: expected text that Postgres can store, got a NUL character or half of a surrogate pair`;
+  }
+  deps.drift?.noteRecord(kind, fields, prefix);
+  const row = toRow(kind, fields, observedAtMicros);
+  if (row.extra !== null) deps.drift?.noteUnknownFields(row.extra, prefix);
+  // A link's owner is known from where the link stood.
+  if (owner !== null && COLUMNS[kind.table].has('affiliate_id')) row.columns['affiliate_id'] = owner;
+  reading.rows.push(row);
+  for (const nesting of kind.nested) {
+    const reason = readNested(reading, { kind, row, nesting, prefix }, fields[nesting.field]);
+    if (reason !== null) return reason;
+  }
+  return null;
+}
+
+interface Place {
+  readonly kind: RecordKind;
+  readonly row: MirrorRow;
+  readonly nesting: Nesting;
+  readonly prefix: string;
+}
+
+function readNested(reading: Reading, place: Place, value: unknown): string | null {
+  const { row, nesting, prefix } = place;
+  if (value === undefined) return null;
+  const path = `${prefix}${nesting.field}`;
+  if (nesting.isList) {
+    if (!Array.isArray(value)) {
+      reading.deps.drift?.noteRetyped(path, value);
+      return `${path}: expected array, got ${quote(value)}`;
+    }
+    for (const item of value) {
+      const reason = readOne(reading, place, item);
+      if (reason !== null) return reason;
+    }
+    return null;
+  }
+  if (value === null) {
+    row.columns[`${nesting.field}_id`] = null;
+    return null;
+  }
+  const reason = readOne(reading, place, value);
+  if (reason === null) row.columns[`${nesting.field}_id`] = (value as CheckedRecord).id;
+  return reason;
+}
+
+function readOne(reading: Reading, { row, nesting, prefix }: Place, record: unknown): string | null {
+  const { cache } = reading.deps;
+  const owner = nesting.table === 'links' ? ownerOfLink(row) : null;
+  const id = cache === null ? null : usableId(record);
+  const key = `${nesting.table} ${id}`;
+  const known =
+    cache === null || id === null
+      ? 'unknown'
+      : cache.compare(key, { record, owner, observedAtMicros: reading.observedAtMicros });
+  if (known === 'same') {
+    reading.loaded.push({ key, record, owner });
+    return null;
+  }
+  const rowsBefore = reading.rows.length;
+  const reason = readInto(reading, RECORD_KINDS[nesting.table], record, `${prefix}${nesting.field}.`, owner);
+  if (reason !== null) return reason;
+  if (known === 'superseded') reading.rows.length = rowsBefore;
+  else if (id !== null) reading.loaded.push({ key, record, owner });
+  return null;
+}
+
+// The affiliate whose record the link stands in, or of the referral that came through it; a referral's nested
+// affiliate is read before its link.
+function ownerOfLink(row: MirrorRow): string | null {
+  if (row.table === 'affiliates') return row.id;
+  const affiliate = row.columns['affiliate_id'];
+  return typeof affiliate === 'string' ? affiliate : null;
+}
+
+/** Gives back the record's identifier where it is one; null where it is none, however broken the record. */
+export function usableId(record: unknown): string | null {
+  if (record === null || typeof record !== 'object' || !('id' in record)) return null;
+  const { id } = record;
+  return typeof id === 'string' && identifier.safeParse(id).success ? id : null;
+}

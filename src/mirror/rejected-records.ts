@@ -1,0 +1,49 @@
+// Keeps what could not be stored. Knows the table of rejections, not the rules of the contract.
+
+import { sql } from 'kysely';
+import type { Instant } from '../api/slot.ts';
+import type { DatabaseTransaction } from '../db/database.ts';
+
+export interface Rejection {
+  /** Null where the record has no identifier that can be used. */
+  readonly id: string | null;
+  readonly reason: string;
+  readonly payload: unknown;
+  readonly observedAt: Instant;
+}
+
+export interface RecordedRejections {
+  /** Rejections that the run had not met yet. */
+  readonly recorded: number;
+  /** Those of them without a usable identifier. */
+  readonly anonymous: number;
+}
+
+/**
+ * Stores the rejections that the run has not stored yet and gives back how many those are. A record that is read
+ * twice in a run is one rejection; without an identifier, its text tells.
+ *
+ * The payload travels as JSON text, in which what Postgres cannot hold (NUL, half a surrogate pair) is an escape.
+ */
+export async function recordRejections(
+  trx: DatabaseTransaction,
+  { runId, resource }: { runId: number | null; resource: string },
+  rejections: readonly Rejection[],
+): Promise<RecordedRejections> {
+  if (rejections.length === 0) return { recorded: 0, anonymous: 0 };
+  const answer = await sql<{ record_id: string | null }>`
+    insert into rejected_records (run_id, resource, record_id, reason, payload, observed_at)
+    select ${runId}::bigint, ${resource}, record_id, reason, payload, observed_at
+    from unnest(
+      ${rejections.map(({ id }) => id)}::text[],
+      ${rejections.map(({ reason }) => reason)}::text[],
+      ${rejections.map(({ payload }) => JSON.stringify(payload))}::json[],
+      ${rejections.map(({ observedAt }) => observedAt)}::timestamptz[]
+    ) as rejection (record_id, reason, payload, observed_at)
+    on conflict do nothing
+    returning record_id`.execute(trx);
+  return {
+    recorded: answer.rows.length,
+    anonymous: answer.rows.filter(({ record_id }) => record_id === null).length,
+  };
+}

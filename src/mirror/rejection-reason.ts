@@ -1,0 +1,49 @@
+// Says in a short line why a record does not fit: path, expected, got. Knows zod's issues.
+
+import type { z } from 'zod';
+
+/** Longest piece of a value that is quoted. */
+const QUOTED_CHARACTERS = 40;
+const NAMED_ISSUES = 3;
+
+/** Gives back such as `affiliate.email: expected string, got 17`; the first few problems where there are more. */
+export function describeIssues(issues: readonly z.core.$ZodIssue[], record: unknown, prefix: string): string {
+  const named = issues.slice(0, NAMED_ISSUES).map((issue) => describeIssue(issue, record, prefix));
+  const more = issues.length - named.length;
+  return named.join('; ') + (more > 0 ? `; and ${more} more` : '');
+}
+
+/** Gives back the value in JSON, cut where it is long; `nothing` where there is none. */
+export function quote(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const text = JSON.stringify(value);
+  return text.length <= QUOTED_CHARACTERS ? text : `${text.slice(0, QUOTED_CHARACTERS).toWellFormed()}…`;
+}
+
+/** Gives back the JSON type of a value: null and array are types of their own. */
+export function jsonType(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** Gives back what stands at the path; undefined where nothing does. */
+export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let current = value;
+  for (const key of path) {
+    if (current === null || typeof current !== 'object') return undefined;
+    current = Reflect.get(current, key);
+  }
+  return current;
+}
+
+function describeIssue(issue: z.core.$ZodIssue, record: unknown, prefix: string): string {
+  const path = `${prefix}${issue.path.join('.')}`;
+  return `${path === '' ? 'record' : path}: ${expected(issue)}, got ${quote(valueAt(record, issue.path))}`;
+}
+
+function expected(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type') return `expected ${issue.expected}`;
+  if (issue.message.startsWith('expected')) return issue.message;
+  if (issue.code === 'invalid_format') return `expected ${issue.format === 'guid' ? 'a UUID' : issue.format}`;
+  return issue.message;
+}
