@@ -12,7 +12,15 @@ import {
   inventSale,
 } from './invent.ts';
 import { makeRandomness, type Randomness } from './randomness.ts';
-import type { AffiliateRow, CampaignRow, CommissionRow, LinkRow, ReferralRow, SaleRow } from './rows.ts';
+import type {
+  AffiliateRow,
+  CampaignRow,
+  CommissionRow,
+  LinkRow,
+  ReferralRow,
+  Rows,
+  SaleRow,
+} from './rows.ts';
 
 export interface ProgramDeps {
   readonly pool: pg.Pool;
@@ -68,19 +76,22 @@ export function makeProgram(deps: ProgramDeps): Program {
       const steps = Number(result.rows[0]?.steps);
       return work({ client, s, randomness: makeRandomness(seed, steps), now: deps.now() });
     });
-  const stamped = <T extends object>(fields: T) => ({ updated_at: deps.now().toISOString(), ...fields });
+  // A moment begins with the program's own row, so that two changes wait for each other and never deadlock.
+  const update = <T extends keyof Rows>(table: T, id: string, fields: Partial<Rows[T]>) =>
+    moment((m) => updateRow<T>(m.client, s, table, id, { updated_at: m.now.toISOString(), ...fields }));
+  const remove = (table: keyof Rows, id: string) => moment((m) => deleteRow(m.client, s, table, id));
 
   return {
     moment,
     insertAffiliate: (fields) => moment((m) => addAffiliate(m, fields)),
     insertReferral: (fields) => moment((m) => addReferral(m, fields)),
     insertSale: (referralId, fields) => moment((m) => addSale(m, referralId, fields)),
-    updateAffiliate: (id, fields) => updateRow(pool, s, 'affiliates', id, stamped(fields)),
-    updateReferral: (id, fields) => updateRow(pool, s, 'referrals', id, stamped(fields)),
-    updateCommission: (id, fields) => updateRow(pool, s, 'commissions', id, stamped(fields)),
-    deleteAffiliate: (id) => deleteRow(pool, s, 'affiliates', id),
-    deleteReferral: (id) => deleteRow(pool, s, 'referrals', id),
-    deleteCommission: (id) => deleteRow(pool, s, 'commissions', id),
+    updateAffiliate: (id, fields) => update('affiliates', id, fields),
+    updateReferral: (id, fields) => update('referrals', id, fields),
+    updateCommission: (id, fields) => update('commissions', id, fields),
+    deleteAffiliate: (id) => remove('affiliates', id),
+    deleteReferral: (id) => remove('referrals', id),
+    deleteCommission: (id) => remove('commissions', id),
   };
 }
 

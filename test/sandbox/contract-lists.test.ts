@@ -132,6 +132,23 @@ describe('Conventions', () => {
     }
   });
 
+  it('a page boundary may fall inside a tie: nothing is shown twice or left out', async () => {
+    const fields = {
+      conversion_state: 'lead',
+      customer_email: 'tied@example.com',
+      created_at: '2026-10-05T00:00:00.000Z',
+    };
+    const inserted: string[] = [];
+    for (let made = 0; made < 40; made += 1) inserted.push((await sandbox.program.insertReferral(fields)).id);
+    const shown: string[] = [];
+    for (let page = 1; page <= 6; page += 1) {
+      const { data } = await sandbox.referrals(`?email=tied@example.com&limit=7&page=${page}`);
+      shown.push(...data.map(({ id }) => id));
+    }
+    expect(shown).toEqual(inserted.toSorted().reverse());
+    for (const id of inserted) await sandbox.program.deleteReferral(id);
+  });
+
   it('2. "name[]=a&name[]=b", a single value as "name=a" or in the array form', async () => {
     const count = async (query: string) => (await sandbox.referrals(`?${query}`)).pagination.total_count;
     const [leads, conversions] = await Promise.all([

@@ -5,8 +5,8 @@ import { FAULT_KINDS, NO_FAULTS, parseFaultPlan } from '../../src/sandbox/fault-
 
 describe('--fault', () => {
   it('reads kinds and shares', () => {
-    expect(parseFaultPlan(['5xx=0.05', 'reset=.02', 'stall=1.0', 'cut=0'].slice(0, 2))).toEqual({
-      shares: { '5xx': 0.05, reset: 0.02 },
+    expect(parseFaultPlan(['5xx=0.05', 'reset=.02', 'cut=0'])).toEqual({
+      shares: { '5xx': 0.05, reset: 0.02, cut: 0 },
       exact: [],
     });
     expect(parseFaultPlan(['429=1'])).toEqual({ shares: { 429: 1 }, exact: [] });
@@ -35,10 +35,15 @@ describe('--fault', () => {
     expect(parse).toThrow(/--fault x=1 [\s\S]*--fault y=1 [\s\S]*5xx is given twice[\s\S]*1\.2: more than 1/);
   });
 
-  it('takes shares that add up to 1 in decimal', () => {
+  it('takes shares that add up to 1, also where floating point adds a little more', () => {
+    expect(0.33 + 0.56 + 0.11).toBeGreaterThan(1);
+    expect(() => parseFaultPlan(['5xx=0.33', 'reset=0.56', 'stall=0.11'])).not.toThrow();
+  });
+
+  it('reads every kind that it lists', () => {
     const kinds = Object.keys(FAULT_KINDS);
-    expect(kinds).toHaveLength(10);
-    expect(() => parseFaultPlan(kinds.map((kind) => `${kind}=0.1`))).not.toThrow();
+    const plan = parseFaultPlan(kinds.map((kind) => `${kind}=0.05`));
+    expect(Object.keys(plan.shares).sort()).toEqual(kinds.sort());
   });
 });
 
