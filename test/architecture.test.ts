@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseAst } from 'rolldown/parseAst';
 import { describe, expect, test } from 'vitest';
+import { type Import, readImports, readsEnvironment } from './support/read-imports.ts';
 
 interface Room {
   /** Rooms, or single files of them of which only types may be imported. */
@@ -20,7 +20,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   db: { rooms: ['contract', 'api/slot.ts'], packages: ['pg', 'kysely'] },
   budget: { rooms: ['api', 'db'], packages: ['kysely'] },
   crawl: { rooms: [], packages: [] },
-  mirror: { rooms: ['db', 'contract', 'api/slot.ts'], packages: ['kysely', 'zod'] },
+  mirror: { rooms: ['db', 'contract', 'api/slot.ts'], packages: ['kysely', 'pg', 'zod'] },
   sync: { rooms: ['crawl', 'mirror', 'budget', 'api', 'db', 'contract'], packages: ['kysely'] },
   commissions: { rooms: ['mirror', 'budget', 'api', 'db', 'contract'], packages: ['kysely', 'csv-parse'] },
   jobs: {
@@ -61,12 +61,6 @@ const ENVIRONMENT_READERS: Readonly<Record<string, string>> = {
 };
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
-
-interface Import {
-  readonly target: string;
-  readonly isType: boolean;
-  readonly names: readonly string[];
-}
 
 interface SourceFile {
   /** Below src/, with slashes. */
@@ -137,7 +131,7 @@ describe('the rules', () => {
     ['db/pool.ts', "import { x } from '../api/slot.ts'", 'db may import only contract, api/slot.ts'],
     ['contract/link.ts', "await import('../cli/demo.ts')", 'contract may import no other room'],
     ['db/pool.ts', "import x from '../../test/x.ts'", 'src/ imports nothing outside itself'],
-    ['mirror/load.ts', "import { request } from 'undici'", 'mirror may import only kysely, zod'],
+    ['mirror/load.ts', "import { request } from 'undici'", 'mirror may import only kysely, pg, zod'],
     ['sync/run.ts', "import { Queue } from 'bullmq'", 'sync may import only kysely'],
     ['sync/run.ts', "import { makeApiClient } from '../api/client.ts'", 'only cli builds dependencies'],
   ])('src/%s with "%s" is refused: %s', (path, text, rule) => {
@@ -268,75 +262,7 @@ function findCycles(): string[] {
 
 function readSource(path: string): SourceFile {
   const text = readFileSync(join(SRC, path), 'utf8');
-  const imports = readImports(text, path);
-  const readsEnvironment =
-    nodesOf(parse(text)).some(isEnvironment) ||
-    imports.some(({ target }) => target === 'node:process' || target === 'process');
-  return { path, text, imports, readsEnvironment };
-}
-
-type Node = Readonly<Record<string, unknown>> & { readonly type: string };
-
-function parse(text: string): unknown {
-  return parseAst(text, { lang: 'ts' });
-}
-
-function nodesOf(value: unknown): Node[] {
-  if (Array.isArray(value)) return value.flatMap(nodesOf);
-  if (!isNode(value)) return [];
-  return [value, ...Object.values(value).flatMap(nodesOf)];
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
-}
-
-function isEnvironment(node: Node): boolean {
-  return (
-    node.type === 'MemberExpression' &&
-    nameOf(node['object']) === 'process' &&
-    (nameOf(node['property']) === 'env' || literalOf(node['property']) === 'env')
-  );
-}
-
-function readImports(text: string, path: string): Import[] {
-  return nodesOf(parse(text)).flatMap((node) => {
-    const source = sourceOf(node);
-    if (source === undefined) return [];
-    const target = literalOf(source);
-    if (target === undefined) throw new Error(`src/${path} imports something computed: name it`);
-    const specifiers = (node['specifiers'] ?? []) as readonly Node[];
-    const isType =
-      node.type === 'TSImportType' ||
-      node['importKind'] === 'type' ||
-      node['exportKind'] === 'type' ||
-      (specifiers.length > 0 &&
-        specifiers.every((one) => one['importKind'] === 'type' || one['exportKind'] === 'type'));
-    const names = specifiers.flatMap((one) => nameOf(one['imported'] ?? one['local']) ?? []);
-    return [{ target, isType, names }];
-  });
-}
-
-function sourceOf(node: Node): unknown {
-  switch (node.type) {
-    case 'ImportDeclaration':
-    case 'ExportAllDeclaration':
-    case 'ImportExpression':
-    case 'TSImportType':
-      return node['source'];
-    case 'ExportNamedDeclaration':
-      return node['source'] ?? undefined;
-    case 'CallExpression':
-      return nameOf(node['callee']) === 'require' ? (node['arguments'] as readonly unknown[])[0] : undefined;
-    default:
-      return undefined;
-  }
-}
-
-function nameOf(value: unknown): string | undefined {
-  return isNode(value) && typeof value['name'] === 'string' ? value['name'] : undefined;
-}
-
-function literalOf(value: unknown): string | undefined {
-  return isNode(value) && typeof value['value'] === 'string' ? value['value'] : undefined;
+  const imports = readImports(text, `src/${path}`);
+  const importsProcess = imports.some(({ target }) => target === 'node:process' || target === 'process');
+  return { path, text, imports, readsEnvironment: importsProcess || readsEnvironment(text) };
 }

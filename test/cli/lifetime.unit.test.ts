@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { Stopped, withLifetime } from '../../src/cli/lifetime.ts';
+
+test('what was opened last is closed first, also where the work and a closer fail', async () => {
+  const closed: string[] = [];
+  const failure = new Error('the work failed');
+  const life = withLifetime(async ({ onClose }) => {
+    onClose(async () => closed.push('first'));
+    onClose(async () => {
+      closed.push('second');
+      throw new Error('closing failed');
+    });
+    onClose(async () => closed.push('third'));
+    throw failure;
+  });
+  await expect(life).rejects.toBe(failure);
+  expect(closed).toEqual(['third', 'second', 'first']);
+});
+
+test('a failure to close is not lost where the work succeeded', async () => {
+  const failure = new Error('closing failed');
+  const life = withLifetime(async ({ onClose }) => {
+    onClose(() => Promise.reject(failure));
+    return 0;
+  });
+  await expect(life).rejects.toBe(failure);
+});
+
+test('the exit code of the work is given back once everything is closed', async () => {
+  let isClosed = false;
+  const exitCode = await withLifetime(async ({ onClose }) => {
+    onClose(async () => {
+      isClosed = true;
+    });
+    return 3;
+  });
+  expect([exitCode, isClosed]).toEqual([3, true]);
+});
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s aborts the work, and the same signal twice at once counts once', async (signal, exitCode) => {
+  const life = withLifetime(async (lifetime) => {
+    process.emit(signal, signal);
+    process.emit(signal, signal);
+    lifetime.signal.throwIfAborted();
+    return 0;
+  });
+  const error = await life.catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(Stopped);
+  expect(error).toMatchObject({ exitCode });
+});
+
+test('nothing listens to signals when the life is over', async () => {
+  const before = process.listenerCount('SIGINT');
+  await withLifetime(async () => 0);
+  expect(process.listenerCount('SIGINT')).toBe(before);
+});

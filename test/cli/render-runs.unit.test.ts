@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { describeConcerns, renderRuns, runAsJson } from '../../src/cli/render-runs.ts';
+import type { RunSummary } from '../../src/sync/run-summary.ts';
+
+function makeRun(fields: Partial<RunSummary> = {}): RunSummary {
+  return {
+    runId: 7,
+    resource: 'referrals',
+    mode: 'full',
+    state: 'succeeded',
+    reason: null,
+    requests: 51,
+    pages: 50,
+    rows: { seen: 5_000, inserted: 10, updated: 20, unchanged: 4_970, rejected: 0, repeated: 0 },
+    deleted: 3,
+    deletesHeldBack: 0,
+    total: 5_000,
+    distinct: 5_000,
+    verified: true,
+    durationMs: 1_234,
+    ...fields,
+  };
+}
+
+test('a verified run gives no cause for concern', () => {
+  expect(describeConcerns(makeRun())).toEqual([]);
+});
+
+test.each([
+  ['partial', makeRun({ state: 'partial', verified: false, distinct: 4_990 }), /4,990 records seen.*5,000/],
+  [
+    'rejected rows',
+    makeRun({ rows: { ...makeRun().rows, rejected: 1_000 } }),
+    /1,000 rejected.*rejected_records/,
+  ],
+  ['held-back deletions', makeRun({ deletesHeldBack: 120 }), /120 deletions held back.*--accept-deletes/],
+  ['skipped', makeRun({ state: 'skipped', reason: 'run 6 is at it' }), /not synced: run 6 is at it/],
+])('a run with %s says so, and how to go on', (_, run, sentence) => {
+  expect(describeConcerns(run)).toEqual([expect.stringMatching(sentence)]);
+});
+
+test('the table shows the counts and whether they were verified', () => {
+  const table = renderRuns([makeRun()]);
+  for (const text of ['5,000', '4,970', 'yes', '1.2 s']) expect(table).toContain(text);
+});
+
+test("the JSON carries the names of the ledger's columns", () => {
+  const json = runAsJson(makeRun());
+  expect(json).toMatchObject({ id: 7, rows_seen: 5_000, rows_unchanged: 4_970, total_upstream: 5_000 });
+});

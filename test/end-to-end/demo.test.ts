@@ -1,0 +1,104 @@
+// The first thing a newcomer runs, from nothing: no variable, no database, an empty directory.
+
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runSandbox, SECRET } from '../sandbox/running-sandbox.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { makeDataDir, removeDataDir } from '../support/embedded-directories.ts';
+import { runCli, spawnCli } from '../support/run-cli.ts';
+
+/** Source: issue 2, "Must hold". */
+const LONGEST_MS = 60_000;
+
+let dataDir: string;
+
+beforeAll(async () => {
+  dataDir = await makeDataDir();
+});
+afterAll(() => removeDataDir(dataDir));
+
+test('demo --once mirrors a verified program from nothing, and again where it was before', async () => {
+  for (const inserted of ['6,000 new', '0 new']) {
+    const startedAtMs = performance.now();
+    const { code, stdout, stderr } = await runCli(['demo', '--once'], { DATA_DIR: dataDir });
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    expect(performance.now() - startedAtMs).toBeLessThan(LONGEST_MS);
+    expect(stdout).toContain(inserted);
+    expect(stdout).toMatch(/affiliates +│ +400 +│ +400 +│ yes/);
+    expect(stdout).toMatch(/referrals +│ +6,000 +│ +6,000 +│ yes/);
+    expect(stdout).toMatch(/psql postgres:\/\/affiliate_mirror@127\.0\.0\.1:\d+\/affiliate_mirror$/m);
+    const password = (await readFile(join(dataDir, 'postgres', 'password'), 'utf8')).trim();
+    expect(stdout).not.toContain(password);
+    expect(stdout).not.toContain('no │');
+  }
+});
+
+test('demo stays up until Ctrl-C, serves its program meanwhile, and then ends with 0', async () => {
+  const child = spawnCli(['demo'], { DATA_DIR: dataDir });
+  const ended = once(child, 'close');
+  let url: string | undefined;
+  for await (const line of createInterface(child.stdout)) {
+    url ??= /AFFILIATE_API_URL=(\S+)/.exec(line)?.[1];
+    if (line.includes('-- status')) break;
+  }
+  const answer = await fetch(`${url}/v1/affiliates?limit=1`, {
+    headers: { authorization: `Basic ${Buffer.from(`${SECRET}:`).toString('base64')}` },
+  });
+  expect(answer.status).toBe(200);
+  child.stdout.resume();
+  child.kill('SIGINT');
+  expect(await ended).toEqual([0, null]);
+});
+
+test('demo keeps out of a mirror that is not its own, and a real program out of the demo', async () => {
+  const database = await createTestDatabase();
+  const sandbox = await runSandbox(database.pool);
+  try {
+    const own = {
+      AFFILIATE_API_URL: sandbox.url,
+      AFFILIATE_API_SECRET: SECRET,
+      API_RATE_LIMIT: 'none',
+      DATABASE_URL: database.url,
+    };
+    expect((await runCli(['sync', 'affiliates'], own)).code).toBe(0);
+    const demo = await runCli(['demo', '--once'], { DATABASE_URL: database.url });
+    expect(demo.code).toBe(2);
+    expect(demo.stderr).toContain('MIRROR_SCHEMA');
+    const { rows } = await database.pool.query<{ count: number }>('select count(*) from mirror.affiliates');
+    expect(rows).toEqual([{ count: 60 }]);
+
+    const apart = { DATABASE_URL: database.url, MIRROR_SCHEMA: 'demo_mirror' };
+    expect((await runCli(['demo', '--once'], apart)).code).toBe(0);
+    const real = { ...own, ...apart, AFFILIATE_API_URL: 'https://program.example' };
+    const sync = await runCli(['sync'], real);
+    expect(sync.code).toBe(2);
+    expect(sync.stderr).toContain('affiliate-mirror demo');
+  } finally {
+    await sandbox.close();
+  }
+});
+
+test('the psql command of the demo names a database that answers with its mirror', async () => {
+  const child = spawnCli(['demo'], { DATA_DIR: dataDir });
+  const ended = once(child, 'close');
+  let address: string | undefined;
+  for await (const line of createInterface(child.stdout)) {
+    address ??= /psql (postgres:\/\/\S+)/.exec(line)?.[1];
+    if (line.includes('-- status')) break;
+  }
+  const connection = new URL(address ?? '');
+  connection.password = (await readFile(join(dataDir, 'postgres', 'password'), 'utf8')).trim();
+  const client = new pg.Client({ connectionString: connection.href });
+  await client.connect();
+  const { rows } = await client.query('select count(*)::int from mirror.referrals');
+  await client.end();
+  expect(rows).toEqual([{ count: 6_000 }]);
+  child.stdout.resume();
+  child.kill('SIGINT');
+  expect(await ended).toEqual([0, null]);
+});

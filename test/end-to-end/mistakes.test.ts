@@ -1,0 +1,169 @@
+// What a user's mistakes look like from the outside: one clear message, the right exit code, and nothing of the secret.
+
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { runSandbox, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type CliRun, runCli } from '../support/run-cli.ts';
+
+const SECRET = 'this-must-never-be-seen';
+
+let database: TestDatabase;
+let sandbox: TestSandbox;
+const runs: CliRun[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sandbox = await runSandbox(database.pool);
+  return () => sandbox.close();
+});
+
+async function run(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<CliRun> {
+  const result = await runCli(args, environment);
+  runs.push(result);
+  return result;
+}
+
+afterEach(() => {
+  for (const { stdout, stderr } of runs.splice(0)) {
+    const output = stdout + stderr;
+    expect(output).not.toContain(SECRET);
+    expect(output).not.toContain(Buffer.from(`${SECRET}:`).toString('base64').slice(0, 20));
+    expect(output, 'a stack trace').not.toMatch(/^\s+at .+:\d+/m);
+  }
+});
+
+function configured(more: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return {
+    AFFILIATE_API_URL: sandbox.url,
+    AFFILIATE_API_SECRET: SECRET,
+    DATABASE_URL: database.url,
+    ...more,
+  };
+}
+
+describe('sync', () => {
+  test('ends a wrong secret in one line that names the variable', async () => {
+    const { code, stdout, stderr } = await run(['sync'], configured());
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(lastLine(stderr)).toMatch(/^affiliate-mirror: .*AFFILIATE_API_SECRET/);
+  });
+
+  test('says what it tried where the program is down', async () => {
+    // Nothing listens on port 1 of any machine that this runs on.
+    const { code, stdout, stderr } = await run(
+      ['sync'],
+      configured({ AFFILIATE_API_URL: 'http://127.0.0.1:1' }),
+    );
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(lastLine(stderr)).toMatch(
+      /^affiliate-mirror: no answer from http:\/\/127\.0\.0\.1:1 after 5 attempts/,
+    );
+  });
+
+  test('refuses to send the secret over http:// to another machine', async () => {
+    const { code, stderr } = await run(['sync'], configured({ AFFILIATE_API_URL: 'http://program.example' }));
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^affiliate-mirror: AFFILIATE_API_URL must start with https:\/\/.*\n$/);
+  });
+
+  test('names every missing and malformed variable at once', async () => {
+    const { code, stderr } = await run(['sync'], {
+      AFFILIATE_API_SECRET: `${SECRET} with a space`,
+      DATABASE_URL: 'mysql://somewhere',
+      MIRROR_SCHEMA: 'Not A Schema',
+      API_RATE_LIMIT: 'fast',
+      API_TIMEOUT_MS: '-1',
+      API_CONCURRENCY: 'many',
+      LOG_LEVEL: 'loud',
+    });
+    expect(code).toBe(2);
+    for (const variable of [
+      'AFFILIATE_API_URL',
+      'AFFILIATE_API_SECRET',
+      'DATABASE_URL',
+      'MIRROR_SCHEMA',
+      'API_RATE_LIMIT',
+      'API_TIMEOUT_MS',
+      'API_CONCURRENCY',
+      'LOG_LEVEL',
+    ]) {
+      expect(stderr.match(new RegExp(`^  ${variable} `, 'gm')), variable).toHaveLength(1);
+    }
+  });
+
+  test('says to migrate where there are no tables, and makes none by itself', async () => {
+    const { code, stderr } = await run(['sync'], configured({ MIRROR_SCHEMA: 'untouched' }));
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^affiliate-mirror: the schema untouched has no tables yet: run affiliate-mirror migrate.*\n$/,
+    );
+    const { rows } = await database.pool.query(`select from pg_namespace where nspname = 'untouched'`);
+    expect(rows).toEqual([]);
+  });
+
+  test('says which database does not answer, without its password', async () => {
+    const { code, stderr } = await run(
+      ['sync'],
+      configured({ DATABASE_URL: `postgres://someone:${SECRET}@127.0.0.1:1/somewhere` }),
+    );
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^affiliate-mirror: cannot connect to database somewhere at 127\.0\.0\.1:1: .*DATABASE_URL.*\n$/,
+    );
+  });
+
+  test.each([
+    [['sync', 'payments'], 'affiliates, referrals'],
+    [['sync', '--mode', 'everything'], 'full'],
+    [['sync', '--fast'], '--fast'],
+    [['synk'], 'sync'],
+    [['sandbox', '--port', 'high'], 'whole number'],
+    [['sandbox', '--rate-limit', 'fast'], '45/30'],
+  ])('refuses %j as bad usage and names what would do', async (args, hint) => {
+    const { code, stdout, stderr } = await run(args, configured());
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(hint);
+  });
+});
+
+describe('doctor', () => {
+  test('fails without a program and says how to mend it, but looks at the rest', async () => {
+    const { code, stdout } = await run(['doctor'], { DATABASE_URL: database.url });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^✓ configuration: /m);
+    expect(stdout).toMatch(/^✓ database: /m);
+    expect(stdout).toMatch(/^✓ tables: /m);
+    expect(stdout).toMatch(/^✗ .*AFFILIATE_API_URL is not set/m);
+    expect(stdout).toMatch(/^✗ .*AFFILIATE_API_SECRET is not set/m);
+  });
+
+  test('fails on a wrong secret and on missing tables, both at once', async () => {
+    const { code, stdout } = await run(['doctor'], configured({ MIRROR_SCHEMA: 'untouched' }));
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^✗ tables: .*affiliate-mirror migrate/m);
+    expect(stdout).toMatch(/^✗ program: .*AFFILIATE_API_SECRET/m);
+  });
+
+  test('fails on a malformed variable', async () => {
+    const { code, stdout } = await run(['doctor'], configured({ LOG_LEVEL: 'loud', MIRROR_SCHEMA: 'No' }));
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^✗ configuration: LOG_LEVEL /m);
+    expect(stdout).toMatch(/^✗ configuration: MIRROR_SCHEMA /m);
+  });
+
+  test('finds all well where all is well, with one request', async () => {
+    const before = sandbox.requests.length;
+    const { code, stdout } = await run(['doctor'], configured({ AFFILIATE_API_SECRET: 'sandbox-secret' }));
+    expect(stdout).toMatch(/^✓ program: .* 60 affiliates$/m);
+    expect(stdout).not.toContain('✗');
+    expect(code).toBe(0);
+    expect(sandbox.requests.length - before).toBe(1);
+  });
+});
+
+function lastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1) ?? '';
+}

@@ -1,0 +1,36 @@
+// A program that is not quite the sandbox: passes every request on to it, and changes what comes back.
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface AlteringProxy {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Gives back the running proxy; `alter` is handed the body of each answer and gives back what to answer instead. */
+export async function startAlteringProxy(
+  target: string,
+  alter: (body: string) => string,
+): Promise<AlteringProxy> {
+  const server = createServer((request, response) => {
+    void (async () => {
+      const answer = await fetch(`${target}${request.url}`, {
+        headers: { authorization: request.headers.authorization ?? '' },
+      });
+      response.writeHead(answer.status, { 'content-type': 'application/json' });
+      response.end(alter(await answer.text()));
+    })();
+  });
+  const { promise: listening, resolve } = Promise.withResolvers<void>();
+  server.listen(0, '127.0.0.1', resolve);
+  await listening;
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}

@@ -1,0 +1,87 @@
+// Which modules a source file imports, and whether it reads the environment. Works on the syntax tree, so that comments
+// and strings do not count and no spelling escapes.
+
+import { parseAst } from 'rolldown/parseAst';
+
+export interface Import {
+  readonly target: string;
+  /** Nothing of it remains at run time. */
+  readonly isType: boolean;
+  readonly names: readonly string[];
+}
+
+/** Gives back whether the text reads `process.env`. */
+export function readsEnvironment(text: string): boolean {
+  return nodesOf(parse(text)).some(isEnvironment);
+}
+
+type Node = Readonly<Record<string, unknown>> & { readonly type: string };
+
+function parse(text: string): unknown {
+  return parseAst(text, { lang: 'ts' });
+}
+
+function nodesOf(value: unknown): Node[] {
+  if (Array.isArray(value)) return value.flatMap(nodesOf);
+  if (!isNode(value)) return [];
+  return [value, ...Object.values(value).flatMap(nodesOf)];
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+}
+
+function isEnvironment(node: Node): boolean {
+  return (
+    node.type === 'MemberExpression' &&
+    nameOf(node['object']) === 'process' &&
+    (nameOf(node['property']) === 'env' || literalOf(node['property']) === 'env')
+  );
+}
+
+/**
+ * Gives back every import of a TypeScript file, in order: statements, re-exports, `import()`, `require()` and types.
+ *
+ * Throws: Error naming the file where the target is computed.
+ */
+export function readImports(text: string, path: string): Import[] {
+  return nodesOf(parse(text)).flatMap((node) => {
+    const source = sourceOf(node);
+    if (source === undefined) return [];
+    const target = literalOf(source);
+    if (target === undefined) throw new Error(`${path} imports something computed: name it`);
+    const specifiers = (node['specifiers'] ?? []) as readonly Node[];
+    const isType =
+      node.type === 'TSImportType' ||
+      node['importKind'] === 'type' ||
+      node['exportKind'] === 'type' ||
+      (specifiers.length > 0 &&
+        specifiers.every((one) => one['importKind'] === 'type' || one['exportKind'] === 'type'));
+    const names = specifiers.flatMap((one) => nameOf(one['imported'] ?? one['local']) ?? []);
+    return [{ target, isType, names }];
+  });
+}
+
+function sourceOf(node: Node): unknown {
+  switch (node.type) {
+    case 'ImportDeclaration':
+    case 'ExportAllDeclaration':
+    case 'ImportExpression':
+    case 'TSImportType':
+      return node['source'];
+    case 'ExportNamedDeclaration':
+      return node['source'] ?? undefined;
+    case 'CallExpression':
+      return nameOf(node['callee']) === 'require' ? (node['arguments'] as readonly unknown[])[0] : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function nameOf(value: unknown): string | undefined {
+  return isNode(value) && typeof value['name'] === 'string' ? value['name'] : undefined;
+}
+
+function literalOf(value: unknown): string | undefined {
+  return isNode(value) && typeof value['value'] === 'string' ? value['value'] : undefined;
+}
