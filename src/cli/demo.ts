@@ -8,6 +8,7 @@ import { makeLogger } from '../log.ts';
 import { NO_FAULTS } from '../sandbox/fault-plan.ts';
 import { startSandbox } from '../sandbox/start-sandbox.ts';
 import type { RunSummary } from '../sync/run-summary.ts';
+import { calmLevel } from './calm-level.ts';
 import type { Cli } from './cli.ts';
 import { markAsDemo, refuseForeignMirror } from './demo-mark.ts';
 import { compareWithProgram, runExample, TOUR } from './demo-tour.ts';
@@ -45,14 +46,13 @@ Ctrl-C. The data stay where they are; the next demo finds them.`,
 async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promise<ExitCode> {
   const config = readConfig(cli.environment);
   const { mirrorSchema, dataDir } = config;
-  // What happens is told in words; LOG_LEVEL=debug still shows more.
-  const log = makeLogger(config.logLevel === 'info' ? 'warn' : config.logLevel);
+  const log = makeLogger(calmLevel(config.logLevel));
 
   print('affiliate-mirror demo: a made-up affiliate program, mirrored into Postgres on this machine.\n');
   const where =
     config.databaseUrl === null ? `its own, with its data under ${dataDir}` : 'the one of DATABASE_URL';
   print(`1. Postgres: ${where} …`);
-  const { pool, db, name, psqlCommand } = await openDatabase({ log, lifetime }, config);
+  const { pool, db, name, psqlCommand } = await openDatabase({ log, lifetime }, config, 'demo');
   print(`   ${name}`);
   await refuseForeignMirror(pool, mirrorSchema);
 

@@ -55,7 +55,7 @@ async function examine(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   }
   const log = makeLogger(config.logLevel);
   const database = await check('database', async () => {
-    const found = await openDatabase({ log, lifetime }, config);
+    const found = await openDatabase({ log, lifetime }, config, 'doctor');
     return { found, says: `${found.name} answers${found.isEmbedded ? ' (embedded)' : ''}` };
   });
   let takeSlot: TakeSlot | null = null;

@@ -21,7 +21,7 @@ export function registerMigrate(program: Command, cli: Cli): void {
       cli.run(async (lifetime) => {
         const config = readConfig(cli.environment);
         const log = makeLogger(config.logLevel);
-        const { pool, name } = await openDatabase({ log, lifetime }, config);
+        const { pool, name } = await openDatabase({ log, lifetime }, config, 'migrate');
         const { applied } = await runMigrations(pool, { schema: config.mirrorSchema });
         for (const migration of applied) print(`applied ${migration}`);
         print(`schema ${config.mirrorSchema} in ${name} is up to date`);

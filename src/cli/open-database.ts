@@ -24,20 +24,27 @@ export interface OpenDatabase {
 }
 
 /**
- * Gives back the database, answering. Closed with the lifetime.
+ * Gives back the database, answering. Closed with the lifetime. The command's name is what others see of us in
+ * Postgres, such as the one who waits for a lock of ours.
  *
  * Throws: EmbeddedPostgresFailed; DatabaseUnreachable; the signal's reason when aborted.
  */
 export async function openDatabase(
   deps: { log: Logger; lifetime: Lifetime },
   config: Pick<Config, 'databaseUrl' | 'dataDir' | 'mirrorSchema'>,
+  command: string,
 ): Promise<OpenDatabase> {
   const { log, lifetime } = deps;
   const url = config.databaseUrl ?? (await openEmbedded(deps, config.dataDir));
   lifetime.signal.throwIfAborted();
   const pool = makePool(
     { log },
-    { url, schema: config.mirrorSchema, max: MOST_CONNECTIONS, applicationName: 'affiliate-mirror' },
+    {
+      url,
+      schema: config.mirrorSchema,
+      max: MOST_CONNECTIONS,
+      applicationName: `affiliate-mirror ${command}`,
+    },
   );
   lifetime.onClose(() => pool.end());
   await checkConnection(pool, url);
@@ -66,5 +73,5 @@ function describePsql(url: string, config: Pick<Config, 'databaseUrl' | 'dataDir
   const address = new URL(url);
   address.password = '';
   const passwordFile = join(config.dataDir, 'postgres', 'password');
-  return `${options} PGPASSWORD="$(cat '${passwordFile}')" psql ${address.href}`;
+  return `${options} PGPASSWORD="$(cat '${passwordFile}')" psql '${address.href}'`;
 }

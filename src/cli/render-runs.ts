@@ -2,41 +2,29 @@
 
 import type { RunSummary } from '../sync/run-summary.ts';
 import { formatCount, formatDuration } from './format.ts';
-import { renderTable } from './render-table.ts';
+import { type Cell, renderTable } from './render-table.ts';
 
-/** Gives back the runs as a table. */
+/** What is told of a run, in the order of the table's lines. */
+const LINES: readonly (readonly [label: string, cell: (run: RunSummary) => Cell])[] = [
+  ['state', (run) => run.state],
+  ['records read', (run) => run.rows.seen],
+  ['inserted', (run) => run.rows.inserted],
+  ['updated', (run) => run.rows.updated],
+  ['unchanged', (run) => run.rows.unchanged],
+  ['rejected', (run) => run.rows.rejected],
+  ['read again', (run) => run.rows.repeated],
+  ['marked deleted', (run) => run.deleted],
+  ['program has', (run) => run.total],
+  ['verified', (run) => run.verified],
+  ['requests', (run) => run.requests],
+  ['time', (run) => formatDuration(run.durationMs)],
+];
+
+/** Gives back the runs as a table, a column for each: narrow enough for any terminal. */
 export function renderRuns(runs: readonly RunSummary[]): string {
   return renderTable(
-    [
-      'resource',
-      'state',
-      'seen',
-      'inserted',
-      'updated',
-      'unchanged',
-      'rejected',
-      'repeated',
-      'deleted',
-      'program has',
-      'verified',
-      'requests',
-      'time',
-    ],
-    runs.map((run) => [
-      run.resource,
-      run.state,
-      run.rows.seen,
-      run.rows.inserted,
-      run.rows.updated,
-      run.rows.unchanged,
-      run.rows.rejected,
-      run.rows.repeated,
-      run.deleted,
-      run.total,
-      run.verified,
-      run.requests,
-      formatDuration(run.durationMs),
-    ]),
+    ['', ...runs.map((run) => run.resource)],
+    LINES.map(([label, cell]) => [label, ...runs.map(cell)]),
   );
 }
 

@@ -5,6 +5,7 @@ import { type RateLimit, readConfig, readRateLimit } from '../config.ts';
 import { makeLogger } from '../log.ts';
 import { FAULT_KINDS, parseFaultPlan } from '../sandbox/fault-plan.ts';
 import { startSandbox } from '../sandbox/start-sandbox.ts';
+import { calmLevel } from './calm-level.ts';
 import type { Cli } from './cli.ts';
 import type { ExitCode } from './exit-code.ts';
 import type { Lifetime } from './lifetime.ts';
@@ -76,8 +77,8 @@ export function registerSandbox(program: Command, cli: Cli): void {
 async function serve(cli: Cli, lifetime: Lifetime, flags: SandboxFlags): Promise<ExitCode> {
   const config = readConfig(cli.environment);
   const faults = parseFaultPlan(flags.fault);
-  const log = makeLogger(config.logLevel);
-  const { pool, name } = await openDatabase({ log, lifetime }, config);
+  const log = makeLogger(calmLevel(config.logLevel));
+  const { pool, name } = await openDatabase({ log, lifetime }, config, 'sandbox');
   const sandbox = await startSandbox(
     { pool, log },
     {

@@ -21,7 +21,7 @@ export function registerStatus(program: Command, cli: Cli): void {
       cli.run(async (lifetime) => {
         const config = readConfig(cli.environment);
         const log = makeLogger(config.logLevel);
-        const { pool, db, name } = await openDatabase({ log, lifetime }, config);
+        const { pool, db, name } = await openDatabase({ log, lifetime }, config, 'status');
         await checkSchema(pool, { schema: config.mirrorSchema });
         const status = await readStatus(db);
         if (json === true) printJson(status);
@@ -62,19 +62,7 @@ function renderRows({ tables }: MirrorStatus): string {
 function renderLastRuns({ last_runs }: MirrorStatus): string {
   if (last_runs.length === 0) return 'Last runs\nnone yet: run affiliate-mirror sync';
   const table = renderTable(
-    [
-      'run',
-      'resource',
-      'mode',
-      'state',
-      'started',
-      'seen',
-      'inserted',
-      'updated',
-      'rejected',
-      'deleted',
-      'verified',
-    ],
+    ['run', 'resource', 'mode', 'state', 'started', 'read', 'inserted', 'updated', 'deleted', 'rejected'],
     last_runs.map((run) => [
       String(run.id),
       run.resource,
@@ -84,9 +72,8 @@ function renderLastRuns({ last_runs }: MirrorStatus): string {
       run.rows_seen,
       run.rows_inserted,
       run.rows_updated,
-      run.rows_rejected,
       run.rows_deleted,
-      run.verified,
+      run.rows_rejected,
     ]),
   );
   const errors = last_runs

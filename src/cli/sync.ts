@@ -6,6 +6,7 @@ import { checkSchema } from '../db/check-schema.ts';
 import { runMigrations } from '../db/migrate.ts';
 import { makeLogger } from '../log.ts';
 import type { RunSummary } from '../sync/run-summary.ts';
+import { calmLevel } from './calm-level.ts';
 import type { Cli } from './cli.ts';
 import { refuseDemoMirror } from './demo-mark.ts';
 import type { ExitCode } from './exit-code.ts';
@@ -59,12 +60,12 @@ async function sync(
 ): Promise<ExitCode> {
   const { config, program } = readProgramConfig(cli.environment);
   const hasBar = process.stderr.isTTY === true && !['trace', 'debug'].includes(config.logLevel);
-  // A line of the log would tear the bar apart, so with a bar only warnings are shown.
-  const log = makeLogger(hasBar && config.logLevel === 'info' ? 'warn' : config.logLevel);
+  // Every line of the log tears the bar apart.
+  const log = makeLogger(hasBar ? calmLevel(config.logLevel) : config.logLevel);
   const view = hasBar ? makeProgressBar(process.stderr) : makeProgressLog({ log });
   lifetime.onClose(async () => view.finish());
 
-  const { pool, db } = await openDatabase({ log, lifetime }, config);
+  const { pool, db } = await openDatabase({ log, lifetime }, config, 'sync');
   await refuseDemoMirror(pool, config.mirrorSchema, program.url);
   if (flags.migrate === true) await runMigrations(pool, { schema: config.mirrorSchema });
   else await checkSchema(pool, { schema: config.mirrorSchema });

@@ -31,7 +31,7 @@ test('demo --once mirrors a verified program from nothing, and again where it wa
     expect(stdout).toContain(inserted);
     expect(stdout).toMatch(/affiliates +│ +400 +│ +400 +│ yes/);
     expect(stdout).toMatch(/referrals +│ +6,000 +│ +6,000 +│ yes/);
-    expect(stdout).toMatch(/psql postgres:\/\/affiliate_mirror@127\.0\.0\.1:\d+\/affiliate_mirror$/m);
+    expect(stdout).toMatch(/psql 'postgres:\/\/affiliate_mirror@127\.0\.0\.1:\d+\/affiliate_mirror\b\S*'$/m);
     const password = (await readFile(join(dataDir, 'postgres', 'password'), 'utf8')).trim();
     expect(stdout).not.toContain(password);
     expect(stdout).not.toContain('no │');
@@ -88,7 +88,7 @@ test('the psql command of the demo names a database that answers with its mirror
   const ended = once(child, 'close');
   let address: string | undefined;
   for await (const line of createInterface(child.stdout)) {
-    address ??= /psql (postgres:\/\/\S+)/.exec(line)?.[1];
+    address ??= /psql '(postgres:\/\/\S+)'/.exec(line)?.[1];
     if (line.includes('-- status')) break;
   }
   const connection = new URL(address ?? '');

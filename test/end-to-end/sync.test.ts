@@ -81,7 +81,8 @@ describe('sync', () => {
         environment(mirror.url, { AFFILIATE_API_URL: proxy.url }),
       );
       expect(code, stderr).toBe(3);
-      expect(stdout).toMatch(/referrals .* 5,000 .* 4,999 /);
+      expect(stdout).toMatch(/rejected .* 0 .* 1 /);
+      expect(stdout).toMatch(/inserted .* 300 .* 4,999 /);
       expect(stderr).toMatch(/^affiliate-mirror: referrals: 1 rejected: .*rejected_records/m);
     } finally {
       await proxy.close();
@@ -175,7 +176,7 @@ async function writesOf(pool: Pool): Promise<{ table: string; written: number; v
       async () =>
         (
           await pool.query(
-            `select from pg_stat_activity where application_name = 'affiliate-mirror' and datname = current_database()`,
+            `select from pg_stat_activity where application_name like 'affiliate-mirror%' and datname = current_database()`,
           )
         ).rows,
     )
