@@ -1,0 +1,150 @@
+// The status against a real database, whose ledger says what each test is about.
+
+import { beforeEach, expect, test } from 'vitest';
+import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { readStatus } from '../../src/status/read-status.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let db: Database;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  db = makeDatabase(database.pool);
+});
+
+interface Run {
+  readonly resource?: string;
+  readonly state: string;
+  readonly started_at?: string;
+  readonly rows_rejected?: number;
+  readonly deletes_held_back?: number;
+  readonly error?: string;
+}
+
+async function addRun(run: Run): Promise<number> {
+  const { rows } = await database.pool.query<{ id: number }>(
+    `insert into sync_runs (resource, mode, state, started_at, finished_at, rows_seen, rows_rejected,
+                            deletes_held_back, verified, error, error_code)
+     values ($1, 'full', $2, $3, case when $2 <> 'running' then clock_timestamp() end, $4, $4, $5, $2 = 'succeeded',
+             $6::text, case when $6::text is not null then 'API_UNREACHABLE' end)
+     returning id`,
+    [
+      run.resource ?? 'affiliates',
+      run.state,
+      run.started_at ?? '2026-01-01T00:00:00Z',
+      run.rows_rejected ?? 0,
+      run.deletes_held_back ?? 0,
+      run.error ?? null,
+    ],
+  );
+  return rows[0]?.id ?? -1;
+}
+
+test('a mirror that was never synced says so of each resource', async () => {
+  const { resources, last_runs, schema_drift } = await readStatus(db);
+  const never = {
+    fresh_as_of: null,
+    age_seconds: null,
+    last_state: null,
+    rejected_records: 0,
+    deletes_held_back: 0,
+  };
+  expect(resources).toEqual([
+    { resource: 'affiliates', ...never },
+    { resource: 'referrals', ...never },
+  ]);
+  expect(last_runs).toEqual([]);
+  expect(schema_drift).toEqual([]);
+});
+
+test('freshness is the start of the last run that succeeded, whatever came after it', async () => {
+  await addRun({ state: 'succeeded', started_at: '2026-01-01T00:00:00Z' });
+  await addRun({ state: 'succeeded', started_at: '2026-01-02T00:00:00Z', rows_rejected: 2 });
+  await addRun({
+    state: 'partial',
+    started_at: '2026-01-03T00:00:00Z',
+    rows_rejected: 5,
+    deletes_held_back: 7,
+  });
+  await addRun({ state: 'failed', started_at: '2026-01-04T00:00:00Z', error: 'the program was down' });
+  const { resources, last_runs } = await readStatus(db);
+  expect(resources[0]).toEqual({
+    resource: 'affiliates',
+    fresh_as_of: '2026-01-02T00:00:00Z',
+    age_seconds: expect.any(Number),
+    last_state: 'failed',
+    rejected_records: 5,
+    deletes_held_back: 7,
+  });
+  expect(last_runs.map((run) => run.state)).toEqual(['failed', 'partial', 'succeeded', 'succeeded']);
+  expect(last_runs[0]).toMatchObject({ error: 'the program was down', error_code: 'API_UNREACHABLE' });
+});
+
+test('the age is counted from then to now, in seconds, by the clock of the database', async () => {
+  const { rows } = await database.pool.query<{ then: string }>(
+    `select now() - interval '90 seconds' as then`,
+  );
+  await addRun({ resource: 'referrals', state: 'succeeded', started_at: rows[0]?.then ?? '' });
+  const { resources } = await readStatus(db);
+  expect(resources[1]?.age_seconds).toBeGreaterThanOrEqual(90);
+  expect(resources[1]?.age_seconds).toBeLessThan(120);
+});
+
+test('rows that are gone upstream are counted apart', async () => {
+  await database.pool.query(
+    `insert into links (id, _first_seen_at, _changed_at, _observed_at, _deleted_at)
+     select n::text, now(), now(), now(), case when n <= 2 then now() end from generate_series(1, 5) as n`,
+  );
+  const { tables } = await readStatus(db);
+  expect(tables.find(({ table_name }) => table_name === 'links')).toEqual({
+    table_name: 'links',
+    rows: 3,
+    deleted: 2,
+  });
+});
+
+test('drift is that of the last run that came to its end', async () => {
+  const drifts = async (run: number, field: string) =>
+    await database.pool.query(
+      `insert into schema_drift (run_id, resource, field, kind, occurrences) values ($1, 'affiliates', $2, 'appeared', 3)`,
+      [run, field],
+    );
+  await drifts(await addRun({ state: 'succeeded' }), 'long_gone');
+  const last = await addRun({ state: 'partial' });
+  await drifts(last, 'nickname');
+  await addRun({ state: 'failed' });
+  const { schema_drift } = await readStatus(db);
+  expect(schema_drift).toEqual([
+    {
+      run_id: last,
+      resource: 'affiliates',
+      field: 'nickname',
+      kind: 'appeared',
+      found: null,
+      occurrences: 3,
+    },
+  ]);
+});
+
+test('the budget tells what counts now, and a pause only while it lasts', async () => {
+  await database.pool.query(
+    `insert into request_slots (lane, granted_at, expires_at)
+     values ('reader', now(), now() + interval '1 minute'), ('writer', now(), now() - interval '1 second')`,
+  );
+  await database.pool.query(
+    `update request_budget set limit_requests = 30, foreign_requests = 4, foreign_until = now() + interval '1 minute',
+       paused_until = now() + interval '1 minute', last_throttled_at = '2026-01-01T00:00:00Z'`,
+  );
+  expect((await readStatus(db)).budget).toEqual({
+    used_requests: 1,
+    foreign_requests: 4,
+    limit_requests: 30,
+    paused_until: expect.any(String),
+    last_throttled_at: '2026-01-01T00:00:00Z',
+  });
+  await database.pool.query(
+    `update request_budget set foreign_until = now(), paused_until = now() - interval '1 second'`,
+  );
+  expect((await readStatus(db)).budget).toMatchObject({ foreign_requests: 0, paused_until: null });
+});
