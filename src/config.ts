@@ -19,6 +19,16 @@ export interface Config {
   /** Null means the embedded Postgres under `dataDir`. */
   readonly databaseUrl: string | null;
   readonly mirrorSchema: string;
+  /** Null: the queue is kept in the same Postgres. */
+  readonly redisUrl: string | null;
+  /** Null: no such schedule. */
+  readonly schedules: {
+    readonly full: string | null;
+    readonly delta: string | null;
+    readonly timezone: string;
+  };
+  /** Null password: everybody on this machine may look. */
+  readonly status: { readonly host: string; readonly port: number; readonly password: string | null };
   readonly dataDir: string;
   readonly logLevel: string;
 }
@@ -50,6 +60,29 @@ export const VARIABLES: readonly Variable[] = [
   },
   { name: 'API_TIMEOUT_MS', meaning: 'longest wait for one answer, in milliseconds', default: '`30000`' },
   { name: 'API_CONCURRENCY', meaning: 'pages in flight at once, 1 to 16', default: '`1`' },
+  {
+    name: 'REDIS_URL',
+    meaning: 'Redis to keep the queue in, for workers on many machines',
+    default: 'the queue is kept in Postgres',
+  },
+  {
+    name: 'SYNC_FULL_CRON',
+    meaning: 'when a worker reads everything, in cron syntax (seconds may come first); empty for never',
+    default: '`0 2 * * *`',
+  },
+  {
+    name: 'SYNC_DELTA_CRON',
+    meaning: 'when a worker looks for changes, in cron syntax; empty for never',
+    default: '`*/15 * * * *`',
+  },
+  { name: 'SYNC_TIMEZONE', meaning: 'the time zone of both, such as `Europe/Berlin`', default: '`UTC`' },
+  { name: 'STATUS_HOST', meaning: 'address that a worker serves its health on', default: '`127.0.0.1`' },
+  { name: 'STATUS_PORT', meaning: 'port of the same; 0 for any free one', default: '`8080`' },
+  {
+    name: 'STATUS_PASSWORD',
+    meaning: 'password of the status page; any host but this machine needs one',
+    default: 'none',
+  },
   { name: 'LOG_LEVEL', meaning: LOG_LEVELS.map((level) => `\`${level}\``).join(', '), default: '`info`' },
   {
     name: 'DATA_DIR',
@@ -84,18 +117,37 @@ const environmentSchema = z.object({
   API_RATE_LIMIT: z.string().transform(parseRateLimit).default({ requests: 45, windowSeconds: 30 }),
   API_TIMEOUT_MS: integer(1, 600_000).default(30_000),
   API_CONCURRENCY: integer(1, 16).default(1),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\/\S+$/, 'must look like redis://:password@host:6379/0')
+    .refine((text) => URL.canParse(text), 'must look like redis://:password@host:6379/0')
+    .optional(),
+  SYNC_FULL_CRON: z.string().transform(parseCron).default('0 2 * * *'),
+  SYNC_DELTA_CRON: z.string().transform(parseCron).default('*/15 * * * *'),
+  SYNC_TIMEZONE: z
+    .string()
+    .refine(isTimezone, 'must be the name of a time zone, such as Europe/Berlin')
+    .default('UTC'),
+  STATUS_HOST: z.string().regex(/^\S+$/, 'must be an address or the name of a host').default('127.0.0.1'),
+  STATUS_PORT: integer(0, 65_535).default(8080),
+  STATUS_PASSWORD: z.string().optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   DATA_DIR: z.string().default('.affiliate-mirror'),
 });
 
+/** Empty means something here: no such schedule. Every other variable that is empty counts as unset. */
+const MAY_BE_EMPTY = ['SYNC_FULL_CRON', 'SYNC_DELTA_CRON'];
+
 /**
- * Gives back the checked configuration. An empty variable counts as unset.
+ * Gives back the checked configuration.
  *
  * Throws: ConfigError naming every missing or malformed variable at once.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const given = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value.trim() !== ''),
+    Object.entries(environment).filter(
+      ([name, value]) => value !== undefined && (value.trim() !== '' || MAY_BE_EMPTY.includes(name)),
+    ),
   );
   const problems: string[] = [];
   const parsed = environmentSchema.safeParse(given);
@@ -103,6 +155,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
   }
   const secret = readSecret(given, problems);
+  const { STATUS_HOST, STATUS_PASSWORD } = given;
+  if (STATUS_HOST !== undefined && !isLoopback(STATUS_HOST) && STATUS_PASSWORD === undefined) {
+    problems.push(`STATUS_PASSWORD is not set, and STATUS_HOST ${STATUS_HOST} can be reached by others`);
+  }
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
   const env = parsed.data;
   return {
@@ -115,6 +171,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     },
     databaseUrl: env.DATABASE_URL ?? null,
     mirrorSchema: env.MIRROR_SCHEMA,
+    redisUrl: env.REDIS_URL ?? null,
+    schedules: { full: env.SYNC_FULL_CRON, delta: env.SYNC_DELTA_CRON, timezone: env.SYNC_TIMEZONE },
+    status: { host: env.STATUS_HOST, port: env.STATUS_PORT, password: env.STATUS_PASSWORD ?? null },
     dataDir: env.DATA_DIR,
     logLevel: env.LOG_LEVEL,
   };
@@ -191,7 +250,60 @@ function parseApiUrl(text: string, context: z.RefinementCtx): string {
 }
 
 function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+  return ['localhost', '[::1]', '::1'].includes(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
+
+const MONTHS = 'JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC';
+const WEEKDAYS = 'SUN|MON|TUE|WED|THU|FRI|SAT';
+
+/** The fields of a cron expression from the right: the least and the greatest value of each, and its names. */
+const CRON_FIELDS: readonly (readonly [name: string, from: number, to: number, names?: string])[] = [
+  ['day of the week', 0, 7, WEEKDAYS],
+  ['month', 1, 12, MONTHS],
+  ['day of the month', 1, 31],
+  ['hour', 0, 23],
+  ['minute', 0, 59],
+  ['second', 0, 59],
+];
+
+// BullMQ's own check speaks only once a queue is there, and takes five letters for a pattern of five fields.
+function parseCron(text: string, context: z.RefinementCtx): string | null {
+  const fields = text.trim().split(/\s+/).toReversed();
+  if (text.trim() === '') return null;
+  const fail = (message: string) => {
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  };
+  if (fields.length < 5 || fields.length > 6) {
+    return fail(
+      'must have five fields (minute hour day month weekday), such as 0 2 * * *, or a second first',
+    );
+  }
+  for (const [index, field] of fields.entries()) {
+    const [name, from, to, names] = CRON_FIELDS[index] ?? ['field', 0, 0];
+    if (!field.split(',').every((part) => isCronPart(part, from, to, names))) {
+      return fail(`has a ${name} that cron does not know: ${field}`);
+    }
+  }
+  return fields.toReversed().join(' ');
+}
+
+function isCronPart(part: string, from: number, to: number, names = '(?!)'): boolean {
+  const match = new RegExp(`^(?:\\*|(\\d+|${names})(?:-(\\d+|${names}))?)(?:/([1-9]\\d*))?$`, 'i').exec(part);
+  if (match === null) return false;
+  return match.slice(1, 3).every((value) => {
+    const number = Number(value ?? from);
+    return Number.isNaN(number) || (number >= from && number <= to);
+  });
+}
+
+function isTimezone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function parseRateLimit(text: string, context: z.RefinementCtx): RateLimit {
