@@ -70,7 +70,7 @@ comment on column sync_runs.finished_at is 'When the run ended; null while it ru
 -- sync_runs carries the number of ids it should hold, so a resumed run notices and starts over.
 create unlogged table seen_ids (
   run_id    bigint not null,
-  record_id text not null,
+  record_id text collate "C" not null,
   primary key (run_id, record_id)
 );
 
@@ -84,7 +84,7 @@ create table rejected_records (
   id          bigint generated always as identity primary key,
   run_id      bigint,
   resource    text not null,
-  record_id   text,
+  record_id   text collate "C",
   reason      text not null,
   payload     json not null,
   observed_at timestamptz not null

@@ -4,7 +4,7 @@
 create table record_history (
   id          bigint generated always as identity primary key,
   table_name  text not null,
-  record_id   text not null,
+  record_id   text collate "C" not null,
   change      text not null check (change in ('updated', 'deleted', 'resurrected')),
   before      jsonb not null,
   after       jsonb not null,

@@ -1,0 +1,165 @@
+// What must hold for any pages in any order: counts that add up, the newest observation, no deadlock of logic.
+
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { beforeAll, expect, test } from 'vitest';
+import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { makeLoadedCache } from '../../src/mirror/loaded-cache.ts';
+import { startRun } from '../../src/mirror/sync-runs.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { buildAffiliate, buildLink, buildReferral } from './build-records.ts';
+import { at, load, rowsOf } from './load.ts';
+
+let db: Database;
+
+beforeAll(async () => {
+  db = makeDatabase((await createTestDatabase()).pool);
+});
+
+const empty = () =>
+  sql`truncate campaigns, affiliates, links, referrals, sync_runs, seen_ids, rejected_records, record_history`.execute(
+    db,
+  );
+
+const referrals = Array.from({ length: 6 }, () => buildReferral());
+const affiliates = Array.from({ length: 2 }, () => buildAffiliate());
+const link = buildLink();
+
+/** One observation of one of few referrals: changed, shortened, broken or nameless. */
+const observation = fc.record({
+  which: fc.nat({ max: referrals.length - 1 }),
+  broken: fc.integer({ min: 0, max: 9 }).map((dice) => dice === 0),
+  withCustomer: fc.boolean(),
+  withExtra: fc.boolean(),
+  nameless: fc.integer({ min: 0, max: 19 }).map((dice) => dice === 0),
+  affiliate: fc.nat({ max: affiliates.length - 1 }),
+});
+
+type Observation = typeof observation extends fc.Arbitrary<infer T> ? T : never;
+
+// Content moves on with time and never back: a record that flips there and back between three answers, which then
+// arrive out of order, is the one case in which the load cannot tell (an unchanged row does not note its observation).
+function toRecord(seen: Observation, time: number): Record<string, unknown> {
+  const { customer, id, ...rest } = referrals[seen.which] ?? buildReferral();
+  const visitors = Math.floor(time / 3);
+  return {
+    ...rest,
+    ...(seen.nameless ? {} : { id }),
+    ...(seen.withCustomer ? { customer } : {}),
+    ...(seen.withExtra ? { [`new_${time % 2}`]: visitors } : {}),
+    conversion_state: `after ${Math.floor(time / 4)}`,
+    visits: seen.broken ? '?' : Math.floor(time / 2),
+    link: { ...link, visitors },
+    affiliate: { ...affiliates[seen.affiliate], visitors },
+  };
+}
+
+// Observation times are unique: two answers of one moment that differ have no newer one among them.
+const batches = fc
+  .array(fc.array(fc.array(observation, { maxLength: 9 }), { minLength: 1, maxLength: 4 }), {
+    minLength: 1,
+    maxLength: 5,
+  })
+  .chain((shape) => {
+    const pages = shape.flat().length;
+    return fc
+      .shuffledSubarray(
+        Array.from({ length: pages }, (_, index) => index + 1),
+        { minLength: pages, maxLength: pages },
+      )
+      .map((times) => {
+        let next = 0;
+        return shape.map((batch) =>
+          batch.map((page) => {
+            const time = times[next++] ?? 0;
+            return { observedAt: at(time), records: page.map((seen) => toRecord(seen, time)) };
+          }),
+        );
+      });
+  });
+
+test('counts add up, distinct records are counted once, and rejections are what the table holds', async () => {
+  await fc.assert(
+    fc.asyncProperty(batches, async (all) => {
+      await empty();
+      const run = await startRun(db, { resource: 'referrals', mode: 'full' });
+      const cache = makeLoadedCache();
+      let fresh = 0;
+      let rejected = 0;
+      let inserted = 0;
+      for (const pages of all) {
+        const counted = await load(db, { resource: 'referrals', runId: run.id, pages, cache });
+        expect(counted.seen).toBe(pages.reduce((sum, { records }) => sum + records.length, 0));
+        const parts = [
+          counted.inserted,
+          counted.updated,
+          counted.unchanged,
+          counted.rejected,
+          counted.repeated,
+        ];
+        expect(Math.min(...parts)).toBeGreaterThanOrEqual(0);
+        expect(parts.reduce((sum, part) => sum + part)).toBe(counted.seen);
+        fresh += counted.fresh;
+        rejected += counted.rejected;
+        inserted += counted.inserted;
+      }
+      const ids = all.flat(2).flatMap(({ records }) => records.map((record) => record['id']));
+      expect(fresh).toBe(new Set(ids.filter((id) => id !== undefined)).size);
+      expect((await rowsOf(db, 'rejected_records' as never)).length).toBe(rejected);
+      expect((await rowsOf(db, 'referrals')).length).toBe(inserted);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a row carries the newest good observation of each record, in whatever order and batches pages come', async () => {
+  await fc.assert(
+    fc.asyncProperty(batches, async (all) => {
+      await empty();
+      for (const pages of all) await load(db, { resource: 'referrals', pages });
+      const newest = new Map<unknown, { observedAt: string; record: Record<string, unknown> }>();
+      for (const { observedAt, records } of all
+        .flat()
+        .toSorted((a, b) => (a.observedAt < b.observedAt ? -1 : 1))) {
+        for (const record of records) {
+          if (typeof record['visits'] === 'number' && record['id'] !== undefined) {
+            newest.set(record['id'], { observedAt, record });
+          }
+        }
+      }
+      const rows = await rowsOf(db, 'referrals');
+      expect(rows.map(({ id }) => id)).toEqual([...newest.keys()].sort());
+      for (const row of rows) {
+        const record = newest.get(row['id'])?.record;
+        expect([row['conversion_state'], row['visits']]).toEqual([
+          record?.['conversion_state'],
+          record?.['visits'],
+        ]);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('remembering what the run has loaded changes no row', async () => {
+  await fc.assert(
+    fc.asyncProperty(batches, async (all) => {
+      const contents = async () =>
+        Promise.all(
+          (['affiliates', 'links', 'campaigns', 'referrals'] as const).map(async (table) =>
+            (await rowsOf(db, table)).map(
+              ({ _observed_at, _changed_at, _first_seen_at, ...content }) => content,
+            ),
+          ),
+        );
+      await empty();
+      for (const pages of all) await load(db, { resource: 'referrals', pages });
+      const without = await contents();
+      await empty();
+      const cache = makeLoadedCache();
+      for (const pages of all) await load(db, { resource: 'referrals', pages, cache });
+      expect(await contents()).toEqual(without);
+    }),
+    { numRuns: 60 },
+  );
+});
