@@ -124,6 +124,7 @@ export interface SyncRunsTable {
   checkpoint: JSONColumnType<object> | null;
   error_code: string | null;
   error: string | null;
+  attempt: Generated<number>;
   started_at: Generated<Instant>;
   heartbeat_at: Generated<Instant>;
   finished_at: Instant | null;
@@ -132,6 +133,14 @@ export interface SyncRunsTable {
 export interface SeenIdsTable {
   run_id: number;
   record_id: string;
+}
+
+export interface CoveredCountersTable {
+  affiliate_id: string;
+  run_id: number;
+  visitors: number;
+  leads: number;
+  conversions: number;
 }
 
 export interface RejectedRecordsTable {
@@ -186,6 +195,7 @@ export interface Tables {
   commissions: CommissionsTable;
   sync_runs: SyncRunsTable;
   seen_ids: SeenIdsTable;
+  covered_counters: CoveredCountersTable;
   rejected_records: RejectedRecordsTable;
   schema_drift: SchemaDriftTable;
   record_history: RecordHistoryTable;

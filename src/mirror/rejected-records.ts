@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Instant } from '../api/slot.ts';
-import type { DatabaseTransaction } from '../db/database.ts';
+import type { Database, DatabaseTransaction } from '../db/database.ts';
 
 export interface Rejection {
   /** Null where the record has no identifier that can be used. */
@@ -46,4 +46,15 @@ export async function recordRejections(
     recorded: answer.rows.length,
     anonymous: answer.rows.filter(({ record_id }) => record_id === null).length,
   };
+}
+
+/** Gives back how many records without a usable identifier the run has rejected. */
+export async function countAnonymousRejections(database: Database, runId: number): Promise<number> {
+  const { count } = await database
+    .selectFrom('rejected_records')
+    .select(sql<number>`count(*)`.as('count'))
+    .where('run_id', '=', runId)
+    .where('record_id', 'is', null)
+    .executeTakeFirstOrThrow();
+  return count;
 }

@@ -1,0 +1,73 @@
+// Begins a run, or takes up one that was stopped or killed. Its caller holds the lock on the resource, so whatever the
+// ledger calls running has no process any more.
+
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { RunMode } from '../db/tables.ts';
+import { restartWalk } from './restart-walk.ts';
+import { countSeen } from './seen-ids.ts';
+import { type SyncRun, startRun } from './sync-runs.ts';
+
+/**
+ * An older run is not taken up: what it saw then says too little about what exists now, and its records would count
+ * as seen although they may have vanished since.
+ */
+const RESUMABLE_HOURS = 6;
+
+/**
+ * Gives back the run to work on: the latest one of the resource and mode if it stopped short, not long ago, at a
+ * checkpoint; else a new one.
+ *
+ * A run that is taken up has its attempt number raised, so that its former process can commit nothing more. Where a
+ * crash of Postgres emptied the seen ids, its checkpoint is dropped: the walk starts over.
+ */
+export async function openRun(
+  db: Database,
+  { resource, mode }: { resource: string; mode: RunMode },
+): Promise<SyncRun> {
+  const resumed = await db
+    .updateTable('sync_runs')
+    .set({
+      state: 'running',
+      attempt: sql<number>`attempt + 1`,
+      finished_at: null,
+      error: null,
+      error_code: null,
+      heartbeat_at: sql<string>`clock_timestamp()`,
+    })
+    .where('id', '=', (eb) =>
+      eb
+        .selectFrom('sync_runs')
+        .select((latest) => latest.fn.max('id').as('id'))
+        .where('resource', '=', resource)
+        .where('state', '<>', 'skipped'),
+    )
+    .where('mode', '=', mode)
+    .where('state', 'in', ['running', 'failed', 'interrupted'])
+    .where('checkpoint', 'is not', null)
+    .where('heartbeat_at', '>', sql<string>`clock_timestamp() - make_interval(hours => ${RESUMABLE_HOURS})`)
+    .returningAll()
+    .executeTakeFirst();
+  if (resumed !== undefined) return forgetLostWalk(db, resumed);
+  await giveUpOldRuns(db, resource);
+  return startRun(db, { resource, mode });
+}
+
+async function forgetLostWalk(db: Database, run: SyncRun): Promise<SyncRun> {
+  return (await countSeen(db, run.id)) >= run.distinct_seen ? run : restartWalk(db, run.id);
+}
+
+async function giveUpOldRuns(db: Database, resource: string): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await trx
+      .updateTable('sync_runs')
+      .set({ state: 'interrupted', checkpoint: null, finished_at: sql<string>`clock_timestamp()` })
+      .where('resource', '=', resource)
+      .where('state', '=', 'running')
+      .execute();
+    await trx
+      .deleteFrom('seen_ids')
+      .where('run_id', 'in', (eb) => eb.selectFrom('sync_runs').select('id').where('resource', '=', resource))
+      .execute();
+  });
+}

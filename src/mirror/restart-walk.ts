@@ -1,0 +1,17 @@
+// Lets a run's walk begin anew: what it has seen and its checkpoint go, its figures stay.
+
+import type { Database } from '../db/database.ts';
+import type { SyncRun } from './sync-runs.ts';
+
+/** Gives back the run as it is then. Idempotent: yes. */
+export async function restartWalk(db: Database, runId: number): Promise<SyncRun> {
+  return db.transaction().execute(async (trx) => {
+    await trx.deleteFrom('seen_ids').where('run_id', '=', runId).execute();
+    return trx
+      .updateTable('sync_runs')
+      .set({ checkpoint: null, distinct_seen: 0 })
+      .where('id', '=', runId)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  });
+}

@@ -1,0 +1,48 @@
+// Where the program would list a record that a walk did not meet: the narrowest filters that must find it.
+// The contract can read neither one affiliate nor one referral by its identifier.
+
+import type { Filters, ListedResource } from '../contract/resources.ts';
+import type { Database } from '../db/database.ts';
+
+/**
+ * Gives back the filters under which all of these records would be found, each once; null where some record has
+ * nothing to filter by. Source: contract, Endpoints (filters; `stripe_customer_id` is spelled so there).
+ */
+export async function findWhereabouts(
+  db: Database,
+  resource: ListedResource,
+  ids: readonly string[],
+): Promise<readonly Filters<ListedResource>[] | null> {
+  const found = resource === 'affiliates' ? await affiliateFilters(db, ids) : await referralFilters(db, ids);
+  const usable = found.filter((filters) => filters !== null);
+  if (usable.length < ids.length) return null;
+  return [...new Map(usable.map((filters) => [JSON.stringify(filters), filters])).values()];
+}
+
+type Found = Filters<ListedResource> | null;
+
+async function affiliateFilters(db: Database, ids: readonly string[]): Promise<Found[]> {
+  const rows = await db
+    .selectFrom('affiliates')
+    .select(['email', 'processor_customer_id'])
+    .where('id', 'in', ids)
+    .execute();
+  return rows.map((row) => {
+    if (row.email) return { email: row.email };
+    return row.processor_customer_id ? { stripe_customer_id: row.processor_customer_id } : null;
+  });
+}
+
+// The customer at the processor never changes; an email may; an affiliate's whole list is the longest to read.
+async function referralFilters(db: Database, ids: readonly string[]): Promise<Found[]> {
+  const rows = await db
+    .selectFrom('referrals')
+    .select(['processor_customer_id', 'customer_email', 'affiliate_id'])
+    .where('id', 'in', ids)
+    .execute();
+  return rows.map((row) => {
+    if (row.processor_customer_id) return { stripe_customer_id: row.processor_customer_id };
+    if (row.customer_email) return { email: row.customer_email };
+    return row.affiliate_id ? { affiliate_id: row.affiliate_id } : null;
+  });
+}

@@ -1,0 +1,53 @@
+// Where the API meets the walk: a page of the list as positions and identities, with its records hung on.
+
+import type { RequestEvent } from '../api/attempt-request.ts';
+import type { ApiClient } from '../api/client.ts';
+import type { Instant } from '../api/slot.ts';
+import { identifier } from '../contract/fields.ts';
+import type { Expansion, Filters, ListedResource } from '../contract/resources.ts';
+import type { CrawlDeps, Page } from '../crawl/page.ts';
+
+export interface RecordPage extends Page {
+  readonly records: readonly unknown[];
+  readonly askedAt: Instant;
+}
+
+/** What a sync asks for with every record, so that one walk fills every table that it can. */
+const EXPANSIONS: { readonly [R in ListedResource]: readonly Expansion<R>[] } = {
+  affiliates: ['campaign', 'links', 'commission_stats'],
+  referrals: ['affiliate'],
+};
+
+/**
+ * Gives back the function by which a walk lists the resource, narrowed by the filters.
+ *
+ * Positions come from the page number and limit that were answered, not from those that were asked for.
+ */
+export function makeListPage<R extends ListedResource>(
+  { api, onRequest }: { api: ApiClient; onRequest: (event: RequestEvent) => void },
+  resource: R,
+  filters: Filters<R> = {},
+): CrawlDeps<RecordPage>['listPage'] {
+  return async (window, signal) => {
+    const query = { ...window, filters, expand: EXPANSIONS[resource] };
+    const { pagination, data, askedAt } = await api.list(resource, query, {
+      onRequest,
+      ...(signal && { signal }),
+    });
+    return {
+      start: (pagination.current_page - 1) * pagination.limit,
+      limit: pagination.limit,
+      total: pagination.total_count,
+      isLast: pagination.next_page === null,
+      ids: data.map(idOf),
+      records: data,
+      askedAt,
+    };
+  };
+}
+
+function idOf(record: unknown): string | null {
+  if (typeof record !== 'object' || record === null || !('id' in record)) return null;
+  const parsed = identifier.safeParse(record.id);
+  return parsed.success ? parsed.data : null;
+}

@@ -1,0 +1,62 @@
+// Which affiliates' referrals a delta must read again, and what that costs. Pure arithmetic on counters.
+//
+// Why it works. The API can neither filter nor sort by change, but each affiliate's visitors, leads and conversions
+// count its referrals (a conversion counts as lead and visitor too, a lead as visitor). A referral that appears or
+// changes its conversion_state therefore moves a counter of its affiliate. Whatever a counter moved by since all of
+// the affiliate's referrals were last mirrored must be explained by the new rows at the head of the list; where it
+// is not, in either direction, the affiliate's referrals are read again. Only changes are compared, never absolute
+// values: those need not equal a count of rows.
+// What it cannot see: changes that move no counter (a renamed customer, a visit, an expiry, a deletion), and changes
+// of one affiliate's referrals that cancel out. The next full sync sees all of them.
+
+export interface Counters {
+  readonly visitors: number;
+  readonly leads: number;
+  readonly conversions: number;
+}
+
+export interface AffiliateCounters {
+  readonly affiliate_id: string;
+  /** When all of its referrals were last known to be mirrored; zeros for an affiliate never covered. */
+  readonly covered: Counters;
+  readonly current: Counters;
+  /** What the new rows at the head add to each counter. */
+  readonly explained: Counters;
+  /** Referrals of the affiliate that the mirror holds: what its list is expected to be long. */
+  readonly rows: number;
+}
+
+/** Stored in the run's ledger and printed; costs are list requests. */
+export interface DeltaPlan {
+  readonly strategy: 'delta' | 'full';
+  readonly moved_affiliates: number;
+  readonly expected_requests: number;
+  readonly full_walk_requests: number;
+}
+
+/** Gives back the affiliates whose counters moved otherwise than the new rows explain. */
+export function findMoved(affiliates: readonly AffiliateCounters[]): AffiliateCounters[] {
+  return affiliates.filter(({ covered, current, explained }) =>
+    (['visitors', 'leads', 'conversions'] as const).some(
+      (counter) => current[counter] - covered[counter] !== explained[counter],
+    ),
+  );
+}
+
+/** Gives back the plan: the moved affiliates' lists, or the whole list where that costs no more requests. */
+export function planDelta(
+  moved: readonly AffiliateCounters[],
+  list: { readonly total: number; readonly limit: number },
+): DeltaPlan {
+  // A walk of the whole list reads every page and the head once more.
+  const fullWalk = Math.max(1, Math.ceil(list.total / list.limit)) + 1;
+  const expected = moved
+    .map(({ rows }) => Math.max(1, Math.ceil(rows / list.limit)))
+    .reduce((sum, pages) => sum + pages, 0);
+  return {
+    strategy: expected < fullWalk ? 'delta' : 'full',
+    moved_affiliates: moved.length,
+    expected_requests: expected,
+    full_walk_requests: fullWalk,
+  };
+}

@@ -1,0 +1,129 @@
+// Commits what a run read: rows, seen ids, figures and checkpoint in one transaction, or nothing of it.
+
+import type { RequestEvent } from '../api/attempt-request.ts';
+import type { ListedResource } from '../contract/resources.ts';
+import type { Checkpoint, Loaded } from '../crawl/page.ts';
+import type { Database } from '../db/database.ts';
+import { Busy } from '../errors.ts';
+import { makeDriftWatch } from '../mirror/drift-watch.ts';
+import { type LoadResult, loadBatch } from '../mirror/load-batch.ts';
+import { makeLoadedCache } from '../mirror/loaded-cache.ts';
+import { type SyncRun, saveProgress } from '../mirror/sync-runs.ts';
+import type { RecordPage } from './list-resource.ts';
+import type { RowCounts, SyncProgress } from './run-summary.ts';
+
+export interface RunLoader {
+  readonly load: (pages: readonly RecordPage[], checkpoint: Checkpoint) => Promise<Loaded>;
+  /** Loads pages of a narrowed list: neither the walk's checkpoint nor the list's total moves. */
+  readonly loadAside: (pages: readonly RecordPage[]) => Promise<LoadedAside>;
+  /** To be told of every request; what was counted is saved with the next batch. */
+  readonly countRequest: (event: RequestEvent) => void;
+  readonly unsavedRequests: () => number;
+  /** Saves the requests that no batch has saved. */
+  readonly saveRequests: () => Promise<void>;
+  /** Whether the run rejected a record without a usable identifier: then no missing row is known to be gone. */
+  readonly hasAnonymous: () => boolean;
+  /** From now on, records that were not repeated count as repeated: the list is read a second time. */
+  readonly readAgain: () => void;
+  readonly drift: ReturnType<typeof makeDriftWatch>;
+}
+
+export interface LoadedAside extends Loaded {
+  /** Rows that were new to the mirror. */
+  readonly inserted: number;
+}
+
+export interface RunLoaderDeps {
+  readonly db: Database;
+  readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
+}
+
+/** Gives back the loader of one run, or of its resumption; `anonymousBefore` is what its earlier attempts met. */
+export function makeRunLoader(
+  { db, onProgress }: RunLoaderDeps,
+  { run, resource, anonymousBefore }: { run: SyncRun; resource: ListedResource; anonymousBefore: number },
+): RunLoader {
+  const cache = makeLoadedCache();
+  const drift = makeDriftWatch();
+  let requests = 0;
+  let anonymous = anonymousBefore;
+  let isSecondReading = false;
+  let checkpoint: object | null = run.checkpoint;
+
+  async function commit(
+    pages: readonly RecordPage[],
+    walk: { checkpoint: object | null; total: number | null },
+  ): Promise<LoadedAside> {
+    const counted = requests;
+    const { result, saved } = await db.transaction().execute(async (trx) => {
+      const result = await loadBatch(trx, {
+        runId: run.id,
+        resource,
+        pages: pages.map(({ askedAt, records }) => ({ observedAt: askedAt, records })),
+        cache,
+        drift,
+      });
+      const saved = await saveProgress(trx, run.id, {
+        requests: counted,
+        pages: pages.length,
+        rows: isSecondReading ? asRepeated(result) : result,
+        distinct: result.fresh,
+        totalUpstream: walk.total,
+        checkpoint: walk.checkpoint,
+      });
+      if (saved.attempt !== run.attempt) {
+        throw new Busy(`run ${run.id} of ${resource} was taken over by another process: this one stops`);
+      }
+      return { result, saved };
+    });
+    result.afterCommit();
+    checkpoint = walk.checkpoint;
+    requests -= counted;
+    anonymous += result.anonymousRejected;
+    onProgress?.({
+      resource,
+      requests: saved.requests,
+      pages: saved.pages,
+      rows: rowCounts(saved),
+      total: saved.total_upstream,
+    });
+    // A record without an identifier exists all the same: it counts once, where it was rejected.
+    return { distinct: saved.distinct_seen + anonymous, fresh: result.fresh, inserted: result.inserted };
+  }
+
+  return {
+    load: (pages, after) => commit(pages, { checkpoint: after, total: pages.at(-1)?.total ?? null }),
+    loadAside: (pages) => commit(pages, { checkpoint, total: null }),
+    countRequest: () => {
+      requests += 1;
+    },
+    unsavedRequests: () => requests,
+    saveRequests: async () => {
+      const none = { seen: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0, repeated: 0 };
+      const progress = { requests, pages: 0, rows: none, distinct: 0, totalUpstream: null, checkpoint };
+      await saveProgress(db, run.id, progress);
+      requests = 0;
+    },
+    hasAnonymous: () => anonymous > 0,
+    readAgain: () => {
+      isSecondReading = true;
+    },
+    drift,
+  };
+}
+
+/** Gives back the counts of a row of the ledger. */
+export function rowCounts(run: SyncRun): RowCounts {
+  return {
+    seen: run.rows_seen,
+    inserted: run.rows_inserted,
+    updated: run.rows_updated,
+    unchanged: run.rows_unchanged,
+    rejected: run.rows_rejected,
+    repeated: run.rows_repeated,
+  };
+}
+
+function asRepeated(result: LoadResult): LoadResult {
+  return { ...result, unchanged: 0, repeated: result.repeated + result.unchanged };
+}

@@ -1,0 +1,144 @@
+// One run of one resource, from taking its lock to closing its line in the ledger: the place where crawl meets mirror.
+
+import { MAXIMUM_LIMIT } from '../contract/list-envelope.ts';
+import type { ListedResource } from '../contract/resources.ts';
+import { AppError, describeError } from '../errors.ts';
+import { noteCounters, replaceCounters } from '../mirror/covered-counters.ts';
+import { openRun } from '../mirror/open-run.ts';
+import { countAnonymousRejections } from '../mirror/rejected-records.ts';
+import { saveDrift } from '../mirror/save-drift.ts';
+import { recordSkippedRun, stopRun } from '../mirror/stop-run.ts';
+import { finishRun, type SyncRun } from '../mirror/sync-runs.ts';
+import { makeRunLoader, type RunLoader, rowCounts } from './run-loader.ts';
+import { withRunLock } from './run-lock.ts';
+import type { RunSummary, SyncMode, SyncProgress } from './run-summary.ts';
+import type { SyncDeps, Walked } from './walk.ts';
+import { walkDelta } from './walk-delta.ts';
+import { walkFull } from './walk-full.ts';
+
+export interface SyncInput {
+  readonly resource: ListedResource;
+  /** A delta of referrals needs a run of affiliates just before it. */
+  readonly mode: SyncMode;
+  /** Pages in flight at once. */
+  readonly concurrency: number;
+  /** Marks rows deleted even where suspiciously many are gone. */
+  readonly acceptDeletes: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Gives back how the run ended. A run that stopped short a while ago is taken up where it was; while another process
+ * is at the resource, this one is `skipped`.
+ *
+ * Throws: what the API, the database or the signal throws, after noting it in the ledger; what was read until then is
+ * committed, and the next run of this resource and mode goes on from there.
+ */
+export async function runSync(
+  deps: SyncDeps & { readonly onProgress?: (progress: SyncProgress) => void },
+  input: SyncInput,
+): Promise<RunSummary> {
+  const startedMs = performance.now();
+  const { resource, mode } = input;
+  const locked = await withRunLock(deps.db, resource, () => runLocked(deps, input));
+  if (!locked.isHeldByOther) return summarise(resource, locked.result, null, startedMs);
+  const reason = `another sync of ${resource} is at work: ${locked.holder}`;
+  deps.log.warn({ resource, mode, reason }, 'sync.skipped');
+  const skipped = await recordSkippedRun(deps.db, { resource, mode, reason });
+  return summarise(resource, skipped, reason, startedMs);
+}
+
+async function runLocked(
+  deps: SyncDeps & { readonly onProgress?: (progress: SyncProgress) => void },
+  input: SyncInput,
+): Promise<SyncRun> {
+  const { db, log } = deps;
+  const { resource, mode, signal } = input;
+  const run = await openRun(db, { resource, mode });
+  log.info({ run_id: run.id, resource, mode, attempt: run.attempt }, 'sync.started');
+  const anonymousBefore = run.attempt === 1 ? 0 : await countAnonymousRejections(db, run.id);
+  const loader = makeRunLoader({ db, onProgress: deps.onProgress }, { run, resource, anonymousBefore });
+  try {
+    if (resource === 'referrals') await noteCounters(db, run.id);
+    const walked = await walk(deps, loader, input, run);
+    await loader.saveRequests();
+    return await finish(deps, loader, input, run, walked);
+  } catch (error) {
+    const stop = {
+      state: signal?.aborted ? ('interrupted' as const) : ('failed' as const),
+      code: error instanceof AppError ? error.code : null,
+      message: describeError(error),
+      requests: loader.unsavedRequests(),
+    };
+    await stopRun(db, run, stop).catch((second: unknown) => {
+      // The database is most likely what failed; the error that is thrown says so, and the lock is gone by itself.
+      log.warn({ run_id: run.id, reason: describeError(second) }, 'sync.stop_not_recorded');
+    });
+    throw error;
+  }
+}
+
+async function walk(deps: SyncDeps, loader: RunLoader, input: SyncInput, run: SyncRun): Promise<Walked> {
+  const { resource, mode, concurrency, acceptDeletes, signal } = input;
+  const walkInput = { run, limit: MAXIMUM_LIMIT, concurrency, acceptDeletes, signal };
+  // Only the full walk leaves a checkpoint: a delta that has one had turned to it.
+  if (mode === 'delta' && resource === 'referrals' && run.checkpoint === null) {
+    return walkDelta(deps, loader, walkInput);
+  }
+  const head = mode === 'delta' && resource === 'affiliates' ? 'when-moved' : 'always';
+  return walkFull(deps, loader, { ...walkInput, resource, head });
+}
+
+async function finish(
+  { db, log }: SyncDeps,
+  loader: RunLoader,
+  { resource }: SyncInput,
+  run: SyncRun,
+  { verified, deleted, heldBack }: Walked,
+): Promise<SyncRun> {
+  const drift = loader.drift.findings();
+  await saveDrift(db, { runId: run.id, resource }, drift);
+  for (const { field, kind, found } of drift) log.warn({ resource, field, kind, found }, 'sync.schema_drift');
+  const state = verified ? 'succeeded' : 'partial';
+  const ended = await finishRun(db, run.id, {
+    state,
+    verified,
+    rowsDeleted: deleted,
+    deletesHeldBack: heldBack,
+  });
+  if (verified && resource === 'referrals') {
+    await db.transaction().execute((trx) => replaceCounters(trx, run.id));
+  }
+  log.info(
+    { run_id: run.id, resource, state, requests: ended.requests, ...rowCounts(ended) },
+    'sync.finished',
+  );
+  return ended;
+}
+
+function summarise(
+  resource: ListedResource,
+  run: SyncRun,
+  reason: string | null,
+  startedMs: number,
+): RunSummary {
+  if (run.state !== 'succeeded' && run.state !== 'partial' && run.state !== 'skipped') {
+    throw new TypeError(`run ${run.id} ended as ${run.state}, yet without an error`);
+  }
+  return {
+    runId: run.id,
+    resource,
+    mode: run.mode,
+    state: run.state,
+    reason,
+    requests: run.requests,
+    pages: run.pages,
+    rows: rowCounts(run),
+    deleted: run.rows_deleted,
+    deletesHeldBack: run.deletes_held_back,
+    total: run.total_upstream,
+    distinct: run.distinct_seen,
+    verified: run.verified,
+    durationMs: Math.round(performance.now() - startedMs),
+  };
+}

@@ -1,0 +1,43 @@
+// A full run: every page of the list, the verdict, and what became of rows that were not met.
+
+import type { ListedResource } from '../contract/resources.ts';
+import { crawl } from '../crawl/crawl.ts';
+import type { Checkpoint } from '../crawl/page.ts';
+import { makeListPage } from './list-resource.ts';
+import type { RunLoader } from './run-loader.ts';
+import { settleMissing } from './settle-missing.ts';
+import type { SyncDeps, Walked, WalkInput } from './walk.ts';
+
+/**
+ * Gives back how the walk of the whole list ended. Rows are marked deleted only where it is verified.
+ *
+ * `head: 'when-moved'` saves the last request where the list did not move during the walk.
+ */
+export async function walkFull(
+  deps: SyncDeps,
+  loader: RunLoader,
+  input: WalkInput & { resource: ListedResource; head: 'always' | 'when-moved' },
+): Promise<Walked> {
+  const { run, resource, signal } = input;
+  const verdict = await crawl(
+    {
+      listPage: makeListPage({ api: deps.api, onRequest: loader.countRequest }, resource),
+      load: loader.load,
+    },
+    {
+      limit: input.limit,
+      concurrency: input.concurrency,
+      resumeFrom: readCheckpoint(run.checkpoint),
+      head: input.head,
+      signal,
+    },
+  );
+  deps.log.info({ run_id: run.id, resource, ...verdict }, 'crawl.verdict');
+  if (!verdict.verified) return { verified: false, deleted: 0, heldBack: 0 };
+  return { verified: true, ...(await settleMissing(deps, { ...input, loader })) };
+}
+
+function readCheckpoint(stored: object | null): Checkpoint | null {
+  // Written by this program, in the transaction of the batch before it; the schema's version guards its shape.
+  return stored as Checkpoint | null;
+}

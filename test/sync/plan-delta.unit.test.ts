@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { type AffiliateCounters, findMoved, planDelta } from '../../src/sync/plan-delta.ts';
+
+const NONE = { visitors: 0, leads: 0, conversions: 0 };
+
+function affiliate(fields: Partial<AffiliateCounters>): AffiliateCounters {
+  return { affiliate_id: 'a', covered: NONE, current: NONE, explained: NONE, rows: 10, ...fields };
+}
+
+describe('an affiliate has moved', () => {
+  test('not, where its counters stand as they did, whatever their absolute values', () => {
+    const counters = { visitors: 900, leads: 30, conversions: 7 };
+    expect(findMoved([affiliate({ covered: counters, current: counters })])).toEqual([]);
+  });
+
+  test('not, where new rows at the head explain the change of every counter', () => {
+    const covered = { visitors: 5, leads: 2, conversions: 1 };
+    const current = { visitors: 7, leads: 3, conversions: 1 };
+    expect(
+      findMoved([affiliate({ covered, current, explained: { visitors: 2, leads: 1, conversions: 0 } })]),
+    ).toEqual([]);
+  });
+
+  test('where a referral that is not new changed its conversion state', () => {
+    const moved = affiliate({
+      covered: { visitors: 5, leads: 2, conversions: 1 },
+      current: { visitors: 5, leads: 2, conversions: 2 },
+    });
+    expect(findMoved([moved])).toEqual([moved]);
+  });
+
+  test('where a new row came after the counters were read, since that could hide another change', () => {
+    const moved = affiliate({
+      current: { visitors: 0, leads: 1, conversions: 0 },
+      explained: { visitors: 1, leads: 1, conversions: 0 },
+    });
+    expect(findMoved([moved])).toEqual([moved]);
+  });
+});
+
+describe('the plan', () => {
+  test('reads the pages of the moved affiliates where that is cheaper than the whole list', () => {
+    const moved = [affiliate({ rows: 250 }), affiliate({ rows: 100 }), affiliate({ rows: 0 })];
+    expect(planDelta(moved, { total: 100_000, limit: 100 })).toEqual({
+      strategy: 'delta',
+      moved_affiliates: 3,
+      expected_requests: 5,
+      full_walk_requests: 1001,
+    });
+  });
+
+  test('reads the whole list where so many affiliates moved that it costs no more', () => {
+    const moved = Array.from({ length: 11 }, () => affiliate({ rows: 90 }));
+    expect(planDelta(moved, { total: 1000, limit: 100 }).strategy).toBe('full');
+  });
+
+  test('of nothing moved costs nothing', () => {
+    expect(planDelta([], { total: 1000, limit: 100 })).toMatchObject({
+      strategy: 'delta',
+      expected_requests: 0,
+    });
+  });
+});
