@@ -1,7 +1,7 @@
 // Brings the mirror's schema up to date, file by file, and refuses where files and database disagree.
 // Knows nothing of what the files do.
 
-import { DatabaseError, type Pool, type PoolClient } from 'pg';
+import { DatabaseError, escapeIdentifier, type Pool, type PoolClient } from 'pg';
 import { MigrationFailed } from '../errors.ts';
 import { MIGRATIONS_DIRECTORY, type MigrationFile, readMigrationFiles } from './migration-files.ts';
 
@@ -60,13 +60,18 @@ export async function readApplied(
   client: Pick<PoolClient, 'query'>,
   schema: string,
 ): Promise<readonly AppliedMigration[]> {
-  const table = `${schema}.schema_migrations`;
+  const table = ledgerOf(schema);
   const found = await client.query<{ found: boolean }>(`select to_regclass($1) is not null as found`, [
     table,
   ]);
   if (found.rows[0]?.found !== true) return [];
   const answer = await client.query<AppliedMigration>(`select name, sha256 from ${table} order by name`);
   return answer.rows;
+}
+
+// Quoted, since a schema may be named by a word of SQL.
+function ledgerOf(schema: string): string {
+  return `${escapeIdentifier(schema)}.schema_migrations`;
 }
 
 function lockName(schema: string): string {
@@ -76,19 +81,20 @@ function lockName(schema: string): string {
 async function createLedger(client: PoolClient, schema: string): Promise<void> {
   const found = await client.query(`select from pg_namespace where nspname = $1`, [schema]);
   // "if not exists" would still ask for the right to create schemas, which a prepared schema makes needless.
-  if (found.rowCount === 0) await client.query(`create schema ${schema}`);
+  if (found.rowCount === 0) await client.query(`create schema ${escapeIdentifier(schema)}`);
+  const table = ledgerOf(schema);
   await client.query(`
     begin;
     set local client_min_messages to warning;
-    create table if not exists ${schema}.schema_migrations (
+    create table if not exists ${table} (
       name       text primary key,
       sha256     text not null,
       applied_at timestamptz not null default clock_timestamp()
     );
-    comment on table ${schema}.schema_migrations is 'Which migrations made this schema. Nothing for analysis.';
-    comment on column ${schema}.schema_migrations.name is 'File name of the migration.';
-    comment on column ${schema}.schema_migrations.sha256 is 'Fingerprint of the file when it was applied: an applied file must never be edited.';
-    comment on column ${schema}.schema_migrations.applied_at is 'When it was applied.';
+    comment on table ${table} is 'Which migrations made this schema. Nothing for analysis.';
+    comment on column ${table}.name is 'File name of the migration.';
+    comment on column ${table}.sha256 is 'Fingerprint of the file when it was applied: an applied file must never be edited.';
+    comment on column ${table}.applied_at is 'When it was applied.';
     commit`);
 }
 
@@ -111,9 +117,9 @@ function refuseDisagreement(files: readonly MigrationFile[], done: readonly Appl
 
 async function applyFile(client: PoolClient, schema: string, file: MigrationFile): Promise<void> {
   try {
-    await client.query(`begin; set local search_path to ${schema}`);
+    await client.query(`begin; set local search_path to ${escapeIdentifier(schema)}`);
     await client.query(file.sql);
-    await client.query(`insert into ${schema}.schema_migrations (name, sha256) values ($1, $2)`, [
+    await client.query(`insert into ${ledgerOf(schema)} (name, sha256) values ($1, $2)`, [
       file.name,
       file.sha256,
     ]);

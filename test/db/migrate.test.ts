@@ -1,0 +1,186 @@
+import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Pool } from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { checkSchema } from '../../src/db/check-schema.ts';
+import { makeDatabase } from '../../src/db/database.ts';
+import { runMigrations } from '../../src/db/migrate.ts';
+import { MIGRATIONS_DIRECTORY } from '../../src/db/migration-files.ts';
+import { makePool } from '../../src/db/pool.ts';
+import { describeError, MigrationFailed, SchemaMismatch } from '../../src/errors.ts';
+import { makeLogger } from '../../src/log.ts';
+import { buildReferral } from '../mirror/build-records.ts';
+import { at, load, rowsOf } from '../mirror/load.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let directory: string;
+const pools: Pool[] = [];
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  directory = await mkdtemp(join(tmpdir(), 'migrations-'));
+});
+
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.end()));
+  await rm(directory, { recursive: true });
+});
+
+function poolOf(schema: string, max = 2): Pool {
+  const pool = makePool(
+    { log: makeLogger('silent') },
+    { url: database.url, schema, max, applicationName: 'test' },
+  );
+  pools.push(pool);
+  return pool;
+}
+
+async function failure(promise: Promise<unknown>): Promise<{ error: unknown; text: string }> {
+  const error: unknown = await promise.then(
+    () => new Error('it did not fail'),
+    (thrown: unknown) => thrown,
+  );
+  return { error, text: describeError(error) };
+}
+
+const migrationNames = async () => (await readdir(MIGRATIONS_DIRECTORY)).toSorted();
+
+test('ten processes that migrate at once apply every file once', async () => {
+  const schema = 'raced';
+  const runs = await Promise.all(
+    Array.from({ length: 10 }, () => runMigrations(poolOf(schema, 1), { schema })),
+  );
+  expect(runs.flatMap(({ applied }) => applied)).toEqual(await migrationNames());
+  await checkSchema(poolOf(schema), { schema });
+});
+
+test('two mirrors live side by side, each in its schema, and nothing lies outside of them', async () => {
+  const objects = async () =>
+    (
+      await database.pool.query<{ name: string }>(`
+        select nspname || '.' || relname as name from pg_class join pg_namespace n on n.oid = relnamespace
+        where nspname not in ('pg_catalog', 'information_schema', 'pg_toast', 'left', 'right_one')
+        union all
+        select nspname || '.' || proname from pg_proc join pg_namespace n on n.oid = pronamespace
+        where nspname not in ('pg_catalog', 'information_schema', 'left', 'right_one')
+        order by 1`)
+    ).rows;
+  const before = await objects();
+  const [left, right] = [poolOf('left'), poolOf('right_one')];
+  await runMigrations(left, { schema: 'left' });
+  await runMigrations(right, { schema: 'right_one' });
+  expect(await objects()).toEqual(before);
+
+  const [leftDb, rightDb] = [makeDatabase(left), makeDatabase(right)];
+  const referral = buildReferral();
+  for (const [second, visits] of [1, 2].entries()) {
+    const pages = [{ observedAt: at(second), records: [{ ...referral, visits }] }];
+    await load(leftDb, { resource: 'referrals', pages });
+  }
+  await load(rightDb, {
+    resource: 'referrals',
+    pages: [{ observedAt: at(9), records: [referral, buildReferral()] }],
+  });
+  expect(await rowsOf(leftDb, 'referrals')).toMatchObject([{ id: referral.id, visits: 2 }]);
+  expect((await rowsOf(rightDb, 'referrals')).length).toBe(2);
+  expect((await leftDb.selectFrom('record_history').selectAll().execute()).length).toBe(1);
+  expect(await rightDb.selectFrom('record_history').selectAll().execute()).toEqual([]);
+});
+
+test('a file that fails is named with its line, and nothing of it remains while the files before it do', async () => {
+  await writeFile(join(directory, '0001_good.sql'), 'create table good ();');
+  await writeFile(join(directory, '0002_bad.sql'), 'create table half ();\n\ncreate tabel oops ();\n');
+  const pool = poolOf('failing');
+  const { error, text } = await failure(runMigrations(pool, { schema: 'failing', directory }));
+  expect(error).toBeInstanceOf(MigrationFailed);
+  expect(text).toBe(
+    '0002_bad.sql line 3 (create tabel oops ();) failed; nothing of it remains: syntax error at or near "tabel"',
+  );
+  const tables = await pool.query(`select to_regclass('good') as good, to_regclass('half') as half`);
+  expect(tables.rows).toEqual([{ good: 'good', half: null }]);
+  await writeFile(join(directory, '0002_bad.sql'), 'create table half ();');
+  expect(await runMigrations(pool, { schema: 'failing', directory })).toEqual({ applied: ['0002_bad.sql'] });
+});
+
+test('a failure at run time tells what Postgres tells', async () => {
+  await writeFile(
+    join(directory, '0001_rows.sql'),
+    'create table t (a int primary key);\ninsert into t values (1);\ninsert into t values (1);',
+  );
+  const { text } = await failure(runMigrations(poolOf('failing'), { schema: 'failing', directory }));
+  expect(text).toContain('0001_rows.sql (Key (a)=(1) already exists.) failed; nothing of it remains');
+  expect(text).toContain('duplicate key value violates unique constraint "t_pkey"');
+});
+
+test('an applied file that was edited is refused by name, and so is a database that is newer', async () => {
+  const schema = 'edited';
+  const pool = poolOf(schema);
+  await writeFile(join(directory, '0001_first.sql'), 'create table first ();\n');
+  await writeFile(join(directory, '0002_second.sql'), 'create table second ();\n');
+  await runMigrations(pool, { schema, directory });
+
+  await writeFile(join(directory, '0001_first.sql'), 'create table first ();\r\n');
+  expect(await runMigrations(pool, { schema, directory })).toEqual({ applied: [] });
+
+  await writeFile(join(directory, '0001_first.sql'), 'create table first (a int);\n');
+  const edited = await failure(runMigrations(pool, { schema, directory }));
+  expect(edited.error).toBeInstanceOf(MigrationFailed);
+  expect(edited.text).toContain('0001_first.sql was edited after it had been applied');
+  expect((await failure(checkSchema(pool, { schema, directory }))).text).toContain(
+    '0001_first.sql was edited',
+  );
+
+  await writeFile(join(directory, '0001_first.sql'), 'create table first ();\n');
+  await rm(join(directory, '0002_second.sql'));
+  const newer = await failure(runMigrations(pool, { schema, directory }));
+  expect(newer.text).toContain('0002_second.sql, which this program lacks: the schema is newer');
+  expect((await failure(checkSchema(pool, { schema, directory }))).text).toBe(
+    'the schema edited is newer than this program (it has 0002_second.sql): update affiliate-mirror',
+  );
+});
+
+test('a schema without tables, or with too few of them, says which command mends it', async () => {
+  const schema = 'young';
+  const pool = poolOf(schema);
+  const none = await failure(checkSchema(pool, { schema }));
+  expect(none.error).toBeInstanceOf(SchemaMismatch);
+  expect(none.text).toBe('the schema young has no tables yet: run affiliate-mirror migrate');
+  const [first, second] = await migrationNames();
+  await copyFile(join(MIGRATIONS_DIRECTORY, String(first)), join(directory, String(first)));
+  await runMigrations(pool, { schema, directory });
+  expect((await failure(checkSchema(pool, { schema }))).text).toBe(
+    `the schema young is older than this program (it lacks ${second}): run affiliate-mirror migrate`,
+  );
+});
+
+test('a file that is not named like a migration, or shares a number, is refused before anything is applied', async () => {
+  await writeFile(join(directory, '0001_one.sql'), 'create table one ();');
+  await writeFile(join(directory, '0001_other.sql'), 'create table other ();');
+  const pool = poolOf('named');
+  const shared = await failure(runMigrations(pool, { schema: 'named', directory }));
+  expect(shared.text).toContain('0001_other.sql: another migration has the number 0001');
+  await rm(join(directory, '0001_other.sql'));
+  await writeFile(join(directory, 'notes.txt'), '');
+  const named = await failure(runMigrations(pool, { schema: 'named', directory }));
+  expect(named.text).toContain('notes.txt: a migration is named NNNN_what_it_does.sql');
+  expect((await pool.query(`select to_regnamespace('named') as made`)).rows).toEqual([{ made: null }]);
+});
+
+test('a schema that was prepared for a user without the right to make schemas is used as it is', async () => {
+  await database.pool.query(`
+    create role plain_user login password 'plain';
+    create schema prepared authorization plain_user`);
+  const url = new URL(database.url);
+  url.username = 'plain_user';
+  url.password = 'plain';
+  const pool = makePool(
+    { log: makeLogger('silent') },
+    { url: url.href, schema: 'prepared', max: 1, applicationName: 'test' },
+  );
+  pools.push(pool);
+  expect((await runMigrations(pool, { schema: 'prepared' })).applied).toEqual(await migrationNames());
+  await Promise.all(pools.splice(0).map((open) => open.end()));
+  await database.pool.query('drop schema prepared cascade; drop role plain_user');
+});

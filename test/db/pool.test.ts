@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { Pool } from 'pg';
+import { afterEach, expect, test } from 'vitest';
+import { checkConnection, nameDatabase } from '../../src/db/check-connection.ts';
+import { makePool } from '../../src/db/pool.ts';
+import { DatabaseUnreachable, describeError } from '../../src/errors.ts';
+import { makeLogger } from '../../src/log.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+const pools: Pool[] = [];
+
+afterEach(() => Promise.all(pools.splice(0).map((pool) => pool.end())));
+
+function poolOn(url: string, schema = 'mirror'): Pool {
+  const pool = makePool({ log: makeLogger('silent') }, { url, schema, max: 2, applicationName: 'pool-test' });
+  pools.push(pool);
+  return pool;
+}
+
+test('a connection works in the schema and in UTC, whatever the address says besides', async () => {
+  const { url } = await createTestDatabase();
+  const address = new URL(url);
+  address.searchParams.set('options', '-c statement_timeout=12345');
+  const pool = poolOn(address.href, 'select');
+  const answer = await pool.query(`
+    select current_setting('search_path') as search_path, current_setting('timezone') as timezone,
+           current_setting('statement_timeout') as timeout, current_setting('application_name') as name`);
+  expect(answer.rows).toEqual([
+    { search_path: 'select', timezone: 'UTC', timeout: '12345ms', name: 'pool-test' },
+  ]);
+});
+
+test('bigint is a number, instants keep their microseconds, and a number that would be distorted is an error', async () => {
+  const { pool } = await createTestDatabase();
+  const answer = await pool.query(`
+    select 9007199254740991 as big, '2026-01-02 03:04:05.678901+02'::timestamptz as instant,
+           '{"a": 1}'::json as json, 1.10::numeric as exact`);
+  expect(answer.rows).toEqual([
+    { big: 9007199254740991, instant: '2026-01-02T01:04:05.678901Z', json: { a: 1 }, exact: '1.10' },
+  ]);
+  await expect(pool.query('select 9007199254740993')).rejects.toThrow(
+    'which a JavaScript number cannot hold',
+  );
+});
+
+test('an idle connection that the server ends is replaced and ends nothing else', async () => {
+  const { url, pool: other } = await createTestDatabase();
+  const pool = poolOn(url);
+  const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const lost = once(pool, 'error');
+  await other.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+  await lost;
+  expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+});
+
+async function failureOf(url: string): Promise<string> {
+  const error: unknown = await checkConnection(poolOn(url), url).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(DatabaseUnreachable);
+  return describeError(error);
+}
+
+test('a database that cannot be reached is named with what mends it, and never with the password', async () => {
+  const { url } = await createTestDatabase();
+  await checkConnection(poolOn(url), url);
+
+  const missing = new URL(url);
+  missing.pathname = '/no_such_database';
+  expect(await failureOf(missing.href)).toBe(
+    `cannot connect to database no_such_database at ${missing.host}: this database does not exist: create it, or correct DATABASE_URL: database "no_such_database" does not exist`,
+  );
+
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  server.close();
+  await once(server, 'close');
+  const refused = await failureOf(`postgres://me:s3cret@127.0.0.1:${port}/books`);
+  expect(refused).toBe(
+    `cannot connect to database books at 127.0.0.1:${port}: check that Postgres runs there and that DATABASE_URL names it: connect ECONNREFUSED 127.0.0.1:${port}`,
+  );
+  expect(refused).not.toContain('s3cret');
+});
+
+test('what is printed of an address is host, port and database', () => {
+  expect(nameDatabase('postgres://u:p@db.example.com/books?sslmode=require')).toBe(
+    'database books at db.example.com:5432',
+  );
+  expect(nameDatabase('postgresql:///books?host=/var/run/postgresql')).toBe(
+    'database books at /var/run/postgresql:5432',
+  );
+});

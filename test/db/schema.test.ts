@@ -1,0 +1,89 @@
+// The schema as it stands after all migrations: what an analyst meets in psql.
+
+import { beforeAll, expect, test } from 'vitest';
+import { MIRRORED_TABLES } from '../../src/mirror/mirrored-tables.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+
+async function names(query: string): Promise<string[]> {
+  const answer = await database.pool.query<{ name: string }>(query);
+  return answer.rows.map(({ name }) => name);
+}
+
+test('every table, view, column, function and trigger has a comment', async () => {
+  const lacking = await names(`
+    select relname as name from pg_class
+    where relnamespace = 'mirror'::regnamespace and relkind in ('r', 'v', 'm', 'p')
+      and obj_description(oid, 'pg_class') is null
+    union all
+    select relname || '.' || attname from pg_attribute join pg_class on pg_class.oid = attrelid
+    where relnamespace = 'mirror'::regnamespace and relkind in ('r', 'v', 'm', 'p')
+      and attnum > 0 and not attisdropped and col_description(attrelid, attnum) is null
+    union all
+    select proname || '()' from pg_proc
+    where pronamespace = 'mirror'::regnamespace and obj_description(oid, 'pg_proc') is null
+    union all
+    select relname || ' trigger ' || tgname from pg_trigger join pg_class on pg_class.oid = tgrelid
+    where relnamespace = 'mirror'::regnamespace and not tgisinternal
+      and obj_description(pg_trigger.oid, 'pg_trigger') is null`);
+  expect(lacking).toEqual([]);
+});
+
+test('the mirrored tables have just the columns that the load writes, with the metadata of each', async () => {
+  const metadata = {
+    _first_seen_at: 'timestamptz not null',
+    _changed_at: 'timestamptz not null',
+    _observed_at: 'timestamptz not null',
+    _deleted_at: 'timestamptz',
+    _extra: 'jsonb',
+  };
+  const answer = await database.pool.query<{ table: string; column: string; type: string }>(`
+    select table_name as table, column_name as column,
+           case udt_name when 'int8' then 'bigint' when 'bool' then 'boolean' else udt_name end
+             || case is_nullable when 'NO' then ' not null' else '' end as type
+    from information_schema.columns
+    where table_schema = 'mirror'`);
+  for (const [table, { id, ...columns }] of Object.entries(MIRRORED_TABLES)) {
+    const found = answer.rows.filter((row) => row.table === table).map(({ column, type }) => [column, type]);
+    expect(Object.fromEntries(found)).toEqual({ id: `${id} not null`, ...columns, ...metadata });
+  }
+});
+
+test('no mirrored table has a foreign key or a check on what the program sends', async () => {
+  const tables = Object.keys(MIRRORED_TABLES)
+    .map((table) => `'mirror.${table}'::regclass`)
+    .join(', ');
+  expect(
+    await names(
+      `select conname as name from pg_constraint where contype in ('f', 'c') and conrelid in (${tables})`,
+    ),
+  ).toEqual([]);
+});
+
+test('every function that names a table is pinned to the schema that it was made in', async () => {
+  expect(
+    await names(`
+      select proname as name from pg_proc
+      where pronamespace = 'mirror'::regnamespace
+        and exists (
+          select from pg_class where relnamespace = pronamespace and prosrc ~ ('\\m' || relname || '\\M')
+        )
+        and not exists (select from unnest(proconfig) setting where setting ~ '^search_path=mirror($|, )')`),
+  ).toEqual([]);
+});
+
+test('the ledger refuses counts that do not add up and success without verification', async () => {
+  const insert = (columns: string, values: string) =>
+    database.pool.query(`insert into sync_runs (resource, mode, ${columns}) values ('x', 'full', ${values})`);
+  await expect(insert('rows_seen, rows_inserted', '2, 1')).rejects.toThrow('sync_runs_counts_add_up');
+  await expect(insert('state, finished_at', `'succeeded', now()`)).rejects.toThrow(
+    'sync_runs_only_a_verified_run_succeeds',
+  );
+  await expect(insert('rows_deleted', '1')).rejects.toThrow('sync_runs_only_a_verified_run_deletes');
+  await expect(insert('state', `'failed'`)).rejects.toThrow('sync_runs_finished_when_not_running');
+});

@@ -1,0 +1,80 @@
+import { beforeEach, expect, test } from 'vitest';
+import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { startRun } from '../../src/mirror/sync-runs.ts';
+import { applyTombstones, findMissing } from '../../src/mirror/tombstones.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { buildReferral } from './build-records.ts';
+import { at, counts, load, rowsOf } from './load.ts';
+
+let db: Database;
+
+beforeEach(async () => {
+  db = makeDatabase((await createTestDatabase()).pool);
+});
+
+const resource = 'referrals' as const;
+const FUTURE = '2999-01-01T00:00:00Z';
+
+test('missing is what lived before the run and was neither met, rejected, nor observed by anyone since', async () => {
+  const [met, rejected, gone, later, buried] = Array.from({ length: 5 }, () => buildReferral());
+  const past = '2020-01-01T00:00:00Z';
+  await load(db, { resource, pages: [{ observedAt: past, records: [met, rejected, gone, later, buried] }] });
+  await db
+    .transaction()
+    .execute((trx) =>
+      applyTombstones(trx, { runId: null, resource, ids: [String(buried?.id)], observedAt: past }),
+    );
+  const run = await startRun(db, { resource, mode: 'full' });
+  const records = [met, { ...rejected, visits: 'x' }];
+  await load(db, { resource, runId: run.id, pages: [{ observedAt: FUTURE, records }] });
+  // Somebody else meets one, and somebody else's is new.
+  await load(db, {
+    resource,
+    pages: [{ observedAt: FUTURE, records: [{ ...later, visits: 8 }, buildReferral()] }],
+  });
+  const missing = await findMissing(db, { runId: run.id, resource, limit: 10 });
+  expect(missing).toEqual({ living: 5, count: 1, ids: [gone?.id] });
+});
+
+test('of many missing rows only as many identifiers come back as were asked for', async () => {
+  const records = Array.from({ length: 5 }, () => buildReferral());
+  await load(db, { resource, pages: [{ observedAt: at(1), records }] });
+  const run = await startRun(db, { resource, mode: 'full' });
+  const missing = await findMissing(db, { runId: run.id, resource, limit: 2 });
+  const ids = records.map(({ id }) => id).sort();
+  expect(missing).toEqual({ living: 5, count: 5, ids: ids.slice(0, 2) });
+});
+
+test('a tombstone keeps every other column, is applied once, and spares what was observed later', async () => {
+  const [gone, alive] = [buildReferral(), buildReferral()];
+  await load(db, { resource, pages: [{ observedAt: at(1), records: [gone] }] });
+  await load(db, { resource, pages: [{ observedAt: at(9), records: [alive] }] });
+  const before = await rowsOf(db, resource);
+  const apply = () =>
+    db
+      .transaction()
+      .execute((trx) =>
+        applyTombstones(trx, { runId: null, resource, ids: [gone.id, alive.id], observedAt: at(5) }),
+      );
+  expect(await apply()).toBe(1);
+  expect(await apply()).toBe(0);
+  const time = '2026-07-01T00:00:05Z';
+  expect(await rowsOf(db, resource)).toEqual(
+    before.map((row) =>
+      row['id'] === gone.id ? { ...row, _deleted_at: time, _changed_at: time, _observed_at: time } : row,
+    ),
+  );
+});
+
+test('a page read before the deletion was confirmed does not bring the row back, one read after it does', async () => {
+  const referral = buildReferral();
+  const pages = (second: number) => [{ observedAt: at(second), records: [referral] }];
+  await load(db, { resource, pages: pages(1) });
+  await db
+    .transaction()
+    .execute((trx) => applyTombstones(trx, { runId: null, resource, ids: [referral.id], observedAt: at(5) }));
+  await load(db, { resource, pages: pages(4) });
+  expect(await rowsOf(db, resource)).toMatchObject([{ _deleted_at: '2026-07-01T00:00:05Z' }]);
+  expect(counts(await load(db, { resource, pages: pages(6) })).updated).toBe(1);
+  expect(await rowsOf(db, resource)).toMatchObject([{ _deleted_at: null }]);
+});
