@@ -8,7 +8,12 @@ import { openEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { canEnter, findPrograms, findServerAccount, run } from '../../src/db/embedded-programs.ts';
 import { makeLogger } from '../../src/log.ts';
 import { makeDataDir, query, removeDataDir } from '../support/embedded-directories.ts';
-import { EMBEDDED_PROCESS, startEmbeddedUser, type UserOptions } from '../support/embedded-user.ts';
+import {
+  EMBEDDED_PROCESS,
+  killEmbeddedUsers,
+  startEmbeddedUser,
+  type UserOptions,
+} from '../support/embedded-user.ts';
 
 const log = makeLogger('warn');
 const isRoot = process.getuid?.() === 0;
@@ -44,7 +49,10 @@ beforeEach(async () => {
   dataDir = await makeDataDir();
 });
 
-afterEach(() => removeDataDir(dataDir));
+afterEach(async () => {
+  await killEmbeddedUsers();
+  await removeDataDir(dataDir);
+});
 
 async function bundle(input: string, file: string): Promise<void> {
   const build = await rolldown({ input, platform: 'node', logLevel: 'silent' });
@@ -61,7 +69,6 @@ it('works for an ordinary user, who needs no other', async () => {
   const { uid, mode } = await lstat(join(own, 'postgres'));
   expect({ uid, mode: mode & 0o777 }).toEqual({ uid: asNobody.uid ?? process.getuid?.(), mode: 0o700 });
   expect(await user.end('SIGTERM')).toMatchObject({ code: 3, said: { rows: [{ answer: 1 }] } });
-  await removeDataDir(own);
 });
 
 it('says so where its user may not write', async () => {

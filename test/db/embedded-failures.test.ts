@@ -6,7 +6,7 @@ import { openEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { EmbeddedPostgresFailed } from '../../src/errors.ts';
 import { makeLogger } from '../../src/log.ts';
 import { findProcesses, makeDataDir, removeDataDir } from '../support/embedded-directories.ts';
-import { EMBEDDED_PROCESS, startEmbeddedUser } from '../support/embedded-user.ts';
+import { EMBEDDED_PROCESS, killEmbeddedUsers, startEmbeddedUser } from '../support/embedded-user.ts';
 
 const log = makeLogger('warn');
 let dataDir: string;
@@ -17,7 +17,10 @@ beforeEach(async () => {
   home = join(dataDir, 'postgres');
 });
 
-afterEach(() => removeDataDir(dataDir));
+afterEach(async () => {
+  await killEmbeddedUsers();
+  await removeDataDir(dataDir);
+});
 
 async function makeCluster(): Promise<void> {
   const postgres = await openEmbeddedPostgres({ log }, { dataDir });

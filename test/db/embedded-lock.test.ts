@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { tryLock, waitForLock } from '../../src/db/embedded-lock.ts';
 
 let directory: string;
@@ -28,29 +28,28 @@ async function holdElsewhere(kind: string): Promise<{ kill(): Promise<void> }> {
   const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '--eval', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  await once(child.stdout, 'data');
-  return {
-    async kill() {
-      child.kill('SIGKILL');
-      await once(child, 'close');
-    },
+  const closed = once(child, 'close');
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await closed;
   };
+  onTestFinished(kill);
+  await once(child.stdout, 'data');
+  return { kill };
 }
 
 it('holds an exclusive lock alone', async () => {
-  const other = await holdElsewhere('exclusive');
+  await holdElsewhere('exclusive');
   expect(tryLock(path, 'exclusive')).toBeNull();
   expect(tryLock(path, 'shared')).toBeNull();
-  await other.kill();
 });
 
 it('holds any number of shared locks, and no exclusive one beside them', async () => {
-  const other = await holdElsewhere('shared');
+  await holdElsewhere('shared');
   const mine = tryLock(path, 'shared');
   expect(mine).not.toBeNull();
   mine?.release();
   expect(tryLock(path, 'exclusive')).toBeNull();
-  await other.kill();
 });
 
 it('is free once its holder was killed', async () => {
@@ -67,7 +66,9 @@ it('gives up waiting after the time given', async () => {
   expect(await waitForLock(path, 0)).toBeNull();
   mine?.release();
   mine?.release();
-  expect(tryLock(path, 'exclusive')?.release()).toBeUndefined();
+  const next = tryLock(path, 'exclusive');
+  expect(next).not.toBeNull();
+  next?.release();
 });
 
 it('says so where the file cannot be made', () => {

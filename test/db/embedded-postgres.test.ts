@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { makeLogger } from '../../src/log.ts';
 import { findProcesses, makeDataDir, query, removeDataDir } from '../support/embedded-directories.ts';
-import { startEmbeddedUser } from '../support/embedded-user.ts';
+import { killEmbeddedUsers, startEmbeddedUser } from '../support/embedded-user.ts';
 
 const log = makeLogger('warn');
 let dataDir: string;
@@ -17,7 +17,10 @@ beforeEach(async () => {
   home = join(dataDir, 'postgres');
 });
 
-afterEach(() => removeDataDir(dataDir));
+afterEach(async () => {
+  await killEmbeddedUsers();
+  await removeDataDir(dataDir);
+});
 
 function open(): Promise<EmbeddedPostgres> {
   return openEmbeddedPostgres({ log }, { dataDir });

@@ -14,21 +14,21 @@ export async function makeDataDir(): Promise<string> {
 
 /** Gives back nothing; stops what still runs there, so that a failed test leaves no server, and removes the files. */
 export async function removeDataDir(dataDir: string): Promise<void> {
-  const home = await realpath(join(dataDir, 'postgres')).catch(() => null);
-  if (home !== null) {
-    for (const { pid } of await findProcesses(home)) process.kill(pid, 'SIGKILL');
-    await rm(home, { recursive: true, force: true, maxRetries: 10 });
+  const home = await realpath(join(dataDir, 'postgres')).catch(() => dataDir);
+  for (const directory of new Set([home, dataDir])) {
+    for (const { pid } of await findProcesses(directory)) process.kill(pid, 'SIGKILL');
+    await rm(directory, { recursive: true, force: true, maxRetries: 10 });
   }
-  await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
 }
 
-/** Gives back the server's main process in a directory; none where there is no /proc to ask. */
-export async function findProcesses(home: string): Promise<{ pid: number }[]> {
+/** Gives back the processes started for something below the directory; none where there is no /proc to ask. */
+export async function findProcesses(directory: string): Promise<{ pid: number }[]> {
   const found: { pid: number }[] = [];
   for (const name of await readdir('/proc').catch(() => [])) {
     if (!/^\d+$/.test(name)) continue;
     const commandLine = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
-    if (commandLine.split('\0').includes(join(home, 'data'))) found.push({ pid: Number(name) });
+    const isBelow = commandLine.split('\0').some((argument) => argument.startsWith(`${directory}/`));
+    if (isBelow) found.push({ pid: Number(name) });
   }
   return found;
 }

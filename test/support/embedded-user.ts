@@ -30,6 +30,15 @@ export interface UserOptions {
   readonly gid?: number;
 }
 
+const running = new Set<ChildProcess>();
+
+/** Gives back nothing; what a failed test left running is killed. */
+export async function killEmbeddedUsers(): Promise<void> {
+  const closed = [...running].map((child) => once(child, 'close'));
+  for (const child of running) child.kill('SIGKILL');
+  await Promise.all(closed);
+}
+
 /** Gives back a process that has opened the embedded Postgres. Throws: Error with what it said where it could not. */
 export async function startEmbeddedUser(dataDir: string, options: UserOptions = {}): Promise<EmbeddedUser> {
   const { env = {}, node = process.execPath, script = EMBEDDED_PROCESS, ...account } = options;
@@ -41,6 +50,8 @@ export async function startEmbeddedUser(dataDir: string, options: UserOptions = 
     ...account,
   });
   const closed = once(child, 'close');
+  running.add(child);
+  child.once('close', () => running.delete(child));
   await once(child, 'spawn');
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const nextLine = async (): Promise<unknown> => {
