@@ -71,7 +71,7 @@ test('every function that names a table is pinned to the schema that it was made
       select proname as name from pg_proc
       where pronamespace = 'mirror'::regnamespace
         and exists (
-          select from pg_class where relnamespace = pronamespace and prosrc ~ ('\\m' || relname || '\\M')
+          select from pg_class where relnamespace = pronamespace and prosrc ~ ('(from|join|into|update) ' || relname || '\\M')
         )
         and not exists (select from unnest(proconfig) setting where setting ~ '^search_path=mirror($|, )')`),
   ).toEqual([]);
