@@ -1,0 +1,221 @@
+// Reads a batch of commission updates out of a file. Pure. Knows what makes a row good; everything wrong with a file
+// is found at once, and each problem names its line.
+
+import { createHash } from 'node:crypto';
+import { identifier } from '../contract/fields.ts';
+import { quote, readInstant } from './read-instant.ts';
+import { type Problem, readTableFile, type TableLine } from './table-file.ts';
+import { ACTIONS, type Action, plainRequest, type UpdateRequest } from './update-request.ts';
+
+/** The columns of a batch, in the order of the documentation. */
+export const BATCH_COLUMNS = [
+  'commission_id',
+  'action',
+  'paid_at',
+  'due_at',
+  'expected_paid_at',
+  'expected_amount',
+  'expected_currency',
+  'reason',
+  'idempotency_key',
+] as const;
+
+/** What stands in expected_paid_at where the commission is expected to be unpaid. */
+export const EXPECT_UNPAID = 'unpaid';
+
+export interface BatchRow {
+  readonly line: number;
+  readonly request: UpdateRequest;
+}
+
+export interface BatchFile {
+  readonly rows: readonly BatchRow[];
+  /** In the order of the lines. */
+  readonly problems: readonly Problem[];
+  /** How many lines hold a row, good or bad. */
+  readonly rowCount: number;
+}
+
+/**
+ * Gives back the good rows with all problems of the file.
+ *
+ * Every row has an idempotency key: its own, or one made of what it asks for. So the same row asks for the same thing
+ * once, in whichever file, order or spelling it comes again.
+ */
+export function readBatchFile(bytes: Uint8Array): BatchFile {
+  const file = readTableFile(bytes, {
+    known: BATCH_COLUMNS,
+    required: ['commission_id', 'action'],
+    othersAllowed: false,
+  });
+  const problems = [...file.problems];
+  const badLines = new Set(problems.map(({ line }) => line));
+  const rows: BatchRow[] = [];
+  for (const line of file.lines) {
+    const ofRow: string[] = [];
+    const request = readRow(line, ofRow);
+    problems.push(...ofRow.map((problem) => ({ line: line.line, problem })));
+    if (request !== null && ofRow.length === 0 && !badLines.has(line.line)) {
+      rows.push({ line: line.line, request });
+    }
+  }
+  const repeats = findRepeats(rows);
+  problems.push(...repeats);
+  const repeated = new Set(repeats.map(({ line }) => line));
+  if (file.lines.length === 0 && problems.length === 0)
+    problems.push({ line: null, problem: 'the file holds no rows' });
+  return {
+    rows: rows.filter(({ line }) => !repeated.has(line)),
+    problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+    rowCount: new Set([...file.lines.map(({ line }) => line), ...badLines]).size,
+  };
+}
+
+function readRow({ cells }: TableLine, problems: string[]): UpdateRequest | null {
+  const commissionId = readCommissionId(cells.get('commission_id'), problems);
+  const action = readAction(cells.get('action'), problems);
+  const paidAt = readMoment('paid_at', cells.get('paid_at'), problems);
+  const dueAt = readMoment('due_at', cells.get('due_at'), problems);
+  if (action !== null) problems.push(...misfits(action, cells));
+  const isUnpaidExpected = cells.get('expected_paid_at')?.toLowerCase() === EXPECT_UNPAID;
+  const expectedPaidAt = isUnpaidExpected
+    ? null
+    : readMoment('expected_paid_at', cells.get('expected_paid_at'), problems, `, or ${EXPECT_UNPAID}`);
+  const expectedAmount = readAmount('expected_amount', cells.get('expected_amount'), problems);
+  const expectedCurrency = readCurrency('expected_currency', cells.get('expected_currency'), problems);
+  for (const [name, value] of cells) {
+    if (!value.isWellFormed() || value.includes('\0'))
+      problems.push(`${name} holds a character that cannot be stored`);
+  }
+  if (commissionId === null || action === null || problems.length > 0) return null;
+  const request = plainRequest({
+    commission_id: commissionId,
+    action,
+    paid_at: paidAt,
+    due_at: dueAt,
+    expected_unpaid: isUnpaidExpected,
+    expected_paid_at: expectedPaidAt,
+    expected_amount: expectedAmount,
+    expected_currency: expectedCurrency,
+    reason: cells.get('reason') ?? null,
+  });
+  return { ...request, idempotency_key: cells.get('idempotency_key') ?? contentKey(request) };
+}
+
+/** Gives back the key that stands for what the request asks for, whatever its reason. */
+export function contentKey(request: UpdateRequest): string {
+  const content = [
+    request.commission_id,
+    request.action,
+    request.paid_at,
+    request.due_at,
+    request.expected_unpaid,
+    request.expected_paid_at,
+    request.expected_amount,
+    request.expected_currency,
+  ];
+  return `row:${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 40)}`;
+}
+
+/** Gives back the identifier in lower case; null, with a problem, where it is none. */
+export function readCommissionId(text: string | undefined, problems: string[]): string | null {
+  if (text === undefined) {
+    problems.push('commission_id is blank');
+    return null;
+  }
+  if (identifier.safeParse(text).success) return text.toLowerCase();
+  problems.push(`commission_id ${quote(text)} is not a UUID`);
+  return null;
+}
+
+/** Gives back the moment in UTC; null where the cell is blank, or, with a problem, where it holds none. */
+export function readMoment(
+  name: string,
+  text: string | undefined,
+  problems: string[],
+  alternative = '',
+): string | null {
+  if (text === undefined) return null;
+  const read = readInstant(text);
+  if ('instant' in read) return read.instant;
+  problems.push(`${name} ${read.problem}${alternative}`);
+  return null;
+}
+
+/** Gives back the whole number; null where the cell is blank, or, with a problem, where it holds none. */
+export function readAmount(name: string, text: string | undefined, problems: string[]): number | null {
+  if (text === undefined) return null;
+  const amount = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(amount)) return amount;
+  problems.push(
+    `${name} ${quote(text)} is not a whole number: write it in the program's own unit, as in commissions.amount`,
+  );
+  return null;
+}
+
+/** Gives back the code in upper case; null where the cell is blank, or, with a problem, where it holds none. */
+export function readCurrency(name: string, text: string | undefined, problems: string[]): string | null {
+  if (text === undefined) return null;
+  if (/^[a-z]{3}$/i.test(text)) return text.toUpperCase();
+  problems.push(`${name} ${quote(text)} is not a currency code such as USD`);
+  return null;
+}
+
+function readAction(text: string | undefined, problems: string[]): Action | null {
+  if (text === undefined) {
+    problems.push('action is blank: it must be pay, unpay or due');
+    return null;
+  }
+  const action = ACTIONS.find((known) => known === text.toLowerCase());
+  if (action === undefined) problems.push(`unknown action ${quote(text)}: it must be pay, unpay or due`);
+  return action ?? null;
+}
+
+function misfits(action: Action, cells: ReadonlyMap<string, string>): string[] {
+  const problems: string[] = [];
+  const has = (name: string) => cells.has(name);
+  if (action === 'pay' && !has('paid_at')) {
+    problems.push(
+      'paid_at is blank: a pay needs the moment of the payment (to take a payment back, the action is unpay)',
+    );
+  }
+  if (action === 'unpay' && has('paid_at')) {
+    problems.push('paid_at is given with unpay: leave it blank, or make the action pay');
+  }
+  if (action === 'due' && !has('due_at')) {
+    problems.push('due_at is blank: due needs the moment from which the commission is payable');
+  }
+  if (has('paid_at') && has('due_at')) {
+    problems.push('paid_at and due_at are both given: make two rows of it, a pay and a due');
+  } else if (action !== 'due' && has('due_at')) {
+    problems.push(`due_at is given with ${action}: leave it blank, or make the action due`);
+  } else if (action === 'due' && has('paid_at')) {
+    problems.push('paid_at is given with due: leave it blank, or make the action pay');
+  }
+  return problems;
+}
+
+// Two rows that set the same value of one commission: one of them is a mistake, and nobody here can know which.
+function findRepeats(rows: readonly BatchRow[]): Problem[] {
+  const problems: Problem[] = [];
+  const byValue = new Map<string, number>();
+  const byKey = new Map<string, number>();
+  for (const { line, request } of rows) {
+    const value = request.action === 'due' ? 'due_at' : 'paid_at';
+    const place = `${request.commission_id} ${value}`;
+    const before = byValue.get(place);
+    const key = request.idempotency_key ?? '';
+    const sameKey = byKey.get(key);
+    if (before !== undefined) {
+      problems.push({
+        line,
+        problem: `the commission ${request.commission_id} gets its ${value} on line ${before} already: keep one of the two`,
+      });
+    } else if (sameKey !== undefined) {
+      problems.push({ line, problem: `idempotency_key ${quote(key)} stands on line ${sameKey} already` });
+    }
+    byValue.set(place, before ?? line);
+    byKey.set(key, sameKey ?? line);
+  }
+  return problems;
+}

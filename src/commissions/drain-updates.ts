@@ -1,0 +1,246 @@
+// Applies every request that is due: claims, tries, settles, side by side, until nothing is left to do.
+// Knows what a failed try costs: a request pays only for failures that are its own.
+//
+// * The first request goes alone, until the program has answered it: a wrong secret burns no second row, and a program
+//   that is down is asked by one request at a time, more and more seldom, for as long as it takes.
+// * 401 ends the drain. Nothing is lost: what was claimed is pending.
+// * A failure that the program shows nobody else is the request's own: it waits, longer each time, and ends as failed
+//   after MOST_ATTEMPTS.
+
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../db/database.ts';
+import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError, describeError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { type Claimer, claimUpdates, extendClaims, releaseClaims } from './claims.ts';
+import { makeProgramHealth, type ProgramHealth } from './program-health.ts';
+import { makeUpdateRecorder, type UpdateRecorder } from './record-updates.ts';
+import type { RecordedApi } from './recorded-api.ts';
+import { type Tried, tryUpdate } from './try-update.ts';
+import type { ClaimedUpdate, EndState } from './update-request.ts';
+
+export interface DrainDeps {
+  readonly api: RecordedApi;
+  readonly db: Database;
+  readonly log: Logger;
+}
+
+export interface DrainOptions {
+  /** How many requests are worked on at once, from 1. */
+  readonly concurrency: number;
+  readonly signal: AbortSignal;
+  readonly timing?: Partial<DrainTiming>;
+  /** Called once for every request that ended. */
+  readonly onEnd?: (update: ClaimedUpdate, state: EndState) => void;
+}
+
+export interface DrainTiming {
+  /** How long a killed writer's requests wait for the next one. */
+  readonly leaseMs: number;
+  /** The wait after a request's first failure and after the first sign of an outage; doubled with each further one. */
+  readonly firstBackoffMs: number;
+}
+
+export interface DrainSummary {
+  /** How many requests ended in each state. */
+  readonly ended: Readonly<Partial<Record<EndState, number>>>;
+  /** Tries that decided nothing: their requests are still pending. */
+  readonly deferred: number;
+}
+
+const TIMING: DrainTiming = { leaseMs: 30_000, firstBackoffMs: 2_000 };
+const LONGEST_BACKOFF_MS = 600_000;
+const LONGEST_OUTAGE_NAP_MS = 60_000;
+/** With the waits above, some forty minutes in which the program answers everybody but this one request. */
+const MOST_ATTEMPTS = 12;
+
+/**
+ * Gives back what became of every request that was due, once none is left. Several drains may run at once, in any
+ * number of processes.
+ *
+ * Throws: ApiUnauthorized, or ApiRejected where the program refuses everybody (the address is wrong); the signal's
+ * reason when aborted; the database's errors. Whatever it throws, what is undecided is pending and given back.
+ */
+export async function drainUpdates(deps: DrainDeps, options: DrainOptions): Promise<DrainSummary> {
+  const drain = makeDrain(deps, options);
+  try {
+    await drain.run();
+    return drain.summary();
+  } finally {
+    await drain.close();
+  }
+}
+
+function makeDrain(deps: DrainDeps, options: DrainOptions) {
+  const { api, db, log } = deps;
+  const { concurrency, onEnd } = options;
+  const { leaseMs, firstBackoffMs }: DrainTiming = { ...TIMING, ...options.timing };
+  const claimer: Claimer = { name: `${hostname()}:${process.pid}:${randomUUID()}`, leaseMs };
+  const health: ProgramHealth = makeProgramHealth({ client: api.client });
+  const recorder: UpdateRecorder = makeUpdateRecorder({ db }, claimer.name);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([options.signal, stop.signal]);
+
+  const queue: ClaimedUpdate[] = [];
+  const held = new Set<number>();
+  const inFlight = new Set<Promise<void>>();
+  const ended: Partial<Record<EndState, number>> = {};
+  let deferred = 0;
+  let outages = 0;
+  let isDown = false;
+
+  const alive = setInterval(() => {
+    extendClaims(db, claimer, [...held]).catch((error: unknown) => {
+      // The claim then ends by itself, and whoever takes over reads before it writes.
+      log.warn({ err: error }, 'commissions.claims_not_extended');
+    });
+  }, leaseMs / 3);
+
+  async function run(): Promise<void> {
+    for (;;) {
+      signal.throwIfAborted();
+      const room = health.isProven() && !isDown ? concurrency : 1;
+      if (inFlight.size >= room) {
+        await Promise.race(inFlight);
+        continue;
+      }
+      if (isDown) await waitOutOutage();
+      if (queue.length === 0) await claim(room);
+      const next = queue.shift();
+      if (next !== undefined) start(next);
+      else if (inFlight.size > 0) await Promise.race(inFlight);
+      else return;
+    }
+  }
+
+  async function claim(most: number): Promise<void> {
+    for (const update of await claimUpdates(db, claimer, most)) {
+      queue.push(update);
+      held.add(update.id);
+    }
+  }
+
+  function start(update: ClaimedUpdate): void {
+    const work = handle(update)
+      .catch((error: unknown) => stop.abort(error))
+      .finally(() => {
+        inFlight.delete(work);
+        held.delete(update.id);
+      });
+    inFlight.add(work);
+  }
+
+  async function handle(update: ClaimedUpdate): Promise<void> {
+    const tried = await tryUpdate({ api, recorder, onAnswer }, update, signal);
+    const cost = await priceOf(update, tried);
+    const end = cost.end;
+    const isOurs = await recorder.settle({
+      updateId: update.id,
+      commissionId: update.commission_id,
+      end,
+      before: tried.before,
+      after: tried.after,
+      mayBeSent: tried.mayBeSent,
+      lastError: lastErrorOf(end, tried.error),
+      attempts: cost.attempts,
+      waitMs: cost.waitMs,
+      calls: tried.calls,
+      observed: tried.observed,
+    });
+    if (cost.fatal !== null) throw cost.fatal;
+    if (!isOurs) log.warn({ request: update.id }, 'commissions.claim_lost');
+    else if (end === null) deferred += 1;
+    else {
+      ended[end.state] = (ended[end.state] ?? 0) + 1;
+      log.debug({ request: update.id, commission: update.commission_id, ...end }, 'commissions.update');
+      onEnd?.(update, end.state);
+    }
+  }
+
+  function onAnswer(): void {
+    health.noteAnswer();
+    isDown = false;
+    outages = 0;
+  }
+
+  async function priceOf(update: ClaimedUpdate, tried: Tried): Promise<Price> {
+    const { end, error } = tried;
+    try {
+      // A wrong address answers 404 to everything: it is believed only of a program that has answered something.
+      if (end !== null && (error === null || health.isProven())) return { ...FREE, end };
+      if (error === null) return FREE;
+      if (signal.aborted || !(error instanceof AppError)) return { ...FREE, fatal: error };
+      if (error instanceof ApiUnauthorized) return { ...FREE, fatal: error };
+      if (error instanceof ApiThrottled || !(await health.isUp(signal))) return sawOutage(update, error);
+      if (end !== null) return { ...FREE, end };
+      if (error instanceof ApiRejected) return { ...FREE, end: rejected(error) };
+      const attempts = update.attempts + 1;
+      if (attempts >= MOST_ATTEMPTS) return { ...FREE, attempts: 1, end: failed(attempts, error) };
+      const waitMs = Math.min(LONGEST_BACKOFF_MS, firstBackoffMs * 2 ** update.attempts);
+      log.warn({ request: update.id, attempts, wait_ms: waitMs, reason: error.message }, 'commissions.retry');
+      return { ...FREE, attempts: 1, waitMs };
+    } catch (fatal) {
+      return { ...FREE, fatal };
+    }
+  }
+
+  function sawOutage(update: ClaimedUpdate, error: AppError): Price {
+    isDown = true;
+    health.noteDown();
+    log.warn({ request: update.id, reason: error.message }, 'commissions.program_down');
+    return FREE;
+  }
+
+  // One request at a time asks whether the program is back, after waits that double.
+  async function waitOutOutage(): Promise<void> {
+    const ceiling = Math.min(LONGEST_OUTAGE_NAP_MS, firstBackoffMs * 2 ** outages);
+    outages += 1;
+    isDown = false;
+    const waitMs = ceiling / 2 + (Math.random() * ceiling) / 2;
+    await sleep(waitMs, undefined, { signal }).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw error;
+    });
+  }
+
+  return {
+    run,
+    summary: (): DrainSummary => ({ ended, deferred }),
+    async close(): Promise<void> {
+      stop.abort(new Error('the drain is over'));
+      await Promise.all(inFlight);
+      clearInterval(alive);
+      await releaseClaims(
+        db,
+        claimer,
+        queue.map(({ id }) => id),
+      );
+    },
+  };
+}
+
+/** What a try comes to: an end, or a wait, or the end of the drain. */
+interface Price {
+  readonly end: { readonly state: EndState; readonly outcome: string; readonly note: string | null } | null;
+  readonly attempts: number;
+  readonly waitMs: number;
+  readonly fatal: unknown;
+}
+
+const FREE: Price = { end: null, attempts: 0, waitMs: 0, fatal: null };
+
+function lastErrorOf(end: Price['end'], error: unknown): string | null {
+  if (end !== null && end.state !== 'failed') return null;
+  if (error === null) return end?.outcome ?? null;
+  return error instanceof AppError ? describeError(error) : null;
+}
+
+function failed(attempts: number, error: AppError) {
+  const outcome = `given up after ${attempts} tries, while the program answered others: ${error.message}`;
+  return { state: 'failed', outcome, note: null } as const;
+}
+
+function rejected(error: ApiRejected) {
+  return { state: 'rejected', outcome: [error.message, ...error.details].join('; '), note: null } as const;
+}

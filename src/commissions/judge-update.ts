@@ -1,0 +1,142 @@
+// What is to be done about one request, given what the program has. Pure: the writer and the dry run ask the same
+// judge, so a dry run shows what would happen.
+
+import type { CommissionChange } from '../api/commission-form.ts';
+import type { Commission } from '../contract/commission.ts';
+import { matchInstant, spellInstant } from './instants.ts';
+import type { CommissionValues, EndState, UpdateRequest } from './update-request.ts';
+
+/** An end, with its reason in words. */
+export interface Ending {
+  readonly kind: 'end';
+  readonly state: EndState;
+  readonly outcome: string;
+  readonly note: string | null;
+}
+
+export type Verdict = Ending | { readonly kind: 'write'; readonly change: CommissionChange };
+
+/**
+ * Gives back what is to be done: write, or end here. `mayBeSent` tells that an earlier PUT for this request may have
+ * arrived: then a commission that holds what was asked was changed by us, and what was expected before no longer
+ * counts.
+ */
+export function judgeUpdate(request: UpdateRequest, live: Commission, mayBeSent: boolean): Verdict {
+  const held = isHeld(request, live);
+  if (mayBeSent && held !== 'different') {
+    return end('applied', describeAsk(request), joinNotes([LOST_ANSWER, noteCut(request, live)]));
+  }
+  const failures = unmetExpectations(request, live);
+  if (failures.length > 0) {
+    return end(
+      'conflict',
+      `${failures.join('; ')}: nothing was sent`,
+      held === 'different' ? null : HELD_ANYWAY,
+    );
+  }
+  if (isVoided(live)) {
+    const when = typeof live.voided_at === 'string' ? ` since ${spellInstant(live.voided_at)}` : '';
+    return end('rejected', `the commission is voided${when}: nothing was sent`, null);
+  }
+  if (held !== 'different') {
+    return end(
+      'unchanged',
+      `${describeHeld(request, live)} already: nothing was sent`,
+      noteCut(request, live),
+    );
+  }
+  return { kind: 'write', change: changeOf(request) };
+}
+
+/** Gives back how the request ends after the program's answer to its PUT. */
+export function judgeAnswer(request: UpdateRequest, answer: Commission): Ending {
+  if (isHeld(request, answer) !== 'different') {
+    return end('applied', describeAsk(request), noteCut(request, answer));
+  }
+  return end(
+    'failed',
+    `the program accepted the change, but answered that the commission ${describeHeld(request, answer)}`,
+    null,
+  );
+}
+
+/** Gives back the part of the commission that the ledger keeps. */
+export function valuesOf(commission: Commission): CommissionValues {
+  const { paid_at, due_at = null, amount, currency, state = null, voided_at = null } = commission;
+  return { paid_at, due_at, amount, currency, state, voided_at };
+}
+
+const LOST_ANSWER = 'the answer to the change was lost; reading the commission showed that it had arrived';
+const HELD_ANYWAY =
+  'the commission holds what was asked for all the same: make sure that it was not paid twice';
+
+function end(state: EndState, outcome: string, note: string | null): Ending {
+  return { kind: 'end', state, outcome, note };
+}
+
+function changeOf(request: UpdateRequest): CommissionChange {
+  if (request.action === 'unpay') return { paid_at: null };
+  if (request.action === 'pay') return { paid_at: spellInstant(wanted(request)) };
+  return { due_at: spellInstant(wanted(request)) };
+}
+
+function isHeld(request: UpdateRequest, live: Commission): 'same' | 'cut' | 'different' {
+  if (request.action === 'unpay') return live.paid_at === null ? 'same' : 'different';
+  return matchInstant(wanted(request), (request.action === 'pay' ? live.paid_at : live.due_at) ?? null);
+}
+
+function wanted({ action, paid_at, due_at }: UpdateRequest): string {
+  const instant = action === 'pay' ? paid_at : due_at;
+  // The table's own checks make this impossible.
+  if (instant === null) throw new TypeError(`a request to ${action} names no instant`);
+  return instant;
+}
+
+function unmetExpectations(request: UpdateRequest, live: Commission): string[] {
+  const failures: string[] = [];
+  const paid = live.paid_at === null ? 'it is unpaid' : `it is paid at ${spellInstant(live.paid_at)}`;
+  if (request.expected_unpaid && live.paid_at !== null)
+    failures.push(`expected it to be unpaid, but ${paid}`);
+  if (
+    request.expected_paid_at !== null &&
+    matchInstant(request.expected_paid_at, live.paid_at) === 'different'
+  ) {
+    failures.push(`expected it to be paid at ${spellInstant(request.expected_paid_at)}, but ${paid}`);
+  }
+  if (request.expected_amount !== null && request.expected_amount !== live.amount) {
+    failures.push(`expected the amount ${request.expected_amount}, but it is ${live.amount}`);
+  }
+  const currency = live.currency.toUpperCase();
+  if (request.expected_currency !== null && request.expected_currency.toUpperCase() !== currency) {
+    failures.push(`expected the currency ${request.expected_currency}, but it is ${currency}`);
+  }
+  return failures;
+}
+
+function isVoided({ state, voided_at }: Commission): boolean {
+  return state === 'voided' || typeof voided_at === 'string';
+}
+
+function describeAsk(request: UpdateRequest): string {
+  if (request.action === 'unpay') return 'marked unpaid';
+  const instant = spellInstant(wanted(request));
+  return request.action === 'pay' ? `marked paid at ${instant}` : `made payable from ${instant}`;
+}
+
+function describeHeld({ action }: UpdateRequest, live: Commission): string {
+  if (action !== 'due')
+    return live.paid_at === null ? 'is unpaid' : `is paid at ${spellInstant(live.paid_at)}`;
+  return typeof live.due_at === 'string'
+    ? `is payable from ${spellInstant(live.due_at)}`
+    : 'has no moment from which it is payable';
+}
+
+function noteCut(request: UpdateRequest, live: Commission): string | null {
+  if (isHeld(request, live) !== 'cut') return null;
+  const held = (request.action === 'pay' ? live.paid_at : live.due_at) ?? '';
+  return `the program keeps ${spellInstant(held)}: it cut the fraction of the second`;
+}
+
+function joinNotes(notes: readonly (string | null)[]): string {
+  return notes.filter((note) => note !== null).join('; ');
+}

@@ -1,0 +1,236 @@
+// What the writer notes: the intent before a PUT is sent, and the outcome of every try with its requests and its
+// effect on the mirror, in one transaction. Knows SQL; refuses to know why a try ended as it did.
+//
+// Everything here holds only while the claim does: a writer that was frozen for longer than its lease finds its
+// request taken over, sends nothing and overwrites nothing.
+
+import { sql } from 'kysely';
+import type { Database, DatabaseTransaction } from '../db/database.ts';
+import { type AddToGroup, makeGroupWrites } from './group-writes.ts';
+import { markCommissionsDeleted, mirrorCommissions, type ObservedCommission } from './mirror-commissions.ts';
+import type { SentRequest } from './recorded-api.ts';
+import type { CommissionValues, EndState } from './update-request.ts';
+
+/** One call of the program for a request: every HTTP request that it took, and how it ended. */
+export interface RecordedCall {
+  readonly method: 'GET' | 'PUT';
+  readonly sent: readonly SentRequest[];
+  /** Of the last of them; null on a success. */
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly form: string | null;
+  readonly received: CommissionValues | null;
+  /** The line that announced the PUT; null for a GET. */
+  readonly intentId: number | null;
+}
+
+/** How one try ended. `end` is null where the request stays pending. */
+export interface TryResult {
+  readonly updateId: number;
+  readonly commissionId: string;
+  readonly end: { readonly state: EndState; readonly outcome: string; readonly note: string | null } | null;
+  readonly before: CommissionValues | null;
+  readonly after: CommissionValues | null;
+  readonly lastError: string | null;
+  /** Whether a PUT, of this try or an earlier one, may have arrived without our knowing. */
+  readonly mayBeSent: boolean;
+  /** What the try costs a request that stays pending. */
+  readonly attempts: number;
+  readonly waitMs: number;
+  readonly calls: readonly RecordedCall[];
+  readonly observed: ObservedCommission | null;
+}
+
+/** Set before a PUT is sent. */
+export interface Intent {
+  readonly updateId: number;
+  readonly before: CommissionValues;
+  readonly form: string;
+}
+
+export interface UpdateRecorder {
+  /** Gives back the number of the attempt's line; null where the claim is lost, and nothing may be sent. */
+  readonly intend: AddToGroup<Intent, number | null>;
+  /** Gives back whether the claim still held; where not, only the requests that were sent are noted. */
+  readonly settle: AddToGroup<TryResult, boolean>;
+}
+
+/** As many as are in flight at most; a group is one transaction, and mirroring more would make it a large load. */
+const LARGEST_GROUP = 16;
+
+/** A load beside another process's may be asked to step back (a deadlock, a key inserted meanwhile). */
+const SETTLE_TRIES = 3;
+const STEP_BACK = new Set(['40001', '40P01', '23505']);
+
+/** Gives back the recorder of one writer. */
+export function makeUpdateRecorder(deps: { db: Database }, claimedBy: string): UpdateRecorder {
+  const { db } = deps;
+  return {
+    intend: makeGroupWrites((intents) => writeIntents(db, claimedBy, intents), LARGEST_GROUP),
+    settle: makeGroupWrites(async (results) => {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await db.transaction().execute((trx) => writeResults(trx, claimedBy, results));
+        } catch (error) {
+          const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+          if (attempt >= SETTLE_TRIES || !STEP_BACK.has(code)) throw error;
+        }
+      }
+    }, LARGEST_GROUP),
+  };
+}
+
+async function writeIntents(
+  db: Database,
+  claimedBy: string,
+  intents: readonly Intent[],
+): Promise<(number | null)[]> {
+  const input = intents.map(({ updateId, before, form }) => ({ id: updateId, before, form }));
+  const { rows } = await sql<{ id: number; update_id: number }>`
+    with input as (
+      select * from jsonb_to_recordset(${storable(input)}::jsonb) as input (id bigint, before jsonb, form text)
+    ), still_ours as (
+      update commission_updates request
+      set before = input.before, put_sent_at = coalesce(request.put_sent_at, clock_timestamp())
+      from input
+      where request.id = input.id and request.claimed_by = ${claimedBy} and request.state = 'pending'
+        and request.claimed_until > clock_timestamp()
+      returning request.id, input.form
+    )
+    insert into commission_update_attempts (update_id, method, sent_at, sent)
+    select id, 'PUT', clock_timestamp(), form from still_ours
+    returning id, update_id
+  `.execute(db);
+  const lines = new Map(rows.map((row) => [row.update_id, row.id]));
+  return intents.map(({ updateId }) => lines.get(updateId) ?? null);
+}
+
+async function writeResults(
+  trx: DatabaseTransaction,
+  claimedBy: string,
+  results: readonly TryResult[],
+): Promise<boolean[]> {
+  const input = results.map((result) => ({
+    id: result.updateId,
+    state: result.end?.state ?? 'pending',
+    outcome: result.end?.outcome ?? null,
+    note: result.end?.note ?? null,
+    before: result.before,
+    after: result.after,
+    last_error: result.lastError,
+    may_be_sent: result.mayBeSent,
+    attempts: result.attempts,
+    wait_ms: result.waitMs,
+  }));
+  const { rows } = await sql<{ id: number }>`
+    update commission_updates request
+    set state = input.state, outcome = input.outcome, note = input.note,
+        before = coalesce(input.before, request.before), after = coalesce(input.after, request.after),
+        last_error = coalesce(input.last_error, request.last_error),
+        attempts = request.attempts + input.attempts,
+        next_attempt_at = case when input.wait_ms > 0
+          then clock_timestamp() + make_interval(secs => input.wait_ms / 1000.0) else request.next_attempt_at end,
+        put_sent_at = case when input.state <> 'pending' or input.may_be_sent then request.put_sent_at end,
+        claimed_by = null, claimed_until = null,
+        finished_at = case when input.state <> 'pending' then clock_timestamp() end
+    from jsonb_to_recordset(${storable(input)}::jsonb) as input (
+      id bigint, state text, outcome text, note text, before jsonb, after jsonb, last_error text,
+      may_be_sent boolean, attempts integer, wait_ms float8
+    )
+    where request.id = input.id and request.claimed_by = ${claimedBy} and request.state = 'pending'
+    returning request.id
+  `.execute(trx);
+  await writeAttempts(trx, results);
+  await mirrorCommissions(
+    trx,
+    results.flatMap(({ observed }) => (observed === null ? [] : [observed])),
+  );
+  await markCommissionsDeleted(
+    trx,
+    results.filter(({ end }) => end?.state === 'not_found').map(({ commissionId }) => commissionId),
+  );
+  const settled = new Set(rows.map(({ id }) => id));
+  return results.map(({ updateId }) => settled.has(updateId));
+}
+
+interface AttemptLine {
+  readonly intent_id: number | null;
+  readonly update_id: number;
+  readonly method: 'GET' | 'PUT';
+  readonly ago_ms: number;
+  readonly duration_ms: number | null;
+  readonly status: number | null;
+  readonly error_code: string | null;
+  readonly error: string | null;
+  readonly sent: string | null;
+  readonly received: CommissionValues | null;
+}
+
+async function writeAttempts(trx: DatabaseTransaction, results: readonly TryResult[]): Promise<void> {
+  const lines = results.flatMap(({ updateId, calls }) => calls.flatMap((call) => linesOf(updateId, call)));
+  if (lines.length === 0) return;
+  // A PUT's first line stands already: it was written before the PUT was sent.
+  await sql`
+    with input as (
+      select input.*, row_number() over () as place
+      from jsonb_to_recordset(${storable(lines)}::jsonb) as input (
+        intent_id bigint, update_id bigint, method text, ago_ms float8, duration_ms integer, status integer,
+        error_code text, error text, sent text, received jsonb
+      )
+    ), announced as (
+      update commission_update_attempts attempt
+      set duration_ms = input.duration_ms, status = input.status, error_code = input.error_code,
+          error = input.error, received = input.received
+      from input where attempt.id = input.intent_id
+    )
+    insert into commission_update_attempts
+      (update_id, method, sent_at, duration_ms, status, error_code, error, sent, received)
+    select update_id, method, clock_timestamp() - make_interval(secs => ago_ms / 1000), duration_ms, status,
+           error_code, error, sent, received
+    from input where intent_id is null
+    order by place
+  `.execute(trx);
+}
+
+const NEVER_SENT = 'not sent: stopped before';
+const REPEATED = 'repeated at once';
+
+function linesOf(updateId: number, call: RecordedCall): AttemptLine[] {
+  const nowMs = performance.now();
+  const lines = call.sent.map((sent, index): AttemptLine => {
+    const isLast = index === call.sent.length - 1;
+    return {
+      intent_id: index === 0 ? call.intentId : null,
+      update_id: updateId,
+      method: call.method,
+      ago_ms: nowMs - sent.endedAtMs + sent.durationMs,
+      duration_ms: sent.durationMs,
+      status: sent.status,
+      error_code: isLast ? (call.error?.code ?? null) : null,
+      error: isLast ? (call.error?.message ?? null) : REPEATED,
+      sent: call.form,
+      received: isLast ? call.received : null,
+    };
+  });
+  if (lines.length > 0 || call.intentId === null) return lines;
+  return [
+    {
+      intent_id: call.intentId,
+      update_id: updateId,
+      method: call.method,
+      ago_ms: 0,
+      duration_ms: 0,
+      status: null,
+      error_code: call.error?.code ?? null,
+      error: call.error === null ? NEVER_SENT : `${NEVER_SENT}: ${call.error.message}`,
+      sent: call.form,
+      received: null,
+    },
+  ];
+}
+
+// Neither text nor jsonb holds a NUL or half of a surrogate pair, and an answer of the program may carry either.
+function storable(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'string' ? inner.replaceAll('\0', '').toWellFormed() : inner,
+  );
+}

@@ -1,0 +1,117 @@
+// Asks for commission updates: writes the requests, in order, in one transaction. Knows the table; refuses to know
+// when and by whom they are applied.
+
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { Busy } from '../errors.ts';
+import type { UpdateRequest, UpdateState } from './update-request.ts';
+
+/** Notified whenever requests wait; the payload is the schema. The trigger of commission_updates knows the name too. */
+export const COMMISSION_UPDATES_CHANNEL = 'affiliate_mirror_commission_updates';
+
+export interface RequestOptions {
+  /** Null: the requests stand alone. */
+  readonly batchId: string | null;
+  /** Null: the database user. */
+  readonly requestedBy: string | null;
+}
+
+/** One request as the table has it, in the order in which they were handed in. */
+export interface RequestedUpdate {
+  readonly id: number;
+  /** False where the same request under the same key was made before. */
+  readonly isNew: boolean;
+  readonly state: UpdateState;
+  readonly outcome: string | null;
+  readonly batch_id: string | null;
+  /** A later request for the same value of the commission: what an old request brought about may be gone. */
+  readonly overtaken_by: number | null;
+}
+
+const ROWS_PER_STATEMENT = 1_000;
+const LONGEST_TURN = '20s';
+
+/**
+ * Gives back the requests as they stand in the ledger, all of them or none.
+ *
+ * Throws: Busy where another transaction has asked for updates and does not end; the table's own refusals
+ * (DatabaseError with a message and a hint).
+ * Idempotent: for requests with an idempotency key; the others are made anew each time.
+ */
+export async function requestUpdates(
+  deps: { db: Database },
+  requests: readonly UpdateRequest[],
+  options: RequestOptions,
+): Promise<RequestedUpdate[]> {
+  const requested: RequestedUpdate[] = [];
+  await deps.db.transaction().execute(async (trx) => {
+    await sql`select set_config('lock_timeout', ${LONGEST_TURN}, true)`.execute(trx);
+    // The trigger takes this lock too; taken beforehand, what others asked for until then is visible below.
+    await sql`select pg_advisory_xact_lock(
+      hashtextextended('affiliate-mirror commission updates of ' || current_schema(), 0))`
+      .execute(trx)
+      .catch(refuseToWait);
+    for (let at = 0; at < requests.length; at += ROWS_PER_STATEMENT) {
+      const slice = requests
+        .slice(at, at + ROWS_PER_STATEMENT)
+        .map((request, index) => ({ ...request, place: at + index }));
+      const { rows } = await insertAndRead(slice, options).execute(trx);
+      requested.push(...rows);
+    }
+  });
+  return requested;
+}
+
+function insertAndRead(slice: readonly (UpdateRequest & { place: number })[], options: RequestOptions) {
+  // The requests without a key are all new, and come back in the order of their numbers.
+  return sql<RequestedUpdate>`
+    with input as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(slice)}::jsonb) as input (
+        place integer, commission_id text, action text, paid_at timestamptz, due_at timestamptz,
+        expected_unpaid boolean, expected_paid_at timestamptz, expected_amount bigint, expected_currency text,
+        reason text, idempotency_key text, supersede boolean
+      )
+    ), inserted as (
+      insert into commission_updates (
+        batch_id, commission_id, action, paid_at, due_at, expected_unpaid, expected_paid_at, expected_amount,
+        expected_currency, reason, requested_by, idempotency_key, supersede
+      )
+      select ${options.batchId}, commission_id, action, paid_at, due_at, expected_unpaid, expected_paid_at,
+             expected_amount, expected_currency, reason, coalesce(${options.requestedBy}::text, current_user),
+             idempotency_key, supersede
+      from input order by place
+      returning id, state, batch_id, idempotency_key
+    ), keyless_input as (
+      select place, row_number() over (order by place) as turn from input where idempotency_key is null
+    ), keyless as (
+      select id, state, batch_id, row_number() over (order by id) as turn from inserted where idempotency_key is null
+    )
+    select coalesce(keyless.id, new.id, old.id) as id,
+           old.id is null as "isNew",
+           coalesce(keyless.state, new.state, old.state) as state,
+           old.outcome,
+           coalesce(keyless.batch_id, new.batch_id, old.batch_id) as batch_id,
+           (select max(later.id) from commission_updates later
+            where later.commission_id = old.commission_id and later.id > old.id
+              and (later.action = 'due') = (old.action = 'due')
+              and later.state in ('pending', 'applied', 'unchanged')) as overtaken_by
+    from input
+    left join keyless_input using (place)
+    left join keyless using (turn)
+    left join inserted new on new.idempotency_key = btrim(input.idempotency_key)
+    left join commission_updates old on old.idempotency_key = btrim(input.idempotency_key) and new.id is null
+    order by input.place
+  `;
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+
+function refuseToWait(error: unknown): never {
+  if (error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE) {
+    throw new Busy(
+      'another transaction has asked for commission updates and has not ended yet, so nothing was queued: commit it or roll it back, and try again',
+      { cause: error },
+    );
+  }
+  throw error;
+}

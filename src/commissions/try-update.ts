@@ -1,0 +1,170 @@
+// One try at one request: read the commission, judge, change it, compare the answer. Knows the order of these steps;
+// refuses to know what a failed try costs, and who else is at work.
+//
+// The program has no conditional writes: between our GET and our PUT somebody else may change the commission, and the
+// PUT then wins. The time between the two is kept as short as the budget lets it be.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiClient, ReadCommission } from '../api/client.ts';
+import { type CommissionChange, commissionForm } from '../api/commission-form.ts';
+import { ApiRejected, AppError, describeError, WriteOutcomeUnknown } from '../errors.ts';
+import { type Ending, judgeAnswer, judgeUpdate, valuesOf } from './judge-update.ts';
+import type { ObservedCommission } from './mirror-commissions.ts';
+import type { RecordedCall, UpdateRecorder } from './record-updates.ts';
+import type { RecordedApi, SentRequest } from './recorded-api.ts';
+import type { ClaimedUpdate, CommissionValues } from './update-request.ts';
+
+export interface TryDeps {
+  readonly api: RecordedApi;
+  readonly recorder: Pick<UpdateRecorder, 'intend'>;
+  /** Called whenever the program answered with a commission. */
+  readonly onAnswer: () => void;
+}
+
+/** What a try came to. With `end` null it is not decided, and `error` says why; with both null the claim was lost. */
+export interface Tried {
+  readonly end: Ending | null;
+  readonly error: unknown;
+  readonly before: CommissionValues | null;
+  readonly after: CommissionValues | null;
+  readonly mayBeSent: boolean;
+  readonly calls: readonly RecordedCall[];
+  readonly observed: ObservedCommission | null;
+}
+
+/** A lost answer is usually a lost connection: the change is sent again at once, this often at most. */
+const MOST_PUTS = 3;
+const LONGEST_PAUSE_MS = 500;
+
+/**
+ * Gives back what the try came to; every failure of the program and every abort is data, so that the requests which
+ * were sent until then are known.
+ *
+ * Throws: the database's errors.
+ */
+export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signal: AbortSignal): Promise<Tried> {
+  const calls: RecordedCall[] = [];
+  let tried: Tried = {
+    end: null,
+    error: null,
+    before: null,
+    after: null,
+    mayBeSent: update.put_sent_at !== null,
+    calls,
+    observed: null,
+  };
+  for (let puts = 1; ; puts += 1) {
+    const read = await call(deps.api, 'GET', calls, null, (client) =>
+      client.getCommission(update.commission_id, { signal }),
+    );
+    if (!read.isAnswered) return { ...tried, ...rejection(read.error, signal) };
+    deps.onAnswer();
+    const live = read.answer.commission;
+    tried = { ...tried, observed: { commission: live, observedAt: read.answer.askedAt } };
+    const verdict = judgeUpdate(update, live, tried.mayBeSent);
+    if (verdict.kind === 'end') {
+      // Settled by reading: what was there before stands in the ledger since the PUT was announced.
+      return verdict.state === 'applied'
+        ? { ...tried, end: verdict, after: valuesOf(live) }
+        : { ...tried, end: verdict, before: valuesOf(live) };
+    }
+
+    const put = await send(deps, update, verdict.change, valuesOf(live), calls, signal);
+    if (put === null) return tried;
+    tried = { ...tried, before: valuesOf(live), mayBeSent: tried.mayBeSent || put.mayBeApplied };
+    if (put.isAnswered) {
+      deps.onAnswer();
+      const { commission, answeredAt } = put.answer;
+      return {
+        ...tried,
+        end: judgeAnswer(update, commission),
+        after: valuesOf(commission),
+        observed: { commission, observedAt: answeredAt },
+      };
+    }
+    if (!(put.error instanceof WriteOutcomeUnknown) || puts >= MOST_PUTS) {
+      return { ...tried, ...rejection(put.error, signal) };
+    }
+    const stopped = await pause(signal);
+    if (stopped !== null) return { ...tried, error: stopped.reason };
+  }
+}
+
+/** Gives back how a refusal of this one commission ends the request; any other error decides nothing. */
+function rejection(error: unknown, signal: AbortSignal): { end: Ending | null; error: unknown } {
+  // Whoever stops us may give any reason, also an answer to somebody else's request.
+  if (!(error instanceof ApiRejected) || error === signal.reason) return { end: null, error };
+  const state = REFUSALS.get(error.status);
+  if (state === undefined) return { end: null, error };
+  const outcome =
+    state === 'not_found'
+      ? 'the program has no such commission'
+      : [error.message, ...error.details].join('; ');
+  return { end: { kind: 'end', state, outcome, note: null }, error };
+}
+
+// Every other refusal (a redirect, 403, 405 …) says more about the address or the account than about one commission.
+const REFUSALS: ReadonlyMap<number, 'not_found' | 'rejected'> = new Map([
+  [404, 'not_found'],
+  [410, 'not_found'],
+  [400, 'rejected'],
+  [409, 'rejected'],
+  [422, 'rejected'],
+]);
+
+type Called =
+  | { readonly isAnswered: true; readonly answer: ReadCommission; readonly mayBeApplied: false }
+  | { readonly isAnswered: false; readonly error: unknown; readonly mayBeApplied: boolean };
+
+async function send(
+  { api, recorder }: TryDeps,
+  update: ClaimedUpdate,
+  change: CommissionChange,
+  before: CommissionValues,
+  calls: RecordedCall[],
+  signal: AbortSignal,
+): Promise<Called | null> {
+  const form = commissionForm(change);
+  const intentId = await recorder.intend({ updateId: update.id, before, form });
+  if (intentId === null) return null;
+  return call(api, 'PUT', calls, { intentId, form }, (client) =>
+    client.putCommission(update.commission_id, change, { signal }),
+  );
+}
+
+async function call(
+  api: RecordedApi,
+  method: 'GET' | 'PUT',
+  calls: RecordedCall[],
+  put: { readonly intentId: number; readonly form: string } | null,
+  request: (client: ApiClient) => Promise<ReadCommission>,
+): Promise<Called> {
+  const sent: SentRequest[] = [];
+  const common = { method, sent, form: put?.form ?? null, intentId: put?.intentId ?? null };
+  try {
+    const answer = await api.record(sent, request);
+    calls.push({ ...common, error: null, received: valuesOf(answer.commission) });
+    return { isAnswered: true, answer, mayBeApplied: false };
+  } catch (error) {
+    const code = error instanceof AppError ? error.code : 'ABORTED';
+    calls.push({ ...common, error: { code, message: describeError(error) }, received: null });
+    return { isAnswered: false, error, mayBeApplied: method === 'PUT' && isMaybeApplied(error, sent) };
+  }
+}
+
+// An abort leaves open what became of the request that was in flight.
+function isMaybeApplied(error: unknown, sent: readonly SentRequest[]): boolean {
+  if (error instanceof AppError) return error instanceof WriteOutcomeUnknown;
+  const last = sent.at(-1)?.status;
+  return last !== undefined && (last === null || last < 300 || last >= 500);
+}
+
+async function pause(signal: AbortSignal): Promise<AbortSignal | null> {
+  try {
+    await sleep(Math.random() * LONGEST_PAUSE_MS, undefined, { signal });
+    return null;
+  } catch (error) {
+    if (signal.aborted) return signal;
+    throw error;
+  }
+}

@@ -1,0 +1,78 @@
+// What a commission update is: the words of a request and of its ledger line. Pure; the columns' meaning stands in
+// their comments in the database.
+
+import type { Instant } from '../api/slot.ts';
+
+/** Every action, in the order of the documentation. */
+export const ACTIONS = ['pay', 'unpay', 'due'] as const;
+
+export type Action = (typeof ACTIONS)[number];
+
+/** The states in which a request ends. */
+export const END_STATES = [
+  'applied',
+  'unchanged',
+  'conflict',
+  'not_found',
+  'rejected',
+  'failed',
+  'superseded',
+  'cancelled',
+] as const;
+
+export type EndState = (typeof END_STATES)[number];
+export type UpdateState = 'pending' | EndState;
+
+/** The ends that somebody has to look at: the program does not have what was asked. */
+export const BAD_STATES: readonly UpdateState[] = ['conflict', 'not_found', 'rejected', 'failed'];
+
+/** What somebody asks for; each field as the column of the same name. Instants are ISO 8601 with a zone. */
+export interface UpdateRequest {
+  readonly commission_id: string;
+  readonly action: Action;
+  readonly paid_at: Instant | null;
+  readonly due_at: Instant | null;
+  readonly expected_unpaid: boolean;
+  readonly expected_paid_at: Instant | null;
+  readonly expected_amount: number | null;
+  readonly expected_currency: string | null;
+  readonly reason: string | null;
+  readonly idempotency_key: string | null;
+  readonly supersede: boolean;
+}
+
+/** A request as the writer works on it. */
+export interface ClaimedUpdate extends UpdateRequest {
+  readonly id: number;
+  readonly attempts: number;
+  /** Set where an earlier try may have sent the change. */
+  readonly put_sent_at: Instant | null;
+}
+
+/** The part of a commission that a payment is about: what the ledger keeps of each answer. */
+export interface CommissionValues {
+  readonly paid_at: string | null;
+  readonly due_at: string | null;
+  readonly amount: number;
+  readonly currency: string;
+  readonly state: string | null;
+  readonly voided_at: string | null;
+}
+
+/** Gives back the request that leaves out everything optional. */
+export function plainRequest(
+  request: Pick<UpdateRequest, 'commission_id' | 'action'> & Partial<UpdateRequest>,
+): UpdateRequest {
+  return {
+    paid_at: null,
+    due_at: null,
+    expected_unpaid: false,
+    expected_paid_at: null,
+    expected_amount: null,
+    expected_currency: null,
+    reason: null,
+    idempotency_key: null,
+    supersede: false,
+    ...request,
+  };
+}

@@ -1,0 +1,319 @@
+// What becomes of a request: each terminal state, through every kind of failure, with its trace in the ledger.
+
+import { describe, expect, test } from 'vitest';
+import { drainUpdates } from '../../src/commissions/drain-updates.ts';
+import { ApiUnauthorized } from '../../src/errors.ts';
+import { makeTestApi, PAID_AT, silent, useWriter } from './start-writer.ts';
+
+const writer = useWriter();
+
+describe('a request', () => {
+  test('to pay ends as applied, with what was there before, and the mirror shows it', async () => {
+    const { fresh, ask, drain, row, program, attempts, database } = writer();
+    const { id, amount, currency } = await fresh();
+    const [asked] = await ask({
+      commission_id: id,
+      action: 'pay',
+      paid_at: PAID_AT,
+      reason: 'October payout',
+    });
+
+    expect(await drain()).toEqual({ ended: { applied: 1 }, deferred: 0 });
+
+    expect(await row(asked?.id)).toMatchObject({
+      state: 'applied',
+      outcome: `marked paid at ${PAID_AT}`,
+      note: null,
+      before: { paid_at: null, amount, currency },
+      after: { amount, currency },
+      attempts: 0,
+      requested_by: 'finance',
+    });
+    expect((await program(id)).paid_at).toBe('2026-10-05T12:00:00.000Z');
+    expect(await attempts(asked?.id)).toMatchObject([
+      { method: 'GET', status: 200, sent: null },
+      { method: 'PUT', status: 200, sent: 'paid_at=2026-10-05T12%3A00%3A00Z', error: null },
+    ]);
+    const mirrored = await database.pool.query(
+      `select co.paid_at, sa.affiliate_id is not null as has_sale from commissions co join sales sa on sa.id = co.sale_id where co.id = $1`,
+      [id],
+    );
+    expect(mirrored.rows).toEqual([{ paid_at: PAID_AT, has_sale: true }]);
+  });
+
+  test('that holds already ends as unchanged without a PUT', async () => {
+    const { fresh, ask, drain, row, received } = writer();
+    const { id, due_at } = await fresh();
+    const asked = await ask(
+      { commission_id: id, action: 'unpay' },
+      { commission_id: id, action: 'due', due_at },
+    );
+    await drain();
+    expect(await row(asked[0]?.id)).toMatchObject({
+      state: 'unchanged',
+      outcome: 'is unpaid already: nothing was sent',
+    });
+    expect(await row(asked[1]?.id)).toMatchObject({ state: 'unchanged' });
+    expect(received('PUT')).toEqual([]);
+  });
+
+  test('whose expectation fails ends as conflict, naming what was expected and what is', async () => {
+    const { fresh, ask, drain, row, received } = writer();
+    const { id, amount, currency } = await fresh();
+    const [asked] = await ask({
+      commission_id: id,
+      action: 'pay',
+      paid_at: PAID_AT,
+      expected_paid_at: '2026-09-01T00:00:00Z',
+      expected_amount: amount + 1,
+      expected_currency: currency === 'USD' ? 'EUR' : 'USD',
+    });
+    await drain();
+    const { state, outcome } = await row(asked?.id);
+    expect(state).toBe('conflict');
+    expect(outcome).toContain('expected it to be paid at 2026-09-01T00:00:00Z, but it is unpaid');
+    expect(outcome).toContain(`expected the amount ${amount + 1}, but it is ${amount}`);
+    expect(outcome).toContain(`but it is ${currency}`);
+    expect(received('PUT')).toEqual([]);
+  });
+
+  test('for a commission that is gone ends as not_found, and the mirror marks it deleted', async () => {
+    const { fresh, ask, drain, row, sandbox, database } = writer();
+    const { id } = await fresh();
+    const [first] = await ask({ commission_id: id, action: 'unpay' });
+    await drain();
+    expect((await row(first?.id)).state).toBe('unchanged');
+    await sandbox.program.deleteCommission(id);
+    const [second] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
+    await drain();
+    expect((await row(second?.id)).state).toBe('not_found');
+    const { rows } = await database.pool.query(
+      'select _deleted_at is not null as gone from commissions where id = $1',
+      [id],
+    );
+    expect(rows).toEqual([{ gone: true }]);
+  });
+
+  test('for a voided commission ends as rejected, and nothing is sent', async () => {
+    const { fresh, ask, drain, row, sandbox, received } = writer();
+    const { id } = await fresh();
+    await sandbox.program.updateCommission(id, { voided_at: PAID_AT, state: 'voided' });
+    const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
+    await drain();
+    const { state } = await row(asked?.id);
+    // The contract's own spelling does not show that a commission is voided.
+    expect(['rejected', 'applied']).toContain(state);
+    expect(received('PUT').length).toBe(state === 'rejected' ? 0 : 1);
+  });
+
+  test('whose time the program cuts ends as applied with a note', async () => {
+    const { fresh, ask, drain, row } = writer();
+    const { id } = await fresh();
+    const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: '2026-10-05T12:00:00.123456Z' });
+    await drain();
+    expect(await row(asked?.id)).toMatchObject({
+      state: 'applied',
+      note: 'the program keeps 2026-10-05T12:00:00.123Z: it cut the fraction of the second',
+    });
+  });
+
+  test('can take a payment back', async () => {
+    const { fresh, ask, drain, row, program } = writer();
+    const { id } = await fresh();
+    const asked = await ask(
+      { commission_id: id, action: 'pay', paid_at: PAID_AT },
+      { commission_id: id, action: 'unpay', expected_paid_at: PAID_AT },
+    );
+    await drain();
+    expect(await row(asked[1]?.id)).toMatchObject({ state: 'applied', outcome: 'marked unpaid' });
+    expect((await program(id)).paid_at).toBeNull();
+  });
+});
+
+describe('requests for one commission', () => {
+  test('apply in the order in which they were asked for, whatever the concurrency', async () => {
+    const { fresh, ask, drain, program, received } = writer();
+    const { id } = await fresh();
+    const hours = Array.from(
+      { length: 12 },
+      (_, hour) => `2026-10-05T${String(hour).padStart(2, '0')}:00:00Z`,
+    );
+    await ask(...hours.map((paid_at) => ({ commission_id: id, action: 'pay' as const, paid_at })));
+    await Promise.all([drain({ concurrency: 8 }), drain({ concurrency: 8 })]);
+    expect(received('PUT').length).toBe(12);
+    expect((await program(id)).paid_at).toBe('2026-10-05T11:00:00.000Z');
+  });
+
+  test('that supersede drop the older ones, and only those that set the same value', async () => {
+    const { fresh, ask, drain, row, received } = writer();
+    const { id } = await fresh();
+    const older = await ask(
+      { commission_id: id, action: 'pay', paid_at: PAID_AT },
+      { commission_id: id, action: 'due', due_at: '2026-12-01T00:00:00Z' },
+    );
+    const [newer] = await ask({
+      commission_id: id,
+      action: 'pay',
+      paid_at: '2026-10-06T00:00:00Z',
+      supersede: true,
+    });
+    await drain();
+    expect(await row(older[0]?.id)).toMatchObject({
+      state: 'superseded',
+      outcome: `superseded by request ${newer?.id} before anything was sent`,
+    });
+    expect((await row(older[1]?.id)).state).toBe('applied');
+    expect((await row(newer?.id)).state).toBe('applied');
+    expect(received('PUT').length).toBe(2);
+  });
+});
+
+describe('a change whose answer is lost', () => {
+  for (const kind of ['reset-after', 'cut', 'truncated'] as const) {
+    test(`(${kind}) is found by reading, and is not sent again`, async () => {
+      const { fresh, ask, drain, row, received, sandbox, attempts } = writer();
+      const { id } = await fresh();
+      const [asked] = await ask({
+        commission_id: id,
+        action: 'pay',
+        paid_at: PAID_AT,
+        expected_unpaid: true,
+      });
+      sandbox.setFaults({ shares: {}, exact: [{ kind, method: 'PUT' }] });
+      await drain();
+      expect(await row(asked?.id)).toMatchObject({
+        state: 'applied',
+        note: 'the answer to the change was lost; reading the commission showed that it had arrived',
+        before: { paid_at: null },
+        after: { paid_at: '2026-10-05T12:00:00.000Z' },
+      });
+      expect(received('PUT').length).toBe(1);
+      const puts = (await attempts(asked?.id)).filter(({ method }) => method === 'PUT');
+      expect(puts).toMatchObject([{ error_code: 'WRITE_UNKNOWN' }]);
+    });
+  }
+
+  for (const kind of ['5xx', 'reset', 'html'] as const) {
+    test(`(${kind}) and that did not arrive is sent again`, async () => {
+      const { fresh, ask, drain, row, received, sandbox, program } = writer();
+      const { id } = await fresh();
+      const [asked] = await ask({
+        commission_id: id,
+        action: 'pay',
+        paid_at: PAID_AT,
+        expected_unpaid: true,
+      });
+      sandbox.setFaults({ shares: {}, exact: [{ kind, method: 'PUT' }] });
+      await drain();
+      expect(await row(asked?.id)).toMatchObject({ state: 'applied', note: null, attempts: 0 });
+      expect(received('PUT').length).toBe(2);
+      expect((await program(id)).paid_at).toBe('2026-10-05T12:00:00.000Z');
+    });
+  }
+});
+
+describe('a program that refuses', () => {
+  test('the secret ends the drain before a second request is tried, and every row stays pending', async () => {
+    const { freshMany, ask, row, sandbox, db, received, drain } = writer();
+    const commissions = await freshMany(5);
+    const asked = await ask(
+      ...commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
+    );
+    const api = makeTestApi(db, sandbox.url, { secret: 'wrong' });
+    const drained = drainUpdates(
+      { api, db, log: silent },
+      { concurrency: 8, signal: AbortSignal.timeout(10_000) },
+    );
+    await expect(drained).rejects.toBeInstanceOf(ApiUnauthorized);
+    await api.client.close();
+    expect(received().length).toBe(1);
+    for (const { id } of asked) {
+      expect(await row(id)).toMatchObject({ state: 'pending', attempts: 0, claimed_by: null });
+    }
+    expect(await drain()).toMatchObject({ ended: { applied: 5 } });
+  });
+
+  test('everything with 404 because the address is wrong ends the drain, and burns no row', async () => {
+    const { fresh, ask, row, sandbox, db, drain } = writer();
+    const { id } = await fresh();
+    const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
+    const api = makeTestApi(db, `${sandbox.url}/elsewhere`);
+    const drained = drainUpdates(
+      { api, db, log: silent },
+      { concurrency: 8, signal: AbortSignal.timeout(10_000) },
+    );
+    await expect(drained).rejects.toMatchObject({ code: 'API_REJECTED', status: 404 });
+    await api.client.close();
+    expect(await row(asked?.id)).toMatchObject({ state: 'pending', attempts: 0, claimed_by: null });
+    await drain();
+  });
+
+  test('everything for a while costs no row', async () => {
+    const { freshMany, ask, drain, row, sandbox } = writer();
+    const commissions = await freshMany(6);
+    const asked = await ask(
+      ...commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
+    );
+    sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', after: 3, times: 60 }] });
+    expect(await drain()).toMatchObject({ ended: { applied: 6 } });
+    // A try that fails just before the program is back may count: one of twelve.
+    for (const { id } of asked) expect((await row(id)).attempts).toBeLessThanOrEqual(1);
+  });
+
+  test('one commission again and again ends that request as failed, and no other', async () => {
+    const { freshMany, ask, drain, row, sandbox, received } = writer();
+    const commissions = await freshMany(4);
+    const poisoned = commissions[1]?.id ?? '';
+    const asked = await ask(
+      ...commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
+    );
+    sandbox.setFaults({
+      shares: {},
+      exact: [{ kind: '5xx', times: 1_000_000, route: `/v1/commissions/${poisoned}` }],
+    });
+    // Each further try is due only after a wait.
+    let failed = 0;
+    while (failed === 0) failed = (await drain()).ended.failed ?? 0;
+    const states = await Promise.all(asked.map(async ({ id }) => (await row(id)).state));
+    expect(states).toEqual(['applied', 'failed', 'applied', 'applied']);
+    const { outcome, last_error, attempts } = await row(asked[1]?.id);
+    expect(outcome).toContain('given up after 12 tries, while the program answered others');
+    expect(last_error).toContain('the program failed on GET');
+    expect(attempts).toBe(12);
+    expect(received('PUT').length).toBe(3);
+  });
+
+  test('with 429 costs no row an attempt', async () => {
+    const { freshMany, ask, drain, row, sandbox } = writer();
+    const commissions = await freshMany(3);
+    const asked = await ask(
+      ...commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
+    );
+    sandbox.setFaults({ shares: {}, exact: [{ kind: '429', after: 2, times: 15 }] });
+    expect(await drain()).toMatchObject({ ended: { applied: 3 } });
+    for (const { id } of asked) expect(await row(id)).toMatchObject({ attempts: 0, state: 'applied' });
+  });
+});
+
+describe('a drain', () => {
+  test('that is aborted gives back what it has not done', async () => {
+    const { freshMany, ask, drain, row, sandbox } = writer();
+    const commissions = await freshMany(4);
+    const asked = await ask(
+      ...commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
+    );
+    sandbox.setFaults({ shares: {}, exact: [{ kind: 'stall', after: 2, times: 100 }] });
+    const controller = new AbortController();
+    const drained = drain({ signal: controller.signal, onEnd: () => controller.abort(new Error('stopped')) });
+    await expect(drained).rejects.toThrow('stopped');
+    sandbox.setFaults({ shares: {}, exact: [] });
+    const states = await Promise.all(asked.map(({ id }) => row(id)));
+    expect(states.map(({ state, claimed_by }) => [state, claimed_by])).toEqual([
+      ['applied', null],
+      ['pending', null],
+      ['pending', null],
+      ['pending', null],
+    ]);
+    expect(await drain()).toMatchObject({ ended: { applied: 3 } });
+  });
+});
