@@ -3,13 +3,15 @@
 
 import { CommanderError } from 'commander';
 import { DatabaseError } from 'pg';
+import { asDatabaseError } from '../db/as-database-error.ts';
 import { AppError, ConfigError, describeError } from '../errors.ts';
 import type { ExitCode } from './exit-code.ts';
 import { Stopped } from './lifetime.ts';
 import { printError } from './print.ts';
 
 /** Gives back the exit code that the error stands for, after saying on stderr what happened. */
-export function reportError(error: unknown): ExitCode {
+export function reportError(thrown: unknown): ExitCode {
+  const error = asDatabaseError(thrown);
   // commander has printed its own message, or the help that was asked for.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof Stopped) {

@@ -2,6 +2,7 @@
 
 import { MAXIMUM_LIMIT } from '../contract/list-envelope.ts';
 import type { ListedResource } from '../contract/resources.ts';
+import { asDatabaseError } from '../db/as-database-error.ts';
 import { AppError, describeError } from '../errors.ts';
 import { noteCounters, replaceCounters } from '../mirror/covered-counters.ts';
 import { openRun } from '../mirror/open-run.ts';
@@ -63,7 +64,8 @@ async function runLocked(
     const walked = await walk(deps, loader, input, run);
     await loader.saveRequests();
     return await finish(deps, loader, input, run, walked);
-  } catch (error) {
+  } catch (thrown) {
+    const error = asDatabaseError(thrown);
     const stop = {
       state: signal?.aborted ? ('interrupted' as const) : ('failed' as const),
       code: error instanceof AppError ? error.code : null,

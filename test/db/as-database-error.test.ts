@@ -1,0 +1,42 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { asDatabaseError } from '../../src/db/as-database-error.ts';
+import { makePool } from '../../src/db/pool.ts';
+import { DatabaseUnreachable } from '../../src/errors.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+const log = pino({ level: 'silent' });
+
+async function failureOf(work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    await work();
+  } catch (error) {
+    return asDatabaseError(error);
+  }
+  throw new Error('nothing failed');
+}
+
+test('a connection that the server ends is unreachable, both at once and for the statement after it', async () => {
+  const { pool } = await createTestDatabase();
+  const client = await pool.connect();
+  const { rows } = await client.query('select pg_backend_pid() as pid');
+  const running = failureOf(() => client.query('select pg_sleep(60)'));
+  await pool.query('select pg_terminate_backend($1)', [rows[0].pid]);
+  expect(await running).toBeInstanceOf(DatabaseUnreachable);
+  expect(await failureOf(() => client.query('select 1'))).toBeInstanceOf(DatabaseUnreachable);
+  client.release(true);
+});
+
+test('a server that is not there is unreachable', async () => {
+  const url = 'postgres://nobody@127.0.0.1:1/none';
+  const pool = makePool({ log }, { url, schema: 'mirror', max: 1, applicationName: 'test' });
+  const error = await failureOf(() => pool.query('select 1'));
+  expect(error).toBeInstanceOf(DatabaseUnreachable);
+  expect(error).toHaveProperty('retry', 'soon');
+  await pool.end();
+});
+
+test('a statement that the database refuses stays what it is', async () => {
+  const { pool } = await createTestDatabase();
+  expect(await failureOf(() => pool.query('select nonsense'))).toHaveProperty('code', '42703');
+});

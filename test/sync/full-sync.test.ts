@@ -1,0 +1,247 @@
+// A full sync end to end, over HTTP and into Postgres: what it loads, counts, marks and resumes.
+
+import { pino } from 'pino';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { openRun } from '../../src/mirror/open-run.ts';
+import { runSync } from '../../src/sync/run-sync.ts';
+import { readMirror, readProgram } from '../support/compare-with-program.ts';
+import { useSyncing } from './syncing.ts';
+
+const given = useSyncing({ affiliates: 40, referrals: 600 });
+
+beforeEach(async () => {
+  const { database } = given();
+  await database.pool.query(
+    `truncate affiliates, campaigns, links, referrals, sync_runs, seen_ids, rejected_records, schema_drift,
+       record_history, covered_counters restart identity`,
+  );
+});
+
+async function count(sql: string): Promise<number> {
+  const { rows } = await given().database.pool.query(`select count(*) as count from ${sql}`);
+  return rows[0].count;
+}
+
+describe('a full sync', () => {
+  test('makes the mirror equal to the program, verified, with counts that add up', async () => {
+    const { syncBoth, sandbox, database } = given();
+    const [affiliates, referrals] = await syncBoth();
+    expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
+    expect(affiliates).toMatchObject({
+      state: 'succeeded',
+      verified: true,
+      total: 40,
+      rows: { seen: 80, inserted: 40, updated: 0, unchanged: 0, rejected: 0, repeated: 40 },
+    });
+    expect(referrals).toMatchObject({
+      state: 'succeeded',
+      verified: true,
+      total: 600,
+      distinct: 600,
+      requests: 7,
+      pages: 7,
+      rows: { seen: 700, inserted: 600, repeated: 100 },
+    });
+  });
+
+  test('of an unchanged program writes no mirrored row', async () => {
+    const { syncBoth, database } = given();
+    await syncBoth();
+    const written = async () => {
+      await database.pool.query('select pg_stat_force_next_flush()');
+      const { rows } = await database.pool.query(
+        `select sum(n_tup_ins + n_tup_upd + n_tup_del) as written from pg_stat_user_tables
+         where schemaname = 'mirror' and relname in ('affiliates', 'campaigns', 'links', 'referrals', 'record_history')`,
+      );
+      return rows[0].written;
+    };
+    const xmins = () => database.pool.query('select id, xmin::text, ctid::text from referrals order by id');
+    const before = await xmins();
+    const writtenBefore = await written();
+    const [, referrals] = await syncBoth();
+    expect(referrals).toMatchObject({ rows: { inserted: 0, updated: 0, unchanged: 600, repeated: 100 } });
+    expect((await xmins()).rows).toEqual(before.rows);
+    expect(await written()).toBe(writtenBefore);
+  });
+
+  test('takes over what changed, and keeps what was there before', async () => {
+    const { syncBoth, sandbox, database } = given();
+    await syncBoth();
+    const [lead] = await sandbox.allReferrals('conversion_state=lead');
+    await sandbox.program.updateReferral(lead?.id ?? '', { conversion_state: 'conversion' });
+    await sandbox.program.insertReferral();
+    const [, referrals] = await syncBoth();
+    expect(referrals).toMatchObject({ rows: { inserted: 1, updated: 1 } });
+    expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
+    const { rows } = await database.pool.query(
+      `select change, before ->> 'conversion_state' as before, after ->> 'conversion_state' as after, run_id
+       from record_history where table_name = 'referrals'`,
+    );
+    expect(rows).toEqual([
+      { change: 'updated', before: 'lead', after: 'conversion', run_id: referrals?.runId },
+    ]);
+  });
+
+  test('marks a vanished referral deleted after looking for it, and takes it back when it returns', async () => {
+    const { syncBoth, sync, sandbox, database } = given();
+    await syncBoth();
+    const [converted] = await sandbox.allReferrals('conversion_state=lead');
+    const [visitor] = await sandbox.allReferrals('conversion_state=visitor');
+    const before = await database.pool.query(`select * from referrals where id = any($1) order by id`, [
+      [converted?.id, visitor?.id],
+    ]);
+    const { rows: kept } = await database.pool.query(`select * from sandbox.referrals where id = $1`, [
+      converted?.id,
+    ]);
+    await sandbox.program.deleteReferral(converted?.id ?? '');
+    await sandbox.program.deleteReferral(visitor?.id ?? '');
+    expect(await sync('referrals')).toMatchObject({ state: 'succeeded', deleted: 2, deletesHeldBack: 0 });
+    const { rows } = await database.pool.query(
+      `select * from referrals where _deleted_at is not null order by id`,
+    );
+    const content = (row: Record<string, unknown>) =>
+      Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith('_')));
+    expect(rows.map(content)).toEqual(before.rows.map(content));
+    expect(await count(`record_history where change = 'deleted'`)).toBe(2);
+
+    await sandbox.program.insertReferral(kept[0]);
+    expect(await sync('referrals')).toMatchObject({ deleted: 0 });
+    expect(await count(`referrals where _deleted_at is not null`)).toBe(1);
+    expect(await count(`record_history where change = 'resurrected'`)).toBe(1);
+  });
+
+  test('holds back more deletions than it believes, until it is told to accept them', async () => {
+    const { syncBoth, sync, sandbox, database } = given();
+    await syncBoth();
+    const vanishing = (await sandbox.allReferrals()).slice(100, 120);
+    for (const { id } of vanishing) await sandbox.program.deleteReferral(id);
+    expect(await sync('referrals')).toMatchObject({
+      state: 'succeeded',
+      verified: true,
+      deleted: 0,
+      deletesHeldBack: 20,
+    });
+    expect(await count(`referrals where _deleted_at is not null`)).toBe(0);
+    expect(await sync('referrals', { acceptDeletes: true })).toMatchObject({
+      deleted: 20,
+      deletesHeldBack: 0,
+    });
+    expect(await readMirror(database.pool)).toEqual(
+      expect.objectContaining({ referrals: (await readProgram(sandbox)).referrals }),
+    );
+  });
+
+  test('deletes nothing and says so where the program states more records than it serves', async () => {
+    const { syncBoth, sync, sandbox, db, api } = given();
+    await syncBoth();
+    const [gone] = await sandbox.allReferrals('conversion_state=lead');
+    await sandbox.program.deleteReferral(gone?.id ?? '');
+    const lying: typeof api = {
+      ...api,
+      list: async (...args) => {
+        const page = await api.list(...args);
+        const pagination = { ...page.pagination, total_count: page.pagination.total_count + 1 };
+        return { ...page, pagination };
+      },
+    };
+    const summary = await runSync(
+      { api: lying, db, log: pino({ level: 'silent' }) },
+      { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: true },
+    );
+    expect(summary).toMatchObject({ state: 'partial', verified: false, deleted: 0 });
+    expect(await count(`referrals where _deleted_at is not null`)).toBe(0);
+    await sync('referrals');
+    expect(await count(`referrals where _deleted_at is not null`)).toBe(1);
+  });
+
+  test('loads the rest of a page that holds a record which does not fit, and never marks that one deleted', async () => {
+    const { syncBoth, sync, sandbox, database } = given();
+    await sandbox.program.insertReferral({ id: 'no-uuid' });
+    const [, referrals] = await syncBoth();
+    expect(referrals).toMatchObject({ state: 'succeeded', rows: { rejected: 1 } });
+    const { rows } = await database.pool.query('select record_id, reason, payload from rejected_records');
+    expect(rows).toMatchObject([{ record_id: null, payload: { id: 'no-uuid' } }]);
+    expect(await count('referrals')).toBe((referrals?.total ?? 0) - 1);
+
+    // While a record without a usable identifier stands in the list, nobody can tell which row is missing.
+    const [other] = await sandbox.allReferrals('conversion_state=lead').catch(() => []);
+    await sandbox.program.deleteReferral(other?.id ?? '');
+    expect(await sync('referrals')).toMatchObject({
+      deleted: 0,
+      deletesHeldBack: other === undefined ? 0 : 1,
+    });
+    await sandbox.program.deleteReferral('no-uuid');
+  });
+});
+
+describe('one run of a resource at a time', () => {
+  test('a second run ends as skipped, says who holds it, and is in the ledger', async () => {
+    const { sync, sandbox } = given();
+    sandbox.setFaults({ shares: {}, exact: [{ kind: 'stall', times: 1 }] });
+    const controller = new AbortController();
+    const first = sync('affiliates', { signal: controller.signal });
+    await expect.poll(() => count(`sync_runs where state = 'running'`)).toBe(1);
+    const second = await sync('affiliates');
+    expect(second).toMatchObject({ state: 'skipped', requests: 0 });
+    expect(second.reason).toMatch(/another sync of affiliates is at work: test \(connected since /);
+    expect(await count(`sync_runs where state = 'skipped'`)).toBe(1);
+    controller.abort(new Error('enough'));
+    await expect(first).rejects.toThrow('enough');
+    expect(await count(`sync_runs where state = 'interrupted'`)).toBe(1);
+    sandbox.setFaults({ shares: {}, exact: [] });
+  });
+});
+
+describe('a run that stopped short', () => {
+  test('goes on from its checkpoint: the head and one page are read twice, and the ledger shows one run', async () => {
+    const { sync, sandbox, database } = given();
+    await sync('affiliates');
+    sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', after: 4, times: 5 }] });
+    const already = sandbox.requests.length;
+    await expect(sync('referrals')).rejects.toThrow(/50\d/);
+    expect(sandbox.requests.length - already).toBe(4 + 5);
+    expect(await count(`sync_runs where state = 'failed' and error_code = 'API_UNAVAILABLE'`)).toBe(1);
+    sandbox.setFaults({ shares: {}, exact: [] });
+    const before = sandbox.requests.length;
+    const summary = await sync('referrals');
+    const inProgram = (await sandbox.referrals('?limit=1')).pagination.total_count;
+    expect(summary).toMatchObject({
+      state: 'succeeded',
+      verified: true,
+      requests: 9 + 4,
+      rows: { inserted: inProgram, unchanged: 0 },
+    });
+    // Pages 5 and 6, the one before them again, and the head; and the test's own request for the total.
+    expect(sandbox.requests.length - before).toBe(4 + 1);
+    expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
+  });
+
+  test('can commit nothing more once another process has taken it over', async () => {
+    const { db, database, sync, sandbox } = given();
+    await sync('affiliates');
+    sandbox.setFaults({ shares: {}, exact: [{ kind: 'stall', after: 2, times: 1 }] });
+    const stalled = sync('referrals');
+    await expect.poll(() => count(`sync_runs where resource = 'referrals' and pages = 2`)).toBe(1);
+    // Its lock is gone, as after a restart of Postgres, and another process takes the run up.
+    await database.pool.query(
+      `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objsubid = 1
+         and database = (select oid from pg_database where datname = current_database())`,
+    );
+    const taken = await openRun(db, { resource: 'referrals', mode: 'full' });
+    expect(taken.attempt).toBe(2);
+    sandbox.setFaults({ shares: {}, exact: [] });
+    await expect(stalled).rejects.toThrow(/was taken over by another process/);
+    expect(await count(`sync_runs where state = 'running' and attempt = 2 and pages = 2`)).toBe(1);
+  });
+
+  test('starts its walk over where a crash of Postgres emptied what it had seen', async () => {
+    const { sync, sandbox, database } = given();
+    await sync('affiliates');
+    sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', after: 4, times: 5 }] });
+    await expect(sync('referrals')).rejects.toThrow();
+    sandbox.setFaults({ shares: {}, exact: [] });
+    await database.pool.query('truncate seen_ids');
+    expect(await sync('referrals')).toMatchObject({ state: 'succeeded', verified: true });
+    expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
+  });
+});
