@@ -3,7 +3,8 @@
 //
 // Times. A row's _first_seen_at and _changed_at are times of observation, like _observed_at: a load gives the same
 // rows whenever it commits. An unchanged row is not written, so its _observed_at stays at the observation that wrote
-// it (`touch` is for single reads, which must stand against every older page).
+// it (`touch` is for single reads, which must stand against every older page). The price: content that flips there
+// and back between three answers, and whose middle answer commits last, ends as the middle one until the next sync.
 
 import { setImmediate } from 'node:timers/promises';
 import { CompiledQuery } from 'kysely';
@@ -65,6 +66,8 @@ export interface LoadResult extends LoadCounts {
  * Loads the pages and gives back how every record was counted: by what it did to its own row; nested rows are loaded
  * and not counted. Of several observations of a record the newest counts, and one that is older than its row's
  * changes nothing.
+ * One load to a transaction, before anything else in it is locked: a second one could wait for another's and that
+ * one for it.
  * Idempotent: yes; the second load of the same pages writes no row.
  */
 export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Promise<LoadResult> {

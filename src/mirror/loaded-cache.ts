@@ -5,12 +5,13 @@
 // nested record that is older than what it holds and differs is superseded, whatever the order of pages.
 
 import { isDeepStrictEqual } from 'node:util';
+import type { MirroredTable } from './mirrored-tables.ts';
 
-/** About 1.5 KB each: bounded, so that memory does not grow with the program. The oldest entry goes first. */
+/** Of each table; about 1.5 KB each. Bounded, so that memory does not grow with the program. */
 const ENTRIES_KEPT = 10_000;
 
 interface Entry {
-  readonly record: unknown;
+  readonly record: object;
   /** The affiliate that the record belongs to by where it stood, which its row holds too. */
   readonly owner: string | null;
   readonly observedAtMicros: number;
@@ -23,42 +24,62 @@ export interface LoadedCache {
 
 export interface CacheBatch {
   /** What the run knows of the record: the same content, something newer, or neither. */
-  compare(key: string, entry: Entry): 'same' | 'superseded' | 'unknown';
-  note(key: string, entry: Entry): void;
+  compare(table: MirroredTable, id: string, entry: Entry): 'same' | 'superseded' | 'unknown';
+  /** Notes what is loaded, or need not be since it is the same. */
+  note(table: MirroredTable, id: string, entry: Entry): void;
   /** Call after the commit, and only then. */
   learn(): void;
 }
 
+type Entries = Map<string, Entry>;
+
 /** Gives back an empty memory for one run. */
 export function makeLoadedCache(): LoadedCache {
-  const committed = new Map<string, Entry>();
+  const committed = new Map<MirroredTable, Entries>();
   return {
     openBatch() {
-      const noted = new Map<string, Entry>();
+      const noted = new Map<MirroredTable, Entries>();
+      const find = (table: MirroredTable, id: string) =>
+        noted.get(table)?.get(id) ?? committed.get(table)?.get(id);
       return {
-        compare(key, entry) {
-          const held = noted.get(key) ?? committed.get(key);
+        compare(table, id, entry) {
+          const held = find(table, id);
           if (held === undefined) return 'unknown';
           if (held.owner === entry.owner && isSame(held.record, entry.record)) return 'same';
           return entry.observedAtMicros < held.observedAtMicros ? 'superseded' : 'unknown';
         },
-        note(key, entry) {
-          const held = noted.get(key) ?? committed.get(key);
-          if (held === undefined || entry.observedAtMicros >= held.observedAtMicros) noted.set(key, entry);
+        note(table, id, entry) {
+          const held = find(table, id);
+          if (held !== undefined && entry.observedAtMicros < held.observedAtMicros) return;
+          entriesOf(noted, table).set(id, entry);
         },
         learn() {
-          for (const [key, entry] of noted) {
-            committed.delete(key);
-            committed.set(key, entry);
-          }
-          for (const key of committed.keys()) {
-            if (committed.size <= ENTRIES_KEPT) break;
-            committed.delete(key);
-          }
+          for (const [table, entries] of noted) remember(entriesOf(committed, table), entries);
         },
       };
     },
   };
+}
+
+function entriesOf(tables: Map<MirroredTable, Entries>, table: MirroredTable): Entries {
+  let entries = tables.get(table);
+  if (entries === undefined) {
+    entries = new Map();
+    tables.set(table, entries);
+  }
+  return entries;
+}
+
+// Set again, an entry moves to the end: the one that was not met for longest is forgotten first.
+function remember(kept: Entries, entries: Entries): void {
+  for (const [id, entry] of entries) {
+    kept.delete(id);
+    kept.set(id, entry);
+  }
+  for (const id of kept.keys()) {
+    if (kept.size <= ENTRIES_KEPT) break;
+    kept.delete(id);
+  }
 }
 
 // Most fields are plain values, and comparing those first is an order of magnitude faster than isDeepStrictEqual.

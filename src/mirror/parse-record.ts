@@ -33,9 +33,7 @@ export function parseRecord(
   const reading: Reading = { deps, observedAtMicros, rows: [], loaded: [] };
   const reason = readInto(reading, RECORD_KINDS[table], record, '', null);
   if (reason !== null) return { id: usableId(record), reason };
-  for (const { key, record: nested, owner } of reading.loaded) {
-    deps.cache?.note(key, { record: nested, owner, observedAtMicros });
-  }
+  for (const { table: of, id, entry } of reading.loaded) deps.cache?.note(of, id, entry);
   return { id: (record as CheckedRecord).id, rows: reading.rows };
 }
 
@@ -43,7 +41,7 @@ interface Reading {
   readonly deps: ParseDeps;
   readonly observedAtMicros: number;
   readonly rows: MirrorRow[];
-  readonly loaded: { key: string; record: unknown; owner: string | null }[];
+  readonly loaded: { table: MirroredTable; id: string; entry: Parameters<CacheBatch['note']>[2] }[];
 }
 
 /** Adds the rows of a record to the reading; gives back why it cannot, or null. */
@@ -111,23 +109,20 @@ function readNested(reading: Reading, place: Place, value: unknown): string | nu
 }
 
 function readOne(reading: Reading, { row, nesting, prefix }: Place, record: unknown): string | null {
+  const { table } = nesting;
   const { cache } = reading.deps;
-  const owner = nesting.table === 'links' ? ownerOfLink(row) : null;
-  const id = cache === null ? null : usableId(record);
-  const key = `${nesting.table} ${id}`;
-  const known =
-    cache === null || id === null
-      ? 'unknown'
-      : cache.compare(key, { record, owner, observedAtMicros: reading.observedAtMicros });
-  if (known === 'same') {
-    reading.loaded.push({ key, record, owner });
-    return null;
-  }
+  const owner = table === 'links' ? ownerOfLink(row) : null;
+  const read = () => readInto(reading, RECORD_KINDS[table], record, `${prefix}${nesting.field}.`, owner);
+  const id = cache === null ? null : idOf(record);
+  if (cache === null || id === null) return read();
+
+  const entry = { record: record as object, owner, observedAtMicros: reading.observedAtMicros };
+  const known = cache.compare(table, id, entry);
   const rowsBefore = reading.rows.length;
-  const reason = readInto(reading, RECORD_KINDS[nesting.table], record, `${prefix}${nesting.field}.`, owner);
+  const reason = known === 'same' ? null : read();
   if (reason !== null) return reason;
   if (known === 'superseded') reading.rows.length = rowsBefore;
-  else if (id !== null) reading.loaded.push({ key, record, owner });
+  else reading.loaded.push({ table, id, entry });
   return null;
 }
 
@@ -141,7 +136,11 @@ function ownerOfLink(row: MirrorRow): string | null {
 
 /** Gives back the record's identifier where it is one; null where it is none, however broken the record. */
 export function usableId(record: unknown): string | null {
+  const id = idOf(record);
+  return id !== null && identifier.safeParse(id).success ? id : null;
+}
+
+function idOf(record: unknown): string | null {
   if (record === null || typeof record !== 'object' || !('id' in record)) return null;
-  const { id } = record;
-  return typeof id === 'string' && identifier.safeParse(id).success ? id : null;
+  return typeof record.id === 'string' ? record.id : null;
 }

@@ -82,19 +82,32 @@ test('loading the same pages again updates no row and writes next to no WAL', as
     select xmin, ctid, id from referrals union all select xmin, ctid, id from affiliates
     union all select xmin, ctid, id from links union all select xmin, ctid, id from campaigns order by id`;
   const before = (await versions().execute(db)).rows;
-  const start = await walPosition();
-  const again = await load(db, {
-    resource: 'referrals',
-    runId: run.id,
-    pages: [{ observedAt: at(2), records }],
-  });
-  const written = (await walPosition()) - start;
+  // The whole server shares one WAL, and other tests write to it too: the quietest of several loads counts.
+  let written = Number.POSITIVE_INFINITY;
+  for (let second = 2; second < 12; second += 1) {
+    const start = await walPosition();
+    const repeats = await load(db, { resource: 'referrals', pages: [{ observedAt: at(second), records }] });
+    written = Math.min(written, (await walPosition()) - start);
+    expect(counts(repeats)).toEqual({ ...nothing, seen: 1000, unchanged: 1000 });
+  }
+  const seen = [{ observedAt: at(12), records }];
+  const again = await load(db, { resource: 'referrals', runId: run.id, pages: seen });
   expect(counts(again)).toEqual({ ...nothing, seen: 1000, unchanged: 1000 });
   expect((await versions().execute(db)).rows).toEqual(before);
   expect((await sql`select xmax from referrals where xmax <> 0`.execute(db)).rows).toEqual([]);
   // 5 MB per 100,000 rows would be 50,000 bytes; the rest is room for what the server writes by itself.
   expect(written).toBeLessThan(50_000);
   expect((await rowsOf(db, 'record_history' as never)).length).toBe(0);
+});
+
+test('a small load that changes nothing does not even lock a row', async () => {
+  const records = [buildCommission()];
+  await load(db, { resource: 'commissions', pages: [{ observedAt: at(1), records }] });
+  await load(db, { resource: 'commissions', pages: [{ observedAt: at(2), records }] });
+  const locked = await sql`
+    select id from commissions where xmax <> 0 union all select id from sales where xmax <> 0
+    union all select id from affiliates where xmax <> 0`.execute(db);
+  expect(locked.rows).toEqual([]);
 });
 
 async function walPosition(): Promise<number> {
