@@ -37,8 +37,3 @@ export async function countSeen(database: Database, runId: number): Promise<numb
     .executeTakeFirstOrThrow();
   return count;
 }
-
-/** Forgets what the run met. Idempotent: yes. */
-export async function forgetSeen(database: Database, runId: number): Promise<void> {
-  await database.deleteFrom('seen_ids').where('run_id', '=', runId).execute();
-}
