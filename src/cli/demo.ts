@@ -15,17 +15,16 @@ import { compareWithProgram, runExample, TOUR } from './demo-tour.ts';
 import type { ExitCode } from './exit-code.ts';
 import { formatCount, formatDuration } from './format.ts';
 import type { Lifetime } from './lifetime.ts';
+import { DEFAULT_SIZE, SANDBOX_HOST, SANDBOX_SECRET } from './made-up-program.ts';
 import { makeSync } from './make-sync.ts';
 import { openDatabase } from './open-database.ts';
 import { print, printError } from './print.ts';
 import { describeConcerns } from './render-runs.ts';
 import { renderTable } from './render-table.ts';
-import { SANDBOX_HOST, SANDBOX_SECRET } from './sandbox-secret.ts';
 import { untilStopped } from './until-stopped.ts';
 
 /** Apart from the schema of the command `sandbox`, whose program may be of another size. */
 const PROGRAM_SCHEMA = 'demo_program';
-const SIZE = { seed: 1, affiliates: 400, referrals: 6_000 };
 
 /** Adds the command. */
 export function registerDemo(program: Command, cli: Cli): void {
@@ -37,7 +36,7 @@ export function registerDemo(program: Command, cli: Cli): void {
       'after',
       `
 Needs nothing: starts its own Postgres under DATA_DIR (uses DATABASE_URL where it is set), makes up a program with
-${formatCount(SIZE.affiliates)} affiliates and ${formatCount(SIZE.referrals)} referrals, mirrors it and shows what can be asked of the mirror. Then it stays up until
+${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals, mirrors it and shows what can be asked of the mirror. Then it stays up until
 Ctrl-C. The data stay where they are; the next demo finds them.`,
     )
     .action(({ once }: { once?: true }) => cli.run((lifetime) => demonstrate(cli, lifetime, once === true)));
@@ -57,12 +56,12 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
   await refuseForeignMirror(pool, mirrorSchema);
 
   print(
-    `2. The program: ${formatCount(SIZE.affiliates)} affiliates and ${formatCount(SIZE.referrals)} referrals …`,
+    `2. The program: ${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals …`,
   );
   const sandbox = await startSandbox(
     { pool, log },
     {
-      ...SIZE,
+      ...DEFAULT_SIZE,
       schema: PROGRAM_SCHEMA,
       host: SANDBOX_HOST,
       port: 0,
@@ -125,7 +124,7 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
 }
 
 function describeRun(run: RunSummary): string {
-  const { rows, pages, durationMs } = run;
-  const perSecond = formatCount(Math.round((rows.seen / Math.max(1, durationMs)) * 1000));
-  return `${run.resource}: ${formatCount(rows.seen)} read in ${pages} pages, ${formatCount(rows.inserted)} new, ${formatCount(rows.updated)} changed, ${formatCount(rows.unchanged)} unchanged; ${formatDuration(durationMs)}, ${perSecond} a second`;
+  const { rows, distinct, pages, durationMs } = run;
+  const changes = `${formatCount(rows.inserted)} new, ${formatCount(rows.updated)} changed, ${formatCount(rows.unchanged)} unchanged`;
+  return `${run.resource}: ${formatCount(distinct)} records in ${pages} pages, ${formatDuration(durationMs)}: ${changes}`;
 }

@@ -9,9 +9,9 @@ import { calmLevel } from './calm-level.ts';
 import type { Cli } from './cli.ts';
 import type { ExitCode } from './exit-code.ts';
 import type { Lifetime } from './lifetime.ts';
+import { DEFAULT_SIZE, SANDBOX_HOST, SANDBOX_SECRET } from './made-up-program.ts';
 import { openDatabase } from './open-database.ts';
 import { print } from './print.ts';
-import { SANDBOX_HOST, SANDBOX_SECRET } from './sandbox-secret.ts';
 import { untilStopped } from './until-stopped.ts';
 import { wholeNumber } from './whole-number.ts';
 
@@ -51,9 +51,24 @@ export function registerSandbox(program: Command, cli: Cli): void {
     .command('sandbox')
     .description('serve a made-up program on this machine, with faults on demand')
     .option('--port <number>', 'port to listen on; 0 takes a free one', wholeNumber(0, 65_535), 4010)
-    .option('--seed <number>', 'the same seed makes the same program', wholeNumber(0, MOST), 1)
-    .option('--affiliates <number>', 'how many affiliates to make up', wholeNumber(0, MOST), 300)
-    .option('--referrals <number>', 'how many referrals to make up', wholeNumber(0, MOST), 5_000)
+    .option(
+      '--seed <number>',
+      'the same seed makes the same program',
+      wholeNumber(0, MOST),
+      DEFAULT_SIZE.seed,
+    )
+    .option(
+      '--affiliates <number>',
+      'how many affiliates to make up',
+      wholeNumber(0, MOST),
+      DEFAULT_SIZE.affiliates,
+    )
+    .option(
+      '--referrals <number>',
+      'how many referrals to make up',
+      wholeNumber(0, MOST),
+      DEFAULT_SIZE.referrals,
+    )
     .addOption(
       new Option('--rate-limit <requests/seconds>', 'answer 429 beyond it, such as 45/30')
         .argParser(parseRateLimit)

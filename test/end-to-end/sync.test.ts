@@ -150,7 +150,7 @@ describe('sync', () => {
         { resource: 'affiliates', last_state: 'succeeded', rejected_records: 0, deletes_held_back: 0 },
         { resource: 'referrals', fresh_as_of: null, last_state: null },
       ],
-      last_runs: [{ resource: 'affiliates', state: 'succeeded', verified: true, rows_seen: 300 }],
+      last_runs: [{ resource: 'affiliates', state: 'succeeded', verified: true, rows_inserted: 300 }],
       budget: { paused_until: null, last_throttled_at: null },
     });
     expect((await runCli(['status'], environment(mirror.url))).stdout).toMatch(/affiliates .* succeeded /);
