@@ -131,6 +131,7 @@ create table commissions (
 );
 
 -- A delta sync and every report by affiliate ask for the referrals of one affiliate.
+create index links_affiliate_id on links (affiliate_id);
 create index referrals_affiliate_id on referrals (affiliate_id);
 
 comment on table campaigns is 'Campaigns of the affiliate program: what affiliates are recruited for. Known through the affiliates and commissions that belong to them; the program has no list of its own.';

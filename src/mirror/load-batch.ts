@@ -13,6 +13,7 @@ import type { DatabaseTransaction } from '../db/database.ts';
 import { makeBatchRows, type RowGroup } from './batch-rows.ts';
 import { toBinaryArray, toInstantArray, toMicros } from './binary-array.ts';
 import type { DriftWatch } from './drift-watch.ts';
+import { markGoneLinks, type NamedLinks, readNamedLinks } from './gone-links.ts';
 import type { CacheBatch, LoadedCache } from './loaded-cache.ts';
 import { lockForLoading } from './loading-lock.ts';
 import { COLUMNS, type MirroredTable } from './mirrored-tables.ts';
@@ -103,6 +104,7 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
     written.updated += result.updated;
     written.known += result.written_known;
   }
+  await markGoneLinks(trx, batch.namedLinks);
   const { recorded, anonymous } = await recordRejections(trx, { runId, resource }, batch.rejections);
 
   const knownIds = new Set(known);
@@ -146,6 +148,7 @@ function readPages({ resource, pages, drift }: LoadInput, cache: CacheBatch | nu
   const rows = makeBatchRows();
   const validIds = new Set<string>();
   const rejections: Rejection[] = [];
+  const namedLinks: NamedLinks[] = [];
   let seen = 0;
   for (const { observedAt, records } of pages) {
     const observedAtMicros = toMicros(observedAt);
@@ -155,12 +158,14 @@ function readPages({ resource, pages, drift }: LoadInput, cache: CacheBatch | nu
       if ('rows' in parsed) {
         validIds.add(parsed.id);
         for (const row of parsed.rows) rows.add(row);
+        const links = resource === 'affiliates' ? readNamedLinks(record, observedAt) : null;
+        if (links !== null) namedLinks.push(links);
       } else {
         rejections.push({ ...parsed, payload: record, observedAt });
       }
     }
   }
-  return { rows, validIds, rejections, seen };
+  return { rows, validIds, rejections, namedLinks, seen };
 }
 
 async function loadGroup(

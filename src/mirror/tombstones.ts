@@ -4,6 +4,7 @@ import { CompiledQuery, sql } from 'kysely';
 import type { Instant } from '../api/slot.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { toBinaryArray } from './binary-array.ts';
+import { markLinksOfGone } from './gone-links.ts';
 import { lockForLoading } from './loading-lock.ts';
 
 type TombstonedResource = 'affiliates' | 'referrals' | 'commissions';
@@ -43,7 +44,7 @@ export async function findMissing(
 }
 
 /**
- * Marks the rows deleted and gives back how many it marked. Every other column keeps its value, and a row that was
+ * Marks the rows deleted, an affiliate's links with it, and gives back how many rows of the resource it marked. Every other column keeps its value, and a row that was
  * observed later than `observedAt`, or is marked already, is left alone.
  * Idempotent: yes.
  */
@@ -67,5 +68,6 @@ export async function applyTombstones(
       [toBinaryArray('text', ids), observedAt],
     ),
   );
+  if (resource === 'affiliates') await markLinksOfGone(trx, ids, observedAt);
   return Number(result.numAffectedRows ?? 0);
 }

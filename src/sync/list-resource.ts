@@ -3,9 +3,9 @@
 import type { RequestEvent } from '../api/attempt-request.ts';
 import type { ApiClient } from '../api/client.ts';
 import type { Instant } from '../api/slot.ts';
-import { identifier } from '../contract/fields.ts';
 import type { Expansion, Filters, ListedResource } from '../contract/resources.ts';
 import type { CrawlDeps, Page } from '../crawl/page.ts';
+import { usableId } from '../mirror/parse-record.ts';
 
 export interface RecordPage extends Page {
   readonly records: readonly unknown[];
@@ -39,15 +39,9 @@ export function makeListPage<R extends ListedResource>(
       limit: pagination.limit,
       total: pagination.total_count,
       isLast: pagination.next_page === null,
-      ids: data.map(idOf),
+      ids: data.map(usableId),
       records: data,
       askedAt,
     };
   };
-}
-
-function idOf(record: unknown): string | null {
-  if (typeof record !== 'object' || record === null || !('id' in record)) return null;
-  const parsed = identifier.safeParse(record.id);
-  return parsed.success ? parsed.data : null;
 }

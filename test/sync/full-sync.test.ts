@@ -107,6 +107,20 @@ describe('a full sync', () => {
     expect(await count(`record_history where change = 'resurrected'`)).toBe(1);
   });
 
+  test('marks the links of a vanished affiliate deleted with it, and a link that its affiliate no longer has', async () => {
+    const { syncBoth, sync, sandbox, database } = given();
+    await syncBoth();
+    const { rows } = await database.pool.query(
+      `select a.id as affiliate_id, array_agg(l.id order by l.id) as link_ids
+       from affiliates a join links l on l.affiliate_id = a.id group by a.id having count(*) > 1 limit 2`,
+    );
+    await sandbox.program.deleteAffiliate(rows[0].affiliate_id);
+    await database.pool.query('delete from sandbox.links where id = $1', [rows[1].link_ids[0]]);
+    expect(await sync('affiliates')).toMatchObject({ state: 'succeeded', deleted: 1 });
+    const gone = await database.pool.query('select id from links where _deleted_at is not null order by id');
+    expect(gone.rows.map(({ id }) => id)).toEqual([...rows[0].link_ids, rows[1].link_ids[0]].sort());
+  });
+
   test('holds back more deletions than it believes, until it is told to accept them', async () => {
     const { syncBoth, sync, sandbox, database } = given();
     await syncBoth();

@@ -1,0 +1,51 @@
+// Links that an affiliate no longer has. An affiliate listed with its links names all of them, so a link that it does
+// not name is gone: no list can be walked to find that out, and none needs to be.
+
+import { sql } from 'kysely';
+import type { Instant } from '../api/slot.ts';
+import type { DatabaseTransaction } from '../db/database.ts';
+
+export interface NamedLinks {
+  readonly affiliateId: string;
+  readonly linkIds: readonly string[];
+  readonly observedAt: Instant;
+}
+
+/** Gives back the links that a record which fits the contract names; null where it carries none of its list. */
+export function readNamedLinks(record: unknown, observedAt: Instant): NamedLinks | null {
+  const { id, links } = record as { id: string; links?: readonly { id: string }[] };
+  return links === undefined ? null : { affiliateId: id, linkIds: links.map((link) => link.id), observedAt };
+}
+
+/**
+ * Marks deleted every living link of these affiliates that none of them names and that nothing has observed since.
+ * Idempotent: yes. Writes nothing where nothing is gone.
+ */
+export async function markGoneLinks(
+  trx: DatabaseTransaction,
+  affiliates: readonly NamedLinks[],
+): Promise<void> {
+  if (affiliates.length === 0) return;
+  await sql`
+    update links
+    set _deleted_at = named.observed_at, _changed_at = named.observed_at, _observed_at = named.observed_at
+    from unnest(
+      ${affiliates.map(({ affiliateId }) => affiliateId)}::text[],
+      ${affiliates.map(({ observedAt }) => observedAt)}::timestamptz[]
+    ) as named (affiliate_id, observed_at)
+    where links.affiliate_id = named.affiliate_id and links._deleted_at is null
+      and links._observed_at <= named.observed_at
+      and links.id <> all(${affiliates.flatMap(({ linkIds }) => linkIds)}::text[])`.execute(trx);
+}
+
+/** Marks deleted the links of affiliates that are gone themselves. Idempotent: yes. */
+export async function markLinksOfGone(
+  trx: DatabaseTransaction,
+  affiliateIds: readonly string[],
+  observedAt: Instant,
+): Promise<void> {
+  await markGoneLinks(
+    trx,
+    affiliateIds.map((affiliateId) => ({ affiliateId, linkIds: [], observedAt })),
+  );
+}
