@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { runMigrations } from '../db/migrate.ts';
+import { migrateQueue } from '../jobs/backend.ts';
 import { makeLogger } from '../log.ts';
 import type { Cli } from './cli.ts';
 import { openDatabase } from './open-database.ts';
@@ -21,10 +22,12 @@ export function registerMigrate(program: Command, cli: Cli): void {
       cli.run(async (lifetime) => {
         const config = readConfig(cli.environment);
         const log = makeLogger(config.logLevel);
-        const { pool, name } = await openDatabase({ log, lifetime }, config, 'migrate');
-        const { applied } = await runMigrations(pool, { schema: config.mirrorSchema });
+        const { pool, url, name } = await openDatabase({ log, lifetime }, config, 'migrate');
+        const { mirrorSchema, redisUrl } = config;
+        const { applied } = await runMigrations(pool, { schema: mirrorSchema });
+        await migrateQueue(pool, { redisUrl, mirrorSchema, databaseUrl: url });
         for (const migration of applied) print(`applied ${migration}`);
-        print(`schema ${config.mirrorSchema} in ${name} is up to date`);
+        print(`schema ${mirrorSchema} in ${name} is up to date`);
         return 0;
       }),
     );

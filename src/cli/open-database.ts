@@ -16,6 +16,8 @@ const MOST_CONNECTIONS = 8;
 export interface OpenDatabase {
   readonly pool: Pool;
   readonly db: Database;
+  /** With the password: for what opens connections of its own, and nothing else. */
+  readonly url: string;
   /** Database, host and port: what may be printed of it. */
   readonly name: string;
   readonly isEmbedded: boolean;
@@ -52,6 +54,7 @@ export async function openDatabase(
   return {
     pool,
     db: makeDatabase(pool),
+    url,
     name: nameDatabase(url),
     isEmbedded: config.databaseUrl === null,
     psqlCommand: describePsql(url, config),

@@ -11,12 +11,14 @@ import { reportError } from './report-error.ts';
 import { registerSandbox } from './sandbox.ts';
 import { registerStatus } from './status.ts';
 import { registerSync } from './sync.ts';
+import { registerWork } from './work.ts';
 
 const HELP = `
 Start here:
   $ npm run demo                             see it work: a made-up program, mirrored on this machine
   $ affiliate-mirror doctor                  check the configuration, the database and the program
   $ affiliate-mirror sync --migrate          make the tables, and mirror your program into them
+  $ affiliate-mirror work                    keep it up to date, on schedule, until Ctrl-C
   $ affiliate-mirror status                  how fresh the mirror is
 
 Configuration stands in environment variables; these two are needed to reach your program:
@@ -53,6 +55,7 @@ export async function runCli(
     registerDemo,
     registerMigrate,
     registerSync,
+    registerWork,
     registerStatus,
     registerDoctor,
     registerSandbox,

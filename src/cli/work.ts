@@ -1,0 +1,103 @@
+// The command `work`: schedules, queue and health in one process, until it is told to stop. Puts the parts together.
+
+import type { Command } from 'commander';
+import { makeApiClient } from '../api/client.ts';
+import { makeTakeSlot } from '../budget/shared-budget.ts';
+import { checkSchema } from '../db/check-schema.ts';
+import { describeError } from '../errors.ts';
+import { JOBS, makeSchedules } from '../jobs/catalogue.ts';
+import { type RunningWorker, startWorker } from '../jobs/start-worker.ts';
+import { makeSyncJob } from '../jobs/sync-job.ts';
+import { TIMINGS } from '../jobs/timings.ts';
+import { type Logger, makeLogger } from '../log.ts';
+import { startHealth } from '../status/health.ts';
+import type { Cli } from './cli.ts';
+import { refuseDemoMirror } from './demo-mark.ts';
+import type { ExitCode } from './exit-code.ts';
+import type { Lifetime } from './lifetime.ts';
+import { openDatabase } from './open-database.ts';
+import { readProgramConfig } from './read-program-config.ts';
+import { untilStopped } from './until-stopped.ts';
+
+const HELP = `
+Syncs on schedule (SYNC_FULL_CRON, SYNC_DELTA_CRON, SYNC_TIMEZONE), any number of workers side by side. Needs the
+tables: run "affiliate-mirror migrate" first. /healthz and /readyz are served at STATUS_HOST:STATUS_PORT.
+Ctrl-C or SIGTERM: what is under way commits, its jobs go back to the queue, and it ends; a second one ends it at once.
+
+The queue is kept in the same Postgres, which is enough for workers on one machine; set REDIS_URL for a fleet.`;
+
+/** Adds the command. */
+export function registerWork(program: Command, cli: Cli): void {
+  program
+    .command('work')
+    .description('keep the mirror up to date, on schedule, until it is stopped')
+    .addHelpText('after', HELP)
+    .action(() => cli.run((lifetime) => work(cli, lifetime)));
+}
+
+async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
+  const { config, program } = readProgramConfig(cli.environment);
+  const { mirrorSchema, redisUrl } = config;
+  const { rateLimit, timeoutMs, concurrency } = config.api;
+  const log = makeLogger(config.logLevel);
+  const { pool, db, url } = await openDatabase({ log, lifetime }, config, 'work');
+  await refuseDemoMirror(pool, mirrorSchema, program.url);
+  await checkSchema(pool, { schema: mirrorSchema });
+
+  const takeSlot = makeTakeSlot({ db }, { rateLimit, lane: 'reader', requestTimeoutMs: timeoutMs });
+  const api = makeApiClient({ takeSlot, log }, { ...program, timeoutMs });
+  lifetime.onClose(() => api.close());
+  const attempts = { most: 1, mostThrottled: 1 };
+  const probeApi = makeApiClient({ takeSlot, log }, { ...program, timeoutMs, attempts });
+  lifetime.onClose(() => probeApi.close());
+
+  const worker = await startWorker(
+    {
+      db,
+      pool,
+      log,
+      handlers: { sync: makeSyncJob({ api, db, log }, { concurrency }, TIMINGS) },
+      probe: async (signal) => {
+        await probeApi.list('affiliates', { page: 1, limit: 1 }, { signal });
+      },
+    },
+    {
+      queue: { redisUrl, mirrorSchema, databaseUrl: url },
+      kinds: JOBS,
+      schedules: makeSchedules(config.schedules),
+    },
+  );
+  lifetime.onClose(() => stopInTime(worker, log));
+  const health = await startHealth(
+    {
+      log,
+      checks: {
+        database: () => pool.query('select 1'),
+        migrations: () => checkSchema(pool, { schema: mirrorSchema }),
+        queue: worker.checkQueue,
+      },
+    },
+    config.status,
+  );
+  lifetime.onClose(() => health.close());
+  await untilOver(worker, lifetime.signal);
+  log.info('worker.stopping');
+  return 0;
+}
+
+async function untilOver({ ended }: RunningWorker, signal: AbortSignal): Promise<void> {
+  const broken = new AbortController();
+  ended.catch((error: unknown) => broken.abort(error));
+  await untilStopped(AbortSignal.any([signal, broken.signal]));
+  broken.signal.throwIfAborted();
+}
+
+// What hangs then is a server that does not answer; whoever takes the jobs over goes on at their checkpoints.
+async function stopInTime(worker: RunningWorker, log: Logger): Promise<void> {
+  try {
+    await worker.stop();
+  } catch (error) {
+    log.error({ reason: describeError(error) }, 'worker.killed');
+    process.exit(1);
+  }
+}

@@ -1,0 +1,220 @@
+// Where the queue is kept: Redis where an address is given, else a schema of its own in the mirror's Postgres. The one
+// importer of BullMQ's backends and of ioredis; knows connections and their failures, and nothing of any job.
+//
+// Connections of one worker process: on Postgres 4 (1 adds jobs, 2 work, 1 listens), on Redis 2 (1 shared, 1 blocks).
+// Left out on purpose: QueueEvents (on Postgres they lose events), setGlobalConcurrency (on Postgres a waiting job
+// then spins), rate limits (the budget counts requests; a queue counts only jobs).
+
+import { createHash } from 'node:crypto';
+import {
+  type ConnectionOptions,
+  createPostgresBackend,
+  createRedisBackend,
+  type IQueueBackend,
+  type Processor,
+  runMigrations as runQueueMigrations,
+  type WorkerOptions,
+  withBackend,
+} from 'bullmq';
+import { Redis } from 'ioredis';
+import { DatabaseUnreachable } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { ConnectionPool } from './connection-pool.ts';
+import { makeQuietWarning } from './quiet-warning.ts';
+import { within } from './within.ts';
+
+/** One queue for all work of a mirror: what is paused is paused together, and each queue costs connections. */
+const QUEUE_NAME = 'work';
+/** A Redis that is back is noticed within this. Source: measured; ioredis' own pause grows to 20 s. */
+const LONGEST_RECONNECT_MS = 2000;
+/** The longest wait for a queue that does not answer, at the start and in a health check. */
+const ANSWER_TIMEOUT_MS = 5000;
+const QUEUE_CONNECTIONS = 1;
+const WORKER_CONNECTIONS = 2;
+/** Of a name in Postgres. */
+const LONGEST_NAME = 63;
+/** No job carries more than the key of a row. */
+export const LARGEST_JOB_BYTES = 16_384;
+
+// The two backends' classes differ in type parameters that nobody above this file cares for.
+type QueueClasses = ReturnType<typeof withBackend<IQueueBackend, ConnectionOptions>>;
+export type WorkQueue = InstanceType<QueueClasses['Queue']>;
+export type QueueWorker = InstanceType<QueueClasses['Worker']>;
+
+export interface QueueSettings {
+  readonly redisUrl: string | null;
+  readonly databaseUrl: string;
+  readonly mirrorSchema: string;
+}
+
+export interface QueueBackend {
+  readonly kind: 'postgres' | 'redis';
+  readonly queue: WorkQueue;
+  /** Gives back a worker that is connected, and not yet running. */
+  makeWorker(processor: Processor, options: Omit<WorkerOptions, 'connection'>): Promise<QueueWorker>;
+  /** Throws: DatabaseUnreachable where the queue does not answer. */
+  check(): Promise<void>;
+  /** The listener is told whenever a queue that was lost answers again. */
+  onReturn(listener: () => void): void;
+  /** Closes the queue; each worker is closed by whoever made it, before. */
+  close(): Promise<void>;
+}
+
+/** Gives back nothing; brings BullMQ's own tables up to date where the queue is in Postgres. Idempotent: yes. */
+export async function migrateQueue(pool: ConnectionPool, settings: QueueSettings): Promise<void> {
+  if (settings.redisUrl !== null) return;
+  const schema = queueSchema(settings.mirrorSchema);
+  const client = await pool.connect();
+  let isBroken = true;
+  try {
+    await runQueueMigrations(client, schema);
+    // Every job leaves dead rows behind, and claiming one slows down with each until they are vacuumed.
+    for (const table of ['job', 'event']) {
+      await client.query(`alter table ${schema}.${table}
+        set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02)`);
+    }
+    isBroken = false;
+  } finally {
+    client.release(isBroken);
+  }
+}
+
+/**
+ * Gives back the queue, answering. `queueId` tells it from every other mirror's in the same Redis.
+ *
+ * Throws: DatabaseUnreachable. A queue that was opened while its server is away stays dead for good on Postgres, and
+ * says nothing: so none is.
+ */
+export async function openQueue(
+  deps: { log: Logger },
+  settings: QueueSettings,
+  queueId: string,
+): Promise<QueueBackend> {
+  const warn = makeQuietWarning(deps, 'queue.error');
+  const { classes, connections, prefix, isConnected, onReturn, end } =
+    settings.redisUrl === null
+      ? openPostgres(settings)
+      : openRedis(settings.redisUrl, `affiliate-mirror:${settings.mirrorSchema}:${queueId}`, warn);
+  const queue = new classes.Queue(QUEUE_NAME, { connection: connections.queue, ...prefix });
+  queue.on('error', warn);
+  const answer = async (): Promise<void> => {
+    if (!isConnected())
+      throw new DatabaseUnreachable('the queue cannot be reached: check REDIS_URL and its server');
+    await within(ANSWER_TIMEOUT_MS, queue.getJobSchedulersCount());
+  };
+  const close = async (): Promise<void> => {
+    await queue.close();
+    end();
+  };
+  try {
+    await within(ANSWER_TIMEOUT_MS, queue.waitUntilReady());
+    await answer();
+  } catch (error) {
+    await close().catch(warn);
+    throw unreachable(error, settings);
+  }
+  return {
+    kind: settings.redisUrl === null ? 'postgres' : 'redis',
+    queue,
+    async makeWorker(processor, options) {
+      const worker = new classes.Worker(QUEUE_NAME, processor, {
+        ...options,
+        ...prefix,
+        autorun: false,
+        connection: connections.worker,
+      });
+      worker.on('error', warn);
+      // BullMQ tells of a lost lock, and goes on working: two would then do the same job.
+      worker.on('lockRenewalFailed', (ids) => {
+        for (const id of ids) worker.cancelJob(id, LOCK_LOST);
+      });
+      try {
+        await within(ANSWER_TIMEOUT_MS, worker.waitUntilReady());
+      } catch (error) {
+        throw unreachable(error, settings);
+      }
+      return worker;
+    },
+    async check() {
+      try {
+        await answer();
+      } catch (error) {
+        throw unreachable(error, settings);
+      }
+    },
+    onReturn,
+    close,
+  };
+}
+
+/** The reason that a job is aborted with when another worker may have it by now. */
+export const LOCK_LOST = 'lock lost';
+
+interface Opened {
+  readonly classes: QueueClasses;
+  readonly connections: { readonly queue: ConnectionOptions; readonly worker: ConnectionOptions };
+  readonly prefix: { readonly prefix?: string };
+  readonly isConnected: () => boolean;
+  readonly onReturn: (listener: () => void) => void;
+  readonly end: () => void;
+}
+
+function openPostgres({ databaseUrl, mirrorSchema }: QueueSettings): Opened {
+  const address = new URL(databaseUrl);
+  // Options in the address itself would win over the search path that BullMQ puts beside it.
+  const options = address.searchParams.get('options');
+  address.searchParams.delete('options');
+  const connection = (max: number) => ({
+    connectionString: address.href,
+    schema: queueSchema(mirrorSchema),
+    max,
+    keepAlive: true,
+    connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
+    application_name: 'affiliate-mirror queue',
+    ...(options !== null && { options }),
+  });
+  return {
+    classes: withBackend(createPostgresBackend) as unknown as QueueClasses,
+    connections: { queue: connection(QUEUE_CONNECTIONS), worker: connection(WORKER_CONNECTIONS) },
+    prefix: {},
+    isConnected: () => true,
+    // A Postgres that was away has lost nothing.
+    onReturn: () => {},
+    end: () => {},
+  };
+}
+
+function openRedis(url: string, prefix: string, warn: (error: unknown) => void): Opened {
+  const redis = new Redis(url, {
+    // With a limit, a job that ends while Redis is away could never be ended.
+    maxRetriesPerRequest: null,
+    retryStrategy: (times) => Math.min(times * 200, LONGEST_RECONNECT_MS),
+    connectionName: 'affiliate-mirror',
+  });
+  redis.on('error', warn);
+  return {
+    classes: withBackend(createRedisBackend) as unknown as QueueClasses,
+    connections: { queue: redis, worker: redis },
+    prefix: { prefix },
+    isConnected: () => redis.status === 'ready' || redis.status === 'connecting',
+    onReturn: (listener) => redis.on('ready', listener),
+    end: () => redis.disconnect(),
+  };
+}
+
+/** Gives back the schema of a mirror's queue: beside the mirror's own, so that two mirrors never share one. */
+export function queueSchema(mirrorSchema: string): string {
+  const name = `${mirrorSchema}_queue`;
+  if (name.length <= LONGEST_NAME) return name;
+  const digest = createHash('sha256').update(mirrorSchema).digest('hex').slice(0, 8);
+  return `${mirrorSchema.slice(0, LONGEST_NAME - '_queue_'.length - digest.length)}_queue_${digest}`;
+}
+
+function unreachable(error: unknown, { redisUrl, mirrorSchema }: QueueSettings): DatabaseUnreachable {
+  if (error instanceof DatabaseUnreachable) return error;
+  const hint =
+    redisUrl === null
+      ? `the queue in the schema ${queueSchema(mirrorSchema)} cannot be used: run affiliate-mirror migrate`
+      : `the queue in Redis at ${new URL(redisUrl).host} does not answer: check REDIS_URL and that Redis runs there`;
+  return new DatabaseUnreachable(hint, { cause: error });
+}

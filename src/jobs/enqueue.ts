@@ -1,0 +1,44 @@
+// From a row of wanted work to the queue's job that does it. The job carries the row's key and nothing else.
+
+import type { WorkQueue } from './backend.ts';
+import type { JobKinds, WantedJob } from './wanted-jobs.ts';
+
+/** The largest that a job may be: it carries a key. */
+const LARGEST_JOB_BYTES = 16_384;
+/** Finished jobs are kept for a look, for so many seconds and at most so many. The ledgers keep what matters. */
+const KEPT = {
+  removeOnComplete: { age: 86_400, count: 1000 },
+  removeOnFail: { age: 604_800, count: 1000 },
+};
+/** Every worker brings the strategy of this name. */
+export const BACKOFF = 'full-jitter';
+
+/** Gives back nothing; afterwards one job for the key waits or runs, and, where one runs, one more follows it. */
+export async function enqueue(queue: WorkQueue, kinds: JobKinds, { key, name }: WantedJob): Promise<void> {
+  await queue.add(
+    name,
+    { key },
+    {
+      attempts: kinds[name]?.attempts ?? 1,
+      backoff: { type: BACKOFF },
+      deduplication: { id: key, keepLastIfActive: true },
+      sizeLimit: LARGEST_JOB_BYTES,
+      ...KEPT,
+    },
+  );
+}
+
+/** Enqueues the key where no living job has it; gives back whether it had to. */
+export async function ensureEnqueued(queue: WorkQueue, kinds: JobKinds, wanted: WantedJob): Promise<boolean> {
+  const id = await queue.getDeduplicationJobId(wanted.key);
+  if (id !== null) {
+    const state = await (await queue.getJob(id))?.getState();
+    if (state !== undefined && !ENDED.includes(state)) return false;
+    // A key that outlived its job would swallow every later one.
+    await queue.removeDeduplicationKey(wanted.key);
+  }
+  await enqueue(queue, kinds, wanted);
+  return true;
+}
+
+const ENDED = ['completed', 'failed', 'unknown'];

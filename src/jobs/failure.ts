@@ -1,0 +1,49 @@
+// What becomes of a job whose work threw: the one place where the error catalogue meets the queue. Pure.
+
+import { ApiThrottled, ApiUnauthorized, AppError } from '../errors.ts';
+import type { Timings } from './timings.ts';
+
+export type Decision =
+  /** Once more after a backoff; costs an attempt. */
+  | { readonly kind: 'retry' }
+  /** Once more after this wait; costs none. */
+  | { readonly kind: 'wait'; readonly waitMs: number }
+  /** The whole queue stops until the program accepts the secret; costs none. */
+  | { readonly kind: 'pause' }
+  | { readonly kind: 'fail' };
+
+/** A 429 that names no moment. The budget pauses all requests meanwhile; this only frees the worker. */
+const UNNAMED_WAIT_MS = 30_000;
+
+/**
+ * Classes of SQLSTATE that say nothing about the statement: connection, deadlock or serialisation, resources, lock not
+ * to be had, operator (a shutdown), system. Source: PostgreSQL manual, appendix A.
+ */
+const PASSING_SQLSTATES = /^(08|40|53|55|57|58)/;
+
+/** What a bug throws: it would throw it again. */
+const BUGS = [TypeError, RangeError, ReferenceError, SyntaxError];
+
+/** Gives back what to do about the error. Whatever nobody foresaw is tried again: the attempts are bounded. */
+export function decideAfterFailure(error: unknown): Decision {
+  if (error instanceof ApiUnauthorized) return { kind: 'pause' };
+  if (error instanceof ApiThrottled) return { kind: 'wait', waitMs: error.retryAfterMs ?? UNNAMED_WAIT_MS };
+  if (error instanceof AppError) return { kind: error.retry === 'never' ? 'fail' : 'retry' };
+  if (isStatementError(error)) return { kind: PASSING_SQLSTATES.test(error.code) ? 'retry' : 'fail' };
+  return { kind: BUGS.some((kind) => error instanceof kind) ? 'fail' : 'retry' };
+}
+
+/** Gives back how long to wait before the next attempt: full jitter, so that workers do not come back together. */
+export function backoffMs(
+  attemptsMade: number,
+  { firstBackoffMs, longestBackoffMs }: Pick<Timings, 'firstBackoffMs' | 'longestBackoffMs'>,
+  random: () => number = Math.random,
+): number {
+  const ceiling = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(attemptsMade - 1, 30));
+  return Math.ceil(random() * ceiling);
+}
+
+// pg's own error has a severity; Node's have a code alone, and some of those also have five letters (EPIPE).
+function isStatementError(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && 'severity' in error && 'code' in error && typeof error.code === 'string';
+}

@@ -1,0 +1,74 @@
+// The pause of everything while the program refuses the API secret: one row that all workers share. Knows when the
+// secret is to be tried again; not how, and no queue.
+
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { Timings } from './timings.ts';
+
+type ProbeTimings = Pick<Timings, 'firstProbeMs' | 'longestProbeMs'>;
+
+export interface ProgramPause {
+  readonly isRefused: boolean;
+  /** Whether it is time to try the secret again. */
+  readonly isProbeDue: boolean;
+  /** Milliseconds since a worker last tried the secret; null where none ever did. */
+  readonly probedAgoMs: number | null;
+}
+
+export async function readPause(db: Database): Promise<ProgramPause> {
+  const { rows } = await sql<ProgramPause>`
+    select refused_at is not null as "isRefused",
+      refused_at is not null and next_probe_at <= clock_timestamp() as "isProbeDue",
+      (extract(epoch from clock_timestamp() - probed_at) * 1000)::float8 as "probedAgoMs"
+    from worker_state
+  `.execute(db);
+  const row = rows[0];
+  if (row === undefined) throw new TypeError('worker_state has lost its one row');
+  return row;
+}
+
+/** Notes a 401, and puts the next try off, twice as long each time. Gives back whether it is the first of a pause. */
+export async function noteRefusal(
+  db: Database,
+  { firstProbeMs, longestProbeMs }: ProbeTimings,
+  { isProbe }: { isProbe: boolean },
+): Promise<boolean> {
+  // Jobs that were under way when the first 401 came meet theirs later: those are no tries.
+  const { rows } = await sql<{ is_first: boolean }>`
+    update worker_state set
+      refused_at = coalesce(worker_state.refused_at, clock_timestamp()),
+      probed_at = clock_timestamp(),
+      probes = worker_state.probes + 1,
+      next_probe_at = clock_timestamp() + make_interval(
+        secs => least(${longestProbeMs}::float8, ${firstProbeMs}::float8 * 2 ^ least(worker_state.probes, 30)) / 1000)
+    from (select refused_at from worker_state for update) as before
+    where ${isProbe} or before.refused_at is null
+    returning before.refused_at is null as is_first
+  `.execute(db);
+  return rows[0]?.is_first === true;
+}
+
+/** Notes that the program accepts the secret. Gives back whether that ends a pause. */
+export async function noteAcceptance(db: Database): Promise<boolean> {
+  const { rows } = await sql<{ was_refused: boolean }>`
+    update worker_state set refused_at = null, probed_at = clock_timestamp(), next_probe_at = null, probes = 0
+    from (select refused_at from worker_state for update) as before
+    returning before.refused_at is not null as was_refused
+  `.execute(db);
+  return rows[0]?.was_refused === true;
+}
+
+/** Has a worker try a refused secret at its next look, instead of when it is due. For `doctor`. */
+export async function askForProbe(db: Database): Promise<void> {
+  await sql`update worker_state set next_probe_at = clock_timestamp() where refused_at is not null`.execute(
+    db,
+  );
+}
+
+/** Gives back what tells this mirror's queue in Redis from every other mirror's. */
+export async function readQueueId(db: Database): Promise<string> {
+  const { rows } = await sql<{ queue_id: string }>`select queue_id from worker_state`.execute(db);
+  const row = rows[0];
+  if (row === undefined) throw new TypeError('worker_state has lost its one row');
+  return row.queue_id;
+}

@@ -1,0 +1,114 @@
+// A worker from its start to its stop: the order in which its parts come up, and go down. Knows none of the jobs.
+
+import { hostname } from 'node:os';
+import type { Database } from '../db/database.ts';
+import type { Logger } from '../log.ts';
+import { openQueue, type QueueSettings } from './backend.ts';
+import type { ConnectionPool } from './connection-pool.ts';
+import { enqueue } from './enqueue.ts';
+import { backoffMs } from './failure.ts';
+import { type JobHandlers, makeProcessJob } from './process-job.ts';
+import { readQueueId } from './program-pause.ts';
+import { checkSchedules, type Schedule } from './schedules.ts';
+import { TIMINGS, type Timings } from './timings.ts';
+import { type JobKinds, type WantedJob, wantJobs } from './wanted-jobs.ts';
+import { makeWatchdog, type Probe } from './watchdog.ts';
+import { within } from './within.ts';
+
+/** A sync, the writer, and room for the ticks beside them. */
+const CONCURRENCY = 4;
+/** Deploys and restarts of the queue's server count as stalls, and beyond this a job is called failed. */
+const MOST_STALLS = 10;
+/** Whoever is told to stop is told so again this often: a job may begin just then. */
+const TELL_AGAIN_MS = 50;
+
+export interface WorkerDeps {
+  readonly db: Database;
+  /** The one below `db`. */
+  readonly pool: ConnectionPool;
+  readonly log: Logger;
+  readonly handlers: JobHandlers;
+  readonly probe: Probe;
+}
+
+export interface WorkerInput {
+  readonly queue: QueueSettings;
+  readonly kinds: JobKinds;
+  readonly schedules: readonly Schedule[];
+  readonly timings?: Partial<Timings>;
+}
+
+export interface RunningWorker {
+  /** Has the work done, by whichever worker is free; safe to call for work that is wanted already. */
+  want(jobs: readonly WantedJob[]): Promise<void>;
+  /** Ends with stop(), and by nothing else unless something is badly wrong. */
+  readonly ended: Promise<void>;
+  /** Throws: DatabaseUnreachable where the queue does not answer. */
+  checkQueue(): Promise<void>;
+  /**
+   * Lets what is under way commit, gives its jobs back to the queue, and closes.
+   *
+   * Throws: an Error where that takes longer than the deadline; the process should then end all the same.
+   */
+  stop(): Promise<void>;
+}
+
+/**
+ * Gives back the worker, working. Postgres answers by now, and is migrated.
+ *
+ * Throws: ConfigError where a schedule is never due; DatabaseUnreachable where the queue does not answer.
+ */
+export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise<RunningWorker> {
+  const { db, log, handlers } = deps;
+  const { kinds, schedules } = input;
+  const timings: Timings = { ...TIMINGS, ...input.timings };
+  checkSchedules(schedules);
+  const backend = await openQueue({ log }, input.queue, await readQueueId(db));
+  const watchdog = makeWatchdog({ ...deps, backend, kinds, schedules }, timings);
+  const pause = async (error: unknown) => {
+    await watchdog.pause(error);
+    worker.cancelAllJobs('the program refuses the API secret');
+  };
+  const worker = await backend.makeWorker(
+    makeProcessJob({ db, log, queue: backend.queue, handlers, kinds, schedules, pause }, timings),
+    {
+      name: `${hostname()}:${process.pid}`,
+      concurrency: CONCURRENCY,
+      lockDuration: timings.lockDurationMs,
+      stalledInterval: timings.stalledIntervalMs,
+      maxStalledCount: MOST_STALLS,
+      drainDelay: timings.drainDelayMs / 1000,
+      runRetryDelay: timings.runRetryMs,
+      settings: { backoffStrategy: (attemptsMade) => backoffMs(attemptsMade, timings) },
+    },
+  );
+  const close = async () => {
+    await watchdog.stop();
+    const closed = worker.close();
+    const tell = setInterval(() => worker.cancelAllJobs('the worker stops'), TELL_AGAIN_MS);
+    worker.cancelAllJobs('the worker stops');
+    await closed.finally(() => clearInterval(tell));
+    await backend.close();
+  };
+  try {
+    await watchdog.setUp();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  watchdog.start();
+  const ended = worker.run();
+  log.info(
+    { queue: backend.kind, schedules: schedules.map(({ name, pattern }) => `${name} ${pattern}`) },
+    'worker.started',
+  );
+  return {
+    async want(jobs) {
+      const news = await db.transaction().execute((trx) => wantJobs(trx, kinds, jobs));
+      for (const job of news) await enqueue(backend.queue, kinds, job);
+    },
+    ended,
+    checkQueue: backend.check,
+    stop: () => within(timings.stopDeadlineMs, close()),
+  };
+}

@@ -1,0 +1,19 @@
+// Text that either queue can store: Postgres refuses NUL and half characters, and a job whose error holds one could
+// not even be failed. Knows no job.
+
+/** Gives back the value with every text in it storable; what JSON cannot carry is left out, as it would be anyway. */
+export function storable(value: unknown): unknown {
+  if (typeof value === 'string') return storableText(value);
+  if (Array.isArray(value)) return value.map(storable);
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, part]) => [storableText(name), storable(part)]),
+    );
+  }
+  return value;
+}
+
+/** Gives back the text without NUL, its half characters replaced. */
+export function storableText(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed();
+}

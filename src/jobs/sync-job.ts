@@ -1,0 +1,57 @@
+// The job `sync`: one run of one resource. Knows what a run's end means for the work wanted.
+
+import { sql } from 'kysely';
+import type { ApiClient } from '../api/client.ts';
+import type { Database } from '../db/database.ts';
+import type { Logger } from '../log.ts';
+import { runSync } from '../sync/run-sync.ts';
+import { asSyncPayload, type SyncPayload } from './catalogue.ts';
+import type { JobHandler } from './process-job.ts';
+import type { Timings } from './timings.ts';
+import type { WantedRow } from './wanted-jobs.ts';
+
+/** Another process's run is looked at again after half of the time waited so far, within these. */
+const LONGEST_WAIT_MS = 600_000;
+
+export interface SyncJobDeps {
+  readonly api: ApiClient;
+  readonly db: Database;
+  readonly log: Logger;
+}
+
+/**
+ * Gives back the handler. Where another process is at the resource, the job waits for it, and is done as well if that
+ * run did what was wanted: the holder may be a worker that hangs, and then its work would be lost.
+ */
+export function makeSyncJob(
+  { api, db, log }: SyncJobDeps,
+  { concurrency }: { concurrency: number },
+  { stepAsideMs }: Pick<Timings, 'stepAsideMs'>,
+): JobHandler {
+  return async (row, { signal, onProgress }) => {
+    const { resource, mode } = asSyncPayload(row.payload);
+    const run = await runSync(
+      { api, db, log, onProgress },
+      { resource, mode, concurrency, acceptDeletes: false, signal },
+    );
+    if (run.state !== 'skipped' || (await hasRunSince(db, row, { resource, mode }))) {
+      return { kind: 'done', result: run };
+    }
+    const waitedMs = Date.now() - Date.parse(row.wanted_at);
+    return { kind: 'later', waitMs: Math.min(LONGEST_WAIT_MS, Math.max(stepAsideMs * 10, waitedMs / 2)) };
+  };
+}
+
+async function hasRunSince(
+  db: Database,
+  { wanted_at }: WantedRow,
+  { resource, mode }: Pick<SyncPayload, 'resource' | 'mode'>,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from sync_runs
+    where resource = ${resource} and mode in ('full', ${mode}) and state in ('succeeded', 'partial')
+      and finished_at > ${wanted_at}::timestamptz
+    limit 1
+  `.execute(db);
+  return rows.length > 0;
+}
