@@ -62,7 +62,8 @@ async function sync(
   const hasBar = process.stderr.isTTY === true && !['trace', 'debug'].includes(config.logLevel);
   // Every line of the log tears the bar apart.
   const log = makeLogger(hasBar ? calmLevel(config.logLevel) : config.logLevel);
-  const view = hasBar ? makeProgressBar(process.stderr) : makeProgressLog({ log });
+  const { rateLimit } = config.api;
+  const view = hasBar ? makeProgressBar(process.stderr, rateLimit) : makeProgressLog({ log }, rateLimit);
   lifetime.onClose(async () => view.finish());
 
   const { pool, db } = await openDatabase({ log, lifetime }, config, 'sync');

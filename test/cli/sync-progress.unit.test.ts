@@ -15,7 +15,7 @@ function progressOf(seen: number, repeated = 0): SyncProgress {
 test('without a terminal, a line is logged every few seconds, not at every batch', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const lines: unknown[] = [];
-  const view = makeProgressLog({ log: pino({}, { write: (line) => lines.push(JSON.parse(line)) }) });
+  const view = makeProgressLog({ log: pino({}, { write: (line) => lines.push(JSON.parse(line)) }) }, null);
   for (let seen = 0; seen <= 1_200; seen += 100) {
     view.show(progressOf(seen, seen === 1_200 ? 100 : 0));
     vi.advanceTimersByTime(1_000);
