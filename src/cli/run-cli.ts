@@ -2,6 +2,7 @@
 
 import { Command } from 'commander';
 import type { Cli } from './cli.ts';
+import { registerCommissions } from './commissions.ts';
 import { registerDemo } from './demo.ts';
 import { registerDoctor } from './doctor.ts';
 import { EXIT_CODES, type ExitCode } from './exit-code.ts';
@@ -56,6 +57,7 @@ export async function runCli(
     registerMigrate,
     registerSync,
     registerWork,
+    registerCommissions,
     registerStatus,
     registerDoctor,
     registerSandbox,

@@ -10,6 +10,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RateLimit } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError, describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
@@ -47,6 +48,19 @@ export interface DrainSummary {
   readonly ended: Readonly<Partial<Record<EndState, number>>>;
   /** Tries that decided nothing: their requests are still pending. */
   readonly deferred: number;
+}
+
+const MOST_AT_ONCE = 16;
+const FEWEST_AT_ONCE = 4;
+
+/**
+ * Gives back how many requests are best worked on at once. Under a tight limit few: more would only stretch the time
+ * between a commission's GET and its PUT. Without one, as many as two cores keep busy (measured).
+ */
+export function drainConcurrency(rateLimit: RateLimit): number {
+  if (rateLimit === null) return MOST_AT_ONCE;
+  const perSecond = Math.ceil(rateLimit.requests / rateLimit.windowSeconds);
+  return Math.min(MOST_AT_ONCE, Math.max(FEWEST_AT_ONCE, perSecond));
 }
 
 const TIMING: DrainTiming = { leaseMs: 30_000, firstBackoffMs: 2_000 };

@@ -60,6 +60,14 @@ export function judgeAnswer(request: UpdateRequest, answer: Commission): Ending 
   );
 }
 
+/** Gives back what a write would do, in words. */
+export function describeChange(request: UpdateRequest, live: Commission): string {
+  const ask = describeAsk(request)
+    .replace(/^marked/, 'mark')
+    .replace(/^made/, 'make');
+  return `${ask}; it ${describeHeld(request, live)} now`;
+}
+
 /** Gives back the part of the commission that the ledger keeps. */
 export function valuesOf(commission: Commission): CommissionValues {
   const { paid_at, due_at = null, amount, currency, state = null, voided_at = null } = commission;

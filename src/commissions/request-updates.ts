@@ -62,6 +62,17 @@ export async function requestUpdates(
   return requested;
 }
 
+/** Gives back the earlier request of each key that has one: asking again under it does nothing. */
+export async function findRequested(
+  db: Database,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, { readonly id: number; readonly state: UpdateState }>> {
+  const { rows } = await sql<{ id: number; state: UpdateState; idempotency_key: string }>`
+    select id, state, idempotency_key from commission_updates where idempotency_key = any(${keys}::text[])
+  `.execute(db);
+  return new Map(rows.map(({ id, state, idempotency_key }) => [idempotency_key, { id, state }]));
+}
+
 function insertAndRead(slice: readonly (UpdateRequest & { place: number })[], options: RequestOptions) {
   // The requests without a key are all new, and come back in the order of their numbers.
   return sql<RequestedUpdate>`

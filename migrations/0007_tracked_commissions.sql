@@ -1,0 +1,22 @@
+-- Why: the program has no list of commissions, so the mirror keeps its own of those that it is to know, and asks for
+-- each of them again from time to time.
+-- Lock taken: none on anything that exists (new table only). Breaking: no.
+
+create table tracked_commissions (
+  commission_id  text primary key,
+  tracked_by     text not null default current_user,
+  tracked_at     timestamptz not null default clock_timestamp(),
+  next_poll_at   timestamptz default clock_timestamp(),
+  last_polled_at timestamptz,
+  last_error     text
+);
+
+create index tracked_commissions_next on tracked_commissions (next_poll_at) where next_poll_at is not null;
+
+comment on table tracked_commissions is 'The commissions that the mirror keeps asking the program for. To have one mirrored, insert its identifier.';
+comment on column tracked_commissions.commission_id is 'The commission (commissions.id).';
+comment on column tracked_commissions.tracked_by is 'Who wanted it.';
+comment on column tracked_commissions.tracked_at is 'Since when it is asked for.';
+comment on column tracked_commissions.next_poll_at is 'When the program is asked for it again; null where it is gone, and never asked for again.';
+comment on column tracked_commissions.last_polled_at is 'When the program last answered for it.';
+comment on column tracked_commissions.last_error is 'Why the last question was not answered; null where it was.';

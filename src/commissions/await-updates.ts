@@ -1,0 +1,64 @@
+// Waits until requests have ended, and takes part in the work meanwhile: so it ends with a worker and without one.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DrainDeps, type DrainTiming, drainUpdates } from './drain-updates.ts';
+import { countStates } from './read-ledger.ts';
+import type { UpdateState } from './update-request.ts';
+
+export type StateCounts = Readonly<Partial<Record<UpdateState, number>>>;
+
+export interface AwaitOptions {
+  readonly concurrency: number;
+  readonly signal: AbortSignal;
+  readonly timing?: Partial<DrainTiming>;
+  /** Called now and then, and once at the end. */
+  readonly onProgress?: (counts: StateCounts) => void;
+}
+
+/** How often the ledger is asked how far the requests are. */
+const LOOK_INTERVAL_MS = 300;
+
+/**
+ * Gives back how many of the requests ended in each state, once none is pending. Whatever else is due is applied as
+ * well while that takes.
+ *
+ * Throws: what `drainUpdates` throws.
+ */
+export async function awaitUpdates(
+  deps: DrainDeps,
+  ids: readonly number[],
+  options: AwaitOptions,
+): Promise<StateCounts> {
+  const { signal, onProgress, ...drainOptions } = options;
+  const look = async () => {
+    const counts = await countStates(deps.db, ids);
+    onProgress?.(counts);
+    return counts;
+  };
+  for (;;) {
+    const enough = new AbortController();
+    const drained = drainUpdates(deps, { ...drainOptions, signal: AbortSignal.any([signal, enough.signal]) });
+    let isOver = false;
+    const draining = drained.finally(() => {
+      isOver = true;
+    });
+    // Looked at below, in its turn.
+    draining.catch(() => undefined);
+    let counts = await look();
+    while (!isOver && counts.pending !== undefined) {
+      await Promise.race([draining.catch(() => undefined), sleep(LOOK_INTERVAL_MS)]);
+      counts = await look();
+    }
+    if (counts.pending === undefined) {
+      enough.abort(ENOUGH);
+      await draining.catch((error: unknown) => {
+        if (error !== ENOUGH) throw error;
+      });
+      return counts;
+    }
+    await draining;
+    await sleep(LOOK_INTERVAL_MS);
+  }
+}
+
+const ENOUGH = new Error('what was waited for has ended');

@@ -1,0 +1,160 @@
+// Compares a payout ledger with what the program has now. Reads, and proposes; changes nothing.
+//
+// What a difference proposes is always a payment that the ledger has and the program lacks or dates otherwise. A
+// payment that only the program has is never taken back by a proposal: an empty cell is no instruction.
+
+import { sql } from 'kysely';
+import type { ApiClient } from '../api/client.ts';
+import type { Commission } from '../contract/commission.ts';
+import type { Database } from '../db/database.ts';
+import { matchInstant } from './instants.ts';
+import type { LedgerRow } from './ledger-file.ts';
+import { mapInOrder } from './map-in-order.ts';
+import { readCommission } from './preview-updates.ts';
+import { plainRequest, type UpdateRequest } from './update-request.ts';
+
+/** Every finding with its meaning, in the order of the report. */
+export const FINDINGS = {
+  match: 'ledger and program agree',
+  unpaid_upstream: 'paid in the ledger, unpaid in the program',
+  not_in_ledger: 'paid in the program, unpaid or missing in the ledger',
+  different_instant: 'paid in both, at different moments',
+  different_amount: 'the amount or the currency differs',
+  unknown: 'the program has no such commission',
+} as const;
+
+export type Finding = keyof typeof FINDINGS;
+
+export interface ReconciledRow {
+  /** Of the ledger; null for a commission that it does not have. */
+  readonly line: number | null;
+  readonly commission_id: string;
+  readonly finding: Finding;
+  readonly ledger_paid_at: string | null;
+  readonly program_paid_at: string | null;
+  readonly ledger_amount: number | null;
+  readonly program_amount: number | null;
+  readonly ledger_currency: string | null;
+  readonly program_currency: string | null;
+}
+
+export interface CurrencyTotal {
+  readonly currency: string;
+  readonly finding: Finding;
+  readonly commissions: number;
+  /** Paid amounts, in the unit of commissions.amount. A ledger without amounts is taken at the program's. */
+  readonly ledger_paid: number;
+  readonly program_paid: number;
+  readonly difference: number;
+}
+
+/**
+ * Gives back one row per commission, in the order of the ledger; then those that it lacks: commissions that the mirror
+ * knows as paid between the ledger's first and last payment, each read anew.
+ *
+ * Throws: the client's errors; the signal's reason when aborted.
+ */
+export async function* reconcileLedger(
+  deps: { client: ApiClient; db: Database },
+  ledger: readonly LedgerRow[],
+  { concurrency, signal }: { concurrency: number; signal: AbortSignal },
+): AsyncGenerator<ReconciledRow> {
+  const read = (id: string) => readCommission(deps.client, id, signal);
+  yield* mapInOrder(ledger, concurrency, async (row) => compare(row, await read(row.commission_id)));
+  const others = await findPaidElsewhere(deps.db, ledger);
+  for await (const row of mapInOrder(others, concurrency, async (id) => ({ id, live: await read(id) }))) {
+    // Gone or unpaid by now: then the ledger is right not to have it.
+    if (row.live === null || row.live.paid_at === null) continue;
+    yield compare(
+      { line: null, commission_id: row.id, paid_at: null, amount: null, currency: null },
+      row.live,
+    );
+  }
+}
+
+/** Gives back the requests that would make the program agree with the ledger, each only if nothing changes meanwhile. */
+export function proposeFixes(rows: readonly ReconciledRow[]): UpdateRequest[] {
+  return rows.flatMap((row) => {
+    if (row.finding !== 'unpaid_upstream' && row.finding !== 'different_instant') return [];
+    const request = plainRequest({
+      commission_id: row.commission_id,
+      action: 'pay',
+      paid_at: row.ledger_paid_at,
+      expected_unpaid: row.program_paid_at === null,
+      expected_paid_at: row.program_paid_at,
+      expected_amount: row.program_amount,
+      expected_currency: row.program_currency,
+      reason: `reconciliation: ${FINDINGS[row.finding]}`,
+    });
+    return [request];
+  });
+}
+
+/** Gives back the sums by currency and finding, in the order of the report. */
+export function totalsOf(rows: readonly ReconciledRow[]): CurrencyTotal[] {
+  const totals = new Map<string, CurrencyTotal>();
+  for (const row of rows) {
+    const currency = row.program_currency ?? row.ledger_currency ?? '?';
+    const key = `${currency} ${row.finding}`;
+    const before = totals.get(key) ?? EMPTY;
+    const ledgerPaid =
+      before.ledger_paid + (row.ledger_paid_at === null ? 0 : (row.ledger_amount ?? row.program_amount ?? 0));
+    const programPaid = before.program_paid + (row.program_paid_at === null ? 0 : (row.program_amount ?? 0));
+    totals.set(key, {
+      currency,
+      finding: row.finding,
+      commissions: before.commissions + 1,
+      ledger_paid: ledgerPaid,
+      program_paid: programPaid,
+      difference: programPaid - ledgerPaid,
+    });
+  }
+  const order = Object.keys(FINDINGS);
+  return [...totals.values()].sort(
+    (a, b) => a.currency.localeCompare(b.currency) || order.indexOf(a.finding) - order.indexOf(b.finding),
+  );
+}
+
+const EMPTY = { commissions: 0, ledger_paid: 0, program_paid: 0 };
+
+function compare(
+  row: LedgerRow | (Omit<LedgerRow, 'line'> & { line: null }),
+  live: Commission | null,
+): ReconciledRow {
+  return {
+    line: row.line,
+    commission_id: row.commission_id,
+    finding: live === null ? 'unknown' : find(row, live),
+    ledger_paid_at: row.paid_at,
+    program_paid_at: live?.paid_at ?? null,
+    ledger_amount: row.amount,
+    program_amount: live?.amount ?? null,
+    ledger_currency: row.currency,
+    program_currency: live?.currency.toUpperCase() ?? null,
+  };
+}
+
+// Money first: where the amounts differ, the moment of the payment is the smaller question.
+function find(row: Omit<LedgerRow, 'line'>, live: Commission): Finding {
+  const isOtherAmount = row.amount !== null && row.amount !== live.amount;
+  const isOtherCurrency = row.currency !== null && row.currency !== live.currency.toUpperCase();
+  if (isOtherAmount || isOtherCurrency) return 'different_amount';
+  if (row.paid_at === null) return live.paid_at === null ? 'match' : 'not_in_ledger';
+  if (live.paid_at === null) return 'unpaid_upstream';
+  return matchInstant(row.paid_at, live.paid_at) === 'different' ? 'different_instant' : 'match';
+}
+
+async function findPaidElsewhere(db: Database, ledger: readonly LedgerRow[]): Promise<string[]> {
+  const moments = ledger.flatMap(({ paid_at }) => (paid_at === null ? [] : [paid_at]));
+  if (moments.length === 0) return [];
+  const { rows } = await sql<{ id: string }>`
+    select commission.id
+    from commissions commission,
+      (select min(moment) as first, max(moment) as last from unnest(${moments}::timestamptz[]) as moment) as ledger
+    where commission.paid_at between ledger.first and ledger.last
+      and commission._deleted_at is null
+      and commission.id <> all(${ledger.map(({ commission_id }) => commission_id)}::text[])
+    order by commission.paid_at, commission.id
+  `.execute(db);
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,80 @@
+// What a person may still do about requests: have failed ones tried again, and take pending ones back.
+
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { isSelected, type Selection } from './read-ledger.ts';
+import { COMMISSION_UPDATES_CHANNEL } from './request-updates.ts';
+
+export interface Revised {
+  /** The requests that were changed. */
+  readonly ids: readonly number[];
+  /** The requests that could not be, each with the reason. */
+  readonly left: readonly { readonly id: number; readonly reason: string }[];
+}
+
+/**
+ * Makes the selected requests that ended as failed pending again, with all their tries before them. A request that a
+ * later one for the same value has overtaken stays failed: applied now, it would undo the later one.
+ */
+export async function retryUpdates(db: Database, selection: Selection): Promise<Revised> {
+  return await db.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ id: number; later: number | null }>`
+      with failed as (
+        select id, (
+          select max(later.id) from commission_updates later
+          where later.commission_id = request.commission_id and later.id > request.id
+            and (later.action = 'due') = (request.action = 'due')
+            and later.state in ('pending', 'applied', 'unchanged')
+        ) as later
+        from commission_updates request
+        where state = 'failed' and ${isSelected(selection)}
+        for update
+      ), retried as (
+        update commission_updates request
+        set state = 'pending', outcome = null, finished_at = null, attempts = 0, next_attempt_at = clock_timestamp()
+        from failed where failed.id = request.id and failed.later is null
+      )
+      select id, later from failed order by id
+    `.execute(trx);
+    const left = rows.flatMap(({ id, later }) =>
+      later === null
+        ? []
+        : [{ id, reason: `request ${later} came later and asks otherwise: make a new request instead` }],
+    );
+    const ids = rows.filter(({ later }) => later === null).map(({ id }) => id);
+    if (ids.length > 0) {
+      await sql`select pg_notify(${COMMISSION_UPDATES_CHANNEL}, current_schema())`.execute(trx);
+    }
+    return { ids, left };
+  });
+}
+
+/** Takes back the selected requests that wait. One that is being applied, or may have arrived, ends as it will. */
+export async function cancelUpdates(
+  db: Database,
+  selection: Selection,
+  cancelledBy: string,
+): Promise<Revised> {
+  return await db.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ id: number; is_busy: boolean }>`
+      with waiting as (
+        select id, put_sent_at is not null or coalesce(claimed_until > clock_timestamp(), false) as is_busy
+        from commission_updates
+        where state = 'pending' and ${isSelected(selection)}
+        for update
+      ), cancelled as (
+        update commission_updates request
+        set state = 'cancelled', outcome = ${`cancelled by ${cancelledBy} before anything was sent`},
+            finished_at = clock_timestamp(), claimed_by = null, claimed_until = null
+        from waiting where waiting.id = request.id and not waiting.is_busy
+      )
+      select id, is_busy from waiting order by id
+    `.execute(trx);
+    return {
+      ids: rows.filter(({ is_busy }) => !is_busy).map(({ id }) => id),
+      left: rows
+        .filter(({ is_busy }) => is_busy)
+        .map(({ id }) => ({ id, reason: 'it is being applied right now' })),
+    };
+  });
+}
