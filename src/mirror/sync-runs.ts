@@ -3,7 +3,7 @@
 import { type Selectable, sql } from 'kysely';
 import { DatabaseError } from 'pg';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
-import type { RunMode, RunState, SyncRunsTable } from '../db/tables.ts';
+import type { RunMode, SyncRunsTable } from '../db/tables.ts';
 import { Busy } from '../errors.ts';
 import type { LoadCounts } from './load-batch.ts';
 
@@ -11,22 +11,19 @@ export type SyncRun = Selectable<SyncRunsTable>;
 
 const UNIQUE_VIOLATION = '23505';
 
-export interface RunStart {
-  readonly resource: string;
-  readonly mode: RunMode;
-  readonly plan?: object;
-}
-
 /**
  * Gives back the new, running run.
  *
  * Throws: Busy where a run of the resource is going on (or was killed and is neither resumed nor ended yet).
  */
-export async function startRun(database: Database, { resource, mode, plan }: RunStart): Promise<SyncRun> {
+export async function startRun(
+  database: Database,
+  { resource, mode }: { resource: string; mode: RunMode },
+): Promise<SyncRun> {
   try {
     return await database
       .insertInto('sync_runs')
-      .values({ resource, mode, plan: plan === undefined ? null : JSON.stringify(plan) })
+      .values({ resource, mode })
       .returningAll()
       .executeTakeFirstOrThrow();
   } catch (error) {
@@ -35,16 +32,6 @@ export async function startRun(database: Database, { resource, mode, plan }: Run
     }
     throw error;
   }
-}
-
-/** Gives back the run of the resource that is in the state running, whether its process lives or was killed. */
-export async function findRunningRun(database: Database, resource: string): Promise<SyncRun | undefined> {
-  return database
-    .selectFrom('sync_runs')
-    .selectAll()
-    .where('resource', '=', resource)
-    .where('state', '=', 'running')
-    .executeTakeFirst();
 }
 
 /** What a batch adds to the run. */
@@ -92,48 +79,40 @@ export async function saveProgress(
 }
 
 export interface RunEnd {
-  readonly state: Exclude<RunState, 'running'>;
-  readonly verified?: boolean;
-  readonly rowsDeleted?: number;
-  readonly deletesHeldBack?: number;
-  readonly error?: { readonly code: string | null; readonly message: string };
+  /** Whether it is known that nothing was missed: only then did the run succeed, and only then may it delete. */
+  readonly verified: boolean;
+  readonly rowsDeleted: number;
+  readonly deletesHeldBack: number;
 }
 
 /**
- * Ends the run, empties its checkpoint, forgets what it met, and gives back the run as it ended.
+ * Ends the run that was read to its end, empties its checkpoint, forgets what it met, and gives back the run as it
+ * ended. Belongs into the transaction that holds the run's tombstones.
  *
- * Throws: where the run has ended already, or would succeed or delete without having been verified.
+ * Throws: Busy where the run has ended already, or another process has taken it over.
  */
-export async function finishRun(database: Database, runId: number, end: RunEnd): Promise<SyncRun> {
-  const { state, verified = false, rowsDeleted = 0, deletesHeldBack = 0, error } = end;
-  return database.transaction().execute(async (trx) => {
-    await trx.deleteFrom('seen_ids').where('run_id', '=', runId).execute();
-    return trx
-      .updateTable('sync_runs')
-      .set({
-        state,
-        verified,
-        rows_deleted: rowsDeleted,
-        deletes_held_back: deletesHeldBack,
-        error_code: error?.code ?? null,
-        error: error?.message ?? null,
-        checkpoint: null,
-        heartbeat_at: sql<string>`clock_timestamp()`,
-        finished_at: sql<string>`clock_timestamp()`,
-      })
-      .where('id', '=', runId)
-      .where('state', '=', 'running')
-      .returningAll()
-      .executeTakeFirstOrThrow();
-  });
-}
-
-/** Gives back the latest runs, newest first; of one resource where it is named. */
-export async function latestRuns(
-  database: Database,
-  { resource, limit }: { resource?: string; limit: number },
-): Promise<readonly SyncRun[]> {
-  let query = database.selectFrom('sync_runs').selectAll().orderBy('id', 'desc').limit(limit);
-  if (resource !== undefined) query = query.where('resource', '=', resource);
-  return query.execute();
+export async function finishRun(
+  trx: DatabaseTransaction,
+  run: Pick<SyncRun, 'id' | 'attempt'>,
+  { verified, rowsDeleted, deletesHeldBack }: RunEnd,
+): Promise<SyncRun> {
+  const ended = await trx
+    .updateTable('sync_runs')
+    .set({
+      state: verified ? 'succeeded' : 'partial',
+      verified,
+      rows_deleted: rowsDeleted,
+      deletes_held_back: deletesHeldBack,
+      checkpoint: null,
+      heartbeat_at: sql<string>`clock_timestamp()`,
+      finished_at: sql<string>`clock_timestamp()`,
+    })
+    .where('id', '=', run.id)
+    .where('attempt', '=', run.attempt)
+    .where('state', '=', 'running')
+    .returningAll()
+    .executeTakeFirst();
+  if (ended === undefined) throw new Busy(`run ${run.id} has ended, or another process has taken it over`);
+  await trx.deleteFrom('seen_ids').where('run_id', '=', run.id).execute();
+  return ended;
 }

@@ -1,5 +1,7 @@
 // Where the program would list a record that a walk did not meet: the narrowest filters that must find it.
-// The contract can read neither one affiliate nor one referral by its identifier.
+// The contract can read neither one affiliate nor one referral by its identifier, so what the mirror knows of the
+// record has to lead there. The hole that remains: a record that a verified walk missed, although it lives, and that
+// has changed every attribute that the mirror could look for since it was last read. The next run takes it back.
 
 import type { Filters, ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';
@@ -14,23 +16,26 @@ export async function findWhereabouts(
   ids: readonly string[],
 ): Promise<readonly Filters<ListedResource>[] | null> {
   const found = resource === 'affiliates' ? await affiliateFilters(db, ids) : await referralFilters(db, ids);
-  const usable = found.filter((filters) => filters !== null);
-  if (usable.length < ids.length) return null;
-  return [...new Map(usable.map((filters) => [JSON.stringify(filters), filters])).values()];
+  if (found.length < ids.length || found.some((places) => places.length === 0)) return null;
+  return [...new Map(found.flat().map((filters) => [JSON.stringify(filters), filters])).values()];
 }
 
-type Found = Filters<ListedResource> | null;
+/** The places of one record: it is gone if it is in none of them. */
+type Found = readonly Filters<ListedResource>[];
 
+// An email changes, by way of the unconfirmed one as a rule: looked for under the old one alone, the affiliate would
+// be taken for gone.
 async function affiliateFilters(db: Database, ids: readonly string[]): Promise<Found[]> {
   const rows = await db
     .selectFrom('affiliates')
-    .select(['email', 'processor_customer_id'])
+    .select(['email', 'unconfirmed_email', 'processor_customer_id'])
     .where('id', 'in', ids)
     .execute();
-  return rows.map((row) => {
-    if (row.email) return { email: row.email };
-    return row.processor_customer_id ? { stripe_customer_id: row.processor_customer_id } : null;
-  });
+  return rows.map(({ email, unconfirmed_email, processor_customer_id }) => [
+    ...(email ? [{ email }] : []),
+    ...(unconfirmed_email ? [{ email: unconfirmed_email }] : []),
+    ...(processor_customer_id ? [{ stripe_customer_id: processor_customer_id }] : []),
+  ]);
 }
 
 // The customer at the processor never changes; an email may; an affiliate's whole list is the longest to read.
@@ -41,8 +46,8 @@ async function referralFilters(db: Database, ids: readonly string[]): Promise<Fo
     .where('id', 'in', ids)
     .execute();
   return rows.map((row) => {
-    if (row.processor_customer_id) return { stripe_customer_id: row.processor_customer_id };
-    if (row.customer_email) return { email: row.customer_email };
-    return row.affiliate_id ? { affiliate_id: row.affiliate_id } : null;
+    if (row.processor_customer_id) return [{ stripe_customer_id: row.processor_customer_id }];
+    if (row.customer_email) return [{ email: row.customer_email }];
+    return row.affiliate_id ? [{ affiliate_id: row.affiliate_id }] : [];
   });
 }

@@ -10,6 +10,7 @@ import { countAnonymousRejections } from '../mirror/rejected-records.ts';
 import { saveDrift } from '../mirror/save-drift.ts';
 import { recordSkippedRun, stopRun } from '../mirror/stop-run.ts';
 import { finishRun, type SyncRun } from '../mirror/sync-runs.ts';
+import { applyTombstones } from '../mirror/tombstones.ts';
 import { makeRunLoader, type RunLoader, rowCounts } from './run-loader.ts';
 import { withRunLock } from './run-lock.ts';
 import type { RunSummary, SyncMode, SyncProgress } from './run-summary.ts';
@@ -96,23 +97,19 @@ async function finish(
   loader: RunLoader,
   { resource }: SyncInput,
   run: SyncRun,
-  { verified, deleted, heldBack }: Walked,
+  { verified, gone, heldBack }: Walked,
 ): Promise<SyncRun> {
   const drift = loader.drift.findings();
-  await saveDrift(db, { runId: run.id, resource }, drift);
   for (const { field, kind, found } of drift) log.warn({ resource, field, kind, found }, 'sync.schema_drift');
-  const state = verified ? 'succeeded' : 'partial';
-  const ended = await finishRun(db, run.id, {
-    state,
-    verified,
-    rowsDeleted: deleted,
-    deletesHeldBack: heldBack,
+  // One transaction: killed here, the run has deleted nothing, and the next attempt decides anew.
+  const ended = await db.transaction().execute(async (trx) => {
+    const rowsDeleted = gone === null ? 0 : await applyTombstones(trx, { runId: run.id, resource, ...gone });
+    await saveDrift(trx, { runId: run.id, resource }, drift);
+    if (verified && resource === 'referrals') await replaceCounters(trx, run.id);
+    return finishRun(trx, run, { verified, rowsDeleted, deletesHeldBack: heldBack });
   });
-  if (verified && resource === 'referrals') {
-    await db.transaction().execute((trx) => replaceCounters(trx, run.id));
-  }
   log.info(
-    { run_id: run.id, resource, state, requests: ended.requests, ...rowCounts(ended) },
+    { run_id: run.id, resource, state: ended.state, requests: ended.requests, ...rowCounts(ended) },
     'sync.finished',
   );
   return ended;

@@ -1,35 +1,22 @@
 // Decides what becomes of rows that a verified walk did not meet. Missing is not deleted: each place where such a
-// record would be is read once more, and only what is missing there too is marked.
+// record would be is read once more, and only what is missing there too is gone. Marks nothing itself.
 
-import type { ApiClient } from '../api/client.ts';
 import type { Instant } from '../api/slot.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import { crawl } from '../crawl/crawl.ts';
-import type { Database } from '../db/database.ts';
-import type { Logger } from '../log.ts';
 import { restartWalk } from '../mirror/restart-walk.ts';
 import type { SyncRun } from '../mirror/sync-runs.ts';
-import { applyTombstones, findMissing } from '../mirror/tombstones.ts';
+import { findMissing } from '../mirror/tombstones.ts';
 import { findWhereabouts } from './find-whereabouts.ts';
 import { makeListPage, type RecordPage } from './list-resource.ts';
 import type { RunLoader } from './run-loader.ts';
+import type { SyncDeps, Walked } from './walk.ts';
 
 /** More rows than this, and more than the share, gone at once are not believed without being told to. */
 const BELIEVED_ROWS = 10;
 const BELIEVED_SHARE = 0.02;
 /** Up to so many rows are looked for one by one; for more, a second walk is read. */
 const HANDFUL = 10;
-
-export interface Settled {
-  readonly deleted: number;
-  readonly heldBack: number;
-}
-
-interface SettleDeps {
-  readonly api: ApiClient;
-  readonly db: Database;
-  readonly log: Logger;
-}
 
 interface SettleInput {
   readonly run: SyncRun;
@@ -41,42 +28,41 @@ interface SettleInput {
 }
 
 /**
- * Gives back how many rows were marked deleted, and how many were held back: too many to believe at once (unless
+ * Gives back the rows that are gone, and how many were held back: too many to believe at once (unless
  * `acceptDeletes`), or not to be told apart from a record that was rejected without a usable identifier.
  *
  * To be called after a verified walk only.
  */
-export async function settleMissing(deps: SettleDeps, input: SettleInput): Promise<Settled> {
+export async function settleMissing(
+  deps: SyncDeps,
+  input: SettleInput,
+): Promise<Pick<Walked, 'gone' | 'heldBack'>> {
   const { db, log } = deps;
   const { run, resource, loader, acceptDeletes } = input;
   const most = Number.MAX_SAFE_INTEGER;
   const missing = await findMissing(db, { runId: run.id, resource, limit: most });
-  if (missing.count === 0) return { deleted: 0, heldBack: 0 };
+  if (missing.count === 0) return { gone: null, heldBack: 0 };
   const believed = Math.max(BELIEVED_ROWS, Math.floor(missing.living * BELIEVED_SHARE));
   if (loader.hasAnonymous() || (missing.count > believed && !acceptDeletes)) {
     log.warn({ run_id: run.id, resource, missing: missing.count, believed }, 'sync.deletes_held_back');
-    return { deleted: 0, heldBack: missing.count };
+    return { gone: null, heldBack: missing.count };
   }
-  const readAgain =
+  const observedAt =
     missing.count <= HANDFUL
       ? await readWhereabouts(deps, input, missing.ids)
       : await readSecondWalk(deps, input);
-  if (readAgain === null) return { deleted: 0, heldBack: missing.count };
+  if (observedAt === null) return { gone: null, heldBack: missing.count };
   const still = await findMissing(db, { runId: run.id, resource, limit: most });
   const before = new Set(missing.ids);
-  const gone = still.ids.filter((id) => before.has(id));
-  if (gone.length === 0) return { deleted: 0, heldBack: 0 };
-  const deleted = await db
-    .transaction()
-    .execute((trx) => applyTombstones(trx, { runId: run.id, resource, ids: gone, observedAt: readAgain }));
-  return { deleted, heldBack: 0 };
+  const ids = still.ids.filter((id) => before.has(id));
+  return { gone: ids.length === 0 ? null : { ids, observedAt }, heldBack: 0 };
 }
 
 /**
  * Gives back when the reading began; null where it settles nothing. What is met is loaded, and no longer missing.
  */
 async function readWhereabouts(
-  deps: SettleDeps,
+  deps: SyncDeps,
   input: SettleInput,
   ids: readonly string[],
 ): Promise<Instant | null> {
@@ -96,7 +82,7 @@ async function readWhereabouts(
   return beganAt;
 }
 
-async function readSecondWalk({ api, db }: SettleDeps, input: SettleInput): Promise<Instant | null> {
+async function readSecondWalk({ api, db }: SyncDeps, input: SettleInput): Promise<Instant | null> {
   const { run, resource, loader, limit, signal } = input;
   await restartWalk(db, run.id);
   loader.readAgain();

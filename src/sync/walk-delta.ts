@@ -31,7 +31,7 @@ export async function walkDelta(deps: SyncDeps, loader: RunLoader, input: WalkIn
   for (const { affiliate_id } of moved) {
     if (!(await readAffiliate(deps, loader, input, affiliate_id))) verified = false;
   }
-  return { verified, deleted: 0, heldBack: 0 };
+  return { verified, gone: null, heldBack: 0 };
 }
 
 /** Gives back the total, after reading the head until a page brings nothing that is new to the mirror. */

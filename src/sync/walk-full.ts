@@ -9,7 +9,7 @@ import { settleMissing } from './settle-missing.ts';
 import type { SyncDeps, Walked, WalkInput } from './walk.ts';
 
 /**
- * Gives back how the walk of the whole list ended. Rows are marked deleted only where it is verified.
+ * Gives back how the walk of the whole list ended. Only where it is verified may rows be gone.
  *
  * `head: 'when-moved'` saves the last request where the list did not move during the walk.
  */
@@ -33,7 +33,7 @@ export async function walkFull(
     },
   );
   deps.log.info({ run_id: run.id, resource, ...verdict }, 'crawl.verdict');
-  if (!verdict.verified) return { verified: false, deleted: 0, heldBack: 0 };
+  if (!verdict.verified) return { verified: false, gone: null, heldBack: 0 };
   return { verified: true, ...(await settleMissing(deps, { ...input, loader })) };
 }
 

@@ -1,6 +1,7 @@
 // What the walks of a run share: what they are given and what they give back.
 
 import type { ApiClient } from '../api/client.ts';
+import type { Instant } from '../api/slot.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
 import type { SyncRun } from '../mirror/sync-runs.ts';
@@ -20,8 +21,16 @@ export interface WalkInput {
   readonly signal: AbortSignal | undefined;
 }
 
+/** Rows that the program was asked for and does not have; they are marked deleted when the run ends. */
+export interface Gone {
+  readonly ids: readonly string[];
+  /** When the first of the requests that confirmed it was granted its slot. */
+  readonly observedAt: Instant;
+}
+
 export interface Walked {
   readonly verified: boolean;
-  readonly deleted: number;
+  readonly gone: Gone | null;
+  /** Rows that look deleted, and are not believed to be. */
   readonly heldBack: number;
 }

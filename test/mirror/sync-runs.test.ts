@@ -4,7 +4,8 @@ import { Busy } from '../../src/errors.ts';
 import { makeDriftWatch } from '../../src/mirror/drift-watch.ts';
 import { saveDrift } from '../../src/mirror/save-drift.ts';
 import { countSeen } from '../../src/mirror/seen-ids.ts';
-import { findRunningRun, finishRun, latestRuns, saveProgress, startRun } from '../../src/mirror/sync-runs.ts';
+import { stopRun } from '../../src/mirror/stop-run.ts';
+import { finishRun, type RunEnd, type SyncRun, saveProgress, startRun } from '../../src/mirror/sync-runs.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { buildAffiliate, buildReferral } from './build-records.ts';
 import { at, load } from './load.ts';
@@ -16,49 +17,71 @@ beforeEach(async () => {
 });
 
 const resource = 'referrals' as const;
+const END = { verified: true, rowsDeleted: 0, deletesHeldBack: 0 };
+
+function finish(run: SyncRun, end: RunEnd = END): Promise<SyncRun> {
+  return db.transaction().execute((trx) => finishRun(trx, run, end));
+}
+
+function readRuns() {
+  return db.selectFrom('sync_runs').selectAll().where('resource', '=', resource).orderBy('id').execute();
+}
 
 test('a run adds up batch by batch, and ends without checkpoint and without seen ids', async () => {
-  const run = await startRun(db, { resource, mode: 'full', plan: { expected: 3 } });
-  expect(run).toMatchObject({ state: 'running', rows_seen: 0, plan: { expected: 3 }, finished_at: null });
+  const run = await startRun(db, { resource, mode: 'full' });
+  expect(run).toMatchObject({ state: 'running', rows_seen: 0, finished_at: null });
   for (const second of [1, 2]) {
     const pages = [{ observedAt: at(second), records: [buildReferral(), buildReferral()] }];
     const rows = await load(db, { resource, runId: run.id, pages });
     const progress = { requests: 1, pages: 1, rows, distinct: rows.fresh, totalUpstream: 4 };
     await saveProgress(db, run.id, { ...progress, checkpoint: { page: second } });
   }
-  expect(await findRunningRun(db, resource)).toMatchObject({
-    id: run.id,
-    rows_seen: 4,
-    rows_inserted: 4,
-    distinct_seen: 4,
-    total_upstream: 4,
-    requests: 2,
-    checkpoint: { page: 2 },
-  });
+  expect(await readRuns()).toMatchObject([
+    {
+      id: run.id,
+      state: 'running',
+      rows_seen: 4,
+      rows_inserted: 4,
+      distinct_seen: 4,
+      total_upstream: 4,
+      requests: 2,
+      checkpoint: { page: 2 },
+    },
+  ]);
   expect(await countSeen(db, run.id)).toBe(4);
-  const ended = await finishRun(db, run.id, { state: 'succeeded', verified: true });
+  const ended = await finish(run);
   expect(ended).toMatchObject({ state: 'succeeded', verified: true, checkpoint: null });
   expect(ended.finished_at).not.toBeNull();
   expect(await countSeen(db, run.id)).toBe(0);
-  expect(await findRunningRun(db, resource)).toBeUndefined();
 });
 
 test('a second run of a resource is refused while one is running, and another resource is not', async () => {
   const run = await startRun(db, { resource, mode: 'full' });
   await expect(startRun(db, { resource, mode: 'delta' })).rejects.toThrow(Busy);
   await startRun(db, { resource: 'affiliates', mode: 'full' });
-  await finishRun(db, run.id, { state: 'failed', error: { code: 'API_UNAVAILABLE', message: '503' } });
+  await stopRun(db, run, { state: 'failed', code: 'API_UNAVAILABLE', message: '503', requests: 1 });
   const next = await startRun(db, { resource, mode: 'full' });
-  expect((await latestRuns(db, { resource, limit: 5 })).map(({ id, state }) => [id, state])).toEqual([
-    [next.id, 'running'],
+  expect((await readRuns()).map(({ id, state }) => [id, state])).toEqual([
     [run.id, 'failed'],
+    [next.id, 'running'],
   ]);
 });
 
-test('a run that has ended can neither advance nor end again', async () => {
+test('a run that has ended does not end again, and neither does one that another process has taken over', async () => {
   const run = await startRun(db, { resource, mode: 'full' });
-  await finishRun(db, run.id, { state: 'interrupted' });
-  await expect(finishRun(db, run.id, { state: 'succeeded', verified: true })).rejects.toThrow();
+  await db.updateTable('sync_runs').set({ attempt: 2 }).where('id', '=', run.id).execute();
+  await expect(finish(run)).rejects.toThrow(Busy);
+  expect(await finish({ ...run, attempt: 2 }, { ...END, verified: false })).toMatchObject({
+    state: 'partial',
+  });
+  await expect(finish({ ...run, attempt: 2 })).rejects.toThrow(Busy);
+});
+
+test('a run deletes nothing without having been verified', async () => {
+  const run = await startRun(db, { resource, mode: 'full' });
+  await expect(finish(run, { verified: false, rowsDeleted: 1, deletesHeldBack: 0 })).rejects.toThrow(
+    /sync_runs_only_a_verified_run_deletes/,
+  );
 });
 
 test('what drifted from the contract is stored once per run, field and kind', async () => {
