@@ -138,18 +138,42 @@ const environmentSchema = z.object({
 /** Empty means something here: no such schedule. Every other variable that is empty counts as unset. */
 const MAY_BE_EMPTY = ['SYNC_FULL_CRON', 'SYNC_DELTA_CRON'];
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /**
  * Gives back the checked configuration.
  *
+ * Throws: ConfigError naming every malformed variable at once.
+ */
+export function readConfig(environment: Environment): Config {
+  return check(environment, { isProgramNeeded: false });
+}
+
+/** A program that can be asked. */
+export interface ProgramAddress {
+  readonly url: string;
+  readonly secret: string;
+}
+
+/**
+ * Gives back the checked configuration with the program's address and secret, for the commands that need them.
+ *
  * Throws: ConfigError naming every missing or malformed variable at once.
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+export function readProgramConfig(environment: Environment): { config: Config; program: ProgramAddress } {
+  const config = check(environment, { isProgramNeeded: true });
+  const { url, secret } = config.api;
+  if (url === null || secret === null) throw new TypeError('the check let a missing variable pass');
+  return { config, program: { url, secret } };
+}
+
+function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded: boolean }): Config {
   const given = Object.fromEntries(
     Object.entries(environment).filter(
       ([name, value]) => value !== undefined && (value.trim() !== '' || MAY_BE_EMPTY.includes(name)),
     ),
   );
-  const problems: string[] = [];
+  const problems = isProgramNeeded ? missingProgram(given) : [];
   const parsed = environmentSchema.safeParse(given);
   if (!parsed.success) {
     problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
@@ -179,22 +203,17 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   };
 }
 
-/**
- * Gives back the program's address and secret, for the commands that cannot do without.
- *
- * Throws: ConfigError naming each of the two that is missing.
- */
-export function requireProgram(config: Config): { url: string; secret: string } {
-  const { url, secret } = config.api;
+/** Gives back what is missing of the program's address and secret, each with how to mend it. */
+function missingProgram(given: Environment): string[] {
+  const { AFFILIATE_API_URL, AFFILIATE_API_SECRET, AFFILIATE_API_SECRET_FILE } = given;
   const problems: string[] = [];
-  if (url === null) {
+  if (!AFFILIATE_API_URL) {
     problems.push('AFFILIATE_API_URL is not set: give the base address of the program, without /v1');
   }
-  if (secret === null) {
+  if (!AFFILIATE_API_SECRET && !AFFILIATE_API_SECRET_FILE) {
     problems.push('AFFILIATE_API_SECRET is not set (nor AFFILIATE_API_SECRET_FILE): give the API secret');
   }
-  if (url === null || secret === null) throw new ConfigError(problems);
-  return { url, secret };
+  return problems;
 }
 
 function readSecret(given: Record<string, string | undefined>, problems: string[]): string | null {
@@ -249,7 +268,8 @@ function parseApiUrl(text: string, context: z.RefinementCtx): string {
   return base.endsWith('/v1') ? fail('must not end in /v1: give the address before it') : base;
 }
 
-function isLoopback(hostname: string): boolean {
+/** Gives back whether the host is this machine itself. */
+export function isLoopback(hostname: string): boolean {
   return ['localhost', '[::1]', '::1'].includes(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 

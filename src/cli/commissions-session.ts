@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import { makeTakeSlot } from '../budget/shared-budget.ts';
 import { drainConcurrency } from '../commissions/drain-updates.ts';
 import { makeRecordedApi, type RecordedApi } from '../commissions/recorded-api.ts';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig, readProgramConfig } from '../config.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import type { Database } from '../db/database.ts';
 import { type Logger, makeLogger } from '../log.ts';
@@ -13,7 +13,6 @@ import type { Cli } from './cli.ts';
 import { refuseDemoMirror } from './demo-mark.ts';
 import type { Lifetime } from './lifetime.ts';
 import { openDatabase } from './open-database.ts';
-import { readProgramConfig } from './read-program-config.ts';
 
 export interface LedgerSession {
   readonly pool: Pool;

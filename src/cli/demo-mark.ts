@@ -6,6 +6,7 @@
 // which every other command would have to be told of; a note of the program's address, which may change.
 
 import type { Pool } from 'pg';
+import { isLoopback } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 
 const MARK = 'The mirror of affiliate-mirror demo: a made-up program. Nothing in it is real.';
@@ -33,7 +34,7 @@ export async function refuseForeignMirror(pool: Pool, schema: string): Promise<v
  * Throws: ConfigError where the schema is the demo's, and the program is not on this machine.
  */
 export async function refuseDemoMirror(pool: Pool, schema: string, programUrl: string): Promise<void> {
-  if (isLoopback(programUrl) || !(await isDemo(pool, schema))) return;
+  if (isLoopback(new URL(programUrl).hostname) || !(await isDemo(pool, schema))) return;
   throw new ConfigError([
     `the schema ${schema} holds the made-up records of "affiliate-mirror demo": set MIRROR_SCHEMA to another name, or drop it first (drop schema ${schema} cascade)`,
   ]);
@@ -55,10 +56,4 @@ async function hasRuns(pool: Pool, schema: string): Promise<boolean> {
     `select exists (select from ${table}) as has_runs`,
   );
   return rows[0]?.has_runs === true;
-}
-
-// http:// is refused to anything but loopback, so the scheme alone would nearly do; a tunnel may end in https://.
-function isLoopback(url: string): boolean {
-  const { hostname } = new URL(url);
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }

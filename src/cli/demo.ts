@@ -51,7 +51,7 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
   const where =
     config.databaseUrl === null ? `its own, with its data under ${dataDir}` : 'the one of DATABASE_URL';
   print(`1. Postgres: ${where} …`);
-  const { pool, db, name, psqlCommand } = await openDatabase({ log, lifetime }, config, 'demo');
+  const { pool, db, name, isEmbedded, psqlCommand } = await openDatabase({ log, lifetime }, config, 'demo');
   print(`   ${name}`);
   await refuseForeignMirror(pool, mirrorSchema);
 
@@ -108,7 +108,8 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
     print(`\n${example.question}\n\n${example.query.replace(/^/gm, '  ')}\n`);
     print(await runExample(pool, example));
   }
-  print(`\nAsk it yourself:\n  ${psqlCommand}`);
+  if (!isOnce || !isEmbedded) print(`\nAsk it yourself:\n  ${psqlCommand}`);
+  else print('\nIts Postgres stops now: "npm run demo" keeps it up, so that you can ask it yourself.');
 
   for (const concern of runs.flatMap(describeConcerns)) printError(`affiliate-mirror: ${concern}`);
   const isVerified = comparison.every((table) => table.isVerified);

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { makeApiClient } from '../api/client.ts';
 import type { TakeSlot } from '../api/slot.ts';
 import { makeTakeSlot } from '../budget/shared-budget.ts';
-import { type Config, readConfig, requireProgram } from '../config.ts';
+import { type Config, readConfig, readProgramConfig } from '../config.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import { AppError, ConfigError, describeError } from '../errors.ts';
 import { type Logger, makeLogger } from '../log.ts';
@@ -63,7 +63,7 @@ async function examine(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   else takeSlot = (await check('tables', () => lookAtTables(config, database))) ?? takeOnlySlot;
 
   const program = await check('program settings', async () => {
-    const found = requireProgram(config);
+    const found = readProgramConfig(cli.environment).program;
     return { found, says: found.url };
   });
   if (program !== null && takeSlot !== null) {

@@ -1,6 +1,7 @@
 // The command `sync`: one run of each resource that is asked for, in the foreground.
 
 import { Argument, type Command, Option } from 'commander';
+import { readProgramConfig } from '../config.ts';
 import { LISTED_RESOURCES, type ListedResource } from '../contract/resources.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import { runMigrations } from '../db/migrate.ts';
@@ -14,7 +15,6 @@ import type { Lifetime } from './lifetime.ts';
 import { makeSync } from './make-sync.ts';
 import { openDatabase } from './open-database.ts';
 import { print, printError, printJson } from './print.ts';
-import { readProgramConfig } from './read-program-config.ts';
 import { describeConcerns, renderRuns, runAsJson } from './render-runs.ts';
 import { makeProgressBar, makeProgressLog } from './sync-progress.ts';
 

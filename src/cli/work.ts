@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { makeApiClient } from '../api/client.ts';
 import { makeTakeSlot } from '../budget/shared-budget.ts';
+import { readProgramConfig } from '../config.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import { describeError } from '../errors.ts';
 import { JOBS, makeSchedules } from '../jobs/catalogue.ts';
@@ -16,7 +17,6 @@ import { refuseDemoMirror } from './demo-mark.ts';
 import type { ExitCode } from './exit-code.ts';
 import type { Lifetime } from './lifetime.ts';
 import { openDatabase } from './open-database.ts';
-import { readProgramConfig } from './read-program-config.ts';
 import { untilStopped } from './until-stopped.ts';
 
 const HELP = `

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readProgramConfig } from '../../src/cli/read-program-config.ts';
-import { ConfigError } from '../../src/errors.ts';
+import { readProgramConfig } from '../src/config.ts';
+import { ConfigError } from '../src/errors.ts';
 
 function problemsOf(environment: Record<string, string>): readonly string[] {
   try {
@@ -15,8 +15,8 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
 test('a malformed variable does not hide a missing one, and each is named once', () => {
   const problems = problemsOf({ AFFILIATE_API_URL: 'nonsense', LOG_LEVEL: 'loud' });
   expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
-    'AFFILIATE_API_URL',
     'AFFILIATE_API_SECRET',
+    'AFFILIATE_API_URL',
     'LOG_LEVEL',
   ]);
 });
