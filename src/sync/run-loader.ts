@@ -6,11 +6,11 @@ import type { Checkpoint, Loaded } from '../crawl/page.ts';
 import type { Database } from '../db/database.ts';
 import { Busy } from '../errors.ts';
 import { makeDriftWatch } from '../mirror/drift-watch.ts';
-import { type LoadResult, loadBatch } from '../mirror/load-batch.ts';
+import { type LoadCounts, type LoadResult, loadBatch } from '../mirror/load-batch.ts';
 import { makeLoadedCache } from '../mirror/loaded-cache.ts';
 import { type SyncRun, saveProgress } from '../mirror/sync-runs.ts';
 import type { RecordPage } from './list-resource.ts';
-import type { RowCounts, SyncProgress } from './run-summary.ts';
+import type { SyncProgress } from './run-summary.ts';
 
 export interface RunLoader {
   readonly load: (pages: readonly RecordPage[], checkpoint: Checkpoint) => Promise<Loaded>;
@@ -113,7 +113,7 @@ export function makeRunLoader(
 }
 
 /** Gives back the counts of a row of the ledger. */
-export function rowCounts(run: SyncRun): RowCounts {
+export function rowCounts(run: SyncRun): LoadCounts {
   return {
     seen: run.rows_seen,
     inserted: run.rows_inserted,

@@ -1,25 +1,16 @@
 // What a run tells about itself, to the person who started it and to the one who reads the ledger later.
 
 import type { ListedResource } from '../contract/resources.ts';
+import type { LoadCounts } from '../mirror/load-batch.ts';
 
 export type SyncMode = 'full' | 'delta';
-
-/** How each record read was counted; `seen` is always the sum of the others. */
-export interface RowCounts {
-  readonly seen: number;
-  readonly inserted: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  readonly rejected: number;
-  readonly repeated: number;
-}
 
 /** Told after every batch that was committed. */
 export interface SyncProgress {
   readonly resource: ListedResource;
   readonly requests: number;
   readonly pages: number;
-  readonly rows: RowCounts;
+  readonly rows: LoadCounts;
   /** Records that the program says exist; null before the first answer. */
   readonly total: number | null;
 }
@@ -37,7 +28,7 @@ export interface RunSummary {
   readonly reason: string | null;
   readonly requests: number;
   readonly pages: number;
-  readonly rows: RowCounts;
+  readonly rows: LoadCounts;
   readonly deleted: number;
   readonly deletesHeldBack: number;
   readonly total: number | null;
