@@ -20,7 +20,7 @@ export interface CrawlOptions {
   readonly limit: number;
   /** Pages in flight at once. */
   readonly concurrency: number;
-  /** Where a killed run stopped; null to start from the head. */
+  /** Where a killed run stopped; null to start from the head, `overlapStart` to have the exact walk from there. */
   readonly resumeFrom: Checkpoint | null;
   /** `when-moved` saves the head's request where the total never changed during the walk. */
   readonly head: 'always' | 'when-moved';

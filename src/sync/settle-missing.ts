@@ -4,6 +4,7 @@
 import type { Instant } from '../api/slot.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import { crawl } from '../crawl/crawl.ts';
+import { overlapStart } from '../crawl/overlap-walk.ts';
 import { restartWalk } from '../mirror/restart-walk.ts';
 import type { SyncRun } from '../mirror/sync-runs.ts';
 import { findMissing } from '../mirror/tombstones.ts';
@@ -15,7 +16,7 @@ import type { SyncDeps, Walked } from './walk.ts';
 /** More rows than this, and more than the share, gone at once are not believed without being told to. */
 const BELIEVED_ROWS = 10;
 const BELIEVED_SHARE = 0.02;
-/** Up to so many rows are looked for one by one; for more, a second walk is read. */
+/** Up to so many rows are looked for one by one; for more, a second walk is read: the exact one. */
 const HANDFUL = 10;
 
 interface SettleInput {
@@ -97,7 +98,7 @@ async function readSecondWalk({ api, db }: SyncDeps, input: SettleInput): Promis
       },
       load: loader.load,
     },
-    { limit, concurrency: 1, resumeFrom: null, head: 'always', signal },
+    { limit, concurrency: 1, resumeFrom: overlapStart(limit), head: 'always', signal },
   );
   return verified ? beganAt : null;
 }

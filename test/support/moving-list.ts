@@ -55,6 +55,8 @@ export function listCases(insertions: 'at-head' | 'anywhere', concurrency: numbe
 
 export interface MovingList {
   readonly listPage: (window: Window) => Promise<Page>;
+  /** What a filtered list answers: whether the row is there. Takes its turn among the answers. */
+  readonly find: (id: string) => Promise<boolean>;
   readonly load: (pages: readonly Page[], checkpoint: Checkpoint) => Promise<Loaded>;
   readonly seen: ReadonlySet<string>;
   readonly lastCheckpoint: () => Checkpoint | null;
@@ -115,11 +117,15 @@ export function makeMovingList(given: ListCase): MovingList {
     }
   }
 
-  function answer(window: Window): Page {
+  function move(): void {
     if (isMoving && answered > 0 && answered < given.movingAnswers) {
       for (const change of given.changes[(answered - 1) % given.changes.length] ?? []) apply(change);
     }
     answered += 1;
+  }
+
+  function answer(window: Window): Page {
+    move();
     const limit = Math.min(window.limit, given.maximumLimit);
     const start = (window.page - 1) * limit;
     return {
@@ -144,6 +150,10 @@ export function makeMovingList(given: ListCase): MovingList {
         if (pending.length === 0) queueMicrotask(flush);
         pending.push(() => resolve(answer(window)));
       }),
+    find: async (id) => {
+      move();
+      return rows.some((row) => row.id === id);
+    },
     load: async (pages, after) => {
       const before = seen.size;
       for (const page of pages) for (const id of page.ids) if (id !== null) seen.add(id);

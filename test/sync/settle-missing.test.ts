@@ -1,0 +1,91 @@
+// Rows that a verified walk did not meet although they live: each must be found before it is taken for gone.
+
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import type { ApiClient } from '../../src/api/client.ts';
+import { runSync } from '../../src/sync/run-sync.ts';
+import { useSyncing } from './syncing.ts';
+
+const given = useSyncing({ affiliates: 60, referrals: 800 });
+
+/** The program as a walk sees it that misses one record, and whose total says so too: the verdict cannot tell. */
+function hideFromWalks(api: ApiClient, id: string): ApiClient {
+  return {
+    ...api,
+    async list(resource, query, options) {
+      const answer = await api.list(resource, query, options);
+      if (Object.keys(query.filters ?? {}).length > 0) return answer;
+      const { pagination } = answer;
+      return {
+        ...answer,
+        pagination: { ...pagination, total_count: pagination.total_count - 1 },
+        data: answer.data.filter((record) => (record as { id: string }).id !== id),
+      };
+    },
+  };
+}
+
+async function syncWithout(resource: 'affiliates' | 'referrals', id: string) {
+  const { api, db } = given();
+  return runSync(
+    { api: hideFromWalks(api, id), db, log: pino({ level: 'silent' }) },
+    { resource, mode: 'full', concurrency: 1, acceptDeletes: true },
+  );
+}
+
+async function pick(sql: string): Promise<string> {
+  const { rows } = await given().database.pool.query<{ id: string }>(sql);
+  return rows[0]?.id ?? '';
+}
+
+async function isMarkedDeleted(resource: string, id: string): Promise<boolean> {
+  const { rows } = await given().database.pool.query(
+    `select _deleted_at is not null as is_deleted from ${resource} where id = $1`,
+    [id],
+  );
+  return rows[0].is_deleted;
+}
+
+describe('a living record that a verified walk did not meet', () => {
+  test('is not marked deleted, where it is a referral', async () => {
+    await given().syncBoth();
+    const id = await pick('select id from referrals where customer_id is not null limit 1');
+    expect(await syncWithout('referrals', id)).toMatchObject({
+      verified: true,
+      deleted: 0,
+      deletesHeldBack: 0,
+    });
+    expect(await isMarkedDeleted('referrals', id)).toBe(false);
+  });
+
+  test('is not marked deleted, where it is an affiliate whose email has changed since it was last read', async () => {
+    const { sandbox, sync } = given();
+    const customer = await pick('select id from affiliates where processor_customer_id is null limit 1');
+    await sandbox.program.updateAffiliate(customer, { processor_customer_id: 'cus_referrer' });
+    const confirming = await pick(`select id from affiliates where id <> '${customer}' limit 1`);
+    await sandbox.program.updateAffiliate(confirming, { unconfirmed_email: 'new@example.com' });
+    await sync('affiliates');
+    await sandbox.program.updateAffiliate(customer, { email: 'other@example.com' });
+    await sandbox.program.updateAffiliate(confirming, { email: 'new@example.com', unconfirmed_email: null });
+    for (const id of [customer, confirming]) {
+      expect(await syncWithout('affiliates', id)).toMatchObject({ verified: true, deleted: 0 });
+      expect(await isMarkedDeleted('affiliates', id)).toBe(false);
+    }
+    const { rows } = await given().database.pool.query(
+      'select email from affiliates where id = any($1) order by 1',
+      [[customer, confirming]],
+    );
+    expect(rows).toEqual([{ email: 'new@example.com' }, { email: 'other@example.com' }]);
+  });
+
+  test('is taken for gone where everything that it could be found by has changed, and taken back by the next run', async () => {
+    const { sandbox, sync } = given();
+    const id = await pick(
+      'select id from affiliates where processor_customer_id is null and unconfirmed_email is null limit 1',
+    );
+    await sandbox.program.updateAffiliate(id, { email: 'unheard-of@example.com' });
+    expect(await syncWithout('affiliates', id)).toMatchObject({ verified: true, deleted: 1 });
+    expect(await sync('affiliates')).toMatchObject({ verified: true, deleted: 0, rows: { updated: 1 } });
+    expect(await isMarkedDeleted('affiliates', id)).toBe(false);
+  });
+});
