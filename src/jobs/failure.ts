@@ -12,9 +12,6 @@ export type Decision =
   | { readonly kind: 'pause' }
   | { readonly kind: 'fail' };
 
-/** A 429 that names no moment. The budget pauses all requests meanwhile; this only frees the worker. */
-const UNNAMED_WAIT_MS = 30_000;
-
 /**
  * Classes of SQLSTATE that say nothing about the statement: connection, deadlock or serialisation, resources, lock not
  * to be had, operator (a shutdown), system. Source: PostgreSQL manual, appendix A.
@@ -25,9 +22,9 @@ const PASSING_SQLSTATES = /^(08|40|53|55|57|58)/;
 const BUGS = [TypeError, RangeError, ReferenceError, SyntaxError];
 
 /** Gives back what to do about the error. Whatever nobody foresaw is tried again: the attempts are bounded. */
-export function decideAfterFailure(error: unknown): Decision {
+export function decideAfterFailure(error: unknown, { throttledMs }: Pick<Timings, 'throttledMs'>): Decision {
   if (error instanceof ApiUnauthorized) return { kind: 'pause' };
-  if (error instanceof ApiThrottled) return { kind: 'wait', waitMs: error.retryAfterMs ?? UNNAMED_WAIT_MS };
+  if (error instanceof ApiThrottled) return { kind: 'wait', waitMs: error.retryAfterMs ?? throttledMs };
   if (error instanceof AppError) return { kind: error.retry === 'never' ? 'fail' : 'retry' };
   if (isStatementError(error)) return { kind: PASSING_SQLSTATES.test(error.code) ? 'retry' : 'fail' };
   return { kind: BUGS.some((kind) => error instanceof kind) ? 'fail' : 'retry' };

@@ -41,12 +41,13 @@ export interface ProcessDeps {
 
 const PROGRESS_INTERVAL_MS = 1000;
 
-/** Gives back the processor. BullMQ hands the signal only to a function of three parameters. */
+/** Gives back the processor. BullMQ hands the signal to a function of three parameters alone; one with a default is none. */
 export function makeProcessJob(
   deps: ProcessDeps,
   timings: Timings,
 ): (job: Job, token: string | undefined, signal: AbortSignal | undefined) => Promise<unknown> {
-  return async (job, token, signal = new AbortController().signal) => {
+  return async (job, token, signal) => {
+    if (signal === undefined) throw new TypeError('BullMQ gave no signal');
     try {
       if (job.name === TICK) return await tick(deps, job);
       return await work(deps, job, token, signal);
@@ -109,7 +110,7 @@ interface Running {
 
 async function settle(
   deps: ProcessDeps,
-  { stepAsideMs }: Timings,
+  timings: Timings,
   { job, token, signal }: Running,
   error: unknown,
 ): Promise<never> {
@@ -119,12 +120,12 @@ async function settle(
     // The job is another worker's by now: whatever is said of it here is refused.
     if (signal.reason === LOCK_LOST) throw new Error(LOCK_LOST);
     log.info({ job: job.name, key: job.data.key, why: signal.reason }, 'job.given_back');
-    return await stepAside(job, token, stepAsideMs);
+    return await stepAside(job, token, timings.stepAsideMs);
   }
-  const decision = decideAfterFailure(error);
+  const decision = decideAfterFailure(error, timings);
   if (decision.kind === 'pause') {
     await deps.pause(error);
-    return await stepAside(job, token, stepAsideMs);
+    return await stepAside(job, token, timings.stepAsideMs);
   }
   if (decision.kind === 'wait') {
     log.warn({ job: job.name, key: job.data.key, wait_ms: decision.waitMs, reason }, 'job.waits');

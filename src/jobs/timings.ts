@@ -17,6 +17,8 @@ export interface Timings {
   readonly longestBackoffMs: number;
   /** A job that stepped aside (stopped, paused) is looked at again after this. */
   readonly stepAsideMs: number;
+  /** After a 429 that names no moment. The budget pauses all requests meanwhile; this only frees the worker. */
+  readonly throttledMs: number;
   /** The same pair for trying a refused secret again. */
   readonly firstProbeMs: number;
   readonly longestProbeMs: number;
@@ -39,6 +41,7 @@ export const TIMINGS: Timings = {
   longestBackoffMs: 600_000,
   // Above the time that closing takes: a worker that closes would take its own job back.
   stepAsideMs: 1500,
+  throttledMs: 30_000,
   firstProbeMs: 30_000,
   longestProbeMs: 900_000,
   stopDeadlineMs: 25_000,

@@ -1,0 +1,84 @@
+// A worker process as the command `work` puts it together, with time scaled down, and with a job `count` that only
+// says who did it. Started by worker-processes.ts; logs to stderr, measures itself when it is told to.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { makeApiClient } from '../../src/api/client.ts';
+import { makeTakeSlot } from '../../src/budget/shared-budget.ts';
+import { readRateLimit } from '../../src/config.ts';
+import { makeDatabase } from '../../src/db/database.ts';
+import { makePool } from '../../src/db/pool.ts';
+import { JOBS } from '../../src/jobs/catalogue.ts';
+import type { JobHandler } from '../../src/jobs/process-job.ts';
+import type { Schedule } from '../../src/jobs/schedules.ts';
+import { startWorker } from '../../src/jobs/start-worker.ts';
+import { makeSyncJob } from '../../src/jobs/sync-job.ts';
+import { TIMINGS, type Timings } from '../../src/jobs/timings.ts';
+import { makeLogger } from '../../src/log.ts';
+
+export interface WorkerProcessOptions {
+  readonly databaseUrl: string;
+  readonly redisUrl: string | null;
+  readonly apiUrl: string;
+  readonly secret: string;
+  readonly rateLimit: string;
+  readonly schedules: readonly Schedule[];
+  readonly timings: Partial<Timings>;
+}
+
+const given: WorkerProcessOptions = JSON.parse(process.argv[2] ?? '');
+const { databaseUrl, redisUrl, schedules, timings } = given;
+const log = makeLogger('info');
+const pool = makePool({ log }, { url: databaseUrl, schema: 'mirror', max: 8, applicationName: 'worker' });
+const db = makeDatabase(pool);
+const rateLimit = readRateLimit(given.rateLimit) ?? null;
+const takeSlot = makeTakeSlot({ db }, { rateLimit, lane: 'reader', requestTimeoutMs: 2000 });
+const program = { url: given.apiUrl, secret: given.secret, timeoutMs: 2000 };
+// Two tries in place instead of five: the queue's own patience is what is tested.
+const api = makeApiClient({ takeSlot, log }, { ...program, attempts: { most: 2, mostThrottled: 2 } });
+const probeApi = makeApiClient({ takeSlot, log }, { ...program, attempts: { most: 1, mostThrottled: 1 } });
+
+const count: JobHandler = async (row) => {
+  await sql`insert into counted (key, wanted_at, pid) values (${row.key}, ${row.wanted_at}, ${process.pid})`.execute(
+    db,
+  );
+  // Long enough for the other worker to take what else is waiting.
+  await sleep(20);
+  return { kind: 'done', result: {} };
+};
+
+const worker = await startWorker(
+  {
+    db,
+    pool,
+    log,
+    handlers: {
+      count,
+      sync: makeSyncJob({ api, db, log }, { concurrency: 1 }, { ...TIMINGS, ...timings }),
+    },
+    probe: async (signal) => {
+      await probeApi.list('affiliates', { page: 1, limit: 1 }, { signal });
+    },
+  },
+  {
+    queue: { redisUrl, databaseUrl, mirrorSchema: 'mirror' },
+    kinds: { ...JOBS, count: { attempts: 5, isNews: () => false, next: () => [] } },
+    schedules,
+    timings,
+  },
+);
+
+process.on('message', () => {
+  globalThis.gc?.();
+  process.send?.({
+    heapUsed: process.memoryUsage().heapUsed,
+    resources: process.getActiveResourcesInfo().length,
+  });
+});
+
+process.once('SIGTERM', async () => {
+  await worker.stop();
+  await Promise.all([api.close(), probeApi.close()]);
+  await pool.end();
+  process.disconnect?.();
+});

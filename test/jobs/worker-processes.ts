@@ -1,0 +1,87 @@
+// Starts worker processes for a test, listens to what they log, and leaves none behind.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect } from 'vitest';
+import type { WorkerProcessOptions } from './worker-process.ts';
+
+export type LogLine = Readonly<Record<string, unknown>> & { readonly level: number; readonly msg: string };
+
+export interface WorkerProcess {
+  readonly pid: number;
+  readonly log: readonly LogLine[];
+  said(message: string): LogLine[];
+  /** Resolves once it has logged the message so many times. */
+  says(message: string, times?: number): Promise<void>;
+  /** Sends the signal, and gives back how it ended. */
+  end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  send(signal: NodeJS.Signals): void;
+  measure(): Promise<{ heapUsed: number; resources: number }>;
+}
+
+const SCRIPT = fileURLToPath(new URL('worker-process.ts', import.meta.url));
+const ERROR_LEVEL = 50;
+
+const children = new Set<ChildProcess>();
+
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL');
+  children.clear();
+});
+
+/** Gives back the process, once it works; `isReady: false` does not wait for that. */
+export async function startWorkerProcess(
+  options: WorkerProcessOptions,
+  { isReady = true } = {},
+): Promise<WorkerProcess> {
+  const child = fork(SCRIPT, [JSON.stringify(options)], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    execArgv: ['--expose-gc'],
+  });
+  children.add(child);
+  const log: LogLine[] = [];
+  // Not 'exit': what it logged last is read by then.
+  const ended = once(child, 'close');
+  if (child.stderr === null || child.pid === undefined) throw new Error('the worker process did not start');
+  createInterface({ input: child.stderr }).on('line', (line) => log.push(readLine(line)));
+  const said = (message: string) => log.filter(({ msg }) => msg === message);
+  const worker: WorkerProcess = {
+    pid: child.pid,
+    log,
+    said,
+    async says(message, times = 1) {
+      await expect
+        .poll(() => said(message).length, {
+          timeout: 25_000,
+          interval: 20,
+          message: `${message}; it said ${JSON.stringify(log.slice(-5))}`,
+        })
+        .toBeGreaterThanOrEqual(times);
+    },
+    async end(signal) {
+      child.kill(signal);
+      const [code, by] = await ended;
+      children.delete(child);
+      return { code, signal: by };
+    },
+    send: (signal) => void child.kill(signal),
+    async measure() {
+      child.send('measure');
+      const [answer] = await once(child, 'message');
+      return answer;
+    },
+  };
+  if (isReady) await worker.says('worker.started');
+  return worker;
+}
+
+// What is no line of the log is an error that ended the process.
+function readLine(line: string): LogLine {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return { level: ERROR_LEVEL, msg: line };
+  }
+}

@@ -1,0 +1,50 @@
+// A Postgres server of a test's own, which it may stop and start again. Gone with the test file.
+
+import { afterAll } from 'vitest';
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
+import { runMigrations } from '../../src/db/migrate.ts';
+import { makePool } from '../../src/db/pool.ts';
+import { makeLogger } from '../../src/log.ts';
+import { makeDataDir, removeDataDir } from './embedded-directories.ts';
+
+export interface OwnPostgres {
+  /** Of a database with an empty, migrated schema `mirror`. */
+  readonly url: string;
+  /** Ends every connection, and then the server. */
+  stop(): Promise<void>;
+  /** Starts it again, at the same address. */
+  start(): Promise<void>;
+}
+
+const closers: (() => Promise<void>)[] = [];
+
+afterAll(async () => {
+  for (const close of closers) await close();
+});
+
+/** Gives back the running server. */
+export async function startOwnPostgres(): Promise<OwnPostgres> {
+  const log = makeLogger('warn');
+  const dataDir = await makeDataDir();
+  let server: EmbeddedPostgres | null = await openEmbeddedPostgres({ log }, { dataDir });
+  const { url } = server;
+  const stop = async () => {
+    await server?.stop();
+    server = null;
+  };
+  closers.push(async () => {
+    await stop();
+    await removeDataDir(dataDir);
+  });
+  const pool = makePool({ log }, { url, schema: 'mirror', max: 1, applicationName: 'test' });
+  await runMigrations(pool, { schema: 'mirror' });
+  await pool.end();
+  return {
+    url,
+    stop,
+    async start() {
+      server = await openEmbeddedPostgres({ log }, { dataDir });
+      if (server.url !== url) throw new Error('Postgres came back at another address');
+    },
+  };
+}
