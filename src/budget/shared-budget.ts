@@ -14,6 +14,7 @@ import { sql } from 'kysely';
 import type { AnsweredLimits, Instant, Slot, TakeSlot } from '../api/slot.ts';
 import type { RateLimit } from '../config.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
+import { makeUnlimitedSlots } from './unlimited-slots.ts';
 
 /** `writer` goes first: money waits for no walk. */
 export type Lane = 'reader' | 'writer';
@@ -47,11 +48,18 @@ export interface BudgetOptions {
  * Source of the limit itself: seen in the wild (45 requests per 30 seconds, may be lowered at any time).
  */
 export function makeTakeSlot(deps: BudgetDeps, options: BudgetOptions): TakeSlot {
+  const isUnlimitedReader = options.rateLimit === null && options.lane === 'reader';
+  const take = isUnlimitedReader ? makeUnlimitedSlots(deps, noteThrottled) : () => askForSlot(deps, options);
+
+  async function noteThrottled(grantedAt: Instant, limits: AnsweredLimits): Promise<void> {
+    await deps.db.transaction().execute((trx) => give(trx, options, { id: null, grantedAt }, limits));
+  }
+
   return async (signal) => {
     for (;;) {
       signal?.throwIfAborted();
-      const answer = await deps.db.transaction().execute((trx) => ask(trx, options));
-      if ('slot' in answer) return makeSlot(deps, options, answer.slot);
+      const answer = await take();
+      if ('slot' in answer) return answer.slot;
       await sleep(answer.waitMs, undefined, { ...(signal && { signal }) }).catch((error: unknown) => {
         signal?.throwIfAborted();
         throw error;
@@ -66,6 +74,11 @@ interface GrantedSlot {
 }
 
 type Answer = { readonly slot: GrantedSlot } | { readonly waitMs: number };
+
+async function askForSlot(deps: BudgetDeps, options: BudgetOptions) {
+  const answer = await deps.db.transaction().execute((trx) => ask(trx, options));
+  return 'slot' in answer ? { slot: makeSlot(deps, options, answer.slot) } : answer;
+}
 
 async function ask(trx: DatabaseTransaction, options: BudgetOptions): Promise<Answer> {
   const { rateLimit, lane } = options;
