@@ -1,0 +1,58 @@
+// The settings of a worker: what is refused, and in which words.
+
+import { expect, test } from 'vitest';
+import { readConfig } from '../src/config.ts';
+import { makeSchedules } from '../src/jobs/catalogue.ts';
+import { checkSchedules } from '../src/jobs/schedules.ts';
+
+test('without a setting, a full sync is due every night and a delta every quarter of an hour, in UTC', () => {
+  const { schedules, redisUrl, status } = readConfig({});
+  expect(schedules).toEqual({ full: '0 2 * * *', delta: '*/15 * * * *', timezone: 'UTC' });
+  expect(redisUrl).toBe(null);
+  expect(status).toEqual({ host: '127.0.0.1', port: 8080, password: null });
+});
+
+test('an empty schedule is none', () => {
+  const { schedules } = readConfig({ SYNC_FULL_CRON: '', SYNC_DELTA_CRON: ' ' });
+  expect(makeSchedules(schedules)).toEqual([]);
+});
+
+test.each(['*/2 * * * * *', '0 2 * * mon-fri', '0,30 8-18/2 1 JAN-jun *', '5/10 * * * 7'])(
+  'the schedule %s is fine',
+  (pattern) => {
+    const { schedules } = readConfig({ SYNC_FULL_CRON: pattern });
+    expect(() => checkSchedules(makeSchedules(schedules))).not.toThrow();
+  },
+);
+
+test.each([
+  [{ SYNC_FULL_CRON: 'daily' }, 'SYNC_FULL_CRON must have five fields'],
+  [{ SYNC_FULL_CRON: 'a b c d e' }, 'SYNC_FULL_CRON has a day of the week that cron does not know: e'],
+  [{ SYNC_DELTA_CRON: '61 * * * *' }, 'SYNC_DELTA_CRON has a minute that cron does not know: 61'],
+  [{ SYNC_DELTA_CRON: '*/0 * * * *' }, 'SYNC_DELTA_CRON has a minute that cron does not know: */0'],
+  [{ SYNC_TIMEZONE: 'Mars/Olympus' }, 'SYNC_TIMEZONE must be the name of a time zone'],
+  [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must look like redis://'],
+  [{ STATUS_PORT: '99999' }, 'STATUS_PORT must be a whole number from 0 to 65535'],
+  [
+    { STATUS_HOST: '0.0.0.0' },
+    'STATUS_PASSWORD is not set, and STATUS_HOST 0.0.0.0 can be reached by others',
+  ],
+])('%j is refused: %s', (environment, problem) => {
+  expect(() => readConfig(environment)).toThrow(problem);
+});
+
+test.each([
+  { STATUS_HOST: '0.0.0.0', STATUS_PASSWORD: 'x' },
+  { STATUS_HOST: '::1' },
+  { STATUS_HOST: 'localhost' },
+])('%j is fine', (environment) => {
+  expect(() => readConfig(environment)).not.toThrow();
+});
+
+test.each([
+  ['0 0 31 2 *', 'UTC'],
+  ['50-10 * * * *', 'UTC'],
+])('the schedule %s, which is never due, is refused before anything starts', (pattern, timezone) => {
+  const schedules = makeSchedules({ full: pattern, delta: null, timezone });
+  expect(() => checkSchedules(schedules)).toThrow(`the schedule sync-full (${pattern})`);
+});
