@@ -3,7 +3,6 @@
 
 import type { z } from 'zod';
 import type { DriftKind } from '../db/tables.ts';
-import type { RecordKind } from './record-kinds.ts';
 import { jsonType, valueAt } from './rejection-reason.ts';
 
 /** A program that sends data as field names must not fill the memory. */
@@ -21,7 +20,7 @@ export interface Drift {
 
 export interface DriftWatch {
   /** Notes which promised fields a record carries. `prefix` is `affiliate.` and the like for a nested record. */
-  noteRecord(kind: RecordKind, record: object, prefix: string): void;
+  noteRecord(promised: readonly string[], record: object, prefix: string): void;
   noteUnknownFields(extra: Readonly<Record<string, unknown>>, prefix: string): void;
   noteRetyped(field: string, value: unknown): void;
   noteIssues(issues: readonly z.core.$ZodIssue[], record: unknown, prefix: string): void;
@@ -48,10 +47,10 @@ export function makeDriftWatch(): DriftWatch {
   }
 
   return {
-    noteRecord(kind, record, prefix) {
+    noteRecord(promised, record, prefix) {
       let missing = absent.get(prefix);
       if (missing === undefined) {
-        missing = new Set(kind.promised);
+        missing = new Set(promised);
         absent.set(prefix, missing);
       }
       if (missing.size === 0) return;

@@ -5,7 +5,7 @@ import { identifier } from '../contract/fields.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { CacheBatch } from './loaded-cache.ts';
 import { COLUMNS, type MirroredTable } from './mirrored-tables.ts';
-import { type Nesting, RECORD_KINDS, type RecordKind } from './record-kinds.ts';
+import { CUSTOMER_FIELDS, type Nesting, RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import { describeIssues, quote } from './rejection-reason.ts';
 import { type CheckedRecord, type MirrorRow, toRow } from './rows-of-record.ts';
 import { findUnstorableText } from './unstorable-text.ts';
@@ -64,7 +64,7 @@ function readInto(
   if (unstorable !== null) {
     return `${prefix}${unstorable}: expected text that Postgres can store, got a NUL character or half of a surrogate pair`;
   }
-  deps.drift?.noteRecord(kind, fields, prefix);
+  if (deps.drift !== null) noteFields(deps.drift, kind, fields, prefix);
   const row = toRow(kind, fields, observedAtMicros);
   if (row.extra !== null) deps.drift?.noteUnknownFields(row.extra, prefix);
   // A link's owner is known from where the link stood.
@@ -75,6 +75,14 @@ function readInto(
     if (reason !== null) return reason;
   }
   return null;
+}
+
+function noteFields(drift: DriftWatch, kind: RecordKind, fields: CheckedRecord, prefix: string): void {
+  drift.noteRecord(kind.promised, fields, prefix);
+  const customer = kind.table === 'referrals' ? fields['customer'] : null;
+  if (customer !== null && typeof customer === 'object') {
+    drift.noteRecord(CUSTOMER_FIELDS, customer, `${prefix}customer.`);
+  }
 }
 
 interface Place {
@@ -122,7 +130,7 @@ function readOne(reading: Reading, { row, nesting, prefix }: Place, record: unkn
   const reason = known === 'same' ? null : read();
   if (reason !== null) return reason;
   if (known === 'superseded') reading.rows.length = rowsBefore;
-  else reading.loaded.push({ table, id, entry });
+  else if (known === 'unknown') reading.loaded.push({ table, id, entry });
   return null;
 }
 

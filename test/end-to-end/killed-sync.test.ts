@@ -1,0 +1,150 @@
+// A process that syncs is killed after every single statement that it sends to Postgres, one after the other. What it
+// leaves behind is all of a batch or nothing of it, and the next run makes the mirror equal to the program.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { SyncRun } from '../../src/mirror/sync-runs.ts';
+import { SECRET } from '../sandbox/running-sandbox.ts';
+import { readMirror, readProgram } from '../support/compare-with-program.ts';
+import { useSyncing } from '../sync/syncing.ts';
+import type { Fault } from './sync-until-killed.ts';
+
+const PROCESS = fileURLToPath(new URL('sync-until-killed.ts', import.meta.url));
+const APPLICATION = 'killed-sync';
+/** Of the list, newest first: changes on every page of a hundred, so that every batch has something to lose. */
+const CHANGED_PLACES = [20, 130, 240];
+const given = useSyncing({ affiliates: 8, referrals: 260 });
+
+type Row = Readonly<Record<string, unknown>>;
+
+async function select<T = Row>(sql: string, values: readonly unknown[] = []): Promise<T[]> {
+  return (await given().database.pool.query(sql, [...values])).rows as T[];
+}
+
+/** Gives back whether the process was killed; false where it came to its end before. */
+async function syncUntilKilled(killAfter: number, countFrom: string): Promise<boolean> {
+  const { database, sandbox } = given();
+  const fault: Fault = {
+    databaseUrl: database.url,
+    apiUrl: sandbox.url,
+    secret: SECRET,
+    applicationName: APPLICATION,
+    killAfter,
+    countFrom,
+  };
+  const child = spawn(process.execPath, [PROCESS, JSON.stringify(fault)], { stdio: 'inherit' });
+  const [code, signal] = await once(child, 'close');
+  if (signal !== 'SIGKILL') expect([code, signal]).toEqual([0, null]);
+  // Postgres has noticed: its transaction is undone, its lock is free.
+  await expect
+    .poll(() => select('select from pg_stat_activity where application_name = $1', [APPLICATION]))
+    .toEqual([]);
+  return signal === 'SIGKILL';
+}
+
+interface Changes {
+  readonly list: readonly string[];
+  readonly updated: readonly string[];
+  readonly deleted: readonly string[];
+  readonly lastHistoryId: number;
+}
+
+/** The program moves on: one referral updated on every page, and so many deleted. */
+async function changeProgram(round: number, deletions: number): Promise<Changes> {
+  const { sandbox, sync } = given();
+  for (let index = 0; index < deletions; index += 1) await sandbox.program.insertReferral();
+  await sync('referrals', { acceptDeletes: true });
+  const [last] = await select<{ id: number }>('select coalesce(max(id), 0) as id from record_history');
+  const before = await sandbox.allReferrals();
+  const deleted = before.slice(0, deletions).map(({ id }) => id);
+  for (const id of deleted) await sandbox.program.deleteReferral(id);
+  const list = before.slice(deletions).map(({ id }) => id);
+  const updated = CHANGED_PLACES.map((place) => list[place] ?? '');
+  for (const id of updated) await sandbox.program.updateReferral(id, { visits: 1000 + round });
+  return { list, updated, deleted, lastHistoryId: last?.id ?? 0 };
+}
+
+const historyOf = async (change: string, { lastHistoryId }: Changes) =>
+  (
+    await select<{ record_id: string }>(
+      `select record_id from record_history where table_name = 'referrals' and change = $1 and id > $2`,
+      [change, lastHistoryId],
+    )
+  ).map(({ record_id }) => record_id);
+
+/** Rows, history, seen ids, figures and checkpoint tell of the same records, and of no other. */
+async function expectAgreement(round: number, changes: Changes): Promise<void> {
+  const [run] = await select<SyncRun>('select * from sync_runs order by id desc limit 1');
+  const seen = (await select<{ id: string }>('select record_id as id from seen_ids')).map(({ id }) => id);
+  const written = (
+    await select<{ id: string }>('select id from referrals where visits = $1', [1000 + round])
+  ).map(({ id }) => id);
+  const marked = await select<{ id: string }>(
+    'select id from referrals where id = any($1) and _deleted_at is not null',
+    [changes.deleted],
+  );
+  expect(new Set(await historyOf('updated', changes))).toEqual(new Set(written));
+  expect(await historyOf('deleted', changes)).toHaveLength(marked.length);
+  if (run?.state === 'running') {
+    expect(marked).toEqual([]);
+    expect(seen).toHaveLength(run.distinct_seen);
+    const checkpoint = run.checkpoint as { walk: string; frontier: number; end: number } | null;
+    const covered = checkpoint?.walk === 'overlap' ? checkpoint.end : (checkpoint?.frontier ?? 0);
+    expect(new Set(seen)).toEqual(new Set(changes.list.slice(0, covered)));
+    // A second reading sees nothing that the first one has not written.
+    const isSecond = run.rows_repeated > run.distinct_seen;
+    if (!isSecond)
+      expect(new Set(written)).toEqual(new Set(changes.updated.filter((id) => seen.includes(id))));
+    expect(run.rows_updated).toBe(written.length);
+  } else {
+    expect(seen).toEqual([]);
+    const isNew = written.length > 0;
+    expect(marked).toHaveLength(isNew ? changes.deleted.length : 0);
+    if (isNew) expect(run).toMatchObject({ state: 'succeeded', rows_deleted: changes.deleted.length });
+  }
+}
+
+async function expectNextRunToFinish(changes: Changes): Promise<void> {
+  const { sync, sandbox, database } = given();
+  expect(await sync('referrals', { acceptDeletes: true })).toMatchObject({
+    state: 'succeeded',
+    verified: true,
+  });
+  const [mirror, program] = [await readMirror(database.pool), await readProgram(sandbox)];
+  expect(mirror.referrals).toEqual(program.referrals);
+  expect((await historyOf('updated', changes)).sort()).toEqual([...changes.updated].sort());
+  expect((await historyOf('deleted', changes)).sort()).toEqual([...changes.deleted].sort());
+  expect(await select(`select from sync_runs where state = 'running'`)).toEqual([]);
+  expect(await select('select from seen_ids')).toEqual([]);
+}
+
+beforeAll(async () => {
+  await given().syncBoth();
+});
+
+describe('a sync that is killed', { timeout: 300_000 }, () => {
+  test.each([
+    { what: 'after any of its statements', deletions: 1, countFrom: '', least: 45 },
+    {
+      what: 'after any statement of the second walk, where many rows are missing',
+      deletions: 12,
+      countFrom: '"checkpoint" = $1, "distinct_seen"',
+      least: 30,
+    },
+  ])(
+    '$what leaves all of a batch or nothing, and the next run finishes',
+    async ({ deletions, countFrom, least }) => {
+      let round = 1;
+      for (let isKilled = true; isKilled; round += 1) {
+        const changes = await changeProgram(round, deletions);
+        isKilled = await syncUntilKilled(round, countFrom);
+        await expectAgreement(round, changes);
+        await expectNextRunToFinish(changes);
+      }
+      process.stdout.write(`killed after each of ${round - 2} statements\n`);
+    expect(round).toBeGreaterThan(least);
+    },
+  );
+});
