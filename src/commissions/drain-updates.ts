@@ -50,7 +50,7 @@ export interface DrainSummary {
   readonly deferred: number;
 }
 
-const MOST_AT_ONCE = 16;
+const MOST_AT_ONCE = 24;
 const FEWEST_AT_ONCE = 4;
 
 /**

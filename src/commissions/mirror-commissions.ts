@@ -23,7 +23,7 @@ export async function mirrorCommissions(
 ): Promise<void> {
   if (observed.length === 0) return;
   const pages = observed.map(({ commission, observedAt }) => ({ observedAt, records: [commission] }));
-  const loaded = await loadBatch(trx, { runId: null, resource: 'commissions', pages, touch: true });
+  const loaded = await loadBatch(trx, { runId: null, resource: 'commissions', pages });
   loaded.afterCommit();
 }
 

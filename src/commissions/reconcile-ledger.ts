@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import type { ApiClient } from '../api/client.ts';
 import type { Commission } from '../contract/commission.ts';
 import type { Database } from '../db/database.ts';
-import { matchInstant } from './instants.ts';
+import { matchInstant, spellInstant } from './instants.ts';
 import type { LedgerRow } from './ledger-file.ts';
 import { mapInOrder } from './map-in-order.ts';
 import { readCommission } from './preview-updates.ts';
@@ -126,7 +126,7 @@ function compare(
     commission_id: row.commission_id,
     finding: live === null ? 'unknown' : find(row, live),
     ledger_paid_at: row.paid_at,
-    program_paid_at: live?.paid_at ?? null,
+    program_paid_at: typeof live?.paid_at === 'string' ? spellInstant(live.paid_at) : null,
     ledger_amount: row.amount,
     program_amount: live?.amount ?? null,
     ledger_currency: row.currency,

@@ -55,8 +55,8 @@ export interface UpdateRecorder {
   readonly settle: AddToGroup<TryResult, boolean>;
 }
 
-/** As many as are in flight at most; a group is one transaction, and mirroring more would make it a large load. */
-const LARGEST_GROUP = 16;
+/** A group is one transaction; mirroring more would make it a large load, which waits for all others. */
+const LARGEST_GROUP = 20;
 
 /** A load beside another process's may be asked to step back (a deadlock, a key inserted meanwhile). */
 const SETTLE_TRIES = 3;

@@ -1,0 +1,294 @@
+// The door of the ledger: what may be asked for, by whom, and what the table says to nonsense.
+
+import pg from 'pg';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  COMMISSION_UPDATES_CHANNEL,
+  type RequestedUpdate,
+  requestUpdates,
+} from '../../src/commissions/request-updates.ts';
+import { cancelUpdates, retryUpdates } from '../../src/commissions/revise-updates.ts';
+import { plainRequest, type UpdateRequest } from '../../src/commissions/update-request.ts';
+import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let db: Database;
+let made = 0;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = makeDatabase(database.pool);
+});
+
+function newId(): string {
+  made += 1;
+  return `00000000-0000-4000-8000-${made.toString(16).padStart(12, '0')}`;
+}
+
+function ask(
+  ...requests: (Partial<UpdateRequest> & Pick<UpdateRequest, 'commission_id' | 'action'>)[]
+): Promise<RequestedUpdate[]> {
+  return requestUpdates({ db }, requests.map(plainRequest), { batchId: 'b', requestedBy: null });
+}
+
+async function insert(columns: Record<string, unknown>): Promise<number> {
+  const names = Object.keys(columns);
+  const { rows } = await database.pool.query<{ id: number }>(
+    `insert into commission_updates (${names.join(', ')}) values (${names.map((_, i) => `$${i + 1}`).join(', ')})
+     returning id`,
+    Object.values(columns),
+  );
+  return rows[0]?.id ?? 0;
+}
+
+const AT = '2026-10-01T00:00:00Z';
+const ID = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
+
+describe('the table refuses', () => {
+  test.each([
+    [
+      'an unknown action',
+      { commission_id: ID, action: 'paid' },
+      /unknown action 'paid'/,
+      /pay \(with paid_at\)/,
+    ],
+    ['no action', { commission_id: ID, action: null }, /unknown action null/, /pay/],
+    ['a pay without an instant', { commission_id: ID, action: 'pay' }, /paid_at is empty/, /unpay/],
+    [
+      'an unpay with an instant',
+      { commission_id: ID, action: 'unpay', paid_at: AT },
+      /unpay with an instant/,
+      /Only pay takes paid_at/,
+    ],
+    ['a blank due_at', { commission_id: ID, action: 'due' }, /blank due_at/, /never removed/],
+    [
+      'a pay with a due date',
+      { commission_id: ID, action: 'pay', paid_at: AT, due_at: AT },
+      /due date/,
+      /own/,
+    ],
+    [
+      'a due with an instant of payment',
+      { commission_id: ID, action: 'due', due_at: AT, paid_at: AT },
+      /due with/,
+      /pay/,
+    ],
+    ['an id that is no UUID', { commission_id: '17', action: 'unpay' }, /'17' is not the identifier/, /UUID/],
+    ['no id', { commission_id: null, action: 'unpay' }, /null is not the identifier/, /UUID/],
+    ['infinity', { commission_id: ID, action: 'pay', paid_at: 'infinity' }, /beyond the years/, undefined],
+    [
+      'an expectation that contradicts itself',
+      { commission_id: ID, action: 'unpay', expected_unpaid: true, expected_paid_at: AT },
+      /unpaid and paid at once/,
+      /not both/,
+    ],
+    ['a state', { commission_id: ID, action: 'unpay', state: 'applied' }, /starts out as pending/, /writer/],
+  ])('%s, and says how to mend it', async (_, columns, message, hint) => {
+    const failure = await insert(columns).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(pg.DatabaseError);
+    expect(failure).toMatchObject({ message: expect.stringMatching(message) });
+    if (hint !== undefined) expect(failure).toMatchObject({ hint: expect.stringMatching(hint) });
+  });
+
+  test('a key that stands for another request, and takes the same request again as nothing', async () => {
+    const first = { commission_id: newId(), action: 'pay', paid_at: AT, idempotency_key: 'invoice 7' };
+    expect(await insert(first)).toBeGreaterThan(0);
+    expect(await insert({ ...first, reason: 'said otherwise' })).toBe(0);
+    await expect(insert({ ...first, paid_at: '2026-10-02T00:00:00Z' })).rejects.toThrow(
+      /idempotency_key 'invoice 7' stands for another request already \(number \d+: pay of commission/,
+    );
+    const { rows } = await database.pool.query(
+      `select count(*) as requests from commission_updates where idempotency_key = 'invoice 7'`,
+    );
+    expect(rows).toEqual([{ requests: 1 }]);
+  });
+
+  test('edits of what was asked, and deletions', async () => {
+    const id = await insert({ commission_id: newId(), action: 'unpay' });
+    await expect(
+      database.pool.query(`update commission_updates set action = 'pay', paid_at = now() where id = $1`, [
+        id,
+      ]),
+    ).rejects.toThrow(/never edited/);
+    await expect(database.pool.query('delete from commission_updates')).rejects.toThrow(/nothing is deleted/);
+  });
+});
+
+test('a user who may only insert can ask, is named in the ledger, and can do nothing else', async () => {
+  const role = `asker_${process.pid}`;
+  const columns = `batch_id, commission_id, action, paid_at, due_at, expected_unpaid, expected_paid_at, expected_amount,
+    expected_currency, reason, requested_by, idempotency_key, supersede`;
+  const client = await database.pool.connect();
+  try {
+    await client.query(`create role ${role}`);
+    await client.query(`grant usage on schema mirror to ${role}`);
+    await client.query(`grant insert (${columns}) on mirror.commission_updates to ${role}`);
+    await client.query(`set role ${role}`);
+    const commissionId = newId();
+    const insertion = `insert into commission_updates (commission_id, action, idempotency_key) values ($1, 'unpay', 'k9')`;
+    expect((await client.query(insertion, [commissionId])).rowCount).toBe(1);
+    expect((await client.query(insertion, [commissionId])).rowCount).toBe(0);
+    await expect(client.query('select * from commission_updates')).rejects.toThrow(/permission denied/);
+    await expect(
+      client.query(
+        `insert into commission_updates (commission_id, action, database_user) values ($1, 'unpay', 'boss')`,
+        [commissionId],
+      ),
+    ).rejects.toThrow(/permission denied/);
+    await client.query('reset role');
+    const { rows } = await client.query(
+      `select requested_by, database_user = session_user as is_true from commission_updates where idempotency_key = 'k9'`,
+    );
+    expect(rows).toEqual([{ requested_by: role, is_true: true }]);
+  } finally {
+    await client.query('reset role');
+    await client.query(`drop owned by ${role}`);
+    await client.query(`drop role ${role}`);
+    client.release();
+  }
+});
+
+test('whoever asks wakes the workers, once per statement', async () => {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const heard: (string | undefined)[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  client.on('notification', ({ payload }) => {
+    heard.push(payload);
+    resolve();
+  });
+  await client.query(`listen ${COMMISSION_UPDATES_CHANNEL}`);
+  await ask({ commission_id: newId(), action: 'unpay' }, { commission_id: newId(), action: 'unpay' });
+  await promise;
+  expect(heard).toEqual(['mirror']);
+  await client.end();
+});
+
+test('requests are numbered in the order in which their transactions asked', async () => {
+  const commissionId = newId();
+  const first = await database.pool.connect();
+  await first.query('begin');
+  const insertion = 'insert into commission_updates (commission_id, action) values ($1, $2) returning id';
+  const a = await first.query<{ id: number }>(insertion, [commissionId, 'unpay']);
+  const second = insert({ commission_id: commissionId, action: 'pay', paid_at: AT });
+  // The second one waits for its turn: its number is given only when the first one is visible.
+  const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
+  await expect.poll(async () => (await first.query(waiting)).rowCount).toBe(1);
+  await first.query('commit');
+  first.release();
+  expect(await second).toBeGreaterThan(a.rows[0]?.id ?? Number.POSITIVE_INFINITY);
+});
+
+describe('asking from Node', () => {
+  test('gives back a line for each request, and tells which were asked for before and what overtook them', async () => {
+    const commissionId = newId();
+    const pay = {
+      commission_id: commissionId,
+      action: 'pay',
+      paid_at: AT,
+      idempotency_key: `key ${commissionId}`,
+    } as const;
+    const first = await ask({ commission_id: newId(), action: 'unpay' }, pay, {
+      commission_id: newId(),
+      action: 'unpay',
+    });
+    expect(first.map(({ isNew, state }) => [isNew, state])).toEqual([
+      [true, 'pending'],
+      [true, 'pending'],
+      [true, 'pending'],
+    ]);
+    expect(first[0]?.id).toBeLessThan(first[1]?.id ?? 0);
+    expect(first[1]?.id).toBeLessThan(first[2]?.id ?? 0);
+
+    const again = await ask(pay);
+    expect(again).toMatchObject([{ id: first[1]?.id, isNew: false, overtaken_by: null }]);
+    const [later] = await ask({ commission_id: commissionId, action: 'unpay' });
+    expect(await ask(pay)).toMatchObject([{ id: first[1]?.id, isNew: false, overtaken_by: later?.id }]);
+  });
+
+  test('queues all or nothing', async () => {
+    const good = newId();
+    await expect(
+      ask({ commission_id: good, action: 'unpay' }, { commission_id: 'nonsense', action: 'unpay' }),
+    ).rejects.toThrow(/'nonsense' is not the identifier/);
+    const { rowCount } = await database.pool.query(
+      'select from commission_updates where commission_id = $1',
+      [good],
+    );
+    expect(rowCount).toBe(0);
+  });
+
+  test('the same requests from two processes at once are asked for once', async () => {
+    const requests = Array.from({ length: 50 }, () => {
+      const commission_id = newId();
+      return { commission_id, action: 'unpay', idempotency_key: `twice ${commission_id}` } as const;
+    });
+    const [one, two] = await Promise.all([ask(...requests), ask(...requests)]);
+    expect(one.map(({ id }) => id)).toEqual(two.map(({ id }) => id));
+    expect([one, two].flat().filter(({ isNew }) => isNew).length).toBe(50);
+  });
+});
+
+describe('a request', () => {
+  async function endAs(id: number | undefined, state: string): Promise<void> {
+    await database.pool.query(
+      `update commission_updates set state = $2, outcome = 'so it ended', finished_at = now() where id = $1`,
+      [id, state],
+    );
+  }
+
+  test('that failed can be retried, unless a later one for the same value has overtaken it', async () => {
+    const [alone, overtaken] = await ask(
+      { commission_id: newId(), action: 'unpay' },
+      { commission_id: newId(), action: 'unpay' },
+    );
+    await endAs(alone?.id, 'failed');
+    await endAs(overtaken?.id, 'failed');
+    const { rows } = await database.pool.query('select commission_id from commission_updates where id = $1', [
+      overtaken?.id,
+    ]);
+    const [due, pay] = await ask(
+      { commission_id: rows[0].commission_id, action: 'due', due_at: AT },
+      { commission_id: rows[0].commission_id, action: 'pay', paid_at: AT },
+    );
+    await endAs(due?.id, 'applied');
+    await endAs(pay?.id, 'applied');
+    const ids = [alone, overtaken].map((request) => request?.id ?? 0);
+    expect(await retryUpdates(db, { kind: 'requests', ids })).toEqual({
+      ids: [alone?.id],
+      left: [
+        {
+          id: overtaken?.id,
+          reason: `request ${pay?.id} came later and asks otherwise: make a new request instead`,
+        },
+      ],
+    });
+  });
+
+  test('that waits can be cancelled, and one that is being applied cannot', async () => {
+    const [waiting, busy] = await ask(
+      { commission_id: newId(), action: 'unpay' },
+      { commission_id: newId(), action: 'unpay' },
+    );
+    await database.pool.query(
+      `update commission_updates set claimed_by = 'w', claimed_until = now() + interval '1 minute' where id = $1`,
+      [busy?.id],
+    );
+    const ids = [waiting, busy].map((request) => request?.id ?? 0);
+    expect(await cancelUpdates(db, { kind: 'requests', ids }, 'finance')).toEqual({
+      ids: [waiting?.id],
+      left: [{ id: busy?.id, reason: 'it is being applied right now' }],
+    });
+  });
+});
+
+test('every column of the ledger is explained', async () => {
+  const { rows } = await database.pool.query(
+    `select format('%s.%s', c.relname, a.attname) as name
+     from pg_class c join pg_attribute a on a.attrelid = c.oid
+     where c.relname in ('commission_updates', 'commission_update_attempts', 'commission_ledger', 'tracked_commissions')
+       and a.attnum > 0 and not a.attisdropped and col_description(c.oid, a.attnum) is null`,
+  );
+  expect(rows).toEqual([]);
+});
