@@ -7,6 +7,8 @@ import { makeTakeSlot } from '../budget/shared-budget.ts';
 import { type Config, readConfig, readProgramConfig } from '../config.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import { AppError, ConfigError, describeError } from '../errors.ts';
+import { checkQueueSchema, openQueue } from '../jobs/backend.ts';
+import { askForProbe, readPause, readQueueId } from '../jobs/program-pause.ts';
 import { type Logger, makeLogger } from '../log.ts';
 import type { Cli } from './cli.ts';
 import type { ExitCode } from './exit-code.ts';
@@ -20,7 +22,10 @@ export function registerDoctor(program: Command, cli: Cli): void {
   program
     .command('doctor')
     .description('check the configuration, the database and the program, and say how to mend each')
-    .addHelpText('after', '\nSends one request to the program, and changes nothing.')
+    .addHelpText(
+      'after',
+      '\nSends one request to the program, and changes nothing. Where it is accepted, a worker that stopped at a refused\nsecret tries its own again.',
+    )
     .action(() => cli.run((lifetime) => examine(cli, lifetime)));
 }
 
@@ -50,7 +55,7 @@ async function examine(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
     return { found, says: 'every variable that is set is well-formed' };
   });
   if (config === null) {
-    print('– database, tables, program: not checked while the configuration is wrong');
+    print('– database, tables, queue, program: not checked while the configuration is wrong');
     return 1;
   }
   const log = makeLogger(config.logLevel);
@@ -58,9 +63,14 @@ async function examine(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
     const found = await openDatabase({ log, lifetime }, config, 'doctor');
     return { found, says: `${found.name} answers${found.isEmbedded ? ' (embedded)' : ''}` };
   });
-  let takeSlot: TakeSlot | null = null;
-  if (database === null) print('– tables: not checked while the database does not answer');
-  else takeSlot = (await check('tables', () => lookAtTables(config, database))) ?? takeOnlySlot;
+  let tables: TakeSlot | null = null;
+  if (database === null) print('– tables, queue: not checked while the database does not answer');
+  else {
+    tables = await check('tables', () => lookAtTables(config, database));
+    if (tables === null) print('– queue: not checked while the tables are not up to date');
+    else await check('queue', () => lookAtQueue(log, config, database));
+  }
+  const takeSlot = database === null ? null : (tables ?? takeOnlySlot);
 
   const program = await check('program settings', async () => {
     const found = readProgramConfig(cli.environment).program;
@@ -68,7 +78,8 @@ async function examine(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   });
   if (program !== null && takeSlot !== null) {
     const options = { ...program, timeoutMs: config.api.timeoutMs, takeSlot };
-    await check('program', () => lookAtProgram({ log, lifetime }, options));
+    const accepted = await check('program', () => lookAtProgram({ log, lifetime }, options));
+    if (accepted !== null && tables !== null && database !== null) await askForProbe(database.db);
   } else {
     const missing =
       program === null
@@ -91,6 +102,21 @@ async function lookAtTables(
     found: makeTakeSlot({ db }, { rateLimit, lane: 'reader', requestTimeoutMs: timeoutMs }),
     says: `the schema ${config.mirrorSchema} is up to date`,
   };
+}
+
+async function lookAtQueue(
+  log: Logger,
+  { redisUrl, mirrorSchema }: Config,
+  { pool, db, url }: OpenDatabase,
+): Promise<{ found: true; says: string }> {
+  const settings = { redisUrl, mirrorSchema, databaseUrl: url };
+  await checkQueueSchema(pool, settings);
+  const backend = await openQueue({ log }, settings, await readQueueId(db));
+  await backend.close();
+  const where = redisUrl === null ? 'Postgres' : `Redis at ${new URL(redisUrl).host}`;
+  const { isRefused } = await readPause(db);
+  const paused = isRefused ? ', and is paused: the program refused the secret of a worker' : '';
+  return { found: true, says: `${where} keeps it${paused}` };
 }
 
 // Without tables there is no shared budget, and nobody who could be sharing it.

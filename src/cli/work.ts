@@ -3,10 +3,14 @@
 import type { Command } from 'commander';
 import { makeApiClient } from '../api/client.ts';
 import { makeTakeSlot } from '../budget/shared-budget.ts';
+import { drainConcurrency } from '../commissions/drain-updates.ts';
+import { makeRecordedApi } from '../commissions/recorded-api.ts';
 import { readProgramConfig } from '../config.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import { describeError } from '../errors.ts';
-import { JOBS, makeSchedules } from '../jobs/catalogue.ts';
+import { checkQueueSchema } from '../jobs/backend.ts';
+import { JOBS, makeSchedules, SWEEP_COMMISSIONS } from '../jobs/catalogue.ts';
+import { makeCommissionsJob, wakeForCommissions } from '../jobs/commissions-job.ts';
 import { type RunningWorker, startWorker } from '../jobs/start-worker.ts';
 import { makeSyncJob } from '../jobs/sync-job.ts';
 import { TIMINGS } from '../jobs/timings.ts';
@@ -20,8 +24,8 @@ import { openDatabase } from './open-database.ts';
 import { untilStopped } from './until-stopped.ts';
 
 const HELP = `
-Syncs on schedule (SYNC_FULL_CRON, SYNC_DELTA_CRON, SYNC_TIMEZONE), any number of workers side by side. Needs the
-tables: run "affiliate-mirror migrate" first. /healthz and /readyz are served at STATUS_HOST:STATUS_PORT.
+Syncs on schedule (SYNC_FULL_CRON, SYNC_DELTA_CRON, SYNC_TIMEZONE) and applies the commission updates that are asked
+for; any number of workers side by side. Needs the tables: run "affiliate-mirror migrate" first. /healthz and /readyz are served at STATUS_HOST:STATUS_PORT.
 Ctrl-C or SIGTERM: what is under way commits, its jobs go back to the queue, and it ends; a second one ends it at once.
 
 The queue is kept in the same Postgres, which is enough for workers on one machine; set REDIS_URL for a fleet.`;
@@ -42,7 +46,12 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   const log = makeLogger(config.logLevel);
   const { pool, db, url } = await openDatabase({ log, lifetime }, config, 'work');
   await refuseDemoMirror(pool, mirrorSchema, program.url);
-  await checkSchema(pool, { schema: mirrorSchema });
+  const queue = { redisUrl, mirrorSchema, databaseUrl: url };
+  const checkTables = async () => {
+    await checkSchema(pool, { schema: mirrorSchema });
+    await checkQueueSchema(pool, queue);
+  };
+  await checkTables();
 
   const takeSlot = makeTakeSlot({ db }, { rateLimit, lane: 'reader', requestTimeoutMs: timeoutMs });
   const api = makeApiClient({ takeSlot, log }, { ...program, timeoutMs });
@@ -51,29 +60,46 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   const probeApi = makeApiClient({ takeSlot, log }, { ...program, timeoutMs, attempts });
   lifetime.onClose(() => probeApi.close());
 
+  // Payments before pages: a writer goes first, within the same budget.
+  const takeWriterSlot = makeTakeSlot({ db }, { rateLimit, lane: 'writer', requestTimeoutMs: timeoutMs });
+  const writerApi = makeRecordedApi({ takeSlot: takeWriterSlot, log }, { ...program, timeoutMs });
+  lifetime.onClose(() => writerApi.client.close());
+
   const worker = await startWorker(
     {
       db,
       pool,
       log,
-      handlers: { sync: makeSyncJob({ api, db, log }, { concurrency }, TIMINGS) },
+      handlers: {
+        sync: makeSyncJob({ api, db, log }, { concurrency }, TIMINGS),
+        'write-commissions': makeCommissionsJob(
+          { api: writerApi, db, log },
+          { concurrency: drainConcurrency(rateLimit) },
+        ),
+      },
       probe: async (signal) => {
         await probeApi.list('affiliates', { page: 1, limit: 1 }, { signal });
       },
     },
     {
-      queue: { redisUrl, mirrorSchema, databaseUrl: url },
+      queue,
       kinds: JOBS,
-      schedules: makeSchedules(config.schedules),
+      schedules: [...makeSchedules(config.schedules), SWEEP_COMMISSIONS],
     },
   );
   lifetime.onClose(() => stopInTime(worker, log));
+  const over = new AbortController();
+  const listening = wakeForCommissions({ worker, pool, log }, { mirrorSchema }, over.signal);
+  lifetime.onClose(() => {
+    over.abort();
+    return listening;
+  });
   const health = await startHealth(
     {
       log,
       checks: {
         database: () => pool.query('select 1'),
-        migrations: () => checkSchema(pool, { schema: mirrorSchema }),
+        migrations: checkTables,
         queue: worker.checkQueue,
       },
     },

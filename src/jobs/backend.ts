@@ -7,17 +7,20 @@
 
 import { createHash } from 'node:crypto';
 import {
+  assertSchemaCompatibility,
   type ConnectionOptions,
   createPostgresBackend,
   createRedisBackend,
   type IQueueBackend,
+  LATEST_SCHEMA_VERSION,
   type Processor,
   runMigrations as runQueueMigrations,
+  SchemaMigrationRequiredError,
   type WorkerOptions,
   withBackend,
 } from 'bullmq';
 import { Redis } from 'ioredis';
-import { DatabaseUnreachable } from '../errors.ts';
+import { AppError, DatabaseUnreachable, SchemaMismatch } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { makeQuietWarning } from './quiet-warning.ts';
@@ -80,9 +83,28 @@ export async function migrateQueue(pool: ConnectionPool, settings: QueueSettings
 }
 
 /**
+ * Resolves where BullMQ's own tables are those of the version that this program brings. Redis has none.
+ *
+ * Throws: SchemaMismatch.
+ */
+export async function checkQueueSchema(pool: ConnectionPool, settings: QueueSettings): Promise<void> {
+  if (settings.redisUrl !== null) return;
+  const schema = queueSchema(settings.mirrorSchema);
+  const client = await pool.connect();
+  try {
+    const version = await assertSchemaCompatibility(client, schema);
+    if (version < LATEST_SCHEMA_VERSION) throw notMigrated(schema);
+  } catch (error) {
+    throw error instanceof SchemaMigrationRequiredError ? notMigrated(schema) : error;
+  } finally {
+    client.release();
+  }
+}
+
+/**
  * Gives back the queue, answering. `queueId` tells it from every other mirror's in the same Redis.
  *
- * Throws: DatabaseUnreachable. A queue that was opened while its server is away stays dead for good on Postgres, and
+ * Throws: DatabaseUnreachable; SchemaMismatch where it was never migrated. A queue that was opened while its server is away stays dead for good on Postgres, and
  * says nothing: so none is.
  */
 export async function openQueue(
@@ -210,11 +232,18 @@ export function queueSchema(mirrorSchema: string): string {
   return `${mirrorSchema.slice(0, LONGEST_NAME - '_queue_'.length - digest.length)}_queue_${digest}`;
 }
 
-function unreachable(error: unknown, { redisUrl, mirrorSchema }: QueueSettings): DatabaseUnreachable {
-  if (error instanceof DatabaseUnreachable) return error;
+function unreachable(error: unknown, { redisUrl, mirrorSchema }: QueueSettings): AppError {
+  if (error instanceof AppError) return error;
+  if (error instanceof SchemaMigrationRequiredError) return notMigrated(queueSchema(mirrorSchema));
   const hint =
     redisUrl === null
-      ? `the queue in the schema ${queueSchema(mirrorSchema)} cannot be used: run affiliate-mirror migrate`
+      ? `the queue in the schema ${queueSchema(mirrorSchema)} of DATABASE_URL does not answer: check that Postgres runs`
       : `the queue in Redis at ${new URL(redisUrl).host} does not answer: check REDIS_URL and that Redis runs there`;
   return new DatabaseUnreachable(hint, { cause: error });
+}
+
+function notMigrated(schema: string): SchemaMismatch {
+  return new SchemaMismatch(
+    `the schema ${schema}, which keeps the queue, is not up to date: run affiliate-mirror migrate`,
+  );
 }

@@ -156,6 +156,7 @@ describe('doctor', () => {
 
   test('finds all well where all is well, with one request', async () => {
     const before = sandbox.requests.length;
+    await run(['migrate'], { DATABASE_URL: database.url });
     const { code, stdout } = await run(['doctor'], configured({ AFFILIATE_API_SECRET: 'sandbox-secret' }));
     expect(stdout).toMatch(/^✓ program: .* 60 affiliates$/m);
     expect(stdout).not.toContain('✗');

@@ -1,0 +1,38 @@
+// The job `write-commissions`: empties the outbox of commission updates, woken by whoever fills it. Knows when to
+// look; what a request is and how it is applied is the commissions room's.
+
+import { type DrainDeps, drainUpdates } from '../commissions/drain-updates.ts';
+import { COMMISSION_UPDATES_CHANNEL } from '../commissions/request-updates.ts';
+import { describeError } from '../errors.ts';
+import { WRITE_COMMISSIONS } from './catalogue.ts';
+import type { ConnectionPool } from './connection-pool.ts';
+import { listen } from './listen.ts';
+import type { JobHandler } from './process-job.ts';
+import type { RunningWorker } from './start-worker.ts';
+
+/** Gives back the handler. Requests that must wait are left to the sweep. */
+export function makeCommissionsJob(deps: DrainDeps, { concurrency }: { concurrency: number }): JobHandler {
+  return async (_row, { signal }) => ({
+    kind: 'done',
+    result: await drainUpdates(deps, { concurrency, signal }),
+  });
+}
+
+/** Has the outbox emptied whenever something was put into it, until the signal aborts. */
+export async function wakeForCommissions(
+  { worker, pool, log }: { worker: RunningWorker; pool: ConnectionPool } & Pick<DrainDeps, 'log'>,
+  { mirrorSchema }: { mirrorSchema: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const onHeard = () => {
+    worker.want([WRITE_COMMISSIONS]).catch((error: unknown) => {
+      // The sweep finds what was asked for.
+      log.warn({ reason: describeError(error) }, 'commissions.not_woken');
+    });
+  };
+  await listen(
+    { pool, log },
+    { channel: COMMISSION_UPDATES_CHANNEL, payload: mirrorSchema, onHeard },
+    signal,
+  );
+}

@@ -1,0 +1,57 @@
+// Hears what Postgres notifies of, for as long as a worker lives. Knows no job: who is told must not rely on it, since
+// what is notified while a connection is lost is never heard.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { ConnectionPool } from './connection-pool.ts';
+
+/** A lost connection is made anew after this. */
+const RECONNECT_MS = 2000;
+
+export interface ListenInput {
+  /** A plain lower-case name. */
+  readonly channel: string;
+  /** Of the notifications on the channel, only those with this text. */
+  readonly payload: string;
+  /** Also called whenever a connection is made: something may have been missed before. */
+  readonly onHeard: () => void;
+}
+
+/** Listens until the signal aborts; holds one connection of the pool. Never throws: a lost connection is made anew. */
+export async function listen(
+  { pool, log }: { pool: ConnectionPool; log: Logger },
+  input: ListenInput,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await listenOnce(pool, input, signal);
+    } catch (error) {
+      log.debug({ channel: input.channel, reason: describeError(error) }, 'listen.lost');
+    }
+    await sleep(RECONNECT_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function listenOnce(
+  pool: ConnectionPool,
+  { channel, payload, onHeard }: ListenInput,
+  signal: AbortSignal,
+): Promise<void> {
+  const connection = await pool.connect();
+  try {
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    connection.on('end', resolve);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    connection.on('notification', (message) => {
+      if (message.payload === payload) onHeard();
+    });
+    await connection.query(`listen ${channel}`);
+    onHeard();
+    if (!signal.aborted) await over;
+  } finally {
+    // It is closed: the next user of a pooled connection would go on hearing.
+    connection.release(true);
+  }
+}
