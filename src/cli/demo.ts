@@ -91,7 +91,7 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
   );
   const runs: RunSummary[] = [];
   for (const resource of LISTED_RESOURCES) {
-    const run = await sync(resource, false);
+    const run = await sync(resource, { mode: 'full', acceptDeletes: false });
     print(`   ${describeRun(run)}`);
     runs.push(run);
   }

@@ -6,7 +6,7 @@ import type { RateLimit } from '../config.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
-import type { RunSummary, SyncProgress } from '../sync/run-summary.ts';
+import type { RunSummary, SyncMode, SyncProgress } from '../sync/run-summary.ts';
 import { runSync } from '../sync/run-sync.ts';
 import type { Lifetime } from './lifetime.ts';
 
@@ -25,17 +25,17 @@ export interface SyncProgram {
   readonly rateLimit: RateLimit;
 }
 
-/** Gives back the function that runs a full sync of one resource. The client is closed with the lifetime. */
+/** Gives back the function that syncs one resource. The client is closed with the lifetime. */
 export function makeSync(
   { db, log, lifetime, onProgress }: SyncDeps,
   { url, secret, timeoutMs, concurrency, rateLimit }: SyncProgram,
-): (resource: ListedResource, acceptDeletes: boolean) => Promise<RunSummary> {
+): (resource: ListedResource, how: { mode: SyncMode; acceptDeletes: boolean }) => Promise<RunSummary> {
   const takeSlot = makeTakeSlot({ db }, { rateLimit, lane: 'reader', requestTimeoutMs: timeoutMs });
   const api = makeApiClient({ takeSlot, log }, { url, secret, timeoutMs });
   lifetime.onClose(() => api.close());
-  return (resource, acceptDeletes) =>
+  return (resource, { mode, acceptDeletes }) =>
     runSync(
       { api, db, log, onProgress },
-      { resource, mode: 'full', concurrency, acceptDeletes, signal: lifetime.signal },
+      { resource, mode, concurrency, acceptDeletes, signal: lifetime.signal },
     );
 }

@@ -4,8 +4,18 @@ import type { RunSummary } from '../sync/run-summary.ts';
 import { formatCount, formatDuration } from './format.ts';
 import { type Cell, renderTable } from './render-table.ts';
 
+type Line = readonly [label: string, cell: (run: RunSummary) => Cell];
+
+/** The plan of a delta, beside what it came to. */
+const PLAN_LINES: readonly Line[] = [
+  ['to read (plan)', ({ plan }) => plan && (plan.strategy === 'full' ? 'everything' : 'what changed')],
+  ['affiliates moved', ({ plan }) => plan?.moved_affiliates ?? null],
+  ['requests expected', ({ plan }) => plan?.expected_requests ?? null],
+  ['if all were read', ({ plan }) => plan?.full_walk_requests ?? null],
+];
+
 /** What is told of a run, in the order of the table's lines. */
-const LINES: readonly (readonly [label: string, cell: (run: RunSummary) => Cell])[] = [
+const LINES: readonly Line[] = [
   ['state', (run) => run.state],
   ['records read', (run) => run.rows.seen],
   ['inserted', (run) => run.rows.inserted],
@@ -17,6 +27,7 @@ const LINES: readonly (readonly [label: string, cell: (run: RunSummary) => Cell]
   ['program has', (run) => run.total],
   ['verified', (run) => run.verified],
   ['requests', (run) => run.requests],
+  ...PLAN_LINES,
   ['time', (run) => formatDuration(run.durationMs)],
 ];
 
@@ -24,7 +35,9 @@ const LINES: readonly (readonly [label: string, cell: (run: RunSummary) => Cell]
 export function renderRuns(runs: readonly RunSummary[]): string {
   return renderTable(
     ['', ...runs.map((run) => run.resource)],
-    LINES.map(([label, cell]) => [label, ...runs.map(cell)]),
+    LINES.filter((line) => !PLAN_LINES.includes(line) || runs.some(({ plan }) => plan !== null)).map(
+      ([label, cell]) => [label, ...runs.map(cell)],
+    ),
   );
 }
 
@@ -49,6 +62,7 @@ export function runAsJson(run: RunSummary): Record<string, unknown> {
     total_upstream: run.total,
     distinct_seen: run.distinct,
     verified: run.verified,
+    plan: run.plan,
     duration_ms: run.durationMs,
   };
 }

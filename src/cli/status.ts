@@ -6,6 +6,7 @@ import { checkSchema } from '../db/check-schema.ts';
 import { makeLogger } from '../log.ts';
 import { type MirrorStatus, readStatus } from '../status/read-status.ts';
 import type { Cli } from './cli.ts';
+import { describeBlindSpots } from './describe-blind-spots.ts';
 import { formatCount, formatDuration, formatInstant } from './format.ts';
 import { openDatabase } from './open-database.ts';
 import { print, printJson } from './print.ts';
@@ -32,7 +33,12 @@ export function registerStatus(program: Command, cli: Cli): void {
 }
 
 function renderStatus(status: MirrorStatus): string {
-  const sections = [renderFreshness(status), renderRows(status), renderLastRuns(status)];
+  const sections = [
+    renderFreshness(status),
+    renderBlindSpots(status),
+    renderRows(status),
+    renderLastRuns(status),
+  ];
   if (status.schema_drift.length > 0) sections.push(renderDrift(status));
   sections.push(renderBudget(status));
   return sections.join('\n\n');
@@ -52,6 +58,20 @@ function renderFreshness({ resources }: MirrorStatus): string {
   )}`;
 }
 
+function renderBlindSpots({ resources, schema_drift }: MirrorStatus): string {
+  const table = renderTable(
+    ['resource', 'everything read as of', 'age', 'deltas since', 'fields that drifted'],
+    resources.map((resource) => [
+      resource.resource,
+      resource.full_as_of === null ? 'never' : formatInstant(resource.full_as_of),
+      resource.full_age_seconds === null ? null : formatDuration(resource.full_age_seconds * 1000),
+      resource.deltas_since_full,
+      schema_drift.filter((drift) => drift.resource === resource.resource).length,
+    ]),
+  );
+  return `Blind spots\n${table}\n${describeBlindSpots()}`;
+}
+
 function renderRows({ tables }: MirrorStatus): string {
   return `Rows\n${renderTable(
     ['table', 'rows', 'deleted upstream'],
@@ -62,13 +82,26 @@ function renderRows({ tables }: MirrorStatus): string {
 function renderLastRuns({ last_runs }: MirrorStatus): string {
   if (last_runs.length === 0) return 'Last runs\nnone yet: run affiliate-mirror sync';
   const table = renderTable(
-    ['run', 'resource', 'mode', 'state', 'started', 'read', 'inserted', 'updated', 'deleted', 'rejected'],
+    [
+      'run',
+      'resource',
+      'mode',
+      'state',
+      'started',
+      'requests',
+      'read',
+      'inserted',
+      'updated',
+      'deleted',
+      'rejected',
+    ],
     last_runs.map((run) => [
       String(run.id),
       run.resource,
       run.mode,
       run.state,
       formatInstant(run.started_at),
+      run.requests,
       run.rows_seen,
       run.rows_inserted,
       run.rows_updated,
@@ -78,7 +111,10 @@ function renderLastRuns({ last_runs }: MirrorStatus): string {
   );
   const errors = last_runs
     .filter((run) => run.error !== null)
-    .map((run) => `run ${run.id} ${run.state}: ${run.error} (${run.error_code ?? 'no code'})`);
+    .map(
+      (run) =>
+        `run ${run.id} ${run.state}: ${run.error}${run.error_code === null ? '' : ` (${run.error_code})`}`,
+    );
   return [`Last runs\n${table}`, ...errors].join('\n');
 }
 

@@ -3,9 +3,10 @@
 
 import { sql } from 'kysely';
 import type { Instant } from '../api/slot.ts';
-import { LISTED_RESOURCES } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';
+import { READS_EVERYTHING } from '../mirror/whole-runs.ts';
 import { type BudgetStatus, readBudget } from './read-budget.ts';
+import { type ResourceStatus, readFreshness } from './read-freshness.ts';
 
 /** Shape: the names that the ledger's columns have (sync_runs), so that SQL and this agree. */
 export interface MirrorStatus {
@@ -13,20 +14,9 @@ export interface MirrorStatus {
   readonly tables: readonly TableStatus[];
   /** Newest first. */
   readonly last_runs: readonly RunStatus[];
-  /** What the last run of each resource that came to its end noticed. */
+  /** What was noticed since and including the last run of each resource that read everything. */
   readonly schema_drift: readonly DriftStatus[];
   readonly budget: BudgetStatus;
-}
-
-export interface ResourceStatus {
-  readonly resource: string;
-  /** The mirror is at least as new as this: the start of the last run that succeeded. Null: never. */
-  readonly fresh_as_of: Instant | null;
-  readonly age_seconds: number | null;
-  readonly last_state: string | null;
-  /** Of the last run that came to its end. */
-  readonly rejected_records: number;
-  readonly deletes_held_back: number;
 }
 
 export interface TableStatus {
@@ -52,6 +42,8 @@ export interface RunStatus {
   readonly rows_deleted: number;
   readonly deletes_held_back: number;
   readonly verified: boolean;
+  /** What a delta set out to do, and what it expected that to cost; null for other runs. */
+  readonly plan: object | null;
   readonly error_code: string | null;
   readonly error: string | null;
 }
@@ -71,35 +63,12 @@ const TABLES = ['campaigns', 'affiliates', 'links', 'referrals', 'sales', 'commi
 /** Gives back the status at this moment. */
 export async function readStatus(db: Database): Promise<MirrorStatus> {
   return {
-    resources: await readResources(db),
+    resources: await readFreshness(db),
     tables: await readTables(db),
     last_runs: await readLastRuns(db),
     schema_drift: await readDrift(db),
     budget: await readBudget(db),
   };
-}
-
-async function readResources(db: Database): Promise<ResourceStatus[]> {
-  const { rows } = await sql<ResourceStatus>`
-    select r.resource, fresh.started_at as fresh_as_of,
-      extract(epoch from clock_timestamp() - fresh.started_at)::float8 as age_seconds,
-      last.state as last_state,
-      coalesce(ended.rows_rejected, 0) as rejected_records,
-      coalesce(ended.deletes_held_back, 0) as deletes_held_back
-    from unnest(${[...LISTED_RESOURCES]}::text[]) with ordinality as r (resource, place)
-    left join lateral (
-      select * from sync_runs s where s.resource = r.resource and s.state = 'succeeded' order by id desc limit 1
-    ) fresh on true
-    left join lateral (
-      select * from sync_runs s where s.resource = r.resource order by id desc limit 1
-    ) last on true
-    left join lateral (
-      select * from sync_runs s where s.resource = r.resource and s.state in ('succeeded', 'partial')
-      order by id desc limit 1
-    ) ended on true
-    order by r.place
-  `.execute(db);
-  return rows;
 }
 
 async function readTables(db: Database): Promise<TableStatus[]> {
@@ -132,6 +101,7 @@ async function readLastRuns(db: Database): Promise<RunStatus[]> {
       'rows_deleted',
       'deletes_held_back',
       'verified',
+      'plan',
       'error_code',
       'error',
     ])
@@ -141,18 +111,13 @@ async function readLastRuns(db: Database): Promise<RunStatus[]> {
 }
 
 async function readDrift(db: Database): Promise<DriftStatus[]> {
-  return await db
-    .selectFrom('schema_drift')
-    .select(['run_id', 'resource', 'field', 'kind', 'found', 'occurrences'])
-    .where('run_id', 'in', (query) =>
-      query
-        .selectFrom('sync_runs')
-        .select(({ fn }) => fn.max('id').as('id'))
-        .where('state', 'in', ['succeeded', 'partial'])
-        .groupBy('resource'),
-    )
-    .orderBy('resource')
-    .orderBy('field')
-    .orderBy('kind')
-    .execute();
+  const { rows } = await sql<DriftStatus>`
+    select distinct on (resource, field, kind) d.run_id, resource, field, kind, found, occurrences
+    from schema_drift d
+    join (
+      select id, max(id) filter (where ${READS_EVERYTHING}) over (partition by resource) as whole_id
+      from sync_runs where state in ('succeeded', 'partial')
+    ) r on r.id = d.run_id and r.id >= coalesce(whole_id, 0)
+    order by resource, field, kind, run_id desc`.execute(db);
+  return rows;
 }

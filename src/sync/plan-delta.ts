@@ -43,10 +43,13 @@ export function findMoved(affiliates: readonly AffiliateCounters[]): AffiliateCo
   );
 }
 
-/** Gives back the plan: the moved affiliates' lists, or the whole list where that costs no more requests. */
+/**
+ * Gives back the plan: the moved affiliates' lists, or the whole list where that costs no more requests or was never
+ * read (then the mirror's own rows say nothing about what those lists cost).
+ */
 export function planDelta(
   moved: readonly AffiliateCounters[],
-  list: { readonly total: number; readonly limit: number },
+  list: { readonly total: number; readonly limit: number; readonly wasEverRead: boolean },
 ): DeltaPlan {
   // A walk of the whole list reads every page and the head once more.
   const fullWalk = Math.max(1, Math.ceil(list.total / list.limit)) + 1;
@@ -54,7 +57,7 @@ export function planDelta(
     .map(({ rows }) => Math.max(1, Math.ceil(rows / list.limit)))
     .reduce((sum, pages) => sum + pages, 0);
   return {
-    strategy: expected < fullWalk ? 'delta' : 'full',
+    strategy: list.wasEverRead && expected < fullWalk ? 'delta' : 'full',
     moved_affiliates: moved.length,
     expected_requests: expected,
     full_walk_requests: fullWalk,

@@ -2,6 +2,7 @@
 
 import type { ListedResource } from '../contract/resources.ts';
 import type { LoadCounts } from '../mirror/load-batch.ts';
+import type { DeltaPlan } from './plan-delta.ts';
 
 export type SyncMode = 'full' | 'delta';
 
@@ -34,5 +35,7 @@ export interface RunSummary {
   readonly total: number | null;
   readonly distinct: number;
   readonly verified: boolean;
+  /** What a delta of referrals set out to do, and what it expected that to cost; null for every other run. */
+  readonly plan: DeltaPlan | null;
   readonly durationMs: number;
 }

@@ -11,6 +11,7 @@ import { saveDrift } from '../mirror/save-drift.ts';
 import { recordSkippedRun, stopRun } from '../mirror/stop-run.ts';
 import { finishRun, type SyncRun } from '../mirror/sync-runs.ts';
 import { applyTombstones } from '../mirror/tombstones.ts';
+import type { DeltaPlan } from './plan-delta.ts';
 import { makeRunLoader, type RunLoader, rowCounts } from './run-loader.ts';
 import { withRunLock } from './run-lock.ts';
 import type { RunSummary, SyncMode, SyncProgress } from './run-summary.ts';
@@ -138,6 +139,8 @@ function summarise(
     total: run.total_upstream,
     distinct: run.distinct_seen,
     verified: run.verified,
+    // Written by walk-delta alone.
+    plan: run.plan as DeltaPlan | null,
     durationMs: Math.round(performance.now() - startedMs),
   };
 }

@@ -6,6 +6,7 @@
 import { crawl } from '../crawl/crawl.ts';
 import { readCounterChanges } from '../mirror/covered-counters.ts';
 import { savePlan } from '../mirror/save-plan.ts';
+import { wasEverRead } from '../mirror/whole-runs.ts';
 import { makeListPage, type RecordPage } from './list-resource.ts';
 import { findMoved, planDelta } from './plan-delta.ts';
 import type { RunLoader } from './run-loader.ts';
@@ -19,9 +20,13 @@ import { walkFull } from './walk-full.ts';
 export async function walkDelta(deps: SyncDeps, loader: RunLoader, input: WalkInput): Promise<Walked> {
   const { db, log } = deps;
   const { run, limit } = input;
-  const total = await readNewRows(deps, loader, input);
+  const isKnown = await wasEverRead(db, 'referrals');
+  const total = await readNewRows(deps, loader, {
+    ...input,
+    mostPages: isKnown ? Number.MAX_SAFE_INTEGER : 1,
+  });
   const moved = findMoved(await readCounterChanges(db, run.id));
-  const plan = planDelta(moved, { total, limit });
+  const plan = planDelta(moved, { total, limit, wasEverRead: isKnown });
   await savePlan(db, run.id, plan);
   log.info({ run_id: run.id, ...plan }, 'sync.delta_plan');
   if (plan.strategy === 'full') {
@@ -35,12 +40,16 @@ export async function walkDelta(deps: SyncDeps, loader: RunLoader, input: WalkIn
 }
 
 /** Gives back the total, after reading the head until a page brings nothing that is new to the mirror. */
-async function readNewRows(deps: SyncDeps, loader: RunLoader, input: WalkInput): Promise<number> {
+async function readNewRows(
+  deps: SyncDeps,
+  loader: RunLoader,
+  input: WalkInput & { mostPages: number },
+): Promise<number> {
   const listPage = makeListPage({ api: deps.api, onRequest: loader.countRequest }, 'referrals');
   for (let number = 1; ; number += 1) {
     const page = await listPage({ page: number, limit: input.limit }, input.signal);
     const { inserted } = await loader.loadAside([page]);
-    if (inserted === 0 || page.isLast) return page.total;
+    if (inserted === 0 || page.isLast || number >= input.mostPages) return page.total;
   }
 }
 

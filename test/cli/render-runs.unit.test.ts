@@ -17,6 +17,7 @@ function makeRun(fields: Partial<RunSummary> = {}): RunSummary {
     total: 5_000,
     distinct: 5_000,
     verified: true,
+    plan: null,
     durationMs: 1_234,
     ...fields,
   };
@@ -42,6 +43,22 @@ test.each([
 test('the table shows the counts and whether they were verified', () => {
   const table = renderRuns([makeRun()]);
   for (const text of ['5,000', '4,970', 'yes', '1.2 s']) expect(table).toContain(text);
+});
+
+test('the table shows the plan of a delta and its cost beside what it came to, and no plan where there is none', () => {
+  const plan = {
+    strategy: 'delta',
+    moved_affiliates: 20,
+    expected_requests: 31,
+    full_walk_requests: 1_001,
+  } as const;
+  const table = renderRuns([makeRun({ resource: 'affiliates' }), makeRun({ mode: 'delta', plan })]);
+  expect(table).toMatch(/to read \(plan\) .* – .* what changed /);
+  expect(table).toMatch(/affiliates moved .* 20 /);
+  expect(table).toMatch(/requests expected .* 31 /);
+  expect(table).toMatch(/if all were read .* 1,001 /);
+  expect(renderRuns([makeRun()])).not.toMatch(/plan|moved/);
+  expect(runAsJson(makeRun({ plan }))).toMatchObject({ plan });
 });
 
 test("the JSON carries the names of the ledger's columns", () => {

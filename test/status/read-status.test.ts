@@ -15,6 +15,8 @@ beforeEach(async () => {
 
 interface Run {
   readonly resource?: string;
+  readonly mode?: string;
+  readonly plan?: object;
   readonly state: string;
   readonly started_at?: string;
   readonly rows_rejected?: number;
@@ -25,9 +27,9 @@ interface Run {
 async function addRun(run: Run): Promise<number> {
   const { rows } = await database.pool.query<{ id: number }>(
     `insert into sync_runs (resource, mode, state, started_at, finished_at, rows_seen, rows_rejected,
-                            deletes_held_back, verified, error, error_code)
-     values ($1, 'full', $2, $3, case when $2 <> 'running' then clock_timestamp() end, $4, $4, $5, $2 = 'succeeded',
-             $6::text, case when $6::text is not null then 'API_UNREACHABLE' end)
+                            deletes_held_back, verified, error, error_code, plan)
+     values ($1, $7, $2, $3, case when $2 <> 'running' then clock_timestamp() end, $4, $4, $5, $2 = 'succeeded',
+             $6::text, case when $6::text is not null then 'API_UNREACHABLE' end, $8)
      returning id`,
     [
       run.resource ?? 'affiliates',
@@ -36,6 +38,8 @@ async function addRun(run: Run): Promise<number> {
       run.rows_rejected ?? 0,
       run.deletes_held_back ?? 0,
       run.error ?? null,
+      run.mode ?? 'full',
+      run.plan ?? null,
     ],
   );
   return rows[0]?.id ?? -1;
@@ -46,6 +50,9 @@ test('a mirror that was never synced says so of each resource', async () => {
   const never = {
     fresh_as_of: null,
     age_seconds: null,
+    full_as_of: null,
+    full_age_seconds: null,
+    deltas_since_full: 0,
     last_state: null,
     rejected_records: 0,
     deletes_held_back: 0,
@@ -73,12 +80,60 @@ test('freshness is the start of the last run that succeeded, whatever came after
     resource: 'affiliates',
     fresh_as_of: '2026-01-02T00:00:00Z',
     age_seconds: expect.any(Number),
+    full_as_of: '2026-01-02T00:00:00Z',
+    full_age_seconds: expect.any(Number),
+    deltas_since_full: 0,
     last_state: 'failed',
     rejected_records: 5,
     deletes_held_back: 7,
   });
   expect(last_runs.map((run) => run.state)).toEqual(['failed', 'partial', 'succeeded', 'succeeded']);
   expect(last_runs[0]).toMatchObject({ error: 'the program was down', error_code: 'API_UNREACHABLE' });
+});
+
+test('a delta makes referrals fresher, yet hides neither when all were last read nor what that run held back', async () => {
+  const resource = 'referrals';
+  const full = await addRun({
+    resource,
+    state: 'succeeded',
+    started_at: '2026-01-01T00:00:00Z',
+    rows_rejected: 3,
+    deletes_held_back: 12,
+  });
+  await database.pool.query(
+    `insert into schema_drift (run_id, resource, field, kind, occurrences) values ($1, 'referrals', 'tier', 'appeared', 3)`,
+    [full],
+  );
+  const delta = { resource, mode: 'delta', state: 'succeeded', plan: { strategy: 'delta' } };
+  await addRun({ ...delta, started_at: '2026-01-02T00:00:00Z' });
+  await addRun({ ...delta, started_at: '2026-01-03T00:00:00Z', rows_rejected: 1 });
+  const before = await readStatus(db);
+  expect(before.resources[1]).toMatchObject({
+    fresh_as_of: '2026-01-03T00:00:00Z',
+    full_as_of: '2026-01-01T00:00:00Z',
+    deltas_since_full: 2,
+    rejected_records: 3,
+    deletes_held_back: 12,
+  });
+  expect(before.schema_drift).toMatchObject([{ run_id: full, field: 'tier' }]);
+
+  await addRun({ ...delta, plan: { strategy: 'full' }, started_at: '2026-01-04T00:00:00Z' });
+  const after = await readStatus(db);
+  expect(after.resources[1]).toMatchObject({
+    full_as_of: '2026-01-04T00:00:00Z',
+    deltas_since_full: 0,
+    rejected_records: 0,
+    deletes_held_back: 0,
+  });
+  expect(after.schema_drift).toEqual([]);
+});
+
+test('a delta of affiliates reads all of them', async () => {
+  await addRun({ mode: 'delta', state: 'succeeded', started_at: '2026-01-02T00:00:00Z' });
+  expect((await readStatus(db)).resources[0]).toMatchObject({
+    full_as_of: '2026-01-02T00:00:00Z',
+    deltas_since_full: 0,
+  });
 });
 
 test('the age is counted from then to now, in seconds, by the clock of the database', async () => {
