@@ -1,0 +1,69 @@
+// A worker process that applies commission updates and nothing else, as the command `work` puts it together.
+// Started by writer-processes.ts; logs to stderr.
+
+import { makeTakeSlot } from '../../src/budget/shared-budget.ts';
+import { makeRecordedApi } from '../../src/commissions/recorded-api.ts';
+import { makeDatabase } from '../../src/db/database.ts';
+import { makePool } from '../../src/db/pool.ts';
+import { JOBS } from '../../src/jobs/catalogue.ts';
+import { makeCommissionsJob, wakeForCommissions } from '../../src/jobs/commissions-job.ts';
+import { startWorker } from '../../src/jobs/start-worker.ts';
+import type { Timings } from '../../src/jobs/timings.ts';
+import { makeLogger } from '../../src/log.ts';
+import { makeUnlimitedSlots } from '../support/unlimited-slots.ts';
+
+export interface WriterProcessOptions {
+  readonly databaseUrl: string;
+  readonly redisUrl: string | null;
+  readonly apiUrl: string;
+  readonly secret: string;
+  /** Without a budget, a 429 that names no moment pauses nobody for half a minute. */
+  readonly hasBudget: boolean;
+  readonly timings: Partial<Timings>;
+}
+
+const given: WriterProcessOptions = JSON.parse(process.argv[2] ?? '');
+const { databaseUrl, redisUrl, timings } = given;
+const log = makeLogger('info');
+const pool = makePool({ log }, { url: databaseUrl, schema: 'mirror', max: 8, applicationName: 'writer' });
+const db = makeDatabase(pool);
+const takeSlot = given.hasBudget
+  ? makeTakeSlot({ db }, { rateLimit: null, lane: 'writer', requestTimeoutMs: 1000 })
+  : makeUnlimitedSlots().takeSlot;
+const api = makeRecordedApi({ takeSlot, log }, { url: given.apiUrl, secret: given.secret, timeoutMs: 1000 });
+
+const worker = await startWorker(
+  {
+    db,
+    pool,
+    log,
+    handlers: { 'write-commissions': makeCommissionsJob({ api, db, log }, { concurrency: 24 }) },
+    probe: async (signal) => {
+      await api.client.list('affiliates', { page: 1, limit: 1 }, { signal });
+    },
+  },
+  {
+    queue: { redisUrl, databaseUrl, mirrorSchema: 'mirror' },
+    kinds: JOBS,
+    // The sweep, thirty times as often.
+    schedules: [
+      {
+        name: 'sweep-commissions',
+        pattern: '*/2 * * * * *',
+        timezone: 'UTC',
+        wants: [{ key: 'write-commissions', name: 'write-commissions', payload: {} }],
+      },
+    ],
+    timings,
+  },
+);
+const over = new AbortController();
+const listening = wakeForCommissions({ worker, pool, log }, { mirrorSchema: 'mirror' }, over.signal);
+
+process.once('SIGTERM', async () => {
+  await worker.stop();
+  over.abort();
+  await listening;
+  await api.client.close();
+  await pool.end();
+});
