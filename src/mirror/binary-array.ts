@@ -20,6 +20,8 @@ const ELEMENT_OID: Readonly<Record<ColumnType, number>> = {
 /** Dimensions, null flag, element type, length, lower bound: five 32-bit integers. */
 const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
+/** Of UTF-8, for one unit of a string. */
+const MOST_BYTES_PER_UNIT = 3;
 const TWO_TO_32 = 4_294_967_296;
 /** 2000-01-01, from which Postgres counts, in milliseconds since 1970. */
 const POSTGRES_EPOCH_MS = 946_684_800_000;
@@ -68,11 +70,12 @@ export function toMicros(instant: string): number {
 }
 
 function encodeTexts(oid: number, values: readonly (string | null | undefined)[], before: string): Buffer {
-  let bytes = HEADER_BYTES + values.length * LENGTH_BYTES;
+  // Room for the longest that each may be: measuring it exactly takes as long as writing it.
+  let room = HEADER_BYTES + values.length * LENGTH_BYTES;
   for (const value of values) {
-    if (value !== null && value !== undefined) bytes += before.length + Buffer.byteLength(value);
+    if (value !== null && value !== undefined) room += before.length + value.length * MOST_BYTES_PER_UNIT;
   }
-  const buffer = startArray(oid, values.length, bytes);
+  const buffer = startArray(oid, values.length, room);
   let at = HEADER_BYTES;
   for (const value of values) {
     const length =
@@ -80,7 +83,7 @@ function encodeTexts(oid: number, values: readonly (string | null | undefined)[]
     buffer.writeInt32BE(length, at);
     at += LENGTH_BYTES + Math.max(length, 0);
   }
-  return buffer;
+  return buffer.subarray(0, at);
 }
 
 function encodeFixed(

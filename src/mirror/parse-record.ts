@@ -30,10 +30,13 @@ export function parseRecord(
   record: unknown,
   observedAtMicros: number,
 ): ParsedRecord {
-  const reading: Reading = { deps, observedAtMicros, rows: [], loaded: [] };
+  const reading: Reading = { deps, observedAtMicros, rows: [], met: [] };
   const reason = readInto(reading, RECORD_KINDS[table], record, '', null);
   if (reason !== null) return { id: usableId(record), reason };
-  for (const { table: of, id, entry } of reading.loaded) deps.cache?.note(of, id, entry);
+  for (const { table: of, id, entry, isSame } of reading.met) {
+    if (isSame) deps.cache?.confirm(of, id, observedAtMicros);
+    else deps.cache?.note(of, id, entry);
+  }
   return { id: (record as CheckedRecord).id, rows: reading.rows };
 }
 
@@ -41,7 +44,15 @@ interface Reading {
   readonly deps: ParseDeps;
   readonly observedAtMicros: number;
   readonly rows: MirrorRow[];
-  readonly loaded: { table: MirroredTable; id: string; entry: Parameters<CacheBatch['note']>[2] }[];
+  /** For the cache, which is told once the record is accepted as a whole. */
+  readonly met: Met[];
+}
+
+interface Met {
+  readonly table: MirroredTable;
+  readonly id: string;
+  readonly entry: Parameters<CacheBatch['note']>[2];
+  readonly isSame: boolean;
 }
 
 /** Adds the rows of a record to the reading; gives back why it cannot, or null. */
@@ -108,11 +119,11 @@ function readNested(reading: Reading, place: Place, value: unknown): string | nu
     return null;
   }
   if (value === null) {
-    row.columns[`${nesting.field}_id`] = null;
+    row.columns[nesting.column] = null;
     return null;
   }
   const reason = readOne(reading, place, value);
-  if (reason === null) row.columns[`${nesting.field}_id`] = (value as CheckedRecord).id;
+  if (reason === null) row.columns[nesting.column] = (value as CheckedRecord).id;
   return reason;
 }
 
@@ -130,7 +141,7 @@ function readOne(reading: Reading, { row, nesting, prefix }: Place, record: unkn
   const reason = known === 'same' ? null : read();
   if (reason !== null) return reason;
   if (known === 'superseded') reading.rows.length = rowsBefore;
-  else if (known === 'unknown') reading.loaded.push({ table, id, entry });
+  else reading.met.push({ table, id, entry, isSame: known === 'same' });
   return null;
 }
 

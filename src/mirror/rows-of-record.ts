@@ -2,7 +2,7 @@
 // record, no statement.
 
 import { COLUMNS, type MirroredTable } from './mirrored-tables.ts';
-import { CUSTOMER_FIELDS, type RecordKind } from './record-kinds.ts';
+import { CUSTOMER_COLUMNS, type RecordKind } from './record-kinds.ts';
 
 /** A record that was checked: an object with an identifier. */
 export type CheckedRecord = Readonly<Record<string, unknown>> & { readonly id: string };
@@ -53,13 +53,15 @@ export function toRow(kind: RecordKind, record: CheckedRecord, observedAtMicros:
 
 function addCustomer(columns: Record<string, unknown>, customer: unknown): [string, unknown][] {
   if (customer === null || typeof customer !== 'object') {
-    for (const field of CUSTOMER_FIELDS) columns[`customer_${field}`] = null;
+    for (const column of CUSTOMER_COLUMNS.values()) columns[column] = null;
     return [];
   }
   const unknown: [string, unknown][] = [];
-  for (const [field, value] of Object.entries(customer)) {
-    if (CUSTOMER_FIELDS.includes(field)) columns[`customer_${field}`] = value;
-    else unknown.push([field, value]);
+  for (const field of Object.keys(customer)) {
+    const value: unknown = customer[field as keyof typeof customer];
+    const column = CUSTOMER_COLUMNS.get(field);
+    if (column === undefined) unknown.push([field, value]);
+    else columns[column] = value;
   }
   return unknown;
 }

@@ -23,7 +23,8 @@ const empty = () =>
 
 const referrals = Array.from({ length: 6 }, () => buildReferral());
 const affiliates = Array.from({ length: 2 }, () => buildAffiliate());
-const link = buildLink();
+// One each: a link that went back and forth between two owners would be content that moves back.
+const links = affiliates.map(() => buildLink());
 
 /** One observation of one of few referrals: changed, shortened, broken or nameless. */
 const observation = fc.record({
@@ -49,7 +50,7 @@ function toRecord(seen: Observation, time: number): Record<string, unknown> {
     ...(seen.withExtra ? { [`new_${time % 2}`]: visitors } : {}),
     conversion_state: `after ${Math.floor(time / 4)}`,
     visits: seen.broken ? '?' : Math.floor(time / 2),
-    link: { ...link, visitors },
+    link: { ...links[seen.affiliate], visitors },
     affiliate: { ...affiliates[seen.affiliate], visitors },
   };
 }
