@@ -117,8 +117,11 @@ async function settle(
   const { log, db } = deps;
   const reason = storableText(describeError(error));
   if (signal.aborted) {
-    // The job is another worker's by now: whatever is said of it here is refused.
-    if (signal.reason === LOCK_LOST) throw new Error(LOCK_LOST);
+    if (signal.reason === LOCK_LOST) {
+      log.warn({ job: job.name, key: job.data.key }, 'job.lock_lost');
+      // It may be another worker's by now: whatever is said of it here is refused.
+      throw new Error(LOCK_LOST);
+    }
     log.info({ job: job.name, key: job.data.key, why: signal.reason }, 'job.given_back');
     return await stepAside(job, token, timings.stepAsideMs);
   }

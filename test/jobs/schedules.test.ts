@@ -1,6 +1,7 @@
 // Ticks, on both queues: each is acted upon once, whoever sees it, and none is lost.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TICK } from '../../src/jobs/schedules.ts';
 import { startWorker } from '../../src/jobs/start-worker.ts';
 import { makeLogger } from '../../src/log.ts';
 import type { TestSandbox } from '../sandbox/running-sandbox.ts';
@@ -57,6 +58,27 @@ describe.each(KINDS)('schedules on %s', (kind) => {
     await back.end('SIGTERM');
     await (await queueing.start({ schedules: daily })).end('SIGTERM');
     expect(await counted(queueing)).toHaveLength(1);
+  });
+
+  test('a tick that BullMQ delivers again is acted upon once', async () => {
+    const queueing = await makeQueueing(kind, sandbox);
+    const worker = await queueing.start({ schedules: [countEvery('daily', '0 3 * * *')] });
+    const backend = await queueing.open();
+    const deliver = async (dueMs: number) => {
+      const job = await backend.queue.add(TICK, { schedule: 'daily' }, { prevMillis: dueMs });
+      await expect.poll(() => job.getState()).toBe('completed');
+    };
+    const dueMs = Date.parse('2026-01-01T03:00:00Z');
+    await deliver(dueMs);
+    await waitForCounts(queueing, 1);
+    await expect
+      .poll(() => queueing.pool.query('select from wanted_jobs').then(({ rows }) => rows.length))
+      .toBe(0);
+    for (const late of [0, 86_400_000]) await deliver(dueMs - late);
+    expect((await queueing.pool.query('select from wanted_jobs')).rows).toEqual([]);
+    expect(await counted(queueing)).toHaveLength(1);
+    await backend.close();
+    await worker.end('SIGTERM');
   });
 
   test('a schedule that the catalogue no longer names is gone, and one that changed ticks as it now says', async () => {
