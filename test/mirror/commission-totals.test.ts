@@ -1,0 +1,115 @@
+// The sums of known commissions beside those that the program reports.
+
+import { beforeEach, expect, test } from 'vitest';
+import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { buildAffiliate, buildCommission, buildSale } from './build-records.ts';
+import { at, load } from './load.ts';
+
+let database: TestDatabase;
+let db: Database;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  db = makeDatabase(database.pool);
+});
+
+const cents = (amount: number) => ({ cents: amount, currency_iso: 'USD' });
+const earlier = at(0);
+
+async function loadAffiliates(...records: object[]): Promise<void> {
+  await load(db, { resource: 'affiliates', pages: [{ observedAt: at(1), records }] });
+}
+
+async function loadCommissions(affiliate: object, ...commissions: object[]): Promise<void> {
+  const records = commissions.map((fields) => buildCommission({ sale: buildSale({ affiliate }), ...fields }));
+  await load(db, { resource: 'commissions', pages: [{ observedAt: at(2), records }] });
+}
+
+async function totals() {
+  const { rows } = await database.pool.query(
+    'select * from commission_totals order by affiliate_id, currency',
+  );
+  return rows;
+}
+
+test('known and reported sums stand side by side, by currency, with what is not known', async () => {
+  const affiliate = buildAffiliate();
+  const commission_stats = {
+    currencies: {
+      USD: {
+        unpaid: cents(900),
+        due: cents(100),
+        paid: cents(2000),
+        total: cents(2900),
+        net_revenue: cents(9),
+      },
+      EUR: { unpaid: { cents: 50, currency_iso: 'EUR' }, paid: { cents: 25, currency_iso: 'EUR' } },
+    },
+  };
+  await loadAffiliates({ ...affiliate, commission_stats });
+  await loadCommissions(
+    affiliate,
+    { amount: 300 },
+    { amount: 200, currency: 'usd' },
+    { amount: 2000, paid_at: earlier },
+    { amount: 70, voided_at: earlier },
+    { amount: 80, state: 'voided' },
+  );
+  expect(await totals()).toEqual([
+    {
+      affiliate_id: affiliate.id,
+      currency: 'EUR',
+      known_commissions: 0,
+      known_unpaid: 0,
+      known_paid: 0,
+      known_total: 0,
+      reported_unpaid: 50,
+      reported_paid: 25,
+      reported_total: 75,
+      unknown_unpaid: 50,
+      unknown_paid: 25,
+      unknown_total: 75,
+    },
+    {
+      affiliate_id: affiliate.id,
+      currency: 'USD',
+      known_commissions: 3,
+      known_unpaid: 500,
+      known_paid: 2000,
+      known_total: 2500,
+      reported_unpaid: 900,
+      reported_paid: 2000,
+      reported_total: 2900,
+      unknown_unpaid: 400,
+      unknown_paid: 0,
+      unknown_total: 400,
+    },
+  ]);
+});
+
+test.each([
+  ['nothing', null],
+  ['no currencies', { currencies: null }],
+  ['currencies of another shape', { currencies: [{ USD: 1 }] }],
+  ['no figures', { currencies: {} }],
+])('where the program reports %s, the known sums stand alone', async (_, commission_stats) => {
+  const affiliate = buildAffiliate();
+  await loadAffiliates({ ...affiliate, commission_stats });
+  await loadCommissions(affiliate, { amount: 300 });
+  expect(await totals()).toMatchObject([
+    { known_unpaid: 300, known_total: 300, reported_unpaid: null, reported_total: null, unknown_total: null },
+  ]);
+});
+
+test('figures that are absent or odd are not known, and break nothing', async () => {
+  const figures = { unpaid: null, paid: { cents: 'many' }, total: cents(10), due: 7 };
+  await loadAffiliates(
+    buildAffiliate({ commission_stats: { currencies: { USD: figures, GBP: null, CHF: 5 } } }),
+  );
+  expect(await totals()).toMatchObject([
+    { currency: 'CHF', reported_total: null },
+    { currency: 'GBP', reported_total: null },
+    { currency: 'USD', reported_unpaid: null, reported_paid: null, reported_total: 10, unknown_total: 10 },
+  ]);
+});
