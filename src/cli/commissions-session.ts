@@ -1,6 +1,7 @@
 // What the commands of `commissions` open before they work: the database, and the program where they need it.
 
 import type { Pool } from 'pg';
+import { makeApiClient } from '../api/client.ts';
 import { makeTakeSlot } from '../budget/shared-budget.ts';
 import { drainConcurrency } from '../commissions/drain-updates.ts';
 import { makeRecordedApi, type RecordedApi } from '../commissions/recorded-api.ts';
@@ -52,7 +53,9 @@ export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<Program
     { db: session.db },
     { rateLimit, lane: 'writer', requestTimeoutMs: timeoutMs },
   );
-  const api = makeRecordedApi({ takeSlot, log: session.log }, { ...program, timeoutMs });
+  const api = makeRecordedApi((onRequest) =>
+    makeApiClient({ takeSlot, log: session.log, onRequest }, { ...program, timeoutMs }),
+  );
   lifetime.onClose(() => api.client.close());
   return { ...session, api, concurrency: drainConcurrency(rateLimit) };
 }

@@ -62,7 +62,9 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
 
   // Payments before pages: a writer goes first, within the same budget.
   const takeWriterSlot = makeTakeSlot({ db }, { rateLimit, lane: 'writer', requestTimeoutMs: timeoutMs });
-  const writerApi = makeRecordedApi({ takeSlot: takeWriterSlot, log }, { ...program, timeoutMs });
+  const writerApi = makeRecordedApi((onRequest) =>
+    makeApiClient({ takeSlot: takeWriterSlot, log, onRequest }, { ...program, timeoutMs }),
+  );
   lifetime.onClose(() => writerApi.client.close());
 
   const worker = await startWorker(

@@ -3,9 +3,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RequestEvent } from '../api/attempt-request.ts';
-import { type ApiClient, type ApiClientOptions, makeApiClient } from '../api/client.ts';
-import type { TakeSlot } from '../api/slot.ts';
-import type { Logger } from '../log.ts';
+import type { ApiClient } from '../api/client.ts';
 
 /** One HTTP request that was made, with the moment by this process's `performance.now()`. */
 export interface SentRequest extends RequestEvent {
@@ -19,20 +17,13 @@ export interface RecordedApi {
 }
 
 /**
- * Gives back a client of its own, none of its connections open yet. Close it by `client.close()`.
+ * Gives back the client that `build` makes, with its requests told apart. Close it by `client.close()`.
  * The call's own asynchronous context says whose request it is, so any number of calls may run side by side.
  */
-export function makeRecordedApi(
-  deps: { takeSlot: TakeSlot; log: Logger },
-  options: ApiClientOptions,
-): RecordedApi {
+export function makeRecordedApi(build: (onRequest: (event: RequestEvent) => void) => ApiClient): RecordedApi {
   const current = new AsyncLocalStorage<SentRequest[]>();
-  const client = makeApiClient(
-    {
-      ...deps,
-      onRequest: (event) => current.getStore()?.push({ ...event, endedAtMs: performance.now() }),
-    },
-    options,
-  );
+  const client = build((event) => {
+    current.getStore()?.push({ ...event, endedAtMs: performance.now() });
+  });
   return { client, record: (sent, call) => current.run(sent, () => call(client)) };
 }

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import type { ApiClientOptions } from '../../src/api/client.ts';
+import { type ApiClientOptions, makeApiClient } from '../../src/api/client.ts';
 import { makeTakeSlot } from '../../src/budget/shared-budget.ts';
 import { type DrainOptions, type DrainSummary, drainUpdates } from '../../src/commissions/drain-updates.ts';
 import { makeRecordedApi, type RecordedApi } from '../../src/commissions/recorded-api.ts';
@@ -90,17 +90,19 @@ export function makeTestApi(
   const { rateLimit = PLENTY, longestWaitMs = 5, ...client } = options;
   const timeoutMs = client.timeoutMs ?? 2000;
   const takeSlot = makeTakeSlot({ db }, { rateLimit, lane: 'writer', requestTimeoutMs: timeoutMs });
-  return makeRecordedApi(
-    { takeSlot, log: silent },
-    {
-      url,
-      secret: SECRET,
-      timeoutMs,
-      attempts: {
-        wait: (ms, signal) => sleep(Math.min(ms, longestWaitMs), undefined, { ...(signal && { signal }) }),
+  return makeRecordedApi((onRequest) =>
+    makeApiClient(
+      { takeSlot, log: silent, onRequest },
+      {
+        url,
+        secret: SECRET,
+        timeoutMs,
+        attempts: {
+          wait: (ms, signal) => sleep(Math.min(ms, longestWaitMs), undefined, { ...(signal && { signal }) }),
+        },
+        ...client,
       },
-      ...client,
-    },
+    ),
   );
 }
 

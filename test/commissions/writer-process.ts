@@ -1,6 +1,7 @@
 // A worker process that applies commission updates and nothing else, as the command `work` puts it together.
 // Started by writer-processes.ts; logs to stderr.
 
+import { makeApiClient } from '../../src/api/client.ts';
 import { makeTakeSlot } from '../../src/budget/shared-budget.ts';
 import { makeRecordedApi } from '../../src/commissions/recorded-api.ts';
 import { makeDatabase } from '../../src/db/database.ts';
@@ -30,7 +31,9 @@ const db = makeDatabase(pool);
 const takeSlot = given.hasBudget
   ? makeTakeSlot({ db }, { rateLimit: null, lane: 'writer', requestTimeoutMs: 1000 })
   : makeUnlimitedSlots().takeSlot;
-const api = makeRecordedApi({ takeSlot, log }, { url: given.apiUrl, secret: given.secret, timeoutMs: 1000 });
+const api = makeRecordedApi((onRequest) =>
+  makeApiClient({ takeSlot, log, onRequest }, { url: given.apiUrl, secret: given.secret, timeoutMs: 1000 }),
+);
 
 const worker = await startWorker(
   {

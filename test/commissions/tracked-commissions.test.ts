@@ -1,0 +1,80 @@
+// The registry of commissions: each is asked for when it is worth a request, and mirrored.
+
+import { expect, test } from 'vitest';
+import { hasDuePolls, pollTracked, trackCommissions } from '../../src/commissions/tracked-commissions.ts';
+import { silent, useWriter } from './start-writer.ts';
+
+const writer = useWriter();
+
+test('tracked commissions are mirrored with what hangs on them, each asked for once', async () => {
+  const { freshMany, db, api, database, received, sandbox } = writer();
+  const commissions = await freshMany(30);
+  const [gone, settled, voided] = commissions;
+  const ids = commissions.map(({ id }) => id);
+  await sandbox.program.deleteCommission(gone?.id ?? '');
+  await sandbox.program.updateCommission(settled?.id ?? '', { paid_at: '2020-01-01T00:00:00Z' });
+  await sandbox.program.updateCommission(voided?.id ?? '', {
+    due_at: '2020-01-01T00:00:00Z',
+    created_at: '2020-01-01T00:00:00Z',
+  });
+  expect(await trackCommissions(db, [...ids, ...ids], 'finance')).toBe(30);
+  expect(await trackCommissions(db, ids, 'finance')).toBe(0);
+  expect(await hasDuePolls(db)).toBe(true);
+
+  const poll = { concurrency: 4, signal: AbortSignal.timeout(20_000) };
+  const both = await Promise.all([
+    pollTracked({ client: api.client, db, log: silent }, poll),
+    pollTracked({ client: api.client, db, log: silent }, poll),
+  ]);
+  expect(both.reduce((sum, { polled }) => sum + polled, 0)).toBe(29);
+  expect(both.reduce((sum, { gone: missing }) => sum + missing, 0)).toBe(1);
+  expect(received('GET').length).toBe(30);
+  expect(await hasDuePolls(db)).toBe(false);
+  const { rows } = await database.pool.query(
+    `select count(*) as commissions, count(sa.id) as sales from commissions co left join sales sa on sa.id = co.sale_id
+     where co.id = any($1)`,
+    [ids],
+  );
+  expect(rows).toEqual([{ commissions: 29, sales: 29 }]);
+  const next = await database.pool.query(
+    `select commission_id, extract(epoch from next_poll_at - last_polled_at)::float8 / 3600 as hours
+     from tracked_commissions where commission_id = any($1)`,
+    [[gone?.id, settled?.id, voided?.id]],
+  );
+  const hours = new Map(next.rows.map((row) => [row.commission_id, row.hours]));
+  expect(hours.get(gone?.id)).toBeNull();
+  expect(hours.get(settled?.id)).toBeCloseTo(7 * 24, 0);
+  expect(hours.get(voided?.id)).toBeCloseTo(24, 0);
+});
+
+test('a program that is down is asked no further, and asked again later', async () => {
+  const { freshMany, db, api, sandbox, database } = writer();
+  const commissions = await freshMany(25);
+  await trackCommissions(
+    db,
+    commissions.map(({ id }) => id),
+    null,
+  );
+  sandbox.setFaults({ shares: { '5xx': 1 }, exact: [] });
+  const sum = await pollTracked(
+    { client: api.client, db, log: silent },
+    { concurrency: 4, signal: AbortSignal.timeout(20_000) },
+  );
+  expect(sum).toEqual({ polled: 0, gone: 0, failed: 20 });
+  const { rows } = await database.pool.query(
+    `select count(*) as failed from tracked_commissions where last_error is not null and next_poll_at > now()`,
+  );
+  expect(rows).toEqual([{ failed: 20 }]);
+});
+
+test('a commission that was changed is tracked by itself', async () => {
+  const { fresh, ask, drain, database } = writer();
+  const { id } = await fresh();
+  await ask({ commission_id: id, action: 'unpay' });
+  await drain();
+  const { rows } = await database.pool.query(
+    'select tracked_by from tracked_commissions where commission_id = $1',
+    [id],
+  );
+  expect(rows).toEqual([{ tracked_by: 'the writer' }]);
+});

@@ -1,0 +1,55 @@
+// The writer within the account's limit: 45 requests per 30 seconds, with the window scaled down to 3 seconds.
+
+import { expect, test } from 'vitest';
+import { makeApiClient } from '../../src/api/client.ts';
+import { makeTakeSlot } from '../../src/budget/shared-budget.ts';
+import { drainConcurrency, drainUpdates } from '../../src/commissions/drain-updates.ts';
+import { makeTestApi, PAID_AT, SECRET, silent, useWriter } from './start-writer.ts';
+
+const writer = useWriter({ affiliates: 20, referrals: 4_000 });
+const WINDOW_MS = 3000;
+const RATE_LIMIT = { requests: 45, windowSeconds: WINDOW_MS / 1000 };
+
+test('a waiting batch uses what the budget allows, meets no 429, and does not stop the readers', {
+  timeout: 60_000,
+}, async () => {
+  const { freshMany, ask, db, sandbox, received } = writer();
+  const commissions = await freshMany(150);
+  await ask(
+    ...commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
+  );
+  sandbox.setRateLimit(RATE_LIMIT);
+  const takeSlot = makeTakeSlot({ db }, { rateLimit: RATE_LIMIT, lane: 'reader', requestTimeoutMs: 2000 });
+  const reader = makeApiClient(
+    { takeSlot, log: silent },
+    { url: sandbox.url, secret: SECRET, timeoutMs: 2000 },
+  );
+  const api = makeTestApi(db, sandbox.url, { rateLimit: RATE_LIMIT });
+  const stop = new AbortController();
+  const reading = (async () => {
+    for (let page = 1; !stop.signal.aborted; page += 1) {
+      await reader.list('referrals', { page: (page % 8) + 1, limit: 100 }, { signal: stop.signal });
+    }
+  })().catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error;
+  });
+  const drained = drainUpdates(
+    { api, db, log: silent },
+    { concurrency: drainConcurrency(RATE_LIMIT), signal: stop.signal },
+  ).catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error;
+  });
+  await expect.poll(() => received().length, { timeout: 40_000, interval: 20 }).toBeGreaterThan(4 * 45);
+  stop.abort(new Error('enough'));
+  await Promise.all([reading, drained]);
+  await Promise.all([reader.close(), api.client.close()]);
+
+  const requests = received();
+  expect(requests.filter(({ status }) => status === 429)).toEqual([]);
+  // Request number 4 · 45 + 1 opens the fifth window: ideally four windows after the first request.
+  const took = (requests[4 * 45]?.receivedAt ?? Number.POSITIVE_INFINITY) - (requests[0]?.receivedAt ?? 0);
+  expect((4 * WINDOW_MS) / took).toBeGreaterThan(0.95);
+  const lists = requests.filter(({ url }) => url.startsWith('/v1/referrals')).length / requests.length;
+  expect(lists).toBeGreaterThan(0.05);
+  expect(lists).toBeLessThan(0.35);
+});

@@ -1,0 +1,272 @@
+// Finance at the command line: batches previewed, applied, repeated, refused; a ledger reconciled.
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
+import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type CliRun, runCli } from '../support/run-cli.ts';
+
+let database: TestDatabase;
+let sandbox: TestSandbox;
+let directory: string;
+let before = 0;
+const taken = new Set<string>();
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sandbox = await runSandbox(database.pool, { referrals: 600 });
+  directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-commissions-'));
+  return () => sandbox.close();
+});
+beforeEach(() => {
+  sandbox.setFaults(NO_FAULTS);
+  before = sandbox.requests.at(-1)?.number ?? 0;
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+function commissions(...args: string[]): Promise<CliRun> {
+  return runCli(['commissions', ...args], {
+    DATABASE_URL: database.url,
+    AFFILIATE_API_URL: sandbox.url,
+    AFFILIATE_API_SECRET: SECRET,
+    API_RATE_LIMIT: 'none',
+  });
+}
+
+async function file(name: string, ...lines: string[]): Promise<string> {
+  const path = join(directory, name);
+  await writeFile(path, `${lines.join('\n')}\n`);
+  return path;
+}
+
+async function unpaid(count: number): Promise<{ id: string; amount: number; currency: string }[]> {
+  const { rows } = await database.pool.query(
+    `select id, amount, currency from sandbox.commissions
+     where paid_at is null and voided_at is null and id <> all($1) order by id limit $2`,
+    [[...taken], count],
+  );
+  expect(rows.length).toBe(count);
+  for (const { id } of rows) taken.add(id);
+  return rows;
+}
+
+async function paidAt(id: string): Promise<string | null> {
+  return (await sandbox.commission(id)).paid_at;
+}
+
+function received(method: 'GET' | 'PUT'): number {
+  return sandbox.requests.filter((request) => request.number > before && request.method === method).length;
+}
+
+const AT = '2026-10-01T12:00:00Z';
+
+describe('commissions apply', () => {
+  test('previews without a PUT, applies with --wait, and changes nothing the second time', async () => {
+    const [a, b, c] = await unpaid(3);
+    const path = await file(
+      'payouts.csv',
+      'Commission ID;Action;Paid At;Expected Paid At;Expected Amount;Reason',
+      `${a?.id};pay;${AT};unpaid;${a?.amount};October`,
+      `${b?.id};unpay;;;;`,
+      `${c?.id};pay;${AT};unpaid;${(c?.amount ?? 0) + 1};October`,
+    );
+    const preview = await commissions('apply', path, '--dry-run', '--json');
+    expect(preview.code).toBe(3);
+    expect(JSON.parse(preview.stdout)).toMatchObject({
+      dry_run: true,
+      rows: [
+        { line: 2, commission_id: a?.id, would: 'change', outcome: `mark paid at ${AT}; it is unpaid now` },
+        { line: 3, would: 'unchanged' },
+        { line: 4, would: 'conflict' },
+      ],
+    });
+    expect(received('PUT')).toBe(0);
+    expect(await paidAt(a?.id ?? '')).toBeNull();
+
+    const applied = await commissions('apply', path, '--wait', '--json');
+    expect(applied.code).toBe(3);
+    expect(JSON.parse(applied.stdout)).toMatchObject({
+      counts: { applied: 1, unchanged: 1, conflict: 1 },
+      requests: [{ state: 'applied', reason: 'October' }, { state: 'unchanged' }, { state: 'conflict' }],
+    });
+    expect(received('PUT')).toBe(1);
+    expect(await paidAt(a?.id ?? '')).toBe('2026-10-01T12:00:00.000Z');
+
+    before = sandbox.requests.at(-1)?.number ?? 0;
+    const again = await commissions('apply', path, '--wait');
+    expect(again.code).toBe(3);
+    expect(again.stderr).toContain('3 of 3 were asked for before: not queued again');
+    expect(again.stderr).toMatch(/line 4: request \d+ asked for this and ended as conflict/);
+    expect(received('PUT') + received('GET')).toBe(0);
+    const { rows } = await database.pool.query('select count(*) as requests from commission_updates');
+    expect(rows).toEqual([{ requests: 3 }]);
+  });
+
+  test('asks anew with --again, and says so where a later request undid an earlier one', async () => {
+    const [a] = await unpaid(1);
+    const id = a?.id ?? '';
+    const path = await file('one.csv', 'commission_id,action,paid_at', `${id},pay,${AT}`);
+    expect((await commissions('apply', path, '--wait')).code).toBe(0);
+    expect((await commissions('unpay', id, '--wait')).code).toBe(0);
+    const again = await commissions('apply', path, '--wait');
+    expect(again.code).toBe(3);
+    expect(again.stderr).toMatch(
+      /line 2: request \d+ asked for this and ended as applied, but request \d+ came later/,
+    );
+    expect(await paidAt(id)).toBeNull();
+    expect((await commissions('apply', path, '--wait', '--again')).code).toBe(0);
+    expect(await paidAt(id)).toBe('2026-10-01T12:00:00.000Z');
+  });
+
+  test('names every bad row and queues nothing, unless told to skip them', async () => {
+    const [a] = await unpaid(1);
+    const lines = ['commission_id,action,paid_at', `${a?.id},pay,`, '17,pay,today', `${a?.id},pay,${AT}`];
+    const path = await file('bad.csv', ...lines);
+    const refused = await commissions('apply', path, '--wait');
+    expect(refused.code).toBe(2);
+    expect(refused.stdout).toBe('');
+    expect(refused.stderr).toMatch(/nothing was queued from .*bad\.csv/);
+    expect(refused.stderr).toMatch(/line 2: paid_at is blank/);
+    expect(refused.stderr).toMatch(/line 3: commission_id "17" is not a UUID/);
+    expect(refused.stderr).toMatch(/line 3: paid_at "today" is not a moment/);
+    expect(received('PUT') + received('GET')).toBe(0);
+    const skipped = await commissions('apply', path, '--wait', '--skip-invalid', '--csv');
+    expect(skipped.code).toBe(3);
+    expect(skipped.stderr).toContain('2 of 3 rows left out');
+    expect(skipped.stdout).toContain(`${a?.id},mark paid at 2026-10-01 12:00:00 UTC,applied`);
+  });
+
+  test('reads NDJSON, and says what is wrong with a file that is not there', async () => {
+    const [a] = await unpaid(1);
+    const path = await file(
+      'rows.ndjson',
+      JSON.stringify({ commission_id: a?.id, action: 'due', due_at: AT }),
+    );
+    const queued = await commissions('apply', path);
+    expect(queued.code).toBe(0);
+    const batch = /1 queued as (\S+)/.exec(queued.stdout)?.[1] ?? '';
+    const status = await commissions('status', batch, '--json');
+    expect(JSON.parse(status.stdout)).toMatchObject({
+      counts: { pending: 1 },
+      requests: [{ state: 'pending' }],
+    });
+    expect((await commissions('cancel', batch)).stdout).toContain('1 cancelled');
+    const missing = await commissions('apply', 'nowhere.csv');
+    expect([missing.code, missing.stderr]).toEqual([
+      2,
+      'affiliate-mirror: cannot read nowhere.csv: there is no such file\n',
+    ]);
+  });
+});
+
+test('two processes asked for opposite things at once: the later request wins, and the ledger says so', async () => {
+  const [a] = await unpaid(1);
+  const id = a?.id ?? '';
+  for (let round = 0; round < 3; round += 1) {
+    const moment = `2026-10-0${round + 1}T00:00:00Z`;
+    const runs = await Promise.all([
+      commissions('pay', id, '--at', moment, '--wait'),
+      commissions('unpay', id, '--wait'),
+    ]);
+    expect(runs.map(({ code }) => code)).toEqual([0, 0]);
+    const { rows } = await database.pool.query(
+      `select action, state, paid_at from commission_updates where commission_id = $1 order by id desc limit 2`,
+      [id],
+    );
+    expect(rows.every(({ state }) => ['applied', 'unchanged'].includes(state))).toBe(true);
+    const live = await paidAt(id);
+    if (rows[0].action === 'unpay') expect(live).toBeNull();
+    else expect(Date.parse(live ?? '')).toBe(Date.parse(moment));
+  }
+});
+
+test('pay without --at never moves a payment that is there', async () => {
+  const [a] = await unpaid(1);
+  const id = a?.id ?? '';
+  expect((await commissions('pay', id, '--at', AT, '--wait')).code).toBe(0);
+  const second = await commissions('pay', id, '--wait');
+  expect(second.code).toBe(3);
+  expect(second.stdout).toContain('expected it to be unpaid, but it is paid at 2026-10-01T12:00:00Z');
+  expect(await paidAt(id)).toBe('2026-10-01T12:00:00.000Z');
+});
+
+test('a refused secret ends --wait with 1, and the requests wait', async () => {
+  const [a] = await unpaid(1);
+  const run = await runCli(['commissions', 'unpay', a?.id ?? '', '--wait'], {
+    DATABASE_URL: database.url,
+    AFFILIATE_API_URL: sandbox.url,
+    AFFILIATE_API_SECRET: 'another',
+    API_RATE_LIMIT: 'none',
+  });
+  expect(run.code).toBe(1);
+  expect(run.stderr).toContain('the program refused the API secret');
+  const status = await commissions('status', a?.id ?? '');
+  expect(status.stdout).toContain('pending: will be tried again: the program refused the API secret');
+  expect((await commissions('cancel', a?.id ?? '')).code).toBe(0);
+});
+
+// A month of its own: what the other tests paid is not looked at.
+const JULY = '2026-07-01T12:00:00Z';
+
+test('a ledger is reconciled, and --fix pays what the program lacks, and nothing else', async () => {
+  const [match, lacking, other, amount, extra] = await unpaid(5);
+  const pay = (id: string | undefined, at: string) =>
+    sandbox.put(id ?? '', `paid_at=${encodeURIComponent(at)}`);
+  for (const commission of [match, amount]) await pay(commission?.id, JULY);
+  await pay(other?.id, '2026-07-03T00:00:00Z');
+  expect((await commissions('pay', extra?.id ?? '', '--at', '2026-07-01T18:00:00Z', '--wait')).code).toBe(0);
+  const unknown = '00000000-0000-4000-8000-000000000000';
+  const path = await file(
+    'ledger.csv',
+    'paid_at,commission_id,amount,currency,payee',
+    `${JULY},${match?.id},${match?.amount},${match?.currency},x`,
+    `2026-07-02T00:00:00Z,${lacking?.id},${lacking?.amount},${lacking?.currency},x`,
+    `2026-07-02T00:00:00Z,${other?.id},${other?.amount},${other?.currency},x`,
+    `${JULY},${amount?.id},${(amount?.amount ?? 0) + 5},${amount?.currency},x`,
+    `${JULY},${unknown},100,USD,x`,
+  );
+  before = sandbox.requests.at(-1)?.number ?? 0;
+  const report = await commissions('reconcile', path, '--json');
+  expect(report.code).toBe(3);
+  const { rows, totals } = JSON.parse(report.stdout);
+  expect(rows.map(({ commission_id, finding }: Record<string, string>) => [commission_id, finding])).toEqual([
+    [match?.id, 'match'],
+    [lacking?.id, 'unpaid_upstream'],
+    [other?.id, 'different_instant'],
+    [amount?.id, 'different_amount'],
+    [unknown, 'unknown'],
+    [extra?.id, 'not_in_ledger'],
+  ]);
+  expect(totals).toContainEqual({
+    currency: lacking?.currency,
+    finding: 'unpaid_upstream',
+    commissions: 1,
+    ledger_paid: lacking?.amount,
+    program_paid: 0,
+    difference: -(lacking?.amount ?? 0),
+  });
+  expect(received('PUT')).toBe(0);
+
+  const fixed = await commissions('reconcile', path, '--fix', '--wait');
+  expect(fixed.code).toBe(3);
+  expect(fixed.stderr).toContain('2 applied');
+  expect(received('PUT')).toBe(2);
+  expect(await paidAt(lacking?.id ?? '')).toBe('2026-07-02T00:00:00.000Z');
+  expect(await paidAt(other?.id ?? '')).toBe('2026-07-02T00:00:00.000Z');
+  expect(await paidAt(extra?.id ?? '')).toBe('2026-07-01T18:00:00.000Z');
+});
+
+test('tracked commissions are registered once, from identifiers and files', async () => {
+  const [a, b] = await unpaid(2);
+  const path = await file('ids.csv', 'name,commission_id', `x,${a?.id}`, `y,${b?.id}`);
+  expect((await commissions('track', path, a?.id ?? '')).stdout).toBe(
+    '2 of 2 commissions are new to the mirror\n',
+  );
+  expect((await commissions('track', b?.id ?? '')).stdout).toBe('0 of 1 commissions are new to the mirror\n');
+  const wrong = await commissions('track', 'nothing');
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr).toContain('nothing is neither the identifier of a commission (a UUID) nor a file');
+});
