@@ -12,6 +12,7 @@ import { findWhereabouts } from './find-whereabouts.ts';
 import { makeListPage, type RecordPage } from './list-resource.ts';
 import type { RunLoader } from './run-loader.ts';
 import type { SyncDeps, Walked } from './walk.ts';
+import { walkAside } from './walk-aside.ts';
 
 /** More rows than this, and more than the share, gone at once are not believed without being told to. */
 const BELIEVED_ROWS = 10;
@@ -67,18 +68,14 @@ async function readWhereabouts(
   input: SettleInput,
   ids: readonly string[],
 ): Promise<Instant | null> {
-  const { resource, loader, limit, signal } = input;
+  const { resource, loader } = input;
   const whereabouts = await findWhereabouts(deps.db, resource, ids);
   if (whereabouts === null) return readSecondWalk(deps, input);
   let beganAt: Instant | null = null;
   for (const filters of whereabouts) {
-    const listPage = makeListPage({ api: deps.api, onRequest: loader.countRequest }, resource, filters);
-    for (let page = 1, isLast = false; !isLast; page += 1) {
-      const answer = await listPage({ page, limit }, signal);
-      beganAt ??= answer.askedAt;
-      await loader.loadAside([answer]);
-      isLast = answer.isLast || answer.ids.length === 0;
-    }
+    const walked = await walkAside(deps, loader, { resource, filters }, input);
+    if (!walked.verified) return null;
+    beganAt ??= walked.beganAt;
   }
   return beganAt;
 }

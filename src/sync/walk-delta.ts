@@ -3,14 +3,14 @@
 // A delta that is killed is simply begun again: what it had loaded already explains nothing to the next one, which
 // therefore reads those affiliates' lists.
 
-import { crawl } from '../crawl/crawl.ts';
 import { readCounterChanges } from '../mirror/covered-counters.ts';
 import { savePlan } from '../mirror/save-plan.ts';
 import { wasEverRead } from '../mirror/whole-runs.ts';
-import { makeListPage, type RecordPage } from './list-resource.ts';
+import { makeListPage } from './list-resource.ts';
 import { findMoved, planDelta } from './plan-delta.ts';
 import type { RunLoader } from './run-loader.ts';
 import type { SyncDeps, Walked, WalkInput } from './walk.ts';
+import { walkAside } from './walk-aside.ts';
 import { walkFull } from './walk-full.ts';
 
 /**
@@ -34,7 +34,9 @@ export async function walkDelta(deps: SyncDeps, loader: RunLoader, input: WalkIn
   }
   let verified = true;
   for (const { affiliate_id } of moved) {
-    if (!(await readAffiliate(deps, loader, input, affiliate_id))) verified = false;
+    const list = { resource: 'referrals', filters: { affiliate_id } } as const;
+    const walked = await walkAside(deps, loader, list, input);
+    if (!walked.verified) verified = false;
   }
   return { verified, gone: null, heldBack: 0 };
 }
@@ -51,30 +53,4 @@ async function readNewRows(
     const { inserted } = await loader.loadAside([page]);
     if (inserted === 0 || page.isLast || number >= input.mostPages) return page.total;
   }
-}
-
-async function readAffiliate(
-  deps: SyncDeps,
-  loader: RunLoader,
-  input: WalkInput,
-  affiliateId: string,
-): Promise<boolean> {
-  const { limit, signal } = input;
-  // The run's own count of distinct records cannot judge a part of the list.
-  const seen = new Set<string>();
-  const { verified } = await crawl<RecordPage>(
-    {
-      listPage: makeListPage({ api: deps.api, onRequest: loader.countRequest }, 'referrals', {
-        affiliate_id: affiliateId,
-      }),
-      load: async (pages) => {
-        await loader.loadAside(pages);
-        const before = seen.size;
-        for (const id of pages.flatMap(({ ids }) => ids)) if (id !== null) seen.add(id);
-        return { distinct: seen.size, fresh: seen.size - before };
-      },
-    },
-    { limit, concurrency: 1, resumeFrom: null, head: 'when-moved', signal },
-  );
-  return verified;
 }

@@ -71,6 +71,21 @@ describe('a delta sync', () => {
     await deltaEqualsProgram();
   });
 
+  test('is verified, and says what it rejected, where a moved affiliate has a record without a usable identifier', async () => {
+    const { sandbox, syncBoth } = given();
+    const [lead] = await sandbox.allReferrals('conversion_state=lead&expand=affiliate');
+    await sandbox.program.updateReferral(lead?.id ?? '', { conversion_state: 'conversion' });
+    const affiliate_id = lead?.affiliate?.id ?? '';
+    await sandbox.program.insertReferral({ id: 'no-uuid', affiliate_id });
+    const [, referrals] = await syncBoth({ mode: 'delta' });
+    expect(referrals).toMatchObject({
+      state: 'succeeded',
+      verified: true,
+      rows: { updated: 1, rejected: 1 },
+    });
+    await sandbox.program.deleteReferral('no-uuid');
+  });
+
   test('does not see a renamed customer; the next full sync does', async () => {
     const { sandbox, syncBoth, database } = given();
     const { rows } = await database.pool.query(

@@ -1,0 +1,47 @@
+// Reads a narrowed list beside the run's own walk, as exactly as that one: with a verdict of its own.
+
+import type { Instant } from '../api/slot.ts';
+import type { Filters, ListedResource } from '../contract/resources.ts';
+import { crawl } from '../crawl/crawl.ts';
+import { makeListPage, type RecordPage } from './list-resource.ts';
+import type { RunLoader } from './run-loader.ts';
+import type { SyncDeps, WalkInput } from './walk.ts';
+
+export interface WalkedAside {
+  readonly verified: boolean;
+  /** When the first request was granted its slot. */
+  readonly beganAt: Instant | null;
+}
+
+/** Gives back how the walk of the resource's list under these filters ended; everything that was met is loaded. */
+export async function walkAside<R extends ListedResource>(
+  { api }: Pick<SyncDeps, 'api'>,
+  loader: RunLoader,
+  { resource, filters }: { resource: R; filters: Filters<R> },
+  { limit, signal }: Pick<WalkInput, 'limit' | 'signal'>,
+): Promise<WalkedAside> {
+  const listPage = makeListPage({ api, onRequest: loader.countRequest }, resource, filters);
+  // The run's own count of distinct records cannot judge a part of the list.
+  const seen = new Set<string>();
+  let beganAt: Instant | null = null;
+  const { verified } = await crawl<RecordPage>(
+    {
+      async listPage(window, stop) {
+        const page = await listPage(window, stop);
+        beganAt ??= page.askedAt;
+        return page;
+      },
+      async load(pages) {
+        await loader.loadAside(pages);
+        const before = seen.size;
+        for (const { ids, records } of pages) {
+          // A record without a usable identifier exists all the same; its content tells it from others.
+          for (const [index, id] of ids.entries()) seen.add(id ?? JSON.stringify(records[index]));
+        }
+        return { distinct: seen.size, fresh: seen.size - before };
+      },
+    },
+    { limit, concurrency: 1, resumeFrom: null, head: 'when-moved', signal },
+  );
+  return { verified, beganAt };
+}
