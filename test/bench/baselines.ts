@@ -1,0 +1,145 @@
+// What a sync is compared with, each the plainest program that does its part: COPY of the same rows, fetching and
+// parsing the same pages, and what a user would write by hand. Knows SQL and HTTP, nothing of src/.
+
+import type pg from 'pg';
+import { Pool } from 'undici';
+import { type CopiedTable, copyIn, copyOut } from './copy-rows.ts';
+
+/** The tables that a full sync fills. */
+const TABLES = ['campaigns', 'affiliates', 'links', 'referrals'];
+const LIMIT = 100;
+
+/** Gives back all rows that the sync has written. */
+export async function readRows(pool: pg.Pool): Promise<readonly CopiedTable[]> {
+  return withClient(pool, async (client) => {
+    const tables: CopiedTable[] = [];
+    for (const table of TABLES) tables.push(await copyOut(client, table));
+    return tables;
+  });
+}
+
+/** Baseline A, in milliseconds: COPY of these rows into the emptied tables, their indexes and triggers in place. */
+export async function measureCopy(pool: pg.Pool, tables: readonly CopiedTable[]): Promise<number> {
+  return withClient(pool, async (client) => {
+    await emptyTables(client);
+    return timed(async () => {
+      for (const table of tables) await copyIn(client, table);
+    });
+  });
+}
+
+/** Baseline B, in milliseconds: every page fetched and parsed, and nothing done with it. */
+export async function measureFetch(programUrl: string): Promise<number> {
+  return timed(async () => {
+    for await (const _ of pagesOf(programUrl)) {
+      // Nothing is done with it.
+    }
+  });
+}
+
+/** Baseline C, in milliseconds per row: pages in sequence, and for each referral one `insert … on conflict`. */
+export async function measureRowByRow(
+  pool: pg.Pool,
+  programUrl: string,
+  pages: number,
+): Promise<{ eachCommitted: number; pageCommitted: number }> {
+  return withClient(pool, async (client) => {
+    await emptyTables(client);
+    const eachCommitted = await timed(() => insertRows(client, programUrl, pages, false));
+    await emptyTables(client);
+    const pageCommitted = await timed(() => insertRows(client, programUrl, pages, true));
+    const rows = pages * LIMIT;
+    return { eachCommitted: eachCommitted / rows, pageCommitted: pageCommitted / rows };
+  });
+}
+
+async function insertRows(
+  client: pg.PoolClient,
+  programUrl: string,
+  pages: number,
+  isOneTransactionPerPage: boolean,
+): Promise<void> {
+  let left = pages;
+  for await (const records of pagesOf(programUrl)) {
+    if (isOneTransactionPerPage) await client.query('begin');
+    for (const record of records) await client.query(INSERT, valuesOf(record));
+    if (isOneTransactionPerPage) await client.query('commit');
+    left -= 1;
+    if (left === 0) return;
+  }
+}
+
+const COLUMNS = [
+  'id',
+  'created_at',
+  'updated_at',
+  'processor_account_id',
+  'processor_customer_id',
+  'conversion_state',
+  'deactivated_at',
+  'expires_at',
+  'visits',
+] as const;
+const OTHER_COLUMNS = [
+  'affiliate_id',
+  'link_id',
+  'customer_platform',
+  'customer_id',
+  'customer_name',
+  'customer_email',
+];
+const ALL_COLUMNS = [...COLUMNS, ...OTHER_COLUMNS];
+const INSERT = `insert into referrals (${ALL_COLUMNS.join(', ')}, _first_seen_at, _changed_at, _observed_at)
+  values (${ALL_COLUMNS.map((_, index) => `$${index + 1}`).join(', ')}, now(), now(), now())
+  on conflict (id) do update set ${ALL_COLUMNS.map((column) => `${column} = excluded.${column}`).join(', ')},
+    _changed_at = now(), _observed_at = now()`;
+
+type Listed = Record<(typeof COLUMNS)[number], unknown> & {
+  readonly affiliate: { readonly id: string };
+  readonly link: { readonly id: string };
+  readonly customer: { platform: string; id: string; name: string; email: string } | null;
+};
+
+function valuesOf(record: Listed): unknown[] {
+  const { affiliate, link, customer } = record;
+  const nested = [affiliate.id, link.id, customer?.platform, customer?.id, customer?.name, customer?.email];
+  return [...COLUMNS.map((column) => record[column]), ...nested];
+}
+
+async function* pagesOf(programUrl: string): AsyncGenerator<readonly Listed[]> {
+  const pool = new Pool(programUrl);
+  try {
+    for (let page: number | null = 1; page !== null; ) {
+      const path = `/v1/referrals?page=${page}&limit=${LIMIT}&expand=affiliate`;
+      const { body } = await pool.request({ method: 'GET', path });
+      const answer = JSON.parse(await body.text()) as {
+        pagination: { next_page: number | null };
+        data: readonly Listed[];
+      };
+      yield answer.data;
+      page = answer.pagination.next_page;
+    }
+  } finally {
+    await pool.close();
+  }
+}
+
+async function emptyTables(client: pg.PoolClient): Promise<void> {
+  await client.query(`truncate ${TABLES.join(', ')}`);
+  await client.query('checkpoint');
+}
+
+async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    return await work(client);
+  } finally {
+    client.release();
+  }
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const startedMs = performance.now();
+  await work();
+  return performance.now() - startedMs;
+}

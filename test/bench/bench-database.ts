@@ -1,0 +1,73 @@
+// The Postgres that is measured: the embedded one, with the settings that every user of it has (fsync on). Each
+// measurement gets a database of its own, migrated and empty.
+
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type pg from 'pg';
+import { openEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
+import { runMigrations } from '../../src/db/migrate.ts';
+import { makePool } from '../../src/db/pool.ts';
+import { makeLogger } from '../../src/log.ts';
+
+export interface BenchDatabase {
+  readonly url: string;
+  readonly pool: pg.Pool;
+  /** Gives back the server's position in its WAL, in bytes. */
+  walPosition(): Promise<number>;
+  drop(): Promise<void>;
+}
+
+export interface BenchPostgres {
+  readonly version: string;
+  createDatabase(): Promise<BenchDatabase>;
+  stop(): Promise<void>;
+}
+
+const SCHEMA = 'mirror';
+
+/** Gives back a running server, under a directory that goes when it is stopped. */
+export async function startBenchPostgres(): Promise<BenchPostgres> {
+  // That a dropped database ends its connections is no news here.
+  const log = makeLogger('error');
+  const dataDir = await mkdtemp(join(tmpdir(), 'affiliate-mirror-bench-'));
+  // mkdtemp closes it to all others, and root's Postgres runs as another user.
+  await chmod(dataDir, 0o755);
+  const server = await openEmbeddedPostgres({ log }, { dataDir });
+  const open = (url: string) => makePool({ log }, { url, schema: SCHEMA, max: 2, applicationName: 'bench' });
+  const admin = open(server.url);
+  const { rows } = await admin.query<{ server_version: string }>('show server_version');
+  let created = 0;
+  return {
+    version: rows[0]?.server_version ?? '',
+    async createDatabase() {
+      const name = `bench_${++created}`;
+      await admin.query(`create database ${name}`);
+      const url = new URL(server.url);
+      url.pathname = `/${name}`;
+      const pool = open(url.href);
+      await runMigrations(pool, { schema: SCHEMA });
+      // Nobody's measurement pays for what was written before it.
+      await pool.query('checkpoint');
+      return {
+        url: url.href,
+        pool,
+        async walPosition() {
+          const answer = await pool.query<{ bytes: string }>(
+            `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as bytes`,
+          );
+          return Number(answer.rows[0]?.bytes);
+        },
+        async drop() {
+          await pool.end();
+          await admin.query(`drop database ${name} with (force)`);
+        },
+      };
+    },
+    async stop() {
+      await admin.end();
+      await server.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,109 @@
+// The program's API in a process of its own: pages are built before anything is measured and lie in memory.
+// Knows lists and pages; checks no secret, since it is not what is measured.
+
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  countReferrals,
+  findAffiliate,
+  inventListedAffiliate,
+  inventReferral,
+  type ProgramState,
+} from './invent-program.ts';
+
+/** What the process tells its parent once the pages of a state are built. */
+export interface ServerReady {
+  readonly port: number;
+  readonly bytesPerPage: number;
+}
+
+interface List {
+  readonly total: number;
+  /** By its position, newest first. */
+  record(position: number): object;
+}
+
+/** The page size that every sync asks for. */
+const LIMIT = 100;
+
+let lists: { readonly affiliates: List; readonly referrals: List };
+let state: ProgramState;
+let prebuilt = new Map<string, Buffer>();
+
+const server = createServer((request, response) => {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+  const page = Number(searchParams.get('page') ?? 1);
+  const limit = Number(searchParams.get('limit') ?? 25);
+  const affiliateId = searchParams.get('affiliate_id');
+  if (pathname === '/v1/affiliates')
+    return send(response, pageOf('affiliates', lists.affiliates, page, limit));
+  if (pathname !== '/v1/referrals') return response.writeHead(404).end('{"error":"Not found"}');
+  if (affiliateId !== null) return send(response, buildPage(referralsOf(affiliateId), page, limit));
+  return send(response, pageOf('referrals', lists.referrals, page, limit));
+});
+
+process.on('message', (next: ProgramState) => {
+  state = next;
+  const { affiliates } = state;
+  const referrals = countReferrals(state);
+  lists = {
+    affiliates: {
+      total: affiliates,
+      record: (position) => inventListedAffiliate(state, affiliates - 1 - position),
+    },
+    referrals: { total: referrals, record: (position) => inventReferral(state, referrals - 1 - position) },
+  };
+  prebuilt = new Map();
+  for (const [name, list] of Object.entries(lists)) {
+    for (let page = 1; page <= Math.ceil(list.total / LIMIT); page += 1) {
+      prebuilt.set(`${name} ${page}`, buildPage(list, page, LIMIT));
+    }
+  }
+  const ready = () => {
+    const { port } = server.address() as AddressInfo;
+    const answer: ServerReady = { port, bytesPerPage: prebuilt.get('referrals 1')?.length ?? 0 };
+    process.send?.(answer);
+  };
+  if (server.listening) ready();
+  else server.listen(0, '127.0.0.1', ready);
+});
+process.once('disconnect', () => {
+  server.close();
+  server.closeAllConnections();
+});
+
+function pageOf(name: string, list: List, page: number, limit: number): Buffer {
+  const built = limit === LIMIT ? prebuilt.get(`${name} ${page}`) : undefined;
+  return built ?? buildPage(list, page, limit);
+}
+
+function referralsOf(affiliateId: string): List {
+  const affiliate = findAffiliate(state, affiliateId);
+  if (affiliate === null) return { total: 0, record: () => ({}) };
+  const total = Math.floor((countReferrals(state) - 1 - affiliate) / state.affiliates) + 1;
+  return {
+    total,
+    record: (position) => inventReferral(state, affiliate + (total - 1 - position) * state.affiliates),
+  };
+}
+
+function buildPage({ total, record }: List, page: number, limit: number): Buffer {
+  const start = (page - 1) * limit;
+  const count = Math.max(0, Math.min(limit, total - start));
+  const totalPages = Math.ceil(total / limit);
+  const pagination = {
+    previous_page: page > 1 ? page - 1 : null,
+    current_page: page,
+    next_page: page < totalPages ? page + 1 : null,
+    count,
+    limit,
+    total_pages: totalPages,
+    total_count: total,
+  };
+  const data = Array.from({ length: count }, (_, index) => record(start + index));
+  return Buffer.from(JSON.stringify({ pagination, data }));
+}
+
+function send(response: ServerResponse, body: Buffer): void {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
+}

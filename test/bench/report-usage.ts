@@ -1,0 +1,30 @@
+// Loaded before the command (node --import): writes, when the process ends, what it used. Changes nothing else.
+
+import { writeSync } from 'node:fs';
+import pg from 'pg';
+
+/** What the measured process used; the parent reads it from file descriptor 3. */
+export interface Usage {
+  /** Postgres statements that it sent, `begin` and `commit` included. */
+  readonly statements: number;
+  readonly peakMemoryBytes: number;
+  readonly cpuMs: number;
+}
+
+const USAGE_FD = 3;
+let statements = 0;
+const { query } = pg.Client.prototype;
+pg.Client.prototype.query = function counted(this: pg.Client, ...args: unknown[]) {
+  statements += 1;
+  return Reflect.apply(query, this, args);
+} as typeof query;
+
+process.once('exit', () => {
+  const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
+  const usage: Usage = {
+    statements,
+    peakMemoryBytes: maxRSS * 1024,
+    cpuMs: Math.round((userCPUTime + systemCPUTime) / 1000),
+  };
+  writeSync(USAGE_FD, JSON.stringify(usage));
+});
