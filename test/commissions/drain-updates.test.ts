@@ -94,18 +94,6 @@ describe('a request', () => {
     expect(rows).toEqual([{ gone: true }]);
   });
 
-  test('for a voided commission ends as rejected, and nothing is sent', async () => {
-    const { fresh, ask, drain, row, sandbox, received } = writer();
-    const { id } = await fresh();
-    await sandbox.program.updateCommission(id, { voided_at: PAID_AT, state: 'voided' });
-    const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
-    await drain();
-    const { state } = await row(asked?.id);
-    // The contract's own spelling does not show that a commission is voided.
-    expect(['rejected', 'applied']).toContain(state);
-    expect(received('PUT').length).toBe(state === 'rejected' ? 0 : 1);
-  });
-
   test('whose time the program cuts ends as applied with a note', async () => {
     const { fresh, ask, drain, row } = writer();
     const { id } = await fresh();

@@ -1,0 +1,102 @@
+// The judge: what is done about a request, given what the program has.
+
+import { describe, expect, test } from 'vitest';
+import { judgeAnswer, judgeUpdate } from '../../src/commissions/judge-update.ts';
+import { plainRequest } from '../../src/commissions/update-request.ts';
+import type { Commission } from '../../src/contract/commission.ts';
+
+const ID = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
+const AT = '2026-10-01T12:00:00Z';
+
+function live(fields: Partial<Commission> = {}): Commission {
+  return {
+    id: ID,
+    created_at: AT,
+    updated_at: AT,
+    amount: 100,
+    currency: 'usd',
+    paid_at: null,
+    due_at: AT,
+    ...fields,
+  };
+}
+
+const pay = plainRequest({ commission_id: ID, action: 'pay', paid_at: AT });
+const unpay = plainRequest({ commission_id: ID, action: 'unpay' });
+
+describe('a request', () => {
+  test.each([
+    ['a pay of an unpaid commission', pay, live(), { paid_at: AT }],
+    ['a pay at another moment', pay, live({ paid_at: '2026-09-01T00:00:00Z' }), { paid_at: AT }],
+    ['an unpay of a paid one', unpay, live({ paid_at: AT }), { paid_at: null }],
+    [
+      'a due of one without a due date',
+      plainRequest({ commission_id: ID, action: 'due', due_at: AT }),
+      live({ due_at: null }),
+      { due_at: AT },
+    ],
+    [
+      'a currency in other letters',
+      { ...pay, expected_currency: 'USD', expected_unpaid: true },
+      live(),
+      { paid_at: AT },
+    ],
+  ])('writes: %s', (_, request, commission, change) => {
+    expect(judgeUpdate(request, commission, false)).toEqual({ kind: 'write', change });
+  });
+
+  test.each([
+    ['unchanged', pay, live({ paid_at: '2026-10-01T14:00:00.000+02:00' }), /is paid at .* already/],
+    ['unchanged', unpay, live(), /is unpaid already/],
+    [
+      'rejected',
+      pay,
+      live({ voided_at: '2026-09-01T00:00:00Z' }),
+      /voided since 2026-09-01T00:00:00Z: nothing was sent/,
+    ],
+    ['rejected', unpay, live({ state: 'voided', paid_at: AT }), /the commission is voided: nothing/],
+    [
+      'conflict',
+      { ...pay, expected_unpaid: true },
+      live({ paid_at: '2026-09-01T00:00:00Z' }),
+      /expected it to be unpaid/,
+    ],
+    [
+      'conflict',
+      { ...unpay, expected_paid_at: AT },
+      live(),
+      /expected it to be paid at .*, but it is unpaid/,
+    ],
+    [
+      'conflict',
+      { ...pay, expected_amount: 1, expected_currency: 'EUR' },
+      live(),
+      /amount 1, but it is 100; .*EUR, but it is USD/,
+    ],
+  ])('ends as %s, in words', (state, request, commission, outcome) => {
+    expect(judgeUpdate(request, commission, false)).toMatchObject({
+      kind: 'end',
+      state,
+      outcome: expect.stringMatching(outcome),
+    });
+  });
+
+  test('that finds the payment there, though it expected none, warns of a double payment', () => {
+    const verdict = judgeUpdate({ ...pay, expected_unpaid: true }, live({ paid_at: AT }), false);
+    expect(verdict).toMatchObject({ state: 'conflict', note: expect.stringContaining('not paid twice') });
+  });
+
+  test('whose own PUT may have arrived is applied where the commission holds it, whatever was expected', () => {
+    const verdict = judgeUpdate({ ...pay, expected_unpaid: true }, live({ paid_at: AT }), true);
+    expect(verdict).toMatchObject({ state: 'applied', note: expect.stringContaining('had arrived') });
+    expect(judgeUpdate({ ...pay, expected_unpaid: true }, live(), true)).toMatchObject({ kind: 'write' });
+  });
+});
+
+test('an answer that holds something else than was asked is no success', () => {
+  expect(judgeAnswer(pay, live({ paid_at: AT }))).toMatchObject({ state: 'applied', note: null });
+  expect(judgeAnswer(pay, live())).toMatchObject({
+    state: 'failed',
+    outcome: expect.stringContaining('is unpaid'),
+  });
+});

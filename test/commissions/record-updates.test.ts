@@ -1,0 +1,78 @@
+// A writer that was frozen for longer than its lease: it sends nothing, and overwrites nothing.
+
+import { expect, test } from 'vitest';
+import { claimUpdates, releaseClaims } from '../../src/commissions/claims.ts';
+import { makeUpdateRecorder } from '../../src/commissions/record-updates.ts';
+import { PAID_AT, useWriter } from './start-writer.ts';
+
+const writer = useWriter({ affiliates: 5, referrals: 200 });
+
+test('a claim that was taken over lets nothing be sent and nothing be settled, yet what was sent is kept', async () => {
+  const { fresh, ask, db, row, attempts, drain } = writer();
+  const { id } = await fresh();
+  const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
+  const frozen = { name: 'frozen', leaseMs: 1 };
+  const next = { name: 'next', leaseMs: 60_000 };
+  expect(await claimUpdates(db, frozen, 5)).toMatchObject([{ id: asked?.id }]);
+  await expect.poll(() => claimUpdates(db, next, 5)).toMatchObject([{ id: asked?.id }]);
+
+  const recorder = makeUpdateRecorder({ db }, 'frozen');
+  const before = { paid_at: null, due_at: null, amount: 1, currency: 'USD', state: null, voided_at: null };
+  const updateId = asked?.id ?? 0;
+  expect(await recorder.intend({ updateId, before, form: 'paid_at=x' })).toBeNull();
+  const sent = {
+    method: 'GET',
+    path: '',
+    status: 200,
+    durationMs: 5,
+    attempt: 1,
+    endedAtMs: performance.now(),
+  } as const;
+  const isOurs = await recorder.settle({
+    updateId,
+    commissionId: id,
+    end: { state: 'failed', outcome: 'late', note: null },
+    before: null,
+    after: null,
+    lastError: 'late',
+    mayBeSent: false,
+    attempts: 1,
+    waitMs: 0,
+    calls: [{ method: 'GET', sent: [sent], error: null, form: null, received: before, intentId: null }],
+    observed: null,
+  });
+  expect(isOurs).toBe(false);
+  expect(await row(asked?.id)).toMatchObject({
+    state: 'pending',
+    claimed_by: 'next',
+    attempts: 0,
+    last_error: null,
+  });
+  expect(await attempts(asked?.id)).toMatchObject([{ method: 'GET', status: 200 }]);
+
+  await releaseClaims(db, next, [updateId]);
+  expect(await drain()).toMatchObject({ ended: { applied: 1 } });
+});
+
+test('text that Postgres cannot hold does not stop the ledger', async () => {
+  const { fresh, ask, drain, row, db } = writer();
+  const { id } = await fresh();
+  const [asked] = await ask({ commission_id: id, action: 'unpay' });
+  await claimUpdates(db, { name: 'w', leaseMs: 60_000 }, 5);
+  const settled = await makeUpdateRecorder({ db }, 'w').settle({
+    updateId: asked?.id ?? 0,
+    commissionId: id,
+    end: { state: 'rejected', outcome: 'no\0 \ud800', note: null },
+    before: null,
+    after: null,
+    lastError: null,
+    mayBeSent: false,
+    attempts: 0,
+    waitMs: 0,
+    calls: [],
+    observed: null,
+  });
+  expect(settled).toBe(true);
+  expect((await row(asked?.id)).outcome).toBe('no \ufffd');
+  await drain();
+});
