@@ -37,7 +37,7 @@ Without a resource, both are synced: affiliates, then referrals.
 A stopped sync goes on where it was when it is started again.
 
 --mode delta reads all affiliates, the newest referrals, and the referrals of those affiliates whose counters say that
-something else changed; where that would cost no less than reading everything, it reads everything. It needs the
+something else changed; where that would cost no less, or nothing was ever read, it reads everything. It needs the
 affiliates' counters, so it always syncs affiliates first, also where only referrals are named. The plan and the
 requests that it expects to need are part of the result.
 ${describeBlindSpots()}
@@ -105,8 +105,12 @@ async function sync(
       const run = await syncOne(resource, { mode: flags.mode, acceptDeletes: flags.acceptDeletes === true });
       runs.push(run);
       view.finish();
-      // Counters of before somebody else's run would hide from a delta what it looks for.
-      if (flags.mode === 'delta' && run.state === 'skipped') break;
+      if (flags.mode === 'delta' && run.state === 'skipped') {
+        // Counters of before somebody else's run would hide from a delta what it looks for.
+        if (resource === 'affiliates')
+          printError('affiliate-mirror: without the affiliates, no delta of referrals');
+        break;
+      }
     }
   } finally {
     // Also where the second run fails: the first one is done, and stays done.

@@ -31,7 +31,7 @@ async function stateOf(id: string | undefined): Promise<string> {
 }
 
 describe('sync --mode delta', () => {
-  test('of an empty mirror reads everything, since that is cheaper, and says so', async () => {
+  test('of a mirror that was never synced reads everything, and says so', async () => {
     const { code, stdout, stderr } = await run('sync', '--mode', 'delta');
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/to read \(plan\) .* everything /);
@@ -109,4 +109,19 @@ describe('the blind spots of a delta', () => {
     });
     expect(JSON.parse((await run('status', '--json')).stdout).resources[1].deltas_since_full).toBe(0);
   });
+});
+
+test('a delta of referrals is not run while another process is at the affiliates, whose counters it needs', async () => {
+  const client = await mirror.pool.connect();
+  try {
+    await client.query(
+      `select pg_advisory_lock(hashtextextended('affiliate-mirror run ' || current_schema() || '.affiliates', 0))`,
+    );
+    const { code, stdout, stderr } = await run('sync', '--mode', 'delta', '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout).runs).toMatchObject([{ resource: 'affiliates', state: 'skipped' }]);
+    expect(stderr).toMatch(/^affiliate-mirror: without the affiliates, no delta of referrals$/m);
+  } finally {
+    client.release(true);
+  }
 });
