@@ -144,7 +144,7 @@ describe('a sync that is killed', { timeout: 300_000 }, () => {
         await expectNextRunToFinish(changes);
       }
       process.stdout.write(`killed after each of ${round - 2} statements\n`);
-    expect(round).toBeGreaterThan(least);
+      expect(round).toBeGreaterThan(least);
     },
   );
 });
