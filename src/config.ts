@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { findCronProblem } from './cron-syntax.ts';
 import { ConfigError } from './errors.ts';
 
 /** At most `requests` in any window of `windowSeconds`; null means that no limit is kept. */
@@ -273,48 +274,12 @@ export function isLoopback(hostname: string): boolean {
   return ['localhost', '[::1]', '::1'].includes(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
-const MONTHS = 'JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC';
-const WEEKDAYS = 'SUN|MON|TUE|WED|THU|FRI|SAT';
-
-/** The fields of a cron expression from the right: the least and the greatest value of each, and its names. */
-const CRON_FIELDS: readonly (readonly [name: string, from: number, to: number, names?: string])[] = [
-  ['day of the week', 0, 7, WEEKDAYS],
-  ['month', 1, 12, MONTHS],
-  ['day of the month', 1, 31],
-  ['hour', 0, 23],
-  ['minute', 0, 59],
-  ['second', 0, 59],
-];
-
-// BullMQ's own check speaks only once a queue is there, and takes five letters for a pattern of five fields.
 function parseCron(text: string, context: z.RefinementCtx): string | null {
-  const fields = text.trim().split(/\s+/).toReversed();
   if (text.trim() === '') return null;
-  const fail = (message: string) => {
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  };
-  if (fields.length < 5 || fields.length > 6) {
-    return fail(
-      'must have five fields (minute hour day month weekday), such as 0 2 * * *, or a second first',
-    );
-  }
-  for (const [index, field] of fields.entries()) {
-    const [name, from, to, names] = CRON_FIELDS[index] ?? ['field', 0, 0];
-    if (!field.split(',').every((part) => isCronPart(part, from, to, names))) {
-      return fail(`has a ${name} that cron does not know: ${field}`);
-    }
-  }
-  return fields.toReversed().join(' ');
-}
-
-function isCronPart(part: string, from: number, to: number, names = '(?!)'): boolean {
-  const match = new RegExp(`^(?:\\*|(\\d+|${names})(?:-(\\d+|${names}))?)(?:/([1-9]\\d*))?$`, 'i').exec(part);
-  if (match === null) return false;
-  return match.slice(1, 3).every((value) => {
-    const number = Number(value ?? from);
-    return Number.isNaN(number) || (number >= from && number <= to);
-  });
+  const problem = findCronProblem(text);
+  if (problem === null) return text.trim().split(/\s+/).join(' ');
+  context.addIssue({ code: 'custom', message: problem });
+  return z.NEVER;
 }
 
 function isTimezone(name: string): boolean {

@@ -27,7 +27,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     rooms: ['sync', 'commissions', 'budget', 'api', 'db', 'contract'],
     packages: ['bullmq', 'ioredis', 'kysely'],
   },
-  status: { rooms: ['jobs', 'db', 'contract', 'api/slot.ts'], packages: ['fastify', 'kysely'] },
+  status: { rooms: ['jobs', 'mirror', 'db', 'contract', 'api/slot.ts'], packages: ['fastify', 'kysely'] },
   sandbox: { rooms: ['contract'], packages: ['fastify', 'pg', '@faker-js/faker', 'zod'] },
   cli: {
     rooms: ['contract', 'api', 'db', 'budget', 'mirror', 'sync', 'commissions', 'jobs', 'status', 'sandbox'],
@@ -37,7 +37,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
 
 const ROOT_FILES: Readonly<Record<string, Room>> = {
   'main.ts': { rooms: ['cli'], packages: [] },
-  'config.ts': { rooms: [], packages: ['zod'] },
+  'config.ts': { rooms: ['cron-syntax.ts'], packages: ['zod'] },
+  'cron-syntax.ts': { rooms: [], packages: [] },
   'errors.ts': { rooms: [], packages: [] },
   'log.ts': { rooms: [], packages: ['pino', 'pino-pretty'] },
 };

@@ -6,6 +6,9 @@ import type { Logger } from '../log.ts';
 /** Longest wait for a connection: a database that is down must not hang a command. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
+/** A machine that lost its power gives up its locks after a minute, not after the system's two hours. */
+const KEEPALIVE = ['tcp_keepalives_idle=30', 'tcp_keepalives_interval=10', 'tcp_keepalives_count=3'];
+
 export interface PoolSettings {
   readonly url: string;
   /** Comes validated from the configuration: a plain lower-case name. */
@@ -46,7 +49,9 @@ export function makePool({ log }: { log: Logger }, settings: PoolSettings): Pool
 // pg lets the address's own options win over ours, so they are joined in the address itself.
 function withStartupOptions(url: string, schema: string): string {
   const address = new URL(url);
-  const ours = `-c search_path=${schema} -c timezone=UTC`;
+  const ours = [`search_path=${schema}`, 'timezone=UTC', ...KEEPALIVE]
+    .map((setting) => `-c ${setting}`)
+    .join(' ');
   const given = address.searchParams.get('options');
   address.searchParams.set('options', given === null ? ours : `${given} ${ours}`);
   return address.href;
