@@ -71,7 +71,7 @@ function readInto(
   }
   // No schema changes a value, so the record itself is read on: what came is what is stored.
   const fields = record as CheckedRecord;
-  const unstorable = findUnstorableText(fields, kind.nestedFields);
+  const unstorable = findUnstorableText(fields, { except: kind.nestedFields, known: kind.ownFields });
   if (unstorable !== null) {
     return `${prefix}${unstorable}: expected text that Postgres can store, got a NUL character or half of a surrogate pair`;
   }

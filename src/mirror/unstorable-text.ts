@@ -2,14 +2,17 @@
 
 /**
  * Gives back where in a JSON value such text stands (field names included), as a dotted path; null where nowhere.
- * `except` names fields of the outermost object that are not looked at.
+ * Of the outermost object, `except` names fields that are not looked at, and `known` names that need no look.
  */
-export function findUnstorableText(value: unknown, except: readonly string[] = []): string | null {
+export function findUnstorableText(
+  value: unknown,
+  { except, known }: { except: readonly string[]; known: ReadonlySet<string> } = NOTHING,
+): string | null {
   if (typeof value === 'string') return isStorable(value) ? null : '';
   if (value === null || typeof value !== 'object') return null;
   // No Object.entries: its pairs cost more than the search.
   for (const key in value) {
-    if (!isStorable(key)) return JSON.stringify(key).slice(1, -1);
+    if (!known.has(key) && !isStorable(key)) return JSON.stringify(key).slice(1, -1);
     const inner: unknown = value[key as keyof typeof value];
     if (typeof inner === 'string') {
       if (!isStorable(inner) && !except.includes(key)) return key;
@@ -20,6 +23,8 @@ export function findUnstorableText(value: unknown, except: readonly string[] = [
   }
   return null;
 }
+
+const NOTHING = { except: [], known: new Set<string>() };
 
 function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
