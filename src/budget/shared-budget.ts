@@ -14,10 +14,8 @@ import { sql } from 'kysely';
 import type { AnsweredLimits, Instant, Slot, TakeSlot } from '../api/slot.ts';
 import type { RateLimit } from '../config.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
-import { makeUnlimitedSlots } from './unlimited-slots.ts';
-
-/** `writer` goes first: money waits for no walk. */
-export type Lane = 'reader' | 'writer';
+import type { Lane } from './lane.ts';
+import { makeUnlimitedSlots, type TakenSlot } from './unlimited-slots.ts';
 
 /** While a writer waits, readers keep this share of the limit, so that a batch never stops the mirror. */
 const READER_FLOOR = 0.2;
@@ -47,13 +45,14 @@ export interface BudgetOptions {
  * Throws (from that function): the signal's reason when aborted; the database's errors.
  * Source of the limit itself: seen in the wild (45 requests per 30 seconds, may be lowered at any time).
  */
-export function makeTakeSlot(deps: BudgetDeps, options: BudgetOptions): TakeSlot {
-  const isUnlimitedReader = options.rateLimit === null && options.lane === 'reader';
-  const take = isUnlimitedReader ? makeUnlimitedSlots(deps, noteThrottled) : () => askForSlot(deps, options);
-
-  async function noteThrottled(grantedAt: Instant, limits: AnsweredLimits): Promise<void> {
-    await deps.db.transaction().execute((trx) => give(trx, options, { id: null, grantedAt }, limits));
-  }
+export function makeTakeSlot(
+  { db }: BudgetDeps,
+  { rateLimit, lane, requestTimeoutMs }: BudgetOptions,
+): TakeSlot {
+  const take =
+    rateLimit === null
+      ? makeUnlimitedSlots({ db, noteThrottled: (at, limits) => learn(db, null, at, limits) }, { lane })
+      : () => askForSlot(db, { rateLimit, lane, requestTimeoutMs });
 
   return async (signal) => {
     for (;;) {
@@ -68,24 +67,33 @@ export function makeTakeSlot(deps: BudgetDeps, options: BudgetOptions): TakeSlot
   };
 }
 
+interface Limited {
+  readonly rateLimit: NonNullable<RateLimit>;
+  readonly lane: Lane;
+  readonly requestTimeoutMs: number;
+}
+
 interface GrantedSlot {
-  readonly id: number | null;
+  readonly id: number;
   readonly grantedAt: Instant;
 }
 
-type Answer = { readonly slot: GrantedSlot } | { readonly waitMs: number };
-
-async function askForSlot(deps: BudgetDeps, options: BudgetOptions) {
-  const answer = await deps.db.transaction().execute((trx) => ask(trx, options));
-  return 'slot' in answer ? { slot: makeSlot(deps, options, answer.slot) } : answer;
+async function askForSlot(db: Database, options: Limited): Promise<TakenSlot> {
+  const answer = await db.transaction().execute((trx) => ask(trx, options));
+  if ('waitMs' in answer) return answer;
+  const { grantedAt } = answer;
+  const release: Slot['release'] = (limits) =>
+    db.transaction().execute((trx) => give(trx, options.rateLimit, answer, limits));
+  return { slot: { grantedAt, release } };
 }
 
-async function ask(trx: DatabaseTransaction, options: BudgetOptions): Promise<Answer> {
+async function ask(
+  trx: DatabaseTransaction,
+  options: Limited,
+): Promise<GrantedSlot | { readonly waitMs: number }> {
   const { rateLimit, lane } = options;
-  const pause = await readPause(trx, rateLimit !== null);
+  const pause = await readPause(trx);
   if (pause.waitMs > 0) return { waitMs: pause.waitMs };
-  if (rateLimit === null) return { slot: { id: null, grantedAt: pause.now } };
-
   const usage = await readUsage(trx, rateLimit.requests);
   const floor = Math.max(1, Math.floor(usage.limit * READER_FLOOR));
   const stepsBack = lane === 'reader' && pause.writerWaits && usage.readers >= floor;
@@ -99,7 +107,7 @@ async function ask(trx: DatabaseTransaction, options: BudgetOptions): Promise<An
     `.execute(trx);
     const row = rows[0];
     if (row === undefined) throw new TypeError('an insert gave back no row');
-    return { slot: { id: row.id, grantedAt: row.granted_at } };
+    return { id: row.id, grantedAt: row.granted_at };
   }
   if (lane === 'writer') {
     await sql`
@@ -110,20 +118,16 @@ async function ask(trx: DatabaseTransaction, options: BudgetOptions): Promise<An
   return { waitMs: Math.max(1, Math.min(usage.nextFreeMs, LONGEST_NAP_MS)) };
 }
 
-// The row lock makes the processes take turns; without a limit there is nothing to take turns for.
-async function readPause(
-  trx: DatabaseTransaction,
-  isLimited: boolean,
-): Promise<{ now: Instant; waitMs: number; writerWaits: boolean }> {
-  const { rows } = await sql<{ now: Instant; wait_ms: number; writer_waits: boolean }>`
-    select clock_timestamp() as now,
-      ceil(greatest(0, coalesce(extract(epoch from paused_until - clock_timestamp()) * 1000, 0)))::int as wait_ms,
+// The row lock makes the processes take turns.
+async function readPause(trx: DatabaseTransaction): Promise<{ waitMs: number; writerWaits: boolean }> {
+  const { rows } = await sql<{ wait_ms: number; writer_waits: boolean }>`
+    select ceil(greatest(0, coalesce(extract(epoch from paused_until - clock_timestamp()) * 1000, 0)))::int as wait_ms,
       coalesce(writer_waits_until > clock_timestamp(), false) as writer_waits
-    from request_budget ${isLimited ? sql`for update` : sql``}
+    from request_budget for update
   `.execute(trx);
   const row = rows[0];
   if (row === undefined) throw new TypeError('request_budget has lost its one row');
-  return { now: row.now, waitMs: row.wait_ms, writerWaits: row.writer_waits };
+  return { waitMs: row.wait_ms, writerWaits: row.writer_waits };
 }
 
 interface Usage {
@@ -153,43 +157,34 @@ async function readUsage(trx: DatabaseTransaction, configuredLimit: number): Pro
   return { limit: row.lim, free: row.lim - row.used, readers: row.readers, nextFreeMs: row.next_free_ms };
 }
 
-function makeSlot(deps: BudgetDeps, options: BudgetOptions, granted: GrantedSlot): Slot {
-  return {
-    grantedAt: granted.grantedAt,
-    release: (limits) => deps.db.transaction().execute((trx) => give(trx, options, granted, limits)),
-  };
-}
-
 async function give(
   trx: DatabaseTransaction,
-  options: BudgetOptions,
+  rateLimit: NonNullable<RateLimit>,
   granted: GrantedSlot,
   limits: AnsweredLimits | null,
 ): Promise<Instant> {
-  const windowSeconds = options.rateLimit?.windowSeconds ?? null;
-  if (limits !== null && (windowSeconds !== null || limits.throttled)) {
-    await learn(trx, options.rateLimit, granted, limits);
-  }
-  if (granted.id !== null && windowSeconds !== null) {
-    await sql`
-      update request_slots
-      set released_at = clock_timestamp(), expires_at = clock_timestamp() + make_interval(secs => ${windowSeconds})
-      where id = ${granted.id}
-    `.execute(trx);
-  }
-  const { rows } = await sql<{ now: Instant }>`select clock_timestamp() as now`.execute(trx);
+  if (limits !== null) await learn(trx, rateLimit, granted.grantedAt, limits);
+  const { rows } = await sql<{ released_at: Instant }>`
+    update request_slots
+    set released_at = moment, expires_at = moment + make_interval(secs => ${rateLimit.windowSeconds})
+    from clock_timestamp() as moment
+    where id = ${granted.id}
+    returning released_at`.execute(trx);
   const row = rows[0];
-  if (row === undefined) throw new TypeError('a select gave back no row');
-  return row.now;
+  if (row !== undefined) return row.released_at;
+  // The slot expired, and was cleared away, while its request was still under way.
+  const { rows: clock } = await sql<{ now: Instant }>`select clock_timestamp() as now`.execute(trx);
+  if (clock[0] === undefined) throw new TypeError('a select gave back no row');
+  return clock[0].now;
 }
 
 // Belief: a limit below the configured one is followed at once, and forgotten once the answers name a higher one
 // again. Where fewer requests remain than we know of, somebody else uses the account: the difference is left alone
 // until the moment that the answer names.
 async function learn(
-  trx: DatabaseTransaction,
+  db: Database,
   rateLimit: RateLimit,
-  granted: GrantedSlot,
+  grantedAt: Instant,
   limits: AnsweredLimits,
 ): Promise<void> {
   const pauseMs = limits.throttled
@@ -201,12 +196,12 @@ async function learn(
       window_seconds = ${rateLimit?.windowSeconds ?? null}::numeric,
       paused_until = greatest(paused_until, clock_timestamp() + make_interval(secs => ${pauseMs}::float8 / 1000)),
       last_throttled_at = case when ${limits.throttled} then clock_timestamp() else last_throttled_at end
-  `.execute(trx);
+  `.execute(db);
   if (limits.remaining === null || limits.limit === null || limits.resetMs === null) return;
   await sql`
     update request_budget set
       foreign_requests = greatest(0, ${limits.limit - limits.remaining} - ours.used),
       foreign_until = clock_timestamp() + make_interval(secs => ${limits.resetMs}::float8 / 1000)
-    from (select count(*)::int as used from request_slots where expires_at > ${granted.grantedAt}::timestamptz) as ours
-  `.execute(trx);
+    from (select count(*)::int as used from request_slots where expires_at > ${grantedAt}::timestamptz) as ours
+  `.execute(db);
 }

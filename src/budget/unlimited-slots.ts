@@ -1,4 +1,4 @@
-// Slots for readers where no limit is kept: the database is asked seldom, and its clock is reckoned on in between.
+// Slots where no limit is kept. For readers the database is asked seldom, and its clock is reckoned on in between.
 // A sync without a limit sends a thousand requests in two seconds; asking before and after each took 0.8 s of them.
 //
 // Why a reckoned moment is as good. The answer that said "it is T" was on its way between `askedMs` and `heardMs`
@@ -10,6 +10,7 @@
 import { sql } from 'kysely';
 import type { AnsweredLimits, Instant, Slot } from '../api/slot.ts';
 import type { Database } from '../db/database.ts';
+import type { Lane } from './lane.ts';
 
 /** A pause that another process ran into is heeded after this long at most. */
 const LOOK_EVERY_MS = 100;
@@ -23,15 +24,20 @@ interface Look {
   readonly heardMs: number;
 }
 
+export interface UnlimitedDeps {
+  readonly db: Database;
+  readonly noteThrottled: (grantedAt: Instant, limits: AnsweredLimits) => Promise<void>;
+}
+
 export type TakenSlot = { readonly slot: Slot } | { readonly waitMs: number };
 
 /**
  * Gives back the function that takes a slot, or says how long to wait where everybody pauses; `noteThrottled` is
- * told of each 429, and when the slot of its request was granted.
+ * told of each 429, and when the slot of its request was granted. A writer's slots cost one statement each way.
  */
 export function makeUnlimitedSlots(
-  { db }: { db: Database },
-  noteThrottled: (grantedAt: Instant, limits: AnsweredLimits) => Promise<void>,
+  { db, noteThrottled }: UnlimitedDeps,
+  { lane }: { lane: Lane },
 ): () => Promise<TakenSlot> {
   let last: Look | null = null;
 
@@ -52,20 +58,25 @@ export function makeUnlimitedSlots(
     return last;
   }
 
+  async function look(): Promise<Look> {
+    const isFresh = lane === 'reader' && last !== null && performance.now() - last.askedMs < LOOK_EVERY_MS;
+    return last !== null && isFresh ? last : lookAgain();
+  }
+
   return async () => {
-    const isFresh = last !== null && performance.now() - last.askedMs < LOOK_EVERY_MS;
-    const look = last !== null && isFresh ? last : await lookAgain();
-    if (look.pausedMicros > 0) {
+    const seen = await look();
+    if (seen.pausedMicros > 0) {
       last = null;
-      return { waitMs: Math.ceil(look.pausedMicros / 1000) };
+      return { waitMs: Math.ceil(seen.pausedMicros / 1000) };
     }
-    const grantedAt = toInstant(look.nowMicros + since(look.heardMs) * (1 - CLOCK_DRIFT));
+    const grantedAt = toInstant(seen.nowMicros + since(seen.heardMs) * (1 - CLOCK_DRIFT));
     const release: Slot['release'] = async (limits) => {
       if (limits?.throttled) {
         last = null;
         await noteThrottled(grantedAt, limits);
       }
-      return toInstant(look.nowMicros + since(look.askedMs) * (1 + CLOCK_DRIFT));
+      if (lane === 'writer') return toInstant((await lookAgain()).nowMicros);
+      return toInstant(seen.nowMicros + since(seen.askedMs) * (1 + CLOCK_DRIFT));
     };
     return { slot: { grantedAt, release } };
   };

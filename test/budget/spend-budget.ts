@@ -3,7 +3,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeApiClient } from '../../src/api/client.ts';
-import { type Lane, makeTakeSlot } from '../../src/budget/shared-budget.ts';
+import type { Lane } from '../../src/budget/lane.ts';
+import { makeTakeSlot } from '../../src/budget/shared-budget.ts';
 import { readRateLimit } from '../../src/config.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
