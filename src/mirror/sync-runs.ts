@@ -49,14 +49,16 @@ export interface Progress {
 /**
  * Adds to the run's figures, replaces its checkpoint, and gives back the run as it is now. Belongs into the
  * transaction that holds the batch's rows and seen ids.
+ *
+ * Throws: Busy where the run has ended already, or another process has taken it over.
  */
 export async function saveProgress(
   trx: DatabaseTransaction | Database,
-  runId: number,
+  run: Pick<SyncRun, 'id' | 'attempt'>,
   progress: Progress,
 ): Promise<SyncRun> {
   const { requests, pages, rows, distinct, totalUpstream, checkpoint } = progress;
-  return trx
+  const saved = await trx
     .updateTable('sync_runs')
     .set((eb) => ({
       requests: eb('requests', '+', requests),
@@ -72,10 +74,13 @@ export async function saveProgress(
       checkpoint: checkpoint === null ? null : JSON.stringify(checkpoint),
       heartbeat_at: sql<string>`clock_timestamp()`,
     }))
-    .where('id', '=', runId)
+    .where('id', '=', run.id)
+    .where('attempt', '=', run.attempt)
     .where('state', '=', 'running')
     .returningAll()
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+  if (saved === undefined) throw takenOver(run.id);
+  return saved;
 }
 
 export interface RunEnd {
@@ -112,7 +117,11 @@ export async function finishRun(
     .where('state', '=', 'running')
     .returningAll()
     .executeTakeFirst();
-  if (ended === undefined) throw new Busy(`run ${run.id} has ended, or another process has taken it over`);
+  if (ended === undefined) throw takenOver(run.id);
   await trx.deleteFrom('seen_ids').where('run_id', '=', run.id).execute();
   return ended;
+}
+
+function takenOver(runId: number): Busy {
+  return new Busy(`run ${runId} has ended, or was taken over by another process: this one stops`);
 }

@@ -4,7 +4,6 @@ import type { RequestEvent } from '../api/attempt-request.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import type { Checkpoint, Loaded } from '../crawl/page.ts';
 import type { Database } from '../db/database.ts';
-import { Busy } from '../errors.ts';
 import { makeDriftWatch } from '../mirror/drift-watch.ts';
 import { type LoadCounts, type LoadResult, loadBatch } from '../mirror/load-batch.ts';
 import { makeLoadedCache } from '../mirror/loaded-cache.ts';
@@ -63,7 +62,7 @@ export function makeRunLoader(
         cache,
         drift,
       });
-      const saved = await saveProgress(trx, run.id, {
+      const saved = await saveProgress(trx, run, {
         requests: counted,
         pages: pages.length,
         rows: isSecondReading ? asRepeated(result) : result,
@@ -71,9 +70,6 @@ export function makeRunLoader(
         totalUpstream: walk.total,
         checkpoint: walk.checkpoint,
       });
-      if (saved.attempt !== run.attempt) {
-        throw new Busy(`run ${run.id} of ${resource} was taken over by another process: this one stops`);
-      }
       return { result, saved };
     });
     result.afterCommit();
@@ -101,7 +97,7 @@ export function makeRunLoader(
     saveRequests: async () => {
       const none = { seen: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0, repeated: 0 };
       const progress = { requests, pages: 0, rows: none, distinct: 0, totalUpstream: null, checkpoint };
-      await saveProgress(db, run.id, progress);
+      await saveProgress(db, run, progress);
       requests = 0;
     },
     hasAnonymous: () => anonymous > 0,

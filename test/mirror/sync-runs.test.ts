@@ -34,7 +34,7 @@ test('a run adds up batch by batch, and ends without checkpoint and without seen
     const pages = [{ observedAt: at(second), records: [buildReferral(), buildReferral()] }];
     const rows = await load(db, { resource, runId: run.id, pages });
     const progress = { requests: 1, pages: 1, rows, distinct: rows.fresh, totalUpstream: 4 };
-    await saveProgress(db, run.id, { ...progress, checkpoint: { page: second } });
+    await saveProgress(db, run, { ...progress, checkpoint: { page: second } });
   }
   expect(await readRuns()).toMatchObject([
     {
