@@ -28,8 +28,8 @@ export interface Config {
     readonly delta: string | null;
     readonly timezone: string;
   };
-  /** Null password: everybody on this machine may look. */
-  readonly status: { readonly host: string; readonly port: number; readonly password: string | null };
+  /** Where a worker serves its health, which tells nothing that needs a password. */
+  readonly status: { readonly host: string; readonly port: number };
   readonly dataDir: string;
   readonly logLevel: string;
 }
@@ -79,11 +79,6 @@ export const VARIABLES: readonly Variable[] = [
   { name: 'SYNC_TIMEZONE', meaning: 'the time zone of both, such as `Europe/Berlin`', default: '`UTC`' },
   { name: 'STATUS_HOST', meaning: 'address that a worker serves its health on', default: '`127.0.0.1`' },
   { name: 'STATUS_PORT', meaning: 'port of the same; 0 for any free one', default: '`8080`' },
-  {
-    name: 'STATUS_PASSWORD',
-    meaning: 'password of the status page; any host but this machine needs one',
-    default: 'none',
-  },
   { name: 'LOG_LEVEL', meaning: LOG_LEVELS.map((level) => `\`${level}\``).join(', '), default: '`info`' },
   {
     name: 'DATA_DIR',
@@ -131,7 +126,6 @@ const environmentSchema = z.object({
     .default('UTC'),
   STATUS_HOST: z.string().regex(/^\S+$/, 'must be an address or the name of a host').default('127.0.0.1'),
   STATUS_PORT: integer(0, 65_535).default(8080),
-  STATUS_PASSWORD: z.string().optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   DATA_DIR: z.string().default('.affiliate-mirror'),
 });
@@ -180,10 +174,6 @@ function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded:
     problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
   }
   const secret = readSecret(given, problems);
-  const { STATUS_HOST, STATUS_PASSWORD } = given;
-  if (STATUS_HOST !== undefined && !isLoopback(STATUS_HOST) && STATUS_PASSWORD === undefined) {
-    problems.push(`STATUS_PASSWORD is not set, and STATUS_HOST ${STATUS_HOST} can be reached by others`);
-  }
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
   const env = parsed.data;
   return {
@@ -198,7 +188,7 @@ function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded:
     mirrorSchema: env.MIRROR_SCHEMA,
     redisUrl: env.REDIS_URL ?? null,
     schedules: { full: env.SYNC_FULL_CRON, delta: env.SYNC_DELTA_CRON, timezone: env.SYNC_TIMEZONE },
-    status: { host: env.STATUS_HOST, port: env.STATUS_PORT, password: env.STATUS_PASSWORD ?? null },
+    status: { host: env.STATUS_HOST, port: env.STATUS_PORT },
     dataDir: env.DATA_DIR,
     logLevel: env.LOG_LEVEL,
   };

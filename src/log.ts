@@ -6,7 +6,7 @@ import pretty from 'pino-pretty';
 export type { Logger };
 
 /** Field names that are never printed, wherever in a logged object they stand. */
-const SECRET_FIELDS = ['secret', 'password', 'authorization', 'AFFILIATE_API_SECRET', 'STATUS_PASSWORD'];
+const SECRET_FIELDS = ['secret', 'password', 'authorization', 'AFFILIATE_API_SECRET'];
 
 /**
  * Gives back the process's root logger, writing to stderr: NDJSON for machines, coloured lines on a terminal.
