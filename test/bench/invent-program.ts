@@ -110,6 +110,44 @@ export function inventReferral(state: ProgramState, number: number): object {
   };
 }
 
+/** Gives back the identifier of the commission of the number. */
+export function commissionId(number: number): string {
+  return uuid('commission', number);
+}
+
+/** Gives back a commission with its sale, referral and affiliate; each stands in a hundredth of the commissions. */
+export function inventCommission(state: ProgramState, id: string, paidAt: string | null): object {
+  const number = Number.parseInt(id.slice(0, 4), 16) % Math.min(100, countReferrals(state));
+  const { affiliate, ...referral } = inventReferral(state, number) as { affiliate: object };
+  const created = new Date(FIRST_REFERRAL_MS + number * BETWEEN_REFERRALS_MS).toISOString();
+  const times = { created_at: created, updated_at: paidAt ?? created };
+  return {
+    id,
+    ...times,
+    amount: 990,
+    currency: 'USD',
+    due_at: created,
+    paid_at: paidAt,
+    campaign: inventCampaign(0),
+    sale: {
+      id: uuid('sale', number),
+      currency: 'USD',
+      charged_at: created,
+      processor_account_id: 'acct_1MirrorBenchProgram',
+      processor_charge_id: token('ch', number),
+      invoiced_at: created,
+      created_at: created,
+      updated_at: created,
+      charge_amount_cents: 9900,
+      refund_amount_cents: 0,
+      tax_amount_cents: 0,
+      sale_amount_cents: 9900,
+      referral,
+      affiliate,
+    },
+  };
+}
+
 /** Gives back the affiliate's number whose identifier it is; null where it is none of the program's. */
 export function findAffiliate(state: ProgramState, id: string): number | null {
   for (let number = 0; number < state.affiliates; number += 1) {

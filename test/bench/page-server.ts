@@ -1,11 +1,13 @@
 // The program's API in a process of its own: pages are built before anything is measured and lie in memory.
 // Knows lists and pages; checks no secret, since it is not what is measured.
 
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import {
   countReferrals,
   findAffiliate,
+  inventCommission,
   inventListedAffiliate,
   inventReferral,
   type ProgramState,
@@ -29,6 +31,9 @@ const LIMIT = 100;
 let lists: { readonly affiliates: List; readonly referrals: List };
 let state: ProgramState;
 let prebuilt = new Map<string, Buffer>();
+let paidAt = new Map<string, string>();
+
+const COMMISSION = '/v1/commissions/';
 
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
@@ -37,6 +42,9 @@ const server = createServer((request, response) => {
   const affiliateId = searchParams.get('affiliate_id');
   if (pathname === '/v1/affiliates')
     return send(response, pageOf('affiliates', lists.affiliates, page, limit));
+  if (pathname.startsWith(COMMISSION)) {
+    return answerCommission(request, response, pathname.slice(COMMISSION.length));
+  }
   if (pathname !== '/v1/referrals') return response.writeHead(404).end('{"error":"Not found"}');
   if (affiliateId !== null) return send(response, buildPage(referralsOf(affiliateId), page, limit));
   return send(response, pageOf('referrals', lists.referrals, page, limit));
@@ -54,6 +62,7 @@ process.on('message', (next: ProgramState) => {
     referrals: { total: referrals, record: (position) => inventReferral(state, referrals - 1 - position) },
   };
   prebuilt = new Map();
+  paidAt = new Map();
   for (const [name, list] of Object.entries(lists)) {
     for (let page = 1; page <= Math.ceil(list.total / LIMIT); page += 1) {
       prebuilt.set(`${name} ${page}`, buildPage(list, page, LIMIT));
@@ -71,6 +80,18 @@ process.once('disconnect', () => {
   server.close();
   server.closeAllConnections();
 });
+
+async function answerCommission(
+  request: IncomingMessage,
+  response: ServerResponse,
+  id: string,
+): Promise<void> {
+  if (request.method === 'PUT') {
+    const instant = new URLSearchParams(await text(request)).get('paid_at');
+    if (instant !== null) paidAt.set(id, instant);
+  }
+  send(response, Buffer.from(JSON.stringify(inventCommission(state, id, paidAt.get(id) ?? null))));
+}
 
 function pageOf(name: string, list: List, page: number, limit: number): Buffer {
   const built = limit === LIMIT ? prebuilt.get(`${name} ${page}`) : undefined;

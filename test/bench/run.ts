@@ -7,6 +7,7 @@ import { availableParallelism, cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type BenchPostgres, startBenchPostgres } from './bench-database.ts';
 import { makeFigures, median, renderFigures } from './figures.ts';
+import { measureCommissions } from './measure-commissions.ts';
 import { measureGrowth } from './measure-growth.ts';
 import { measureLimited } from './measure-limited.ts';
 import { measureRound } from './measure-round.ts';
@@ -20,12 +21,20 @@ const { values: options } = parseArgs({
 });
 
 const SIZES = options.quick
-  ? { referrals: 2_000, rounds: 1, others: [1_000, 4_000], limited: { referrals: 400, rateLimit: '4/1' } }
+  ? {
+      referrals: 2_000,
+      rounds: 1,
+      others: [1_000, 4_000],
+      limited: { referrals: 400, rateLimit: '4/1' },
+      commissions: { updates: 50, limited: { updates: 20, requests: 10, seconds: 0.5 } },
+    }
   : {
       referrals: 100_000,
       rounds: 5,
       others: [10_000, 1_000_000],
       limited: { referrals: 6_000, rateLimit: '45/30' },
+      // As many requests under the limit as fill six windows.
+      commissions: { updates: 5_000, limited: { updates: 135, requests: 45, seconds: 10 } },
     };
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -40,6 +49,7 @@ try {
   }
   await measureGrowth({ postgres, server, figures, say }, SIZES);
   await measureLimited({ postgres, server, figures, say }, SIZES.limited);
+  await measureCommissions({ postgres, server, figures, say }, SIZES.commissions);
   const results = {
     measured_at: new Date().toISOString(),
     machine: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB`,
