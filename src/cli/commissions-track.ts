@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { readCommissionId } from '../commissions/batch-file.ts';
+import { POLL_SCHEDULE } from '../commissions/poll-schedule.ts';
 import { readTableFile } from '../commissions/table-file.ts';
 import { trackCommissions } from '../commissions/tracked-commissions.ts';
 import { identifier } from '../contract/fields.ts';
@@ -17,8 +18,10 @@ import { readInput } from './read-input.ts';
 
 const HELP = `
 A file is CSV or NDJSON with the column commission_id; other columns are not read.
-The worker reads each commission soon, and then again: often while it may change, seldom once it is settled. Commissions
-that were changed by a request are tracked by themselves.`;
+Commissions that were changed by a request are tracked by themselves.
+
+A running worker ("affiliate-mirror work") reads each commission within a minute, and then again and again:
+${POLL_SCHEDULE.map((line) => `  - ${line}`).join('\n')}`;
 
 /** Adds the command. */
 export function registerTrack(group: Command, cli: Cli): void {

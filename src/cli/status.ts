@@ -1,6 +1,7 @@
 // The command `status`: how fresh the mirror is, and what the last runs did.
 
 import type { Command } from 'commander';
+import { POLL_SCHEDULE } from '../commissions/poll-schedule.ts';
 import { readConfig } from '../config.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import { makeLogger } from '../log.ts';
@@ -37,6 +38,7 @@ function renderStatus(status: MirrorStatus): string {
     renderFreshness(status),
     renderBlindSpots(status),
     renderRows(status),
+    renderTracked(status),
     renderLastRuns(status),
   ];
   if (status.schema_drift.length > 0) sections.push(renderDrift(status));
@@ -77,6 +79,19 @@ function renderRows({ tables }: MirrorStatus): string {
     ['table', 'rows', 'deleted upstream'],
     tables.map((table) => [table.table_name, table.rows, table.deleted]),
   )}`;
+}
+
+function renderTracked({ tracked_commissions }: MirrorStatus): string {
+  const { tracked, due, unanswered, gone, next_poll_at } = tracked_commissions;
+  const lines =
+    tracked + gone === 0
+      ? ['none yet: the program cannot list them (affiliate-mirror commissions track --help)']
+      : [
+          `${formatCount(tracked)} are asked for again and again by a worker (${formatCount(due)} due now, ${formatCount(unanswered)} not answered last time), ${formatCount(gone)} are gone`,
+          ...(next_poll_at === null ? [] : [`next turn: ${formatInstant(next_poll_at)}`]),
+          ...POLL_SCHEDULE.map((line) => `  - ${line}`),
+        ];
+  return ['Known commissions', ...lines].join('\n');
 }
 
 function renderLastRuns({ last_runs }: MirrorStatus): string {

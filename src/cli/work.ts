@@ -11,6 +11,7 @@ import { describeError } from '../errors.ts';
 import { checkQueueSchema } from '../jobs/backend.ts';
 import { JOBS, makeSchedules, SWEEP_COMMISSIONS } from '../jobs/catalogue.ts';
 import { makeCommissionsJob, wakeForCommissions } from '../jobs/commissions-job.ts';
+import { makePollJob } from '../jobs/poll-job.ts';
 import { type RunningWorker, startWorker } from '../jobs/start-worker.ts';
 import { makeSyncJob } from '../jobs/sync-job.ts';
 import { TIMINGS } from '../jobs/timings.ts';
@@ -24,8 +25,8 @@ import { openDatabase } from './open-database.ts';
 import { untilStopped } from './until-stopped.ts';
 
 const HELP = `
-Syncs on schedule (SYNC_FULL_CRON, SYNC_DELTA_CRON, SYNC_TIMEZONE) and applies the commission updates that are asked
-for; any number of workers side by side. Needs the tables: run "affiliate-mirror migrate" first. /healthz and /readyz are served at STATUS_HOST:STATUS_PORT.
+Syncs on schedule (SYNC_FULL_CRON, SYNC_DELTA_CRON, SYNC_TIMEZONE), applies the commission updates that are asked for
+and asks for the known commissions again; any number of workers side by side. Needs the tables: run "affiliate-mirror migrate" first. /healthz and /readyz are served at STATUS_HOST:STATUS_PORT.
 Ctrl-C or SIGTERM: what is under way commits, its jobs go back to the queue, and it ends; a second one ends it at once.
 
 The queue is kept in the same Postgres, which is enough for workers on one machine; set REDIS_URL for a fleet.`;
@@ -78,6 +79,7 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
           { api: writerApi, db, log },
           { concurrency: drainConcurrency(rateLimit) },
         ),
+        'poll-commissions': makePollJob({ api, db, log }, { concurrency }),
       },
       probe: async (signal) => {
         await probeApi.list('affiliates', { page: 1, limit: 1 }, { signal });

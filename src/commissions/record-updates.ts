@@ -9,7 +9,7 @@ import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { type AddToGroup, makeGroupWrites } from './group-writes.ts';
 import { markCommissionsDeleted, mirrorCommissions, type ObservedCommission } from './mirror-commissions.ts';
 import type { SentRequest } from './recorded-api.ts';
-import { trackCommissions } from './tracked-commissions.ts';
+import { trackObserved } from './tracked-commissions.ts';
 import type { CommissionValues, EndState } from './update-request.ts';
 
 /** One call of the program for a request: every HTTP request that it took, and how it ended. */
@@ -146,10 +146,9 @@ async function writeResults(
     results.flatMap(({ observed }) => (observed === null ? [] : [observed])),
   );
   // What was changed once stays worth a look.
-  await trackCommissions(
+  await trackObserved(
     trx,
     results.flatMap(({ observed, commissionId }) => (observed === null ? [] : [commissionId])),
-    'the writer',
   );
   await markCommissionsDeleted(
     trx,

@@ -44,6 +44,12 @@ export const JOBS = {
     isNews: () => true,
     next: () => [],
   },
+  'poll-commissions': {
+    attempts: MOST_ATTEMPTS,
+    // Whatever falls due while it runs is found by it, or by the next one.
+    isNews: () => false,
+    next: () => [],
+  },
 } as const satisfies Record<string, JobKind>;
 
 /** Gives back the work that mirrors the resources one after the other, the first of them as a job. */
@@ -61,6 +67,9 @@ export const WRITE_COMMISSIONS: WantedJob = {
   payload: {},
 };
 
+/** The work that asks for the known commissions whose turn it is. */
+export const POLL_COMMISSIONS: WantedJob = { key: 'poll-commissions', name: 'poll-commissions', payload: {} };
+
 /** Affiliates first: what a delta of referrals looks for is told by their counters. */
 const IN_ORDER: readonly ListedResource[] = ['affiliates', 'referrals'];
 
@@ -75,10 +84,10 @@ export function makeSchedules({ full, delta, timezone }: Config['schedules']): S
   );
 }
 
-/** Finds the requests whose notification nobody heard. */
+/** Finds the requests whose notification nobody heard, and the known commissions whose turn has come. */
 export const SWEEP_COMMISSIONS: Schedule = {
   name: 'sweep-commissions',
   pattern: '* * * * *',
   timezone: 'UTC',
-  wants: [WRITE_COMMISSIONS],
+  wants: [WRITE_COMMISSIONS, POLL_COMMISSIONS],
 };

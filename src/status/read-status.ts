@@ -7,11 +7,13 @@ import type { Database } from '../db/database.ts';
 import { READS_EVERYTHING } from '../mirror/whole-runs.ts';
 import { type BudgetStatus, readBudget } from './read-budget.ts';
 import { type ResourceStatus, readFreshness } from './read-freshness.ts';
+import { readTracked, type TrackedStatus } from './read-tracked.ts';
 
 /** Shape: the names that the ledger's columns have (sync_runs), so that SQL and this agree. */
 export interface MirrorStatus {
   readonly resources: readonly ResourceStatus[];
   readonly tables: readonly TableStatus[];
+  readonly tracked_commissions: TrackedStatus;
   /** Newest first. */
   readonly last_runs: readonly RunStatus[];
   /** What was noticed since and including the last run of each resource that read everything. */
@@ -65,6 +67,7 @@ export async function readStatus(db: Database): Promise<MirrorStatus> {
   return {
     resources: await readFreshness(db),
     tables: await readTables(db),
+    tracked_commissions: await readTracked(db),
     last_runs: await readLastRuns(db),
     schema_drift: await readDrift(db),
     budget: await readBudget(db),

@@ -1,8 +1,9 @@
 // The registry of commissions: each is asked for when it is worth a request, and mirrored.
 
 import { expect, test } from 'vitest';
-import { hasDuePolls, pollTracked, trackCommissions } from '../../src/commissions/tracked-commissions.ts';
-import { silent, useWriter } from './start-writer.ts';
+import { pollTracked, trackCommissions } from '../../src/commissions/tracked-commissions.ts';
+import { readTracked } from '../../src/status/read-tracked.ts';
+import { makeTestApi, silent, useWriter } from './start-writer.ts';
 
 const writer = useWriter();
 
@@ -19,7 +20,7 @@ test('tracked commissions are mirrored with what hangs on them, each asked for o
   });
   expect(await trackCommissions(db, [...ids, ...ids], 'finance')).toBe(30);
   expect(await trackCommissions(db, ids, 'finance')).toBe(0);
-  expect(await hasDuePolls(db)).toBe(true);
+  expect(await readTracked(db)).toMatchObject({ tracked: 30, due: 30 });
 
   const poll = { concurrency: 4, signal: AbortSignal.timeout(20_000) };
   const both = await Promise.all([
@@ -29,7 +30,7 @@ test('tracked commissions are mirrored with what hangs on them, each asked for o
   expect(both.reduce((sum, { polled }) => sum + polled, 0)).toBe(29);
   expect(both.reduce((sum, { gone: missing }) => sum + missing, 0)).toBe(1);
   expect(received('GET').length).toBe(30);
-  expect(await hasDuePolls(db)).toBe(false);
+  expect(await readTracked(db)).toMatchObject({ tracked: 29, due: 0, gone: 1, unanswered: 0 });
   const { rows } = await database.pool.query(
     `select count(*) as commissions, count(sa.id) as sales from commissions co left join sales sa on sa.id = co.sale_id
      where co.id = any($1)`,
@@ -67,14 +68,30 @@ test('a program that is down is asked no further, and asked again later', async 
   expect(rows).toEqual([{ failed: 20 }]);
 });
 
-test('a commission that was changed is tracked by itself', async () => {
-  const { fresh, ask, drain, database } = writer();
+test('an address that answers 404 to everything marks nothing deleted', async () => {
+  const { fresh, db, sandbox, database } = writer();
   const { id } = await fresh();
-  await ask({ commission_id: id, action: 'unpay' });
-  await drain();
+  await trackCommissions(db, [id], null);
+  const astray = makeTestApi(db, `${sandbox.url}/elsewhere`);
+  const poll = { concurrency: 1, signal: AbortSignal.timeout(20_000) };
+  await expect(pollTracked({ client: astray.client, db, log: silent }, poll)).rejects.toThrow('404');
+  await astray.client.close();
   const { rows } = await database.pool.query(
-    'select tracked_by from tracked_commissions where commission_id = $1',
+    'select next_poll_at is null as is_gone from tracked_commissions where commission_id = $1',
     [id],
   );
-  expect(rows).toEqual([{ tracked_by: 'the writer' }]);
+  expect(rows).toEqual([{ is_gone: false }]);
+});
+
+test('a commission that was changed is tracked by itself, and asked for again a day later', async () => {
+  const { fresh, ask, drain, database } = writer();
+  const { id } = await fresh();
+  await ask({ commission_id: id, action: 'pay', paid_at: new Date().toISOString() });
+  await drain();
+  const { rows } = await database.pool.query(
+    `select tracked_by, round(extract(epoch from next_poll_at - last_polled_at) / 3600)::int as hours
+     from tracked_commissions where commission_id = $1`,
+    [id],
+  );
+  expect(rows).toEqual([{ tracked_by: 'the writer', hours: 24 }]);
 });

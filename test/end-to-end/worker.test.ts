@@ -73,6 +73,13 @@ describe.each(['postgres', 'redis'] as const)('work, with its queue in %s', (kin
   test('mirrors on schedule, pays what is asked for, says that it is ready, and ends at once', async () => {
     const { program, sandbox, database, environment } = await setUp(kind);
     expect(await runCli(['migrate'], environment)).toMatchObject({ code: 0 });
+    const known = await program.pool.query<{ id: string }>(
+      'select id from sandbox.commissions order by id limit 1',
+    );
+    const tracked = known.rows[0]?.id ?? '';
+    expect(await runCli(['commissions', 'track', tracked], environment)).toMatchObject({ code: 0 });
+    // A tick that was missed while no worker ran; the next one may be a minute away.
+    await database.pool.query(`insert into schedules (name, next_at) values ('sweep-commissions', now())`);
     const worker = await startWork(environment);
     expect(await readyz(worker)).toEqual({
       status: 200,
@@ -84,6 +91,9 @@ describe.each(['postgres', 'redis'] as const)('work, with its queue in %s', (kin
         .then(({ rows }) => rows.map(({ resource }) => resource));
     await expect.poll(succeeded, { timeout: 20_000 }).toEqual(['affiliates', 'referrals']);
     expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
+    const polled = () =>
+      database.pool.query('select id from commissions').then(({ rows }) => rows.map(({ id }) => id));
+    await expect.poll(polled, { timeout: 10_000 }).toEqual([tracked]);
 
     const { rows } = await program.pool.query<{ id: string }>(
       'select id from sandbox.commissions where voided_at is null and paid_at is null limit 1',

@@ -9,6 +9,7 @@ import { readRateLimit } from '../../src/config.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { JOBS } from '../../src/jobs/catalogue.ts';
+import { makePollJob } from '../../src/jobs/poll-job.ts';
 import type { JobHandler } from '../../src/jobs/process-job.ts';
 import type { Schedule } from '../../src/jobs/schedules.ts';
 import { startWorker } from '../../src/jobs/start-worker.ts';
@@ -54,6 +55,7 @@ const worker = await startWorker(
     log,
     handlers: {
       count,
+      'poll-commissions': makePollJob({ api, db, log }, { concurrency: 1 }),
       sync: makeSyncJob({ api, db, log }, { concurrency: 1 }, { ...TIMINGS, ...timings }),
     },
     probe: async (signal) => {

@@ -1,0 +1,48 @@
+// How often a known commission is worth a request: what may still change soon, often; what is settled, seldom.
+// Knows a commission's age, in SQL and in words; asks for nothing.
+
+import { type RawBuilder, sql } from 'kysely';
+
+/** Every interval is at once what Postgres adds and what a person reads. */
+const EVERY = {
+  voided: '30 days',
+  settled: '7 days',
+  paid: '24 hours',
+  falling_due: '6 hours',
+  unpaid: '24 hours',
+  unanswered: '1 hour',
+} as const;
+
+/** A payment may be corrected for so long. */
+const PAID_LATELY = '30 days';
+const DUE_SOON = '2 days';
+const DUE_LATELY = '7 days';
+const NEW = '7 days';
+
+/** Gives back, in SQL, how long after an answer the row `commission` is asked for again. */
+export function pollInterval(): RawBuilder<unknown> {
+  // A voided commission does not come back. What is unpaid changes around the day on which it falls due, and while
+  // it is new; an old debt is looked at once a day.
+  return sql`case
+    when commission.voided_at is not null or commission.state = 'voided' then ${EVERY.voided}::interval
+    when commission.paid_at > clock_timestamp() - ${PAID_LATELY}::interval then ${EVERY.paid}::interval
+    when commission.paid_at is not null then ${EVERY.settled}::interval
+    when commission.due_at between clock_timestamp() - ${DUE_LATELY}::interval
+                               and clock_timestamp() + ${DUE_SOON}::interval
+      or commission.created_at > clock_timestamp() - ${NEW}::interval then ${EVERY.falling_due}::interval
+    else ${EVERY.unpaid}::interval
+  end`;
+}
+
+/** Gives back, in SQL, how long after a question without an answer the commission is asked for again. */
+export function retryInterval(): RawBuilder<unknown> {
+  return sql`${EVERY.unanswered}::interval`;
+}
+
+/** The same in words. */
+export const POLL_SCHEDULE: readonly string[] = [
+  `unpaid: every ${EVERY.falling_due} while it is younger than ${NEW}, and from ${DUE_SOON} before it falls due to ${DUE_LATELY} after; otherwise every ${EVERY.unpaid}`,
+  `paid: every ${EVERY.paid} for ${PAID_LATELY}, then every ${EVERY.settled}`,
+  `voided: every ${EVERY.voided}; gone from the program: never again`,
+  `not answered: again after ${EVERY.unanswered}`,
+];

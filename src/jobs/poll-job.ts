@@ -1,0 +1,26 @@
+// The job `poll-commissions`: asks for the known commissions whose turn it is. Knows when to look; whose turn it is, and
+// what an answer means, is the commissions room's.
+
+import type { ApiClient } from '../api/client.ts';
+import { pollTracked } from '../commissions/tracked-commissions.ts';
+import type { Database } from '../db/database.ts';
+import type { Logger } from '../log.ts';
+import type { JobHandler } from './process-job.ts';
+
+export interface PollJobDeps {
+  /** In the readers' lane: a payment never waits for a poll. */
+  readonly api: ApiClient;
+  readonly db: Database;
+  readonly log: Logger;
+}
+
+/** Gives back the handler. What was not answered is left to a later tick. */
+export function makePollJob(
+  { api, db, log }: PollJobDeps,
+  { concurrency }: { concurrency: number },
+): JobHandler {
+  return async (_row, { signal }) => ({
+    kind: 'done',
+    result: await pollTracked({ client: api, db, log }, { concurrency, signal }),
+  });
+}
