@@ -1,6 +1,7 @@
 // The command `demo`: everything in one process on this machine, from an empty directory to the first answers.
 
 import type { Command } from 'commander';
+import type { Pool } from 'pg';
 import { readConfig } from '../config.ts';
 import { LISTED_RESOURCES } from '../contract/resources.ts';
 import { runMigrations } from '../db/migrate.ts';
@@ -11,7 +12,8 @@ import type { RunSummary } from '../sync/run-summary.ts';
 import { calmLevel } from './calm-level.ts';
 import type { Cli } from './cli.ts';
 import { markAsDemo, refuseForeignMirror } from './demo-mark.ts';
-import { compareWithProgram, runExample, TOUR } from './demo-tour.ts';
+import { chooseDue, type PaymentDeps, payDue } from './demo-payments.ts';
+import { compareWithProgram, type Example, runExample, TOUR } from './demo-tour.ts';
 import type { ExitCode } from './exit-code.ts';
 import { formatCount, formatDuration } from './format.ts';
 import type { Lifetime } from './lifetime.ts';
@@ -36,7 +38,8 @@ export function registerDemo(program: Command, cli: Cli): void {
       'after',
       `
 Needs nothing: starts its own Postgres under DATA_DIR (uses DATABASE_URL where it is set), makes up a program with
-${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals, mirrors it and shows what can be asked of the mirror. Then it stays up until
+${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals, mirrors it, pays a few
+commissions and shows what can be asked of the mirror. Then it stays up until
 Ctrl-C. The data stay where they are; the next demo finds them.`,
     )
     .action(({ once }: { once?: true }) => cli.run((lifetime) => demonstrate(cli, lifetime, once === true)));
@@ -96,6 +99,8 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
     runs.push(run);
   }
 
+  const arePaid = await showPayments(pool, { db, log, lifetime }, config.api.timeoutMs, sandbox.url);
+
   const comparison = await compareWithProgram(pool, PROGRAM_SCHEMA, runs);
   print('\nWhat was mirrored, and what the program itself says it has:');
   print(
@@ -104,24 +109,45 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
       comparison.map(({ table, rows, programHas, isVerified }) => [table, rows, programHas, isVerified]),
     ),
   );
-  for (const example of TOUR) {
-    print(`\n${example.question}\n\n${example.query.replace(/^/gm, '  ')}\n`);
-    print(await runExample(pool, example));
-  }
+  print('(The program has no list of commissions and sales: the mirror knows those that it was told of.)');
+  for (const example of TOUR) await showExample(pool, example);
   if (!isOnce || !isEmbedded) print(`\nAsk it yourself:\n  ${psqlCommand}`);
   else print('\nIts Postgres stops now: "npm run demo" keeps it up, so that you can ask it yourself.');
 
   for (const concern of runs.flatMap(describeConcerns)) printError(`affiliate-mirror: ${concern}`);
-  const isVerified = comparison.every((table) => table.isVerified);
+  const isVerified = comparison.every((table) => table.isVerified !== false);
   if (!isOnce) {
     print(`\nThe program and Postgres stay up until Ctrl-C. To try the other commands meanwhile, in another terminal:
   export AFFILIATE_API_URL=${sandbox.url} AFFILIATE_API_SECRET=${SANDBOX_SECRET} API_RATE_LIMIT=none
   npm run affiliate-mirror -- sync
+  npm run affiliate-mirror -- commissions status
   npm run affiliate-mirror -- status`);
     await untilStopped(lifetime.signal);
     print('\nStopping. The data stay; "npm run demo" finds them again.');
   }
-  return isVerified ? 0 : 3;
+  return isVerified && arePaid ? 0 : 3;
+}
+
+/** Gives back whether the payments ended as they were meant to. */
+async function showPayments(pool: Pool, deps: PaymentDeps, timeoutMs: number, url: string): Promise<boolean> {
+  const due = await chooseDue(pool, PROGRAM_SCHEMA);
+  if (due.length === 0) {
+    print(
+      '5. The payments: earlier demos have paid everything that is due ("commissions status" shows them)',
+    );
+    return true;
+  }
+  print(`5. The payments: of the commissions that are due, ${due.length} are to be marked paid in the program.
+   Each request says what it expects to find. The last one expects a wrong amount, on purpose: it ends as a conflict,
+   nothing is sent for it, and its commission stays unpaid (until the next demo, which expects the right amount).`);
+  const { ledger, isAsMeant } = await payDue(deps, { url, secret: SANDBOX_SECRET, timeoutMs }, due);
+  await showExample(pool, ledger);
+  return isAsMeant;
+}
+
+async function showExample(pool: Pool, example: Example): Promise<void> {
+  print(`\n${example.question}\n\n${example.query.replace(/^/gm, '  ')}\n`);
+  print(await runExample(pool, example));
 }
 
 function describeRun(run: RunSummary): string {

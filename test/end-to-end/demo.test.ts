@@ -21,8 +21,12 @@ beforeAll(async () => {
 });
 afterAll(() => removeDataDir(dataDir));
 
-test('demo --once mirrors a verified program from nothing, and again where it was before', async () => {
-  for (const inserted of ['6,000 new', '0 new']) {
+test('demo --once mirrors a verified program from nothing, pays a few commissions, and again where it was before', async () => {
+  // The second demo pays others, and the one whose request was mistaken.
+  for (const { inserted, known } of [
+    { inserted: '6,000 new', known: 4 },
+    { inserted: '0 new', known: 7 },
+  ]) {
     const startedAtMs = performance.now();
     const { code, stdout, stderr } = await runCli(['demo', '--once'], { DATA_DIR: dataDir });
     expect(stderr).toBe('');
@@ -31,6 +35,11 @@ test('demo --once mirrors a verified program from nothing, and again where it wa
     expect(stdout).toContain(inserted);
     expect(stdout).toMatch(/affiliates +│ +400 +│ +400 +│ yes/);
     expect(stdout).toMatch(/referrals +│ +6,000 +│ +6,000 +│ yes/);
+    expect(stdout).toMatch(new RegExp(`commissions +│ +${known} +│ +\\d,\\d{3} +│ –`));
+    expect(stdout.match(/│ applied +│ marked paid at /g)).toHaveLength(3);
+    expect(
+      stdout.match(/│ conflict +│ expected the amount \d+, but it is \d+: nothing was sent/g),
+    ).toHaveLength(1);
     expect(stdout).toContain('Its Postgres stops now');
     const password = (await readFile(join(dataDir, 'postgres', 'password'), 'utf8')).trim();
     expect(stdout).not.toContain(password);
@@ -55,7 +64,7 @@ test('demo stays up until Ctrl-C, serves its program meanwhile, and then ends wi
   expect(await ended).toEqual([0, null]);
 });
 
-test('demo keeps out of a mirror that is not its own, and a real program out of the demo', async () => {
+test('demo keeps out of a mirror that is not its own, pays what it says, and keeps a real program out', async () => {
   const database = await createTestDatabase();
   const sandbox = await runSandbox(database.pool);
   try {
@@ -74,6 +83,13 @@ test('demo keeps out of a mirror that is not its own, and a real program out of 
 
     const apart = { DATABASE_URL: database.url, MIRROR_SCHEMA: 'demo_mirror' };
     expect((await runCli(['demo', '--once'], apart)).code).toBe(0);
+    const payments = await database.pool.query(
+      `select ledger.state, program.paid_at is not null as is_paid, puts
+       from demo_mirror.commission_ledger ledger join demo_program.commissions program on program.id = commission_id
+       order by request`,
+    );
+    const paid = { state: 'applied', is_paid: true, puts: 1 };
+    expect(payments.rows).toEqual([paid, paid, paid, { state: 'conflict', is_paid: false, puts: 0 }]);
     const real = { ...own, ...apart, AFFILIATE_API_URL: 'https://program.example' };
     const sync = await runCli(['sync'], real);
     expect(sync.code).toBe(2);
