@@ -36,9 +36,12 @@ export async function measureCommissions(
   else {
     say(`${paid}, queue on Redis`);
     const settings = { API_RATE_LIMIT: 'none', REDIS_URL: redis.url };
-    const onRedis = await payThroughWorker(deps, { updates, settings });
-    figures.add(`${paid}, queue on Redis`, 'updates/s', onRedis.updatesPerSecond, { least: 300 });
-    await redis.stop();
+    try {
+      const onRedis = await payThroughWorker(deps, { updates, settings });
+      figures.add(`${paid}, queue on Redis`, 'updates/s', onRedis.updatesPerSecond, { least: 300 });
+    } finally {
+      await redis.stop();
+    }
   }
   const rateLimit = `${limited.requests}/${limited.seconds}`;
   say(`${limited.updates} commissions paid under ${rateLimit}`);
