@@ -1,5 +1,6 @@
 // Slots where no limit is kept. For readers the database is asked seldom, and its clock is reckoned on in between.
-// A sync without a limit sends a thousand requests in two seconds; asking before and after each took 0.8 s of them.
+// Asking before and after each request, in transactions, was 7,000 of the 8,300 statements of a sync of 100,000
+// referrals. (What that saves in time was less than the noise of the machine it was measured on.)
 //
 // Why a reckoned moment is as good. The answer that said "it is T" was on its way between `askedMs` and `heardMs`
 // of this process's own clock. So at `t` the database's clock shows at least T + (t − heardMs) and at most

@@ -5,8 +5,9 @@ import type { Checkpoint, CrawlDeps, Loaded, Page } from './page.ts';
 
 /**
  * Ten pages are a thousand records: enough for a set-based load to pay, little enough to hold in memory. Measured on
- * 100,000 referrals: 5 pages 3.1 to 3.4 s, 10 pages 2.7 to 2.9 s, 20 pages 2.5 to 2.8 s and 10 MB more, 40 pages
- * 3.2 to 3.5 s and 50 MB more. Four pages in flight gain nothing: this process's one thread is what is busy.
+ * 100,000 referrals, two to six runs each beside other work: 5 pages 3.1 to 3.4 s, 10 pages 2.7 to 3.9 s, 20 pages 2.5
+ * to 2.8 s, 40 pages 3.2 to 3.5 s and some 50 MB more. So 20 may be a little better; 10 was kept for the memory. Four
+ * pages in flight: 2.6 to 3.1 s beside 2.6 to 2.8 s with one.
  */
 const CAPACITY_PAGES = 10;
 

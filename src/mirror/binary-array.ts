@@ -70,7 +70,7 @@ export function toMicros(instant: string): number {
 }
 
 function encodeTexts(oid: number, values: readonly (string | null | undefined)[], before: string): Buffer {
-  // Room for the longest that each may be: measuring it exactly takes as long as writing it.
+  // Room for the longest that each may be, so that each is gone through once, not measured and then written.
   let room = HEADER_BYTES + values.length * LENGTH_BYTES;
   for (const value of values) {
     if (value !== null && value !== undefined) room += before.length + value.length * MOST_BYTES_PER_UNIT;

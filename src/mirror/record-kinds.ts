@@ -15,7 +15,7 @@ export interface Nesting {
   readonly table: MirroredTable;
   /** A list's records point back by their own column; a single one is pointed to by `column`. */
   readonly isList: boolean;
-  /** `<field>_id`, put together once: names made anew for each record took a twentieth of a sync. */
+  /** `<field>_id`, put together once, not anew for each record. */
   readonly column: string;
 }
 

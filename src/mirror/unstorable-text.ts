@@ -10,7 +10,7 @@ export function findUnstorableText(
 ): string | null {
   if (typeof value === 'string') return isStorable(value) ? null : '';
   if (value === null || typeof value !== 'object') return null;
-  // No Object.entries: its pairs cost more than the search.
+  // No Object.entries: it would make a pair of every field of every record.
   for (const key in value) {
     if (!known.has(key) && !isStorable(key)) return JSON.stringify(key).slice(1, -1);
     const inner: unknown = value[key as keyof typeof value];
