@@ -2,17 +2,24 @@
 
 import { Command } from 'commander';
 import type { Cli } from './cli.ts';
-import { registerCommissions } from './commissions.ts';
-import { registerDemo } from './demo.ts';
-import { registerDoctor } from './doctor.ts';
 import { EXIT_CODES, type ExitCode } from './exit-code.ts';
 import { withLifetime } from './lifetime.ts';
-import { registerMigrate } from './migrate.ts';
 import { reportError } from './report-error.ts';
-import { registerSandbox } from './sandbox.ts';
-import { registerStatus } from './status.ts';
-import { registerSync } from './sync.ts';
-import { registerWork } from './work.ts';
+
+type Register = (program: Command, cli: Cli) => void;
+
+// By the word that names it. Loading them all takes longer than a short command's work, so that one alone is loaded
+// where the first word names it; --help and everything else see them all.
+const COMMANDS: ReadonlyMap<string, () => Promise<Register>> = new Map([
+  ['demo', async () => (await import('./demo.ts')).registerDemo],
+  ['migrate', async () => (await import('./migrate.ts')).registerMigrate],
+  ['sync', async () => (await import('./sync.ts')).registerSync],
+  ['work', async () => (await import('./work.ts')).registerWork],
+  ['commissions', async () => (await import('./commissions.ts')).registerCommissions],
+  ['status', async () => (await import('./status.ts')).registerStatus],
+  ['doctor', async () => (await import('./doctor.ts')).registerDoctor],
+  ['sandbox', async () => (await import('./sandbox.ts')).registerSandbox],
+]);
 
 const HELP = `
 Start here:
@@ -52,18 +59,8 @@ export async function runCli(
     .exitOverride()
     .showHelpAfterError('("affiliate-mirror --help" lists the commands and their options)')
     .addHelpText('after', HELP);
-  for (const register of [
-    registerDemo,
-    registerMigrate,
-    registerSync,
-    registerWork,
-    registerCommissions,
-    registerStatus,
-    registerDoctor,
-    registerSandbox,
-  ]) {
-    register(program, cli);
-  }
+  const named = COMMANDS.get(args[0] ?? '');
+  for (const load of named === undefined ? COMMANDS.values() : [named]) (await load())(program, cli);
   try {
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
