@@ -80,7 +80,7 @@ function makeRequest(action: Action, id: string, { at, reason, supersede }: Requ
 }
 
 /** Gives back the identifiers so far and this one, in lower case. Throws: InvalidArgumentError. */
-export function collectIds(text: string, before: readonly string[] | undefined): readonly string[] {
+function collectIds(text: string, before: readonly string[] | undefined): readonly string[] {
   const id = text.trim().toLowerCase();
   if (!identifier.safeParse(id).success) throw new InvalidArgumentError('It must be a UUID.');
   return before === undefined || before.includes(id) ? (before ?? [id]) : [...before, id];

@@ -21,7 +21,7 @@ export const BATCH_COLUMNS = [
 ] as const;
 
 /** What stands in expected_paid_at where the commission is expected to be unpaid. */
-export const EXPECT_UNPAID = 'unpaid';
+const EXPECT_UNPAID = 'unpaid';
 
 export interface BatchRow {
   readonly line: number;
@@ -103,7 +103,7 @@ function readRow({ cells }: TableLine, problems: string[]): UpdateRequest | null
 }
 
 /** Gives back the key that stands for what the request asks for, whatever its reason. */
-export function contentKey(request: UpdateRequest): string {
+function contentKey(request: UpdateRequest): string {
   const content = [
     request.commission_id,
     request.action,

@@ -25,7 +25,8 @@ export async function claimUpdates(
     with due as materialized (
       select request.id
       from commission_updates request
-      where ${isDue('request')}
+      where request.state = 'pending' and request.next_attempt_at <= clock_timestamp()
+        and (request.claimed_until is null or request.claimed_until <= clock_timestamp())
         and not exists (
           select from commission_updates earlier
           where earlier.commission_id = request.commission_id and earlier.state = 'pending'
@@ -66,18 +67,4 @@ export async function releaseClaims(db: Database, { name }: Claimer, ids: readon
     update commission_updates set claimed_by = null, claimed_until = null
     where id = any(${ids}::bigint[]) and claimed_by = ${name} and state = 'pending'
   `.execute(db);
-}
-
-/** Gives back whether a request waits to be applied now and nobody works on it. */
-export async function hasDueUpdates(db: Database): Promise<boolean> {
-  const { rows } = await sql<{ is_due: boolean }>`
-    select exists (select from commission_updates request where ${isDue('request')}) as is_due
-  `.execute(db);
-  return rows[0]?.is_due === true;
-}
-
-function isDue(alias: string) {
-  const column = (name: string) => sql.ref(`${alias}.${name}`);
-  return sql`${column('state')} = 'pending' and ${column('next_attempt_at')} <= clock_timestamp()
-    and (${column('claimed_until')} is null or ${column('claimed_until')} <= clock_timestamp())`;
 }

@@ -68,7 +68,7 @@ export const WRITE_COMMISSIONS: WantedJob = {
 };
 
 /** The work that asks for the known commissions whose turn it is. */
-export const POLL_COMMISSIONS: WantedJob = { key: 'poll-commissions', name: 'poll-commissions', payload: {} };
+const POLL_COMMISSIONS: WantedJob = { key: 'poll-commissions', name: 'poll-commissions', payload: {} };
 
 /** Affiliates first: what a delta of referrals looks for is told by their counters. */
 const IN_ORDER: readonly ListedResource[] = ['affiliates', 'referrals'];

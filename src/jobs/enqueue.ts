@@ -11,7 +11,7 @@ const KEPT = {
   removeOnFail: { age: 604_800, count: 1000 },
 };
 /** Every worker brings the strategy of this name. */
-export const BACKOFF = 'full-jitter';
+const BACKOFF = 'full-jitter';
 
 /** Gives back nothing; afterwards one job for the key waits or runs, and, where one runs, one more follows it. */
 export async function enqueue(queue: WorkQueue, kinds: JobKinds, { key, name }: WantedJob): Promise<void> {

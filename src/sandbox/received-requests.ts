@@ -2,7 +2,7 @@
 // windows. Knows no credentials and no answers' bodies.
 
 /** The oldest are forgotten beyond this many. */
-export const REMEMBERED_REQUESTS = 10_000;
+const REMEMBERED_REQUESTS = 10_000;
 
 export interface ReceivedRequest {
   /** 1 for the first request since the start. */

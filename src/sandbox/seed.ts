@@ -23,7 +23,7 @@ export interface SeedSize {
 }
 
 /** The moment at which every seeded program stands; fixed, or the same seed would give another program tomorrow. */
-export const SEEDED_AS_OF = new Date('2026-10-01T00:00:00.000Z');
+const SEEDED_AS_OF = new Date('2026-10-01T00:00:00.000Z');
 
 const SPAN_DAYS = 730;
 // The newest records are older than that moment, or what happened to them since would lie in its future.

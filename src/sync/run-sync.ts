@@ -19,6 +19,10 @@ import type { SyncDeps, Walked } from './walk.ts';
 import { walkDelta } from './walk-delta.ts';
 import { walkFull } from './walk-full.ts';
 
+export interface RunDeps extends SyncDeps {
+  readonly onProgress?: (progress: SyncProgress) => void;
+}
+
 export interface SyncInput {
   readonly resource: ListedResource;
   /** A delta of referrals needs a run of affiliates just before it. */
@@ -37,10 +41,7 @@ export interface SyncInput {
  * Throws: what the API, the database or the signal throws, after noting it in the ledger; what was read until then is
  * committed, and the next run of this resource and mode goes on from there.
  */
-export async function runSync(
-  deps: SyncDeps & { readonly onProgress?: (progress: SyncProgress) => void },
-  input: SyncInput,
-): Promise<RunSummary> {
+export async function runSync(deps: RunDeps, input: SyncInput): Promise<RunSummary> {
   const startedMs = performance.now();
   const { resource, mode } = input;
   const locked = await withRunLock(deps.db, resource, () => runLocked(deps, input));
@@ -51,10 +52,7 @@ export async function runSync(
   return summarise(resource, skipped, reason, startedMs);
 }
 
-async function runLocked(
-  deps: SyncDeps & { readonly onProgress?: (progress: SyncProgress) => void },
-  input: SyncInput,
-): Promise<SyncRun> {
+async function runLocked(deps: RunDeps, input: SyncInput): Promise<SyncRun> {
   const { db, log } = deps;
   const { resource, mode, signal } = input;
   const run = await openRun(db, { resource, mode });

@@ -6,12 +6,11 @@ import type { ListedResource } from '../contract/resources.ts';
 import { crawl } from '../crawl/crawl.ts';
 import { overlapStart } from '../crawl/overlap-walk.ts';
 import { restartWalk } from '../mirror/restart-walk.ts';
-import type { SyncRun } from '../mirror/sync-runs.ts';
 import { findMissing } from '../mirror/tombstones.ts';
 import { findWhereabouts } from './find-whereabouts.ts';
 import { makeListPage, type RecordPage } from './list-resource.ts';
 import type { RunLoader } from './run-loader.ts';
-import type { SyncDeps, Walked } from './walk.ts';
+import type { SyncDeps, Walked, WalkInput } from './walk.ts';
 import { walkAside } from './walk-aside.ts';
 
 /** More rows than this, and more than the share, gone at once are not believed without being told to. */
@@ -20,13 +19,9 @@ const BELIEVED_SHARE = 0.02;
 /** Up to so many rows are looked for one by one; for more, a second walk is read: the exact one. */
 const HANDFUL = 10;
 
-interface SettleInput {
-  readonly run: SyncRun;
+interface SettleInput extends Omit<WalkInput, 'concurrency'> {
   readonly resource: ListedResource;
   readonly loader: RunLoader;
-  readonly limit: number;
-  readonly acceptDeletes: boolean;
-  readonly signal: AbortSignal | undefined;
 }
 
 /**
