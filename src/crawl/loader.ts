@@ -1,38 +1,42 @@
-// A bounded buffer between reading and loading: the next page is read while earlier ones are loaded, and pages that
-// arrive faster than they are loaded go into one batch. Keeps order; holds at most `capacity` pages.
+// A bounded buffer between reading and loading: pages are read while earlier ones are loaded, and pages that arrive
+// fast go into one batch. Keeps order; holds at most two batches, one that is loaded and one that is gathered.
 
 import type { Checkpoint, CrawlDeps, Loaded, Page } from './page.ts';
 
-/**
- * Ten pages are a thousand records: enough for a set-based load to pay, little enough to hold in memory. Measured on
- * 100,000 referrals, two to six runs each beside other work: 5 pages 3.1 to 3.4 s, 10 pages 2.7 to 3.9 s, 20 pages 2.5
- * to 2.8 s, 40 pages 3.2 to 3.5 s and some 50 MB more. So 20 may be a little better; 10 was kept for the memory. Four
- * pages in flight: 2.6 to 3.1 s beside 2.6 to 2.8 s with one.
- */
-const CAPACITY_PAGES = 10;
+/** Enough for a set-based load to pay, little enough to hold in memory and to lose. */
+const BATCH_PAGES = 20;
+/** How long a batch is gathered. Under a rate limit, where pages come seldom, each then is a batch of its own. */
+const GATHER_MS = 50;
 
 export interface Loader<P extends Page> {
-  /** Accepts a page, waiting while the buffer is full. Throws: what loading an earlier page threw. */
+  /** Accepts a page, waiting while a whole batch waits. Throws: what loading an earlier page threw. */
   push(page: P, checkpoint: Checkpoint): Promise<void>;
   /** Gives back, once everything accepted is loaded, what the last batch gave back; null before the first. */
   drain(): Promise<Loaded | null>;
 }
 
 /** Gives back a loader. After a failed load nothing further is loaded, and every call throws its error. */
-export function makeLoader<P extends Page>(
-  load: CrawlDeps<P>['load'],
-  capacity: number = CAPACITY_PAGES,
-): Loader<P> {
+export function makeLoader<P extends Page>(load: CrawlDeps<P>['load']): Loader<P> {
   let waiting: P[] = [];
   let checkpoint: Checkpoint | null = null;
   let loaded: Loaded | null = null;
   let running: Promise<void> | null = null;
   let failure: { error: unknown } | null = null;
+  /** Ends the gathering of the batch. */
+  let enough = Promise.withResolvers<void>();
+  /** Resolves when the batch that is gathered now is taken, and there is room for the next. */
+  let taken = Promise.withResolvers<void>();
 
   async function loadAllWaiting(): Promise<void> {
     while (waiting.length > 0 && checkpoint !== null) {
+      const timer = setTimeout(enough.resolve, GATHER_MS);
+      await enough.promise;
+      clearTimeout(timer);
+      enough = Promise.withResolvers();
       const batch = waiting;
       waiting = [];
+      taken.resolve();
+      taken = Promise.withResolvers();
       loaded = await load(batch, checkpoint);
     }
   }
@@ -44,23 +48,28 @@ export function makeLoader<P extends Page>(
       })
       .finally(() => {
         running = null;
+        taken.resolve();
+        // A page may have come after the last look and before this.
+        if (waiting.length > 0 && failure === null) start();
       });
-  }
-
-  async function drain(): Promise<Loaded | null> {
-    while (running !== null) await running;
-    if (failure !== null) throw failure.error;
-    return loaded;
   }
 
   return {
     async push(page, after) {
-      while (waiting.length >= capacity && running !== null) await running;
+      while (waiting.length >= BATCH_PAGES && failure === null) await taken.promise;
       if (failure !== null) throw failure.error;
       waiting.push(page);
       checkpoint = after;
+      if (waiting.length >= BATCH_PAGES) enough.resolve();
       start();
     },
-    drain,
+    async drain() {
+      while (running !== null) {
+        enough.resolve();
+        await running;
+      }
+      if (failure !== null) throw failure.error;
+      return loaded;
+    },
   };
 }

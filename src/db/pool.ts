@@ -22,7 +22,8 @@ export interface PoolSettings {
  *
  * Both are startup options, not statements, so no connection ever exists without them. (A pooler that drops startup
  * options, such as PgBouncer in transaction mode, cannot stand between.)
- * Values: bigint comes back as a number, and a value that a number would distort is an error; timestamptz comes back
+ * Values: bigint comes back as a number, and a value that a number would distort is an error, in an array
+ * too; timestamptz comes back
  * as ISO 8601 text in UTC with microseconds, because a Date would cut them; numeric stays text; json and jsonb are
  * parsed. Statement errors are pg's own, untouched.
  */
@@ -57,10 +58,14 @@ function withStartupOptions(url: string, schema: string): string {
   return address.href;
 }
 
+/** Of bigint[], which pg does not name. Source: pg_type.dat of Postgres. */
+const BIGINT_ARRAY = 1016;
+
 type TypeParser = (text: string) => unknown;
 
 const PARSERS: ReadonlyMap<number, TypeParser> = new Map<number, TypeParser>([
   [types.builtins.INT8, parseBigint],
+  [BIGINT_ARRAY, parseBigints],
   [types.builtins.TIMESTAMPTZ, parseInstant],
 ]);
 
@@ -75,6 +80,11 @@ function parseBigint(text: string): number {
     throw new RangeError(`the database returned ${text}, which a JavaScript number cannot hold`);
   }
   return value;
+}
+
+// '{1,2,3}': one dimension and no null, as everywhere here.
+function parseBigints(text: string): number[] {
+  return text === '{}' ? [] : text.slice(1, -1).split(',').map(parseBigint);
 }
 
 // '2026-01-02 03:04:05.678901+00' → '2026-01-02T03:04:05.678901Z'; the time zone is always UTC here.

@@ -1,7 +1,7 @@
 // The row types of every table, as the pool returns values: bigint as number, timestamptz as ISO 8601 text.
 // A test compares the mirrored ones with the database; the meaning of each column stands in its comment there.
 
-import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely';
 import type { Instant } from '../api/slot.ts';
 
 interface MirrorMetadata {
@@ -15,6 +15,11 @@ interface MirrorMetadata {
 /** Written as JSON text, read as a parsed value. */
 type Json = JSONColumnType<object>;
 
+/** Of the tables whose lists a sync walks. */
+interface Numbered {
+  _row_number: GeneratedAlways<number>;
+}
+
 interface Times {
   created_at: Instant | null;
   updated_at: Instant | null;
@@ -25,7 +30,7 @@ export interface CampaignsTable extends MirrorMetadata, Times {
   name: string | null;
 }
 
-export interface AffiliatesTable extends MirrorMetadata, Times {
+export interface AffiliatesTable extends MirrorMetadata, Times, Numbered {
   id: string;
   first_name: string | null;
   last_name: string | null;
@@ -56,7 +61,7 @@ export interface LinksTable extends MirrorMetadata {
   conversions: number | null;
 }
 
-export interface ReferralsTable extends MirrorMetadata, Times {
+export interface ReferralsTable extends MirrorMetadata, Times, Numbered {
   id: string;
   affiliate_id: string | null;
   link_id: string | null;
@@ -130,9 +135,9 @@ export interface SyncRunsTable {
   finished_at: Instant | null;
 }
 
-export interface SeenIdsTable {
+export interface SeenRowsTable {
   run_id: number;
-  record_id: string;
+  row_numbers: number[];
 }
 
 export interface CoveredCountersTable {
@@ -194,7 +199,7 @@ export interface Tables {
   sales: SalesTable;
   commissions: CommissionsTable;
   sync_runs: SyncRunsTable;
-  seen_ids: SeenIdsTable;
+  seen_rows: SeenRowsTable;
   covered_counters: CoveredCountersTable;
   rejected_records: RejectedRecordsTable;
   schema_drift: SchemaDriftTable;

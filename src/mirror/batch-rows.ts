@@ -1,19 +1,20 @@
 // The rows of a batch, one per record: what was observed twice in the batch is one row that says both.
 // Knows nothing of statements.
 
-import { LOAD_ORDER, type MirroredTable } from './mirrored-tables.ts';
+import { COLUMN_NAMES, LOAD_ORDER, type MirroredTable } from './mirrored-tables.ts';
 import type { MirrorRow } from './rows-of-record.ts';
 
 /** Rows of one table that carry the same columns. */
 export interface RowGroup {
   readonly table: MirroredTable;
-  readonly columns: readonly string[];
+  /** The places of the columns that they carry. */
+  readonly places: readonly number[];
   readonly rows: readonly MirrorRow[];
 }
 
 export interface BatchRows {
   add(row: MirrorRow): void;
-  /** Gives back the groups of each table that has rows, tables in load order, rows ordered by id. */
+  /** Gives back the groups of each table that has rows, tables in load order. */
   groups(): readonly (readonly RowGroup[])[];
 }
 
@@ -44,35 +45,28 @@ function merge(held: MirrorRow, row: MirrorRow): MirrorRow {
   const [older, newer] = row.observedAtMicros >= held.observedAtMicros ? [held, row] : [row, held];
   return {
     ...newer,
-    columns: { ...older.columns, ...newer.columns },
+    values: newer.values.map((value, place) => (value === undefined ? older.values[place] : value)),
     extra: older.extra === null ? newer.extra : { ...older.extra, ...newer.extra },
   };
 }
 
 function groupByColumns(table: MirroredTable, byId: ReadonlyMap<string, MirrorRow>): RowGroup[] {
-  const groups = new Map<string, { columns: string[]; rows: MirrorRow[] }>();
-  let last: { columns: string[]; rows: MirrorRow[] } | null = null;
-  for (const row of [...byId.values()].sort((left, right) => (left.id < right.id ? -1 : 1))) {
-    // Records of one list carry the same fields in the same order, as a rule: compare before sorting.
-    if (last === null || !hasColumns(row, last.columns)) last = groupOf(groups, row);
-    last.rows.push(row);
+  // By the columns that are carried, as bits: no table has as many columns as a number has bits.
+  const groups = new Map<number, MirrorRow[]>();
+  for (const row of byId.values()) {
+    const { values } = row;
+    let carried = 0;
+    for (let place = 0; place < values.length; place += 1) {
+      if (values[place] !== undefined) carried |= 1 << place;
+    }
+    const rows = groups.get(carried);
+    if (rows === undefined) groups.set(carried, [row]);
+    else rows.push(row);
   }
-  return [...groups.values()].map((group) => ({ table, ...group }));
-}
-
-function groupOf(groups: Map<string, { columns: string[]; rows: MirrorRow[] }>, row: MirrorRow) {
-  const columns = Object.keys(row.columns).sort();
-  const key = columns.join(',');
-  let group = groups.get(key);
-  if (group === undefined) {
-    group = { columns, rows: [] };
-    groups.set(key, group);
-  }
-  return group;
-}
-
-function hasColumns(row: MirrorRow, columns: readonly string[]): boolean {
-  let count = 0;
-  for (const _ in row.columns) count += 1;
-  return count === columns.length && columns.every((column) => column in row.columns);
+  const places = COLUMN_NAMES[table].map((_, place) => place);
+  return [...groups].map(([carried, rows]) => ({
+    table,
+    places: places.filter((place) => (carried & (1 << place)) !== 0),
+    rows,
+  }));
 }

@@ -1,4 +1,4 @@
-// Loads pages of records into their tables: one statement per table, in the caller's transaction.
+// Loads pages that were read into their tables: one statement per table, in the caller's transaction.
 // Knows what a batch does to the mirror; refuses to know how pages are fetched and when a run is at its end.
 //
 // Times. A row's _first_seen_at and _changed_at are times of observation, like _observed_at: a load gives the same
@@ -6,43 +6,32 @@
 // it (`touch` is for single reads, which must stand against every older page). The price: content that flips there
 // and back between three answers, and whose middle answer commits last, ends as the middle one until the next sync.
 
-import { setImmediate } from 'node:timers/promises';
 import { CompiledQuery } from 'kysely';
-import type { Instant } from '../api/slot.ts';
+import type { ListedResource } from '../contract/resources.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { makeBatchRows, type RowGroup } from './batch-rows.ts';
-import { toBinaryArray, toInstantArray, toMicros } from './binary-array.ts';
-import type { DriftWatch } from './drift-watch.ts';
-import { markGoneLinks, type NamedLinks, readNamedLinks } from './gone-links.ts';
-import type { CacheBatch, LoadedCache } from './loaded-cache.ts';
+import { toBinaryArray, toInstantArray } from './binary-array.ts';
+import { countMet, type LoadRun } from './count-met.ts';
+import { markGoneLinks } from './gone-links.ts';
 import { lockForLoading } from './loading-lock.ts';
-import { COLUMNS, type MirroredTable } from './mirrored-tables.ts';
-import { parseRecord, usableId } from './parse-record.ts';
-import { type Rejection, recordRejections } from './rejected-records.ts';
-import { markSeen } from './seen-ids.ts';
-import { upsertStatement } from './upsert-statement.ts';
+import { COLUMN_NAMES, COLUMN_TYPES } from './mirrored-tables.ts';
+import type { LoadedResource, ReadPage } from './read-page.ts';
+import { recordRejections } from './rejected-records.ts';
+import { saveSeenRows } from './seen-rows.ts';
+import { type Upserted, type UpsertShape, upsertStatement } from './upsert-statement.ts';
 
 /** Up to here loads work beside each other, as payments do; a page of a list works alone and faster. */
 const SMALL_LOAD_RECORDS = 20;
 
-export interface ObservedPage {
-  /** When the request was granted its slot: the page knows of nothing that happened later. */
-  readonly observedAt: Instant;
-  /** As the program sent them, in the contract's spelling. */
-  readonly records: readonly unknown[];
-}
-
-export interface LoadInput {
-  /** Null for a single read outside a run: nothing is noted as seen then. */
-  readonly runId: number | null;
-  readonly resource: 'affiliates' | 'referrals' | 'commissions';
-  readonly pages: readonly ObservedPage[];
-  /** Nested records that the run need not load again. Make one per run; call `afterCommit`. */
-  readonly cache?: LoadedCache;
-  readonly drift?: DriftWatch;
+export type LoadInput = {
+  readonly pages: readonly ReadPage[];
   /** Makes unchanged rows take the time of this observation: nothing older can overwrite them afterwards. */
   readonly touch?: boolean;
-}
+} & (
+  | { readonly run: LoadRun; readonly resource: ListedResource }
+  /** Outside a run nothing is noted as seen. */
+  | { readonly run: null; readonly resource: LoadedResource }
+);
 
 /** How each record was counted: seen is always the sum of the five after it. */
 export interface LoadCounts {
@@ -57,7 +46,7 @@ export interface LoadCounts {
 export interface LoadResult extends LoadCounts {
   /** Identifiers that the run had not met before, rejected records included. */
   readonly fresh: number;
-  /** Rejected records without a usable identifier: they exist upstream, but no seen id stands for them. */
+  /** Rejected records without a usable identifier: they exist upstream, but no identifier stands for them. */
   readonly anonymousRejected: number;
   /** Call once the transaction is committed, and only then. */
   afterCommit(): void;
@@ -72,113 +61,60 @@ export interface LoadResult extends LoadCounts {
  * Idempotent: yes; the second load of the same pages writes no row.
  */
 export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Promise<LoadResult> {
-  const { runId, resource, touch = false } = input;
-  const cache = input.cache?.openBatch() ?? null;
-  const ids = usableIds(input.pages);
-  const isLarge = countRecords(input.pages) > SMALL_LOAD_RECORDS;
-  const markIds = async () => (runId === null ? [] : markSeen(trx, runId, ids));
-  const readRows = async () => {
-    const batch = readPages(input, cache);
-    return { ...batch, groups: batch.rows.groups() };
-  };
-
-  let isAlone = isLarge;
-  let batch: Awaited<ReturnType<typeof readRows>>;
-  let known: readonly string[];
-  if (isLarge) {
-    // The records are checked while Postgres notes their identifiers: half of the checking costs no time that way.
-    await lockForLoading(trx, { isAlone, runId });
-    const marking = markIds();
-    [known, batch] = await Promise.all([marking, setImmediate().then(readRows)]);
-  } else {
-    batch = await readRows();
-    isAlone = batch.groups.some((ofTable) => ofTable.length > 1);
-    await lockForLoading(trx, { isAlone, runId });
-    known = await markIds();
+  const { pages, run, resource, touch = false } = input;
+  const rows = makeBatchRows();
+  for (const page of pages) for (const row of page.rows) rows.add(row);
+  const groups = rows.groups();
+  const seen = pages.reduce((count, { ids }) => count + ids.length, 0);
+  const isAlone = run !== null || seen > SMALL_LOAD_RECORDS || groups.some((ofTable) => ofTable.length > 1);
+  await lockForLoading(trx, { isAlone, runId: run?.id ?? null });
+  const own: Upserted[] = [];
+  for (const group of groups.flat()) {
+    const isNumbered = run !== null && group.table === resource;
+    const how = isNumbered ? 'numbered' : isAlone ? 'alone' : 'beside';
+    const upserted = await loadGroup(trx, group, { how, touch });
+    if (group.table === resource) own.push(upserted);
   }
-  const written: Written = { inserted: 0, updated: 0, known: 0 };
-  for (const group of batch.groups.flat()) {
-    const result = await loadGroup(trx, group, { isAlone, touch, known });
-    if (group.table !== resource) continue;
-    written.inserted += result.inserted;
-    written.updated += result.updated;
-    written.known += result.written_known;
-  }
-  await markGoneLinks(trx, batch.namedLinks);
-  const { recorded, anonymous } = await recordRejections(trx, { runId, resource }, batch.rejections);
+  await markGoneLinks(
+    trx,
+    pages.flatMap(({ namedLinks }) => namedLinks),
+  );
+  const rejections = pages.flatMap((page) => page.rejections);
+  const valid = groups.flat().flatMap((group) => (group.table === resource ? group.rows : []));
+  const met = await countMet(trx, input, { valid: valid.map(({ id }) => id), rejections, upserted: own });
+  const { recorded, anonymous } = await recordRejections(
+    trx,
+    { runId: run?.id ?? null, resource },
+    rejections,
+  );
+  if (run !== null) await saveSeenRows(trx, run.id, met.newNumbers);
 
-  const knownIds = new Set(known);
-  const freshValid = batch.validIds.size - [...batch.validIds].filter((id) => knownIds.has(id)).length;
-  const unchanged = freshValid - (written.inserted + written.updated - written.known);
+  const inserted = sum(own, (upserted) => upserted.inserted);
+  const updated = sum(own, (upserted) => upserted.updated);
+  const unchanged = met.freshValid - (inserted + updated - met.writtenAgain);
   return {
-    seen: batch.seen,
-    inserted: written.inserted,
-    updated: written.updated,
+    seen,
+    inserted,
+    updated,
     unchanged,
     rejected: recorded,
-    repeated: batch.seen - written.inserted - written.updated - unchanged - recorded,
-    fresh: ids.length - known.length,
+    repeated: seen - inserted - updated - unchanged - recorded,
+    fresh: met.freshValid + met.freshRejected,
     anonymousRejected: anonymous,
-    afterCommit: () => cache?.learn(),
+    afterCommit: () => run?.seen.add(met.newNumbers),
   };
-}
-
-interface Written {
-  inserted: number;
-  updated: number;
-  known: number;
-}
-
-function countRecords(pages: readonly ObservedPage[]): number {
-  return pages.reduce((count, { records }) => count + records.length, 0);
-}
-
-function usableIds(pages: readonly ObservedPage[]): readonly string[] {
-  const ids = new Set<string>();
-  for (const { records } of pages) {
-    for (const record of records) {
-      const id = usableId(record);
-      if (id !== null) ids.add(id);
-    }
-  }
-  return [...ids];
-}
-
-function readPages({ resource, pages, drift }: LoadInput, cache: CacheBatch | null) {
-  const rows = makeBatchRows();
-  const validIds = new Set<string>();
-  const rejections: Rejection[] = [];
-  const namedLinks: NamedLinks[] = [];
-  let seen = 0;
-  for (const { observedAt, records } of pages) {
-    const observedAtMicros = toMicros(observedAt);
-    seen += records.length;
-    for (const record of records) {
-      const parsed = parseRecord({ cache, drift: drift ?? null }, resource, record, observedAtMicros);
-      if ('rows' in parsed) {
-        validIds.add(parsed.id);
-        for (const row of parsed.rows) rows.add(row);
-        const links = resource === 'affiliates' ? readNamedLinks(record, observedAt) : null;
-        if (links !== null) namedLinks.push(links);
-      } else {
-        rejections.push({ ...parsed, payload: record, observedAt });
-      }
-    }
-  }
-  return { rows, validIds, rejections, namedLinks, seen };
 }
 
 async function loadGroup(
   trx: DatabaseTransaction,
-  { table, columns, rows }: RowGroup,
-  options: { isAlone: boolean; touch: boolean; known: readonly string[] },
-): Promise<{ inserted: number; updated: number; written_known: number }> {
-  const { isAlone, touch, known } = options;
+  { table, places, rows }: RowGroup,
+  { how, touch }: Pick<UpsertShape, 'how' | 'touch'>,
+): Promise<Upserted> {
   const hasExtra = rows.some(({ extra }) => extra !== null);
-  const parameters = columns.map((column) =>
+  const parameters = places.map((place) =>
     toBinaryArray(
-      typeOf(table, column),
-      rows.map((row) => row.columns[column]),
+      typeAt(table, place),
+      rows.map(({ values }) => values[place]),
     ),
   );
   if (hasExtra) {
@@ -190,15 +126,20 @@ async function loadGroup(
     );
   }
   parameters.push(toInstantArray(rows.map(({ observedAtMicros }) => observedAtMicros)));
-  parameters.push(toBinaryArray('text', known));
-  const answer = await trx.executeQuery<{ inserted: number; updated: number; written_known: number }>(
-    CompiledQuery.raw(upsertStatement({ table, columns, hasExtra, isAlone, touch }), parameters),
+  const answer = await trx.executeQuery<Upserted>(
+    CompiledQuery.raw(upsertStatement({ table, places, hasExtra, how, touch }), parameters),
   );
-  return answer.rows[0] ?? { inserted: 0, updated: 0, written_known: 0 };
+  const [upserted] = answer.rows;
+  if (upserted === undefined) throw new TypeError(`the load of ${table} gave back no counts`);
+  return upserted;
 }
 
-function typeOf(table: MirroredTable, column: string) {
-  const type = COLUMNS[table].get(column);
-  if (type === undefined) throw new TypeError(`${table} has no column ${column}`);
+function typeAt(table: RowGroup['table'], place: number) {
+  const type = COLUMN_TYPES[table][COLUMN_NAMES[table][place] ?? ''];
+  if (type === undefined) throw new TypeError(`${table} has no column ${place}`);
   return type;
+}
+
+function sum<T>(items: readonly T[], count: (item: T) => number): number {
+  return items.reduce((total, item) => total + count(item), 0);
 }

@@ -89,12 +89,16 @@ export type MirroredTable = keyof typeof MIRRORED_TABLES;
 /** The tables in the order of MIRRORED_TABLES, which every load keeps: two loads then never wait for each other. */
 export const LOAD_ORDER = Object.keys(MIRRORED_TABLES) as readonly MirroredTable[];
 
-/** The same columns by table, for looking them up by a field's name. */
-export const COLUMNS: Readonly<Record<MirroredTable, ReadonlyMap<string, ColumnType>>> = {
-  campaigns: new Map(Object.entries(MIRRORED_TABLES.campaigns)),
-  affiliates: new Map(Object.entries(MIRRORED_TABLES.affiliates)),
-  links: new Map(Object.entries(MIRRORED_TABLES.links)),
-  referrals: new Map(Object.entries(MIRRORED_TABLES.referrals)),
-  sales: new Map(Object.entries(MIRRORED_TABLES.sales)),
-  commissions: new Map(Object.entries(MIRRORED_TABLES.commissions)),
+/** The names of each table's columns in order: a row's values stand in this order. */
+export const COLUMN_NAMES: Readonly<Record<MirroredTable, readonly string[]>> = {
+  campaigns: Object.keys(MIRRORED_TABLES.campaigns),
+  affiliates: Object.keys(MIRRORED_TABLES.affiliates),
+  links: Object.keys(MIRRORED_TABLES.links),
+  referrals: Object.keys(MIRRORED_TABLES.referrals),
+  sales: Object.keys(MIRRORED_TABLES.sales),
+  commissions: Object.keys(MIRRORED_TABLES.commissions),
 };
+
+/** The types of the same columns by name. */
+export const COLUMN_TYPES: Readonly<Record<MirroredTable, Readonly<Record<string, ColumnType>>>> =
+  MIRRORED_TABLES;

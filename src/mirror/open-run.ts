@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { RunMode } from '../db/tables.ts';
 import { restartWalk } from './restart-walk.ts';
-import { countSeen } from './seen-ids.ts';
+import { hasSeenRows } from './seen-rows.ts';
 import { type SyncRun, startRun } from './sync-runs.ts';
 
 /**
@@ -19,7 +19,7 @@ const RESUMABLE_HOURS = 6;
  * checkpoint; else a new one.
  *
  * A run that is taken up has its attempt number raised, so that its former process can commit nothing more. Where a
- * crash of Postgres emptied the seen ids, its checkpoint is dropped: the walk starts over.
+ * crash of Postgres emptied the seen rows, its checkpoint is dropped: the walk starts over.
  */
 export async function openRun(
   db: Database,
@@ -54,7 +54,7 @@ export async function openRun(
 }
 
 async function forgetLostWalk(db: Database, run: SyncRun): Promise<SyncRun> {
-  return (await countSeen(db, run.id)) >= run.distinct_seen ? run : restartWalk(db, run.id);
+  return run.distinct_seen === 0 || (await hasSeenRows(db, run.id)) ? run : restartWalk(db, run.id);
 }
 
 async function giveUpOldRuns(db: Database, resource: string): Promise<void> {
@@ -66,7 +66,7 @@ async function giveUpOldRuns(db: Database, resource: string): Promise<void> {
       .where('state', '=', 'running')
       .execute();
     await trx
-      .deleteFrom('seen_ids')
+      .deleteFrom('seen_rows')
       .where('run_id', 'in', (eb) => eb.selectFrom('sync_runs').select('id').where('resource', '=', resource))
       .execute();
   });

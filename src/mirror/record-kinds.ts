@@ -8,44 +8,46 @@ import { commissionSchema } from '../contract/commission.ts';
 import { linkSchema } from '../contract/link.ts';
 import { customerSchema, referralSchema } from '../contract/referral.ts';
 import { saleSchema } from '../contract/sale.ts';
-import type { MirroredTable } from './mirrored-tables.ts';
+import { COLUMN_NAMES, type MirroredTable } from './mirrored-tables.ts';
+import { makeQuickCheck, type QuickCheck } from './quick-check.ts';
 
-export interface Nesting {
+/** A field, and the place of its column among the table's. */
+export interface Placed {
   readonly field: string;
+  readonly place: number;
+}
+
+/** Of a nested record, the place is that of `<field>_id`; a list's records point back by a column of their own. */
+export interface Nesting extends Placed {
   readonly table: MirroredTable;
-  /** A list's records point back by their own column; a single one is pointed to by `column`. */
   readonly isList: boolean;
-  /** `<field>_id`, put together once, not anew for each record. */
-  readonly column: string;
 }
 
 export interface RecordKind {
   readonly table: MirroredTable;
   /** Checks the record's own fields; nested records are checked as records of their own kind. */
   readonly schema: z.ZodType;
+  /** Passes most records that the schema accepts, fast; see quick-check.ts. */
+  readonly isPlain: QuickCheck;
   readonly nested: readonly Nesting[];
   readonly nestedFields: readonly string[];
   /** Every field that the schema above knows. */
   readonly ownFields: ReadonlySet<string>;
+  /** The own fields that have a column: all but the customer. */
+  readonly placed: readonly Placed[];
+  /** The customer is no record: its fields become columns of the referral. Empty in every other kind. */
+  readonly customer: readonly Placed[];
+  /** Where the affiliate that a record belongs to is kept; -1 where the kind has no such column. */
+  readonly ownerPlace: number;
   /** Own fields that the contract's tables promise in every record; a nested view may be shorter. */
   readonly promised: readonly string[];
 }
 
-const one = (field: string, table: MirroredTable): Nesting => ({
-  field,
-  table,
-  isList: false,
-  column: `${field}_id`,
-});
+const CUSTOMER = 'customer';
 
-const many = (field: string, table: MirroredTable): Nesting => ({ ...one(field, table), isList: true });
+export const CUSTOMER_FIELDS: readonly string[] = Object.keys(customerSchema.shape);
 
-/** The customer is no record: its fields become columns of the referral. By field: customer_platform and so on. */
-export const CUSTOMER_COLUMNS: ReadonlyMap<string, string> = new Map(
-  Object.keys(customerSchema.shape).map((field) => [field, `customer_${field}`]),
-);
-
-export const CUSTOMER_FIELDS: readonly string[] = [...CUSTOMER_COLUMNS.keys()];
+type NestedIn = readonly [field: string, table: MirroredTable, how: 'one' | 'list'];
 
 export const RECORD_KINDS: Readonly<Record<MirroredTable, RecordKind>> = {
   campaigns: makeKind('campaigns', campaignSchema, []),
@@ -53,16 +55,28 @@ export const RECORD_KINDS: Readonly<Record<MirroredTable, RecordKind>> = {
   affiliates: makeKind(
     'affiliates',
     affiliateSchema,
-    [one('campaign', 'campaigns'), many('links', 'links')],
+    [
+      ['campaign', 'campaigns', 'one'],
+      ['links', 'links', 'list'],
+    ],
     ['state', 'commission_stats'],
   ),
   links: makeKind('links', linkSchema, []),
-  referrals: makeKind('referrals', referralSchema, [one('affiliate', 'affiliates'), one('link', 'links')]),
-  sales: makeKind('sales', saleSchema, [one('referral', 'referrals'), one('affiliate', 'affiliates')]),
+  referrals: makeKind('referrals', referralSchema, [
+    ['affiliate', 'affiliates', 'one'],
+    ['link', 'links', 'one'],
+  ]),
+  sales: makeKind('sales', saleSchema, [
+    ['referral', 'referrals', 'one'],
+    ['affiliate', 'affiliates', 'one'],
+  ]),
   commissions: makeKind(
     'commissions',
     commissionSchema,
-    [one('campaign', 'campaigns'), one('sale', 'sales')],
+    [
+      ['campaign', 'campaigns', 'one'],
+      ['sale', 'sales', 'one'],
+    ],
     ['state', 'voided_at'],
   ),
 };
@@ -70,17 +84,33 @@ export const RECORD_KINDS: Readonly<Record<MirroredTable, RecordKind>> = {
 function makeKind(
   table: MirroredTable,
   schema: z.ZodObject,
-  nested: readonly Nesting[],
+  nested: readonly NestedIn[],
   unpromised: readonly string[] = [],
 ): RecordKind {
-  const nestedFields = nested.map(({ field }) => field);
+  const nestedFields = nested.map(([field]) => field);
   const own = Object.entries(schema.shape).filter(([field]) => !nestedFields.includes(field));
+  const ownFields = own.map(([field]) => field);
+  const ownSchema = z.looseObject(Object.fromEntries(own));
+  const placeOf = (column: string) => COLUMN_NAMES[table].indexOf(column);
   return {
     table,
-    schema: z.looseObject(Object.fromEntries(own)),
-    nested,
+    schema: ownSchema,
+    isPlain: makeQuickCheck(ownSchema),
+    nested: nested.map(([field, of, how]) => ({
+      field,
+      table: of,
+      isList: how === 'list',
+      place: placeOf(`${field}_id`),
+    })),
     nestedFields,
-    ownFields: new Set(own.map(([field]) => field)),
-    promised: own.map(([field]) => field).filter((field) => !unpromised.includes(field)),
+    ownFields: new Set(ownFields),
+    placed: ownFields
+      .filter((field) => field !== CUSTOMER)
+      .map((field) => ({ field, place: placeOf(field) })),
+    customer: ownFields.includes(CUSTOMER)
+      ? CUSTOMER_FIELDS.map((field) => ({ field, place: placeOf(`${CUSTOMER}_${field}`) }))
+      : [],
+    ownerPlace: placeOf('affiliate_id'),
+    promised: ownFields.filter((field) => !unpromised.includes(field)),
   };
 }

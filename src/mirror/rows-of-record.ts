@@ -1,21 +1,20 @@
 // Turns one checked record into the row of its table. Knows columns, fields and what is left over; no nested
 // record, no statement.
 
-import { COLUMNS, type MirroredTable } from './mirrored-tables.ts';
-import { CUSTOMER_COLUMNS, type RecordKind } from './record-kinds.ts';
+import { COLUMN_NAMES, type MirroredTable } from './mirrored-tables.ts';
+import type { Placed, RecordKind } from './record-kinds.ts';
 
 /** A record that was checked: an object with an identifier. */
 export type CheckedRecord = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/**
- * Shape: only the columns that the record carried. A column that is absent says nothing, and the load leaves it
- * alone: a nested record is a partial view.
- */
 export interface MirrorRow {
   readonly table: MirroredTable;
   readonly id: string;
-  /** Columns of the table by name, id included. */
-  readonly columns: Record<string, unknown>;
+  /**
+   * In the order of the table's columns. What the record did not carry is undefined, says nothing, and is left alone
+   * by the load: a nested record is a partial view.
+   */
+  readonly values: unknown[];
   /** Fields that the contract does not know; null where there are none. */
   readonly extra: Readonly<Record<string, unknown>> | null;
   /** Microseconds since 1970. */
@@ -28,40 +27,49 @@ export interface MirrorRow {
  */
 export function toRow(kind: RecordKind, record: CheckedRecord, observedAtMicros: number): MirrorRow {
   const { table } = kind;
-  const columns: Record<string, unknown> = {};
-  const extra: [string, unknown][] = [];
-  for (const field of Object.keys(record)) {
-    const value = record[field];
-    if (!kind.ownFields.has(field)) {
-      if (!kind.nestedFields.includes(field)) extra.push([field, value]);
-    } else if (COLUMNS[table].has(field)) {
-      columns[field] = value;
-    } else {
-      // The customer is the one own field that is no column.
-      const unknown = addCustomer(columns, value);
-      if (unknown.length > 0) extra.push([field, Object.fromEntries(unknown)]);
-    }
+  const values: unknown[] = new Array(COLUMN_NAMES[table].length).fill(undefined);
+  place(kind.placed, record, values);
+  const extra = unknownFields(record, kind.ownFields, kind.nestedFields);
+  if (kind.customer.length > 0) {
+    const unknown = addCustomer(kind.customer, record['customer'], values);
+    if (unknown !== null) extra.push(['customer', unknown]);
   }
   return {
     table,
     id: record.id,
-    columns,
+    values,
     extra: extra.length === 0 ? null : Object.fromEntries(extra),
     observedAtMicros,
   };
 }
 
-function addCustomer(columns: Record<string, unknown>, customer: unknown): [string, unknown][] {
-  if (customer === null || typeof customer !== 'object') {
-    for (const column of CUSTOMER_COLUMNS.values()) columns[column] = null;
-    return [];
+function place(fields: readonly Placed[], from: Readonly<Record<string, unknown>>, values: unknown[]): void {
+  for (const { field, place } of fields) values[place] = from[field];
+}
+
+/** Gives back what the customer carries beyond its columns; null where there is nothing. */
+function addCustomer(columns: readonly Placed[], customer: unknown, values: unknown[]): object | null {
+  if (customer === undefined) return null;
+  if (customer === null) {
+    for (const { place } of columns) values[place] = null;
+    return null;
   }
+  place(columns, customer as Readonly<Record<string, unknown>>, values);
+  const known = new Set(columns.map(({ field }) => field));
+  const unknown = unknownFields(customer, known, []);
+  return unknown.length === 0 ? null : Object.fromEntries(unknown);
+}
+
+function unknownFields(
+  record: object,
+  known: ReadonlySet<string>,
+  nested: readonly string[],
+): [string, unknown][] {
   const unknown: [string, unknown][] = [];
-  for (const field of Object.keys(customer)) {
-    const value: unknown = customer[field as keyof typeof customer];
-    const column = CUSTOMER_COLUMNS.get(field);
-    if (column === undefined) unknown.push([field, value]);
-    else columns[column] = value;
+  for (const field in record) {
+    if (!known.has(field) && !nested.includes(field)) {
+      unknown.push([field, record[field as keyof typeof record]]);
+    }
   }
   return unknown;
 }

@@ -6,6 +6,7 @@ import type { Database, DatabaseTransaction } from '../db/database.ts';
 import type { RunMode, SyncRunsTable } from '../db/tables.ts';
 import { Busy } from '../errors.ts';
 import type { LoadCounts } from './load-batch.ts';
+import { forgetSeenRows } from './seen-rows.ts';
 
 export type SyncRun = Selectable<SyncRunsTable>;
 
@@ -48,7 +49,7 @@ export interface Progress {
 
 /**
  * Adds to the run's figures, replaces its checkpoint, and gives back the run as it is now. Belongs into the
- * transaction that holds the batch's rows and seen ids.
+ * transaction that holds the batch's rows and seen rows.
  *
  * Throws: Busy where the run has ended already, or another process has taken it over.
  */
@@ -118,7 +119,7 @@ export async function finishRun(
     .returningAll()
     .executeTakeFirst();
   if (ended === undefined) throw takenOver(run.id);
-  await trx.deleteFrom('seen_ids').where('run_id', '=', run.id).execute();
+  await forgetSeenRows(trx, run.id);
   return ended;
 }
 

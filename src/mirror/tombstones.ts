@@ -2,19 +2,17 @@
 
 import { CompiledQuery, sql } from 'kysely';
 import type { Instant } from '../api/slot.ts';
+import type { ListedResource } from '../contract/resources.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { toBinaryArray } from './binary-array.ts';
 import { markLinksOfGone } from './gone-links.ts';
 import { lockForLoading } from './loading-lock.ts';
-
-type TombstonedResource = 'affiliates' | 'referrals' | 'commissions';
+import type { SeenRows } from './seen-rows.ts';
 
 export interface Missing {
   /** Living rows of the resource. */
   readonly living: number;
-  /** Those of them that the run did not meet. */
-  readonly count: number;
-  /** Their identifiers in order, at most as many as were asked for. */
+  /** The identifiers of those that the run did not meet, in order. */
   readonly ids: readonly string[];
 }
 
@@ -24,23 +22,24 @@ export interface Missing {
  */
 export async function findMissing(
   database: Database | DatabaseTransaction,
-  { runId, resource, limit }: { runId: number; resource: TombstonedResource; limit: number },
+  { runId, resource, seen }: { runId: number; resource: ListedResource; seen: SeenRows },
 ): Promise<Missing> {
-  const table = sql.table(resource);
-  const unmet = sql`
-    from ${table} kept
-    where kept._deleted_at is null
-      and kept._observed_at < (select started_at from sync_runs where id = ${runId})
-      and not exists (select from seen_ids where run_id = ${runId} and record_id = kept.id)`;
-  const counted = await sql<{ living: number; count: number }>`
-    select (select count(*) from ${table} where _deleted_at is null) as living,
-           (select count(*) ${unmet}) as count`.execute(database);
-  const { living = 0, count = 0 } = counted.rows[0] ?? {};
-  if (count === 0) return { living, count, ids: [] };
-  const found = await sql<{ id: string }>`select kept.id ${unmet} order by kept.id limit ${limit}`.execute(
-    database,
-  );
-  return { living, count, ids: found.rows.map(({ id }) => id) };
+  const bits = seen.bits();
+  // `case`, because get_bit fails beyond the last bit, and Postgres may ask the parts of an `and` in any order.
+  const answer = await sql<Missing>`
+    select count(*) as living,
+      coalesce(array_agg(kept.id) filter (where kept.is_unmet and not exists (
+        select from rejected_records where run_id = ${runId} and record_id = kept.id
+      )), '{}') as ids
+    from (
+      select id,
+        _observed_at < (select started_at from sync_runs where id = ${runId})
+          and case when _row_number < ${bits.length * 8} then get_bit(${bits}, _row_number) = 0 else true end as is_unmet
+      from ${sql.table(resource)}
+      where _deleted_at is null
+    ) kept`.execute(database);
+  const { living = 0, ids = [] } = answer.rows[0] ?? {};
+  return { living, ids: ids.toSorted() };
 }
 
 /**
@@ -52,7 +51,7 @@ export async function applyTombstones(
   trx: DatabaseTransaction,
   input: {
     runId: number | null;
-    resource: TombstonedResource;
+    resource: ListedResource;
     ids: readonly string[];
     /** When the request that confirmed the deletion was granted its slot. */
     observedAt: Instant;

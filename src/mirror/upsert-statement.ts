@@ -11,24 +11,38 @@
 // whole of a table of up to 200,000 rows for each batch (1,500 ms in 100,000 referrals).
 // Not prepared under a name: a plan made on an empty table is kept and scans it when it is full (7,700 ms).
 
-import { COLUMNS, type MirroredTable } from './mirrored-tables.ts';
+import { COLUMN_NAMES, COLUMN_TYPES, type MirroredTable } from './mirrored-tables.ts';
 
 export interface UpsertShape {
   readonly table: MirroredTable;
-  /** The columns that the rows carry, id among them. */
-  readonly columns: readonly string[];
+  /** The places of the columns that the rows carry, that of the id among them. */
+  readonly places: readonly number[];
   /** Whether any row has fields that the contract does not know. */
   readonly hasExtra: boolean;
-  readonly isAlone: boolean;
+  /**
+   * `beside`: others may load meanwhile. `alone`: nobody does. `numbered`: the same, and the numbers of the rows come
+   * back; for tables that have such numbers.
+   */
+  readonly how: 'beside' | 'alone' | 'numbered';
   /** Whether an unchanged row takes the time of the observation all the same. */
   readonly touch: boolean;
+}
+
+/** The row that comes back. `inserted` and `updated` are counts; the numbers stay empty where nobody asked for them. */
+export interface Upserted {
+  readonly inserted: number;
+  readonly updated: number;
+  readonly inserted_numbers: readonly number[];
+  readonly updated_numbers: readonly number[];
+  /** Of every row that was there before, changed or not. */
+  readonly met_numbers: readonly number[];
 }
 
 /**
  * Gives back the statement's text.
  *
  * Shape: one array per column in order, then the extras (where there are any), then the observations in
- * timestamptz, then the ids whose writing is counted apart. One row comes back: inserted, updated, written_known.
+ * timestamptz. One row comes back: see Upserted.
  */
 export function upsertStatement(shape: UpsertShape): string {
   const key = JSON.stringify(shape);
@@ -45,13 +59,13 @@ export function upsertStatement(shape: UpsertShape): string {
 const STATEMENTS_KEPT = 500;
 const statements = new Map<string, string>();
 
-function buildStatement({ table, columns, hasExtra, isAlone, touch }: UpsertShape): string {
-  const types = COLUMNS[table];
-  const arrays = columns.map((column, index) => `unnest($${index + 1}::${types.get(column)}[]) as ${column}`);
+function buildStatement({ table, places, hasExtra, how, touch }: UpsertShape): string {
+  const columns = places.map((place) => COLUMN_NAMES[table][place] ?? '');
+  const types = COLUMN_TYPES[table];
+  const arrays = columns.map((column, index) => `unnest($${index + 1}::${types[column]}[]) as ${column}`);
   let parameter = columns.length;
   if (hasExtra) arrays.push(`unnest($${++parameter}::jsonb[]) as _extra`);
   arrays.push(`unnest($${++parameter}::timestamptz[]) as _observed_at`);
-  const knownIds = `$${++parameter}::text[]`;
 
   const content = columns.filter((column) => column !== 'id');
   const differs = (row: string) => {
@@ -78,38 +92,52 @@ function buildStatement({ table, columns, hasExtra, isAlone, touch }: UpsertShap
   const insert = `insert into ${table} as kept (${insertColumns}, _first_seen_at, _changed_at, _observed_at)
     select ${insertColumns}, _observed_at, _observed_at, _observed_at from compared`;
   const changed = 'kept._changed_at = kept._observed_at as is_changed';
-
-  const writing = isAlone
-    ? `inserted as (
-    ${insert} where is_new returning id
-  ), updated as (
-    update ${table} kept set ${assignments('compared')} from compared
-    where kept.id = compared.id and not compared.is_new and ${isDue('compared')}
-    returning kept.id, ${changed}
-  ), written as (
-    select id, true as is_new, true as is_changed from inserted
-    union all select id, false, is_changed from updated
-  )`
-    : `upserted as (
-    ${insert} order by id
-    on conflict (id) do update set ${assignments('excluded')} where ${isDue('excluded')}
-    returning kept.id, kept._first_seen_at = kept._observed_at as is_first, ${changed}
-  ), written as (
-    select id, is_first and compared.is_new as is_new, is_changed from upserted join compared using (id)
-  )`;
-  return `with incoming as (
+  const incoming = `with incoming as (
     select ${arrays.join(', ')}
-  ), compared as materialized (
+  )`;
+
+  if (how === 'beside') {
+    return `${incoming}, compared as materialized (
     select incoming.*, kept.id is null as is_new
     from incoming left join lateral (
       select * from ${table} where id = incoming.id offset 0
     ) kept on true
     where kept.id is null or (${isDue('incoming')})
-  ), ${writing}
+  ), upserted as (
+    ${insert} order by id
+    on conflict (id) do update set ${assignments('excluded')} where ${isDue('excluded')}
+    returning kept.id, kept._first_seen_at = kept._observed_at as is_first, ${changed}
+  ), written as (
+    select is_first and compared.is_new as is_new, is_changed from upserted join compared using (id)
+  )
   select count(*) filter (where is_new) as inserted,
          count(*) filter (where is_changed and not is_new) as updated,
-         count(*) filter (where is_changed and id = any(${knownIds})) as written_known
+         '{}'::bigint[] as inserted_numbers, '{}'::bigint[] as updated_numbers, '{}'::bigint[] as met_numbers
   from written`;
+  }
+  const number = how === 'numbered' ? 'kept._row_number' : 'null::bigint';
+  const numbersOf = (set: string, filter: string) =>
+    how === 'numbered'
+      ? `(select coalesce(array_agg(_row_number) filter (where ${filter}), '{}') from ${set})`
+      : `'{}'::bigint[]`;
+  return `${incoming}, compared as materialized (
+    select incoming.*, kept.id is null as is_new, ${number} as _row_number,
+      kept.id is not null and ${isDue('incoming')} as is_due
+    from incoming left join lateral (
+      select * from ${table} where id = incoming.id offset 0
+    ) kept on true
+  ), inserted as (
+    ${insert} where is_new returning ${number} as _row_number
+  ), updated as (
+    update ${table} kept set ${assignments('compared')} from compared
+    where kept.id = compared.id and compared.is_due and ${isDue('compared')}
+    returning ${number} as _row_number, ${changed}
+  )
+  select (select count(*) from inserted) as inserted,
+         (select count(*) from updated where is_changed) as updated,
+         ${numbersOf('inserted', 'true')} as inserted_numbers,
+         ${numbersOf('updated', 'is_changed')} as updated_numbers,
+         ${numbersOf('compared', 'not is_new')} as met_numbers`;
 }
 
 function mergedExtra(row: string): string {

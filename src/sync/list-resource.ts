@@ -1,15 +1,24 @@
 // Where the API meets the walk: a page of the list as positions and identities, with its records hung on.
 
+import { setImmediate } from 'node:timers/promises';
 import type { RequestEvent } from '../api/attempt-request.ts';
 import type { ApiClient } from '../api/client.ts';
 import type { Instant } from '../api/slot.ts';
 import type { Expansion, Filters, ListedResource } from '../contract/resources.ts';
 import type { CrawlDeps, Page } from '../crawl/page.ts';
-import { usableId } from '../mirror/parse-record.ts';
+import type { ObservedPage, ReadPage } from '../mirror/read-page.ts';
+import { usableId } from '../mirror/read-record.ts';
 
 export interface RecordPage extends Page {
-  readonly records: readonly unknown[];
+  /** What its records make, once they are read: while the next page is on its way. */
+  readonly read: Promise<ReadPage>;
   readonly askedAt: Instant;
+}
+
+export interface ListDeps {
+  readonly api: ApiClient;
+  readonly onRequest: (event: RequestEvent) => void;
+  readonly readPage: (page: ObservedPage) => ReadPage;
 }
 
 /** What a sync asks for with every record, so that one walk fills every table that it can. */
@@ -24,7 +33,7 @@ const EXPANSIONS: { readonly [R in ListedResource]: readonly Expansion<R>[] } = 
  * Positions come from the page number and limit that were answered, not from those that were asked for.
  */
 export function makeListPage<R extends ListedResource>(
-  { api, onRequest }: { api: ApiClient; onRequest: (event: RequestEvent) => void },
+  { api, onRequest, readPage }: ListDeps,
   resource: R,
   filters: Filters<R> = {},
 ): CrawlDeps<RecordPage>['listPage'] {
@@ -40,7 +49,7 @@ export function makeListPage<R extends ListedResource>(
       total: pagination.total_count,
       isLast: pagination.next_page === null,
       ids: data.map(usableId),
-      records: data,
+      read: setImmediate().then(() => readPage({ observedAt: askedAt, records: data })),
       askedAt,
     };
   };

@@ -1,4 +1,4 @@
-// Commits what a run read: rows, seen ids, figures and checkpoint in one transaction, or nothing of it.
+// Commits what a run read: rows, what was seen, figures and checkpoint in one transaction, or nothing of it.
 
 import type { RequestEvent } from '../api/attempt-request.ts';
 import type { ListedResource } from '../contract/resources.ts';
@@ -7,11 +7,16 @@ import type { Database } from '../db/database.ts';
 import { makeDriftWatch } from '../mirror/drift-watch.ts';
 import { type LoadCounts, type LoadResult, loadBatch } from '../mirror/load-batch.ts';
 import { makeLoadedCache } from '../mirror/loaded-cache.ts';
+import { type ObservedPage, type ReadPage, readPage } from '../mirror/read-page.ts';
+import { restartWalk } from '../mirror/restart-walk.ts';
+import type { SeenRows } from '../mirror/seen-rows.ts';
 import { type SyncRun, saveProgress } from '../mirror/sync-runs.ts';
 import type { RecordPage } from './list-resource.ts';
 import type { SyncProgress } from './run-summary.ts';
 
 export interface RunLoader {
+  /** Reads a page as it came; pages are to be loaded in the order in which they were read. */
+  readonly readPage: (page: ObservedPage) => ReadPage;
   readonly load: (pages: readonly RecordPage[], checkpoint: Checkpoint) => Promise<Loaded>;
   /** Loads pages of a narrowed list: neither the walk's checkpoint nor the list's total moves. */
   readonly loadAside: (pages: readonly RecordPage[]) => Promise<LoadedAside>;
@@ -22,8 +27,10 @@ export interface RunLoader {
   readonly saveRequests: () => Promise<void>;
   /** Whether the run rejected a record without a usable identifier: then no missing row is known to be gone. */
   readonly hasAnonymous: () => boolean;
-  /** From now on, records that were not repeated count as repeated: the list is read a second time. */
-  readonly readAgain: () => void;
+  /** Forgets what was met, since the list is read a second time; what does not change then counts as repeated. */
+  readonly readAgain: () => Promise<void>;
+  /** The rows that the run has met. */
+  readonly seen: SeenRows;
   readonly drift: ReturnType<typeof makeDriftWatch>;
 }
 
@@ -37,15 +44,24 @@ export interface RunLoaderDeps {
   readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
 }
 
-/** Gives back the loader of one run, or of its resumption; `anonymousBefore` is what its earlier attempts met. */
+/** What the run met before: nothing, or what its earlier attempts did. */
+export interface MetBefore {
+  readonly seen: SeenRows;
+  /** Rejected records without a usable identifier. */
+  readonly anonymous: number;
+}
+
+/** Gives back the loader of one run, or of its resumption. */
 export function makeRunLoader(
   { db, onProgress }: RunLoaderDeps,
-  { run, resource, anonymousBefore }: { run: SyncRun; resource: ListedResource; anonymousBefore: number },
+  { run, resource, before }: { run: SyncRun; resource: ListedResource; before: MetBefore },
 ): RunLoader {
   const cache = makeLoadedCache();
   const drift = makeDriftWatch();
   let requests = 0;
-  let anonymous = anonymousBefore;
+  const { seen } = before;
+  let anonymous = before.anonymous;
+  let hasRejected = run.rows_rejected > 0;
   let isSecondReading = false;
   let checkpoint: object | null = run.checkpoint;
 
@@ -54,13 +70,12 @@ export function makeRunLoader(
     walk: { checkpoint: object | null; total: number | null },
   ): Promise<LoadedAside> {
     const counted = requests;
+    const read = await Promise.all(pages.map((page) => page.read));
     const { result, saved } = await db.transaction().execute(async (trx) => {
       const result = await loadBatch(trx, {
-        runId: run.id,
+        run: { id: run.id, seen, hasRejected },
         resource,
-        pages: pages.map(({ askedAt, records }) => ({ observedAt: askedAt, records })),
-        cache,
-        drift,
+        pages: read,
       });
       const saved = await saveProgress(trx, run, {
         requests: counted,
@@ -76,6 +91,7 @@ export function makeRunLoader(
     checkpoint = walk.checkpoint;
     requests -= counted;
     anonymous += result.anonymousRejected;
+    hasRejected ||= result.rejected > 0;
     onProgress?.({
       resource,
       requests: saved.requests,
@@ -88,6 +104,7 @@ export function makeRunLoader(
   }
 
   return {
+    readPage: (page) => readPage({ cache, drift }, resource, page),
     load: (pages, after) => commit(pages, { checkpoint: after, total: pages.at(-1)?.total ?? null }),
     loadAside: (pages) => commit(pages, { checkpoint, total: null }),
     countRequest: () => {
@@ -101,9 +118,12 @@ export function makeRunLoader(
       requests = 0;
     },
     hasAnonymous: () => anonymous > 0,
-    readAgain: () => {
+    readAgain: async () => {
+      await restartWalk(db, run.id);
+      seen.clear();
       isSecondReading = true;
     },
+    seen,
     drift,
   };
 }

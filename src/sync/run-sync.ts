@@ -3,16 +3,18 @@
 import { MAXIMUM_LIMIT } from '../contract/list-envelope.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import { asDatabaseError } from '../db/as-database-error.ts';
+import type { Database } from '../db/database.ts';
 import { AppError, describeError } from '../errors.ts';
 import { noteCounters, replaceCounters } from '../mirror/covered-counters.ts';
 import { openRun } from '../mirror/open-run.ts';
 import { countAnonymousRejections } from '../mirror/rejected-records.ts';
 import { saveDrift } from '../mirror/save-drift.ts';
+import { makeSeenRows, readSeenRows } from '../mirror/seen-rows.ts';
 import { recordSkippedRun, stopRun } from '../mirror/stop-run.ts';
 import { finishRun, type SyncRun } from '../mirror/sync-runs.ts';
 import { applyTombstones } from '../mirror/tombstones.ts';
 import type { DeltaPlan } from './plan-delta.ts';
-import { makeRunLoader, type RunLoader, rowCounts } from './run-loader.ts';
+import { type MetBefore, makeRunLoader, type RunLoader, rowCounts } from './run-loader.ts';
 import { withRunLock } from './run-lock.ts';
 import type { RunSummary, SyncMode, SyncProgress } from './run-summary.ts';
 import type { SyncDeps, Walked } from './walk.ts';
@@ -57,8 +59,8 @@ async function runLocked(deps: RunDeps, input: SyncInput): Promise<SyncRun> {
   const { resource, mode, signal } = input;
   const run = await openRun(db, { resource, mode });
   log.info({ run_id: run.id, resource, mode, attempt: run.attempt }, 'sync.started');
-  const anonymousBefore = run.attempt === 1 ? 0 : await countAnonymousRejections(db, run.id);
-  const loader = makeRunLoader({ db, onProgress: deps.onProgress }, { run, resource, anonymousBefore });
+  const before = await readMetBefore(db, run);
+  const loader = makeRunLoader({ db, onProgress: deps.onProgress }, { run, resource, before });
   try {
     if (resource === 'referrals') await noteCounters(db, run.id);
     const walked = await walk(deps, loader, input, run);
@@ -78,6 +80,11 @@ async function runLocked(deps: RunDeps, input: SyncInput): Promise<SyncRun> {
     });
     throw error;
   }
+}
+
+async function readMetBefore(db: Database, run: SyncRun): Promise<MetBefore> {
+  if (run.attempt === 1) return { seen: makeSeenRows(), anonymous: 0 };
+  return { seen: await readSeenRows(db, run.id), anonymous: await countAnonymousRejections(db, run.id) };
 }
 
 async function walk(deps: SyncDeps, loader: RunLoader, input: SyncInput, run: SyncRun): Promise<Walked> {

@@ -5,7 +5,6 @@ import type { Instant } from '../api/slot.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import { crawl } from '../crawl/crawl.ts';
 import { overlapStart } from '../crawl/overlap-walk.ts';
-import { restartWalk } from '../mirror/restart-walk.ts';
 import { findMissing } from '../mirror/tombstones.ts';
 import { findWhereabouts } from './find-whereabouts.ts';
 import { makeListPage, type RecordPage } from './list-resource.ts';
@@ -36,20 +35,19 @@ export async function settleMissing(
 ): Promise<Pick<Walked, 'gone' | 'heldBack'>> {
   const { db, log } = deps;
   const { run, resource, loader, acceptDeletes } = input;
-  const most = Number.MAX_SAFE_INTEGER;
-  const missing = await findMissing(db, { runId: run.id, resource, limit: most });
-  if (missing.count === 0) return { gone: null, heldBack: 0 };
+  const { seen } = loader;
+  const missing = await findMissing(db, { runId: run.id, resource, seen });
+  const { length: count } = missing.ids;
+  if (count === 0) return { gone: null, heldBack: 0 };
   const believed = Math.max(BELIEVED_ROWS, Math.floor(missing.living * BELIEVED_SHARE));
-  if (loader.hasAnonymous() || (missing.count > believed && !acceptDeletes)) {
-    log.warn({ run_id: run.id, resource, missing: missing.count, believed }, 'sync.deletes_held_back');
-    return { gone: null, heldBack: missing.count };
+  if (loader.hasAnonymous() || (count > believed && !acceptDeletes)) {
+    log.warn({ run_id: run.id, resource, missing: count, believed }, 'sync.deletes_held_back');
+    return { gone: null, heldBack: count };
   }
   const observedAt =
-    missing.count <= HANDFUL
-      ? await readWhereabouts(deps, input, missing.ids)
-      : await readSecondWalk(deps, input);
-  if (observedAt === null) return { gone: null, heldBack: missing.count };
-  const still = await findMissing(db, { runId: run.id, resource, limit: most });
+    count <= HANDFUL ? await readWhereabouts(deps, input, missing.ids) : await readSecondWalk(deps, input);
+  if (observedAt === null) return { gone: null, heldBack: count };
+  const still = await findMissing(db, { runId: run.id, resource, seen });
   const before = new Set(missing.ids);
   const ids = still.ids.filter((id) => before.has(id));
   return { gone: ids.length === 0 ? null : { ids, observedAt }, heldBack: 0 };
@@ -75,11 +73,10 @@ async function readWhereabouts(
   return beganAt;
 }
 
-async function readSecondWalk({ api, db }: SyncDeps, input: SettleInput): Promise<Instant | null> {
-  const { run, resource, loader, limit, signal } = input;
-  await restartWalk(db, run.id);
-  loader.readAgain();
-  const listPage = makeListPage({ api, onRequest: loader.countRequest }, resource);
+async function readSecondWalk({ api }: SyncDeps, input: SettleInput): Promise<Instant | null> {
+  const { resource, loader, limit, signal } = input;
+  await loader.readAgain();
+  const listPage = makeListPage({ api, onRequest: loader.countRequest, readPage: loader.readPage }, resource);
   let beganAt: Instant | null = null;
   const { verified } = await crawl<RecordPage>(
     {

@@ -20,7 +20,11 @@ export async function walkAside<R extends ListedResource>(
   { resource, filters }: { resource: R; filters: Filters<R> },
   { limit, signal }: Pick<WalkInput, 'limit' | 'signal'>,
 ): Promise<WalkedAside> {
-  const listPage = makeListPage({ api, onRequest: loader.countRequest }, resource, filters);
+  const listPage = makeListPage(
+    { api, onRequest: loader.countRequest, readPage: loader.readPage },
+    resource,
+    filters,
+  );
   // The run's own count of distinct records cannot judge a part of the list.
   const seen = new Set<string>();
   let beganAt: Instant | null = null;
@@ -34,9 +38,10 @@ export async function walkAside<R extends ListedResource>(
       async load(pages) {
         await loader.loadAside(pages);
         const before = seen.size;
-        for (const { ids, records } of pages) {
+        for (const { ids, read } of pages) {
+          for (const id of ids) if (id !== null) seen.add(id);
           // A record without a usable identifier exists all the same; its content tells it from others.
-          for (const [index, id] of ids.entries()) seen.add(id ?? JSON.stringify(records[index]));
+          for (const { id, payload } of (await read).rejections) if (id === null) seen.add(JSON.stringify(payload));
         }
         return { distinct: seen.size, fresh: seen.size - before };
       },

@@ -47,7 +47,10 @@ async function readNewRows(
   loader: RunLoader,
   input: WalkInput & { mostPages: number },
 ): Promise<number> {
-  const listPage = makeListPage({ api: deps.api, onRequest: loader.countRequest }, 'referrals');
+  const listPage = makeListPage(
+    { api: deps.api, onRequest: loader.countRequest, readPage: loader.readPage },
+    'referrals',
+  );
   for (let number = 1; ; number += 1) {
     const page = await listPage({ page: number, limit: input.limit }, input.signal);
     const { inserted } = await loader.loadAside([page]);

@@ -21,7 +21,10 @@ export async function walkFull(
   const { run, resource, signal } = input;
   const verdict = await crawl(
     {
-      listPage: makeListPage({ api: deps.api, onRequest: loader.countRequest }, resource),
+      listPage: makeListPage(
+        { api: deps.api, onRequest: loader.countRequest, readPage: loader.readPage },
+        resource,
+      ),
       load: loader.load,
     },
     {

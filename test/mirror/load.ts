@@ -2,22 +2,38 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
-import { type LoadInput, type LoadResult, loadBatch } from '../../src/mirror/load-batch.ts';
+import type { DriftWatch } from '../../src/mirror/drift-watch.ts';
+import { type LoadResult, loadBatch } from '../../src/mirror/load-batch.ts';
+import type { LoadedCache } from '../../src/mirror/loaded-cache.ts';
 import type { MirroredTable } from '../../src/mirror/mirrored-tables.ts';
+import { type LoadedResource, type ObservedPage, readPage } from '../../src/mirror/read-page.ts';
+import { readSeenRows } from '../../src/mirror/seen-rows.ts';
 
 /** Gives back the instant `second` seconds after the start of 2026-07. */
 export function at(second: number): string {
   return new Date(Date.UTC(2026, 6, 1) + second * 1000).toISOString();
 }
 
-/** Loads the pages, commits, and gives back the counts. */
-export async function load(
-  database: Database,
-  input: Omit<LoadInput, 'runId'> & { runId?: number | null },
-): Promise<LoadResult> {
-  const result = await database.transaction().execute((trx) => loadBatch(trx, { runId: null, ...input }));
-  result.afterCommit();
-  return result;
+export interface LoadedPages {
+  readonly resource: LoadedResource;
+  readonly pages: readonly ObservedPage[];
+  /** Of a run that rejects records, and goes on as if it were resumed at each load. */
+  readonly runId?: number;
+  readonly cache?: LoadedCache;
+  readonly drift?: DriftWatch;
+  readonly touch?: boolean;
+}
+
+/** Reads the pages, loads them, commits, and gives back the counts. */
+export async function load(database: Database, input: LoadedPages): Promise<LoadResult> {
+  const { resource, runId, cache = null, drift = null, touch = false } = input;
+  const pages = input.pages.map((page) => readPage({ cache, drift }, resource, page));
+  if (runId === undefined) {
+    return database.transaction().execute((trx) => loadBatch(trx, { run: null, resource, pages, touch }));
+  }
+  if (resource === 'commissions') throw new TypeError('no run lists commissions');
+  const run = { id: runId, seen: await readSeenRows(database, runId), hasRejected: true };
+  return database.transaction().execute((trx) => loadBatch(trx, { run, resource, pages, touch }));
 }
 
 /** Gives back the counts alone. */

@@ -1,10 +1,10 @@
 // Checks one record as it came and gives back the rows that it and its nested records make, or why it is refused.
 // A record is refused as a whole: half of one is never stored. Knows no statement.
 
-import { identifier } from '../contract/fields.ts';
+import { z } from 'zod';
 import type { DriftWatch } from './drift-watch.ts';
-import type { CacheBatch } from './loaded-cache.ts';
-import { COLUMNS, type MirroredTable } from './mirrored-tables.ts';
+import type { LoadedCache } from './loaded-cache.ts';
+import type { MirroredTable } from './mirrored-tables.ts';
 import { CUSTOMER_FIELDS, type Nesting, RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import { describeIssues, quote } from './rejection-reason.ts';
 import { type CheckedRecord, type MirrorRow, toRow } from './rows-of-record.ts';
@@ -14,9 +14,9 @@ export type ParsedRecord =
   | { readonly id: string; readonly rows: readonly MirrorRow[] }
   | { readonly id: string | null; readonly reason: string };
 
-export interface ParseDeps {
-  /** Nested records that the run has loaded already make no row; null to make a row of each. */
-  readonly cache: CacheBatch | null;
+export interface ReadDeps {
+  /** Nested records that the run has read already make no row; null to make a row of each. */
+  readonly cache: LoadedCache | null;
   readonly drift: DriftWatch | null;
 }
 
@@ -24,8 +24,8 @@ export interface ParseDeps {
  * Gives back the rows of a record, its own first, or the reason why it cannot be stored, with its identifier where
  * that one can be used.
  */
-export function parseRecord(
-  deps: ParseDeps,
+export function readRecord(
+  deps: ReadDeps,
   table: MirroredTable,
   record: unknown,
   observedAtMicros: number,
@@ -33,26 +33,22 @@ export function parseRecord(
   const reading: Reading = { deps, observedAtMicros, rows: [], met: [] };
   const reason = readInto(reading, RECORD_KINDS[table], record, '', null);
   if (reason !== null) return { id: usableId(record), reason };
-  for (const { table: of, id, entry, isSame } of reading.met) {
-    if (isSame) deps.cache?.confirm(of, id, observedAtMicros);
-    else deps.cache?.note(of, id, entry);
-  }
+  // The cache is told once the record is accepted as a whole.
+  for (const { table: of, id, entry } of reading.met) deps.cache?.note(of, id, entry);
   return { id: (record as CheckedRecord).id, rows: reading.rows };
 }
 
 interface Reading {
-  readonly deps: ParseDeps;
+  readonly deps: ReadDeps;
   readonly observedAtMicros: number;
   readonly rows: MirrorRow[];
-  /** For the cache, which is told once the record is accepted as a whole. */
   readonly met: Met[];
 }
 
 interface Met {
   readonly table: MirroredTable;
   readonly id: string;
-  readonly entry: Parameters<CacheBatch['note']>[2];
-  readonly isSame: boolean;
+  readonly entry: Parameters<LoadedCache['note']>[2];
 }
 
 /** Adds the rows of a record to the reading; gives back why it cannot, or null. */
@@ -64,22 +60,27 @@ function readInto(
   owner: string | null,
 ): string | null {
   const { deps, observedAtMicros } = reading;
-  const checked = kind.schema.safeParse(record);
-  if (!checked.success) {
-    deps.drift?.noteIssues(checked.error.issues, record, prefix);
-    return describeIssues(checked.error.issues, record, prefix);
+  const isPlain = kind.isPlain(record);
+  if (!isPlain) {
+    const checked = kind.schema.safeParse(record);
+    if (!checked.success) {
+      deps.drift?.noteIssues(checked.error.issues, record, prefix);
+      return describeIssues(checked.error.issues, record, prefix);
+    }
   }
   // No schema changes a value, so the record itself is read on: what came is what is stored.
   const fields = record as CheckedRecord;
-  const unstorable = findUnstorableText(fields, { except: kind.nestedFields, known: kind.ownFields });
-  if (unstorable !== null) {
-    return `${prefix}${unstorable}: expected text that Postgres can store, got a NUL character or half of a surrogate pair`;
+  const row = toRow(kind, fields, observedAtMicros);
+  if (!isPlain || row.extra !== null) {
+    const unstorable = findUnstorableText(fields, { except: kind.nestedFields, known: kind.ownFields });
+    if (unstorable !== null) {
+      return `${prefix}${unstorable}: expected text that Postgres can store, got a NUL character or half of a surrogate pair`;
+    }
   }
   if (deps.drift !== null) noteFields(deps.drift, kind, fields, prefix);
-  const row = toRow(kind, fields, observedAtMicros);
   if (row.extra !== null) deps.drift?.noteUnknownFields(row.extra, prefix);
   // A link's owner is known from where the link stood.
-  if (owner !== null && COLUMNS[kind.table].has('affiliate_id')) row.columns['affiliate_id'] = owner;
+  if (owner !== null && kind.ownerPlace >= 0) row.values[kind.ownerPlace] = owner;
   reading.rows.push(row);
   for (const nesting of kind.nested) {
     const reason = readNested(reading, { kind, row, nesting, prefix }, fields[nesting.field]);
@@ -90,7 +91,7 @@ function readInto(
 
 function noteFields(drift: DriftWatch, kind: RecordKind, fields: CheckedRecord, prefix: string): void {
   drift.noteRecord(kind.promised, fields, prefix);
-  const customer = kind.table === 'referrals' ? fields['customer'] : null;
+  const customer = kind.customer.length > 0 ? fields['customer'] : null;
   if (customer !== null && typeof customer === 'object') {
     drift.noteRecord(CUSTOMER_FIELDS, customer, `${prefix}customer.`);
   }
@@ -106,9 +107,9 @@ interface Place {
 function readNested(reading: Reading, place: Place, value: unknown): string | null {
   const { row, nesting, prefix } = place;
   if (value === undefined) return null;
-  const path = `${prefix}${nesting.field}`;
   if (nesting.isList) {
     if (!Array.isArray(value)) {
+      const path = `${prefix}${nesting.field}`;
       reading.deps.drift?.noteRetyped(path, value);
       return `${path}: expected array, got ${quote(value)}`;
     }
@@ -119,44 +120,48 @@ function readNested(reading: Reading, place: Place, value: unknown): string | nu
     return null;
   }
   if (value === null) {
-    row.columns[nesting.column] = null;
+    row.values[nesting.place] = null;
     return null;
   }
   const reason = readOne(reading, place, value);
-  if (reason === null) row.columns[nesting.column] = (value as CheckedRecord).id;
+  if (reason === null) row.values[nesting.place] = (value as CheckedRecord).id;
   return reason;
 }
 
-function readOne(reading: Reading, { row, nesting, prefix }: Place, record: unknown): string | null {
+function readOne(reading: Reading, { kind, row, nesting, prefix }: Place, record: unknown): string | null {
   const { table } = nesting;
   const { cache } = reading.deps;
-  const owner = table === 'links' ? ownerOfLink(row) : null;
-  const read = () => readInto(reading, RECORD_KINDS[table], record, `${prefix}${nesting.field}.`, owner);
+  const owner = table === 'links' ? ownerOfLink(kind, row) : null;
   const id = cache === null ? null : idOf(record);
-  if (cache === null || id === null) return read();
+  const known =
+    cache === null || id === null
+      ? 'unknown'
+      : cache.meet(table, id, record as object, owner, reading.observedAtMicros);
+  if (known === 'same') return null;
 
-  const entry = { record: record as object, owner, observedAtMicros: reading.observedAtMicros };
-  const known = cache.compare(table, id, entry);
   const rowsBefore = reading.rows.length;
-  const reason = known === 'same' ? null : read();
-  if (reason !== null) return reason;
+  const reason = readInto(reading, RECORD_KINDS[table], record, `${prefix}${nesting.field}.`, owner);
+  if (reason !== null || id === null) return reason;
   if (known === 'superseded') reading.rows.length = rowsBefore;
-  else reading.met.push({ table, id, entry, isSame: known === 'same' });
+  else {
+    const entry = { record: record as object, owner, observedAtMicros: reading.observedAtMicros };
+    reading.met.push({ table, id, entry });
+  }
   return null;
 }
 
 // The affiliate whose record the link stands in, or of the referral that came through it; a referral's nested
 // affiliate is read before its link.
-function ownerOfLink(row: MirrorRow): string | null {
+function ownerOfLink(kind: RecordKind, row: MirrorRow): string | null {
   if (row.table === 'affiliates') return row.id;
-  const affiliate = row.columns['affiliate_id'];
+  const affiliate = row.values[kind.ownerPlace];
   return typeof affiliate === 'string' ? affiliate : null;
 }
 
 /** Gives back the record's identifier where it is one; null where it is none, however broken the record. */
 export function usableId(record: unknown): string | null {
   const id = idOf(record);
-  return id !== null && identifier.safeParse(id).success ? id : null;
+  return id !== null && z.regexes.guid.test(id) ? id : null;
 }
 
 function idOf(record: unknown): string | null {

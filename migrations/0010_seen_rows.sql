@@ -1,0 +1,25 @@
+-- Why: an index over the identifiers that a run has met was a quarter of the work of a sync. A number for each row makes
+-- it one bit per row in memory, and a plain list per batch here.
+-- Lock taken: access exclusive on affiliates and referrals while they are written anew (seconds per million rows).
+-- Breaking: no. A run that was stopped before starts its walk over.
+
+alter table affiliates add column _row_number bigint not null generated always as identity;
+alter table referrals add column _row_number bigint not null generated always as identity;
+
+comment on column affiliates._row_number is 'Number of the row, given when it was first stored; by it a running sync knows which rows it has met.';
+comment on column referrals._row_number is 'Number of the row, given when it was first stored; by it a running sync knows which rows it has met.';
+
+-- Unlogged, so that reading everything again costs almost no WAL. A crash of Postgres empties it; a resumed run then
+-- finds no line of its own, though its figures say that it has met records, and starts its walk over.
+create unlogged table seen_rows (
+  run_id      bigint not null,
+  row_numbers bigint[] not null
+);
+
+create index seen_rows_of_run on seen_rows (run_id);
+
+comment on table seen_rows is 'The rows that a running sync has met so far, one line per batch; emptied when the run ends. Nothing for analysis.';
+comment on column seen_rows.run_id is 'The run (sync_runs.id).';
+comment on column seen_rows.row_numbers is 'Numbers (_row_number) of the rows that the batch met first.';
+
+drop table seen_ids;

