@@ -8,7 +8,10 @@ RUN npm ci --omit=dev --omit=optional && npm cache clean --force
 COPY migrations migrations
 COPY src src
 
+# Compiled code is kept there (see src/main.ts) by the user that runs it.
+RUN mkdir node_modules/.cache && chown node:node node_modules/.cache
 USER node
+RUN node src/main.ts --help > /dev/null
 ENV NODE_ENV=production
-ENTRYPOINT ["node", "src/main.ts"]
+ENTRYPOINT ["node", "--max-semi-space-size=4", "src/main.ts"]
 CMD ["work"]

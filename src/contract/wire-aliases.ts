@@ -40,13 +40,19 @@ function mapIfChanged(values: readonly unknown[]): unknown {
 }
 
 function renameKeys(object: Record<string, unknown>): Record<string, unknown> {
-  if (!Object.keys(object).some((key) => WIRE_ALIASES.has(key))) return object;
+  if (!hasAlias(object)) return object;
   return Object.fromEntries(
     Object.entries(object).map(([key, value]) => {
       const neutral = WIRE_ALIASES.get(key);
       return neutral === undefined || Object.hasOwn(object, neutral) ? [key, value] : [neutral, value];
     }),
   );
+}
+
+// A loop, because an array of the keys of every record costs three times as much.
+function hasAlias(object: object): boolean {
+  for (const key in object) if (WIRE_ALIASES.has(key)) return true;
+  return false;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

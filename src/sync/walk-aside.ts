@@ -41,7 +41,8 @@ export async function walkAside<R extends ListedResource>(
         for (const { ids, read } of pages) {
           for (const id of ids) if (id !== null) seen.add(id);
           // A record without a usable identifier exists all the same; its content tells it from others.
-          for (const { id, payload } of (await read).rejections) if (id === null) seen.add(JSON.stringify(payload));
+          for (const { id, payload } of (await read).rejections)
+            if (id === null) seen.add(JSON.stringify(payload));
         }
         return { distinct: seen.size, fresh: seen.size - before };
       },

@@ -46,7 +46,7 @@ export async function runSync(target: SyncTarget, ...args: readonly string[]): P
         AFFILIATE_API_SECRET: 'bench',
         DATABASE_URL: target.databaseUrl,
         API_RATE_LIMIT: target.rateLimit,
-        LOG_LEVEL: 'warn',
+        LOG_LEVEL: "warn", ...(process.env.API_CONCURRENCY ? { API_CONCURRENCY: process.env.API_CONCURRENCY } : {}),
       },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     },
