@@ -6,7 +6,7 @@ import type { Instant } from '../api/slot.ts';
 import type { Commission } from '../contract/commission.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { loadBatch } from '../mirror/load-batch.ts';
-import { readPage } from '../mirror/read-page.ts';
+import { readPages } from '../mirror/read-page.ts';
 
 /**
  * One commission as the program answered it. A read is as old as its question, a write as young as its answer: a read
@@ -23,10 +23,9 @@ export async function mirrorCommissions(
   observed: readonly ObservedCommission[],
 ): Promise<void> {
   if (observed.length === 0) return;
-  const pages = observed.map(({ commission, observedAt }) =>
-    readPage({ cache: null, drift: null }, 'commissions', { observedAt, records: [commission] }),
-  );
-  await loadBatch(trx, { run: null, resource: 'commissions', pages });
+  const pages = observed.map(({ commission, observedAt }) => ({ observedAt, records: [commission] }));
+  const read = readPages({ cache: null, drift: null }, 'commissions', pages);
+  await loadBatch(trx, { run: null, resource: 'commissions', pages: [read] });
 }
 
 /** Marks the commissions that the program no longer has; what the mirror never had stays unknown. */

@@ -19,6 +19,7 @@ const ELEMENT_OID: Readonly<Record<ColumnType, number>> = {
 
 /** Dimensions, null flag, element type, length, lower bound: five 32-bit integers. */
 const HEADER_BYTES = 20;
+const LENGTH_AT = 12;
 const LENGTH_BYTES = 4;
 /** Of UTF-8, for one unit of a string. */
 const MOST_BYTES_PER_UNIT = 3;
@@ -60,6 +61,17 @@ export function toInstantArray(micros: readonly number[]): Buffer {
   );
 }
 
+/** Gives back one array of all elements in order. The arrays are of one type, and at least one. */
+export function joinBinaryArrays(arrays: readonly Buffer[]): Buffer {
+  const joined = Buffer.concat([
+    ...arrays.slice(0, 1),
+    ...arrays.slice(1).map((array) => array.subarray(HEADER_BYTES)),
+  ]);
+  const length = arrays.reduce((sum, array) => sum + array.readInt32BE(LENGTH_AT), 0);
+  joined.writeInt32BE(length, LENGTH_AT);
+  return joined;
+}
+
 /**
  * Gives back microseconds since 1970 of an ISO 8601 instant with a zone.
  * Units: exact for the years 1685 to 2255, which is where observations are.
@@ -83,7 +95,8 @@ function encodeTexts(oid: number, values: readonly (string | null | undefined)[]
     buffer.writeInt32BE(length, at);
     at += LENGTH_BYTES + Math.max(length, 0);
   }
-  return buffer.subarray(0, at);
+  // A copy: the array may wait for its batch, and what it did not need should not.
+  return Buffer.from(buffer.subarray(0, at));
 }
 
 function encodeFixed(
@@ -115,7 +128,7 @@ function startArray(oid: number, length: number, bytes: number): Buffer {
   // The flag that nulls may occur; Postgres looks for itself.
   buffer.writeInt32BE(1, 4);
   buffer.writeInt32BE(oid, 8);
-  buffer.writeInt32BE(length, 12);
+  buffer.writeInt32BE(length, LENGTH_AT);
   buffer.writeInt32BE(1, 16);
   return buffer;
 }

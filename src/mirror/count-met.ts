@@ -18,10 +18,10 @@ export interface LoadRun {
 }
 
 export interface BatchRecords {
-  /** Identifiers of the records that fit, each once. */
-  readonly valid: readonly string[];
+  /** Identifiers of the records that fit. */
+  readonly valid: ReadonlySet<string>;
   readonly rejections: readonly Rejection[];
-  /** What became of the rows of those that fit. */
+  /** What became of the rows of those that fit, statement by statement. */
   readonly upserted: readonly Upserted[];
 }
 
@@ -45,7 +45,7 @@ export async function countMet(
   const rejected = new Set(rejections.flatMap(({ id }) => id ?? []));
   for (const id of valid) rejected.delete(id);
   if (run === null) {
-    return { newNumbers: [], freshValid: valid.length, freshRejected: rejected.size, writtenAgain: 0 };
+    return { newNumbers: [], freshValid: valid.size, freshRejected: rejected.size, writtenAgain: 0 };
   }
   const { seen } = run;
   // As a rule nothing was ever rejected, and nobody need be asked.
@@ -59,14 +59,20 @@ export async function countMet(
     if (rejected.has(id) && !was_rejected && !isMetRow) freshRejected += 1;
   }
   const isMet = (number: number) => seen.has(number) || wasRejected.has(number);
-  const written = upserted.flatMap((group) => [...group.inserted_numbers, ...group.updated_numbers]);
-  const numbers = upserted.flatMap((group) => [...group.inserted_numbers, ...group.met_numbers]);
-  return {
-    newNumbers: numbers.filter((number) => !seen.has(number)),
-    freshValid: numbers.filter((number) => !isMet(number)).length,
-    freshRejected,
-    writtenAgain: written.filter(isMet).length,
-  };
+  const newNumbers = new Set<number>();
+  let freshValid = 0;
+  let writtenAgain = 0;
+  for (const { inserted_numbers, updated_numbers, met_numbers } of upserted) {
+    // Of an earlier statement of the batch as well.
+    for (const number of updated_numbers) if (isMet(number) || newNumbers.has(number)) writtenAgain += 1;
+    for (const number of inserted_numbers) if (isMet(number)) writtenAgain += 1;
+    for (const number of [...inserted_numbers, ...met_numbers]) {
+      if (seen.has(number) || newNumbers.has(number)) continue;
+      newNumbers.add(number);
+      if (!wasRejected.has(number)) freshValid += 1;
+    }
+  }
+  return { newNumbers: [...newNumbers], freshValid, freshRejected, writtenAgain };
 }
 
 interface History {

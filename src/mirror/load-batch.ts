@@ -9,13 +9,12 @@
 import { CompiledQuery } from 'kysely';
 import type { ListedResource } from '../contract/resources.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
-import { makeBatchRows, type RowGroup } from './batch-rows.ts';
-import { toBinaryArray, toInstantArray } from './binary-array.ts';
+import { joinRows } from './batch-rows.ts';
 import { countMet, type LoadRun } from './count-met.ts';
 import { markGoneLinks } from './gone-links.ts';
 import { lockForLoading } from './loading-lock.ts';
-import { COLUMN_NAMES, COLUMN_TYPES } from './mirrored-tables.ts';
-import type { LoadedResource, ReadPage } from './read-page.ts';
+import type { EncodedRows } from './page-rows.ts';
+import type { LoadedResource, ReadPages } from './read-page.ts';
 import { recordRejections } from './rejected-records.ts';
 import { saveSeenRows } from './seen-rows.ts';
 import { type Upserted, type UpsertShape, upsertStatement } from './upsert-statement.ts';
@@ -23,15 +22,16 @@ import { type Upserted, type UpsertShape, upsertStatement } from './upsert-state
 /** Up to here loads work beside each other, as payments do; a page of a list works alone and faster. */
 const SMALL_LOAD_RECORDS = 20;
 
-export type LoadInput = {
-  readonly pages: readonly ReadPage[];
-  /** Makes unchanged rows take the time of this observation: nothing older can overwrite them afterwards. */
-  readonly touch?: boolean;
-} & (
-  | { readonly run: LoadRun; readonly resource: ListedResource }
-  /** Outside a run nothing is noted as seen. */
-  | { readonly run: null; readonly resource: LoadedResource }
-);
+/** Outside a run nothing is noted as seen, and everything was read together. */
+export type LoadInput =
+  | { readonly run: LoadRun; readonly resource: ListedResource; readonly pages: readonly ReadPages[] }
+  | {
+      readonly run: null;
+      readonly resource: LoadedResource;
+      readonly pages: readonly [ReadPages];
+      /** Makes unchanged rows take the time of this observation: nothing older can overwrite them afterwards. */
+      readonly touch?: boolean;
+    };
 
 /** How each record was counted: seen is always the sum of the five after it. */
 export interface LoadCounts {
@@ -61,27 +61,27 @@ export interface LoadResult extends LoadCounts {
  * Idempotent: yes; the second load of the same pages writes no row.
  */
 export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Promise<LoadResult> {
-  const { pages, run, resource, touch = false } = input;
-  const rows = makeBatchRows();
-  for (const page of pages) for (const row of page.rows) rows.add(row);
-  const groups = rows.groups();
-  const seen = pages.reduce((count, { ids }) => count + ids.length, 0);
-  const isAlone = run !== null || seen > SMALL_LOAD_RECORDS || groups.some((ofTable) => ofTable.length > 1);
+  const { run, resource } = input;
+  const touch = input.run === null && input.touch === true;
+  const pages: readonly ReadPages[] = input.pages;
+  const seen = sum(pages, ({ count }) => count);
+  const statements = joinRows(pages.map(({ rows }) => rows));
+  const isAlone = run !== null || seen > SMALL_LOAD_RECORDS || hasTableTwice(statements);
   await lockForLoading(trx, { isAlone, runId: run?.id ?? null });
   const own: Upserted[] = [];
-  for (const group of groups.flat()) {
-    const isNumbered = run !== null && group.table === resource;
-    const how = isNumbered ? 'numbered' : isAlone ? 'alone' : 'beside';
-    const upserted = await loadGroup(trx, group, { how, touch });
-    if (group.table === resource) own.push(upserted);
+  for (const rows of statements) {
+    const isOwn = rows.table === resource;
+    const how = run !== null && isOwn ? 'numbered' : isAlone ? 'alone' : 'beside';
+    const upserted = await upsertRows(trx, rows, { how, touch });
+    if (isOwn) own.push(upserted);
   }
   await markGoneLinks(
     trx,
     pages.flatMap(({ namedLinks }) => namedLinks),
   );
   const rejections = pages.flatMap((page) => page.rejections);
-  const valid = groups.flat().flatMap((group) => (group.table === resource ? group.rows : []));
-  const met = await countMet(trx, input, { valid: valid.map(({ id }) => id), rejections, upserted: own });
+  const valid = new Set(statements.flatMap(({ table, ids }) => (table === resource ? ids : [])));
+  const met = await countMet(trx, input, { valid, rejections, upserted: own });
   const { recorded, anonymous } = await recordRejections(
     trx,
     { runId: run?.id ?? null, resource },
@@ -105,39 +105,22 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
   };
 }
 
-async function loadGroup(
+/** Whether two statements are about one table: two loads beside each other could then wait for each other. */
+function hasTableTwice(statements: readonly EncodedRows[]): boolean {
+  return new Set(statements.map(({ table }) => table)).size < statements.length;
+}
+
+async function upsertRows(
   trx: DatabaseTransaction,
-  { table, places, rows }: RowGroup,
+  { table, places, columns, extras, observedAt }: EncodedRows,
   { how, touch }: Pick<UpsertShape, 'how' | 'touch'>,
 ): Promise<Upserted> {
-  const hasExtra = rows.some(({ extra }) => extra !== null);
-  const parameters = places.map((place) =>
-    toBinaryArray(
-      typeAt(table, place),
-      rows.map(({ values }) => values[place]),
-    ),
-  );
-  if (hasExtra) {
-    parameters.push(
-      toBinaryArray(
-        'jsonb',
-        rows.map(({ extra }) => extra),
-      ),
-    );
-  }
-  parameters.push(toInstantArray(rows.map(({ observedAtMicros }) => observedAtMicros)));
-  const answer = await trx.executeQuery<Upserted>(
-    CompiledQuery.raw(upsertStatement({ table, places, hasExtra, how, touch }), parameters),
-  );
+  const text = upsertStatement({ table, places, hasExtra: extras !== null, how, touch });
+  const parameters = [...columns, ...(extras === null ? [] : [extras]), observedAt];
+  const answer = await trx.executeQuery<Upserted>(CompiledQuery.raw(text, parameters));
   const [upserted] = answer.rows;
   if (upserted === undefined) throw new TypeError(`the load of ${table} gave back no counts`);
   return upserted;
-}
-
-function typeAt(table: RowGroup['table'], place: number) {
-  const type = COLUMN_TYPES[table][COLUMN_NAMES[table][place] ?? ''];
-  if (type === undefined) throw new TypeError(`${table} has no column ${place}`);
-  return type;
 }
 
 function sum<T>(items: readonly T[], count: (item: T) => number): number {

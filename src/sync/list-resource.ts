@@ -6,19 +6,19 @@ import type { ApiClient } from '../api/client.ts';
 import type { Instant } from '../api/slot.ts';
 import type { Expansion, Filters, ListedResource } from '../contract/resources.ts';
 import type { CrawlDeps, Page } from '../crawl/page.ts';
-import type { ObservedPage, ReadPage } from '../mirror/read-page.ts';
+import type { ObservedPage, ReadPages } from '../mirror/read-page.ts';
 import { usableId } from '../mirror/read-record.ts';
 
 export interface RecordPage extends Page {
   /** What its records make, once they are read: while the next page is on its way. */
-  readonly read: Promise<ReadPage>;
+  readonly read: Promise<ReadPages>;
   readonly askedAt: Instant;
 }
 
 export interface ListDeps {
   readonly api: ApiClient;
   readonly onRequest: (event: RequestEvent) => void;
-  readonly readPage: (page: ObservedPage) => ReadPage;
+  readonly readPage: (page: ObservedPage) => ReadPages;
 }
 
 /** What a sync asks for with every record, so that one walk fills every table that it can. */

@@ -7,7 +7,7 @@ import type { Database } from '../db/database.ts';
 import { makeDriftWatch } from '../mirror/drift-watch.ts';
 import { type LoadCounts, type LoadResult, loadBatch } from '../mirror/load-batch.ts';
 import { makeLoadedCache } from '../mirror/loaded-cache.ts';
-import { type ObservedPage, type ReadPage, readPage } from '../mirror/read-page.ts';
+import { type ObservedPage, type ReadPages, readPages } from '../mirror/read-page.ts';
 import { restartWalk } from '../mirror/restart-walk.ts';
 import type { SeenRows } from '../mirror/seen-rows.ts';
 import { type SyncRun, saveProgress } from '../mirror/sync-runs.ts';
@@ -16,7 +16,7 @@ import type { SyncProgress } from './run-summary.ts';
 
 export interface RunLoader {
   /** Reads a page as it came; pages are to be loaded in the order in which they were read. */
-  readonly readPage: (page: ObservedPage) => ReadPage;
+  readonly readPage: (page: ObservedPage) => ReadPages;
   readonly load: (pages: readonly RecordPage[], checkpoint: Checkpoint) => Promise<Loaded>;
   /** Loads pages of a narrowed list: neither the walk's checkpoint nor the list's total moves. */
   readonly loadAside: (pages: readonly RecordPage[]) => Promise<LoadedAside>;
@@ -104,7 +104,7 @@ export function makeRunLoader(
   }
 
   return {
-    readPage: (page) => readPage({ cache, drift }, resource, page),
+    readPage: (page) => readPages({ cache, drift }, resource, [page]),
     load: (pages, after) => commit(pages, { checkpoint: after, total: pages.at(-1)?.total ?? null }),
     loadAside: (pages) => commit(pages, { checkpoint, total: null }),
     countRequest: () => {

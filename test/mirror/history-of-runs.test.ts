@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 
 async function clear(): Promise<void> {
-  await sql`truncate campaigns, affiliates, links, referrals, sales, commissions, sync_runs, seen_ids, record_history
+  await sql`truncate campaigns, affiliates, links, referrals, sales, commissions, sync_runs, seen_rows, record_history
     restart identity`.execute(db);
 }
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  await sql`truncate campaigns, affiliates, links, referrals, sync_runs, seen_ids, record_history`.execute(
+  await sql`truncate campaigns, affiliates, links, referrals, sync_runs, seen_rows, record_history`.execute(
     db,
   );
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 const empty = () =>
-  sql`truncate campaigns, affiliates, links, referrals, sync_runs, seen_ids, rejected_records, record_history`.execute(
+  sql`truncate campaigns, affiliates, links, referrals, sync_runs, seen_rows, rejected_records, record_history`.execute(
     db,
   );
 

@@ -6,7 +6,7 @@ import type { DriftWatch } from '../../src/mirror/drift-watch.ts';
 import { type LoadResult, loadBatch } from '../../src/mirror/load-batch.ts';
 import type { LoadedCache } from '../../src/mirror/loaded-cache.ts';
 import type { MirroredTable } from '../../src/mirror/mirrored-tables.ts';
-import { type LoadedResource, type ObservedPage, readPage } from '../../src/mirror/read-page.ts';
+import { type LoadedResource, type ObservedPage, readPages } from '../../src/mirror/read-page.ts';
 import { readSeenRows } from '../../src/mirror/seen-rows.ts';
 
 /** Gives back the instant `second` seconds after the start of 2026-07. */
@@ -27,13 +27,17 @@ export interface LoadedPages {
 /** Reads the pages, loads them, commits, and gives back the counts. */
 export async function load(database: Database, input: LoadedPages): Promise<LoadResult> {
   const { resource, runId, cache = null, drift = null, touch = false } = input;
-  const pages = input.pages.map((page) => readPage({ cache, drift }, resource, page));
   if (runId === undefined) {
-    return database.transaction().execute((trx) => loadBatch(trx, { run: null, resource, pages, touch }));
+    const read = readPages({ cache, drift }, resource, input.pages);
+    return database
+      .transaction()
+      .execute((trx) => loadBatch(trx, { run: null, resource, pages: [read], touch }));
   }
   if (resource === 'commissions') throw new TypeError('no run lists commissions');
   const run = { id: runId, seen: await readSeenRows(database, runId), hasRejected: true };
-  return database.transaction().execute((trx) => loadBatch(trx, { run, resource, pages, touch }));
+  // Page by page, as they come.
+  const pages = input.pages.map((page) => readPages({ cache, drift }, resource, [page]));
+  return database.transaction().execute((trx) => loadBatch(trx, { run, resource, pages }));
 }
 
 /** Gives back the counts alone. */

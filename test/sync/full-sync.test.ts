@@ -12,7 +12,7 @@ const given = useSyncing({ affiliates: 40, referrals: 600 });
 beforeEach(async () => {
   const { database } = given();
   await database.pool.query(
-    `truncate affiliates, campaigns, links, referrals, sync_runs, seen_ids, rejected_records, schema_drift,
+    `truncate affiliates, campaigns, links, referrals, sync_runs, seen_rows, rejected_records, schema_drift,
        record_history, covered_counters restart identity`,
   );
 });
@@ -254,7 +254,7 @@ describe('a run that stopped short', () => {
     sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', after: 4, times: 5 }] });
     await expect(sync('referrals')).rejects.toThrow();
     sandbox.setFaults({ shares: {}, exact: [] });
-    await database.pool.query('truncate seen_ids');
+    await database.pool.query('truncate seen_rows');
     expect(await sync('referrals')).toMatchObject({ state: 'succeeded', verified: true });
     expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
   });
