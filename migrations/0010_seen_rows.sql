@@ -16,6 +16,9 @@ create unlogged table seen_rows (
   row_numbers bigint[] not null
 );
 
+-- Compressing costs more than writing a few bytes more.
+alter table seen_rows alter column row_numbers set storage external;
+
 create index seen_rows_of_run on seen_rows (run_id);
 
 comment on table seen_rows is 'The rows that a running sync has met so far, one line per batch; emptied when the run ends. Nothing for analysis.';

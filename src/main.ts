@@ -1,7 +1,6 @@
-#!/usr/bin/env -S node --max-semi-space-size=4
+#!/usr/bin/env node
 // Where the process starts: checks that this Node can run the program, and hands the command line and the
 // environment over. Imports nothing by itself, so that an old Node gets an answer instead of a syntax error.
-// The flag above keeps the young objects of a sync small in number: a fifth less memory, and no slower.
 
 const OLDEST_NODE = 24;
 
