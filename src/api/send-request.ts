@@ -64,26 +64,18 @@ const MISUSE_CODES = new Set([
  */
 export async function sendRequest(wire: Wire, request: ApiRequest, signal?: AbortSignal): Promise<Outcome> {
   signal?.throwIfAborted();
-  const cut = new AbortController();
-  const connecting = Promise.withResolvers<never>();
-  let isSent = false;
-  // undici heeds a signal only once a connection stands; until then the wait for it is cut short here.
-  const stop = (reason: unknown) => {
-    cut.abort(reason);
-    if (!isSent) connecting.reject(reason);
-  };
-  const onAbort = () => stop(signal?.reason);
-  const timer = setTimeout(() => stop(new Error(`not complete within ${wire.timeoutMs} ms`)), wire.timeoutMs);
+  const exchange = startExchange(wire, request);
+  const onAbort = () => exchange.stop(signal?.reason);
+  const onTimeout = () => exchange.stop(new Error(`not complete within ${wire.timeoutMs} ms`));
+  const timer = setTimeout(onTimeout, wire.timeoutMs);
   signal?.addEventListener('abort', onAbort, { once: true });
   try {
-    const dispatcher = watchStart(wire.dispatcher, () => {
-      isSent = true;
-    });
-    const outcome = await Promise.race([exchange(dispatcher, wire, request, cut.signal), connecting.promise]);
+    const outcome = await exchange.outcome;
     signal?.throwIfAborted();
     return outcome;
   } catch (error) {
     signal?.throwIfAborted();
+    const isSent = exchange.isSent();
     if (isMisuse(error) && !(isSent && request.method === 'PUT')) throw error;
     return { kind: 'unanswered', isSent, reason: wire.scrub(describeError(error)) };
   } finally {
@@ -92,70 +84,90 @@ export async function sendRequest(wire: Wire, request: ApiRequest, signal?: Abor
   }
 }
 
-async function exchange(
-  dispatcher: Dispatcher,
-  wire: Wire,
-  request: ApiRequest,
-  signal: AbortSignal,
-): Promise<Outcome> {
-  const answer = await dispatcher.request({
-    method: request.method,
-    path: `${wire.pathPrefix}${request.path}${request.query === '' ? '' : `?${request.query}`}`,
-    body: request.body,
-    signal,
+interface Exchange {
+  /** Rejects where no answer began. */
+  readonly outcome: Promise<Outcome>;
+  /** False until the first byte is about to be written: all before it is connecting. */
+  isSent(): boolean;
+  stop(reason: unknown): void;
+}
+
+// By undici's own events, since a stream for each body would cost as much again as parsing it.
+function startExchange(wire: Wire, request: ApiRequest): Exchange {
+  const { promise: outcome, resolve, reject } = Promise.withResolvers<Outcome>();
+  let controller: Dispatcher.DispatchController | null = null;
+  let stopped: { reason: unknown } | null = null;
+  let head: { status: number; headers: AnswerHeaders } | null = null;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const answer = (body: AnswerBody) => {
+    if (head !== null) resolve({ kind: 'answered', ...head, body });
+  };
+  const abort = (started: Dispatcher.DispatchController, reason: unknown) =>
+    started.abort(reason instanceof Error ? reason : new Error(describeError(reason)));
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart(started) {
+      if (stopped === null) controller = started;
+      else abort(started, stopped.reason);
+    },
+    onResponseStart(_, status, headers) {
+      // What is below 200 only announces the answer.
+      if (status >= 200) head = { status, headers };
+    },
+    onResponseData(started, chunk) {
+      size += chunk.length;
+      if (size <= LARGEST_BODY_BYTES) chunks.push(chunk);
+      else {
+        answer({ kind: 'unreadable', reason: `a body of more than ${LARGEST_BODY_BYTES} bytes` });
+        started.abort(new Error('the body is too large'));
+      }
+    },
+    onResponseEnd: () => answer(decode(chunks)),
+    onResponseError(_, error) {
+      if (head === null) reject(error);
+      else answer({ kind: 'broken-off', reason: wire.scrub(describeError(error)) });
+    },
+  };
+  try {
+    wire.dispatcher.dispatch(dispatchOptions(wire, request), handler);
+  } catch (error) {
+    reject(error);
+  }
+  return {
+    outcome,
+    isSent: () => controller !== null,
+    stop(reason) {
+      if (controller !== null) abort(controller, reason);
+      else {
+        // undici would go on waiting for the connection.
+        stopped = { reason };
+        reject(reason);
+      }
+    },
+  };
+}
+
+function dispatchOptions(wire: Wire, { method, path, query, body }: ApiRequest): Dispatcher.DispatchOptions {
+  return {
+    method,
+    path: `${wire.pathPrefix}${path}${query === '' ? '' : `?${query}`}`,
+    body,
     headers: {
       authorization: wire.authorization,
       accept: 'application/json',
       'user-agent': 'affiliate-mirror',
-      ...(request.body !== null && { 'content-type': 'application/x-www-form-urlencoded' }),
+      ...(body !== null && { 'content-type': 'application/x-www-form-urlencoded' }),
     },
-  });
-  return {
-    kind: 'answered',
-    status: answer.statusCode,
-    headers: answer.headers,
-    body: await readBody(wire, answer.body),
   };
 }
 
-async function readBody({ scrub }: Wire, body: AsyncIterable<Buffer>): Promise<AnswerBody> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of body) {
-      size += chunk.length;
-      // Leaving the loop destroys the body, and with it the connection.
-      if (size > LARGEST_BODY_BYTES) {
-        return { kind: 'unreadable', reason: `a body of more than ${LARGEST_BODY_BYTES} bytes` };
-      }
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    return { kind: 'broken-off', reason: scrub(describeError(error)) };
-  }
+function decode(chunks: readonly Buffer[]): AnswerBody {
   try {
     return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)) };
   } catch {
     // Replacing what is no UTF-8 would store damaged names as if they were the program's.
     return { kind: 'unreadable', reason: 'bytes that are no UTF-8' };
   }
-}
-
-// Tells the moment in which the first byte is about to be written; all before it was connecting.
-function watchStart(dispatcher: Dispatcher, onStart: () => void): Dispatcher {
-  return dispatcher.compose((dispatch) => (options, handler) => {
-    return dispatch(options, {
-      onRequestStart(controller, context) {
-        onStart();
-        handler.onRequestStart?.(controller, context);
-      },
-      onResponseStart: (controller, status, headers, message) =>
-        handler.onResponseStart?.(controller, status, headers, message),
-      onResponseData: (controller, chunk) => handler.onResponseData?.(controller, chunk),
-      onResponseEnd: (controller, trailers) => handler.onResponseEnd?.(controller, trailers),
-      onResponseError: (controller, error) => handler.onResponseError?.(controller, error),
-    });
-  });
 }
 
 function isMisuse(error: unknown): boolean {

@@ -1,0 +1,65 @@
+// Puts the rows of several pages together, as few statements as there can be: a record that stands on two pages goes
+// into two of them, as if the pages were loaded one after the other. Knows nothing of a statement's text.
+
+import { joinBinaryArrays, toBinaryArray } from './binary-array.ts';
+import { LOAD_ORDER } from './mirrored-tables.ts';
+import type { EncodedRows } from './page-rows.ts';
+
+/** Gives back the rows of each statement, in the order in which they are to be sent: table by table, in load order. */
+export function joinRows(pages: readonly (readonly EncodedRows[])[]): readonly EncodedRows[] {
+  return LOAD_ORDER.flatMap((table) => {
+    const joined: EncodedRows[] = [];
+    let round = makeRound();
+    for (const rows of pages.flat()) {
+      if (rows.table !== table) continue;
+      if (rows.ids.some((id) => round.ids.has(id))) {
+        joined.push(...round.join());
+        round = makeRound();
+      }
+      round.add(rows);
+    }
+    joined.push(...round.join());
+    return joined;
+  });
+}
+
+/** Rows of one table of which no record stands twice. */
+function makeRound() {
+  const ids = new Set<string>();
+  const byColumns = new Map<string, EncodedRows[]>();
+  return {
+    ids: ids as ReadonlySet<string>,
+    add(rows: EncodedRows): void {
+      for (const id of rows.ids) ids.add(id);
+      const key = rows.places.join();
+      const alike = byColumns.get(key);
+      if (alike === undefined) byColumns.set(key, [rows]);
+      else alike.push(rows);
+    },
+    join: (): EncodedRows[] => [...byColumns.values()].map(joinAlike),
+  };
+}
+
+function joinAlike(alike: readonly EncodedRows[]): EncodedRows {
+  const [first] = alike;
+  if (first === undefined) throw new TypeError('no rows to join');
+  if (alike.length === 1) return first;
+  const hasExtra = alike.some(({ extras }) => extras !== null);
+  return {
+    table: first.table,
+    ids: alike.flatMap(({ ids }) => ids),
+    places: first.places,
+    columns: first.columns.map((_, index) =>
+      joinBinaryArrays(alike.flatMap(({ columns }) => columns[index] ?? [])),
+    ),
+    extras: hasExtra ? joinBinaryArrays(alike.map((rows) => rows.extras ?? noExtras(rows))) : null,
+    observedAt: joinBinaryArrays(alike.map(({ observedAt }) => observedAt)),
+  };
+}
+
+function noExtras({ ids }: EncodedRows): Buffer {
+  return toBinaryArray(
+    'jsonb',
+    ids.map(() => null),
+  );
+}
