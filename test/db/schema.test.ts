@@ -1,6 +1,7 @@
 // The schema as it stands after all migrations: what an analyst meets in psql.
 
 import { beforeAll, expect, test } from 'vitest';
+import { LISTED_RESOURCES } from '../../src/contract/resources.ts';
 import { MIRRORED_TABLES } from '../../src/mirror/mirrored-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -42,6 +43,7 @@ test('the mirrored tables have just the columns that the load writes, with the m
     _deleted_at: 'timestamptz',
     _extra: 'jsonb',
   };
+  const numbered: readonly string[] = LISTED_RESOURCES;
   const answer = await database.pool.query<{ table: string; column: string; type: string }>(`
     select table_name as table, column_name as column,
            case udt_name when 'int8' then 'bigint' when 'bool' then 'boolean' else udt_name end
@@ -50,7 +52,8 @@ test('the mirrored tables have just the columns that the load writes, with the m
     where table_schema = 'mirror'`);
   for (const [table, { id, ...columns }] of Object.entries(MIRRORED_TABLES)) {
     const found = answer.rows.filter((row) => row.table === table).map(({ column, type }) => [column, type]);
-    expect(Object.fromEntries(found)).toEqual({ id: `${id} not null`, ...columns, ...metadata });
+    const number = numbered.includes(table) ? { _row_number: 'bigint not null' } : {};
+    expect(Object.fromEntries(found)).toEqual({ id: `${id} not null`, ...columns, ...metadata, ...number });
   }
 });
 

@@ -74,10 +74,14 @@ const historyOf = async (change: string, { lastHistoryId }: Changes) =>
     )
   ).map(({ record_id }) => record_id);
 
-/** Rows, history, seen ids, figures and checkpoint tell of the same records, and of no other. */
+/** Rows, history, seen rows, figures and checkpoint tell of the same records, and of no other. */
 async function expectAgreement(round: number, changes: Changes): Promise<void> {
   const [run] = await select<SyncRun>('select * from sync_runs order by id desc limit 1');
-  const seen = (await select<{ id: string }>('select record_id as id from seen_ids')).map(({ id }) => id);
+  const seen = (
+    await select<{ id: string }>(
+      'select id from seen_rows cross join unnest(row_numbers) as number join referrals on _row_number = number',
+    )
+  ).map(({ id }) => id);
   const written = (
     await select<{ id: string }>('select id from referrals where visits = $1', [1000 + round])
   ).map(({ id }) => id);
@@ -117,7 +121,7 @@ async function expectNextRunToFinish(changes: Changes): Promise<void> {
   expect((await historyOf('updated', changes)).sort()).toEqual([...changes.updated].sort());
   expect((await historyOf('deleted', changes)).sort()).toEqual([...changes.deleted].sort());
   expect(await select(`select from sync_runs where state = 'running'`)).toEqual([]);
-  expect(await select('select from seen_ids')).toEqual([]);
+  expect(await select('select from seen_rows')).toEqual([]);
 }
 
 beforeAll(async () => {

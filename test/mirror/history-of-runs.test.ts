@@ -102,19 +102,39 @@ const run = fc.array(
 
 type Tables = Record<string, Readonly<Record<string, unknown>>[]>;
 
-/** One run; gives back every table as it left it. */
+/**
+ * One run of each list, and single reads of commissions beside them; gives back every table as they left it, and the
+ * number of the later run.
+ */
 async function carryOut(steps: readonly Step[], index: number): Promise<{ runId: number; tables: Tables }> {
-  const started = await startRun(db, { resource: 'referrals', mode: 'full' });
+  const observedAt = at(index);
+  const runs = {
+    affiliates: await startRun(db, { resource: 'affiliates', mode: 'full' }),
+    referrals: await startRun(db, { resource: 'referrals', mode: 'full' }),
+  };
   for (const { resource, records, gone } of steps) {
-    const observedAt = at(index);
-    await load(db, { resource, runId: started.id, pages: [{ observedAt, records }] });
-    await db
-      .transaction()
-      .execute((trx) => applyTombstones(trx, { runId: started.id, resource, ids: gone, observedAt }));
+    const pages = [{ observedAt, records }];
+    if (resource === 'commissions') {
+      await load(db, { resource, pages });
+      await markCommissions(gone, observedAt);
+    } else {
+      const { id: runId } = runs[resource];
+      await load(db, { resource, runId, pages });
+      const tombstones = { runId, resource, ids: gone, observedAt };
+      await db.transaction().execute((trx) => applyTombstones(trx, tombstones));
+    }
   }
   const end = { verified: true, rowsDeleted: 0, deletesHeldBack: 0 };
-  await db.transaction().execute((trx) => finishRun(trx, started, end));
-  return { runId: started.id, tables: await readTables((table) => rowsOf(db, table)) };
+  for (const run of Object.values(runs)) await db.transaction().execute((trx) => finishRun(trx, run, end));
+  return { runId: runs.referrals.id, tables: await readTables((table) => rowsOf(db, table)) };
+}
+
+/** As reads that find nothing do, at a time of the test's own. */
+async function markCommissions(ids: readonly string[], observedAt: string): Promise<void> {
+  const time = sql`${observedAt}::timestamptz`;
+  await sql`
+    update commissions set _deleted_at = ${time}, _changed_at = ${time}, _observed_at = ${time}
+    where id = any(${ids}::text[]) and _deleted_at is null`.execute(db);
 }
 
 async function readTables(read: (table: MirroredTable) => Promise<Tables[string]>): Promise<Tables> {
@@ -123,7 +143,7 @@ async function readTables(read: (table: MirroredTable) => Promise<Tables[string]
   return tables;
 }
 
-/** Today's rows with everything undone that later runs changed, newest change first. */
+/** Today's rows with everything undone that later runs changed, and later single reads, newest change first. */
 async function undo(table: MirroredTable, runId: number, index: number): Promise<Tables[string]> {
   const answer = await sql<Record<string, unknown>>`
     select (jsonb_populate_record(today, coalesce(undo.fields, '{}'))).*
@@ -131,7 +151,8 @@ async function undo(table: MirroredTable, runId: number, index: number): Promise
     left join lateral (
       select jsonb_object_agg(key, value order by history.id desc) as fields
       from record_history history, jsonb_each(history.before)
-      where history.table_name = ${table} and history.record_id = today.id and history.run_id > ${runId}::bigint
+      where history.table_name = ${table} and history.record_id = today.id
+        and coalesce(history.run_id > ${runId}::bigint, history.observed_at > ${at(index)}::timestamptz)
     ) undo on true
     where today._first_seen_at <= ${at(index)}::timestamptz
     order by id`.execute(db);

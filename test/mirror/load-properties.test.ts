@@ -17,9 +17,8 @@ beforeAll(async () => {
 });
 
 const empty = () =>
-  sql`truncate campaigns, affiliates, links, referrals, sync_runs, seen_rows, rejected_records, record_history`.execute(
-    db,
-  );
+  sql`truncate campaigns, affiliates, links, referrals, sync_runs, seen_rows, rejected_records, record_history
+    restart identity`.execute(db);
 
 const referrals = Array.from({ length: 6 }, () => buildReferral());
 const affiliates = Array.from({ length: 2 }, () => buildAffiliate());

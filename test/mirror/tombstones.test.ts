@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { makeSeenRows, readSeenRows } from '../../src/mirror/seen-rows.ts';
 import { startRun } from '../../src/mirror/sync-runs.ts';
 import { applyTombstones, findMissing } from '../../src/mirror/tombstones.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -32,17 +33,16 @@ test('missing is what lived before the run and was neither met, rejected, nor ob
     resource,
     pages: [{ observedAt: FUTURE, records: [{ ...later, visits: 8 }, buildReferral()] }],
   });
-  const missing = await findMissing(db, { runId: run.id, resource, limit: 10 });
-  expect(missing).toEqual({ living: 5, count: 1, ids: [gone?.id] });
+  const seen = await readSeenRows(db, run.id);
+  expect(await findMissing(db, { runId: run.id, resource, seen })).toEqual({ living: 5, ids: [gone?.id] });
 });
 
-test('of many missing rows only as many identifiers come back as were asked for', async () => {
+test('a run that has met nothing misses every living row, named in order', async () => {
   const records = Array.from({ length: 5 }, () => buildReferral());
   await load(db, { resource, pages: [{ observedAt: at(1), records }] });
   const run = await startRun(db, { resource, mode: 'full' });
-  const missing = await findMissing(db, { runId: run.id, resource, limit: 2 });
-  const ids = records.map(({ id }) => id).sort();
-  expect(missing).toEqual({ living: 5, count: 5, ids: ids.slice(0, 2) });
+  const missing = await findMissing(db, { runId: run.id, resource, seen: makeSeenRows() });
+  expect(missing).toEqual({ living: 5, ids: records.map(({ id }) => id).sort() });
 });
 
 test('a tombstone keeps every other column, is applied once, and spares what was observed later', async () => {

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
 import { mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
 import { loadBatch } from '../../src/mirror/load-batch.ts';
+import { readPages } from '../../src/mirror/read-page.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
 import { useSyncing } from './syncing.ts';
@@ -47,14 +48,12 @@ describe('a payment stands', () => {
     const { commissionId } = await pickUnpaid();
     const read = await api.getCommission(commissionId);
     await pay(commissionId);
-    const late = await db.transaction().execute((trx) =>
-      loadBatch(trx, {
-        runId: null,
-        resource: 'commissions',
-        pages: [{ observedAt: read.askedAt, records: [read.commission] }],
-        touch: true,
-      }),
-    );
+    const page = readPages({ cache: null, drift: null }, 'commissions', [
+      { observedAt: read.askedAt, records: [read.commission] },
+    ]);
+    const late = await db
+      .transaction()
+      .execute((trx) => loadBatch(trx, { run: null, resource: 'commissions', pages: [page], touch: true }));
     expect(read.commission.paid_at).toBeNull();
     expect(late).toMatchObject({ seen: 1, unchanged: 1, updated: 0 });
     expect(await paidAt(commissionId)).toBe('2026-05-01T00:00:00Z');
