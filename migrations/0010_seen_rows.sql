@@ -12,8 +12,9 @@ comment on column referrals._row_number is 'Number of the row, given when it was
 -- Unlogged, so that reading everything again costs almost no WAL. A crash of Postgres empties it; a resumed run then
 -- finds no line of its own, though its figures say that it has met records, and starts its walk over.
 create unlogged table seen_rows (
-  run_id      bigint not null,
-  row_numbers bigint[] not null
+  run_id       bigint not null,
+  row_numbers  bigint[] not null,
+  rejected_ids text[] not null
 );
 
 -- Compressing costs more than writing a few bytes more.
@@ -21,8 +22,9 @@ alter table seen_rows alter column row_numbers set storage external;
 
 create index seen_rows_of_run on seen_rows (run_id);
 
-comment on table seen_rows is 'The rows that a running sync has met so far, one line per batch; emptied when the run ends. Nothing for analysis.';
+comment on table seen_rows is 'The records that a running sync has met so far, one line per batch; emptied when the run ends. Nothing for analysis.';
 comment on column seen_rows.run_id is 'The run (sync_runs.id).';
 comment on column seen_rows.row_numbers is 'Numbers (_row_number) of the rows that the batch met first.';
+comment on column seen_rows.rejected_ids is 'Identifiers of the records that the batch met first and rejected.';
 
 drop table seen_ids;

@@ -42,7 +42,7 @@ export interface Verdict {
  * Throws: what listing or loading throws; the signal's reason when aborted.
  */
 export async function crawl<P extends Page>(deps: CrawlDeps<P>, options: CrawlOptions): Promise<Verdict> {
-  const loader = makeLoader(deps.load);
+  const loader = makeLoader(deps);
   try {
     return await crawlThrough({ listPage: deps.listPage, loader }, options);
   } catch (error) {

@@ -16,7 +16,10 @@ export interface Loader<P extends Page> {
 }
 
 /** Gives back a loader. After a failed load nothing further is loaded, and every call throws its error. */
-export function makeLoader<P extends Page>(load: CrawlDeps<P>['load']): Loader<P> {
+export function makeLoader<P extends Page>({
+  accept,
+  load,
+}: Pick<CrawlDeps<P>, 'accept' | 'load'>): Loader<P> {
   let waiting: P[] = [];
   let checkpoint: Checkpoint | null = null;
   let loaded: Loaded | null = null;
@@ -59,6 +62,7 @@ export function makeLoader<P extends Page>(load: CrawlDeps<P>['load']): Loader<P
       while (waiting.length >= BATCH_PAGES && failure === null) await taken.promise;
       if (failure !== null) throw failure.error;
       waiting.push(page);
+      accept?.(page);
       checkpoint = after;
       if (waiting.length >= BATCH_PAGES) enough.resolve();
       start();

@@ -30,6 +30,8 @@ export interface Loaded {
 
 export interface CrawlDeps<P extends Page> {
   readonly listPage: (window: Window, signal: AbortSignal | undefined) => Promise<P>;
+  /** Told of every page that is going to be loaded, in the order in which it will be. */
+  readonly accept?: (page: P) => void;
   readonly load: (pages: readonly P[], checkpoint: Checkpoint) => Promise<Loaded>;
 }
 

@@ -138,6 +138,7 @@ export interface SyncRunsTable {
 export interface SeenRowsTable {
   run_id: number;
   row_numbers: number[];
+  rejected_ids: string[];
 }
 
 export interface CoveredCountersTable {

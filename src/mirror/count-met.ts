@@ -5,16 +5,14 @@ import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
 import type { LoadedResource } from './read-page.ts';
 import type { Rejection } from './rejected-records.ts';
-import type { SeenRows } from './seen-rows.ts';
+import type { NewlySeen, SeenRows } from './seen-rows.ts';
 import type { Upserted } from './upsert-statement.ts';
 
 /** The run that a load belongs to. */
 export interface LoadRun {
   readonly id: number;
-  /** The rows that it has met before; the load adds to them once its transaction is committed. */
+  /** What it has met before; the load adds to it once its transaction is committed. */
   readonly seen: SeenRows;
-  /** Whether it may have rejected records before. */
-  readonly hasRejected: boolean;
 }
 
 export interface BatchRecords {
@@ -25,9 +23,7 @@ export interface BatchRecords {
   readonly upserted: readonly Upserted[];
 }
 
-export interface Met {
-  /** Rows that the run has not met as rows. */
-  readonly newNumbers: readonly number[];
+export interface Met extends NewlySeen {
   /** Records that fit and that the run has met as nothing before. */
   readonly freshValid: number;
   /** Records with an identifier that were rejected, and that the run has met as nothing before. */
@@ -36,7 +32,7 @@ export interface Met {
   readonly writtenAgain: number;
 }
 
-/** Gives back what is met first. To be called when the rows are written and the rejections are not. */
+/** Gives back what is met first. To be called once the rows are written. */
 export async function countMet(
   trx: DatabaseTransaction,
   { run, resource }: { run: LoadRun | null; resource: LoadedResource },
@@ -45,20 +41,20 @@ export async function countMet(
   const rejected = new Set(rejections.flatMap(({ id }) => id ?? []));
   for (const id of valid) rejected.delete(id);
   if (run === null) {
-    return { newNumbers: [], freshValid: valid.size, freshRejected: rejected.size, writtenAgain: 0 };
+    const fresh = { freshValid: valid.size, freshRejected: rejected.size };
+    return { rowNumbers: [], rejectedIds: [], ...fresh, writtenAgain: 0 };
   }
   const { seen } = run;
-  // As a rule nothing was ever rejected, and nobody need be asked.
-  const ids = run.hasRejected ? [...rejected, ...valid] : [...rejected];
-  const histories = ids.length === 0 ? [] : await readHistories(trx, { runId: run.id, resource }, ids);
-  const wasRejected = new Set<number>();
-  let freshRejected = 0;
-  for (const { id, row_number, was_rejected } of histories) {
-    if (was_rejected && row_number !== null) wasRejected.add(row_number);
-    const isMetRow = row_number !== null && seen.has(row_number);
-    if (rejected.has(id) && !was_rejected && !isMetRow) freshRejected += 1;
-  }
-  const isMet = (number: number) => seen.has(number) || wasRejected.has(number);
+  // As a rule nothing is and was ever rejected, and nobody need be asked.
+  const wereRejected = seen.rejected.size === 0 ? [] : [...valid].filter((id) => seen.rejected.has(id));
+  const numbers = await readRowNumbers(trx, resource, [...rejected, ...wereRejected]);
+  const rejectedRows = new Set(wereRejected.map((id) => numbers.get(id)));
+  const isMet = (number: number) => seen.has(number) || rejectedRows.has(number);
+  const rejectedIds = [...rejected].filter((id) => !seen.rejected.has(id));
+  const freshRejected = rejectedIds.filter((id) => {
+    const number = numbers.get(id);
+    return number === undefined || !seen.has(number);
+  }).length;
   const newNumbers = new Set<number>();
   let freshValid = 0;
   let writtenAgain = 0;
@@ -69,30 +65,19 @@ export async function countMet(
     for (const number of [...inserted_numbers, ...met_numbers]) {
       if (seen.has(number) || newNumbers.has(number)) continue;
       newNumbers.add(number);
-      if (!wasRejected.has(number)) freshValid += 1;
+      if (!rejectedRows.has(number)) freshValid += 1;
     }
   }
-  return { newNumbers: [...newNumbers], freshValid, freshRejected, writtenAgain };
+  return { rowNumbers: [...newNumbers], rejectedIds, freshValid, freshRejected, writtenAgain };
 }
 
-interface History {
-  readonly id: string;
-  readonly row_number: number | null;
-  readonly was_rejected: boolean;
-}
-
-async function readHistories(
+async function readRowNumbers(
   trx: DatabaseTransaction,
-  { runId, resource }: { runId: number; resource: LoadedResource },
+  resource: LoadedResource,
   ids: readonly string[],
-): Promise<readonly History[]> {
-  // The expression of the index over rejections.
-  const answer = await sql<History>`
-    select asked.id, kept._row_number as row_number, exists (
-      select from rejected_records
-      where run_id = ${runId} and resource = ${resource} and coalesce(record_id, md5(payload::text)) = asked.id
-    ) as was_rejected
-    from unnest(${ids}::text[]) as asked (id)
-    left join ${sql.table(resource)} kept on kept.id = asked.id`.execute(trx);
-  return answer.rows;
+): Promise<ReadonlyMap<string, number>> {
+  if (ids.length === 0) return new Map();
+  const answer = await sql<{ id: string; _row_number: number }>`
+    select id, _row_number from ${sql.table(resource)} where id = any(${ids}::text[])`.execute(trx);
+  return new Map(answer.rows.map((row) => [row.id, row._row_number]));
 }

@@ -87,7 +87,7 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
     { runId: run?.id ?? null, resource },
     rejections,
   );
-  if (run !== null) await saveSeenRows(trx, run.id, met.newNumbers);
+  if (run !== null) await saveSeenRows(trx, run.id, met);
 
   const inserted = sum(own, (upserted) => upserted.inserted);
   const updated = sum(own, (upserted) => upserted.updated);
@@ -101,7 +101,10 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
     repeated: seen - inserted - updated - unchanged - recorded,
     fresh: met.freshValid + met.freshRejected,
     anonymousRejected: anonymous,
-    afterCommit: () => run?.seen.add(met.newNumbers),
+    afterCommit: () => {
+      run?.seen.add(met.rowNumbers);
+      for (const id of met.rejectedIds) run?.seen.rejected.add(id);
+    },
   };
 }
 

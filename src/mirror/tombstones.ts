@@ -28,9 +28,7 @@ export async function findMissing(
   // `case`, because get_bit fails beyond the last bit, and Postgres may ask the parts of an `and` in any order.
   const answer = await sql<Missing>`
     select count(*) as living,
-      coalesce(array_agg(kept.id) filter (where kept.is_unmet and not exists (
-        select from rejected_records where run_id = ${runId} and record_id = kept.id
-      )), '{}') as ids
+      coalesce(array_agg(kept.id) filter (where kept.is_unmet and kept.id <> all(${[...seen.rejected]}::text[])), '{}') as ids
     from (
       select id,
         _observed_at < (select started_at from sync_runs where id = ${runId})

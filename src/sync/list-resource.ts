@@ -10,8 +10,8 @@ import type { ObservedPage, ReadPages } from '../mirror/read-page.ts';
 import { usableId } from '../mirror/read-record.ts';
 
 export interface RecordPage extends Page {
-  /** What its records make, once they are read: while the next page is on its way. */
-  readonly read: Promise<ReadPages>;
+  /** Gives back what its records make. They are read once, as soon as nothing else is to do. */
+  readonly read: () => Promise<ReadPages>;
   readonly askedAt: Instant;
 }
 
@@ -43,13 +43,18 @@ export function makeListPage<R extends ListedResource>(
       onRequest,
       ...(signal && { signal }),
     });
+    let reading: Promise<ReadPages> | null = null;
     return {
       start: (pagination.current_page - 1) * pagination.limit,
       limit: pagination.limit,
       total: pagination.total_count,
       isLast: pagination.next_page === null,
       ids: data.map(usableId),
-      read: setImmediate().then(() => readPage({ observedAt: askedAt, records: data })),
+      read: () => {
+        // Later, so that the next page is asked for first, and is on its way meanwhile.
+        reading ??= setImmediate().then(() => readPage({ observedAt: askedAt, records: data }));
+        return reading;
+      },
       askedAt,
     };
   };

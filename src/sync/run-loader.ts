@@ -15,8 +15,10 @@ import type { RecordPage } from './list-resource.ts';
 import type { SyncProgress } from './run-summary.ts';
 
 export interface RunLoader {
-  /** Reads a page as it came; pages are to be loaded in the order in which they were read. */
+  /** Reads a page as it came. Pages are to be loaded in the order in which they are read, or the run is to end. */
   readonly readPage: (page: ObservedPage) => ReadPages;
+  /** Begins to read a page that is going to be loaded. */
+  readonly accept: (page: RecordPage) => void;
   readonly load: (pages: readonly RecordPage[], checkpoint: Checkpoint) => Promise<Loaded>;
   /** Loads pages of a narrowed list: neither the walk's checkpoint nor the list's total moves. */
   readonly loadAside: (pages: readonly RecordPage[]) => Promise<LoadedAside>;
@@ -61,7 +63,6 @@ export function makeRunLoader(
   let requests = 0;
   const { seen } = before;
   let anonymous = before.anonymous;
-  let hasRejected = run.rows_rejected > 0;
   let isSecondReading = false;
   let checkpoint: object | null = run.checkpoint;
 
@@ -70,10 +71,10 @@ export function makeRunLoader(
     walk: { checkpoint: object | null; total: number | null },
   ): Promise<LoadedAside> {
     const counted = requests;
-    const read = await Promise.all(pages.map((page) => page.read));
+    const read = await Promise.all(pages.map((page) => page.read()));
     const { result, saved } = await db.transaction().execute(async (trx) => {
       const result = await loadBatch(trx, {
-        run: { id: run.id, seen, hasRejected },
+        run: { id: run.id, seen },
         resource,
         pages: read,
       });
@@ -91,7 +92,6 @@ export function makeRunLoader(
     checkpoint = walk.checkpoint;
     requests -= counted;
     anonymous += result.anonymousRejected;
-    hasRejected ||= result.rejected > 0;
     onProgress?.({
       resource,
       requests: saved.requests,
@@ -105,6 +105,11 @@ export function makeRunLoader(
 
   return {
     readPage: (page) => readPages({ cache, drift }, resource, [page]),
+    accept: (page) => {
+      page.read().catch(() => {
+        // Told where the page is loaded.
+      });
+    },
     load: (pages, after) => commit(pages, { checkpoint: after, total: pages.at(-1)?.total ?? null }),
     loadAside: (pages) => commit(pages, { checkpoint, total: null }),
     countRequest: () => {

@@ -85,6 +85,7 @@ async function readSecondWalk({ api }: SyncDeps, input: SettleInput): Promise<In
         beganAt ??= page.askedAt;
         return page;
       },
+      accept: loader.accept,
       load: loader.load,
     },
     { limit, concurrency: 1, resumeFrom: overlapStart(limit), head: 'always', signal },

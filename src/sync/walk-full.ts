@@ -25,6 +25,7 @@ export async function walkFull(
         { api: deps.api, onRequest: loader.countRequest, readPage: loader.readPage },
         resource,
       ),
+      accept: loader.accept,
       load: loader.load,
     },
     {

@@ -37,7 +37,7 @@ describe('the frontier walk', () => {
     await fc.assert(
       fc.asyncProperty(listCases('at-head', 1), async (given) => {
         const list = makeMovingList(given);
-        const loader = makeLoader(list.load);
+        const loader = makeLoader(list);
         const from = frontierStart(given.limit);
         const { complete } = await walkFrontier({ listPage: list.listPage, loader }, from, {
           concurrency: 1,
@@ -56,7 +56,7 @@ describe('the frontier walk', () => {
     await fc.assert(
       fc.asyncProperty(listCases('at-head', 1), async (given) => {
         const list = makeMovingList({ ...given, movingAnswers: 0 });
-        const loader = makeLoader(list.load);
+        const loader = makeLoader(list);
         await walkFrontier({ listPage: list.listPage, loader }, frontierStart(given.limit), {
           concurrency: 1,
         });
@@ -77,7 +77,7 @@ describe('the overlap walk', () => {
     await fc.assert(
       fc.asyncProperty(listCases('anywhere', 1), async (given) => {
         const list = makeMovingList(given);
-        const loader = makeLoader(list.load);
+        const loader = makeLoader(list);
         const { complete } = await walkOverlap(
           { listPage: list.listPage, loader },
           overlapStart(given.limit),
@@ -96,7 +96,7 @@ describe('the overlap walk', () => {
   test('costs about a seventh more requests than plain pages on a long, still list', async () => {
     const given = { size: 100_000, limit: 100, maximumLimit: 100, concurrency: 1 };
     const list = makeMovingList({ ...given, changes: [[]], movingAnswers: 0, shuffle: 0 });
-    const loader = makeLoader(list.load);
+    const loader = makeLoader(list);
     await walkOverlap({ listPage: list.listPage, loader }, overlapStart(100), {});
     await loader.drain();
     expect(list.answers()).toBeGreaterThan(1000);

@@ -34,7 +34,7 @@ export async function load(database: Database, input: LoadedPages): Promise<Load
       .execute((trx) => loadBatch(trx, { run: null, resource, pages: [read], touch }));
   }
   if (resource === 'commissions') throw new TypeError('no run lists commissions');
-  const run = { id: runId, seen: await readSeenRows(database, runId), hasRejected: true };
+  const run = { id: runId, seen: await readSeenRows(database, runId) };
   // Page by page, as they come.
   const pages = input.pages.map((page) => readPages({ cache, drift }, resource, [page]));
   return database.transaction().execute((trx) => loadBatch(trx, { run, resource, pages }));
