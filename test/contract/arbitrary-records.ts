@@ -92,7 +92,7 @@ const identity = { id: guid, created_at: instant, updated_at: instant };
 
 export const campaigns = record(identity, { name: text });
 
-const links = record(
+export const links = record(
   { id: guid },
   { url: fc.webUrl(), token: text, visitors: integer, leads: integer, conversions: integer },
 );
@@ -144,7 +144,7 @@ export const referrals = record(identity, {
   affiliate: orNull(affiliates),
 });
 
-const sales = record(identity, {
+export const sales = record(identity, {
   currency: text,
   charged_at: orNull(instant),
   processor_account_id: orNull(text),
