@@ -81,13 +81,18 @@ export function toMicros(instant: string): number {
   return ms * 1000 + micros;
 }
 
+/** One for all arrays of text, each of which is copied out of it as soon as it is written. */
+let roomy = Buffer.alloc(0);
+
 function encodeTexts(oid: number, values: readonly (string | null | undefined)[], before: string): Buffer {
   // Room for the longest that each may be, so that each is gone through once, not measured and then written.
   let room = HEADER_BYTES + values.length * LENGTH_BYTES;
   for (const value of values) {
     if (value !== null && value !== undefined) room += before.length + value.length * MOST_BYTES_PER_UNIT;
   }
-  const buffer = startArray(oid, values.length, room);
+  if (roomy.length < room) roomy = Buffer.alloc(room);
+  const buffer = roomy;
+  writeHeader(buffer, oid, values.length);
   let at = HEADER_BYTES;
   for (const value of values) {
     const length =
@@ -95,7 +100,6 @@ function encodeTexts(oid: number, values: readonly (string | null | undefined)[]
     buffer.writeInt32BE(length, at);
     at += LENGTH_BYTES + Math.max(length, 0);
   }
-  // A copy: the array may wait for its batch, and what it did not need should not.
   return Buffer.from(buffer.subarray(0, at));
 }
 
@@ -107,7 +111,8 @@ function encodeFixed(
 ): Buffer {
   let bytes = HEADER_BYTES + values.length * LENGTH_BYTES;
   for (const value of values) if (value !== null && value !== undefined) bytes += size;
-  const buffer = startArray(oid, values.length, bytes);
+  const buffer = Buffer.allocUnsafe(bytes);
+  writeHeader(buffer, oid, values.length);
   let at = HEADER_BYTES;
   for (const value of values) {
     if (value === null || value === undefined) {
@@ -122,15 +127,13 @@ function encodeFixed(
   return buffer;
 }
 
-function startArray(oid: number, length: number, bytes: number): Buffer {
-  const buffer = Buffer.allocUnsafe(bytes);
+function writeHeader(buffer: Buffer, oid: number, length: number): void {
   buffer.writeInt32BE(1, 0);
   // The flag that nulls may occur; Postgres looks for itself.
   buffer.writeInt32BE(1, 4);
   buffer.writeInt32BE(oid, 8);
   buffer.writeInt32BE(length, LENGTH_AT);
   buffer.writeInt32BE(1, 16);
-  return buffer;
 }
 
 function writeInt64(buffer: Buffer, value: number, at: number): void {

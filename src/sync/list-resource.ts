@@ -43,6 +43,7 @@ export function makeListPage<R extends ListedResource>(
       onRequest,
       ...(signal && { signal }),
     });
+    let unread = data;
     let reading: Promise<ReadPages> | null = null;
     return {
       start: (pagination.current_page - 1) * pagination.limit,
@@ -52,7 +53,12 @@ export function makeListPage<R extends ListedResource>(
       ids: data.map(usableId),
       read: () => {
         // Later, so that the next page is asked for first, and is on its way meanwhile.
-        reading ??= setImmediate().then(() => readPage({ observedAt: askedAt, records: data }));
+        reading ??= setImmediate().then(() => {
+          const records = unread;
+          // The page waits for its batch, and the records are many times what they make.
+          unread = [];
+          return readPage({ observedAt: askedAt, records });
+        });
         return reading;
       },
       askedAt,
