@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { makeSeenRows, readSeenRows } from '../../src/mirror/seen-rows.ts';
@@ -43,6 +44,23 @@ test('a run that has met nothing misses every living row, named in order', async
   const run = await startRun(db, { resource, mode: 'full' });
   const missing = await findMissing(db, { runId: run.id, resource, seen: makeSeenRows() });
   expect(missing).toEqual({ living: 5, ids: records.map(({ id }) => id).sort() });
+});
+
+test('a row whose number lies beyond every row that the run has met is missing like any other', async () => {
+  const [near, far, last] = [buildReferral(), buildReferral(), buildReferral()];
+  await load(db, { resource, pages: [{ observedAt: at(1), records: [near] }] });
+  const seen = makeSeenRows();
+  const beyond = seen.bits().length * 8;
+  await sql`alter table referrals alter column _row_number restart with ${sql.lit(beyond)}`.execute(db);
+  for (const record of [far, last])
+    await load(db, { resource, pages: [{ observedAt: at(1), records: [record] }] });
+  const run = await startRun(db, { resource, mode: 'full' });
+  const missing = () => findMissing(db, { runId: run.id, resource, seen });
+  expect(await missing()).toEqual({ living: 3, ids: [near.id, far.id, last.id].sort() });
+  seen.add([beyond]);
+  expect(await missing()).toEqual({ living: 3, ids: [near.id, last.id].sort() });
+  seen.add([1]);
+  expect(await missing()).toEqual({ living: 3, ids: [last.id] });
 });
 
 test('a tombstone keeps every other column, is applied once, and spares what was observed later', async () => {

@@ -8,6 +8,20 @@ import { useSyncing } from './syncing.ts';
 
 const given = useSyncing({ affiliates: 60, referrals: 800 });
 
+/** The program with one record that does not fit. */
+function breakRecord(api: ApiClient, id: string): ApiClient {
+  return {
+    ...api,
+    async list(resource, query, options) {
+      const answer = await api.list(resource, query, options);
+      const data = answer.data.map((record) =>
+        (record as { id: string }).id === id ? { ...(record as object), visits: 'many' } : record,
+      );
+      return { ...answer, data };
+    },
+  };
+}
+
 /** The program as a walk sees it that misses one record, and whose total says so too: the verdict cannot tell. */
 function hideFromWalks(api: ApiClient, id: string): ApiClient {
   return {
@@ -117,5 +131,28 @@ describe('a living record that a verified walk did not meet', () => {
     expect(await syncWithout('affiliates', id)).toMatchObject({ verified: true, deleted: 1 });
     expect(await sync('affiliates')).toMatchObject({ verified: true, deleted: 0, rows: { updated: 1 } });
     expect(await isMarkedDeleted('affiliates', id)).toBe(false);
+  });
+});
+
+describe('many records that are gone', () => {
+  test('are found gone by a second walk that meets a rejected record again, as the first one did', async () => {
+    const { api, db, sandbox, sync } = given();
+    await sync('referrals');
+    const [broken, ...others] = await sandbox.allReferrals();
+    const gone = others.slice(0, 12).map(({ id }) => id);
+    for (const id of gone) await sandbox.program.deleteReferral(id);
+    const summary = await runSync(
+      { api: breakRecord(api, broken?.id ?? ''), db, log: pino({ level: 'silent' }) },
+      { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: true },
+    );
+    expect(summary).toMatchObject({
+      verified: true,
+      rows: { rejected: 1 },
+      deleted: 12,
+      deletesHeldBack: 0,
+    });
+    for (const id of gone) expect(await isMarkedDeleted('referrals', id)).toBe(true);
+    // What was rejected is there, and its row stands as it was.
+    expect(await isMarkedDeleted('referrals', broken?.id ?? '')).toBe(false);
   });
 });
