@@ -1,14 +1,13 @@
 // The Postgres that is measured: the embedded one, with the settings that every user of it has (fsync on). Each
 // measurement gets a database of its own, migrated and empty.
 
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmod } from 'node:fs/promises';
 import type pg from 'pg';
 import { openEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { runMigrations } from '../../src/db/migrate.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { makeLogger } from '../../src/log.ts';
+import { makeDirectory } from './start-child.ts';
 
 export interface BenchDatabase {
   readonly url: string;
@@ -21,21 +20,28 @@ export interface BenchDatabase {
 export interface BenchPostgres {
   readonly version: string;
   createDatabase(): Promise<BenchDatabase>;
-  stop(): Promise<void>;
 }
 
-const SCHEMA = 'mirror';
+/** Of every mirror that is measured. */
+export const SCHEMA = 'mirror';
 
-/** Gives back a running server, under a directory that goes when it is stopped. */
-export async function startBenchPostgres(): Promise<BenchPostgres> {
+/** Gives back a running server; it and its directory go with the bench. */
+export async function startBenchPostgres(cleanup: AsyncDisposableStack): Promise<BenchPostgres> {
   // That a dropped database ends its connections is no news here.
   const log = makeLogger('error');
-  const dataDir = await mkdtemp(join(tmpdir(), 'affiliate-mirror-bench-'));
-  // mkdtemp closes it to all others, and root's Postgres runs as another user.
+  const dataDir = makeDirectory(cleanup, 'affiliate-mirror-bench-');
+  // It is closed to all others, and root's Postgres runs as another user.
   await chmod(dataDir, 0o755);
-  const server = await openEmbeddedPostgres({ log }, { dataDir });
+  const opening = openEmbeddedPostgres({ log }, { dataDir });
+  // Before it is open: a bench that is told to stop meanwhile has to wait for it, and stop it.
+  cleanup.defer(async () => {
+    const opened = await opening.catch(() => null);
+    await opened?.stop();
+  });
+  const server = await opening;
   const open = (url: string) => makePool({ log }, { url, schema: SCHEMA, max: 2, applicationName: 'bench' });
   const admin = open(server.url);
+  cleanup.defer(() => admin.end());
   const { rows } = await admin.query<{ server_version: string }>('show server_version');
   let created = 0;
   return {
@@ -63,11 +69,6 @@ export async function startBenchPostgres(): Promise<BenchPostgres> {
           await admin.query(`drop database ${name} with (force)`);
         },
       };
-    },
-    async stop() {
-      await admin.end();
-      await server.stop();
-      await rm(dataDir, { recursive: true, force: true });
     },
   };
 }

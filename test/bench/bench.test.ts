@@ -1,9 +1,12 @@
 // The benchmark runs, so that it cannot rot. Its figures are not judged here: that takes a quiet machine.
 
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, glob, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -31,4 +34,31 @@ test('the benchmark measures everything that it names, and writes it down', {
   expect(medianOf('rows that it wrote')).toBe(0);
   // Both lists of 20 and 2 pages' worth, and the head of each once more.
   expect(medianOf('requests')).toBe(20 + 1 + 2);
+  // A limit that is kept cannot be used by more.
+  expect(medianOf('share of 10/0.5 that payments use')).toBeLessThanOrEqual(100);
+});
+
+test('a benchmark that is told to stop ends what it started, and leaves no file', {
+  timeout: 60_000,
+}, async () => {
+  const temporary = join(directory, 'tmp');
+  await mkdir(temporary);
+  // Root's Postgres runs as another user.
+  for (const path of [directory, temporary]) await chmod(path, 0o755);
+  const bench = spawn(process.execPath, [RUN, '--quick'], {
+    env: { ...process.env, TMPDIR: temporary },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = once(bench, 'exit');
+  const lines = createInterface(bench.stderr);
+  await once(lines, 'line');
+  const [pidFile] = await Array.fromAsync(glob('*/postgres/data/postmaster.pid', { cwd: temporary }));
+  const [, , , port] = (await readFile(join(temporary, pidFile ?? ''), 'utf8')).split('\n');
+
+  bench.kill('SIGTERM');
+  const [[said], [code]] = await Promise.all([once(lines, 'line'), ended]);
+  expect(said).toBe('stopped by SIGTERM; nothing is left behind');
+  expect(code).toBe(143);
+  expect(await readdir(temporary)).toEqual([]);
+  await expect(once(connect(Number(port), '127.0.0.1'), 'connect')).rejects.toThrow('ECONNREFUSED');
 });

@@ -4,9 +4,10 @@ import { median } from './figures.ts';
 import { type BenchDeps, programOf, syncOnce } from './measure-round.ts';
 
 export async function measureGrowth(
-  { postgres, server, figures, say }: BenchDeps & { say(line: string): void },
+  deps: BenchDeps,
   { referrals, others }: { referrals: number; others: readonly number[] },
 ): Promise<void> {
+  const { postgres, server, figures, say } = deps;
   const atHome = new Map(figures.all().map(({ name, values }) => [name, median(values)]));
   for (const size of others) {
     const name = size.toLocaleString('en');
@@ -14,7 +15,7 @@ export async function measureGrowth(
     const program = programOf(size);
     const { url } = await server.serve(program);
     const database = await postgres.createDatabase();
-    const run = await syncOnce(database, url);
+    const run = await syncOnce(deps, database, url);
     await database.drop();
     const rows = size + program.affiliates;
     const perSecond = rows / (run.wallMs / 1000);

@@ -9,14 +9,15 @@ const HEADS = 2;
 const SIZES = [10_000, 100_000, 1_000_000];
 
 export async function measureLimited(
-  { postgres, server, figures, say }: BenchDeps & { say(line: string): void },
+  deps: BenchDeps,
   { referrals, rateLimit }: { referrals: number; rateLimit: string },
 ): Promise<void> {
+  const { postgres, server, figures, say } = deps;
   say(`full sync of ${referrals.toLocaleString('en')} referrals under ${rateLimit}`);
   const program = programOf(referrals);
   const { url } = await server.serve(program);
   const database = await postgres.createDatabase();
-  const run = await runSync({ programUrl: url, databaseUrl: database.url, rateLimit });
+  const run = await runSync(deps, { programUrl: url, databaseUrl: database.url, rateLimit });
   await database.drop();
   const requests = run.runs.reduce((sum, { requests: count }) => sum + count, 0);
   const named = `${referrals.toLocaleString('en')} referrals under ${rateLimit}`;
@@ -31,8 +32,9 @@ export async function measureLimited(
   }
 }
 
-// The first window's requests go at once, and each later window's when the one before has passed.
-function leastSeconds(requests: number, rateLimit: string): number {
+/** Gives back how long the limit makes so many requests take, from the first to the last, at the least. */
+export function leastSeconds(requests: number, rateLimit: string): number {
+  // The first window's go at once, and each later window's when the one before has passed.
   const [perWindow = 1, seconds = 1] = rateLimit.split('/').map(Number);
   return Math.floor((requests - 1) / perWindow) * seconds;
 }

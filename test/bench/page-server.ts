@@ -13,6 +13,9 @@ import {
   type ProgramState,
 } from './invent-program.ts';
 
+/** A state to serve from now on, answered by ServerReady; or when the requests for it came, in milliseconds. */
+export type Question = ProgramState | 'arrivals';
+
 /** What the process tells its parent once the pages of a state are built. */
 export interface ServerReady {
   readonly port: number;
@@ -32,10 +35,12 @@ let lists: { readonly affiliates: List; readonly referrals: List };
 let state: ProgramState;
 let prebuilt = new Map<string, Buffer>();
 let paidAt = new Map<string, string>();
+let arrivals: number[] = [];
 
 const COMMISSION = '/v1/commissions/';
 
 const server = createServer((request, response) => {
+  arrivals.push(performance.now());
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
   const page = Number(searchParams.get('page') ?? 1);
   const limit = Number(searchParams.get('limit') ?? 25);
@@ -50,8 +55,12 @@ const server = createServer((request, response) => {
   return send(response, pageOf('referrals', lists.referrals, page, limit));
 });
 
-process.on('message', (next: ProgramState) => {
-  state = next;
+process.on('message', (question: Question) => {
+  if (question === 'arrivals') {
+    process.send?.(arrivals);
+    return;
+  }
+  state = question;
   const { affiliates } = state;
   const referrals = countReferrals(state);
   lists = {
@@ -63,6 +72,7 @@ process.on('message', (next: ProgramState) => {
   };
   prebuilt = new Map();
   paidAt = new Map();
+  arrivals = [];
   for (const [name, list] of Object.entries(lists)) {
     for (let page = 1; page <= Math.ceil(list.total / LIMIT); page += 1) {
       prebuilt.set(`${name} ${page}`, buildPage(list, page, LIMIT));

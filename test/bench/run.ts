@@ -1,17 +1,20 @@
 // `npm run bench`: measures syncs through the real command, each beside its baselines in the same round, prints a
 // table and writes bench-results.json. `--quick` is a smoke run on small lists, whose figures mean nothing.
 // Ratios are what counts: machines differ, and so does one machine from hour to hour.
+// Ctrl-C or SIGTERM ends it with everything that it started, and leaves no file.
 
 import { writeFile } from 'node:fs/promises';
-import { availableParallelism, cpus, totalmem } from 'node:os';
+import { availableParallelism, constants, cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
-import { type BenchPostgres, startBenchPostgres } from './bench-database.ts';
+import { startBenchPostgres } from './bench-database.ts';
 import { makeFigures, median, renderFigures } from './figures.ts';
 import { measureCommissions } from './measure-commissions.ts';
 import { measureGrowth } from './measure-growth.ts';
 import { measureLimited } from './measure-limited.ts';
-import { measureRound } from './measure-round.ts';
+import { measureQueue } from './measure-queue.ts';
+import { type BenchDeps, measureRound } from './measure-round.ts';
 import { startPageServer } from './start-page-server.ts';
+import { startRedis } from './start-redis.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -26,6 +29,7 @@ const SIZES = options.quick
       rounds: 1,
       others: [1_000, 4_000],
       limited: { referrals: 400, rateLimit: '4/1' },
+      queue: { jobs: 100, repetitions: 1 },
       commissions: { updates: 50, limited: { updates: 20, requests: 10, seconds: 0.5 } },
     }
   : {
@@ -33,23 +37,55 @@ const SIZES = options.quick
       rounds: 5,
       others: [10_000, 1_000_000],
       limited: { referrals: 6_000, rateLimit: '45/30' },
+      queue: { jobs: 2_000, repetitions: 3 },
       // As many requests under the limit as fill six windows.
       commissions: { updates: 5_000, limited: { updates: 135, requests: 45, seconds: 10 } },
     };
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
-const figures = makeFigures();
-const server = startPageServer();
-let postgres: BenchPostgres | undefined;
+const cleanup = new AsyncDisposableStack();
+// Not once: npm passes a Ctrl-C on, which the terminal has told this process already.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop(signal));
+// npm passes a SIGTERM on to the shell between it and this process, which dies of it and tells nobody.
+if (process.env['npm_lifecycle_event'] !== undefined) {
+  const shell = process.ppid;
+  setInterval(() => process.ppid !== shell && stop('SIGTERM'), 200).unref();
+}
+
 try {
-  postgres = await startBenchPostgres();
+  await bench();
+} catch (error) {
+  // What the cleanup breaks off is no news.
+  if (!cleanup.disposed) throw error;
+} finally {
+  await cleanup.disposeAsync();
+}
+
+async function stop(signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
+  if (cleanup.disposed) return;
+  const left = await cleanup.disposeAsync().then(
+    () => 'nothing is left behind',
+    (error: unknown) => `not all of it could be cleared up: ${error}`,
+  );
+  say(`stopped by ${signal}; ${left}`);
+  process.exit(128 + constants.signals[signal]);
+}
+
+async function bench(): Promise<void> {
+  const figures = makeFigures();
+  const server = startPageServer(cleanup);
+  const postgres = await startBenchPostgres(cleanup);
+  const redisUrl = await startRedis(cleanup);
+  if (redisUrl === null) say('no redis-server on this machine: nothing is measured on it');
+  const deps: BenchDeps = { cleanup, postgres, server, figures, say };
   for (let round = 1; round <= SIZES.rounds; round += 1) {
     say(`round ${round} of ${SIZES.rounds}: ${SIZES.referrals} referrals`);
-    await measureRound({ postgres, server, figures }, SIZES.referrals);
+    await measureRound(deps, SIZES.referrals);
   }
-  await measureGrowth({ postgres, server, figures, say }, SIZES);
-  await measureLimited({ postgres, server, figures, say }, SIZES.limited);
-  await measureCommissions({ postgres, server, figures, say }, SIZES.commissions);
+  await measureGrowth(deps, SIZES);
+  await measureLimited(deps, SIZES.limited);
+  await measureQueue(deps, SIZES.queue, redisUrl);
+  await measureCommissions(deps, SIZES.commissions, redisUrl);
   const results = {
     measured_at: new Date().toISOString(),
     machine: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB`,
@@ -62,7 +98,4 @@ try {
   process.stdout.write(
     `${renderFigures(figures.all())}\n\n${results.machine}; Node ${results.node}; Postgres ${results.postgres}\n`,
   );
-} finally {
-  await server.stop();
-  await postgres?.stop();
 }

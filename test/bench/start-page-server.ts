@@ -1,10 +1,10 @@
 // Starts the page server's process and tells it what to serve. Knows messages, no pages.
 
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { ProgramState } from './invent-program.ts';
-import type { ServerReady } from './page-server.ts';
+import type { Question, ServerReady } from './page-server.ts';
+import { startChild } from './start-child.ts';
 
 export interface PageServer {
   readonly url: string;
@@ -14,29 +14,33 @@ export interface PageServer {
 export interface PageServers {
   /** Makes the server serve a state, and resolves once all its pages are built. */
   serve(state: ProgramState): Promise<PageServer>;
-  stop(): Promise<void>;
+  /** Gives back when each request for this state came, in milliseconds from whenever. */
+  readArrivals(): Promise<readonly number[]>;
 }
 
-/** Gives back the server's process, which serves nothing yet. */
-export function startPageServer(): PageServers {
-  const child = fork(fileURLToPath(new URL('./page-server.ts', import.meta.url)));
+const FILE = fileURLToPath(new URL('./page-server.ts', import.meta.url));
+
+/** Gives back the server's process, which serves nothing yet. It goes with the bench. */
+export function startPageServer(cleanup: AsyncDisposableStack): PageServers {
+  const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const;
+  const child = startChild(cleanup, process.execPath, [FILE], { stdio: [...stdio] });
   const ended = once(child, 'exit');
+  const ask = async (question: Question): Promise<unknown> => {
+    const answered = once(child, 'message');
+    child.send(question);
+    const [answer] = await Promise.race([
+      answered,
+      ended.then(([code]) => {
+        throw new Error(`the page server ended with code ${code}`);
+      }),
+    ]);
+    return answer;
+  };
   return {
     async serve(state) {
-      const answered = once(child, 'message');
-      child.send(state);
-      const ready = await Promise.race([
-        answered,
-        ended.then(([code]) => {
-          throw new Error(`the page server ended with code ${code}`);
-        }),
-      ]);
-      const { port, bytesPerPage } = ready[0] as ServerReady;
+      const { port, bytesPerPage } = (await ask(state)) as ServerReady;
       return { url: `http://127.0.0.1:${port}`, bytesPerPage };
     },
-    async stop() {
-      if (child.exitCode === null) child.disconnect();
-      await ended;
-    },
+    readArrivals: async () => (await ask('arrivals')) as readonly number[],
   };
 }

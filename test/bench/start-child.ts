@@ -1,0 +1,40 @@
+// The processes and directories of a bench: whatever was made here is gone when the bench is, however it ends.
+// Knows nothing of what runs in them.
+
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Gives back the process. Throws: an Error once the bench is being cleared up, which nothing may outlive. */
+export function startChild(
+  cleanup: AsyncDisposableStack,
+  file: string,
+  args: readonly string[],
+  options: SpawnOptions,
+): ChildProcess {
+  if (cleanup.disposed) throw new Error('the bench is over');
+  const child = spawn(file, args, options);
+  // What it would save is thrown away with it.
+  cleanup.defer(() => endChild(child, 'SIGKILL'));
+  return child;
+}
+
+/** Gives back nothing, once the process has ended. Idempotent: yes. */
+export async function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const hasStarted = child.pid !== undefined;
+  if (!hasStarted || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  await ended;
+}
+
+/** Gives back a new directory. */
+export function makeDirectory(cleanup: AsyncDisposableStack, prefix: string): string {
+  // In one step with the line after it: nothing can come between.
+  const directory = mkdtempSync(join(tmpdir(), prefix));
+  cleanup.defer(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
