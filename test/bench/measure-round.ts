@@ -53,7 +53,7 @@ export async function measureRound(deps: BenchDeps, referrals: number): Promise<
 
   // Hours lie between two syncs, in which autovacuum comes by; here it would do so within the re-sync, or not, as its
   // minute has it. Its first pass marks every new page as visible, which costs the whole page in the WAL (data
-  // checksums are on since Postgres 18). Measured: 13 to 32 MB that no statement of a sync writes, beside 0.6 MB.
+  // checksums are on since Postgres 18). Measured: 9 to 32 MB that no statement of a sync writes, beside 0.6 MB.
   await database.pool.query('vacuum (analyze)');
   const again = await syncOnce(deps, database, url);
   const updated = again.runs.reduce((sum, run) => sum + run.rows_updated + run.rows_inserted, 0);
