@@ -44,6 +44,28 @@ test('bigint is a number, instants keep their microseconds, and a number that wo
   );
 });
 
+test('an array of bigint is an array of numbers, and one that would be distorted is an error', async () => {
+  const { pool } = await createTestDatabase();
+  const answer = await pool.query(`
+    select '{}'::bigint[] as none, '{7}'::bigint[] as one, array[]::bigint[] as empty,
+           '{1,-2,0,9007199254740991,-9007199254740991}'::bigint[] as many, null::bigint[] as missing`);
+  expect(answer.rows).toEqual([
+    { none: [], one: [7], empty: [], many: [1, -2, 0, 9007199254740991, -9007199254740991], missing: null },
+  ]);
+  for (const distorted of ['{9007199254740993}', '{1,2,-9007199254740993}']) {
+    await expect(pool.query('select $1::bigint[]', [distorted])).rejects.toThrow(
+      'which a JavaScript number cannot hold',
+    );
+  }
+});
+
+test('an array of bigint that holds a null or arrays is an error, not some other list of numbers', async () => {
+  const { pool } = await createTestDatabase();
+  for (const odd of ['{1,NULL,3}', '{{1,2},{3,4}}', '[0:1]={1,2}']) {
+    await expect(pool.query('select $1::bigint[]', [odd])).rejects.toThrow();
+  }
+});
+
 test('an idle connection that the server ends is replaced and ends nothing else', async () => {
   const { url, pool: other } = await createTestDatabase();
   const pool = poolOn(url);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { toBinaryArray, toInstantArray, toMicros } from '../../src/mirror/binary-array.ts';
+import { joinBinaryArrays, toBinaryArray, toInstantArray, toMicros } from '../../src/mirror/binary-array.ts';
 import type { ColumnType } from '../../src/mirror/mirrored-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -52,6 +52,16 @@ test.each(values)('%s arrives as the value that its text stands for', async (typ
         [toBinaryArray(type, list), texts],
       );
       expect(answer.rows).toEqual([{ same: true }]);
+    }),
+  );
+});
+
+test.each(values)('arrays of %s that are joined are the array of all of their elements', (type, value) => {
+  const list = fc.array(fc.option(value), { maxLength: 5 });
+  fc.assert(
+    fc.property(fc.array(list, { minLength: 1, maxLength: 5 }), (lists) => {
+      const joined = joinBinaryArrays(lists.map((one) => toBinaryArray(type, one)));
+      expect(joined).toEqual(toBinaryArray(type, lists.flat()));
     }),
   );
 });

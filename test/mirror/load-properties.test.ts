@@ -112,36 +112,49 @@ test('counts add up, distinct records are counted once, and rejections are what 
   );
 });
 
-test('a row carries the newest good observation of each record, in whatever order and batches pages come', async () => {
-  await fc.assert(
-    fc.asyncProperty(batches, async (all) => {
-      await empty();
-      for (const pages of all) await load(db, { resource: 'referrals', pages });
-      const newest = new Map<unknown, { observedAt: string; record: Record<string, unknown> }>();
-      for (const { observedAt, records } of all
-        .flat()
-        .toSorted((a, b) => (a.observedAt < b.observedAt ? -1 : 1))) {
-        for (const record of records) {
-          if (typeof record['visits'] === 'number' && record['id'] !== undefined) {
-            newest.set(record['id'], { observedAt, record });
+/** Outside a run the pages of a batch are read together; in one, each is read alone and they are joined. */
+const WAYS = [
+  { way: 'read together', begin: async () => ({}) },
+  {
+    way: 'read one by one',
+    begin: async () => ({ runId: (await startRun(db, { resource: 'referrals', mode: 'full' })).id }),
+  },
+];
+
+test.each(WAYS)(
+  'a row carries the newest good observation of each record, in whatever order and batches pages come, $way',
+  async ({ begin }) => {
+    await fc.assert(
+      fc.asyncProperty(batches, async (all) => {
+        await empty();
+        const run = await begin();
+        for (const pages of all) await load(db, { resource: 'referrals', pages, ...run });
+        const newest = new Map<unknown, { observedAt: string; record: Record<string, unknown> }>();
+        for (const { observedAt, records } of all
+          .flat()
+          .toSorted((a, b) => (a.observedAt < b.observedAt ? -1 : 1))) {
+          for (const record of records) {
+            if (typeof record['visits'] === 'number' && record['id'] !== undefined) {
+              newest.set(record['id'], { observedAt, record });
+            }
           }
         }
-      }
-      const rows = await rowsOf(db, 'referrals');
-      expect(rows.map(({ id }) => id)).toEqual([...newest.keys()].sort());
-      for (const row of rows) {
-        const record = newest.get(row['id'])?.record;
-        expect([row['conversion_state'], row['visits']]).toEqual([
-          record?.['conversion_state'],
-          record?.['visits'],
-        ]);
-      }
-    }),
-    { numRuns: 60 },
-  );
-});
+        const rows = await rowsOf(db, 'referrals');
+        expect(rows.map(({ id }) => id)).toEqual([...newest.keys()].sort());
+        for (const row of rows) {
+          const record = newest.get(row['id'])?.record;
+          expect([row['conversion_state'], row['visits']]).toEqual([
+            record?.['conversion_state'],
+            record?.['visits'],
+          ]);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  },
+);
 
-test('remembering what the run has loaded changes no row', async () => {
+test.each(WAYS)('remembering what the run has loaded changes no row, pages being $way', async ({ begin }) => {
   await fc.assert(
     fc.asyncProperty(batches, async (all) => {
       const contents = async () =>
@@ -153,11 +166,13 @@ test('remembering what the run has loaded changes no row', async () => {
           ),
         );
       await empty();
-      for (const pages of all) await load(db, { resource: 'referrals', pages });
+      const plain = await begin();
+      for (const pages of all) await load(db, { resource: 'referrals', pages, ...plain });
       const without = await contents();
       await empty();
+      const remembering = await begin();
       const cache = makeLoadedCache();
-      for (const pages of all) await load(db, { resource: 'referrals', pages, cache });
+      for (const pages of all) await load(db, { resource: 'referrals', pages, cache, ...remembering });
       expect(await contents()).toEqual(without);
     }),
     { numRuns: 60 },
