@@ -7,9 +7,10 @@ import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { type LoadResult, loadBatch } from '../../src/mirror/load-batch.ts';
 import { type ReadPages, readPages } from '../../src/mirror/read-page.ts';
 import { makeSeenRows, readSeenRows, type SeenRows } from '../../src/mirror/seen-rows.ts';
-import { startRun } from '../../src/mirror/sync-runs.ts';
+import { finishRun, type SyncRun, startRun } from '../../src/mirror/sync-runs.ts';
+import { applyTombstones, findMissing } from '../../src/mirror/tombstones.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { buildReferral } from './build-records.ts';
+import { buildCommission, buildReferral, buildSale } from './build-records.ts';
 import { at, counts, load, rowsOf } from './load.ts';
 
 const resource = 'referrals';
@@ -21,7 +22,13 @@ beforeAll(async () => {
 });
 
 async function empty(): Promise<void> {
-  await sql`truncate referrals, links, sync_runs, seen_rows, rejected_records, record_history`.execute(db);
+  await sql`truncate commissions, sales, referrals, affiliates, links, campaigns, sync_runs, seen_rows, rejected_records,
+    record_history`.execute(db);
+}
+
+async function finish(run: SyncRun): Promise<void> {
+  const end = { verified: true, rowsDeleted: 0, deletesHeldBack: 0 };
+  await db.transaction().execute((trx) => finishRun(trx, run, end));
 }
 
 beforeEach(empty);
@@ -160,6 +167,90 @@ describe.each(WAYS)('of a run that goes on %s', (way) => {
       }
     },
   );
+});
+
+describe('the rows of the mirror', () => {
+  const FUTURE = '2999-01-01T00:00:00Z';
+  const newer = '2999-01-02T00:00:00Z';
+
+  /** Gives back the identifiers of the rows that the run has met, as a resumption of it would know them. */
+  async function idsMet(runId: number, table: 'affiliates' | 'referrals'): Promise<unknown[]> {
+    const seen = await readSeenRows(db, runId);
+    const rows = await rowsOf(db, table);
+    return rows.filter((row) => seen.has(Number(row['_row_number']))).map(({ id }) => id);
+  }
+
+  test('are all met by a second run, whether it changes them or not, and none is missing', async () => {
+    const records = Array.from({ length: 150 }, () => buildReferral());
+    const first = await startRun(db, { resource, mode: 'full' });
+    await load(db, { resource, runId: first.id, pages: [{ observedAt: at(1), records }] });
+    await finish(first);
+    const second = await startRun(db, { resource, mode: 'full' });
+    const pages = [
+      { observedAt: at(2), records: records.slice(0, 100) },
+      // Changed, and older than what is there.
+      { observedAt: at(3), records: records.slice(100, 120).map((record) => ({ ...record, visits: 9 })) },
+      { observedAt: at(0), records: records.slice(120).map((record) => ({ ...record, visits: 0 })) },
+    ];
+    const result = await load(db, { resource, runId: second.id, pages });
+    expect(counts(result)).toMatchObject({ inserted: 0, updated: 20, unchanged: 130, repeated: 0 });
+    expect(result.fresh).toBe(150);
+    expect(await idsMet(second.id, resource)).toEqual(records.map(({ id }) => id).sort());
+    const seen = await readSeenRows(db, second.id);
+    expect(await findMissing(db, { runId: second.id, resource, seen })).toEqual({ living: 150, ids: [] });
+  });
+
+  test('that a single read inserts or changes meanwhile are not met by the run, until it meets them itself', async () => {
+    const [listed, known] = [buildReferral(), buildReferral()];
+    await load(db, { resource, pages: [{ observedAt: at(1), records: [listed, known] }] });
+    const run = await startRun(db, { resource, mode: 'full' });
+    await load(db, { resource, runId: run.id, pages: [{ observedAt: at(2), records: [listed] }] });
+    const unheardOf = buildReferral();
+    const paid = [unheardOf, { ...known, visits: 5 }].map((referral) =>
+      buildCommission({ sale: buildSale({ referral }) }),
+    );
+    await load(db, { resource: 'commissions', pages: [{ observedAt: FUTURE, records: paid }] });
+    expect((await rowsOf(db, resource)).length).toBe(3);
+    expect(await idsMet(run.id, resource)).toEqual([listed.id]);
+    const records = [listed, unheardOf, { ...known, visits: 5 }];
+    const met = await load(db, { resource, runId: run.id, pages: [{ observedAt: newer, records }] });
+    expect(met).toMatchObject({ fresh: 2, inserted: 0, unchanged: 2, repeated: 1 });
+    expect(await idsMet(run.id, resource)).toEqual([listed.id, unheardOf.id, known.id].sort());
+  });
+
+  test('that a single read inserted before the run began are missing where the run does not meet them', async () => {
+    const commission = buildCommission();
+    const past = '2020-01-01T00:00:00Z';
+    await load(db, { resource: 'commissions', pages: [{ observedAt: past, records: [commission] }] });
+    for (const { table, id } of [
+      { table: 'referrals', id: commission.sale.referral.id },
+      { table: 'affiliates', id: commission.sale.affiliate.id },
+    ] as const) {
+      const run = await startRun(db, { resource: table, mode: 'full' });
+      const missing = await findMissing(db, { runId: run.id, resource: table, seen: makeSeenRows() });
+      expect(missing).toEqual({ living: 1, ids: [id] });
+    }
+  });
+
+  test('keep their numbers through every load, tombstone and return', async () => {
+    const records = [buildReferral(), buildReferral()];
+    const numbers = async () => (await rowsOf(db, resource)).map((row) => [row['id'], row['_row_number']]);
+    await load(db, { resource, pages: [{ observedAt: at(1), records }] });
+    const before = await numbers();
+    const run = await startRun(db, { resource, mode: 'full' });
+    await db
+      .transaction()
+      .execute((trx) =>
+        applyTombstones(trx, { runId: run.id, resource, ids: [records[0]?.id ?? ''], observedAt: at(2) }),
+      );
+    const moved = records.map((record) => ({ ...record, visits: 5, conversion_state: 'conversion' }));
+    const commissions = moved.map((referral) => buildCommission({ sale: buildSale({ referral }) }));
+    await load(db, { resource: 'commissions', pages: [{ observedAt: at(3), records: commissions }] });
+    await load(db, { resource, runId: run.id, pages: [{ observedAt: at(4), records }] });
+    expect(await numbers()).toEqual(before);
+    const history = await db.selectFrom('record_history').select(['before', 'after']).execute();
+    expect(JSON.stringify(history)).not.toContain('_row_number');
+  });
 });
 
 /** One record as it is met: which, or none that has a name; whether it fits; whether it changed. */

@@ -5,9 +5,11 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { openRun } from '../../src/mirror/open-run.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
+import { breakRecord } from './break-record.ts';
 import { useSyncing } from './syncing.ts';
 
 const given = useSyncing({ affiliates: 40, referrals: 600 });
+const log = pino({ level: 'silent' });
 
 beforeEach(async () => {
   const { database } = given();
@@ -57,7 +59,12 @@ describe('a full sync', () => {
     };
     const before = await versions();
     const [, referrals] = await syncBoth();
-    expect(referrals).toMatchObject({ rows: { inserted: 0, updated: 0, unchanged: 600, repeated: 100 } });
+    expect(referrals).toMatchObject({
+      distinct: 600,
+      deleted: 0,
+      deletesHeldBack: 0,
+      rows: { inserted: 0, updated: 0, unchanged: 600, repeated: 100 },
+    });
     expect(await versions()).toEqual(before);
   });
 
@@ -257,5 +264,45 @@ describe('a run that stopped short', () => {
     await database.pool.query('truncate seen_rows');
     expect(await sync('referrals')).toMatchObject({ state: 'succeeded', verified: true });
     expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
+  });
+
+  test('counts a record that it had rejected before such a crash once more, like any other', async () => {
+    const { sync, sandbox, database } = given();
+    await sync('affiliates');
+    const [broken] = await sandbox.allReferrals();
+    const input = { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: false } as const;
+    const run = () => runSync({ ...given(), api: breakRecord(given().api, broken?.id ?? ''), log }, input);
+    sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', after: 4, times: 5 }] });
+    await expect(run()).rejects.toThrow();
+    sandbox.setFaults({ shares: {}, exact: [] });
+    expect(await count('rejected_records')).toBe(1);
+    await database.pool.query('truncate seen_rows');
+    const total = (await sandbox.referrals('?limit=1')).pagination.total_count;
+    expect(await run()).toMatchObject({
+      state: 'succeeded',
+      verified: true,
+      distinct: total,
+      rows: { rejected: 1 },
+    });
+  });
+
+  test('that rejected a record goes on from its checkpoint and counts it once', async () => {
+    const { sync, sandbox } = given();
+    await sync('affiliates');
+    const [broken] = await sandbox.allReferrals();
+    const input = { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: false } as const;
+    const run = () => runSync({ ...given(), api: breakRecord(given().api, broken?.id ?? ''), log }, input);
+    sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', after: 4, times: 5 }] });
+    await expect(run()).rejects.toThrow();
+    sandbox.setFaults({ shares: {}, exact: [] });
+    const total = (await sandbox.referrals('?limit=1')).pagination.total_count;
+    // The head is read again at the end, and the broken record with it.
+    expect(await run()).toMatchObject({
+      state: 'succeeded',
+      verified: true,
+      distinct: total,
+      requests: 9 + 4,
+      rows: { rejected: 1, inserted: total - 1 },
+    });
   });
 });

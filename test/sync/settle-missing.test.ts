@@ -4,23 +4,10 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
+import { breakRecord } from './break-record.ts';
 import { useSyncing } from './syncing.ts';
 
 const given = useSyncing({ affiliates: 60, referrals: 800 });
-
-/** The program with one record that does not fit. */
-function breakRecord(api: ApiClient, id: string): ApiClient {
-  return {
-    ...api,
-    async list(resource, query, options) {
-      const answer = await api.list(resource, query, options);
-      const data = answer.data.map((record) =>
-        (record as { id: string }).id === id ? { ...(record as object), visits: 'many' } : record,
-      );
-      return { ...answer, data };
-    },
-  };
-}
 
 /** The program as a walk sees it that misses one record, and whose total says so too: the verdict cannot tell. */
 function hideFromWalks(api: ApiClient, id: string): ApiClient {
