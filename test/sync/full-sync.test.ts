@@ -262,7 +262,14 @@ describe('a run that stopped short', () => {
     await expect(sync('referrals')).rejects.toThrow();
     sandbox.setFaults({ shares: {}, exact: [] });
     await database.pool.query('truncate seen_rows');
-    expect(await sync('referrals')).toMatchObject({ state: 'succeeded', verified: true });
+    const total = (await sandbox.referrals('?limit=1')).pagination.total_count;
+    expect(await sync('referrals')).toMatchObject({
+      state: 'succeeded',
+      verified: true,
+      distinct: total,
+      // Every page and the head.
+      requests: 9 + Math.ceil(total / 100) + 1,
+    });
     expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
   });
 

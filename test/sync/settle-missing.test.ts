@@ -134,6 +134,8 @@ describe('many records that are gone', () => {
     );
     expect(summary).toMatchObject({
       verified: true,
+      // Of the second walk alone.
+      distinct: others.length + 1 - 12,
       rows: { rejected: 1 },
       deleted: 12,
       deletesHeldBack: 0,
