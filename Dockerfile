@@ -13,5 +13,5 @@ RUN mkdir node_modules/.cache && chown node:node node_modules/.cache
 USER node
 RUN node src/main.ts --help > /dev/null
 ENV NODE_ENV=production
-ENTRYPOINT ["node", "src/main.ts"]
+ENTRYPOINT ["node", "--max-semi-space-size=8", "src/main.ts"]
 CMD ["work"]

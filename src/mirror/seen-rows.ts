@@ -71,7 +71,7 @@ export interface NewlySeen {
   readonly rejectedIds: readonly string[];
 }
 
-/** Notes records as met in the run; a batch that met no new one leaves its mark as well. */
+/** Notes records as met in the run. */
 export async function saveSeenRows(
   trx: DatabaseTransaction,
   runId: number,
@@ -85,11 +85,19 @@ export async function saveSeenRows(
   );
 }
 
-/** Gives back whether anything is noted for the run. A crash of Postgres empties the table as a whole. */
-export async function hasSeenRows(database: Database, runId: number): Promise<boolean> {
-  const answer = await sql<{ found: boolean }>`
-    select exists (select from seen_rows where run_id = ${runId}) as found`.execute(database);
-  return answer.rows[0]?.found === true;
+/**
+ * Gives back how many records are noted for the run, one that was rejected and fits later twice: fewer than its figures
+ * say means that a crash of Postgres emptied the table, be it that the run outlived it and noted more since.
+ */
+export async function countSeen(database: Database, runId: number): Promise<number> {
+  const { count } = await database
+    .selectFrom('seen_rows')
+    .select(
+      sql<number>`coalesce(sum(cardinality(row_numbers) + cardinality(rejected_ids)), 0)::bigint`.as('count'),
+    )
+    .where('run_id', '=', runId)
+    .executeTakeFirstOrThrow();
+  return count;
 }
 
 /** Forgets what the run has met. Idempotent: yes. */

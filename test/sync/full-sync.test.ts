@@ -273,6 +273,29 @@ describe('a run that stopped short', () => {
     expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
   });
 
+  test('starts its walk over as well where it had outlived such a crash, and noted more since', async () => {
+    const { sync, sandbox, database, api } = given();
+    await sync('affiliates');
+    let asked = 0;
+    const crashing: typeof api = {
+      ...api,
+      async list(...request) {
+        asked += 1;
+        if (asked === 4) {
+          await expect.poll(() => count(`sync_runs where pages = 3`)).toBe(1);
+          await database.pool.query('truncate seen_rows');
+        }
+        if (asked === 6) throw new Error('stopped');
+        return api.list(...request);
+      },
+    };
+    const input = { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: false } as const;
+    await expect(runSync({ ...given(), api: crashing, log }, input)).rejects.toThrow('stopped');
+    expect(await count('seen_rows')).toBe(1);
+    const total = (await sandbox.referrals('?limit=1')).pagination.total_count;
+    expect(await sync('referrals')).toMatchObject({ state: 'succeeded', verified: true, distinct: total });
+  });
+
   test('counts a record that it had rejected before such a crash once more, like any other', async () => {
     const { sync, sandbox, database } = given();
     await sync('affiliates');
