@@ -1,4 +1,4 @@
-// Loads pages that were read into their tables: one statement per table, in the caller's transaction.
+// Loads pages that were read into their tables, in the caller's transaction: one statement per table, as a rule.
 // Knows what a batch does to the mirror; refuses to know how pages are fetched and when a run is at its end.
 //
 // Times. A row's _first_seen_at and _changed_at are times of observation, like _observed_at: a load gives the same

@@ -2,7 +2,7 @@
 // record, no statement.
 
 import { COLUMN_NAMES, type MirroredTable } from './mirrored-tables.ts';
-import type { Placed, RecordKind } from './record-kinds.ts';
+import { CUSTOMER_FIELDS, type Placed, type RecordKind } from './record-kinds.ts';
 
 /** A record that was checked: an object with an identifier. */
 export type CheckedRecord = Readonly<Record<string, unknown>> & { readonly id: string };
@@ -47,6 +47,8 @@ function place(fields: readonly Placed[], from: Readonly<Record<string, unknown>
   for (const { field, place } of fields) values[place] = from[field];
 }
 
+const KNOWN_OF_CUSTOMER: ReadonlySet<string> = new Set(CUSTOMER_FIELDS);
+
 /** Gives back what the customer carries beyond its columns; null where there is nothing. */
 function addCustomer(columns: readonly Placed[], customer: unknown, values: unknown[]): object | null {
   if (customer === undefined) return null;
@@ -55,8 +57,7 @@ function addCustomer(columns: readonly Placed[], customer: unknown, values: unkn
     return null;
   }
   place(columns, customer as Readonly<Record<string, unknown>>, values);
-  const known = new Set(columns.map(({ field }) => field));
-  const unknown = unknownFields(customer, known, []);
+  const unknown = unknownFields(customer, KNOWN_OF_CUSTOMER, []);
   return unknown.length === 0 ? null : Object.fromEntries(unknown);
 }
 
