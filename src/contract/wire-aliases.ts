@@ -11,7 +11,15 @@ export const WIRE_ALIASES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Where a resource may nest another; nothing else is searched, so a foreign object keeps its own words. */
-const NESTED = ['campaign', 'links', 'link', 'customer', 'affiliate', 'sale', 'referral'] as const;
+export const NESTED_FIELDS = [
+  'campaign',
+  'links',
+  'link',
+  'customer',
+  'affiliate',
+  'sale',
+  'referral',
+] as const;
 
 /**
  * Gives back the value with every alias of a resource's field renamed, nested resources included.
@@ -23,7 +31,7 @@ export function toContractSpelling(value: unknown): unknown {
   if (Array.isArray(value)) return mapIfChanged(value);
   if (!isObject(value)) return value;
   let renamed = renameKeys(value);
-  for (const key of NESTED) {
+  for (const key of NESTED_FIELDS) {
     const before = renamed[key];
     if (before === undefined || before === null) continue;
     const after = toContractSpelling(before);

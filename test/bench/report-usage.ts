@@ -1,6 +1,6 @@
 // Loaded before the command (node --import): writes, when the process ends, what it used. Changes nothing else.
 
-import { writeSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import pg from 'pg';
 
 /** What the measured process used; the parent reads it from file descriptor 3. */
@@ -20,11 +20,18 @@ pg.Client.prototype.query = function counted(this: pg.Client, ...args: unknown[]
 } as typeof query;
 
 process.once('exit', () => {
-  const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
+  const { userCPUTime, systemCPUTime } = process.resourceUsage();
   const usage: Usage = {
     statements,
-    peakMemoryBytes: maxRSS * 1024,
+    peakMemoryBytes: readPeakMemory(),
     cpuMs: Math.round((userCPUTime + systemCPUTime) / 1000),
   };
   writeSync(USAGE_FD, JSON.stringify(usage));
 });
+
+// Of this program alone: resourceUsage().maxRSS may be that of the parent, which the process was before it began.
+function readPeakMemory(): number {
+  const [, kilobytes] = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+  if (kilobytes === undefined) throw new Error('/proc/self/status does not tell the peak memory (VmHWM)');
+  return Number(kilobytes) * 1024;
+}
