@@ -50,7 +50,7 @@ export function makeParsePage(): (bytes: Buffer) => unknown {
       const to = found === null ? page.length : at + OBJECT_AT;
       length += page.copy(rest, length, from, to);
       if (found === null) return { marked: rest.subarray(0, length), objects };
-      length += rest.latin1Write(`"${mark}${objects.length}"`, length);
+      length += rest.write(`"${mark}${objects.length}"`, length, 'latin1');
       objects.push(found.object);
       from = to + found.bytes.length;
     }
@@ -112,7 +112,7 @@ function makeKnownObjects() {
     /** Gives back the object that begins there; null where it does not end. */
     find(page: Buffer, start: number): Known | null {
       const keyAt = start + BEFORE_ID.length - OBJECT_AT;
-      const key = page.latin1Slice(keyAt, keyAt + KEY_BYTES);
+      const key = page.toString('latin1', keyAt, keyAt + KEY_BYTES);
       const known = byKey.get(key);
       if (known !== undefined && stands(known.bytes, page, start)) return known;
       const end = endOfObject(page, start);
