@@ -4,8 +4,7 @@
 // What it must not do is hide a change. What it knows was read by this attempt of the run, whose pages are loaded in
 // the order in which they were read: where one is not, the attempt ends, and the next one knows nothing. It holds the
 // newest observation, and a nested record that is older than what it holds and differs is superseded.
-// Tried and dropped: cutting what is known out of a page's text before it is parsed. Finding it cost what parsing it
-// costs (2,520 ms instead of 2,530).
+// What repeats in the same bytes is the same object already (see api/parse-page.ts), and known at a glance.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { MirroredTable } from './mirrored-tables.ts';
