@@ -13,7 +13,6 @@ import {
   describeError,
   WriteOutcomeUnknown,
 } from '../errors.ts';
-import { decodeText, joinChunks, parseJson } from './body-bytes.ts';
 import { excerpt } from './excerpt.ts';
 import { type AnswerHeaders, readRateLimitHeaders } from './rate-limit-headers.ts';
 import type { Scrub } from './scrub.ts';
@@ -29,36 +28,33 @@ export interface AnswerContext {
   readonly scrub: Scrub;
 }
 
-/** What is made of a success. */
-export interface AnswerReader<T> {
-  /** Gives back the JSON that the bytes are; throws where they are none. */
-  readonly parse: (bytes: Buffer) => unknown;
-  /** Gives back what the JSON says. Throws: ContractViolation and nothing else. */
-  readonly read: (json: unknown, reject: RejectAnswer) => T;
-}
-
-/** Makes the ContractViolation for an answer: what the contract says stands there. */
-export type RejectAnswer = (expected: string) => ContractViolation;
-
 /**
- * Gives back what the reader makes of a success.
+ * Gives back what `parse` makes of a success's JSON.
  *
  * Throws: ApiUnauthorized on 401; ApiThrottled on 429; ApiRejected on any other status from 300 to 499;
  * ApiUnavailable on 5xx; ApiUnreachable where no whole answer came; ContractViolation on a success that is not
  * what the contract says. On a PUT that may have been applied, the last three become WriteOutcomeUnknown.
+ * `parse` throws ContractViolation and nothing else.
  */
-export function readAnswer<T>(context: AnswerContext, outcome: Outcome, reader: AnswerReader<T>): T {
+export function readAnswer<T>(
+  context: AnswerContext,
+  outcome: Outcome,
+  parse: (json: unknown, reject: RejectAnswer) => T,
+): T {
   try {
     if (outcome.kind === 'unanswered') throw unreachable(context, 'no answer', outcome.reason);
     if (!isSuccess(outcome.status)) throw errorOfStatus(context, outcome);
     if (outcome.body.kind === 'broken-off')
       throw unreachable(context, 'no whole answer', outcome.body.reason);
-    return readBody(context, outcome.body, reader);
+    return parse(...readJson(context, outcome.body));
   } catch (error) {
     if (!isMaybeApplied(context.request, outcome)) throw error;
     throw outcomeUnknown(context.request, error);
   }
 }
+
+/** Makes the ContractViolation for an answer: what the contract says stands there. */
+export type RejectAnswer = (expected: string) => ContractViolation;
 
 /** Gives back whether the request changes something upstream and its outcome leaves open whether it did. */
 export function isMaybeApplied(request: ApiRequest, outcome: Outcome): boolean {
@@ -116,10 +112,9 @@ function readErrorBody(
   { scrub }: AnswerContext,
   body: AnswerBody,
 ): { summary: string; details: readonly string[] } {
-  if (body.kind !== 'whole') return { summary: excerpt(body.reason), details: [] };
-  const bytes = joinChunks(body.chunks);
-  const parsed = errorBodySchema.safeParse(parsedBy(parseJson, bytes));
-  if (!parsed.success) return { summary: quote(bytes, scrub), details: [] };
+  if (body.kind !== 'text') return { summary: excerpt(body.reason), details: [] };
+  const parsed = errorBodySchema.safeParse(parseJson(body.text));
+  if (!parsed.success) return { summary: excerpt(scrub(body.text)) || 'an empty body', details: [] };
   const { error, details = [] } = parsed.data;
   return { summary: excerpt(scrub(error)), details: details.map((detail) => excerpt(scrub(detail))) };
 }
@@ -138,35 +133,27 @@ function unreachable(context: AnswerContext, what: string, reason: string): ApiU
   return new ApiUnreachable(`${what} from ${context.origin} ${afterAttempts(context)}: ${excerpt(reason)}`);
 }
 
-function readBody<T>(context: AnswerContext, body: AnswerBody, { parse, read }: AnswerReader<T>): T {
+function readJson(context: AnswerContext, body: AnswerBody): [json: unknown, reject: RejectAnswer] {
   const { request, scrub } = context;
   const reject: RejectAnswer = (expected) => {
-    const got = body.kind === 'whole' ? quote(joinChunks(body.chunks), scrub) : body.reason;
+    const got = body.kind === 'text' ? excerpt(scrub(body.text)) || 'an empty body' : body.reason;
     const call = `${request.method} ${request.path} ${afterAttempts(context)}`;
     return new ContractViolation(
       `the answer to ${call} is not what the contract says: expected ${expected}, got ${got}`,
     );
   };
-  const json = body.kind === 'whole' ? parsedBy(parse, joinChunks(body.chunks)) : undefined;
+  const json = body.kind === 'text' ? parseJson(body.text) : undefined;
   if (json === undefined) throw reject('JSON');
-  return read(json, reject);
+  return [json, reject];
 }
 
 // The parser's own error is dropped on purpose: its message quotes a piece of the body, cut so that a secret in
 // it could no longer be recognised.
-function parsedBy(parse: (bytes: Buffer) => unknown, bytes: Buffer): unknown {
+function parseJson(text: string): unknown {
   try {
-    return parse(bytes);
+    return JSON.parse(text);
   } catch {
     return undefined;
-  }
-}
-
-function quote(bytes: Buffer, scrub: Scrub): string {
-  try {
-    return excerpt(scrub(decodeText(bytes))) || 'an empty body';
-  } catch {
-    return 'bytes that are no UTF-8';
   }
 }
 

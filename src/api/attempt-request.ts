@@ -78,5 +78,5 @@ function report(
 
 function failureOf(outcome: Outcome): string | undefined {
   if (outcome.kind === 'unanswered') return outcome.reason;
-  return outcome.body.kind === 'whole' ? undefined : outcome.body.reason;
+  return outcome.body.kind === 'text' ? undefined : outcome.body.reason;
 }

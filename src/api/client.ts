@@ -5,12 +5,12 @@ import { Pool } from 'undici';
 import type { Commission } from '../contract/commission.ts';
 import type { ListEnvelope } from '../contract/list-envelope.ts';
 import { type ListedResource, RESOURCES } from '../contract/resources.ts';
-import { type AnswerReader, readAnswer } from './answer.ts';
+import { type RejectAnswer, readAnswer } from './answer.ts';
 import { type AttemptDeps, attemptRequest, type RequestEvent } from './attempt-request.ts';
 import { basicAuth } from './basic-auth.ts';
 import { type CommissionChange, commissionForm } from './commission-form.ts';
 import { type ListQuery, listQueryString } from './query-string.ts';
-import { commissionReader, makeListReader } from './records.ts';
+import { commissionReader, readListAnswer } from './records.ts';
 import { ATTEMPTS, type Attempts, retry } from './retry.ts';
 import { makeScrub } from './scrub.ts';
 import type { ApiRequest, Wire } from './send-request.ts';
@@ -33,7 +33,7 @@ export interface CallOptions {
 
 export interface ListedPage {
   readonly pagination: ListEnvelope['pagination'];
-  /** In the contract's spelling, otherwise unchecked; what is nested may stand in several records, and in other pages. */
+  /** In the contract's spelling, otherwise unchecked. */
   readonly data: readonly unknown[];
   readonly askedAt: Instant;
 }
@@ -75,7 +75,6 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
   const { origin, pathname } = new URL(options.url);
   const scrub = makeScrub(options.secret);
   const attempts = { ...ATTEMPTS, ...options.attempts };
-  const listReader = makeListReader();
   const pool = new Pool(origin, {
     // One request per connection at a time and nothing re-sent by the transport, as HTTP/2 may do: a PUT's fate
     // must be known from its own connection.
@@ -96,7 +95,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
 
   function call<T>(
     request: ApiRequest,
-    reader: AnswerReader<T>,
+    parse: (json: unknown, reject: RejectAnswer) => T,
     { signal, onRequest }: CallOptions,
   ): Promise<{ value: T; askedAt: Instant; answeredAt: Instant }> {
     const { method, path } = request;
@@ -118,7 +117,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
           signal,
         );
         return {
-          value: readAnswer({ request, origin, attempt, scrub }, outcome, reader),
+          value: readAnswer({ request, origin, attempt, scrub }, outcome, parse),
           askedAt,
           answeredAt,
         };
@@ -134,7 +133,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
     async list(resource, query, callOptions = {}) {
       const { path } = RESOURCES[resource];
       const request: ApiRequest = { method: 'GET', path, query: listQueryString(query), body: null };
-      const { value, askedAt } = await call(request, listReader, callOptions);
+      const { value, askedAt } = await call(request, readListAnswer, callOptions);
       return { pagination: value.pagination, data: value.data, askedAt };
     },
     async getCommission(id, callOptions = {}) {

@@ -4,38 +4,31 @@ import type { z } from 'zod';
 import { type Commission, commissionSchema } from '../contract/commission.ts';
 import { type ListEnvelope, listEnvelopeSchema } from '../contract/list-envelope.ts';
 import { toContractSpelling } from '../contract/wire-aliases.ts';
-import type { AnswerReader } from './answer.ts';
-import { parseJson } from './body-bytes.ts';
-import { makeParsePage } from './parse-page.ts';
+import type { RejectAnswer } from './answer.ts';
 
 /**
- * Gives back the reader of the pages of a list, records in the contract's spelling and otherwise unchecked: one that
- * does not fit must not cost the others. What repeats from page to page is the same object, and not to be changed.
+ * Gives back the page's envelope with its records in the contract's spelling, otherwise unchecked: one record
+ * that does not fit must not cost the others.
+ *
+ * Throws: ContractViolation.
  */
-export function makeListReader(): AnswerReader<ListEnvelope> {
-  return {
-    parse: makeParsePage(),
-    read(json, reject) {
-      const envelope = listEnvelopeSchema.safeParse(json);
-      if (!envelope.success) throw reject(`a list (${describeIssue(envelope.error)})`);
-      return envelope.data;
-    },
-  };
+export function readListAnswer(json: unknown, reject: RejectAnswer): ListEnvelope {
+  const envelope = listEnvelopeSchema.safeParse(json);
+  if (!envelope.success) throw reject(`a list (${describeIssue(envelope.error)})`);
+  return { ...envelope.data, data: envelope.data.data.map(toContractSpelling) };
 }
 
 /**
- * Gives back the reader of the answer to a request for one commission. It rejects the commission of another id as well:
- * money must not be booked on the wrong one.
+ * Gives back the reader of the answer to a request for one commission.
+ *
+ * Throws: ContractViolation, also on the commission of another id: money must not be booked on the wrong one.
  */
-export function commissionReader(id: string): AnswerReader<Commission> {
-  return {
-    parse: parseJson,
-    read(json, reject) {
-      const commission = commissionSchema.safeParse(toContractSpelling(json));
-      if (!commission.success) throw reject(`a commission (${describeIssue(commission.error)})`);
-      if (commission.data.id.toLowerCase() !== id.toLowerCase()) throw reject(`the commission ${id}`);
-      return commission.data;
-    },
+export function commissionReader(id: string): (json: unknown, reject: RejectAnswer) => Commission {
+  return (json, reject) => {
+    const commission = commissionSchema.safeParse(toContractSpelling(json));
+    if (!commission.success) throw reject(`a commission (${describeIssue(commission.error)})`);
+    if (commission.data.id.toLowerCase() !== id.toLowerCase()) throw reject(`the commission ${id}`);
+    return commission.data;
   };
 }
 

@@ -17,7 +17,7 @@ export interface ApiRequest {
 
 /** A body that came whole, or why it cannot be used. */
 export type AnswerBody =
-  | { readonly kind: 'whole'; readonly chunks: readonly Buffer[] }
+  | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'broken-off' | 'unreadable'; readonly reason: string };
 
 export type Outcome =
@@ -122,7 +122,7 @@ function startExchange(wire: Wire, request: ApiRequest): Exchange {
         started.abort(new Error('the body is too large'));
       }
     },
-    onResponseEnd: () => answer({ kind: 'whole', chunks }),
+    onResponseEnd: () => answer(decode(chunks, size)),
     onResponseError(_, error) {
       if (head === null) reject(error);
       else answer({ kind: 'broken-off', reason: wire.scrub(describeError(error)) });
@@ -159,6 +159,21 @@ function dispatchOptions(wire: Wire, { method, path, query, body }: ApiRequest):
       ...(body !== null && { 'content-type': 'application/x-www-form-urlencoded' }),
     },
   };
+}
+
+/** One for all bodies, since a body is decoded in one go: a fresh one for each left 30 MB of garbage at any time. */
+let joined = Buffer.alloc(0);
+
+function decode(chunks: readonly Buffer[], size: number): AnswerBody {
+  if (joined.length < size) joined = Buffer.alloc(size);
+  let at = 0;
+  for (const chunk of chunks) at += chunk.copy(joined, at);
+  try {
+    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(joined.subarray(0, size)) };
+  } catch {
+    // Replacing what is no UTF-8 would store damaged names as if they were the program's.
+    return { kind: 'unreadable', reason: 'bytes that are no UTF-8' };
+  }
 }
 
 function isMisuse(error: unknown): boolean {

@@ -11,15 +11,7 @@ export const WIRE_ALIASES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Where a resource may nest another; nothing else is searched, so a foreign object keeps its own words. */
-export const NESTED_FIELDS = [
-  'campaign',
-  'links',
-  'link',
-  'customer',
-  'affiliate',
-  'sale',
-  'referral',
-] as const;
+const NESTED = ['campaign', 'links', 'link', 'customer', 'affiliate', 'sale', 'referral'] as const;
 
 /**
  * Gives back the value with every alias of a resource's field renamed, nested resources included.
@@ -31,7 +23,7 @@ export function toContractSpelling(value: unknown): unknown {
   if (Array.isArray(value)) return mapIfChanged(value);
   if (!isObject(value)) return value;
   let renamed = renameKeys(value);
-  for (const key of NESTED_FIELDS) {
+  for (const key of NESTED) {
     const before = renamed[key];
     if (before === undefined || before === null) continue;
     const after = toContractSpelling(before);

@@ -4,7 +4,8 @@
 // What it must not do is hide a change. What it knows was read by this attempt of the run, whose pages are loaded in
 // the order in which they were read: where one is not, the attempt ends, and the next one knows nothing. It holds the
 // newest observation, and a nested record that is older than what it holds and differs is superseded.
-// What repeats in the same bytes is the same object already (see api/parse-page.ts), and known at a glance.
+// Tried and dropped: cutting what is known out of a page before it is parsed. Finding it in the text cost what parsing
+// it costs (2,520 ms instead of 2,530); in the bytes it made a sync 1 to 9 % faster, for 130 lines of search.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { MirroredTable } from './mirrored-tables.ts';
