@@ -68,5 +68,5 @@ export function renderFigures(figures: readonly Figure[]): string {
 
 function format(value: number): string {
   if (Number.isInteger(value) || Math.abs(value) >= 100) return Math.round(value).toLocaleString('en');
-  return value.toPrecision(Math.abs(value) >= 10 ? 3 : 2);
+  return value.toPrecision(3);
 }

@@ -30,26 +30,12 @@ export async function measureGrowth(
       isLarger ? { least: 0.9 } : undefined,
     );
     figures.add(`${name} referrals: peak memory`, 'MB', megabytes, { most: 300 });
-    const besideHome = (bytes: number) => bytes / 1_000_000 / (atHome.get('peak memory') ?? Number.NaN);
     figures.add(
       `${name} referrals: peak memory beside ${referrals.toLocaleString('en')}`,
       '×',
-      besideHome(run.peakMemoryBytes),
+      megabytes / (atHome.get('peak memory') ?? Number.NaN),
+      isLarger ? { most: 1.15 } : undefined,
     );
-    if (isLarger) {
-      // A run remembers affiliates, up to a bound; what must not grow is memory with referrals.
-      const { affiliates } = programOf(referrals);
-      const served = await server.serve({ ...program, affiliates });
-      const another = await postgres.createDatabase();
-      const { peakMemoryBytes } = await syncOnce(deps, another, served.url);
-      await another.drop();
-      figures.add(
-        `${name} referrals of ${affiliates.toLocaleString('en')} affiliates: the same`,
-        '×',
-        besideHome(peakMemoryBytes),
-        { most: 1.15 },
-      );
-    }
     figures.add(`${name} referrals: statements per 1,000 rows`, '', run.statements / (rows / 1000));
     figures.add(`${name} referrals: WAL per 1,000 rows`, 'kB', run.walBytes / 1000 / (rows / 1000));
   }
