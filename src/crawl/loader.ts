@@ -6,8 +6,8 @@ import type { Checkpoint, CrawlDeps, Loaded, Page } from './page.ts';
 /**
  * Enough for a set-based load to pay, little enough to hold in memory and to lose. Measured on 100,000 referrals: taken
  * as they came, six pages made a batch, and half of its 17 ms were round trips; gathered, a sync took 2.9 s instead of
- * 3.4. Several pages in flight (API_CONCURRENCY 2 or 4) made no difference, and a next page that was asked for before this
- * one was parsed made 3 %: on two cores the work itself is what takes the time.
+ * 3.4. Several pages in flight (API_CONCURRENCY 2 or 4) made no difference, and asking for the next page before this
+ * one is parsed made 3 %: on two cores the work itself is what takes the time.
  */
 const BATCH_PAGES = 20;
 /** How long a batch is gathered. Under a rate limit, where pages come seldom, each then is a batch of its own. */

@@ -1,7 +1,7 @@
 // The rows that are read together, one per record, encoded as the arrays that a statement takes: what was observed
-// twice is one row that says both. Encoded at once, because buffers wait for their batch in less memory than the strings
-// that they hold: 265 MB at the peak of a sync instead of 320. (Reusing the memory of batches that are loaded made no
-// difference: V8 then collects later.) Knows nothing of statements.
+// twice is one row that says both. Encoded at once, because buffers wait for their batch in less memory than the
+// strings that they hold: 265 MB at the peak of a sync instead of 320. (Reusing the memory of batches that are loaded
+// made no difference: V8 then collects later.) Knows nothing of statements.
 
 import { toBinaryArray, toInstantArray } from './binary-array.ts';
 import { COLUMN_NAMES, COLUMN_TYPES, LOAD_ORDER, type MirroredTable } from './mirrored-tables.ts';
