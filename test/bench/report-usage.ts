@@ -20,18 +20,18 @@ pg.Client.prototype.query = function counted(this: pg.Client, ...args: unknown[]
 } as typeof query;
 
 process.once('exit', () => {
-  const { userCPUTime, systemCPUTime } = process.resourceUsage();
+  const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
   const usage: Usage = {
     statements,
-    peakMemoryBytes: readPeakMemory(),
+    peakMemoryBytes: 1024 * (process.platform === 'linux' ? readPeakOfLinux() : maxRSS),
     cpuMs: Math.round((userCPUTime + systemCPUTime) / 1000),
   };
   writeSync(USAGE_FD, JSON.stringify(usage));
 });
 
-// Of this program alone: resourceUsage().maxRSS may be that of the parent, which the process was before it began.
-function readPeakMemory(): number {
-  const [, kilobytes] = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
-  if (kilobytes === undefined) throw new Error('/proc/self/status does not tell the peak memory (VmHWM)');
-  return Number(kilobytes) * 1024;
+// In kB, of this program alone: on Linux, maxRSS may be that of the parent, which the process was before it began.
+function readPeakOfLinux(): number {
+  const [, peak] = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+  if (peak === undefined) throw new Error('/proc/self/status does not tell the peak memory (VmHWM)');
+  return Number(peak);
 }
