@@ -79,7 +79,7 @@ async function preview(
   const previewed: PreviewedUpdate[] = [];
   try {
     const requests = anew.map(({ request }) => request);
-    for await (const row of previewUpdates({ client: api.client }, requests, { concurrency, signal })) {
+    for await (const row of previewUpdates({ client: api }, requests, { concurrency, signal })) {
       previewed.push(row);
       progress.show({ pending: anew.length - previewed.length });
     }

@@ -78,7 +78,7 @@ async function reconcile(
   const progress = makeBatchProgress(ledger.length, { log });
   const rows: ReconciledRow[] = [];
   try {
-    for await (const row of reconcileLedger({ client: api.client, db }, ledger, { concurrency, signal })) {
+    for await (const row of reconcileLedger({ client: api, db }, ledger, { concurrency, signal })) {
       rows.push(row);
       progress.show({ pending: Math.max(0, ledger.length - rows.length) });
     }

@@ -10,19 +10,19 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiClient } from '../api/client.ts';
 import type { RateLimit } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError, describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { type Claimer, claimUpdates, extendClaims, releaseClaims } from './claims.ts';
+import { makeClaims } from './claims.ts';
 import { makeProgramHealth, type ProgramHealth } from './program-health.ts';
 import { makeUpdateRecorder, type UpdateRecorder } from './record-updates.ts';
-import type { RecordedApi } from './recorded-api.ts';
 import { type Tried, tryUpdate } from './try-update.ts';
 import type { ClaimedUpdate, EndState } from './update-request.ts';
 
 export interface DrainDeps {
-  readonly api: RecordedApi;
+  readonly api: ApiClient;
   readonly db: Database;
   readonly log: Logger;
 }
@@ -90,14 +90,14 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   const { api, db, log } = deps;
   const { concurrency, onEnd } = options;
   const { leaseMs, firstBackoffMs }: DrainTiming = { ...TIMING, ...options.timing };
-  const claimer: Claimer = { name: `${hostname()}:${process.pid}:${randomUUID()}`, leaseMs };
-  const health: ProgramHealth = makeProgramHealth({ client: api.client });
-  const recorder: UpdateRecorder = makeUpdateRecorder({ db }, claimer.name);
+  const name = `${hostname()}:${process.pid}:${randomUUID()}`;
+  const claims = makeClaims(db, { name, leaseMs });
+  const health: ProgramHealth = makeProgramHealth({ client: api });
+  const recorder: UpdateRecorder = makeUpdateRecorder({ db }, name);
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
 
   const queue: ClaimedUpdate[] = [];
-  const held = new Set<number>();
   const inFlight = new Set<Promise<void>>();
   const ended: Partial<Record<EndState, number>> = {};
   let deferred = 0;
@@ -105,7 +105,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   let isDown = false;
 
   const alive = setInterval(() => {
-    extendClaims(db, claimer, [...held]).catch((error: unknown) => {
+    claims.extend().catch((error: unknown) => {
       // The claim then ends by itself, and whoever takes over reads before it writes.
       log.warn({ err: error }, 'commissions.claims_not_extended');
     });
@@ -129,10 +129,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   }
 
   async function claim(most: number): Promise<void> {
-    for (const update of await claimUpdates(db, claimer, most)) {
-      queue.push(update);
-      held.add(update.id);
-    }
+    queue.push(...(await claims.claim(most)));
   }
 
   function start(update: ClaimedUpdate): void {
@@ -140,13 +137,13 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
       .catch((error: unknown) => stop.abort(error))
       .finally(() => {
         inFlight.delete(work);
-        held.delete(update.id);
+        claims.forget(update.id);
       });
     inFlight.add(work);
   }
 
   async function handle(update: ClaimedUpdate): Promise<void> {
-    const tried = await tryUpdate({ api, recorder, onAnswer }, update, signal);
+    const tried = await tryUpdate({ api, recorder, claims, onAnswer }, update, signal);
     const cost = await priceOf(update, tried);
     const end = cost.end;
     const isOurs = await recorder.settle({
@@ -225,11 +222,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
       stop.abort(new Error('the drain is over'));
       await Promise.all(inFlight);
       clearInterval(alive);
-      await releaseClaims(
-        db,
-        claimer,
-        queue.map(({ id }) => id),
-      );
+      await claims.release(queue.map(({ id }) => id));
     },
   };
 }

@@ -5,12 +5,19 @@
 // request taken over, sends nothing and overwrites nothing.
 
 import { sql } from 'kysely';
+import type { RequestEvent } from '../api/attempt-request.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { type AddToGroup, makeGroupWrites } from './group-writes.ts';
 import { markCommissionsDeleted, mirrorCommissions, type ObservedCommission } from './mirror-commissions.ts';
-import type { SentRequest } from './recorded-api.ts';
 import { trackObserved } from './tracked-commissions.ts';
 import type { CommissionValues, EndState } from './update-request.ts';
+
+/** One HTTP request that was made, with the moment by this process's `performance.now()`. */
+export interface SentRequest extends RequestEvent {
+  readonly endedAtMs: number;
+  /** The line that announced it; null for a GET. */
+  readonly intentId: number | null;
+}
 
 /** One call of the program for a request: every HTTP request that it took, and how it ended. */
 export interface RecordedCall {
@@ -20,8 +27,8 @@ export interface RecordedCall {
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly form: string | null;
   readonly received: CommissionValues | null;
-  /** The line that announced the PUT; null for a GET. */
-  readonly intentId: number | null;
+  /** The lines that announced a PUT, whether or not it was sent; none for a GET. */
+  readonly announced: readonly number[];
 }
 
 /** How one try ended. `end` is null where the request stays pending. */
@@ -202,35 +209,34 @@ const REPEATED = 'repeated at once';
 
 function linesOf(updateId: number, call: RecordedCall): AttemptLine[] {
   const nowMs = performance.now();
-  const lines = call.sent.map((sent, index): AttemptLine => {
+  const common = { update_id: updateId, method: call.method, sent: call.form };
+  const sent = call.sent.map((request, index): AttemptLine => {
     const isLast = index === call.sent.length - 1;
     return {
-      intent_id: index === 0 ? call.intentId : null,
-      update_id: updateId,
-      method: call.method,
-      ago_ms: nowMs - sent.endedAtMs + sent.durationMs,
-      duration_ms: sent.durationMs,
-      status: sent.status,
+      ...common,
+      intent_id: request.intentId,
+      ago_ms: nowMs - request.endedAtMs + request.durationMs,
+      duration_ms: request.durationMs,
+      status: request.status,
       error_code: isLast ? (call.error?.code ?? null) : null,
       error: isLast ? (call.error?.message ?? null) : REPEATED,
-      sent: call.form,
       received: isLast ? call.received : null,
     };
   });
-  if (lines.length > 0 || call.intentId === null) return lines;
+  const left = new Set(call.sent.map(({ intentId }) => intentId));
+  const unsent = call.announced.filter((id) => !left.has(id));
   return [
-    {
-      intent_id: call.intentId,
-      update_id: updateId,
-      method: call.method,
+    ...sent,
+    ...unsent.map((id) => ({
+      ...common,
+      intent_id: id,
       ago_ms: 0,
       duration_ms: 0,
       status: null,
       error_code: call.error?.code ?? null,
       error: call.error === null ? NEVER_SENT : `${NEVER_SENT}: ${call.error.message}`,
-      sent: call.form,
       received: null,
-    },
+    })),
   ];
 }
 

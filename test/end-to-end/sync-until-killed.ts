@@ -4,12 +4,12 @@
 
 import pg from 'pg';
 import { makeApiClient } from '../../src/api/client.ts';
-import type { TakeSlot } from '../../src/api/slot.ts';
+import type { TakePermit } from '../../src/api/permit.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { makeLogger } from '../../src/log.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
-import { makeUnlimitedSlots } from '../support/unlimited-slots.ts';
+import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 
 export interface Fault {
   readonly databaseUrl: string;
@@ -48,20 +48,20 @@ const killing: Query = async function (this: pg.Client, text, values) {
 };
 pg.Client.prototype.query = killing as unknown as typeof pg.Client.prototype.query;
 
-const slots = makeUnlimitedSlots();
-const takeSlot: TakeSlot = async (signal) => {
+const permits = makeUnlimitedPermits();
+const takePermit: TakePermit = async (signal) => {
   while (pagesToLoad > 0) {
     loaded = Promise.withResolvers();
     await loaded.promise;
   }
   pagesToLoad += 1;
-  return slots.takeSlot(signal);
+  return permits.takePermit(signal);
 };
 
 const log = makeLogger('fatal');
 const { databaseUrl, applicationName } = fault;
 const db = makeDatabase(makePool({ log }, { url: databaseUrl, schema: 'mirror', max: 5, applicationName }));
-const api = makeApiClient({ takeSlot, log }, { url: fault.apiUrl, secret: fault.secret, timeoutMs: 5000 });
+const api = makeApiClient({ takePermit, log }, { url: fault.apiUrl, secret: fault.secret, timeoutMs: 5000 });
 await runSync({ api, db, log }, { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: true });
 await api.close();
 await db.destroy();
