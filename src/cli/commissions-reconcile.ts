@@ -98,7 +98,7 @@ async function reconcile(
     printError('nothing that --fix would mend');
     return exitCode;
   }
-  const asked = fixes.map((request) => ({ line: null, request }));
+  const asked = fixes.map((request) => ({ line: null, request, hasOwnKey: false }));
   const source = `reconcile-${path === '-' ? 'stdin' : basename(path)}`;
   const open = { ledger: async () => session, program: async () => session };
   const fixed = await queueUpdates(

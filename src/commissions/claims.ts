@@ -93,7 +93,8 @@ async function claimUpdates(
     from due where due.id = request.id
     returning request.id, request.commission_id, request.action, request.paid_at, request.due_at,
       request.expected_unpaid, request.expected_paid_at, request.expected_amount, request.expected_currency,
-      request.reason, request.idempotency_key, request.supersede, request.attempts, request.put_sent_at
+      request.reason, request.idempotency_key, request.supersede, request.even_if_refunded, request.attempts,
+      request.put_sent_at
   `.execute(db);
   return rows.toSorted((a, b) => a.id - b.id);
 }

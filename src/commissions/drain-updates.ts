@@ -5,7 +5,8 @@
 //   that is down is asked by one request at a time, more and more seldom, for as long as it takes.
 // * 401 ends the drain. Nothing is lost: what was claimed is pending.
 // * A failure that the program shows nobody else is the request's own: it waits, longer each time, and ends as failed
-//   after MOST_ATTEMPTS.
+//   after MOST_ATTEMPTS. So does a request whose line in the ledger the database refuses; the others overtake it.
+// * A database that is away ends the drain.
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -13,11 +14,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../api/client.ts';
 import type { RateLimit } from '../config.ts';
 import type { Database } from '../db/database.ts';
-import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError, describeError } from '../errors.ts';
+import { isOfTheRow } from '../db/refusal.ts';
+import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { makeClaims } from './claims.ts';
 import { makeProgramHealth, type ProgramHealth } from './program-health.ts';
-import { makeUpdateRecorder, type UpdateRecorder } from './record-updates.ts';
+import { makeUpdateRecorder, type TryResult, type UpdateRecorder } from './record-updates.ts';
+import {
+  describeRefusedLine,
+  describeUnreadable,
+  FREE,
+  failed,
+  lastErrorOf,
+  type Price,
+  rejected,
+} from './try-price.ts';
 import { type Tried, tryUpdate } from './try-update.ts';
 import type { ClaimedUpdate, EndState } from './update-request.ts';
 
@@ -143,22 +154,9 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   }
 
   async function handle(update: ClaimedUpdate): Promise<void> {
-    const tried = await tryUpdate({ api, recorder, claims, onAnswer }, update, signal);
+    const tried = await attempt(update);
     const cost = await priceOf(update, tried);
-    const end = cost.end;
-    const isOurs = await recorder.settle({
-      updateId: update.id,
-      commissionId: update.commission_id,
-      end,
-      before: tried.before,
-      after: tried.after,
-      mayBeSent: tried.mayBeSent,
-      lastError: lastErrorOf(end, tried.error),
-      attempts: cost.attempts,
-      waitMs: cost.waitMs,
-      calls: tried.calls,
-      observed: tried.observed,
-    });
+    const { isOurs, end } = await settle(update, tried, cost);
     if (cost.fatal !== null) throw cost.fatal;
     if (!isOurs) log.warn({ request: update.id }, 'commissions.claim_lost');
     else if (end === null) deferred += 1;
@@ -167,6 +165,57 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
       log.debug({ request: update.id, commission: update.commission_id, ...end }, 'commissions.update');
       onEnd?.(update, end.state);
     }
+  }
+
+  async function attempt(update: ClaimedUpdate): Promise<Tried> {
+    try {
+      return await tryUpdate({ api, recorder, claims, onAnswer }, update, signal);
+    } catch (error) {
+      // The database refused to announce a PUT, which was not sent then. An earlier one may have been.
+      if (!isOfTheRow(error)) throw error;
+      return { end: null, error, before: null, after: null, mayBeSent: true, calls: [], observed: null };
+    }
+  }
+
+  async function settle(update: ClaimedUpdate, tried: Tried, cost: Price): Promise<Settled> {
+    const result: TryResult = {
+      updateId: update.id,
+      commissionId: update.commission_id,
+      end: cost.end,
+      before: tried.before,
+      after: tried.after,
+      mayBeSent: tried.mayBeSent,
+      lastError: lastErrorOf(cost.end, tried.error),
+      attempts: cost.attempts,
+      waitMs: cost.waitMs,
+      calls: tried.calls,
+      observed: tried.observed,
+    };
+    try {
+      return { isOurs: await recorder.settle(result), end: cost.end };
+    } catch (error) {
+      if (!isOfTheRow(error)) throw error;
+      return await settleRefused(update, result, error);
+    }
+  }
+
+  // The ledger refuses the line: the request waits and says why, and ends as failed in the end. Of what is noted, less
+  // and less is tried; where nothing can be, the claim ends by itself.
+  async function settleRefused(update: ClaimedUpdate, result: TryResult, error: Error): Promise<Settled> {
+    const reason = describeRefusedLine(result.end, error);
+    const cost = ownFailure(update, reason);
+    // What was sent before stays noted: reading then settles whether it arrived.
+    const line = { ...result, ...cost, before: null, after: null, mayBeSent: true, lastError: reason };
+    const bare = { ...line, calls: [], observed: null };
+    for (const less of [line, bare, { ...bare, end: null }]) {
+      try {
+        return { isOurs: await recorder.settle(less), end: less.end };
+      } catch (refusal) {
+        if (!isOfTheRow(refusal)) throw refusal;
+      }
+    }
+    log.error({ request: update.id, reason }, 'commissions.line_refused');
+    return { isOurs: true, end: null };
   }
 
   function onAnswer(): void {
@@ -181,22 +230,26 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
       // A wrong address answers 404 to everything: it is believed only of a program that has answered something.
       if (end !== null && (error === null || health.isProven())) return { ...FREE, end };
       if (error === null) return FREE;
-      if (signal.aborted || !(error instanceof AppError)) return { ...FREE, fatal: error };
-      if (error instanceof ApiUnauthorized) return { ...FREE, fatal: error };
+      const isOwn = error instanceof AppError || isOfTheRow(error);
+      if (signal.aborted || !isOwn || error instanceof ApiUnauthorized) return { ...FREE, fatal: error };
       if (error instanceof ApiThrottled || !(await health.isUp(signal))) return sawOutage(update, error);
       if (end !== null) return { ...FREE, end };
       if (error instanceof ApiRejected) return { ...FREE, end: rejected(error) };
-      const attempts = update.attempts + 1;
-      if (attempts >= MOST_ATTEMPTS) return { ...FREE, attempts: 1, end: failed(attempts, error) };
-      const waitMs = Math.min(LONGEST_BACKOFF_MS, firstBackoffMs * 2 ** update.attempts);
-      log.warn({ request: update.id, attempts, wait_ms: waitMs, reason: error.message }, 'commissions.retry');
-      return { ...FREE, attempts: 1, waitMs };
+      return ownFailure(update, error instanceof AppError ? error.message : describeUnreadable(error));
     } catch (fatal) {
       return { ...FREE, fatal };
     }
   }
 
-  function sawOutage(update: ClaimedUpdate, error: AppError): Price {
+  function ownFailure(update: ClaimedUpdate, reason: string): Price {
+    const attempts = update.attempts + 1;
+    if (attempts >= MOST_ATTEMPTS) return { ...FREE, attempts: 1, end: failed(attempts, reason) };
+    const waitMs = Math.min(LONGEST_BACKOFF_MS, firstBackoffMs * 2 ** update.attempts);
+    log.warn({ request: update.id, attempts, wait_ms: waitMs, reason }, 'commissions.retry');
+    return { ...FREE, attempts: 1, waitMs };
+  }
+
+  function sawOutage(update: ClaimedUpdate, error: Error): Price {
     isDown = true;
     health.noteDown();
     log.warn({ request: update.id, reason: error.message }, 'commissions.program_down');
@@ -227,27 +280,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   };
 }
 
-/** What a try comes to: an end, or a wait, or the end of the drain. */
-interface Price {
-  readonly end: { readonly state: EndState; readonly outcome: string; readonly note: string | null } | null;
-  readonly attempts: number;
-  readonly waitMs: number;
-  readonly fatal: unknown;
-}
-
-const FREE: Price = { end: null, attempts: 0, waitMs: 0, fatal: null };
-
-function lastErrorOf(end: Price['end'], error: unknown): string | null {
-  if (end !== null && end.state !== 'failed') return null;
-  if (error === null) return end?.outcome ?? null;
-  return error instanceof AppError ? describeError(error) : null;
-}
-
-function failed(attempts: number, error: AppError) {
-  const outcome = `given up after ${attempts} tries, while the program answered others: ${error.message}`;
-  return { state: 'failed', outcome, note: null } as const;
-}
-
-function rejected(error: ApiRejected) {
-  return { state: 'rejected', outcome: [error.message, ...error.details].join('; '), note: null } as const;
+interface Settled {
+  readonly isOurs: boolean;
+  readonly end: Price['end'];
 }

@@ -3,12 +3,17 @@
 //
 // Everything here holds only while the claim does: a writer that was frozen for longer than its lease finds its
 // request taken over, sends nothing and overwrites nothing.
+//
+// One request's trouble is its own: a group that the database refuses is written one by one, and what the mirror cannot
+// hold does not keep an update from being settled as what it is (see keep-observed.ts).
 
 import { sql } from 'kysely';
 import type { RequestEvent } from '../api/attempt-request.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
 import { type AddToGroup, makeGroupWrites } from './group-writes.ts';
-import { markCommissionsDeleted, mirrorCommissions, type ObservedCommission } from './mirror-commissions.ts';
+import { type Keeping, keepObserved, MIRRORED, writeWhatCanBeKept } from './keep-observed.ts';
+import type { ObservedCommission } from './mirror-commissions.ts';
 import { trackObserved } from './tracked-commissions.ts';
 import type { CommissionValues, EndState } from './update-request.ts';
 
@@ -58,33 +63,35 @@ export interface Intent {
 export interface UpdateRecorder {
   /** Gives back the number of the attempt's line; null where the claim is lost, and nothing may be sent. */
   readonly intend: AddToGroup<Intent, number | null>;
-  /** Gives back whether the claim still held; where not, only the requests that were sent are noted. */
+  /**
+   * Gives back whether the claim still held; where not, only the requests that were sent are noted.
+   *
+   * Throws: the database's errors, those of the result itself where the ledger refuses it.
+   */
   readonly settle: AddToGroup<TryResult, boolean>;
 }
 
 /** A group is one transaction; mirroring more would make it a large load, which waits for all others. */
 const LARGEST_GROUP = 20;
 
-/** A load beside another process's may be asked to step back (a deadlock, a key inserted meanwhile). */
-const SETTLE_TRIES = 3;
-const STEP_BACK = new Set(['40001', '40P01', '23505']);
-
 /** Gives back the recorder of one writer. */
 export function makeUpdateRecorder(deps: { db: Database }, claimedBy: string): UpdateRecorder {
   const { db } = deps;
   return {
     intend: makeGroupWrites((intents) => writeIntents(db, claimedBy, intents), LARGEST_GROUP),
-    settle: makeGroupWrites(async (results) => {
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await db.transaction().execute((trx) => writeResults(trx, claimedBy, results));
-        } catch (error) {
-          const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-          if (attempt >= SETTLE_TRIES || !STEP_BACK.has(code)) throw error;
-        }
-      }
-    }, LARGEST_GROUP),
+    settle: makeGroupWrites((results) => settleResults(db, claimedBy, results), LARGEST_GROUP),
   };
+}
+
+async function settleResults(
+  db: Database,
+  claimedBy: string,
+  results: readonly TryResult[],
+): Promise<readonly boolean[]> {
+  const write = (keeping: Keeping) => transact(db, (trx) => writeResults(trx, claimedBy, results, keeping));
+  // What several results hold is only written as it is: refused, each of them comes back alone.
+  const isKept = results.some(({ observed, end }) => observed !== null || end?.state === 'not_found');
+  return results.length > 1 || !isKept ? await write(MIRRORED) : await writeWhatCanBeKept(write);
 }
 
 async function writeIntents(
@@ -116,12 +123,13 @@ async function writeResults(
   trx: DatabaseTransaction,
   claimedBy: string,
   results: readonly TryResult[],
+  keeping: Keeping,
 ): Promise<boolean[]> {
   const input = results.map((result) => ({
     id: result.updateId,
     state: result.end?.state ?? 'pending',
     outcome: result.end?.outcome ?? null,
-    note: result.end?.note ?? null,
+    note: result.end === null ? null : noteKeeping(result.end.note, result.observed, keeping),
     before: result.before,
     after: result.after,
     last_error: result.lastError,
@@ -148,21 +156,31 @@ async function writeResults(
     returning request.id
   `.execute(trx);
   await writeAttempts(trx, results);
-  await mirrorCommissions(
-    trx,
-    results.flatMap(({ observed }) => (observed === null ? [] : [observed])),
-  );
-  // What was changed once stays worth a look.
-  await trackObserved(
-    trx,
-    results.flatMap(({ observed, commissionId }) => (observed === null ? [] : [commissionId])),
-  );
-  await markCommissionsDeleted(
-    trx,
-    results.filter(({ end }) => end?.state === 'not_found').map(({ commissionId }) => commissionId),
-  );
+  const observed = results.flatMap((result) => (result.observed === null ? [] : [result.observed]));
+  const gone = results
+    .filter(({ end }) => end?.state === 'not_found')
+    .map(({ commissionId }) => commissionId);
+  await keepObserved(trx, { observed, gone }, keeping);
+  // What was changed once stays worth a look, all the more where the mirror could not hold it.
+  if (keeping.as !== 'nothing') {
+    await trackObserved(
+      trx,
+      results.flatMap((result) => (result.observed === null ? [] : [result.commissionId])),
+    );
+  }
   const settled = new Set(rows.map(({ id }) => id));
   return results.map(({ updateId }) => settled.has(updateId));
+}
+
+function noteKeeping(
+  note: string | null,
+  observed: ObservedCommission | null,
+  keeping: Keeping,
+): string | null {
+  if (keeping.as === 'mirrored') return note;
+  const where = keeping.as === 'nothing' || observed === null ? '' : ' (see rejected_records)';
+  const refused = `the mirror could not take over what the program answered${where}: ${keeping.reason}`;
+  return note === null ? refused : `${note}; ${refused}`;
 }
 
 interface AttemptLine {

@@ -80,16 +80,16 @@ function insertAndRead(slice: readonly (UpdateRequest & { place: number })[], op
       select * from jsonb_to_recordset(${JSON.stringify(slice)}::jsonb) as input (
         place integer, commission_id text, action text, paid_at timestamptz, due_at timestamptz,
         expected_unpaid boolean, expected_paid_at timestamptz, expected_amount bigint, expected_currency text,
-        reason text, idempotency_key text, supersede boolean
+        reason text, idempotency_key text, supersede boolean, even_if_refunded boolean
       )
     ), inserted as (
       insert into commission_updates (
         batch_id, commission_id, action, paid_at, due_at, expected_unpaid, expected_paid_at, expected_amount,
-        expected_currency, reason, requested_by, idempotency_key, supersede
+        expected_currency, reason, requested_by, idempotency_key, supersede, even_if_refunded
       )
       select ${options.batchId}, commission_id, action, paid_at, due_at, expected_unpaid, expected_paid_at,
              expected_amount, expected_currency, reason, coalesce(${options.requestedBy}::text, current_user),
-             idempotency_key, supersede
+             idempotency_key, supersede, even_if_refunded
       from input order by place
       returning id, state, batch_id, idempotency_key
     ), keyless_input as (

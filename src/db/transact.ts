@@ -7,12 +7,15 @@ import type { Database, DatabaseTransaction } from './database.ts';
 /** Once for a process that was stopped in the middle, once more for one that met a deadlock besides. */
 const MOST_TRIES = 3;
 
-/** SQLSTATEs of a transaction that is rolled back for sure: serialization failure, deadlock, idle in transaction. */
-const ROLLED_BACK = new Set(['40001', '40P01', '25P03']);
+/**
+ * SQLSTATEs of a transaction that is rolled back for sure, and may succeed if done again: serialization failure,
+ * deadlock, idle in transaction, and a key that somebody inserted meanwhile (as small loads beside each other do).
+ */
+const ROLLED_BACK = new Set(['40001', '40P01', '25P03', '23505']);
 
 /**
  * Returns what `work` returns, committed. `work` runs again from its beginning where the transaction was rolled back
- * by a deadlock, or because this process was stopped in the middle of it (then the server closes the connection, so
+ * by others at work beside it, or because this process was stopped in the middle of it (then the server closes the connection, so
  * that nobody waits for its locks). A connection that is lost while the commit is under way is not repeated: it may
  * have been committed.
  *
