@@ -177,7 +177,7 @@ test.each(KINDS)(
     }
 
     const { moments, throttled } = seen.end();
-  sandbox.setRateLimit(null);
+    sandbox.setRateLimit(null);
     expect(throttled).toEqual([]);
     expect(fullestWindow(moments)).toBeLessThanOrEqual(LIMIT);
     const { rows: states } = await pool.query(
