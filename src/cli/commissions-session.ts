@@ -1,7 +1,8 @@
 // What the commands of `commissions` open before they work: the database, and the program where they need it.
 
 import type { Pool } from 'pg';
-import { makeApiClient } from '../api/client.ts';
+import { type ApiClient, makeApiClient } from '../api/client.ts';
+import type { Lane } from '../budget/lane.ts';
 import { makeTakeSlot } from '../budget/shared-budget.ts';
 import { drainConcurrency } from '../commissions/drain-updates.ts';
 import { makeRecordedApi, type RecordedApi } from '../commissions/recorded-api.ts';
@@ -23,7 +24,10 @@ export interface LedgerSession {
 }
 
 export interface ProgramSession extends LedgerSession {
+  /** For what changes the program: its requests go first. */
   readonly api: RecordedApi;
+  /** For what only reads, and no payment waits for. */
+  readonly reader: ApiClient;
   readonly concurrency: number;
 }
 
@@ -49,15 +53,15 @@ export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<Program
   const session = await open(lifetime, config);
   await refuseDemoMirror(session.pool, config.mirrorSchema, program.url);
   const { rateLimit, timeoutMs } = config.api;
-  const takeSlot = makeTakeSlot(
-    { db: session.db },
-    { rateLimit, lane: 'writer', requestTimeoutMs: timeoutMs },
-  );
+  const { db, log } = session;
+  const takeSlot = (lane: Lane) => makeTakeSlot({ db }, { rateLimit, lane, requestTimeoutMs: timeoutMs });
   const api = makeRecordedApi((onRequest) =>
-    makeApiClient({ takeSlot, log: session.log, onRequest }, { ...program, timeoutMs }),
+    makeApiClient({ takeSlot: takeSlot('writer'), log, onRequest }, { ...program, timeoutMs }),
   );
   lifetime.onClose(() => api.client.close());
-  return { ...session, api, concurrency: drainConcurrency(rateLimit) };
+  const reader = makeApiClient({ takeSlot: takeSlot('reader'), log }, { ...program, timeoutMs });
+  lifetime.onClose(() => reader.close());
+  return { ...session, api, reader, concurrency: drainConcurrency(rateLimit) };
 }
 
 async function open(lifetime: Lifetime, config: Config): Promise<LedgerSession> {
