@@ -37,9 +37,20 @@ export interface Openers {
   program(): Promise<ProgramSession>;
 }
 
-/** Gives back the openers for one command; what they open is closed with the lifetime. */
+/** Gives back the openers for one command; each opens once, and what they open is closed with the lifetime. */
 export function makeOpeners(cli: Cli, lifetime: Lifetime): Openers {
-  return { ledger: () => openLedger(cli, lifetime), program: () => openProgram(cli, lifetime) };
+  let ledger: Promise<LedgerSession> | undefined;
+  let program: Promise<ProgramSession> | undefined;
+  return {
+    ledger: () => {
+      ledger ??= openLedger(cli, lifetime);
+      return ledger;
+    },
+    program: () => {
+      program ??= openProgram(cli, lifetime);
+      return program;
+    },
+  };
 }
 
 /** Gives back the database alone, with the schema up to date. Closed with the lifetime. */

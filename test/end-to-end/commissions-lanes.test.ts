@@ -22,7 +22,10 @@ beforeAll(async () => {
   commission = rows[0]?.id ?? '';
   mirror = await createTestDatabase();
   directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-lanes-'));
-  await writeFile(join(directory, 'ledger.csv'), `commission_id,paid_at\n${commission},2026-02-03T04:05:06Z\n`);
+  await writeFile(
+    join(directory, 'ledger.csv'),
+    `commission_id,paid_at\n${commission},2026-02-03T04:05:06Z\n`,
+  );
   await writeFile(
     join(directory, 'batch.csv'),
     `commission_id,action,paid_at\n${commission},pay,2026-02-03T04:05:06Z\n`,

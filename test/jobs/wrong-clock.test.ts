@@ -108,7 +108,7 @@ describe.each(KINDS)('a worker whose clock jumps a day ahead, on %s', { timeout:
     await startRun(queueing, worker);
     expect(await worker.end('SIGUSR2')).toEqual({ code: 1, signal: null });
     const [unfit] = worker.said('worker.unfit');
-    expect(unfit?.['reason']).toContain("the clock of this machine is 86400 s ahead of the database's");
+    expect(unfit?.['reason']).toMatch(/the clock of this machine is 86\d{3} s ahead of the database's/);
     await queueing.start();
     await expectMirrored(queueing);
   });
