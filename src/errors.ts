@@ -108,6 +108,12 @@ export class DatabaseUnreachable extends AppError {
   readonly retry = 'soon';
 }
 
+/** Thrown when this machine's clock differs from the database's by more than a worker can work with. */
+export class ClockWrong extends AppError {
+  readonly code = 'CLOCK_WRONG';
+  readonly retry = 'soon';
+}
+
 /** Thrown when the database answers, but the mirror's schema is missing, older or newer than this program. */
 export class SchemaMismatch extends AppError {
   readonly code = 'DB_SCHEMA_MISMATCH';

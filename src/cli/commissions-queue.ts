@@ -73,7 +73,7 @@ async function preview(
   rows: readonly AskedRow[],
   flags: OutputFlags,
 ): Promise<ExitCode> {
-  const { api, db, concurrency, signal } = session;
+  const { reader, db, concurrency, signal } = session;
   const keys = rows.flatMap(({ request }) => request.idempotency_key ?? []);
   const before = await findRequested(db, keys);
   const isNew = ({ request }: AskedRow) => !before.has(request.idempotency_key ?? '');
@@ -82,7 +82,7 @@ async function preview(
   const previewed: PreviewedUpdate[] = [];
   try {
     const requests = anew.map(({ request }) => request);
-    for await (const row of previewUpdates({ client: api }, requests, { concurrency, signal })) {
+    for await (const row of previewUpdates({ client: reader }, requests, { concurrency, signal })) {
       previewed.push(row);
       progress.show({ pending: anew.length - previewed.length });
     }

@@ -74,11 +74,11 @@ async function reconcile(
     throw new ConfigError([`nothing was compared with ${path}`, ...problems.map(describeProblem)]);
   }
   const session = await openProgram(cli, lifetime);
-  const { api, db, log, concurrency, signal } = session;
+  const { reader, db, log, concurrency, signal } = session;
   const progress = makeBatchProgress(ledger.length, { log });
   const rows: ReconciledRow[] = [];
   try {
-    for await (const row of reconcileLedger({ client: api, db }, ledger, { concurrency, signal })) {
+    for await (const row of reconcileLedger({ client: reader, db }, ledger, { concurrency, signal })) {
       rows.push(row);
       progress.show({ pending: Math.max(0, ledger.length - rows.length) });
     }

@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { readInstant } from '../commissions/read-instant.ts';
 import { type Action, plainRequest, type UpdateRequest } from '../commissions/update-request.ts';
 import { identifier } from '../contract/fields.ts';
+import { readClock } from '../jobs/clock.ts';
 import type { Cli } from './cli.ts';
 import { type QueueFlags, queueUpdates } from './commissions-queue.ts';
 import { makeOpeners } from './commissions-session.ts';
@@ -28,7 +29,11 @@ Examples:
 /** Adds the commands. */
 export function registerRequests(group: Command, cli: Cli): void {
   addCommand(group, cli, 'pay', 'mark commissions paid')
-    .option('--at <moment>', 'when they were paid, such as 2026-10-01T12:00:00Z (default: now)', parseMoment)
+    .option(
+      '--at <moment>',
+      'when they were paid, such as 2026-10-01T12:00:00Z (default: now, by the database)',
+      parseMoment,
+    )
     .option('--even-if-refunded', 'pay also those whose sale was refunded whole')
     .addHelpText('after', PAY_HELP);
   addCommand(group, cli, 'unpay', 'mark commissions unpaid: takes a payment back');
@@ -57,20 +62,24 @@ function addCommand(group: Command, cli: Cli, action: Action, description: strin
       .option('--reason <text>', 'why; kept in the ledger')
       .option('--supersede', 'drop older requests for them that still wait'),
   ).action((ids: readonly string[], flags: RequestFlags) =>
-    cli.run((lifetime) =>
-      queueUpdates(
-        makeOpeners(cli, lifetime),
-        ids.map((id) => ({ line: null, request: makeRequest(action, id, flags), hasOwnKey: false })),
-        flags,
-        action,
-      ),
-    ),
+    cli.run(async (lifetime) => {
+      const open = makeOpeners(cli, lifetime);
+      const isProgramNeeded = flags.wait === true || flags.dryRun === true;
+      const { db } = await (isProgramNeeded ? open.program() : open.ledger());
+      // This machine's clock may be wrong, and a payment would be dated by it.
+      const now = `${new Date((await readClock(db)).nowMs).toISOString().slice(0, 19)}Z`;
+      const asked = ids.map((id) => ({
+        line: null,
+        request: makeRequest(action, id, now, flags),
+        hasOwnKey: false,
+      }));
+      return queueUpdates(open, asked, flags, action);
+    }),
   );
 }
 
-function makeRequest(action: Action, id: string, flags: RequestFlags): UpdateRequest {
+function makeRequest(action: Action, id: string, now: string, flags: RequestFlags): UpdateRequest {
   const { at, reason, supersede, evenIfRefunded } = flags;
-  const now = `${new Date().toISOString().slice(0, 19)}Z`;
   return plainRequest({
     commission_id: id,
     action,

@@ -1,8 +1,8 @@
 // What the commands of `commissions` open before they work: the database, and the program where they need it.
 
 import type { Pool } from 'pg';
-import { type ApiClient, makeApiClient } from '../api/client.ts';
-import { makeTakePermit } from '../budget/shared-budget.ts';
+import type { ApiClient } from '../api/client.ts';
+import type { Priority } from '../budget/taken-permit.ts';
 import { drainConcurrency } from '../commissions/drain-updates.ts';
 import { type Config, readConfig, readProgramConfig } from '../config/config.ts';
 import { checkSchema } from '../db/check-schema.ts';
@@ -13,6 +13,7 @@ import type { Cli } from './cli.ts';
 import { refuseDemoMirror } from './demo-mark.ts';
 import type { Lifetime } from './lifetime.ts';
 import { openDatabase } from './open-database.ts';
+import { makeProgramClient } from './program-client.ts';
 
 export interface LedgerSession {
   readonly pool: Pool;
@@ -22,7 +23,10 @@ export interface LedgerSession {
 }
 
 export interface ProgramSession extends LedgerSession {
+  /** For what changes the program: its requests go first. */
   readonly api: ApiClient;
+  /** For what only reads, and no payment waits for. */
+  readonly reader: ApiClient;
   readonly concurrency: number;
 }
 
@@ -32,9 +36,20 @@ export interface Openers {
   program(): Promise<ProgramSession>;
 }
 
-/** Gives back the openers for one command; what they open is closed with the lifetime. */
+/** Gives back the openers for one command; each opens once, and what they open is closed with the lifetime. */
 export function makeOpeners(cli: Cli, lifetime: Lifetime): Openers {
-  return { ledger: () => openLedger(cli, lifetime), program: () => openProgram(cli, lifetime) };
+  let ledger: Promise<LedgerSession> | undefined;
+  let program: Promise<ProgramSession> | undefined;
+  return {
+    ledger: () => {
+      ledger ??= openLedger(cli, lifetime);
+      return ledger;
+    },
+    program: () => {
+      program ??= openProgram(cli, lifetime);
+      return program;
+    },
+  };
 }
 
 /** Gives back the database alone, with the schema up to date. Closed with the lifetime. */
@@ -49,13 +64,14 @@ export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<Program
   await refuseDemoMirror(session.pool, config.mirrorSchema, program.url);
   const { rateLimit, timeoutMs } = config.api;
   const { db, log } = session;
-  const takePermit = makeTakePermit(
-    { db, log },
-    { rateLimit, priority: 'payments', requestTimeoutMs: timeoutMs },
-  );
-  const api = makeApiClient({ takePermit, log }, { ...program, timeoutMs });
-  lifetime.onClose(() => api.close());
-  return { ...session, api, concurrency: drainConcurrency(rateLimit) };
+  const client = (priority: Priority) =>
+    makeProgramClient({ db, log, lifetime }, { ...program, timeoutMs, rateLimit, priority });
+  return {
+    ...session,
+    api: client('payments'),
+    reader: client('reads'),
+    concurrency: drainConcurrency(rateLimit),
+  };
 }
 
 async function open(lifetime: Lifetime, config: Config): Promise<LedgerSession> {

@@ -2,8 +2,6 @@
 // Takes the commissions from the made-up program's own tables, since no program lists them over its API.
 
 import type { Pool } from 'pg';
-import { makeApiClient } from '../api/client.ts';
-import { makeTakePermit } from '../budget/shared-budget.ts';
 import { awaitUpdates } from '../commissions/await-updates.ts';
 import { drainConcurrency } from '../commissions/drain-updates.ts';
 import { requestUpdates } from '../commissions/request-updates.ts';
@@ -12,6 +10,7 @@ import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
 import type { Example } from './demo-tour.ts';
 import type { Lifetime } from './lifetime.ts';
+import { makeProgramClient } from './program-client.ts';
 
 export interface PaymentDeps {
   readonly db: Database;
@@ -56,12 +55,8 @@ export async function payDue(
   { url, secret, timeoutMs }: PaymentProgram,
   due: readonly DueCommission[],
 ): Promise<DemoPayments> {
-  const takePermit = makeTakePermit(
-    { db, log },
-    { rateLimit: null, priority: 'payments', requestTimeoutMs: timeoutMs },
-  );
-  const api = makeApiClient({ takePermit, log }, { url, secret, timeoutMs });
-  lifetime.onClose(() => api.close());
+  const options = { url, secret, timeoutMs, rateLimit: null, priority: 'payments' } as const;
+  const api = makeProgramClient({ db, log, lifetime }, options);
 
   const now = `${new Date().toISOString().slice(0, 19)}Z`;
   const batchId = `demo ${now}`;

@@ -8,6 +8,7 @@ import { type Config, readConfig, readProgramConfig } from '../config/config.ts'
 import { checkSchema } from '../db/check-schema.ts';
 import { AppError, ConfigError, describeError } from '../errors.ts';
 import { checkQueueSchema, openQueue } from '../jobs/backend.ts';
+import { checkClock } from '../jobs/clock.ts';
 import { askForProbe, readPause, readQueueId } from '../jobs/program-pause.ts';
 import { type Logger, makeLogger } from '../log.ts';
 import type { Cli } from './cli.ts';
@@ -55,7 +56,7 @@ async function examine(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
     return { found, says: 'every variable that is set is well-formed' };
   });
   if (config === null) {
-    print('– database, tables, queue, program: not checked while the configuration is wrong');
+    print('– database, clock, tables, queue, program: not checked while the configuration is wrong');
     return 1;
   }
   const log = makeLogger(config.logLevel);
@@ -64,8 +65,9 @@ async function examine(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
     return { found, says: `${found.name} answers${found.isEmbedded ? ' (embedded)' : ''}` };
   });
   let tables: TakePermit | null = null;
-  if (database === null) print('– tables, queue: not checked while the database does not answer');
+  if (database === null) print('– clock, tables, queue: not checked while the database does not answer');
   else {
+    await check('clock', () => lookAtClock(database));
     tables = await check('tables', () => lookAtTables(log, config, database));
     if (tables === null) print('– queue: not checked while the tables are not up to date');
     else await check('queue', () => lookAtQueue(log, config, database));
@@ -90,6 +92,14 @@ async function examine(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   print();
   print(failed === 0 ? 'All is well.' : `${failed} of these checks failed.`);
   return failed === 0 ? 0 : 1;
+}
+
+async function lookAtClock({ db }: OpenDatabase): Promise<{ found: true; says: string }> {
+  let says = "it agrees with the database's";
+  await checkClock(db, (difference) => {
+    says = `${difference}: correct it before it is more`;
+  });
+  return { found: true, says };
 }
 
 async function lookAtTables(

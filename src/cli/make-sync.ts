@@ -1,7 +1,5 @@
 // Puts a sync together: the client, the shared budget, the database. Knows what a run is made of, not what it does.
 
-import { makeApiClient } from '../api/client.ts';
-import { makeTakePermit } from '../budget/shared-budget.ts';
 import type { RateLimit } from '../config/rate-limit.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';
@@ -9,6 +7,7 @@ import type { Logger } from '../log.ts';
 import type { RunSummary, SyncMode, SyncProgress } from '../sync/run-summary.ts';
 import { runSync } from '../sync/run-sync.ts';
 import type { Lifetime } from './lifetime.ts';
+import { makeProgramClient } from './program-client.ts';
 
 export interface SyncDeps {
   readonly db: Database;
@@ -30,12 +29,8 @@ export function makeSync(
   { db, log, lifetime, onProgress }: SyncDeps,
   { url, secret, timeoutMs, concurrency, rateLimit }: SyncProgram,
 ): (resource: ListedResource, how: { mode: SyncMode; acceptDeletes: boolean }) => Promise<RunSummary> {
-  const takePermit = makeTakePermit(
-    { db, log },
-    { rateLimit, priority: 'reads', requestTimeoutMs: timeoutMs },
-  );
-  const api = makeApiClient({ takePermit, log }, { url, secret, timeoutMs });
-  lifetime.onClose(() => api.close());
+  const options = { url, secret, timeoutMs, rateLimit, priority: 'reads' } as const;
+  const api = makeProgramClient({ db, log, lifetime }, options);
   return (resource, { mode, acceptDeletes }) =>
     runSync(
       { api, db, log, onProgress },

@@ -1,31 +1,35 @@
 // The command `work`: schedules, queue and health in one process, until it is told to stop. Puts the parts together.
 
 import type { Command } from 'commander';
-import { makeApiClient } from '../api/client.ts';
-import { makeTakePermit } from '../budget/shared-budget.ts';
 import { drainConcurrency } from '../commissions/drain-updates.ts';
-import { readProgramConfig } from '../config/config.ts';
+import { type Config, readProgramConfig } from '../config/config.ts';
 import { checkSchema } from '../db/check-schema.ts';
-import { describeError } from '../errors.ts';
+import { Busy, describeError } from '../errors.ts';
 import { checkQueueSchema } from '../jobs/backend.ts';
 import { JOBS, makeSchedules, SWEEP_COMMISSIONS } from '../jobs/catalogue.ts';
 import { makeCommissionsJob, wakeForCommissions } from '../jobs/commissions-job.ts';
+import { makePatiently } from '../jobs/patiently.ts';
 import { makePollJob } from '../jobs/poll-job.ts';
 import { type RunningWorker, startWorker } from '../jobs/start-worker.ts';
 import { makeSyncJob } from '../jobs/sync-job.ts';
 import { TIMINGS } from '../jobs/timings.ts';
 import { type Logger, makeLogger } from '../log.ts';
-import { startHealth } from '../status/health.ts';
+import { type Checks, startHealth } from '../status/health.ts';
 import type { Cli } from './cli.ts';
 import { refuseDemoMirror } from './demo-mark.ts';
 import type { ExitCode } from './exit-code.ts';
 import type { Lifetime } from './lifetime.ts';
 import { openDatabase } from './open-database.ts';
+import { makeProgramClient } from './program-client.ts';
 import { untilStopped } from './until-stopped.ts';
 
 const HELP = `
 Syncs on schedule (SYNC_FULL_CRON, SYNC_DELTA_CRON, SYNC_TIMEZONE), applies the commission updates that are asked for
-and asks for the known commissions again; any number of workers side by side. Needs the tables: run "affiliate-mirror migrate" first. /healthz and /readyz are served at STATUS_HOST:STATUS_PORT.
+and asks for the known commissions again; any number of workers side by side. Needs the tables: run "affiliate-mirror
+migrate" first. /healthz and /readyz are served at STATUS_HOST:STATUS_PORT; a worker that finds the port taken says so,
+and works without them.
+A Postgres that never answers, or a clock that is 10 s off the database's, ends it with exit code 1; a Postgres that goes
+away later is waited for.
 Ctrl-C or SIGTERM: what is under way commits, its jobs go back to the queue, and it ends; a second one ends it at once.
 
 The queue is kept in the same Postgres, which is enough for workers on one machine; set REDIS_URL for a fleet.`;
@@ -45,32 +49,30 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   const { rateLimit, timeoutMs, concurrency } = config.api;
   const log = makeLogger(config.logLevel);
   const { pool, db, url } = await openDatabase({ log, lifetime }, config, 'work');
-  await refuseDemoMirror(pool, mirrorSchema, program.url);
+  // It has answered: where it goes away from here on, the worker waits for it.
+  const patiently = makePatiently({ log }, lifetime.signal);
   const queue = { redisUrl, mirrorSchema, databaseUrl: url };
   const checkTables = async () => {
     await checkSchema(pool, { schema: mirrorSchema });
     await checkQueueSchema(pool, queue);
   };
-  await checkTables();
+  let worker: RunningWorker | null = null;
+  const checkQueue = async () => {
+    if (worker === null) throw new Busy('the worker is still starting');
+    await worker.checkQueue();
+  };
+  const checks = { database: () => pool.query('select 1'), migrations: checkTables, queue: checkQueue };
+  await serveHealth({ log, lifetime, checks }, config.status);
+  await patiently(() => refuseDemoMirror(pool, mirrorSchema, program.url));
+  await patiently(checkTables);
 
-  const takePermit = makeTakePermit(
-    { db, log },
-    { rateLimit, priority: 'reads', requestTimeoutMs: timeoutMs },
-  );
-  const api = makeApiClient({ takePermit, log }, { ...program, timeoutMs });
-  lifetime.onClose(() => api.close());
+  const reads = { ...program, timeoutMs, rateLimit, priority: 'reads' } as const;
+  const api = makeProgramClient({ db, log, lifetime }, reads);
   const attempts = { most: 1, mostThrottled: 1 };
-  const probeApi = makeApiClient({ takePermit, log }, { ...program, timeoutMs, attempts });
-  lifetime.onClose(() => probeApi.close());
+  const probeApi = makeProgramClient({ db, log, lifetime }, { ...reads, attempts });
+  const writerApi = makeProgramClient({ db, log, lifetime }, { ...reads, priority: 'payments' });
 
-  const takePaymentPermit = makeTakePermit(
-    { db, log },
-    { rateLimit, priority: 'payments', requestTimeoutMs: timeoutMs },
-  );
-  const writerApi = makeApiClient({ takePermit: takePaymentPermit, log }, { ...program, timeoutMs });
-  lifetime.onClose(() => writerApi.close());
-
-  const worker = await startWorker(
+  worker = await startWorker(
     {
       db,
       pool,
@@ -81,7 +83,7 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
           { api: writerApi, db, log },
           { concurrency: drainConcurrency(rateLimit) },
         ),
-        'poll-commissions': makePollJob({ api, db, log }, { concurrency }),
+        'poll-commissions': makePollJob({ api, db, log }),
       },
       probe: async (signal) => {
         await probeApi.list('affiliates', { page: 1, limit: 1 }, { signal });
@@ -91,30 +93,34 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
       queue,
       kinds: JOBS,
       schedules: [...makeSchedules(config.schedules), SWEEP_COMMISSIONS],
+      signal: lifetime.signal,
     },
   );
-  lifetime.onClose(() => stopInTime(worker, log));
+  const running = worker;
+  lifetime.onClose(() => stopInTime(running, log));
   const over = new AbortController();
   const listening = wakeForCommissions({ worker, pool, log }, { mirrorSchema }, over.signal);
   lifetime.onClose(() => {
     over.abort();
     return listening;
   });
-  const health = await startHealth(
-    {
-      log,
-      checks: {
-        database: () => pool.query('select 1'),
-        migrations: checkTables,
-        queue: worker.checkQueue,
-      },
-    },
-    config.status,
-  );
-  lifetime.onClose(() => health.close());
   await untilOver(worker, lifetime.signal);
   log.info('worker.stopping');
   return 0;
+}
+
+// A second worker on one machine is as good a worker without it.
+async function serveHealth(
+  { log, lifetime, checks }: { log: Logger; lifetime: Lifetime; checks: Checks },
+  at: Config['status'],
+): Promise<void> {
+  try {
+    const health = await startHealth({ log, checks }, at);
+    lifetime.onClose(() => health.close());
+  } catch (error) {
+    if (!(error instanceof Busy)) throw error;
+    log.warn({ reason: describeError(error) }, 'status.not_served');
+  }
 }
 
 async function untilOver({ ended }: RunningWorker, signal: AbortSignal): Promise<void> {

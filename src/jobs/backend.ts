@@ -32,6 +32,11 @@ const QUEUE_NAME = 'work';
 const LONGEST_RECONNECT_MS = 2000;
 /** The longest wait for a queue that does not answer, at the start and in a health check. */
 const ANSWER_TIMEOUT_MS = 5000;
+/**
+ * BullMQ's own log of what became of jobs, which nobody here reads. Measured on Postgres: of the 14,000 rows of 3,500
+ * jobs 1,177 were left; with BullMQ's default of 10,000 it was 10,176.
+ */
+const KEPT_EVENTS = 1000;
 const QUEUE_CONNECTIONS = 1;
 const WORKER_CONNECTIONS = 2;
 /** Of a name in Postgres. */
@@ -53,6 +58,8 @@ export interface QueueSettings {
 export interface QueueBackend {
   readonly kind: 'postgres' | 'redis';
   readonly queue: WorkQueue;
+  /** Of BullMQ's own tables; null on Redis. */
+  readonly schema: string | null;
   /** Gives back a worker that is connected, and not yet running. */
   makeWorker(processor: Processor, options: Omit<WorkerOptions, 'connection'>): Promise<QueueWorker>;
   /** Throws: DatabaseUnreachable where the queue does not answer. */
@@ -117,7 +124,11 @@ export async function openQueue(
     settings.redisUrl === null
       ? openPostgres(settings)
       : openRedis(settings.redisUrl, `affiliate-mirror:${settings.mirrorSchema}:${queueId}`, warn);
-  const queue = new classes.Queue(QUEUE_NAME, { connection: connections.queue, ...prefix });
+  const queue = new classes.Queue(QUEUE_NAME, {
+    connection: connections.queue,
+    streams: { events: { maxLen: KEPT_EVENTS } },
+    ...prefix,
+  });
   queue.on('error', warn);
   const answer = async (): Promise<void> => {
     if (!isConnected())
@@ -138,6 +149,7 @@ export async function openQueue(
   return {
     kind: settings.redisUrl === null ? 'postgres' : 'redis',
     queue,
+    schema: settings.redisUrl === null ? queueSchema(settings.mirrorSchema) : null,
     async makeWorker(processor, options) {
       const worker = new classes.Worker(QUEUE_NAME, processor, {
         ...options,
@@ -153,6 +165,7 @@ export async function openQueue(
       try {
         await within(ANSWER_TIMEOUT_MS, worker.waitUntilReady());
       } catch (error) {
+        await worker.close();
         throw unreachable(error, settings);
       }
       return worker;

@@ -40,10 +40,11 @@ async function listenOnce(
   signal: AbortSignal,
 ): Promise<void> {
   const connection = await pool.connect();
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const stop = () => resolve();
   try {
-    const { promise: over, resolve } = Promise.withResolvers<void>();
-    connection.on('end', resolve);
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    connection.on('end', stop);
+    signal.addEventListener('abort', stop);
     connection.on('notification', (message) => {
       if (message.payload === payload) onHeard();
     });
@@ -51,6 +52,8 @@ async function listenOnce(
     onHeard();
     if (!signal.aborted) await over;
   } finally {
+    // The signal outlives each connection.
+    signal.removeEventListener('abort', stop);
     // It is closed: the next user of a pooled connection would go on hearing.
     connection.release(true);
   }

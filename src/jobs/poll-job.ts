@@ -14,13 +14,13 @@ export interface PollJobDeps {
   readonly log: Logger;
 }
 
+/** One after the other: no poll is urgent, and a sync may be under way beside them. */
+const POLLS_IN_FLIGHT = 1;
+
 /** Gives back the handler. What was not answered is left to a later tick. */
-export function makePollJob(
-  { api, db, log }: PollJobDeps,
-  { concurrency }: { concurrency: number },
-): JobHandler {
+export function makePollJob({ api, db, log }: PollJobDeps): JobHandler {
   return async (_row, { signal }) => ({
     kind: 'done',
-    result: await pollTracked({ client: api, db, log }, { concurrency, signal }),
+    result: await pollTracked({ client: api, db, log }, { concurrency: POLLS_IN_FLIGHT, signal }),
   });
 }

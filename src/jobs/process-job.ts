@@ -50,7 +50,7 @@ export function makeProcessJob(
     if (signal === undefined) throw new TypeError('BullMQ gave no signal');
     try {
       if (job.name === TICK) return await tick(deps, job);
-      return await work(deps, job, token, signal);
+      return await work(deps, timings, { job, token, signal });
     } catch (error) {
       if (error instanceof DelayedError) throw error;
       return await settle(deps, timings, { job, token, signal }, error);
@@ -74,11 +74,16 @@ async function tick({ db, queue, kinds, schedules }: ProcessDeps, job: Job): Pro
   return { wanted: news.map(({ key }) => key) };
 }
 
+interface Running {
+  readonly job: Job;
+  readonly token: string | undefined;
+  readonly signal: AbortSignal;
+}
+
 async function work(
   deps: ProcessDeps,
-  job: Job,
-  token: string | undefined,
-  signal: AbortSignal,
+  { longestDelayMs }: Timings,
+  { job, token, signal }: Running,
 ): Promise<unknown> {
   const { db, handlers, log } = deps;
   const key = String(job.data.key);
@@ -90,7 +95,7 @@ async function work(
     const handler = handlers[row.name];
     if (handler === undefined) throw new TypeError(`no handler for the job ${row.name}`);
     const outcome = await handler(row, { signal, onProgress: makeOnProgress(job, log) });
-    if (outcome.kind === 'later') await stepAside(job, token, outcome.waitMs);
+    if (outcome.kind === 'later') await stepAside(job, token, Math.min(outcome.waitMs, longestDelayMs));
     else {
       result = outcome.result;
       await finish(deps, row);
@@ -100,12 +105,6 @@ async function work(
 
 async function finish({ db, queue, kinds }: ProcessDeps, row: WantedRow): Promise<void> {
   for (const next of await finishWanted(db, kinds, row)) await enqueue(queue, kinds, next);
-}
-
-interface Running {
-  readonly job: Job;
-  readonly token: string | undefined;
-  readonly signal: AbortSignal;
 }
 
 async function settle(
@@ -131,8 +130,9 @@ async function settle(
     return await stepAside(job, token, timings.stepAsideMs);
   }
   if (decision.kind === 'wait') {
-    log.warn({ job: job.name, key: job.data.key, wait_ms: decision.waitMs, reason }, 'job.waits');
-    return await stepAside(job, token, decision.waitMs);
+    const waitMs = Math.min(decision.waitMs, timings.longestDelayMs);
+    log.warn({ job: job.name, key: job.data.key, wait_ms: waitMs, reason }, 'job.waits');
+    return await stepAside(job, token, waitMs);
   }
   const attempt = job.attemptsMade + 1;
   const isLast = attempt >= (job.opts.attempts ?? 1);

@@ -1,12 +1,14 @@
 // A worker from its start to its stop: the order in which its parts come up, and go down. Knows none of the jobs.
 
 import { hostname } from 'node:os';
+import type { WorkerOptions } from 'bullmq';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
-import { openQueue, type QueueSettings } from './backend.ts';
+import { openQueue, type QueueSettings, type QueueWorker } from './backend.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { enqueue } from './enqueue.ts';
 import { backoffMs } from './failure.ts';
+import { makePatiently } from './patiently.ts';
 import { type JobHandlers, makeProcessJob } from './process-job.ts';
 import { readQueueId } from './program-pause.ts';
 import { checkSchedules, type Schedule } from './schedules.ts';
@@ -21,6 +23,8 @@ const CONCURRENCY = 4;
 const MOST_STALLS = 10;
 /** Whoever is told to stop is told so again this often: a job may begin just then. */
 const TELL_AGAIN_MS = 50;
+/** Why the jobs of a worker that stops are aborted. */
+const STOPS = 'the worker stops';
 
 export interface WorkerDeps {
   readonly db: Database;
@@ -36,12 +40,14 @@ export interface WorkerInput {
   readonly kinds: JobKinds;
   readonly schedules: readonly Schedule[];
   readonly timings?: Partial<Timings>;
+  /** Ends a start that waits for a database which went away. */
+  readonly signal?: AbortSignal;
 }
 
 export interface RunningWorker {
   /** Has the work done, by whichever worker is free; safe to call for work that is wanted already. */
   want(jobs: readonly WantedJob[]): Promise<void>;
-  /** Ends with stop(), and by nothing else unless something is badly wrong. */
+  /** Ends with stop(). Throws ClockWrong where this machine's clock went wrong; nothing else is known to end it. */
   readonly ended: Promise<void>;
   /** Throws: DatabaseUnreachable where the queue does not answer. */
   checkQueue(): Promise<void>;
@@ -54,50 +60,51 @@ export interface RunningWorker {
 }
 
 /**
- * Gives back the worker, working. Postgres answers by now, and is migrated.
+ * Gives back the worker, working. Postgres has answered by now, and is migrated: where it goes away meanwhile, the start
+ * waits for it.
  *
- * Throws: ConfigError where a schedule is never due; DatabaseUnreachable where the queue does not answer.
+ * Throws: ConfigError where a schedule is never due; ClockWrong; DatabaseUnreachable where Redis does not answer; the
+ * signal's reason when aborted.
  */
 export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise<RunningWorker> {
   const { db, log, handlers } = deps;
   const { kinds, schedules } = input;
   const timings: Timings = { ...TIMINGS, ...input.timings };
+  const patiently = makePatiently({ log }, input.signal ?? new AbortController().signal);
   checkSchedules(schedules);
-  const backend = await openQueue({ log }, input.queue, await readQueueId(db));
-  const watchdog = makeWatchdog({ ...deps, backend, kinds, schedules }, timings);
+  const queueId = await patiently(() => readQueueId(db));
+  const open = () => openQueue({ log }, input.queue, queueId);
+  // A Redis that never answered is a wrong address as likely as not, and somebody must be told.
+  const backend = await (input.queue.redisUrl === null ? patiently(open) : open());
+  const unfit = Promise.withResolvers<never>();
+  const watchdog = makeWatchdog({ ...deps, backend, kinds, schedules, onUnfit: unfit.reject }, timings);
+  let worker: QueueWorker | null = null;
+  const cancelJobs = (why: string) => worker?.cancelAllJobs(why);
   const pause = async (error: unknown) => {
     await watchdog.pause(error);
-    worker.cancelAllJobs('the program refuses the API secret');
+    cancelJobs('the program refuses the API secret');
   };
-  const worker = await backend.makeWorker(
-    makeProcessJob({ db, log, queue: backend.queue, handlers, kinds, schedules, pause }, timings),
-    {
-      name: `${hostname()}:${process.pid}`,
-      concurrency: CONCURRENCY,
-      lockDuration: timings.lockDurationMs,
-      stalledInterval: timings.stalledIntervalMs,
-      maxStalledCount: MOST_STALLS,
-      drainDelay: timings.drainDelayMs / 1000,
-      runRetryDelay: timings.runRetryMs,
-      settings: { backoffStrategy: (attemptsMade) => backoffMs(attemptsMade, timings) },
-    },
+  const processJob = makeProcessJob(
+    { db, log, queue: backend.queue, handlers, kinds, schedules, pause },
+    timings,
   );
   const close = async () => {
     await watchdog.stop();
-    const closed = worker.close();
-    const tell = setInterval(() => worker.cancelAllJobs('the worker stops'), TELL_AGAIN_MS);
-    worker.cancelAllJobs('the worker stops');
-    await closed.finally(() => clearInterval(tell));
+    const closed = worker?.close();
+    const tell = setInterval(() => cancelJobs(STOPS), TELL_AGAIN_MS);
+    cancelJobs(STOPS);
+    await Promise.resolve(closed).finally(() => clearInterval(tell));
     await backend.close();
   };
   try {
-    await watchdog.setUp();
+    worker = await patiently(() => backend.makeWorker(processJob, workerOptions(timings)));
+    await patiently(() => watchdog.setUp());
   } catch (error) {
     await close();
     throw error;
   }
   watchdog.start();
-  const ended = worker.run();
+  const ended = Promise.race([worker.run(), unfit.promise]);
   log.info(
     { queue: backend.kind, schedules: schedules.map(({ name, pattern }) => `${name} ${pattern}`) },
     'worker.started',
@@ -110,5 +117,18 @@ export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise
     ended,
     checkQueue: backend.check,
     stop: () => within(timings.stopDeadlineMs, close()),
+  };
+}
+
+function workerOptions(timings: Timings): Omit<WorkerOptions, 'connection'> {
+  return {
+    name: `${hostname()}:${process.pid}`,
+    concurrency: CONCURRENCY,
+    lockDuration: timings.lockDurationMs,
+    stalledInterval: timings.stalledIntervalMs,
+    maxStalledCount: MOST_STALLS,
+    drainDelay: timings.drainDelayMs / 1000,
+    runRetryDelay: timings.runRetryMs,
+    settings: { backoffStrategy: (attemptsMade) => backoffMs(attemptsMade, timings) },
   };
 }

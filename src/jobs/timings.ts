@@ -15,6 +15,8 @@ export interface Timings {
   /** The longest wait before the second attempt; it doubles with each, up to the second figure. */
   readonly firstBackoffMs: number;
   readonly longestBackoffMs: number;
+  /** No job is put off for longer, whatever asks for it: one that is was put off by a wrong clock. */
+  readonly longestDelayMs: number;
   /** A job that stepped aside (stopped, paused) is looked at again after this. */
   readonly stepAsideMs: number;
   /** After a 429 that names no moment. The budget pauses all requests meanwhile; this only frees the worker. */
@@ -39,6 +41,7 @@ export const TIMINGS: Timings = {
   tickGraceMs: 10_000,
   firstBackoffMs: 5000,
   longestBackoffMs: 600_000,
+  longestDelayMs: 600_000,
   // Above the time that closing takes: a worker that closes would take its own job back.
   stepAsideMs: 1500,
   throttledMs: 30_000,

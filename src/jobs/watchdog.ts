@@ -1,17 +1,19 @@
 // Keeps the queue what the tables say it is: schedules that move, a job for all that is wanted, a pause where the
-// program refuses the secret. Knows how to look and mend; runs in every worker, one at a time, and not as a job: what
-// it mends is the queue.
+// program refuses the secret, and nothing that a clock which was ahead left behind. Knows how to look and mend; runs in
+// every worker, one at a time, and not as a job: what it mends is the queue.
 
 import type { Database } from '../db/database.ts';
-import { ApiUnauthorized, describeError } from '../errors.ts';
+import { ApiUnauthorized, ClockWrong, describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { QueueBackend, WorkQueue } from './backend.ts';
+import { checkClock, readClock } from './clock.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { ensureEnqueued } from './enqueue.ts';
+import { freeFromFuture } from './free-from-future.ts';
 import { noteAcceptance, noteRefusal, readPause } from './program-pause.ts';
 import { withQueueLock } from './queue-lock.ts';
 import { makeQuietWarning } from './quiet-warning.ts';
-import { claimMissedTick, reviveSchedules, type Schedule, setSchedules } from './schedules.ts';
+import { claimMissedTick, moveBackTicks, reviveSchedules, type Schedule, setSchedules } from './schedules.ts';
 import type { Timings } from './timings.ts';
 import { type JobKinds, listWanted, wantJobs } from './wanted-jobs.ts';
 
@@ -26,10 +28,12 @@ export interface WatchdogDeps {
   readonly kinds: JobKinds;
   readonly schedules: readonly Schedule[];
   readonly probe: Probe;
+  /** Called where this worker must not go on: its clock is wrong. */
+  readonly onUnfit: (error: ClockWrong) => void;
 }
 
 export interface Watchdog {
-  /** The first round, patient and complete: to be awaited before any job runs. Throws what fails. */
+  /** The first round, patient and complete: to be awaited before any job runs. Throws what fails, such as ClockWrong. */
   setUp(): Promise<void>;
   start(): void;
   /** Looks now instead of at the next interval. */
@@ -50,20 +54,24 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
   const { db, pool, log, backend, schedules } = deps;
   const { queue } = backend;
   const warn = makeQuietWarning({ log }, 'watchdog.failed');
+  const warnOfClock = makeQuietWarning({ log }, 'clock.differs');
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<void> = Promise.resolve();
   let isUnderWay = false;
 
   async function look(): Promise<void> {
+    await checkClock(db, warnOfClock);
     // Asking a Redis that is away would not fail, but wait.
     await backend.check();
     await withQueueLock(pool, { isPatient: false }, async () => {
       const { isProbeDue } = await readPause(db);
       if (isProbeDue) await tryProgram(deps, timings, stopping.signal);
       await alignPause(db, queue);
+      const nowMs = await undoWrongClock(deps, timings);
       await makeUpForTicks(deps, timings.tickGraceMs);
-      for (const name of await reviveSchedules({ db, queue }, schedules, timings.tickGraceMs)) {
+      const graceMs = timings.tickGraceMs;
+      for (const name of await reviveSchedules({ db, queue }, schedules, { nowMs, graceMs })) {
         log.warn({ schedule: name }, 'schedule.revived');
       }
       await enqueueWanted(deps);
@@ -76,7 +84,8 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
     clearTimeout(timer);
     round = look()
       .catch((error: unknown) => {
-        if (!stopping.signal.aborted) warn(error);
+        if (error instanceof ClockWrong) deps.onUnfit(error);
+        else if (!stopping.signal.aborted) warn(error);
       })
       .finally(() => {
         isUnderWay = false;
@@ -86,6 +95,7 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
 
   return {
     async setUp() {
+      await checkClock(db, warnOfClock);
       await withQueueLock(pool, { isPatient: true }, async () => {
         const { probedAgoMs } = await readPause(db);
         // A secret that was mended takes effect with the restart that brought it.
@@ -93,6 +103,7 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
           await tryProgram(deps, timings, stopping.signal);
         }
         await alignPause(db, queue);
+        await undoWrongClock(deps, timings);
         await makeUpForTicks(deps, 0);
         await setSchedules({ db, queue }, schedules);
         await enqueueWanted(deps);
@@ -146,6 +157,17 @@ async function alignPause(db: Database, queue: WorkQueue): Promise<void> {
   const isPaused = await queue.isPaused();
   if (isRefused && !isPaused) await queue.pause();
   if (!isRefused && isPaused) await queue.resume();
+}
+
+/** Returns the database's clock, after undoing what a worker whose clock was ahead left behind. */
+async function undoWrongClock(deps: WatchdogDeps, timings: Timings): Promise<number> {
+  const { db, backend, schedules, log } = deps;
+  const { nowMs } = await readClock(db);
+  await freeFromFuture(deps, nowMs, timings);
+  for (const name of await moveBackTicks({ db, queue: backend.queue }, schedules, nowMs)) {
+    log.warn({ schedule: name }, 'schedule.moved_back');
+  }
+  return nowMs;
 }
 
 async function makeUpForTicks({ db, kinds, schedules, log }: WatchdogDeps, graceMs: number): Promise<void> {

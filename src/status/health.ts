@@ -2,7 +2,7 @@
 // it is handed. Says nothing that needs a password.
 
 import { type FastifyInstance, fastify } from 'fastify';
-import { Busy, describeError } from '../errors.ts';
+import { Busy, ConfigError, describeError } from '../errors.ts';
 import { within } from '../jobs/within.ts';
 import type { Logger } from '../log.ts';
 
@@ -21,7 +21,7 @@ const CHECK_TIMEOUT_MS = 6000;
  * Gives back the server, listening: `/healthz` answers 200 while the process does, `/readyz` 200 where every check
  * passes, and otherwise 503, naming those that do not.
  *
- * Throws: Busy where the port is taken.
+ * Throws: Busy where the port is taken; ConfigError where host or port cannot be had at all.
  */
 export async function startHealth(
   { log, checks }: { log: Logger; checks: Checks },
@@ -59,11 +59,28 @@ async function listen(server: FastifyInstance, host: string, port: number): Prom
   try {
     return await server.listen({ host, port });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (code === 'EADDRINUSE') {
       throw new Busy(`port ${port} of ${host} is taken: set STATUS_PORT to another one, or to 0 for any`, {
         cause: error,
       });
     }
-    throw error;
+    const problem = UNUSABLE.get(code);
+    throw problem === undefined ? error : new ConfigError([problem(host, port)]);
   }
 }
+
+const notHere = (host: string) =>
+  `STATUS_HOST is ${host}, which is no address of this machine: set it to one, such as 127.0.0.1`;
+
+// What keeps a server from listening, by the system's name for it → what to do about it.
+const UNUSABLE: ReadonlyMap<string, (host: string, port: number) => string> = new Map([
+  [
+    'EACCES',
+    (host: string, port: number) =>
+      `port ${port} of ${host} may not be listened on by this user: set STATUS_PORT to 1024 or more`,
+  ],
+  ['EADDRNOTAVAIL', notHere],
+  ['ENOTFOUND', notHere],
+  ['EAI_AGAIN', notHere],
+]);

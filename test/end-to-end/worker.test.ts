@@ -57,9 +57,11 @@ async function startWork(environment: Environment): Promise<Worker> {
   const ended = once(child, 'close').then(([code]) => code as number | null);
   const lines: string[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
-  const listening = () => lines.find((line) => line.includes('status.listening'));
-  await expect.poll(listening, { timeout: 20_000, message: lines.join('\n') }).toBeDefined();
-  const { url } = JSON.parse(listening() ?? '{}');
+  const said = (word: string) => lines.find((line) => line.includes(word));
+  await expect
+    .poll(() => said('worker.started'), { timeout: 20_000, message: lines.join('\n') })
+    .toBeDefined();
+  const { url } = JSON.parse(said('status.listening') ?? '{}');
   return { url, lines, send: (signal) => void child.kill(signal), ended };
 }
 

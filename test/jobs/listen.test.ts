@@ -1,5 +1,6 @@
 // Notifications are heard, also after the connection was lost, and nothing of them stays behind in the pool.
 
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { listen } from '../../src/jobs/listen.ts';
 import { makeLogger } from '../../src/log.ts';
@@ -26,6 +27,8 @@ test('what is notified is heard, for this mirror alone, and again after the conn
   );
   expect(rowCount).toBe(1);
   await expect.poll(() => heard, { timeout: 10_000 }).toBe(3);
+  // Nothing of the connection that was lost waits for the end any more.
+  expect(getEventListeners(over.signal, 'abort')).toHaveLength(1);
   await pool.query(`notify work_is_there, 'mirror'`);
   await expect.poll(() => heard).toBe(4);
 

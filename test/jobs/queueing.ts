@@ -11,7 +11,7 @@ import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox
 import { createTestDatabase } from '../support/database.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import type { WorkerProcessOptions } from './worker-process.ts';
-import { startWorkerProcess, type WorkerProcess } from './worker-processes.ts';
+import { type StartOptions, startWorkerProcess, type WorkerProcess } from './worker-processes.ts';
 
 export type Kind = 'postgres' | 'redis';
 
@@ -39,7 +39,7 @@ export interface Queueing {
   readonly pool: pg.Pool;
   readonly db: Database;
   readonly redis: TestRedis | null;
-  start(options?: Partial<WorkerProcessOptions>, wait?: { isReady: boolean }): Promise<WorkerProcess>;
+  start(options?: Partial<WorkerProcessOptions>, how?: StartOptions): Promise<WorkerProcess>;
   /** The queue as a worker sees it; to be closed by the test. */
   open(): Promise<QueueBackend>;
 }
@@ -61,7 +61,7 @@ export async function makeQueueing(
     pool,
     db,
     redis,
-    start: (options, wait) =>
+    start: (options, how) =>
       startWorkerProcess(
         {
           databaseUrl: url,
@@ -73,7 +73,7 @@ export async function makeQueueing(
           timings: FAST,
           ...options,
         },
-        wait,
+        how,
       ),
     open: async () => openQueue({ log: makeLogger('fatal') }, settings, await readQueueId(db)),
   };

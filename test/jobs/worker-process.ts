@@ -55,7 +55,7 @@ const worker = await startWorker(
     log,
     handlers: {
       count,
-      'poll-commissions': makePollJob({ api, db, log }, { concurrency: 1 }),
+      'poll-commissions': makePollJob({ api, db, log }),
       sync: makeSyncJob({ api, db, log }, { concurrency: 1 }, { ...TIMINGS, ...timings }),
     },
     probe: async (signal) => {
@@ -78,9 +78,17 @@ process.on('message', () => {
   });
 });
 
-process.once('SIGTERM', async () => {
+async function end(): Promise<void> {
   await worker.stop();
   await Promise.all([api.close(), probeApi.close()]);
   await pool.end();
   process.disconnect?.();
+}
+
+process.once('SIGTERM', end);
+// Only a worker that is not fit to go on ends by itself.
+worker.ended.catch(async (error) => {
+  log.fatal({ reason: error.message }, 'worker.unfit');
+  process.exitCode = 1;
+  await end();
 });

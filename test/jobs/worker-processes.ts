@@ -22,6 +22,7 @@ export interface WorkerProcess {
 }
 
 const SCRIPT = fileURLToPath(new URL('worker-process.ts', import.meta.url));
+const WRONG_CLOCK = new URL('../support/wrong-clock.ts', import.meta.url).href;
 const ERROR_LEVEL = 50;
 
 const children = new Set<ChildProcess>();
@@ -31,14 +32,22 @@ afterEach(() => {
   children.clear();
 });
 
+export interface StartOptions {
+  /** Left out, its start is waited for. */
+  readonly isReady?: boolean;
+  /** So many milliseconds its clock jumps ahead when it is sent SIGUSR2. */
+  readonly clockJumpsBy?: number;
+}
+
 /** Gives back the process, once it works; `isReady: false` does not wait for that. */
 export async function startWorkerProcess(
   options: WorkerProcessOptions,
-  { isReady = true } = {},
+  { isReady = true, clockJumpsBy }: StartOptions = {},
 ): Promise<WorkerProcess> {
   const child = fork(SCRIPT, [JSON.stringify(options)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    execArgv: ['--expose-gc'],
+    execArgv: ['--expose-gc', ...(clockJumpsBy === undefined ? [] : ['--import', WRONG_CLOCK])],
+    env: { ...process.env, CLOCK_AHEAD_MS: String(clockJumpsBy), CLOCK_JUMPS: '1' },
   });
   children.add(child);
   const log: LogLine[] = [];

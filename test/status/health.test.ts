@@ -45,3 +45,10 @@ test('a port that is taken is told of, with how to mend it', async () => {
   );
   other.close();
 });
+
+test.each([
+  ['192.0.2.1', 'STATUS_HOST is 192.0.2.1, which is no address of this machine'],
+  ['no-such-host.invalid', 'STATUS_HOST is no-such-host.invalid, which is no address of this machine'],
+])('a host that is not ours, %s, is told of, with how to mend it', async (host, problem) => {
+  await expect(startHealth({ log, checks: {} }, { host, port: 0 })).rejects.toThrow(problem);
+});

@@ -1,0 +1,34 @@
+// The program's client with its permits, as every command has it.
+
+import { type ApiClient, type ApiClientOptions, makeApiClient } from '../api/client.ts';
+import { makeTakePermit } from '../budget/shared-budget.ts';
+import type { Priority } from '../budget/taken-permit.ts';
+import type { RateLimit } from '../config/rate-limit.ts';
+import type { Database } from '../db/database.ts';
+import type { Logger } from '../log.ts';
+import type { Lifetime } from './lifetime.ts';
+
+export interface ClientDeps {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly lifetime: Lifetime;
+}
+
+export interface ClientOptions extends ApiClientOptions {
+  readonly rateLimit: RateLimit;
+  readonly priority: Priority;
+}
+
+/** Returns a client whose requests count against the shared budget. It is closed with the lifetime. */
+export function makeProgramClient(
+  { db, log, lifetime }: ClientDeps,
+  { rateLimit, priority, ...options }: ClientOptions,
+): ApiClient {
+  const takePermit = makeTakePermit(
+    { db, log },
+    { rateLimit, priority, requestTimeoutMs: options.timeoutMs },
+  );
+  const api = makeApiClient({ takePermit, log }, options);
+  lifetime.onClose(() => api.close());
+  return api;
+}

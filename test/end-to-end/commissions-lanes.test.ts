@@ -1,0 +1,69 @@
+// Which commands of `commissions` go before everybody else: those that change the program, and no others.
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { runCli } from '../support/run-cli.ts';
+
+let sandbox: TestSandbox;
+let mirror: TestDatabase;
+let directory: string;
+let commission: string;
+
+beforeAll(async () => {
+  const program = await createTestDatabase();
+  sandbox = await runSandbox(program.pool, { affiliates: 5, referrals: 50 });
+  const { rows } = await program.pool.query<{ id: string }>(
+    'select id from sandbox.commissions where paid_at is null and voided_at is null order by id limit 1',
+  );
+  commission = rows[0]?.id ?? '';
+  mirror = await createTestDatabase();
+  directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-lanes-'));
+  await writeFile(
+    join(directory, 'ledger.csv'),
+    `commission_id,paid_at\n${commission},2026-02-03T04:05:06Z\n`,
+  );
+  await writeFile(
+    join(directory, 'batch.csv'),
+    `commission_id,action,paid_at\n${commission},pay,2026-02-03T04:05:06Z\n`,
+  );
+});
+
+afterAll(async () => {
+  await sandbox.close();
+  await rm(directory, { recursive: true });
+});
+
+/** Gives back the lanes of the command's requests; of those, some stay granted for a while after it. */
+async function lanesOf(...args: string[]): Promise<string[]> {
+  await mirror.pool.query('truncate request_slots');
+  const { stderr } = await runCli(
+    ['commissions', ...args.map((arg) => (arg.endsWith('.csv') ? join(directory, arg) : arg))],
+    {
+      AFFILIATE_API_URL: sandbox.url,
+      AFFILIATE_API_SECRET: SECRET,
+      API_RATE_LIMIT: '1000/60',
+      DATABASE_URL: mirror.url,
+    },
+  );
+  expect(stderr).not.toContain('affiliate-mirror:');
+  const { rows } = await mirror.pool.query<{ lane: string }>('select distinct lane from request_slots');
+  return rows.map(({ lane }) => lane);
+}
+
+test('what only reads takes its turn with the readers: reconcile, and every dry run', async () => {
+  expect(await lanesOf('reconcile', 'ledger.csv')).toEqual(['reader']);
+  expect(await lanesOf('apply', 'batch.csv', '--dry-run')).toEqual(['reader']);
+  expect(await lanesOf('pay', commission, '--dry-run')).toEqual(['reader']);
+});
+
+test('a payment goes first, also where reconcile asks for it', async () => {
+  expect((await lanesOf('reconcile', 'ledger.csv', '--fix', '--wait')).toSorted()).toEqual([
+    'reader',
+    'writer',
+  ]);
+  expect((await sandbox.commission(commission)).paid_at).toMatch(/^2026-02-03T04:05:06/);
+});

@@ -1,0 +1,206 @@
+// The start of the command `work`: what it waits for, what ends it, and what it does without.
+
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { afterEach, describe, expect, test } from 'vitest';
+import { SECRET } from '../sandbox/running-sandbox.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
+import { startPostgresGate } from '../support/postgres-gate.ts';
+import { startRedis } from '../support/redis.ts';
+import { runCli, spawnCli } from '../support/run-cli.ts';
+
+type Environment = Readonly<Record<string, string>>;
+
+interface Worker {
+  readonly lines: readonly string[];
+  /** Resolves once it has logged the word. */
+  says(word: string): Promise<void>;
+  /** Tells it to stop, and gives back its exit code. */
+  stop(): Promise<number | null>;
+}
+
+const WRONG_CLOCK = new URL('../support/wrong-clock.ts', import.meta.url).href;
+
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+function makeEnvironment(databaseUrl: string): Environment {
+  return {
+    DATABASE_URL: databaseUrl,
+    // Nobody is there: a worker starts all the same.
+    AFFILIATE_API_URL: 'http://127.0.0.1:9',
+    AFFILIATE_API_SECRET: SECRET,
+    API_RATE_LIMIT: 'none',
+    SYNC_FULL_CRON: '',
+    SYNC_DELTA_CRON: '',
+    STATUS_PORT: '0',
+  };
+}
+
+function withClockAhead(environment: Environment, ms: number): Environment {
+  return { ...environment, CLOCK_AHEAD_MS: String(ms), NODE_OPTIONS: `--import=${WRONG_CLOCK}` };
+}
+
+async function makeMigrated(): Promise<Environment> {
+  const environment = makeEnvironment((await createTestDatabase()).url);
+  expect(await runCli(['migrate'], environment)).toMatchObject({ code: 0 });
+  return environment;
+}
+
+function startWork(environment: Environment): Worker {
+  const child = spawnCli(['work'], environment);
+  closers.push(() => child.kill('SIGKILL'));
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  const lines: string[] = [];
+  createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
+  return {
+    lines,
+    async says(word) {
+      const said = () => child.exitCode !== null || lines.some((line) => line.includes(word));
+      await expect.poll(said, { timeout: 30_000, interval: 20, message: lines.join('\n') }).toBe(true);
+      expect(lines.join('\n')).toContain(word);
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
+}
+
+describe.each(['postgres', 'redis'] as const)('a worker with its queue in %s', (kind) => {
+  let postgres: OwnPostgres | undefined;
+  let redisUrl: string | undefined;
+
+  /** Gives back the environment of a mirror on a server that may be stopped. */
+  async function prepare(): Promise<{ server: OwnPostgres; environment: Environment }> {
+    if (kind === 'redis') redisUrl ??= (await startRedis()).url;
+    postgres ??= await startOwnPostgres();
+    const environment = {
+      ...makeEnvironment(postgres.url),
+      ...(redisUrl !== undefined && { REDIS_URL: redisUrl }),
+    };
+    expect(await runCli(['migrate'], environment)).toMatchObject({ code: 0 });
+    return { server: postgres, environment };
+  }
+
+  // Of the first four messages, three are for the password, and one is the first question: with its answer the database
+  // counts as reached. Which step of the start a number falls into may change; together they fall into most.
+  test.each([5, 9, 13, 18, 24])(
+    'whose Postgres goes away at message %i of its start waits for it, and says that it started afterwards',
+    async (number) => {
+      const { server, environment } = await prepare();
+      const gate = await startPostgresGate(environment['DATABASE_URL'] ?? '', number);
+      closers.push(() => gate.close());
+      const worker = startWork({ ...environment, DATABASE_URL: gate.url });
+      await gate.held;
+      expect(worker.lines.join('\n')).not.toContain('worker.started');
+      await server.stop();
+      gate.open();
+      await worker.says('start.waits_for_database');
+      expect(worker.lines.join('\n')).not.toContain('worker.started');
+      await server.start();
+      await worker.says('worker.started');
+      expect(await worker.stop()).toBe(0);
+    },
+  );
+});
+
+describe('a worker', () => {
+  test('that waits for its Postgres is alive, not ready, and stops when it is told to', async () => {
+    const postgres = await startOwnPostgres();
+    const environment = makeEnvironment(postgres.url);
+    await runCli(['migrate'], environment);
+    const gate = await startPostgresGate(postgres.url, 6);
+    closers.push(() => gate.close());
+    const worker = startWork({ ...environment, DATABASE_URL: gate.url });
+    await gate.held;
+    await postgres.stop();
+    gate.open();
+    await worker.says('start.waits_for_database');
+    const { url } = JSON.parse(worker.lines.find((line) => line.includes('status.listening')) ?? '');
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    const ready = await fetch(`${url}/readyz`);
+    expect(await ready.json()).toEqual({
+      status: 'not ready',
+      checks: { database: 'failed', migrations: 'failed', queue: 'failed' },
+    });
+    expect(await worker.stop()).toBe(143);
+  });
+
+  test('whose status port is taken works without it, and says so once', async () => {
+    const environment = await makeMigrated();
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    closers.push(() => other.close());
+    const { port } = other.address() as AddressInfo;
+    const worker = startWork({ ...environment, STATUS_PORT: String(port) });
+    await worker.says('worker.started');
+    expect(await worker.stop()).toBe(0);
+    const told = worker.lines.filter((line) => line.includes('status.not_served'));
+    expect(told).toHaveLength(1);
+    expect(JSON.parse(told[0] ?? '')).toMatchObject({
+      level: 40,
+      reason: expect.stringContaining(`port ${port} of 127.0.0.1 is taken: set STATUS_PORT`),
+    });
+  });
+
+  test('whose status host is not an address of this machine does not start, and says how to fix it', async () => {
+    const environment = await makeMigrated();
+    // Source: RFC 5737, an address that no machine has.
+    const { code, stderr } = await runCli(['work'], { ...environment, STATUS_HOST: '192.0.2.1' });
+    expect(stderr).toContain('STATUS_HOST is 192.0.2.1, which is no address of this machine');
+    expect(stderr).not.toContain('worker.started');
+    expect(code).toBe(2);
+  });
+
+  test.each([
+    ['a day ahead of', 86_400_000],
+    ['20 s behind', -20_000],
+  ])("whose clock is %s the database's does not start, and says why", async (_what, ms) => {
+    const environment = await makeMigrated();
+    const { code, stderr } = await runCli(['work'], withClockAhead(environment, ms));
+    const words = ms < 0 ? 'behind' : 'ahead of';
+    // How far at the least: an answer that took long makes it less.
+    expect(stderr).toMatch(new RegExp(`the clock of this machine is \\d+ s ${words} the database's`));
+    expect(stderr).not.toContain('worker.started');
+    expect(code).toBe(1);
+  });
+
+  test('whose clock is a few seconds off warns, and works', async () => {
+    const worker = startWork(withClockAhead(await makeMigrated(), 3000));
+    await worker.says('worker.started');
+    expect(await worker.stop()).toBe(0);
+    const told = worker.lines.filter((line) => line.includes('clock.differs'));
+    expect(JSON.parse(told[0] ?? '{}')).toMatchObject({
+      level: 40,
+      reason: expect.stringMatching(/the clock of this machine is \d s ahead of the database's/),
+    });
+  });
+});
+
+describe("a machine whose clock is a day ahead of the database's", () => {
+  test('is found by doctor', async () => {
+    const environment = await makeMigrated();
+    const { code, stdout } = await runCli(['doctor'], withClockAhead(environment, 86_400_000));
+    expect(stdout).toMatch(/^✗ clock: the clock of this machine is 86\d{3} s ahead of the database's/m);
+    expect(code).toBe(1);
+    expect((await runCli(['doctor'], environment)).stdout).toMatch(/^✓ clock: it agrees/m);
+  });
+
+  test('dates no payment by it', async () => {
+    const environment = await makeMigrated();
+    const id = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
+    const paid = await runCli(['commissions', 'pay', id, '--json'], withClockAhead(environment, 86_400_000));
+    expect(paid).toMatchObject({ code: 0 });
+    const { asked } = JSON.parse(paid.stdout).requests[0];
+    const agoMs = Date.now() - Date.parse(asked.replace('mark paid at ', ''));
+    expect(agoMs).toBeGreaterThanOrEqual(0);
+    expect(agoMs).toBeLessThan(3_600_000);
+  });
+});
