@@ -1,7 +1,7 @@
 // Reads JSON without changing a number. JSON.parse makes a double of each, and a double holds 15 digits for certain;
 // what has more, as a rule nothing on a page, is kept as its text. Knows nothing of records.
 //
-// Measured on a page of 100 referrals with their affiliates (117 KB): looking for such a number 0.01 ms, beside 0.15 ms
+// Measured on a page of 100 referrals with their affiliates (117 KB): looking for such a number 0.02 ms, beside 0.15 ms
 // of JSON.parse. A reviver would be handed each number's text, but goes through the value by recursion, and a page that
 // is nested some thousands of levels overflows the stack.
 
@@ -11,10 +11,8 @@ import { makeExactNumber } from '../contract/exact-number.ts';
 /** So few digits come out of a double as they went in. */
 const CERTAIN_DIGITS = 15;
 
-/** Where a value begins, digits that may be too many. Written out, because V8 then skips through the text. */
-const PERHAPS_LONG = new RegExp(
-  `${'[\\d.]'.repeat(CERTAIN_DIGITS + 1)}(?<=(?:^|[:[,\\s])-?[\\d.]{${CERTAIN_DIGITS + 1}})`,
-);
+/** A run of more digits than are certain goes so far to the left or to the right of each of them. */
+const HALF = Math.floor(CERTAIN_DIGITS / 2);
 
 /** Strings, to pass over what stands in them, and numbers. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/gs;
@@ -30,10 +28,39 @@ const MARK = `number ${randomUUID()} `;
  */
 export function parseJson(text: string): unknown {
   try {
-    return PERHAPS_LONG.test(text) ? parseExactly(text) : JSON.parse(text);
+    return hasLongNumber(text) ? parseExactly(text) : JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Returns whether so many digits stand where a number could begin that a double may not hold them. Of so many, one stands
+ * at a multiple of their length: nothing else need be looked at. (A regular expression takes between once and five times
+ * as long, by what V8 makes of the page that it meets first.)
+ */
+function hasLongNumber(text: string): boolean {
+  for (let at = CERTAIN_DIGITS; at < text.length; at += CERTAIN_DIGITS + 1) {
+    if (!isOfNumber(text, at)) continue;
+    // Most runs are short, and end within half of it on either side.
+    if (!isOfNumber(text, at - HALF) && !isOfNumber(text, at + HALF)) continue;
+    let first = at;
+    while (isOfNumber(text, first - 1)) first -= 1;
+    let last = at;
+    while (isOfNumber(text, last + 1)) last += 1;
+    if (last - first >= CERTAIN_DIGITS && BEFORE_NUMBER.test(text[first - 1] ?? '')) return true;
+    at = last;
+  }
+  return false;
+}
+
+/** What may stand before a number; in a text, it is something else as a rule. */
+const BEFORE_NUMBER = /^$|[-:[,\s]/;
+
+/** Whether the place holds a digit or the point. */
+function isOfNumber(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return (code >= 48 && code <= 57) || code === 46;
 }
 
 function parseExactly(text: string): unknown {

@@ -20,5 +20,6 @@ export function makeExactNumber(text: string): ExactNumber {
 
 /** Returns whether the value is such a number. To JavaScript it is an object, and a schema may take it for one. */
 export function isExactNumber(value: unknown): value is ExactNumber {
-  return JSON.isRawJSON(value);
+  // Asked of every object on a page, isRawJSON alone would cost a tenth of reading it.
+  return typeof value === 'object' && value !== null && 'rawJSON' in value && JSON.isRawJSON(value);
 }

@@ -52,9 +52,11 @@ function makeObjectCheck(schema: z.ZodObject): QuickCheck {
     name,
     check: makeQuickCheck(field),
   }));
+  // A number that is kept as its text is an object without these fields: it passes where none is required.
+  const mayBeEmpty = fields.every(({ check }) => check(undefined));
   return (value) => {
-    if (value === null || typeof value !== 'object' || Array.isArray(value) || isExactNumber(value))
-      return false;
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) return false;
+    if (mayBeEmpty && isExactNumber(value)) return false;
     for (const { name, check } of fields) {
       if (!check((value as Record<string, unknown>)[name])) return false;
     }

@@ -138,8 +138,8 @@ function readNested(reading: Reading, place: Place, value: unknown): string | nu
       return `${path}: expected array, got ${quote(value)}`;
     }
     for (const item of value) {
-      const reason = refuseApart(reading, place, item, readOne(reading, place, item));
-      if (reason !== null) return reason;
+      const reason = readOne(reading, place, item);
+      if (reason !== null && !refuseApart(reading, place, item, reason)) return reason;
     }
     return null;
   }
@@ -147,22 +147,23 @@ function readNested(reading: Reading, place: Place, value: unknown): string | nu
     row.values[nesting.place] = null;
     return null;
   }
-  const reason = refuseApart(reading, place, value, readOne(reading, place, value));
-  // Of one that was refused apart, the identifier may be all that is known; without, the column is left alone.
-  if (reason === null) row.values[nesting.place] = usableId(value) ?? undefined;
-  return reason;
+  const reason = readOne(reading, place, value);
+  if (reason === null) row.values[nesting.place] = (value as CheckedRecord).id;
+  else if (!refuseApart(reading, place, value, reason)) return reason;
+  // The identifier may be all that can be known of it; without one, the column is left alone.
+  else row.values[nesting.place] = usableId(value) ?? undefined;
+  return null;
 }
 
-/** Gives back the reason, or null where only the nested record is refused because of it. */
+/** Gives back whether the nested record is refused by itself, and notes it then. */
 function refuseApart(
   { apart }: Reading,
   { nesting: { table } }: Place,
   record: unknown,
-  reason: string | null,
-): string | null {
-  if (reason === null || apart === null) return reason;
-  apart.push({ table, id: usableId(record), reason, record });
-  return null;
+  reason: string,
+): boolean {
+  apart?.push({ table, id: usableId(record), reason, record });
+  return apart !== null;
 }
 
 function readOne(reading: Reading, { kind, row, nesting, prefix }: Place, record: unknown): string | null {

@@ -34,25 +34,33 @@ const NAMES = Object.keys(SPELLINGS);
 
 const spell = (name: string, character: string) => SPELLINGS[name]?.(character) ?? '';
 
-/** A secret and a text that says it, each character spelled in a way of its own. */
+/** A secret and texts that say it, each character spelled in a way of its own. */
 const mixes = secrets.chain((secret) =>
   fc.record({
     secret: fc.constant(secret),
-    echo: fc
-      .array(fc.constantFrom(...NAMES), { minLength: secret.length, maxLength: secret.length })
-      .map((names) =>
-        Array.from(secret, (character, place) => spell(names[place] ?? '', character)).join(''),
-      ),
+    echoes: fc.array(
+      fc
+        .array(fc.constantFrom(...NAMES), { minLength: secret.length, maxLength: secret.length })
+        .map((names) =>
+          Array.from(secret, (character, place) => spell(names[place] ?? '', character)).join(''),
+        ),
+      { minLength: 10, maxLength: 20 },
+    ),
   }),
 );
+// A scrubber is made once in a process, and costs some milliseconds.
+const FEW = { numRuns: 25 };
 
 describe('scrubbing', () => {
   it('takes out a secret whose every character is spelled in another way', () => {
     fc.assert(
-      fc.property(mixes, fc.lorem(), ({ secret, echo }, around) => {
-        expect(makeScrub(secret)(`${around} ${echo} ${around}`)).toBe(`${around} [secret] ${around}`);
+      fc.property(mixes, fc.lorem(), ({ secret, echoes }, around) => {
+        const scrub = makeScrub(secret);
+        for (const echo of echoes) {
+          expect(scrub(`${around} ${echo} ${around}`)).toBe(`${around} [secret] ${around}`);
+        }
       }),
-      { numRuns: 300 },
+      FEW,
     );
   });
 
@@ -77,17 +85,20 @@ describe('scrubbing', () => {
           }
         }
       }),
+      FEW,
     );
   });
 
   it('leaves the JSON around what it takes out readable', () => {
     fc.assert(
-      fc.property(mixes, fc.string(), fc.string(), ({ secret, echo }, before, behind) => {
-        fc.pre(!echo.includes('\\x') && !before.includes(secret) && !behind.includes(secret));
-        const said = JSON.stringify({ before, echo, behind });
-        const clean = JSON.parse(makeScrub(secret)(said)) as Record<string, string>;
-        expect(clean['echo']).not.toContain(secret);
+      fc.property(mixes, fc.string(), fc.string(), ({ secret, echoes }, before, behind) => {
+        const scrub = makeScrub(secret);
+        for (const echo of echoes) {
+          const clean = JSON.parse(scrub(JSON.stringify({ before, echo, behind }))) as Record<string, string>;
+          expect(clean['echo']).toBe('[secret]');
+        }
       }),
+      FEW,
     );
   });
 
