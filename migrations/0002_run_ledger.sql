@@ -90,17 +90,18 @@ create table rejected_records (
   observed_at timestamptz not null
 );
 
--- A record that is read again in the same run is one rejection, not two; without an identifier, its text tells.
+-- A record that is read again in the same run is one rejection, not two; without an identifier, its text tells. Those
+-- outside a run count as one run without an end.
 create unique index rejected_records_once_a_run
-  on rejected_records (run_id, resource, coalesce(record_id, md5(payload::text)));
+  on rejected_records (coalesce(run_id, 0), resource, coalesce(record_id, md5(payload::text)));
 
 comment on table rejected_records is 'Records that the program sent and the mirror could not store, with the reason. Such a record is never marked deleted; its row, if any, keeps its last good content.';
 comment on column rejected_records.id is 'Number of the rejection.';
-comment on column rejected_records.run_id is 'The run that met the record (sync_runs.id); null where it was read outside a run.';
+comment on column rejected_records.run_id is 'The run that met the record (sync_runs.id); null where it was read outside a run, of which only the newest rejection of each record is kept.';
 comment on column rejected_records.resource is 'What kind of record it should have been.';
 comment on column rejected_records.record_id is 'Identifier of the record; null where it had none that can be used.';
 comment on column rejected_records.reason is 'Why it could not be stored: which field, what was expected, what was there.';
-comment on column rejected_records.payload is 'The record as the program sent it.';
+comment on column rejected_records.payload is 'The record as the program sent it; what lies deeper than 100 levels is replaced by a text that says so.';
 comment on column rejected_records.observed_at is 'When the request that brought the record was sent.';
 
 create table schema_drift (

@@ -142,7 +142,8 @@ begin
   if coalesce(new.paid_at, new.due_at) not between '0001-01-01Z' and '9999-12-31 23:59:59.999999Z'
      or new.expected_paid_at not between '0001-01-01Z' and '9999-12-31 23:59:59.999999Z' then
     raise exception using errcode = 'check_violation',
-      message = format('an instant beyond the years 1 to 9999 for commission %s', new.commission_id);
+      message = format('an instant beyond the years 1 to 9999 for commission %s', new.commission_id),
+      hint = 'Give one between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999999Z.';
   end if;
   if new.expected_unpaid and new.expected_paid_at is not null then
     raise exception using errcode = 'check_violation',

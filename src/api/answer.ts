@@ -14,6 +14,7 @@ import {
   WriteOutcomeUnknown,
 } from '../errors.ts';
 import { excerpt } from './excerpt.ts';
+import { parseJson } from './parse-json.ts';
 import { type AnswerHeaders, readRateLimitHeaders } from './rate-limit-headers.ts';
 import type { Scrub } from './scrub.ts';
 import type { AnswerBody, ApiRequest, Outcome } from './send-request.ts';
@@ -38,9 +39,10 @@ export interface AnswerContext {
  */
 export function readAnswer<T>(
   context: AnswerContext,
-  outcome: Outcome,
+  received: Outcome,
   parse: (json: unknown, reject: RejectAnswer) => T,
 ): T {
+  const outcome = withoutSecret(context, received);
   try {
     if (outcome.kind === 'unanswered') throw unreachable(context, 'no answer', outcome.reason);
     if (!isSuccess(outcome.status)) throw errorOfStatus(context, outcome);
@@ -68,6 +70,16 @@ export function outcomeUnknown(request: ApiRequest, cause: unknown): WriteOutcom
     `${request.method} ${request.path} was sent, but whether it was applied is unknown (${describeError(cause)})`,
     { cause },
   );
+}
+
+/**
+ * Gives back the outcome, its body without the secret: one that echoes it is right neither in a message nor as data.
+ * A success with a short secret is left as it is, because such a one stands in names and numbers by chance.
+ */
+function withoutSecret({ scrub }: AnswerContext, outcome: Outcome): Outcome {
+  if (outcome.kind === 'unanswered' || outcome.body.kind !== 'text') return outcome;
+  if (isSuccess(outcome.status) && !scrub.isSure) return outcome;
+  return { ...outcome, body: { kind: 'text', text: scrub(outcome.body.text) } };
 }
 
 function isSuccess(status: number): boolean {
@@ -145,16 +157,6 @@ function readJson(context: AnswerContext, body: AnswerBody): [json: unknown, rej
   const json = body.kind === 'text' ? parseJson(body.text) : undefined;
   if (json === undefined) throw reject('JSON');
   return [json, reject];
-}
-
-// The parser's own error is dropped on purpose: its message quotes a piece of the body, cut so that a secret in
-// it could no longer be recognised.
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function afterAttempts({ attempt }: AnswerContext): string {

@@ -1,7 +1,7 @@
 // What the JSON of a success must be: a list's envelope, or one commission. Pure; knows schemas, no HTTP.
 
 import type { z } from 'zod';
-import { type Commission, commissionSchema } from '../contract/commission.ts';
+import { type Commission, payableCommissionSchema } from '../contract/commission.ts';
 import { type ListEnvelope, listEnvelopeSchema } from '../contract/list-envelope.ts';
 import { toContractSpelling } from '../contract/wire-aliases.ts';
 import type { RejectAnswer } from './answer.ts';
@@ -19,13 +19,14 @@ export function readListAnswer(json: unknown, reject: RejectAnswer): ListEnvelop
 }
 
 /**
- * Gives back the reader of the answer to a request for one commission.
+ * Gives back the reader of the answer to a request for one commission: its own fields and its sale's are checked, whom
+ * it is about is not.
  *
  * Throws: ContractViolation, also on the commission of another id: money must not be booked on the wrong one.
  */
 export function commissionReader(id: string): (json: unknown, reject: RejectAnswer) => Commission {
   return (json, reject) => {
-    const commission = commissionSchema.safeParse(toContractSpelling(json));
+    const commission = payableCommissionSchema.safeParse(toContractSpelling(json));
     if (!commission.success) throw reject(`a commission (${describeIssue(commission.error)})`);
     if (commission.data.id.toLowerCase() !== id.toLowerCase()) throw reject(`the commission ${id}`);
     return commission.data;

@@ -1,6 +1,7 @@
 // Reads a moment as people and their tools write it. Pure. Strict about the one thing that moves money to another day:
 // the time zone must be there.
 
+import { FIRST_TIMESTAMP, isInCalendar, LAST_TIMESTAMP } from '../contract/timestamp.ts';
 import { spellInstant } from './instants.ts';
 
 export type ReadInstant = { readonly instant: string } | { readonly problem: string };
@@ -33,11 +34,13 @@ export function readInstant(text: string): ReadInstant {
   // Date rolls 30 February over into March, so the parts must come back as they were written.
   const isReal =
     offset !== null &&
-    !day.startsWith('0000') &&
     !Number.isNaN(Date.parse(`${wall}Z`)) &&
     new Date(`${wall}Z`).toISOString().startsWith(`${day}T${minute}`);
   if (!isReal) return { problem: `${quote(text)} is no moment of the calendar` };
   const instant = `${wall}${offset}`;
+  if (!isInCalendar(instant)) {
+    return { problem: `${quote(text)} is not between ${FIRST_TIMESTAMP} and ${LAST_TIMESTAMP}` };
+  }
   return { instant: spellInstant(instant) };
 }
 

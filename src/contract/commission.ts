@@ -1,6 +1,6 @@
 // The commission: what an affiliate earns from a sale. Source: contract, Resources and their fields, Commission.
 
-import type { z } from 'zod';
+import { z } from 'zod';
 import { campaignSchema } from './campaign.ts';
 import { identity, instant, integer, recordSchema, text } from './fields.ts';
 import { saleSchema } from './sale.ts';
@@ -20,4 +20,16 @@ export const commissionSchema = recordSchema(
   },
 );
 
-export type Commission = z.infer<typeof commissionSchema>;
+const unchecked = z.unknown().optional();
+
+/**
+ * What a payment rests on: the commission's own fields and its sale's. Whom it is about (campaign, referral, affiliate)
+ * is judged where it is stored: an odd field of an affiliate must not hold up a payment.
+ */
+export const payableCommissionSchema = z.looseObject({
+  ...commissionSchema.shape,
+  campaign: unchecked,
+  sale: z.looseObject({ ...saleSchema.shape, referral: unchecked, affiliate: unchecked }).nullish(),
+});
+
+export type Commission = z.infer<typeof payableCommissionSchema>;

@@ -1,6 +1,7 @@
 // The kinds of values that the API sends, as zod schemas. Knows spelling and range, no resource.
 
 import { z } from 'zod';
+import { isInCalendar } from './timestamp.ts';
 
 /**
  * An identifier: a UUID in text form. Source: contract, What the service does (stored as a string, never a number).
@@ -10,12 +11,12 @@ export const identifier = z.guid();
 
 /**
  * A date and time: ISO 8601 with a zone, kept as the text that was sent so that no precision is lost.
- * Source: contract, What the service does. Year 0000 and zones beyond ±15:59 are no instants to Postgres.
+ * Source: contract, What the service does. Zones beyond ±15:59 are no instants to Postgres.
  */
 export const instant = z.iso
   .datetime({ offset: true, error: 'expected an ISO 8601 date and time with a time zone' })
-  .regex(/^(?!0000)/, 'expected a year from 0001')
-  .regex(/(?:Z|[+-](?:0\d|1[0-5]):\d\d)$/, 'expected a time zone of at most 15:59 hours');
+  .regex(/(?:Z|[+-](?:0\d|1[0-5]):\d\d)$/, 'expected a time zone of at most 15:59 hours')
+  .refine(isInCalendar, 'expected a year from 1 to 9999 in UTC');
 
 /** A counter or an amount: an integer that neither JavaScript nor a bigint column distorts. */
 export const integer = z.int();

@@ -10,23 +10,32 @@ export const WIRE_ALIASES: ReadonlyMap<string, string> = new Map([
   ['paypal_email_confirmed_at', 'payout_email_confirmed_at'],
 ]);
 
+/** More than a commission's sale, its referral, its affiliate, their links: what lies deeper is no resource. */
+const MOST_LEVELS = 10;
+
 /** Where a resource may nest another; nothing else is searched, so a foreign object keeps its own words. */
 const NESTED = ['campaign', 'links', 'link', 'customer', 'affiliate', 'sale', 'referral'] as const;
 
 /**
- * Gives back the value with every alias of a resource's field renamed, nested resources included.
+ * Gives back the value with every alias of a resource's field renamed, nested resources included, as deep as the
+ * contract nests them: a record that nests thousands of levels must not overflow the stack.
  *
  * The argument is never changed; what needs no renaming is given back as it is. Where both spellings are there,
  * the contract's wins and the other stays as an unknown field, so that nothing is lost.
  */
 export function toContractSpelling(value: unknown): unknown {
-  if (Array.isArray(value)) return mapIfChanged(value);
+  return rename(value, MOST_LEVELS);
+}
+
+function rename(value: unknown, levels: number): unknown {
+  if (levels === 0) return value;
+  if (Array.isArray(value)) return mapIfChanged(value, levels);
   if (!isObject(value)) return value;
   let renamed = renameKeys(value);
   for (const key of NESTED) {
     const before = renamed[key];
     if (before === undefined || before === null) continue;
-    const after = toContractSpelling(before);
+    const after = rename(before, levels - 1);
     if (after === before) continue;
     if (renamed === value) renamed = { ...value };
     renamed[key] = after;
@@ -34,8 +43,8 @@ export function toContractSpelling(value: unknown): unknown {
   return renamed;
 }
 
-function mapIfChanged(values: readonly unknown[]): unknown {
-  const renamed = values.map(toContractSpelling);
+function mapIfChanged(values: readonly unknown[], levels: number): unknown {
+  const renamed = values.map((value) => rename(value, levels - 1));
   return renamed.some((item, index) => item !== values[index]) ? renamed : values;
 }
 

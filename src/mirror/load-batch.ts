@@ -88,6 +88,10 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
     { runId: run?.id ?? null, resource },
     rejections,
   );
+  const nested = pages.flatMap(({ nestedRejections }) => nestedRejections);
+  for (const [table, refused] of Map.groupBy(nested, (one) => one.table)) {
+    await recordRejections(trx, { runId: run?.id ?? null, resource: table }, refused);
+  }
   if (run !== null) await saveSeenRows(trx, run.id, met);
 
   const inserted = sum(own, (upserted) => upserted.inserted);

@@ -10,6 +10,7 @@
 // 5 % slower.
 
 import { isDeepStrictEqual } from 'node:util';
+import { isExactNumber } from '../contract/exact-number.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
 
 /** Of each table; about 1.5 KB each. Bounded, so that memory does not grow with the program. */
@@ -77,6 +78,7 @@ function isSame(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (left === null || right === null || typeof left !== 'object' || typeof right !== 'object') return false;
   if (Array.isArray(left) || Array.isArray(right)) return isDeepStrictEqual(left, right);
+  if (isExactNumber(left) !== isExactNumber(right)) return false;
   let surplus = 0;
   for (const key in left) {
     surplus += 1;

@@ -4,8 +4,9 @@
 // Measured on 100,000 referrals: zod with its own search for unstorable text 430 ms, this 90 ms.
 
 import { z } from 'zod';
+import { isExactNumber } from '../contract/exact-number.ts';
 import { identifier, instant, integer, text } from '../contract/fields.ts';
-import { findUnstorableText } from './unstorable-text.ts';
+import { findUnstorable } from './unstorable.ts';
 
 export type QuickCheck = (value: unknown) => boolean;
 
@@ -41,7 +42,9 @@ export function makeQuickCheck(schema: z.core.$ZodType): QuickCheck {
     return (value) => value === undefined || inner(value);
   }
   if (schema instanceof z.ZodObject) return makeObjectCheck(schema);
-  return (value) => z.safeParse(schema, value).success && findUnstorableText(value) === null;
+  // One level deep, as in its record.
+  return (value) =>
+    !isExactNumber(value) && z.safeParse(schema, value).success && findUnstorable([value]) === null;
 }
 
 function makeObjectCheck(schema: z.ZodObject): QuickCheck {
@@ -49,8 +52,11 @@ function makeObjectCheck(schema: z.ZodObject): QuickCheck {
     name,
     check: makeQuickCheck(field),
   }));
+  // A number that is kept as its text is an object without these fields: it passes where none is required.
+  const mayBeEmpty = fields.every(({ check }) => check(undefined));
   return (value) => {
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return false;
+    if (mayBeEmpty && isExactNumber(value)) return false;
     for (const { name, check } of fields) {
       if (!check((value as Record<string, unknown>)[name])) return false;
     }

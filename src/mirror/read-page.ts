@@ -3,9 +3,11 @@
 
 import type { Instant } from '../api/slot.ts';
 import { toMicros } from './binary-array.ts';
+import { cutDeep } from './cut-deep.ts';
 import { type NamedLinks, readNamedLinks } from './gone-links.ts';
+import type { MirroredTable } from './mirrored-tables.ts';
 import { type EncodedRows, makePageRows } from './page-rows.ts';
-import { type ReadDeps, readRecord } from './read-record.ts';
+import { type ReadDeps, type RefusedApart, readRecord } from './read-record.ts';
 import type { Rejection } from './rejected-records.ts';
 
 export type LoadedResource = 'affiliates' | 'referrals' | 'commissions';
@@ -17,6 +19,10 @@ export interface ObservedPage {
   readonly records: readonly unknown[];
 }
 
+export interface NestedRejection extends Rejection {
+  readonly table: MirroredTable;
+}
+
 /** What the records make; they themselves are not kept, those that were refused excepted. */
 export interface ReadPages {
   /** How many records there were. */
@@ -24,6 +30,8 @@ export interface ReadPages {
   /** Of the records that fit, their own rows and those of their nested records. */
   readonly rows: readonly EncodedRows[];
   readonly rejections: readonly Rejection[];
+  /** Nested records that were refused, while the records around them are among the rows; of commissions only. */
+  readonly nestedRejections: readonly NestedRejection[];
   readonly namedLinks: readonly NamedLinks[];
 }
 
@@ -35,21 +43,26 @@ export function readPages(
 ): ReadPages {
   const rows = makePageRows();
   const rejections: Rejection[] = [];
+  const nestedRejections: NestedRejection[] = [];
   const namedLinks: NamedLinks[] = [];
   let count = 0;
   for (const { observedAt, records } of pages) {
     const observedAtMicros = toMicros(observedAt);
     count += records.length;
     for (const record of records) {
-      const read = readRecord(deps, resource, record, observedAtMicros);
+      const apart: RefusedApart[] | null = resource === 'commissions' ? [] : null;
+      const read = readRecord(deps, resource, record, observedAtMicros, apart);
       if ('rows' in read) {
         for (const row of read.rows) rows.add(row);
         const links = resource === 'affiliates' ? readNamedLinks(record, observedAt) : null;
         if (links !== null) namedLinks.push(links);
+        for (const { table, id, reason, record: payload } of apart ?? []) {
+          nestedRejections.push({ table, id, reason, payload: cutDeep(payload), observedAt });
+        }
       } else {
-        rejections.push({ ...read, payload: record, observedAt });
+        rejections.push({ ...read, payload: cutDeep(record), observedAt });
       }
     }
   }
-  return { count, rows: rows.encode(), rejections, namedLinks };
+  return { count, rows: rows.encode(), rejections, nestedRejections, namedLinks };
 }

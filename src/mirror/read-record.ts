@@ -1,14 +1,16 @@
 // Checks one record as it came and gives back the rows that it and its nested records make, or why it is refused.
-// A record is refused as a whole: half of one is never stored. Knows no statement.
+// A record is refused as a whole: half of one is never stored. Of a commission, what is nested in it may be refused
+// apart: a payment that was made must be seen, whatever came with it. Knows no statement.
 
 import { z } from 'zod';
+import { isExactNumber } from '../contract/exact-number.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { LoadedCache } from './loaded-cache.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
 import { CUSTOMER_FIELDS, type Nesting, RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import { describeIssues, quote } from './rejection-reason.ts';
 import { type CheckedRecord, type MirrorRow, toRow } from './rows-of-record.ts';
-import { findUnstorableText } from './unstorable-text.ts';
+import { findUnstorable } from './unstorable.ts';
 
 export type ParsedRecord =
   | { readonly id: string; readonly rows: readonly MirrorRow[] }
@@ -20,17 +22,28 @@ export interface ReadDeps {
   readonly drift: DriftWatch | null;
 }
 
+/** A nested record that was refused by itself. */
+export interface RefusedApart {
+  readonly table: MirroredTable;
+  readonly id: string | null;
+  readonly reason: string;
+  readonly record: unknown;
+}
+
 /**
  * Gives back the rows of a record, its own first, or the reason why it cannot be stored, with its identifier where
  * that one can be used.
+ * With `apart`, nested records that cannot be stored are added to it, and the rest is read on; without, the record is
+ * refused because of them.
  */
 export function readRecord(
   deps: ReadDeps,
   table: MirroredTable,
   record: unknown,
   observedAtMicros: number,
+  apart: RefusedApart[] | null = null,
 ): ParsedRecord {
-  const reading: Reading = { deps, observedAtMicros, rows: [], met: [] };
+  const reading: Reading = { deps, observedAtMicros, rows: [], met: [], apart };
   const reason = readInto(reading, RECORD_KINDS[table], record, '', null);
   if (reason !== null) return { id: usableId(record), reason };
   // The cache is told once the record is accepted as a whole.
@@ -43,6 +56,7 @@ interface Reading {
   readonly observedAtMicros: number;
   readonly rows: MirrorRow[];
   readonly met: Met[];
+  readonly apart: RefusedApart[] | null;
 }
 
 interface Met {
@@ -62,7 +76,7 @@ function readInto(
   const { deps, observedAtMicros } = reading;
   const isPlain = kind.isPlain(record);
   if (!isPlain) {
-    const checked = kind.schema.safeParse(record);
+    const checked = kind.schema.safeParse(withoutExactNumbers(record, kind.ownFields));
     if (!checked.success) {
       deps.drift?.noteIssues(checked.error.issues, record, prefix);
       return describeIssues(checked.error.issues, record, prefix);
@@ -72,10 +86,8 @@ function readInto(
   const fields = record as CheckedRecord;
   const row = toRow(kind, fields, observedAtMicros);
   if (!isPlain || row.extra !== null) {
-    const unstorable = findUnstorableText(fields, { except: kind.nestedFields, known: kind.ownFields });
-    if (unstorable !== null) {
-      return `${prefix}${unstorable}: expected text that Postgres can store, got a NUL character or half of a surrogate pair`;
-    }
+    const unstorable = findUnstorable(fields, { except: kind.nestedFields, known: kind.ownFields });
+    if (unstorable !== null) return `${prefix}${unstorable.path}: ${unstorable.problem}`;
   }
   if (deps.drift !== null) noteFields(deps.drift, kind, fields, prefix);
   if (row.extra !== null) deps.drift?.noteUnknownFields(row.extra, prefix);
@@ -87,6 +99,18 @@ function readInto(
     if (reason !== null) return reason;
   }
   return null;
+}
+
+// To a schema an exact number is an object, which a customer may be; no field of the contract holds one.
+function withoutExactNumbers(record: unknown, fields: ReadonlySet<string>): unknown {
+  if (record === null || typeof record !== 'object') return record;
+  let copy: Record<string, unknown> | null = null;
+  for (const field in record) {
+    if (!fields.has(field) || !isExactNumber(record[field as keyof typeof record])) continue;
+    copy ??= { ...record };
+    copy[field] = Number.NaN;
+  }
+  return copy ?? record;
 }
 
 function noteFields(drift: DriftWatch, kind: RecordKind, fields: CheckedRecord, prefix: string): void {
@@ -115,7 +139,7 @@ function readNested(reading: Reading, place: Place, value: unknown): string | nu
     }
     for (const item of value) {
       const reason = readOne(reading, place, item);
-      if (reason !== null) return reason;
+      if (reason !== null && !refuseApart(reading, place, item, reason)) return reason;
     }
     return null;
   }
@@ -125,7 +149,21 @@ function readNested(reading: Reading, place: Place, value: unknown): string | nu
   }
   const reason = readOne(reading, place, value);
   if (reason === null) row.values[nesting.place] = (value as CheckedRecord).id;
-  return reason;
+  else if (!refuseApart(reading, place, value, reason)) return reason;
+  // The identifier may be all that can be known of it; without one, the column is left alone.
+  else row.values[nesting.place] = usableId(value) ?? undefined;
+  return null;
+}
+
+/** Gives back whether the nested record is refused by itself, and notes it then. */
+function refuseApart(
+  { apart }: Reading,
+  { nesting: { table } }: Place,
+  record: unknown,
+  reason: string,
+): boolean {
+  apart?.push({ table, id: usableId(record), reason, record });
+  return apart !== null;
 }
 
 function readOne(reading: Reading, { kind, row, nesting, prefix }: Place, record: unknown): string | null {

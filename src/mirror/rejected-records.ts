@@ -8,6 +8,7 @@ export interface Rejection {
   /** Null where the record has no identifier that can be used. */
   readonly id: string | null;
   readonly reason: string;
+  /** What came, as deep as it can be stored. */
   readonly payload: unknown;
   readonly observedAt: Instant;
 }
@@ -21,7 +22,8 @@ export interface RecordedRejections {
 
 /**
  * Stores the rejections that the run has not stored yet and gives back how many those are. A record that is read
- * twice in a run is one rejection; without an identifier, its text tells.
+ * twice in a run is one rejection; without an identifier, its text tells. Outside a run there is one of each record,
+ * and the newest stays: a commission that is polled for months must not fill the table.
  *
  * The payload travels as JSON text, in which what Postgres cannot hold (NUL, half a surrogate pair) is an escape.
  */
@@ -32,15 +34,22 @@ export async function recordRejections(
 ): Promise<RecordedRejections> {
   if (rejections.length === 0) return { recorded: 0, anonymous: 0 };
   const answer = await sql<{ record_id: string | null }>`
-    insert into rejected_records (run_id, resource, record_id, reason, payload, observed_at)
+    insert into rejected_records as rejected (run_id, resource, record_id, reason, payload, observed_at)
     select ${runId}::bigint, ${resource}, record_id, reason, payload, observed_at
-    from unnest(
-      ${rejections.map(({ id }) => id)}::text[],
-      ${rejections.map(({ reason }) => reason)}::text[],
-      ${rejections.map(({ payload }) => JSON.stringify(payload))}::json[],
-      ${rejections.map(({ observedAt }) => observedAt)}::timestamptz[]
-    ) as rejection (record_id, reason, payload, observed_at)
-    on conflict do nothing
+    from (
+      select distinct on (coalesce(record_id, md5(payload::text))) *
+      from unnest(
+        ${rejections.map(({ id }) => id)}::text[],
+        ${rejections.map(({ reason }) => reason)}::text[],
+        ${rejections.map(({ payload }) => JSON.stringify(payload))}::json[],
+        ${rejections.map(({ observedAt }) => observedAt)}::timestamptz[]
+      ) with ordinality as rejection (record_id, reason, payload, observed_at, place)
+      order by coalesce(record_id, md5(payload::text)), observed_at desc, place
+    ) as newest
+    order by place
+    on conflict (coalesce(run_id, 0), resource, coalesce(record_id, md5(payload::text))) do update
+    set reason = excluded.reason, payload = excluded.payload, observed_at = excluded.observed_at
+    where rejected.run_id is null and rejected.observed_at <= excluded.observed_at
     returning record_id`.execute(trx);
   return {
     recorded: answer.rows.length,

@@ -1,6 +1,8 @@
 // Says in a short line why a record does not fit: path, expected, got. Knows zod's issues.
 
 import type { z } from 'zod';
+import { isExactNumber } from '../contract/exact-number.ts';
+import { cutDeep } from './cut-deep.ts';
 
 /** Longest piece of a value that is quoted. */
 const QUOTED_CHARACTERS = 40;
@@ -16,13 +18,14 @@ export function describeIssues(issues: readonly z.core.$ZodIssue[], record: unkn
 /** Gives back the value in JSON, cut where it is long; `nothing` where there is none. */
 export function quote(value: unknown): string {
   if (value === undefined) return 'nothing';
-  const text = JSON.stringify(value);
+  const text = JSON.stringify(cutDeep(value));
   return text.length <= QUOTED_CHARACTERS ? text : `${text.slice(0, QUOTED_CHARACTERS).toWellFormed()}…`;
 }
 
 /** Gives back the JSON type of a value: null and array are types of their own. */
 export function jsonType(value: unknown): string {
   if (value === null) return 'null';
+  if (isExactNumber(value)) return 'number';
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
@@ -38,10 +41,13 @@ export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 
 function describeIssue(issue: z.core.$ZodIssue, record: unknown, prefix: string): string {
   const path = `${prefix}${issue.path.join('.')}`;
-  return `${path === '' ? 'record' : path}: ${expected(issue)}, got ${quote(valueAt(record, issue.path))}`;
+  const value = valueAt(record, issue.path);
+  return `${path === '' ? 'record' : path}: ${expected(issue, value)}, got ${quote(value)}`;
 }
 
-function expected(issue: z.core.$ZodIssue): string {
+function expected(issue: z.core.$ZodIssue, value: unknown): string {
+  const isTooLong = issue.code === 'invalid_type' && issue.expected === 'number' && isExactNumber(value);
+  if (isTooLong) return 'expected a whole number below 2^53';
   if (issue.code === 'invalid_type') return `expected ${issue.expected}`;
   if (issue.message.startsWith('expected')) return issue.message;
   if (issue.code === 'invalid_format') return `expected ${issue.format === 'guid' ? 'a UUID' : issue.format}`;

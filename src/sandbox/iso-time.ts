@@ -1,7 +1,10 @@
 // Which texts count as an ISO 8601 time. Knows the calendar; not what the time is for.
 //
 // Decisions where the contract is silent: a date alone is its midnight; a time without an offset is UTC;
-// seconds and their fraction may be left out; digits beyond the millisecond are cut.
+// seconds and their fraction may be left out; digits beyond the millisecond are cut; a moment beyond the years 1 to 9999
+// in UTC, its offset applied, is none.
+
+import { isInCalendar } from '../contract/timestamp.ts';
 
 const ISO_8601 =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
@@ -16,9 +19,10 @@ export function readIsoTime(text: string): Date | undefined {
   // Date rolls 30 February over into March, so the parts must come back as they were written.
   const isReal =
     !Number.isNaN(wall.getTime()) && wall.toISOString().slice(0, 10) === `${year}-${month}-${day}`;
-  if (!isReal || year === '0000') return undefined;
   const minutes = readOffsetMinutes(offset);
-  return minutes === undefined ? undefined : new Date(wall.getTime() - minutes * 60_000);
+  if (!isReal || minutes === undefined) return undefined;
+  const moment = new Date(wall.getTime() - minutes * 60_000);
+  return isInCalendar(moment.toISOString()) ? moment : undefined;
 }
 
 function readOffsetMinutes(offset: string): number | undefined {

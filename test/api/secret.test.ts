@@ -26,8 +26,23 @@ function printed(error: unknown): string {
 }
 
 function expectClean(text: string): void {
-  for (const spelling of SPELLINGS) expect(text).not.toContain(spelling);
+  for (const spelling of [...SPELLINGS, ...DISGUISES]) {
+    expect(text).not.toContain(spelling);
+    expect(text).not.toContain(JSON.stringify(spelling).slice(1, -1));
+  }
 }
+
+const spelled = (spell: (code: number) => string) =>
+  Array.from(SECRET, (character) => spell(character.charCodeAt(0))).join('');
+const hex = (code: number) => code.toString(16);
+const DISGUISES = [
+  spelled((code) => `%${hex(code)}`),
+  spelled((code) => `&#${code};`),
+  spelled((code) => `&#x${hex(code)};`),
+  spelled((code) => `\\u00${hex(code)}`),
+  SECRET.replaceAll('/', '\\/'),
+  Buffer.from(SECRET).toString('hex'),
+];
 
 const echo = (text: string) =>
   JSON.stringify({ error: `no such key ${text}`, details: [`key ${text} is wrong`] });
@@ -46,6 +61,12 @@ const ECHOES = [
     body: `<html>authorization: Basic ${BASE64}, key ${encodeURIComponent(SECRET)}</html>`,
   },
   { status: '200 OK', body: echo(SECRET) },
+  // As they go over the wire, and once more within the JSON.
+  ...DISGUISES.flatMap((disguise) => [
+    { status: '404 Not Found', body: `{"error":"no such key ${disguise.replaceAll('"', '\\"')}"}` },
+    { status: '422 Unprocessable', body: echo(disguise) },
+    { status: '200 OK', body: `<html>${disguise}</html>` },
+  ]),
   // The cut of the excerpt falls into the secret: half of it must not stay either.
   { status: '200 OK', body: `${filler} ${SECRET}` },
   { status: '503 Unavailable', body: `${filler} ${SECRET}` },

@@ -4,7 +4,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LOAD_ORDER, type MirroredTable } from '../../src/mirror/mirrored-tables.ts';
 import { CUSTOMER_FIELDS, RECORD_KINDS } from '../../src/mirror/record-kinds.ts';
-import { findUnstorableText } from '../../src/mirror/unstorable-text.ts';
+import { findUnstorable } from '../../src/mirror/unstorable.ts';
 import {
   affiliates,
   campaigns,
@@ -47,7 +47,7 @@ const MANY = { numRuns: 300 };
 /** The slow way: the schema accepts it, and the fields that the kind knows hold no text that Postgres cannot. */
 function fits(table: MirroredTable, record: unknown): boolean {
   return (
-    RECORD_KINDS[table].schema.safeParse(record).success && findUnstorableText(known(table, record)) === null
+    RECORD_KINDS[table].schema.safeParse(record).success && findUnstorable(known(table, record)) === null
   );
 }
 

@@ -8,7 +8,7 @@ import { makeDriftWatch } from '../../src/mirror/drift-watch.ts';
 import { makeLoadedCache } from '../../src/mirror/loaded-cache.ts';
 import type { LoadedResource } from '../../src/mirror/read-page.ts';
 import { readRecord } from '../../src/mirror/read-record.ts';
-import { findUnstorableText } from '../../src/mirror/unstorable-text.ts';
+import { findUnstorable } from '../../src/mirror/unstorable.ts';
 import { affiliates, commissions, referrals, type WireRecord } from '../contract/arbitrary-records.ts';
 import { mutated, mutatedBeside, ODD_VALUES } from '../contract/mutated-records.ts';
 import { buildAffiliate, buildCommission, buildReferral } from './build-records.ts';
@@ -31,7 +31,7 @@ describe.each(GIVEN)('a record of $resource', ({ resource, records, build }) => 
   /** Gives back whether it is read, which it is where its whole schema accepts it and Postgres can hold all of it. */
   function expectVerdict(record: unknown): boolean {
     const isRead = 'rows' in readRecord(plainDeps(), resource, record, 0);
-    const fits = schema.safeParse(record).success && findUnstorableText(record) === null;
+    const fits = schema.safeParse(record).success && findUnstorable(record) === null;
     expect({ record, isRead }).toEqual({ record, isRead: fits });
     return isRead;
   }

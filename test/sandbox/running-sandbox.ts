@@ -5,7 +5,7 @@ import { Agent, request } from 'undici';
 import { afterAll } from 'vitest';
 import type { z } from 'zod';
 import { type Affiliate, affiliateSchema } from '../../src/contract/affiliate.ts';
-import { type Commission, commissionSchema } from '../../src/contract/commission.ts';
+import { commissionSchema } from '../../src/contract/commission.ts';
 import { type ListEnvelope, listEnvelopeSchema } from '../../src/contract/list-envelope.ts';
 import { type Referral, referralSchema } from '../../src/contract/referral.ts';
 import { makeLogger } from '../../src/log.ts';
@@ -32,7 +32,7 @@ export interface TestSandbox extends Sandbox {
   /** Every item of the filtered list, page by page; `query` without page and limit. */
   allReferrals(query?: string): Promise<Referral[]>;
   allAffiliates(query?: string): Promise<Affiliate[]>;
-  commission(id: string): Promise<Commission>;
+  commission(id: string): Promise<z.infer<typeof commissionSchema>>;
   /** A PUT of a commission with a form body. */
   put(id: string, form: string): Promise<{ status: number; body: unknown }>;
 }
