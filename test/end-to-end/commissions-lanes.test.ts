@@ -37,9 +37,9 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Gives back the lanes of the command's requests; of those, some stay granted for a while after it. */
-async function lanesOf(...args: string[]): Promise<string[]> {
-  await mirror.pool.query('truncate request_slots');
+/** Returns the priorities of the command's requests; of those, some stay granted for a while after it. */
+async function prioritiesOf(...args: string[]): Promise<string[]> {
+  await mirror.pool.query('truncate request_permits');
   const { stderr } = await runCli(
     ['commissions', ...args.map((arg) => (arg.endsWith('.csv') ? join(directory, arg) : arg))],
     {
@@ -50,20 +50,22 @@ async function lanesOf(...args: string[]): Promise<string[]> {
     },
   );
   expect(stderr).not.toContain('affiliate-mirror:');
-  const { rows } = await mirror.pool.query<{ lane: string }>('select distinct lane from request_slots');
-  return rows.map(({ lane }) => lane);
+  const { rows } = await mirror.pool.query<{ priority: string }>(
+    'select distinct priority from request_permits',
+  );
+  return rows.map(({ priority }) => priority);
 }
 
-test('what only reads takes its turn with the readers: reconcile, and every dry run', async () => {
-  expect(await lanesOf('reconcile', 'ledger.csv')).toEqual(['reader']);
-  expect(await lanesOf('apply', 'batch.csv', '--dry-run')).toEqual(['reader']);
-  expect(await lanesOf('pay', commission, '--dry-run')).toEqual(['reader']);
+test('what only reads is of the priority of reads: reconcile, and every dry run', async () => {
+  expect(await prioritiesOf('reconcile', 'ledger.csv')).toEqual(['reads']);
+  expect(await prioritiesOf('apply', 'batch.csv', '--dry-run')).toEqual(['reads']);
+  expect(await prioritiesOf('pay', commission, '--dry-run')).toEqual(['reads']);
 });
 
 test('a payment goes first, also where reconcile asks for it', async () => {
-  expect((await lanesOf('reconcile', 'ledger.csv', '--fix', '--wait')).toSorted()).toEqual([
-    'reader',
-    'writer',
+  expect((await prioritiesOf('reconcile', 'ledger.csv', '--fix', '--wait')).toSorted()).toEqual([
+    'payments',
+    'reads',
   ]);
   expect((await sandbox.commission(commission)).paid_at).toMatch(/^2026-02-03T04:05:06/);
 });

@@ -10,7 +10,7 @@ import { runSync } from '../../src/sync/run-sync.ts';
 import { SECRET } from '../sandbox/running-sandbox.ts';
 import { startAlteringProxy } from '../support/altering-proxy.ts';
 import { deepArrays, deepObjects, piece, withPieces } from '../support/raw-json.ts';
-import { makeUnlimitedSlots } from '../support/unlimited-slots.ts';
+import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 import { useSyncing } from './syncing.ts';
 
 interface Wire {
@@ -31,7 +31,7 @@ async function syncAltered(resource: ListedResource, alter: (record: Wire) => vo
   });
   onTestFinished(() => proxy.close());
   const api = makeApiClient(
-    { takeSlot: makeUnlimitedSlots().takeSlot, log },
+    { takePermit: makeUnlimitedPermits().takePermit, log },
     { url: proxy.url, secret: SECRET, timeoutMs: 5000, attempts: { wait: async () => undefined } },
   );
   onTestFinished(() => api.close());
