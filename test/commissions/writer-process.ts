@@ -21,6 +21,8 @@ export interface WriterProcessOptions {
   /** Without a budget, a 429 that names no moment pauses nobody for half a minute. */
   readonly hasBudget: boolean;
   readonly timings: Partial<Timings>;
+  /** When to sweep: a cron pattern. */
+  readonly sweeps: string;
 }
 
 const given: WriterProcessOptions = JSON.parse(process.argv[2] ?? '');
@@ -48,11 +50,10 @@ const worker = await startWorker(
   {
     queue: { redisUrl, databaseUrl, mirrorSchema: 'mirror' },
     kinds: JOBS,
-    // The sweep, thirty times as often.
     schedules: [
       {
         name: 'sweep-commissions',
-        pattern: '*/2 * * * * *',
+        pattern: given.sweeps,
         timezone: 'UTC',
         wants: [{ key: 'write-commissions', name: 'write-commissions', payload: {} }],
       },
