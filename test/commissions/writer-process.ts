@@ -3,6 +3,7 @@
 
 import { makeApiClient } from '../../src/api/client.ts';
 import { makeTakeSlot } from '../../src/budget/shared-budget.ts';
+import type { DrainTiming } from '../../src/commissions/drain-updates.ts';
 import { makeRecordedApi } from '../../src/commissions/recorded-api.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
@@ -21,6 +22,7 @@ export interface WriterProcessOptions {
   /** Without a budget, a 429 that names no moment pauses nobody for half a minute. */
   readonly hasBudget: boolean;
   readonly timings: Partial<Timings>;
+  readonly drain: Partial<DrainTiming>;
   /** When to sweep: a cron pattern. */
   readonly sweeps: string;
 }
@@ -42,7 +44,9 @@ const worker = await startWorker(
     db,
     pool,
     log,
-    handlers: { 'write-commissions': makeCommissionsJob({ api, db, log }, { concurrency: 24 }) },
+    handlers: {
+      'write-commissions': makeCommissionsJob({ api, db, log }, { concurrency: 24, timing: given.drain }),
+    },
     probe: async (signal) => {
       await api.client.list('affiliates', { page: 1, limit: 1 }, { signal });
     },

@@ -24,6 +24,8 @@ const KILLED_UPDATES = sized(120, 1000);
 const KILLS = sized(3, 10);
 /** Once a year: no sweep comes in the middle of a test. */
 const NEVER = '0 0 1 1 *';
+/** A killed writer's requests wait for two seconds instead of thirty. */
+const DRAIN = { leaseMs: 2000, firstBackoffMs: 200 };
 /** How long a batch may take on a starved machine. */
 const PATIENCE_MS = sized(100_000, 800_000);
 
@@ -91,6 +93,7 @@ async function makeSetting(kind: Kind, size: { affiliates: number; referrals: nu
         secret: SECRET,
         hasBudget: true,
         timings: FAST,
+        drain: DRAIN,
         // Thirty times as often as in real life.
         sweeps: '*/2 * * * * *',
         ...options,
