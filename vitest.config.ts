@@ -8,7 +8,7 @@ import { defineConfig } from 'vitest/config';
 const SIZES = 'support/sizes.ts';
 const LONG = 'test/**/*.long.test.ts';
 
-// A starved machine may be ten times slower, and a test that passes is quick anyway.
+// A starved machine may be ten times slower, and a test that passes is quick anyway. Nothing is tried twice.
 const patience = (seconds: number) => ({ testTimeout: seconds * 1000, hookTimeout: 120_000 });
 const withPostgres = { globalSetup: ['test/support/global-setup.ts'] };
 
@@ -23,6 +23,7 @@ export default defineConfig(({ mode }) => {
       maxWorkers: 4,
       passWithNoTests: false,
       env: { TEST_SIZE: isLong ? 'full' : 'small' },
+      expect: { poll: { timeout: isLong ? 600_000 : 60_000, interval: 20 } },
       projects: [
         {
           extends: true,

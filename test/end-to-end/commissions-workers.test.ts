@@ -26,8 +26,6 @@ const KILLS = sized(3, 10);
 const NEVER = '0 0 1 1 *';
 /** A killed writer's requests wait for two seconds instead of thirty. */
 const DRAIN = { leaseMs: 2000, firstBackoffMs: 200 };
-/** How long a batch may take on a starved machine. */
-const PATIENCE_MS = sized(100_000, 800_000);
 
 const SCRIPT = fileURLToPath(new URL('../commissions/writer-process.ts', import.meta.url));
 const children = new Set<ChildProcess>();
@@ -104,7 +102,7 @@ async function makeSetting(kind: Kind, size: { affiliates: number; referrals: nu
     },
     finished,
     async untilFinished(wanted) {
-      await expect.poll(finished, { timeout: PATIENCE_MS, interval: 50 }).toBeGreaterThanOrEqual(wanted);
+      await expect.poll(finished, { interval: 50 }).toBeGreaterThanOrEqual(wanted);
       clearInterval(counting);
     },
   };
@@ -229,9 +227,7 @@ describe.each(KINDS)('on %s', (kind) => {
       const ended = once(worker, 'exit');
       const more = Math.ceil(Math.random() * 0.8 * (KILLED_UPDATES / KILLS));
       const target = Math.min(0.95 * KILLED_UPDATES, (await setting.finished()) + more);
-      await expect
-        .poll(setting.finished, { timeout: PATIENCE_MS, interval: 5 })
-        .toBeGreaterThanOrEqual(target);
+      await expect.poll(setting.finished, { interval: 5 }).toBeGreaterThanOrEqual(target);
       worker.kill('SIGKILL');
       await ended;
       if (kills === Math.ceil(KILLS / 2) && redis !== null) {

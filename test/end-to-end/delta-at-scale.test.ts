@@ -12,7 +12,7 @@ const given = useSyncing({ affiliates: AFFILIATES, referrals: REFERRALS });
 
 beforeAll(async () => {
   await given().syncBoth();
-}, 120_000);
+});
 
 test('a delta costs at most a tenth of a full walk, and leaves the mirror equal to the program', async () => {
   const { sandbox, syncBoth, database } = given();

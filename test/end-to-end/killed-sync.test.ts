@@ -19,7 +19,6 @@ const CHANGED_PLACES = [20, 130, 240];
 const given = useSyncing({ affiliates: 8, referrals: 260 });
 /** A number of its own for the changes of each round, so that what one of them left is not taken for another's. */
 let round = 0;
-const POLLING = { timeout: 60_000, interval: 5 };
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -56,7 +55,9 @@ async function syncUntil(how: keyof typeof FAULTS, endAfter: number, countFrom: 
   const hasEnded = await FAULTS[how](fault);
   // Postgres has noticed: its transaction is undone, its lock is free.
   await expect
-    .poll(() => select('select from pg_stat_activity where application_name = $1', [APPLICATION]), POLLING)
+    .poll(() => select('select from pg_stat_activity where application_name = $1', [APPLICATION]), {
+      interval: 5,
+    })
     .toEqual([]);
   return hasEnded;
 }

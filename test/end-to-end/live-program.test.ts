@@ -18,10 +18,10 @@ const inProgram = () => ids('select id from sandbox.referrals');
 const inMirror = () => ids('select id from referrals where _deleted_at is null');
 const tombstones = () => ids('select id from referrals where _deleted_at is not null');
 
-describe('while the program lives', { timeout: 120_000 }, () => {
+describe('while the program lives', () => {
   beforeAll(async () => {
     await given().syncBoth();
-  }, 60_000);
+  });
   afterAll(() => given().sandbox.live.stop());
 
   test('no verified run misses a referral that lived through it, and none is ever marked deleted while it lives', async () => {

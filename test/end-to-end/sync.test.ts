@@ -126,7 +126,7 @@ describe('sync', () => {
     const stderr: string[] = [];
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk.toString()));
     const before = sandbox.requests.length;
-    await expect.poll(() => sandbox.requests.length - before, { timeout: 30_000 }).toBe(2);
+    await expect.poll(() => sandbox.requests.length - before).toBe(2);
     const ended = once(child, 'close');
     child.kill(signal);
     expect(await ended).toEqual([exitCode, null]);

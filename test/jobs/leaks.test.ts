@@ -40,7 +40,7 @@ async function countRedisConnections(url: string): Promise<number> {
   return list.trim().split('\n').length - 1;
 }
 
-describe.each(KINDS)('200 runs in a row on %s', { timeout: 90_000 }, (kind) => {
+describe.each(KINDS)('200 runs in a row on %s', (kind) => {
   test('leave memory and connections as they were', async () => {
     const queueing = await makeQueueing(kind, sandbox);
     const worker = await queueing.start();

@@ -29,7 +29,7 @@ async function startProgram(database: TestDatabase, secret: string, port = 0): P
 
 async function waitForRun(queueing: Queueing): Promise<void> {
   const states = () => queueing.pool.query('select state from sync_runs').then(({ rows }) => rows);
-  await expect.poll(states, { timeout: 15_000 }).toContainEqual({ state: 'succeeded' });
+  await expect.poll(states).toContainEqual({ state: 'succeeded' });
 }
 
 describe.each(KINDS)('a wrong secret, on %s', (kind) => {
@@ -41,9 +41,7 @@ describe.each(KINDS)('a wrong secret, on %s', (kind) => {
     const workers = [await queueing.start(options), await queueing.start(options)];
     // The ticks pile up to one wanted run, which waits.
     await expect
-      .poll(() => queueing.pool.query('select key from wanted_jobs').then(({ rows }) => rows), {
-        timeout: 10_000,
-      })
+      .poll(() => queueing.pool.query('select key from wanted_jobs').then(({ rows }) => rows))
       .toEqual([{ key: 'sync-affiliates' }]);
     await workers[0]
       ?.says('schedule.made_up_for', 1)
@@ -78,7 +76,7 @@ describe.each(KINDS)('a wrong secret, on %s', (kind) => {
     const { port } = program;
     await program.close();
     const refusing = await startProgram(database, 'another-secret', port);
-    await expect.poll(() => refusing.requests.length, { timeout: 15_000 }).toBeGreaterThan(2);
+    await expect.poll(() => refusing.requests.length).toBeGreaterThan(2);
     expect(worker.log.filter(({ level }) => level >= ERROR)).toHaveLength(1);
     const gaps = refusing.requests
       .slice(1)

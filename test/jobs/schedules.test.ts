@@ -24,7 +24,7 @@ async function counted({ pool }: Queueing): Promise<{ key: string; second: strin
 
 async function waitForCounts(queueing: Queueing, least: number): Promise<void> {
   await expect
-    .poll(() => counted(queueing).then((rows) => rows.length), { timeout: 20_000, interval: 50 })
+    .poll(() => counted(queueing).then((rows) => rows.length), { interval: 50 })
     .toBeGreaterThanOrEqual(least);
 }
 
