@@ -7,7 +7,7 @@ import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
-import { runCli, spawnCli } from '../support/run-cli.ts';
+import { runCli, runCliAlone, spawnCli } from '../support/run-cli.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -108,10 +108,9 @@ describe.each(['postgres', 'redis'] as const)('work, with its queue in %s', (kin
     await expect.poll(states).toBe('applied');
     expect((await sandbox.commission(commission)).paid_at).toMatch(/^2026-02-03T04:05:06/);
 
-    const startedMs = performance.now();
     worker.send('SIGTERM');
+    // 1 where something hung until its deadline.
     expect(await worker.ended).toBe(0);
-    expect(performance.now() - startedMs).toBeLessThan(5000);
     expect(worker.lines.join('\n')).not.toContain(SECRET);
     expect(worker.lines.filter((line) => JSON.parse(line).level >= 40)).toEqual([]);
   });
@@ -147,24 +146,23 @@ test('a second signal ends a worker at once that waits for a queue which is away
   // Told, and its run has stopped: what is left is a job that cannot be given back.
   await expect.poll(running).toBe(0);
   const again = setInterval(() => worker.send('SIGTERM'), 600);
-  const startedMs = performance.now();
+  // 1 where it waited for its deadline.
   expect(await worker.ended).toBe(143);
   clearInterval(again);
-  expect(performance.now() - startedMs).toBeLessThan(5000);
 });
 
 test('a worker without tables, without a queue or without a database does not start, and says how to mend it', async () => {
   const { database, environment } = await setUp('postgres');
-  const noQueue = await runCli(['work'], environment);
+  const noQueue = await runCliAlone(['work'], environment);
   expect(noQueue).toMatchObject({ code: 1, stderr: expect.stringContaining('run affiliate-mirror migrate') });
   await database.pool.query('drop schema mirror cascade');
-  const noTables = await runCli(['work'], environment);
+  const noTables = await runCliAlone(['work'], environment);
   expect(noTables).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('run affiliate-mirror migrate'),
   });
   const away = { ...environment, DATABASE_URL: 'postgres://u:hidden@127.0.0.1:9/none' };
-  const noDatabase = await runCli(['work'], away);
+  const noDatabase = await runCliAlone(['work'], away);
   expect(noDatabase).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('cannot connect to database none at 127.0.0.1:9'),
