@@ -20,6 +20,7 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const KEPT = fileURLToPath(new URL('cli-process.ts', import.meta.url));
 // Postgres' programs need the system's PATH; nothing of the developer's own settings may leak in.
 const PATH = { PATH: process.env['PATH'] };
+const COMPILE_CACHE = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
 
 let kept: ChildProcess | null = null;
 let last: Promise<unknown> = Promise.resolve();
@@ -37,7 +38,7 @@ export function runCli(
 }
 
 async function runKept(command: CommandLine): Promise<CliRun> {
-  kept ??= fork(KEPT, { env: PATH, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  kept ??= fork(KEPT, { env: { ...PATH, ...COMPILE_CACHE }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   const { stdout, stderr } = kept;
   if (stdout === null || stderr === null) throw new Error('the process has no output');
   const over = new AbortController();
