@@ -123,7 +123,12 @@ async function migrate(serverUrl: string, database: string): Promise<void> {
 
 async function runOn(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  await client.connect().catch((error: unknown) => {
+    throw new Error(
+      'the Postgres of the tests does not answer. Without TEST_DATABASE_URL, they start one of their own.',
+      { cause: error },
+    );
+  });
   try {
     await client.query(statement);
   } finally {
