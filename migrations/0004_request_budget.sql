@@ -1,40 +1,226 @@
 -- Why: one request budget for every process that talks to the program, kept where all of them already meet.
 -- Lock taken: none on anything that exists (new tables only). Breaking: no.
+--
+-- A permit is granted, and returned, by one call of a function: the row lock by which processes take turns lasts for
+-- one statement and never for a round trip. A process that is stopped at any moment holds nobody up.
 
 create table request_budget (
   only_row            boolean primary key default true check (only_row),
   limit_requests      integer,
-  window_seconds      numeric,
-  paused_until        timestamptz,
-  last_throttled_at   timestamptz,
+  limit_until         timestamptz,
   foreign_requests    integer not null default 0,
   foreign_until       timestamptz,
-  writer_waits_until  timestamptz
+  paused_until        timestamptz,
+  asks_alone          boolean not null default false,
+  last_throttled_at   timestamptz,
+  payments_wait_until timestamptz
 );
 
 insert into request_budget default values;
 
-comment on table request_budget is 'What is known of the account''s request limit, shared by every process. One row.';
+comment on table request_budget is 'What is known of the account''s request limit, shared by every process. One row. What the program''s answers say holds until the reset that they name, and never for longer than some minutes.';
 comment on column request_budget.only_row is 'Always true: keeps the table at one row.';
-comment on column request_budget.limit_requests is 'The limit that the program''s answers name, where it is lower than the configured one; null otherwise.';
-comment on column request_budget.window_seconds is 'Length of the window that the budget is kept over, in seconds; null while no limit is configured.';
-comment on column request_budget.paused_until is 'Nobody sends a request before this moment: the program said so (429).';
-comment on column request_budget.last_throttled_at is 'When the program last answered 429.';
-comment on column request_budget.foreign_requests is 'Requests of the account that somebody else must have made, by what the program says remains.';
+comment on column request_budget.limit_requests is 'The limit that the program''s answers name, where it is lower than the configured one.';
+comment on column request_budget.limit_until is 'Until when that lower limit holds, unless an answer names it again.';
+comment on column request_budget.foreign_requests is 'Requests of the account that somebody else must have made: by so many fewer remain than this mirror would send.';
 comment on column request_budget.foreign_until is 'Until when those count.';
-comment on column request_budget.writer_waits_until is 'A payment waits for a slot until about this moment: readers step back to their floor.';
+comment on column request_budget.paused_until is 'Nobody sends a request before this moment: the program answered 429, or that nothing remains.';
+comment on column request_budget.asks_alone is 'True from a pause until the first answer after it: until then requests are sent one at a time.';
+comment on column request_budget.last_throttled_at is 'When the program last answered 429.';
+comment on column request_budget.payments_wait_until is 'A payment waits for a permit until about this moment: reads step back to their floor.';
 
-create table request_slots (
+create table request_permits (
   id          bigint generated always as identity primary key,
-  lane        text not null check (lane in ('reader', 'writer')),
+  priority    text not null check (priority in ('reads', 'payments')),
   granted_at  timestamptz not null,
-  released_at timestamptz,
+  returned_at timestamptz,
   expires_at  timestamptz not null
 );
 
-comment on table request_slots is 'The requests that still count against the account''s limit: those in flight and those of the last window.';
-comment on column request_slots.id is 'Number of the slot.';
-comment on column request_slots.lane is 'writer: a commission update. reader: everything else.';
-comment on column request_slots.granted_at is 'When the request was allowed to be sent.';
-comment on column request_slots.released_at is 'When its answer came; the slot counts for one window from then on. Null while in flight.';
-comment on column request_slots.expires_at is 'When the slot is free again: a window after the answer; or, in flight, after the longest time that a request may take.';
+create index request_permits_expire on request_permits (expires_at);
+
+comment on table request_permits is 'The requests that still count against the account''s limit: those in flight and those of the last window.';
+comment on column request_permits.id is 'Number of the permit.';
+comment on column request_permits.priority is 'payments: a commission update. reads: everything else.';
+comment on column request_permits.granted_at is 'When the request was allowed to be sent.';
+comment on column request_permits.returned_at is 'When its answer came; the permit counts for one window from then on. Null while in flight.';
+comment on column request_permits.expires_at is 'When the permit ceases to count: a window after the answer; or, in flight, after the longest time that a request may take.';
+
+create function take_permit(
+  asked_priority text,
+  most_requests integer,
+  hold_seconds double precision,
+  reads_floor double precision,
+  out permit_id bigint,
+  out granted_at timestamptz,
+  out wait_ms integer,
+  out wait_for text
+)
+language plpgsql
+set search_path from current
+as $$
+declare
+  moment timestamptz;
+  budget request_budget;
+  most integer;
+  used integer;
+  reads integer;
+  -- When the next request leaves the window. Those in flight have no known end.
+  next_free timestamptz;
+begin
+  -- The row lock makes the processes take turns.
+  select * into strict budget from request_budget for update;
+  moment := clock_timestamp();
+  if budget.paused_until > moment then
+    wait_for := 'pause';
+    wait_ms := ceil(extract(epoch from budget.paused_until - moment) * 1000);
+    return;
+  end if;
+
+  -- Those of the last minute are kept: an answer on its way may still count their requests (see learn_limits).
+  delete from request_permits where expires_at <= moment - interval '1 minute';
+  select count(*), count(*) filter (where priority = 'reads'), min(expires_at) filter (where returned_at is not null)
+    into used, reads, next_free
+    from request_permits where expires_at > moment;
+  most := least(most_requests, case when budget.limit_until > moment then budget.limit_requests end);
+  if budget.foreign_until > moment then
+    used := used + budget.foreign_requests;
+    next_free := least(next_free, budget.foreign_until);
+  end if;
+
+  if used >= most then
+    wait_for := 'window';
+  elsif asked_priority = 'reads' and budget.payments_wait_until > moment
+        and reads >= greatest(1, floor(most * reads_floor)) then
+    wait_for := 'payments';
+  elsif budget.asks_alone and exists (
+    select from request_permits permit
+    where permit.returned_at is null and permit.granted_at >= budget.paused_until
+  ) then
+    wait_for := 'answer';
+  else
+    insert into request_permits (priority, granted_at, expires_at)
+    values (asked_priority, moment, moment + make_interval(secs => hold_seconds))
+    returning id, request_permits.granted_at into permit_id, granted_at;
+    return;
+  end if;
+
+  if asked_priority = 'payments' then
+    update request_budget set payments_wait_until = moment + interval '1 second';
+  end if;
+  wait_ms := greatest(1, least(250, coalesce(ceil(extract(epoch from next_free - moment) * 1000), 250)));
+end
+$$;
+
+comment on function take_permit(text, integer, double precision, double precision) is 'Grants a permit to send one request (permit_id, granted_at), or says how long to wait before asking again, and for what: pause (the program asked for one), window (the limit is used up), payments (they go first), answer (after a pause one request asks alone).';
+
+create function learn_limits(
+  own_permit_id bigint,
+  most_requests integer,
+  throttled boolean,
+  named_limit integer,
+  remaining integer,
+  reset_seconds double precision,
+  default_seconds double precision
+) returns void
+language plpgsql
+set search_path from current
+as $$
+declare
+  moment timestamptz;
+  budget request_budget;
+  -- What headers teach ends here.
+  reset_at timestamptz;
+  most integer;
+  sent_at timestamptz;
+  used integer;
+  -- Requests that the answer may not have counted yet: in flight, or sent after its own.
+  uncounted integer;
+  missing integer;
+begin
+  select * into strict budget from request_budget for update;
+  moment := clock_timestamp();
+  reset_at := moment + make_interval(secs => coalesce(reset_seconds, default_seconds));
+  select granted_at into sent_at from request_permits where id = own_permit_id;
+  if throttled or named_limit = 0 then
+    update request_budget
+       set paused_until = greatest(paused_until, reset_at), asks_alone = true,
+           last_throttled_at = case when throttled then moment else last_throttled_at end;
+  elsif budget.asks_alone and sent_at >= budget.paused_until then
+    update request_budget set asks_alone = false;
+  end if;
+  if most_requests is null or named_limit is null or named_limit = 0 then
+    return;
+  end if;
+
+  most := least(most_requests, named_limit);
+  if named_limit < most_requests then
+    -- At least a window: where it slides, the reset only says when the next request leaves it.
+    update request_budget
+       set limit_requests = named_limit,
+           limit_until = greatest(reset_at, moment + make_interval(secs => default_seconds));
+  elsif budget.limit_until > moment then
+    update request_budget set limit_until = moment;
+  end if;
+  if throttled or remaining is null or reset_seconds is null or sent_at is null
+     -- Its process was stopped meanwhile: what it says is long past.
+     or sent_at < moment - interval '1 minute' then
+    return;
+  end if;
+
+  -- Fewer remain than we would send: somebody else uses the account, and their requests are left to them. A quota that
+  -- is larger or longer than ours leaves more than we would send, and teaches nothing. The figure is known only to
+  -- within what the answer did not count, so what was believed before stays where it fits. The answer may have been
+  -- given at any moment since its request was sent, so all of ours that counted since then are told apart from theirs.
+  select count(*),
+         count(*) filter (where id <> own_permit_id and (returned_at is null or granted_at > sent_at))
+    into used, uncounted
+    from request_permits where expires_at > sent_at;
+  missing := most - used - remaining;
+  if missing > 0 and remaining = 0 then
+    update request_budget set paused_until = greatest(paused_until, reset_at), asks_alone = true;
+  end if;
+  if budget.foreign_until is null or budget.foreign_until <= moment then
+    budget.foreign_requests := 0;
+  end if;
+  update request_budget
+     set foreign_requests = greatest(0, least(greatest(budget.foreign_requests, missing), missing + uncounted)),
+         foreign_until = reset_at
+   where greatest(budget.foreign_requests, missing) > 0;
+end
+$$;
+
+comment on function learn_limits(bigint, integer, boolean, integer, integer, double precision, double precision) is 'Notes what the headers of an answer say of the account''s limit. most_requests: the configured limit, null where none is kept. default_seconds: how long a pause lasts whose end the answer does not name, and a lower limit at least.';
+
+create function return_permit(
+  returned_id bigint,
+  window_seconds double precision,
+  most_requests integer,
+  throttled boolean,
+  named_limit integer,
+  remaining integer,
+  reset_seconds double precision,
+  default_seconds double precision
+) returns timestamptz
+language plpgsql
+set search_path from current
+as $$
+declare
+  moment timestamptz;
+begin
+  if throttled is not null then
+    -- In the order in which take_permit locks, or the two could wait for each other.
+    perform from request_budget for update;
+  end if;
+  moment := clock_timestamp();
+  update request_permits
+     set returned_at = moment, expires_at = moment + make_interval(secs => window_seconds)
+   where id = returned_id;
+  if throttled is not null then
+    perform learn_limits(returned_id, most_requests, throttled, named_limit, remaining, reset_seconds, default_seconds);
+  end if;
+  return moment;
+end
+$$;
+
+comment on function return_permit(bigint, double precision, integer, boolean, integer, integer, double precision, double precision) is 'Returns a permit whose request was answered or given up, notes what the answer''s headers say (throttled is null where there was no answer), and returns the moment.';

@@ -26,6 +26,7 @@ create table commission_updates (
   database_user     text not null default session_user,
   idempotency_key   text,
   supersede         boolean not null default false,
+  even_if_refunded  boolean not null default false,
   requested_at      timestamptz not null default clock_timestamp(),
   state             text not null default 'pending',
   outcome           text,
@@ -43,6 +44,7 @@ create table commission_updates (
   constraint commission_updates_action_is_pay_unpay_or_due check (action in ('pay', 'unpay', 'due')),
   constraint commission_updates_pay_needs_paid_at check ((action = 'pay') = (paid_at is not null)),
   constraint commission_updates_due_needs_due_at check ((action = 'due') = (due_at is not null)),
+  constraint commission_updates_even_if_refunded_is_for_pay check (action = 'pay' or not even_if_refunded),
   constraint commission_updates_expects_paid_or_unpaid check (not (expected_unpaid and expected_paid_at is not null)),
   constraint commission_updates_state_is_known check (state in
     ('pending', 'applied', 'unchanged', 'conflict', 'not_found', 'rejected', 'failed', 'superseded', 'cancelled')),
@@ -132,6 +134,11 @@ begin
       message = format('%s with a due date: due_at is set for commission %s', new.action, new.commission_id),
       hint = 'Only due takes due_at. Make it a request of its own.';
   end if;
+  if new.even_if_refunded and new.action <> 'pay' then
+    raise exception using errcode = 'check_violation',
+      message = format('%s with even_if_refunded for commission %s', new.action, new.commission_id),
+      hint = 'Only pay takes even_if_refunded: nothing else is held back by a refund. Leave it out.';
+  end if;
   if coalesce(new.paid_at, new.due_at) not between '0001-01-01Z' and '9999-12-31 23:59:59.999999Z'
      or new.expected_paid_at not between '0001-01-01Z' and '9999-12-31 23:59:59.999999Z' then
     raise exception using errcode = 'check_violation',
@@ -159,10 +166,12 @@ begin
     return new;
   end if;
   if (earlier.commission_id, earlier.action, earlier.paid_at, earlier.due_at, earlier.expected_unpaid,
-      earlier.expected_paid_at, earlier.expected_amount, earlier.expected_currency, earlier.supersede)
+      earlier.expected_paid_at, earlier.expected_amount, earlier.expected_currency, earlier.supersede,
+      earlier.even_if_refunded)
      is not distinct from
      (new.commission_id, new.action, new.paid_at, new.due_at, new.expected_unpaid,
-      new.expected_paid_at, new.expected_amount, new.expected_currency, new.supersede) then
+      new.expected_paid_at, new.expected_amount, new.expected_currency, new.supersede,
+      new.even_if_refunded) then
     -- The same request under the same key was made before: nothing to do.
     return null;
   end if;
@@ -245,11 +254,11 @@ create trigger keep_request before update on commission_updates
   for each row
   when ((old.id, old.batch_id, old.commission_id, old.action, old.paid_at, old.due_at, old.expected_unpaid,
          old.expected_paid_at, old.expected_amount, old.expected_currency, old.reason, old.requested_by,
-         old.database_user, old.idempotency_key, old.supersede, old.requested_at)
+         old.database_user, old.idempotency_key, old.supersede, old.even_if_refunded, old.requested_at)
         is distinct from
         (new.id, new.batch_id, new.commission_id, new.action, new.paid_at, new.due_at, new.expected_unpaid,
          new.expected_paid_at, new.expected_amount, new.expected_currency, new.reason, new.requested_by,
-         new.database_user, new.idempotency_key, new.supersede, new.requested_at))
+         new.database_user, new.idempotency_key, new.supersede, new.even_if_refunded, new.requested_at))
   execute function refuse_edited_request();
 create trigger keep_ledger before delete on commission_updates
   for each statement execute function refuse_deleted_request();
@@ -260,6 +269,7 @@ select request.id as request,
        request.commission_id,
        case request.action
          when 'pay' then 'mark paid at ' || to_char(request.paid_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC'
+              || case when request.even_if_refunded then ', even if refunded' else '' end
          when 'unpay' then 'mark unpaid'
          else 'make payable from ' || to_char(request.due_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC'
        end as asked,
@@ -290,7 +300,7 @@ left join commissions commission on commission.id = request.commission_id
 left join sales sale on sale.id = commission.sale_id
 left join affiliates affiliate on affiliate.id = sale.affiliate_id;
 
-comment on table commission_updates is 'Requests to change commissions in the program, and what became of each: who asked for what, when and why, what was there before, what the program answered. To ask, insert a row (the columns up to supersede). Nothing in it is ever deleted.';
+comment on table commission_updates is 'Requests to change commissions in the program, and what became of each: who asked for what, when and why, what was there before, what the program answered. To ask, insert a row (the columns up to even_if_refunded). Nothing in it is ever deleted.';
 comment on column commission_updates.id is 'Number of the request. The requests for one commission are applied in this order.';
 comment on column commission_updates.batch_id is 'Name of the batch that the request belongs to, chosen by whoever asks; null where it stands alone.';
 comment on column commission_updates.commission_id is 'The commission to change (commissions.id).';
@@ -306,15 +316,16 @@ comment on column commission_updates.requested_by is 'Who asked, as named by the
 comment on column commission_updates.database_user is 'The database user that inserted the request. Cannot be chosen.';
 comment on column commission_updates.idempotency_key is 'Names the request: inserting the same request under the same key again does nothing, and another request under it is refused. Null: no such protection.';
 comment on column commission_updates.supersede is 'True: older requests for the same commission that wait to change the same thing are dropped in favour of this one.';
+comment on column commission_updates.even_if_refunded is 'For pay: true pays it even where its sale was refunded whole. False: such a commission ends as conflict, since it is worth nothing any more.';
 comment on column commission_updates.requested_at is 'When the request was inserted.';
-comment on column commission_updates.state is 'pending, or how it ended: applied (the program has it as asked), unchanged (it was so already; nothing was sent), conflict (what was expected did not hold; nothing was sent), not_found (the program has no such commission), rejected (refused, see outcome), failed (tried often enough without success; may be retried), superseded (dropped for a newer request), cancelled.';
+comment on column commission_updates.state is 'pending, or how it ended: applied (the program has it as asked), unchanged (it was so already; nothing was sent), conflict (what was expected did not hold, or its sale was refunded; nothing was sent), not_found (the program has no such commission), rejected (refused, see outcome), failed (tried often enough without success; may be retried), superseded (dropped for a newer request), cancelled.';
 comment on column commission_updates.outcome is 'How it ended, in words; null while pending.';
 comment on column commission_updates.note is 'What else is worth knowing of it, such as that the program cut the time to whole seconds.';
 comment on column commission_updates.before is 'What the program had when the request was applied or refused: paid_at, due_at, amount, currency, state.';
 comment on column commission_updates.after is 'What the program answered to the change, or had when the change turned out to be there already.';
-comment on column commission_updates.attempts is 'How often it was tried without success while the program was answering others. Outages and 429 do not count.';
+comment on column commission_updates.attempts is 'How often it was tried without success while the program was answering others, or its outcome was refused by the database. Outages and 429 do not count.';
 comment on column commission_updates.next_attempt_at is 'Not tried before this moment.';
-comment on column commission_updates.last_error is 'Why the last try did not succeed; null where none failed.';
+comment on column commission_updates.last_error is 'Why the last try did not succeed, or could not be noted; null where none failed.';
 comment on column commission_updates.put_sent_at is 'When the writer first set out to send the change; null while nothing can have been sent.';
 comment on column commission_updates.claimed_by is 'The writer that works on it. Nothing for analysis.';
 comment on column commission_updates.claimed_until is 'Until when that writer has it for itself; it says so again while it lives. Nothing for analysis.';

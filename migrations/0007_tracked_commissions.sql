@@ -19,4 +19,4 @@ comment on column tracked_commissions.tracked_by is 'Who wanted it.';
 comment on column tracked_commissions.tracked_at is 'Since when it is asked for.';
 comment on column tracked_commissions.next_poll_at is 'When the program is asked for it again; null where it is gone, and never asked for again.';
 comment on column tracked_commissions.last_polled_at is 'When the program last answered for it.';
-comment on column tracked_commissions.last_error is 'Why the last question was not answered; null where it was.';
+comment on column tracked_commissions.last_error is 'Why the last question was not answered, or its answer not mirrored; null where it was.';

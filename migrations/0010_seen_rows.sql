@@ -28,3 +28,42 @@ comment on column seen_rows.row_numbers is 'Numbers (_row_number) of the rows th
 comment on column seen_rows.rejected_ids is 'Identifiers of the records that the batch met first and rejected.';
 
 drop table seen_ids;
+
+-- A process that is stopped in the middle of a load keeps the lock of all loads. Between two statements the server's
+-- idle_in_transaction_session_timeout ends that; while a large statement is only partly sent, nothing of the server's
+-- does. So whoever waits looks who it waits for.
+create function lock_for_loading(is_alone boolean) returns void
+language plpgsql
+as $$
+declare
+  key constant bigint := hashtextextended('affiliate-mirror load of ' || current_schema(), 0);
+  patience constant text := current_setting('lock_timeout');
+begin
+  perform set_config('lock_timeout', '5s', true);
+  loop
+    begin
+      if is_alone then
+        perform pg_advisory_xact_lock(key);
+      else
+        perform pg_advisory_xact_lock_shared(key);
+      end if;
+      exit;
+    exception when lock_not_available then
+      begin
+        perform pg_terminate_backend(holder.pid)
+        from pg_locks lock
+        join pg_stat_activity holder using (pid)
+        where lock.locktype = 'advisory' and lock.granted and lock.objsubid = 1
+          and lock.database = holder.datid and holder.datname = current_database()
+          and lock.classid::bigint = (key >> 32) & 4294967295 and lock.objid::bigint = key & 4294967295
+          and holder.wait_event = 'ClientRead' and holder.state_change < clock_timestamp() - interval '5 seconds';
+      exception when insufficient_privilege then
+        -- Another role's process: it is waited for.
+      end;
+    end;
+  end loop;
+  perform set_config('lock_timeout', patience, true);
+end
+$$;
+
+comment on function lock_for_loading(boolean) is 'Waits for the right to load until the transaction ends: alone, or beside other small loads. Closes the connection of a process that holds it and has sent nothing for seconds, which means that it was stopped.';

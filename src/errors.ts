@@ -51,6 +51,12 @@ export class ApiThrottled extends AppError {
   }
 }
 
+/** Thrown when a request was held back at the last moment: its process had been stopped for too long. Nothing was sent. */
+export class RequestWithheld extends AppError {
+  readonly code = 'REQUEST_WITHHELD';
+  readonly retry = 'soon';
+}
+
 /** Thrown on 5xx. */
 export class ApiUnavailable extends AppError {
   readonly code = 'API_UNAVAILABLE';

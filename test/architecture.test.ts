@@ -51,7 +51,7 @@ const BUILDERS = [
   'makePool',
   'makeDatabase',
   'makeApiClient',
-  'makeTakeSlot',
+  'makeTakePermit',
   'startSandbox',
 ];
 

@@ -1,11 +1,13 @@
-// One attempt: a slot of the budget, one exchange, a line in the log. Knows what a slot's life is tied to;
+// One attempt: a permit of the budget, one exchange, a line in the log. Knows what a permit's life is tied to;
 // refuses to know what the answer means.
 
+import { RequestWithheld } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { isMaybeApplied, outcomeUnknown } from './answer.ts';
+import type { Permit, TakePermit } from './permit.ts';
 import { readRateLimitHeaders } from './rate-limit-headers.ts';
-import { type ApiRequest, type Outcome, sendRequest, type Wire } from './send-request.ts';
-import type { Instant, TakeSlot } from './slot.ts';
+import { type ApiRequest, type Outcome, sendRequest, type Wire, type Withheld } from './send-request.ts';
+import type { Instant } from './slot.ts';
 
 /** One request that was sent, or could not be; `status` is null where no answer came. */
 export interface RequestEvent {
@@ -18,9 +20,22 @@ export interface RequestEvent {
 
 export interface AttemptDeps {
   /** Called before every attempt, so that repetitions count against the account's limit too. */
-  readonly takeSlot: TakeSlot;
+  readonly takePermit: TakePermit;
   readonly log: Logger;
   readonly onRequest?: (event: RequestEvent) => void;
+}
+
+/**
+ * Called before every attempt, once its permit is granted. Resolves to the question that is asked again immediately
+ * before the first byte is written: may the request leave? Where it rejects, nothing is sent, and the call rejects so.
+ */
+export type BeforeSend = () => Promise<() => boolean>;
+
+export interface AttemptInput {
+  readonly request: ApiRequest;
+  readonly attempt: number;
+  readonly beforeSend: BeforeSend | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
 export interface Attempted {
@@ -30,42 +45,55 @@ export interface Attempted {
 }
 
 /**
- * Gives back what became of one attempt; its slot is given back, once, before this returns or throws.
+ * Returns what became of one attempt; its permit is returned, once, before this returns or throws.
  *
- * Throws: the signal's reason when aborted; what the budget throws, as WriteOutcomeUnknown where that would hide
- * that a PUT may have been applied.
+ * Throws: RequestWithheld where the process was stopped for so long that the request may no longer leave; what
+ * `beforeSend` throws; the signal's reason when aborted; what the budget throws, as WriteOutcomeUnknown where that
+ * would hide that a PUT may have been applied.
  */
-export async function attemptRequest(
-  deps: AttemptDeps,
-  wire: Wire,
-  request: ApiRequest,
-  attempt: number,
-  signal: AbortSignal | undefined,
-): Promise<Attempted> {
-  const slot = await deps.takeSlot(signal);
+export async function attemptRequest(deps: AttemptDeps, wire: Wire, input: AttemptInput): Promise<Attempted> {
+  const { request, signal } = input;
+  const permit = await deps.takePermit(signal);
+  const mayLeave = await prepare(permit, input.beforeSend);
   const startedAt = performance.now();
-  let outcome: Outcome;
+  let outcome: Outcome | Withheld;
   try {
-    outcome = await sendRequest(wire, request, signal);
+    outcome = await sendRequest(wire, request, mayLeave, signal);
   } catch (error) {
-    report(deps, request, attempt, startedAt, null);
-    await slot.release(null);
+    report(deps, input, startedAt, null);
+    await permit.returnAnswered(null);
     throw error;
   }
-  report(deps, request, attempt, startedAt, outcome);
+  if (outcome.kind === 'withheld') {
+    await permit.returnUnused();
+    throw new RequestWithheld(
+      `${request.method} ${request.path} was not sent: this process was stopped for longer than its right to send it holds`,
+    );
+  }
+  report(deps, input, startedAt, outcome);
   const limits =
     outcome.kind === 'answered' ? readRateLimitHeaders(outcome.status, outcome.headers, Date.now()) : null;
   try {
-    return { outcome, askedAt: slot.grantedAt, answeredAt: await slot.release(limits) };
+    return { outcome, askedAt: permit.grantedAt, answeredAt: await permit.returnAnswered(limits) };
   } catch (error) {
     throw isMaybeApplied(request, outcome) ? outcomeUnknown(request, error) : error;
   }
 }
 
+async function prepare(permit: Permit, beforeSend: BeforeSend | undefined): Promise<() => boolean> {
+  if (beforeSend === undefined) return () => permit.isUsable();
+  try {
+    const mayLeave = await beforeSend();
+    return () => permit.isUsable() && mayLeave();
+  } catch (error) {
+    await permit.returnUnused();
+    throw error;
+  }
+}
+
 function report(
   { log, onRequest }: AttemptDeps,
-  { method, path, query }: ApiRequest,
-  attempt: number,
+  { request: { method, path, query }, attempt }: AttemptInput,
   startedAt: number,
   outcome: Outcome | null,
 ): void {

@@ -6,7 +6,7 @@ import type { Commission } from '../contract/commission.ts';
 import type { ListEnvelope } from '../contract/list-envelope.ts';
 import { type ListedResource, RESOURCES } from '../contract/resources.ts';
 import { type RejectAnswer, readAnswer } from './answer.ts';
-import { type AttemptDeps, attemptRequest, type RequestEvent } from './attempt-request.ts';
+import { type AttemptDeps, attemptRequest, type BeforeSend, type RequestEvent } from './attempt-request.ts';
 import { basicAuth } from './basic-auth.ts';
 import { type CommissionChange, commissionForm } from './commission-form.ts';
 import { type ListQuery, listQueryString } from './query-string.ts';
@@ -29,6 +29,10 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Told of every attempt of this call, beside what the client itself was given to tell. */
   readonly onRequest?: (event: RequestEvent) => void;
+}
+
+export interface PutOptions extends CallOptions {
+  readonly beforeSend?: BeforeSend;
 }
 
 export interface ListedPage {
@@ -59,7 +63,7 @@ export interface ApiClient {
    * Throws, beyond the rest: WriteOutcomeUnknown where the change may have been applied. An abort leaves that
    * open as well.
    */
-  putCommission(id: string, change: CommissionChange, options?: CallOptions): Promise<ReadCommission>;
+  putCommission(id: string, change: CommissionChange, options?: PutOptions): Promise<ReadCommission>;
   /** Closes every connection; requests still in flight fail. */
   close(): Promise<void>;
 }
@@ -67,7 +71,7 @@ export interface ApiClient {
 /**
  * Gives back a client with connections of its own, none of them open yet.
  *
- * Every attempt takes a slot and gives it back exactly once; `askedAt` and `answeredAt` are those of the attempt
+ * Every attempt takes a permit and returns it exactly once; `askedAt` and `answeredAt` are those of the attempt
  * that succeeded.
  */
 export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): ApiClient {
@@ -96,7 +100,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
   function call<T>(
     request: ApiRequest,
     parse: (json: unknown, reject: RejectAnswer) => T,
-    { signal, onRequest }: CallOptions,
+    { signal, onRequest, beforeSend }: PutOptions,
   ): Promise<{ value: T; askedAt: Instant; answeredAt: Instant }> {
     const { method, path } = request;
     const attemptDeps: AttemptDeps = {
@@ -109,13 +113,8 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
     return retry(
       attempts,
       async (attempt) => {
-        const { outcome, askedAt, answeredAt } = await attemptRequest(
-          attemptDeps,
-          wire,
-          request,
-          attempt,
-          signal,
-        );
+        const input = { request, attempt, beforeSend, signal };
+        const { outcome, askedAt, answeredAt } = await attemptRequest(attemptDeps, wire, input);
         return {
           value: readAnswer({ request, origin, attempt, scrub }, outcome, parse),
           askedAt,

@@ -1,6 +1,6 @@
 // What the headers of an answer say of the account's budget. Knows their spelling, decides nothing.
 
-import type { AnsweredLimits } from './slot.ts';
+import type { AnsweredLimits } from './permit.ts';
 
 /** Headers as undici gives them: lower-case names, a list where one came several times. */
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -11,9 +11,15 @@ const TOO_MANY_REQUESTS = 429;
 const LONGEST_WAIT_MS = 24 * 60 * 60 * 1000;
 
 /**
+ * The longest that anything is believed which an answer says of the limit: an answer may be wrong, and silence for
+ * hours would stop the mirror. After it one request asks again.
+ */
+export const LONGEST_PAUSE_MS = 5 * 60 * 1000;
+
+/**
  * Gives back what the answer says of the account's limit; null in each place where it says nothing usable.
  *
- * On 429 the wait is the longer of `Retry-After` and `RateLimit-Reset`. A date is measured against the answer's
+ * Waits are cut to LONGEST_PAUSE_MS. On 429 the wait is the longer of `Retry-After` and `RateLimit-Reset`. A date is measured against the answer's
  * own `Date` header where there is one, since the two clocks may differ.
  * Source: seen in the wild (`RateLimit-*`, seconds from now); `Retry-After` is assumed (RFC 9110, 10.2.3).
  */
@@ -37,7 +43,7 @@ function readRetryAfter(headers: AnswerHeaders, nowMs: number): number | null {
 }
 
 function believableWait(ms: number | null): number | null {
-  return ms !== null && ms <= LONGEST_WAIT_MS ? ms : null;
+  return ms !== null && ms <= LONGEST_WAIT_MS ? Math.min(ms, LONGEST_PAUSE_MS) : null;
 }
 
 function secondsIn(value: string | string[] | undefined): number | null {

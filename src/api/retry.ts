@@ -2,7 +2,14 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
-import { ApiThrottled, ApiUnavailable, ApiUnreachable, type AppError, ContractViolation } from '../errors.ts';
+import {
+  ApiThrottled,
+  ApiUnavailable,
+  ApiUnreachable,
+  type AppError,
+  ContractViolation,
+  RequestWithheld,
+} from '../errors.ts';
 
 export interface Attempts {
   /** How often a call may fail before it fails for good. */
@@ -28,7 +35,7 @@ const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 16_000;
 
 /** What may pass if tried again. Everything else fails alike, or (a write's unknown outcome) must not be repeated. */
-const TRANSIENT = [ApiUnreachable, ApiUnavailable, ApiThrottled, ContractViolation];
+const TRANSIENT = [ApiUnreachable, ApiUnavailable, ApiThrottled, ContractViolation, RequestWithheld];
 
 export interface Wait {
   readonly error: AppError;

@@ -30,6 +30,11 @@ export type Outcome =
   /** `isSent` is false where no byte of the request can have left. */
   | { readonly kind: 'unanswered'; readonly isSent: boolean; readonly reason: string };
 
+/** It was no longer allowed to leave: nothing was sent. */
+export interface Withheld {
+  readonly kind: 'withheld';
+}
+
 export interface Wire {
   readonly dispatcher: Dispatcher;
   /** Put before every path: the base address may have one of its own. */
@@ -55,16 +60,22 @@ const MISUSE_CODES = new Set([
 ]);
 
 /**
- * Gives back what became of one request; redirects are answers like any other.
+ * Returns what became of one request; redirects are answers like any other. `mayLeave` is asked immediately before the
+ * first byte is written, after all that takes time (connecting above all).
  *
  * Throws: the signal's reason when aborted; an error of misuse (a bad argument, a closed client) as it is, unless
  * a PUT may have left already.
  * Network errors are data, without the error object: undici's may carry raw bytes of the answer, which may
  * echo the secret.
  */
-export async function sendRequest(wire: Wire, request: ApiRequest, signal?: AbortSignal): Promise<Outcome> {
+export async function sendRequest(
+  wire: Wire,
+  request: ApiRequest,
+  mayLeave: () => boolean,
+  signal?: AbortSignal,
+): Promise<Outcome | Withheld> {
   signal?.throwIfAborted();
-  const exchange = startExchange(wire, request);
+  const exchange = startExchange(wire, request, mayLeave);
   const onAbort = () => exchange.stop(signal?.reason);
   const onTimeout = () => exchange.stop(new Error(`not complete within ${wire.timeoutMs} ms`));
   const timer = setTimeout(onTimeout, wire.timeoutMs);
@@ -74,6 +85,7 @@ export async function sendRequest(wire: Wire, request: ApiRequest, signal?: Abor
     signal?.throwIfAborted();
     return outcome;
   } catch (error) {
+    if (exchange.isWithheld()) return { kind: 'withheld' };
     signal?.throwIfAborted();
     const isSent = exchange.isSent();
     if (isMisuse(error) && !(isSent && request.method === 'PUT')) throw error;
@@ -89,14 +101,16 @@ interface Exchange {
   readonly outcome: Promise<Outcome>;
   /** False until the first byte is about to be written: all before it is connecting. */
   isSent(): boolean;
+  isWithheld(): boolean;
   stop(reason: unknown): void;
 }
 
 // By undici's own events, since a stream for each body would cost as much again as parsing it.
-function startExchange(wire: Wire, request: ApiRequest): Exchange {
+function startExchange(wire: Wire, request: ApiRequest, mayLeave: () => boolean): Exchange {
   const { promise: outcome, resolve, reject } = Promise.withResolvers<Outcome>();
   let controller: Dispatcher.DispatchController | null = null;
   let stopped: { reason: unknown } | null = null;
+  let isWithheld = false;
   let head: { status: number; headers: AnswerHeaders } | null = null;
   const chunks: Buffer[] = [];
   let size = 0;
@@ -107,8 +121,11 @@ function startExchange(wire: Wire, request: ApiRequest): Exchange {
     started.abort(reason instanceof Error ? reason : new Error(describeError(reason)));
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(started) {
-      if (stopped === null) controller = started;
-      else abort(started, stopped.reason);
+      if (stopped !== null) return abort(started, stopped.reason);
+      isWithheld = !mayLeave();
+      // undici writes in the same turn, right after this, unless the request is aborted here.
+      if (isWithheld) abort(started, 'withheld');
+      else controller = started;
     },
     onResponseStart(_, status, headers) {
       // What is below 200 only announces the answer.
@@ -136,6 +153,7 @@ function startExchange(wire: Wire, request: ApiRequest): Exchange {
   return {
     outcome,
     isSent: () => controller !== null,
+    isWithheld: () => isWithheld,
     stop(reason) {
       if (controller !== null) abort(controller, reason);
       else {

@@ -1,64 +1,71 @@
 // The account's request budget, shared by every process on the mirror's database. Exact: the program never sees more
-// than the limit in any window, whatever the processes and the latency. Knows SQL and slots; sends no request.
+// than the limit in any window, whatever the processes and the latency. Knows SQL and permits; sends no request.
 //
-// Why it is exact. The program counts a request at some moment between its sending and its answer. A slot therefore
+// Why it is exact. The program counts a request at some moment between its sending and its answer. A permit therefore
 // counts from the moment that it is granted until one window after its answer: two requests that share a window at
 // the program always share one here. The price is the latency of a request per window, a fraction of a percent.
-// A process that dies with a slot in flight cannot give it back: that slot expires by itself after the longest
-// time that a request may take, and one window. The clock is the database's own; those of the machines do not matter.
+// A process that dies with a permit cannot return it: that permit expires by itself after the time in which it may be
+// used, the longest time that a request may take, and one window. A process that was stopped in between does not use
+// a permit that is older than that. The clock is the database's own; those of the machines do not matter.
+// Granting is one statement (`take_permit`), so that no process is ever stopped while others wait for its lock.
 // Rejected: fixed windows and token buckets (both let up to twice the limit through at a boundary); BullMQ's limiter
 // (it counts jobs, not requests, and per queue).
 
+import { uptime } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { AnsweredLimits, Instant, Slot, TakeSlot } from '../api/slot.ts';
+import type { AnsweredLimits, TakePermit } from '../api/permit.ts';
+import { LONGEST_PAUSE_MS } from '../api/rate-limit-headers.ts';
+import type { Instant } from '../api/slot.ts';
 import type { RateLimit } from '../config.ts';
-import type { Database, DatabaseTransaction } from '../db/database.ts';
-import type { Lane } from './lane.ts';
-import { makeUnlimitedSlots, type TakenSlot } from './unlimited-slots.ts';
+import type { Database } from '../db/database.ts';
+import type { Logger } from '../log.ts';
+import { sayLongWaits } from './say-long-waits.ts';
+import type { Priority, TakenPermit, WaitReason } from './taken-permit.ts';
+import { makeUnlimitedPermits } from './unlimited-permits.ts';
 
-/** While a writer waits, readers keep this share of the limit, so that a batch never stops the mirror. */
-const READER_FLOOR = 0.2;
-/** A waiting writer says so again at least this often; one that died is forgotten after it. */
-const WRITER_WAIT_MS = 1000;
-/** In-flight slots have no known end: whoever waits for one looks again after this. */
-const LONGEST_NAP_MS = 250;
-/** Expired slots are kept a little: an answer on its way may still count their requests (see `learn`). */
-const KEPT_EXPIRED_MS = 60_000;
+/** While a payment waits, reads keep this share of the limit, so that a batch never stops the mirror. */
+const READS_FLOOR = 0.2;
+/** How long after it was asked for a permit may be used: far more than it takes to connect, and little for a limit. */
+const USABLE_MS = 10_000;
 /** A 429 whose headers name no moment pauses everybody this long where no window is configured. */
 const DEFAULT_PAUSE_MS = 30_000;
 
 export interface BudgetDeps {
   readonly db: Database;
+  readonly log: Logger;
 }
 
 export interface BudgetOptions {
   readonly rateLimit: RateLimit;
-  readonly lane: Lane;
+  readonly priority: Priority;
   /** The longest that one request may take, in milliseconds. */
   readonly requestTimeoutMs: number;
+  /** How long after it was asked for a permit may be used, in milliseconds. */
+  readonly usableMs?: number;
 }
 
 /**
- * Gives back the function that grants slots in one lane. It waits for as long as the budget demands.
+ * Returns the function that grants permits of one priority. It waits for as long as the budget demands, and says in
+ * the log what it waits for where that takes long.
  *
  * Throws (from that function): the signal's reason when aborted; the database's errors.
  * Source of the limit itself: seen in the wild (45 requests per 30 seconds, may be lowered at any time).
  */
-export function makeTakeSlot(
-  { db }: BudgetDeps,
-  { rateLimit, lane, requestTimeoutMs }: BudgetOptions,
-): TakeSlot {
+export function makeTakePermit({ db, log }: BudgetDeps, options: BudgetOptions): TakePermit {
+  const { rateLimit, priority, requestTimeoutMs, usableMs = USABLE_MS } = options;
   const take =
     rateLimit === null
-      ? makeUnlimitedSlots({ db, noteThrottled: (at, limits) => learn(db, null, at, limits) }, { lane })
-      : () => askForSlot(db, { rateLimit, lane, requestTimeoutMs });
+      ? makeUnlimitedPermits({ db, noteThrottled: (limits) => noteThrottled(db, limits) }, { priority })
+      : () => askForPermit(db, { rateLimit, priority, requestTimeoutMs, usableMs });
 
   return async (signal) => {
+    const said = sayLongWaits(log);
     for (;;) {
       signal?.throwIfAborted();
       const answer = await take();
-      if ('slot' in answer) return answer.slot;
+      if ('permit' in answer) return answer.permit;
+      said(answer);
       await sleep(answer.waitMs, undefined, { ...(signal && { signal }) }).catch((error: unknown) => {
         signal?.throwIfAborted();
         throw error;
@@ -69,139 +76,68 @@ export function makeTakeSlot(
 
 interface Limited {
   readonly rateLimit: NonNullable<RateLimit>;
-  readonly lane: Lane;
+  readonly priority: Priority;
   readonly requestTimeoutMs: number;
+  readonly usableMs: number;
 }
 
-interface GrantedSlot {
-  readonly id: number;
-  readonly grantedAt: Instant;
+interface Answered {
+  readonly permit_id: number | null;
+  readonly granted_at: Instant | null;
+  readonly wait_ms: number | null;
+  readonly wait_for: WaitReason | null;
 }
 
-async function askForSlot(db: Database, options: Limited): Promise<TakenSlot> {
-  const answer = await db.transaction().execute((trx) => ask(trx, options));
-  if ('waitMs' in answer) return answer;
-  const { grantedAt } = answer;
-  const release: Slot['release'] = (limits) =>
-    db.transaction().execute((trx) => give(trx, options.rateLimit, answer, limits));
-  return { slot: { grantedAt, release } };
-}
-
-async function ask(
-  trx: DatabaseTransaction,
-  options: Limited,
-): Promise<GrantedSlot | { readonly waitMs: number }> {
-  const { rateLimit, lane } = options;
-  const pause = await readPause(trx);
-  if (pause.waitMs > 0) return { waitMs: pause.waitMs };
-  const usage = await readUsage(trx, rateLimit.requests);
-  const floor = Math.max(1, Math.floor(usage.limit * READER_FLOOR));
-  const stepsBack = lane === 'reader' && pause.writerWaits && usage.readers >= floor;
-  if (usage.free > 0 && !stepsBack) {
-    const holdSeconds = rateLimit.windowSeconds + options.requestTimeoutMs / 1000;
-    const { rows } = await sql<{ id: number; granted_at: Instant }>`
-      insert into request_slots (lane, granted_at, expires_at)
-      select ${lane}, moment, moment + make_interval(secs => ${holdSeconds})
-      from clock_timestamp() as moment
-      returning id, granted_at
-    `.execute(trx);
-    const row = rows[0];
-    if (row === undefined) throw new TypeError('an insert gave back no row');
-    return { id: row.id, grantedAt: row.granted_at };
-  }
-  if (lane === 'writer') {
-    await sql`
-      update request_budget
-      set writer_waits_until = clock_timestamp() + make_interval(secs => ${WRITER_WAIT_MS / 1000})
-    `.execute(trx);
-  }
-  return { waitMs: Math.max(1, Math.min(usage.nextFreeMs, LONGEST_NAP_MS)) };
-}
-
-// The row lock makes the processes take turns.
-async function readPause(trx: DatabaseTransaction): Promise<{ waitMs: number; writerWaits: boolean }> {
-  const { rows } = await sql<{ wait_ms: number; writer_waits: boolean }>`
-    select ceil(greatest(0, coalesce(extract(epoch from paused_until - clock_timestamp()) * 1000, 0)))::int as wait_ms,
-      coalesce(writer_waits_until > clock_timestamp(), false) as writer_waits
-    from request_budget for update
-  `.execute(trx);
+async function askForPermit(db: Database, options: Limited): Promise<TakenPermit> {
+  const { rateLimit, priority, requestTimeoutMs, usableMs } = options;
+  const holdSeconds = (usableMs + requestTimeoutMs) / 1000 + rateLimit.windowSeconds;
+  // The system's uptime goes on while the process or the machine is suspended; a process's own timers do not all.
+  const usableUntil = uptime() + usableMs / 1000;
+  const { rows } = await sql<Answered>`
+    select * from take_permit(${priority}, ${rateLimit.requests}::int, ${holdSeconds}::float8, ${READS_FLOOR}::float8)
+  `.execute(db);
   const row = rows[0];
-  if (row === undefined) throw new TypeError('request_budget has lost its one row');
-  return { waitMs: row.wait_ms, writerWaits: row.writer_waits };
+  if (row === undefined) throw new TypeError('take_permit returned no row');
+  const { permit_id, granted_at, wait_ms, wait_for } = row;
+  if (permit_id === null || granted_at === null) {
+    return { waitMs: wait_ms ?? 1, reason: wait_for ?? 'window' };
+  }
+  return {
+    permit: {
+      grantedAt: granted_at,
+      isUsable: () => uptime() < usableUntil,
+      returnAnswered: (limits) => returnPermit(db, rateLimit, permit_id, limits),
+      async returnUnused() {
+        await sql`delete from request_permits where id = ${permit_id}`.execute(db);
+      },
+    },
+  };
 }
 
-interface Usage {
-  readonly limit: number;
-  readonly free: number;
-  readonly readers: number;
-  readonly nextFreeMs: number;
-}
-
-async function readUsage(trx: DatabaseTransaction, configuredLimit: number): Promise<Usage> {
-  await sql`
-    delete from request_slots where expires_at <= clock_timestamp() - make_interval(secs => ${KEPT_EXPIRED_MS / 1000})
-  `.execute(trx);
-  const { rows } = await sql<{ lim: number; used: number; readers: number; next_free_ms: number }>`
-    select least(${configuredLimit}::int, coalesce(max(b.limit_requests), ${configuredLimit}::int)) as lim,
-      (count(s.id) + coalesce(max(b.foreign_requests) filter (where b.foreign_until > clock_timestamp()), 0))::int
-        as used,
-      (count(s.id) filter (where s.lane = 'reader'))::int as readers,
-      coalesce(ceil(extract(epoch from least(
-        min(s.expires_at) filter (where s.released_at is not null),
-        max(b.foreign_until) filter (where b.foreign_until > clock_timestamp())
-      ) - clock_timestamp()) * 1000), ${LONGEST_NAP_MS})::int as next_free_ms
-    from request_budget b left join request_slots s on s.expires_at > clock_timestamp()
-  `.execute(trx);
-  const row = rows[0];
-  if (row === undefined) throw new TypeError('an aggregate gave back no row');
-  return { limit: row.lim, free: row.lim - row.used, readers: row.readers, nextFreeMs: row.next_free_ms };
-}
-
-async function give(
-  trx: DatabaseTransaction,
-  rateLimit: NonNullable<RateLimit>,
-  granted: GrantedSlot,
+async function returnPermit(
+  db: Database,
+  { requests, windowSeconds }: NonNullable<RateLimit>,
+  permitId: number,
   limits: AnsweredLimits | null,
 ): Promise<Instant> {
-  if (limits !== null) await learn(trx, rateLimit, granted.grantedAt, limits);
-  const { rows } = await sql<{ released_at: Instant }>`
-    update request_slots
-    set released_at = moment, expires_at = moment + make_interval(secs => ${rateLimit.windowSeconds})
-    from clock_timestamp() as moment
-    where id = ${granted.id}
-    returning released_at`.execute(trx);
+  const defaultSeconds = Math.min(windowSeconds, LONGEST_PAUSE_MS / 1000);
+  const { rows } = await sql<{ returned_at: Instant }>`
+    select return_permit(${permitId}, ${windowSeconds}::float8, ${requests}::int, ${limits?.throttled ?? null}::boolean,
+      ${limits?.limit ?? null}::int, ${limits?.remaining ?? null}::int, ${toSeconds(limits?.resetMs)}::float8,
+      ${defaultSeconds}::float8) as returned_at
+  `.execute(db);
   const row = rows[0];
-  if (row !== undefined) return row.released_at;
-  // The slot expired, and was cleared away, while its request was still under way.
-  const { rows: clock } = await sql<{ now: Instant }>`select clock_timestamp() as now`.execute(trx);
-  if (clock[0] === undefined) throw new TypeError('a select gave back no row');
-  return clock[0].now;
+  if (row === undefined) throw new TypeError('return_permit returned no row');
+  return row.returned_at;
 }
 
-// Belief: a limit below the configured one is followed at once, and forgotten once the answers name a higher one
-// again. Where fewer requests remain than we know of, somebody else uses the account: the difference is left alone
-// until the moment that the answer names.
-async function learn(
-  db: Database,
-  rateLimit: RateLimit,
-  grantedAt: Instant,
-  limits: AnsweredLimits,
-): Promise<void> {
-  const pauseMs = limits.throttled
-    ? (limits.resetMs ?? (rateLimit === null ? DEFAULT_PAUSE_MS : rateLimit.windowSeconds * 1000))
-    : null;
+async function noteThrottled(db: Database, { limit, resetMs }: AnsweredLimits): Promise<void> {
   await sql`
-    update request_budget set
-      limit_requests = coalesce(${limits.limit}::int, limit_requests),
-      window_seconds = ${rateLimit?.windowSeconds ?? null}::numeric,
-      paused_until = greatest(paused_until, clock_timestamp() + make_interval(secs => ${pauseMs}::float8 / 1000)),
-      last_throttled_at = case when ${limits.throttled} then clock_timestamp() else last_throttled_at end
+    select learn_limits(null, null, true, ${limit}::int, null, ${toSeconds(resetMs)}::float8,
+      ${DEFAULT_PAUSE_MS / 1000}::float8)
   `.execute(db);
-  if (limits.remaining === null || limits.limit === null || limits.resetMs === null) return;
-  await sql`
-    update request_budget set
-      foreign_requests = greatest(0, ${limits.limit - limits.remaining} - ours.used),
-      foreign_until = clock_timestamp() + make_interval(secs => ${limits.resetMs}::float8 / 1000)
-    from (select count(*)::int as used from request_slots where expires_at > ${grantedAt}::timestamptz) as ours
-  `.execute(db);
+}
+
+function toSeconds(ms: number | null | undefined): number | null {
+  return ms === null || ms === undefined ? null : ms / 1000;
 }

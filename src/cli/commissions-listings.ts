@@ -89,13 +89,18 @@ export function previewRow(
 
 /** Gives back the row of a dry run for what was asked for before: it would do nothing. */
 export function repeatedRow(
-  { commission_id, action }: UpdateRequest,
+  { line, request, hasOwnKey }: { line: number | null; request: UpdateRequest; hasOwnKey: boolean },
   earlier: { readonly id: number; readonly state: string },
-  line: number | null,
 ): PreviewRow {
-  const outcome = `request ${earlier.id} asked for this before (${earlier.state}); --again asks anew`;
+  const { commission_id, action } = request;
+  const outcome = `request ${earlier.id} asked for this before (${earlier.state}); ${askAnew(hasOwnKey)}`;
   const nothing = { note: null, paid_at: null, due_at: null, amount: null, currency: null };
   return { line, commission_id, action, would: 'asked_before', outcome, ...nothing };
+}
+
+/** Returns how a row is asked for once more. */
+export function askAnew(hasOwnKey: boolean): string {
+  return hasOwnKey ? 'another idempotency_key asks anew' : '--again asks anew';
 }
 
 /** Gives back the listing of a dry run. */

@@ -8,6 +8,7 @@ import { readLedger } from '../commissions/read-ledger.ts';
 import { findRequested, type RequestedUpdate, requestUpdates } from '../commissions/request-updates.ts';
 import { BAD_STATES, type UpdateRequest } from '../commissions/update-request.ts';
 import {
+  askAnew,
   describeCounts,
   hasBadEnd,
   ledgerListing,
@@ -34,6 +35,8 @@ export interface QueueFlags extends OutputFlags {
 export interface AskedRow {
   readonly line: number | null;
   readonly request: UpdateRequest;
+  /** Whether whoever asks chose the idempotency key: then --again changes nothing about it. */
+  readonly hasOwnKey: boolean;
 }
 
 /** Requests beyond this many are not listed one by one in the terminal, except those that somebody must look at. */
@@ -79,7 +82,7 @@ async function preview(
   const previewed: PreviewedUpdate[] = [];
   try {
     const requests = anew.map(({ request }) => request);
-    for await (const row of previewUpdates({ client: api.client }, requests, { concurrency, signal })) {
+    for await (const row of previewUpdates({ client: api }, requests, { concurrency, signal })) {
       previewed.push(row);
       progress.show({ pending: anew.length - previewed.length });
     }
@@ -88,7 +91,7 @@ async function preview(
   }
   const listed = rows.flatMap((row): PreviewRow[] => {
     const earlier = before.get(row.request.idempotency_key ?? '');
-    if (earlier !== undefined) return [repeatedRow(row.request, earlier, row.line)];
+    if (earlier !== undefined) return [repeatedRow(row, earlier)];
     const next = previewed.shift();
     return next === undefined ? [] : [previewRow(next, row.line)];
   });
@@ -167,20 +170,19 @@ function reportAskedBefore(rows: readonly AskedRow[], requested: readonly Reques
   let isWorrying = false;
   requested.forEach((request, index) => {
     if (request.isNew) return;
-    const line = rows[index]?.line;
-    const where = line === null || line === undefined ? '' : `line ${line}: `;
+    const row = rows[index];
+    const where = row === undefined || row.line === null ? '' : `line ${row.line}: `;
+    const hint = askAnew(row?.hasOwnKey === true);
     if (request.overtaken_by !== null) {
       isWorrying = true;
       printError(
-        `${where}request ${request.id} asked for this and ended as ${request.state}, but request ${request.overtaken_by} came later: --again asks anew`,
+        `${where}request ${request.id} asked for this and ended as ${request.state}, but request ${request.overtaken_by} came later: ${hint}`,
       );
     } else if (BAD_STATES.includes(request.state)) {
       isWorrying = true;
       printError(
         `${where}request ${request.id} asked for this and ended as ${request.state} (${request.outcome}): ${
-          request.state === 'failed'
-            ? `affiliate-mirror commissions retry ${request.id}`
-            : '--again asks anew'
+          request.state === 'failed' ? `affiliate-mirror commissions retry ${request.id}` : hint
         }`,
       );
     }

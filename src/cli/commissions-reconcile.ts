@@ -78,7 +78,7 @@ async function reconcile(
   const progress = makeBatchProgress(ledger.length, { log });
   const rows: ReconciledRow[] = [];
   try {
-    for await (const row of reconcileLedger({ client: api.client, db }, ledger, { concurrency, signal })) {
+    for await (const row of reconcileLedger({ client: api, db }, ledger, { concurrency, signal })) {
       rows.push(row);
       progress.show({ pending: Math.max(0, ledger.length - rows.length) });
     }
@@ -98,7 +98,7 @@ async function reconcile(
     printError('nothing that --fix would mend');
     return exitCode;
   }
-  const asked = fixes.map((request) => ({ line: null, request }));
+  const asked = fixes.map((request) => ({ line: null, request, hasOwnKey: false }));
   const source = `reconcile-${path === '-' ? 'stdin' : basename(path)}`;
   const open = { ledger: async () => session, program: async () => session };
   const fixed = await queueUpdates(

@@ -13,11 +13,13 @@ interface RequestFlags extends QueueFlags {
   readonly at?: string;
   readonly reason?: string;
   readonly supersede?: true;
+  readonly evenIfRefunded?: true;
 }
 
 const PAY_HELP = `
 Without --at, the moment is now, and the commission must be unpaid: one that is paid already ends as conflict.
 With --at, a commission that is paid at another moment is moved to this one.
+A commission whose sale was refunded whole ends as conflict, unless --even-if-refunded says otherwise.
 
 Examples:
   $ affiliate-mirror commissions pay 0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11 --wait
@@ -27,6 +29,7 @@ Examples:
 export function registerRequests(group: Command, cli: Cli): void {
   addCommand(group, cli, 'pay', 'mark commissions paid')
     .option('--at <moment>', 'when they were paid, such as 2026-10-01T12:00:00Z (default: now)', parseMoment)
+    .option('--even-if-refunded', 'pay also those whose sale was refunded whole')
     .addHelpText('after', PAY_HELP);
   addCommand(group, cli, 'unpay', 'mark commissions unpaid: takes a payment back');
   addCommand(group, cli, 'due', 'set the moment from which commissions are payable').requiredOption(
@@ -57,7 +60,7 @@ function addCommand(group: Command, cli: Cli, action: Action, description: strin
     cli.run((lifetime) =>
       queueUpdates(
         makeOpeners(cli, lifetime),
-        ids.map((id) => ({ line: null, request: makeRequest(action, id, flags) })),
+        ids.map((id) => ({ line: null, request: makeRequest(action, id, flags), hasOwnKey: false })),
         flags,
         action,
       ),
@@ -65,7 +68,8 @@ function addCommand(group: Command, cli: Cli, action: Action, description: strin
   );
 }
 
-function makeRequest(action: Action, id: string, { at, reason, supersede }: RequestFlags): UpdateRequest {
+function makeRequest(action: Action, id: string, flags: RequestFlags): UpdateRequest {
+  const { at, reason, supersede, evenIfRefunded } = flags;
   const now = `${new Date().toISOString().slice(0, 19)}Z`;
   return plainRequest({
     commission_id: id,
@@ -76,6 +80,7 @@ function makeRequest(action: Action, id: string, { at, reason, supersede }: Requ
     expected_unpaid: action === 'pay' && at === undefined,
     reason: reason ?? null,
     supersede: supersede === true,
+    even_if_refunded: evenIfRefunded === true,
   });
 }
 

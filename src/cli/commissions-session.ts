@@ -1,10 +1,9 @@
 // What the commands of `commissions` open before they work: the database, and the program where they need it.
 
 import type { Pool } from 'pg';
-import { makeApiClient } from '../api/client.ts';
-import { makeTakeSlot } from '../budget/shared-budget.ts';
+import { type ApiClient, makeApiClient } from '../api/client.ts';
+import { makeTakePermit } from '../budget/shared-budget.ts';
 import { drainConcurrency } from '../commissions/drain-updates.ts';
-import { makeRecordedApi, type RecordedApi } from '../commissions/recorded-api.ts';
 import { type Config, readConfig, readProgramConfig } from '../config.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import type { Database } from '../db/database.ts';
@@ -23,7 +22,7 @@ export interface LedgerSession {
 }
 
 export interface ProgramSession extends LedgerSession {
-  readonly api: RecordedApi;
+  readonly api: ApiClient;
   readonly concurrency: number;
 }
 
@@ -49,14 +48,13 @@ export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<Program
   const session = await open(lifetime, config);
   await refuseDemoMirror(session.pool, config.mirrorSchema, program.url);
   const { rateLimit, timeoutMs } = config.api;
-  const takeSlot = makeTakeSlot(
-    { db: session.db },
-    { rateLimit, lane: 'writer', requestTimeoutMs: timeoutMs },
+  const { db, log } = session;
+  const takePermit = makeTakePermit(
+    { db, log },
+    { rateLimit, priority: 'payments', requestTimeoutMs: timeoutMs },
   );
-  const api = makeRecordedApi((onRequest) =>
-    makeApiClient({ takeSlot, log: session.log, onRequest }, { ...program, timeoutMs }),
-  );
-  lifetime.onClose(() => api.client.close());
+  const api = makeApiClient({ takePermit, log }, { ...program, timeoutMs });
+  lifetime.onClose(() => api.close());
   return { ...session, api, concurrency: drainConcurrency(rateLimit) };
 }
 

@@ -3,10 +3,9 @@
 
 import type { Pool } from 'pg';
 import { makeApiClient } from '../api/client.ts';
-import { makeTakeSlot } from '../budget/shared-budget.ts';
+import { makeTakePermit } from '../budget/shared-budget.ts';
 import { awaitUpdates } from '../commissions/await-updates.ts';
 import { drainConcurrency } from '../commissions/drain-updates.ts';
-import { makeRecordedApi } from '../commissions/recorded-api.ts';
 import { requestUpdates } from '../commissions/request-updates.ts';
 import { plainRequest, type UpdateRequest } from '../commissions/update-request.ts';
 import type { Database } from '../db/database.ts';
@@ -57,11 +56,12 @@ export async function payDue(
   { url, secret, timeoutMs }: PaymentProgram,
   due: readonly DueCommission[],
 ): Promise<DemoPayments> {
-  const takeSlot = makeTakeSlot({ db }, { rateLimit: null, lane: 'writer', requestTimeoutMs: timeoutMs });
-  const api = makeRecordedApi((onRequest) =>
-    makeApiClient({ takeSlot, log, onRequest }, { url, secret, timeoutMs }),
+  const takePermit = makeTakePermit(
+    { db, log },
+    { rateLimit: null, priority: 'payments', requestTimeoutMs: timeoutMs },
   );
-  lifetime.onClose(() => api.client.close());
+  const api = makeApiClient({ takePermit, log }, { url, secret, timeoutMs });
+  lifetime.onClose(() => api.close());
 
   const now = `${new Date().toISOString().slice(0, 19)}Z`;
   const batchId = `demo ${now}`;

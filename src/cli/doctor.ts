@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander';
 import { makeApiClient } from '../api/client.ts';
-import type { TakeSlot } from '../api/slot.ts';
-import { makeTakeSlot } from '../budget/shared-budget.ts';
+import type { TakePermit } from '../api/permit.ts';
+import { makeTakePermit } from '../budget/shared-budget.ts';
 import { type Config, readConfig, readProgramConfig } from '../config.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import { AppError, ConfigError, describeError } from '../errors.ts';
@@ -63,21 +63,21 @@ async function examine(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
     const found = await openDatabase({ log, lifetime }, config, 'doctor');
     return { found, says: `${found.name} answers${found.isEmbedded ? ' (embedded)' : ''}` };
   });
-  let tables: TakeSlot | null = null;
+  let tables: TakePermit | null = null;
   if (database === null) print('– tables, queue: not checked while the database does not answer');
   else {
-    tables = await check('tables', () => lookAtTables(config, database));
+    tables = await check('tables', () => lookAtTables(log, config, database));
     if (tables === null) print('– queue: not checked while the tables are not up to date');
     else await check('queue', () => lookAtQueue(log, config, database));
   }
-  const takeSlot = database === null ? null : (tables ?? takeOnlySlot);
+  const takePermit = database === null ? null : (tables ?? takeOnlyPermit);
 
   const program = await check('program settings', async () => {
     const found = readProgramConfig(cli.environment).program;
     return { found, says: found.url };
   });
-  if (program !== null && takeSlot !== null) {
-    const options = { ...program, timeoutMs: config.api.timeoutMs, takeSlot };
+  if (program !== null && takePermit !== null) {
+    const options = { ...program, timeoutMs: config.api.timeoutMs, takePermit };
     const accepted = await check('program', () => lookAtProgram({ log, lifetime }, options));
     if (accepted !== null && tables !== null && database !== null) await askForProbe(database.db);
   } else {
@@ -93,13 +93,14 @@ async function examine(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
 }
 
 async function lookAtTables(
+  log: Logger,
   config: Config,
   { pool, db }: OpenDatabase,
-): Promise<{ found: TakeSlot; says: string }> {
+): Promise<{ found: TakePermit; says: string }> {
   await checkSchema(pool, { schema: config.mirrorSchema });
   const { rateLimit, timeoutMs } = config.api;
   return {
-    found: makeTakeSlot({ db }, { rateLimit, lane: 'reader', requestTimeoutMs: timeoutMs }),
+    found: makeTakePermit({ db, log }, { rateLimit, priority: 'reads', requestTimeoutMs: timeoutMs }),
     says: `the schema ${config.mirrorSchema} is up to date`,
   };
 }
@@ -120,9 +121,14 @@ async function lookAtQueue(
 }
 
 // Without tables there is no shared budget, and nobody who could be sharing it.
-const takeOnlySlot: TakeSlot = async () => {
+const takeOnlyPermit: TakePermit = async () => {
   const now = new Date().toISOString();
-  return { grantedAt: now, release: async () => now };
+  return {
+    grantedAt: now,
+    isUsable: () => true,
+    returnAnswered: async () => now,
+    returnUnused: async () => {},
+  };
 };
 
 async function lookAtProgram(
@@ -131,11 +137,11 @@ async function lookAtProgram(
     url,
     secret,
     timeoutMs,
-    takeSlot,
-  }: { url: string; secret: string; timeoutMs: number; takeSlot: TakeSlot },
+    takePermit,
+  }: { url: string; secret: string; timeoutMs: number; takePermit: TakePermit },
 ): Promise<{ found: true; says: string }> {
   const attempts = { most: 1, mostThrottled: 1 };
-  const api = makeApiClient({ takeSlot, log }, { url, secret, timeoutMs, attempts });
+  const api = makeApiClient({ takePermit, log }, { url, secret, timeoutMs, attempts });
   try {
     const page = await api.list('affiliates', { page: 1, limit: 1 }, { signal: lifetime.signal });
     return {

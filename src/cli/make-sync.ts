@@ -1,7 +1,7 @@
 // Puts a sync together: the client, the shared budget, the database. Knows what a run is made of, not what it does.
 
 import { makeApiClient } from '../api/client.ts';
-import { makeTakeSlot } from '../budget/shared-budget.ts';
+import { makeTakePermit } from '../budget/shared-budget.ts';
 import type { RateLimit } from '../config.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';
@@ -30,8 +30,11 @@ export function makeSync(
   { db, log, lifetime, onProgress }: SyncDeps,
   { url, secret, timeoutMs, concurrency, rateLimit }: SyncProgram,
 ): (resource: ListedResource, how: { mode: SyncMode; acceptDeletes: boolean }) => Promise<RunSummary> {
-  const takeSlot = makeTakeSlot({ db }, { rateLimit, lane: 'reader', requestTimeoutMs: timeoutMs });
-  const api = makeApiClient({ takeSlot, log }, { url, secret, timeoutMs });
+  const takePermit = makeTakePermit(
+    { db, log },
+    { rateLimit, priority: 'reads', requestTimeoutMs: timeoutMs },
+  );
+  const api = makeApiClient({ takePermit, log }, { url, secret, timeoutMs });
   lifetime.onClose(() => api.close());
   return (resource, { mode, acceptDeletes }) =>
     runSync(

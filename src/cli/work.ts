@@ -2,9 +2,8 @@
 
 import type { Command } from 'commander';
 import { makeApiClient } from '../api/client.ts';
-import { makeTakeSlot } from '../budget/shared-budget.ts';
+import { makeTakePermit } from '../budget/shared-budget.ts';
 import { drainConcurrency } from '../commissions/drain-updates.ts';
-import { makeRecordedApi } from '../commissions/recorded-api.ts';
 import { readProgramConfig } from '../config.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import { describeError } from '../errors.ts';
@@ -54,19 +53,22 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   };
   await checkTables();
 
-  const takeSlot = makeTakeSlot({ db }, { rateLimit, lane: 'reader', requestTimeoutMs: timeoutMs });
-  const api = makeApiClient({ takeSlot, log }, { ...program, timeoutMs });
+  const takePermit = makeTakePermit(
+    { db, log },
+    { rateLimit, priority: 'reads', requestTimeoutMs: timeoutMs },
+  );
+  const api = makeApiClient({ takePermit, log }, { ...program, timeoutMs });
   lifetime.onClose(() => api.close());
   const attempts = { most: 1, mostThrottled: 1 };
-  const probeApi = makeApiClient({ takeSlot, log }, { ...program, timeoutMs, attempts });
+  const probeApi = makeApiClient({ takePermit, log }, { ...program, timeoutMs, attempts });
   lifetime.onClose(() => probeApi.close());
 
-  // Payments before pages: a writer goes first, within the same budget.
-  const takeWriterSlot = makeTakeSlot({ db }, { rateLimit, lane: 'writer', requestTimeoutMs: timeoutMs });
-  const writerApi = makeRecordedApi((onRequest) =>
-    makeApiClient({ takeSlot: takeWriterSlot, log, onRequest }, { ...program, timeoutMs }),
+  const takePaymentPermit = makeTakePermit(
+    { db, log },
+    { rateLimit, priority: 'payments', requestTimeoutMs: timeoutMs },
   );
-  lifetime.onClose(() => writerApi.client.close());
+  const writerApi = makeApiClient({ takePermit: takePaymentPermit, log }, { ...program, timeoutMs });
+  lifetime.onClose(() => writerApi.close());
 
   const worker = await startWorker(
     {

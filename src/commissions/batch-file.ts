@@ -16,6 +16,7 @@ export const BATCH_COLUMNS = [
   'expected_paid_at',
   'expected_amount',
   'expected_currency',
+  'even_if_refunded',
   'reason',
   'idempotency_key',
 ] as const;
@@ -26,6 +27,13 @@ const EXPECT_UNPAID = 'unpaid';
 export interface BatchRow {
   readonly line: number;
   readonly request: UpdateRequest;
+  /** Whether the row names its idempotency key itself; else the key is made of what it asks for. */
+  readonly hasOwnKey: boolean;
+}
+
+export interface BatchOptions {
+  /** Every pay is to be paid even where its sale was refunded whole. */
+  readonly evenIfRefunded: boolean;
 }
 
 export interface BatchFile {
@@ -42,7 +50,10 @@ export interface BatchFile {
  * Every row has an idempotency key: its own, or one made of what it asks for. So the same row asks for the same thing
  * once, in whichever file, order or spelling it comes again.
  */
-export function readBatchFile(bytes: Uint8Array): BatchFile {
+export function readBatchFile(
+  bytes: Uint8Array,
+  options: BatchOptions = { evenIfRefunded: false },
+): BatchFile {
   const file = readTableFile(bytes, {
     known: BATCH_COLUMNS,
     required: ['commission_id', 'action'],
@@ -53,10 +64,16 @@ export function readBatchFile(bytes: Uint8Array): BatchFile {
   const rows: BatchRow[] = [];
   for (const line of file.lines) {
     const ofRow: string[] = [];
-    const request = readRow(line, ofRow);
+    const request = readRow(line, options, ofRow);
     problems.push(...ofRow.map((problem) => ({ line: line.line, problem })));
     if (request !== null && ofRow.length === 0 && !badLines.has(line.line)) {
-      rows.push({ line: line.line, request });
+      const ownKey = line.cells.get('idempotency_key');
+      const idempotency_key = ownKey ?? contentKey(request);
+      rows.push({
+        line: line.line,
+        request: { ...request, idempotency_key },
+        hasOwnKey: ownKey !== undefined,
+      });
     }
   }
   const repeats = findRepeats(rows);
@@ -71,7 +88,12 @@ export function readBatchFile(bytes: Uint8Array): BatchFile {
   };
 }
 
-function readRow({ cells }: TableLine, problems: string[]): UpdateRequest | null {
+/** Returns what the row asks for, without its key. */
+function readRow(
+  { cells }: TableLine,
+  { evenIfRefunded }: BatchOptions,
+  problems: string[],
+): UpdateRequest | null {
   const commissionId = readCommissionId(cells.get('commission_id'), problems);
   const action = readAction(cells.get('action'), problems);
   const paidAt = readMoment('paid_at', cells.get('paid_at'), problems);
@@ -83,12 +105,18 @@ function readRow({ cells }: TableLine, problems: string[]): UpdateRequest | null
     : readMoment('expected_paid_at', cells.get('expected_paid_at'), problems, `, or ${EXPECT_UNPAID}`);
   const expectedAmount = readAmount('expected_amount', cells.get('expected_amount'), problems);
   const expectedCurrency = readCurrency('expected_currency', cells.get('expected_currency'), problems);
+  const isRefundForgiven = readFlag('even_if_refunded', cells.get('even_if_refunded'), problems);
+  if (isRefundForgiven && action !== null && action !== 'pay') {
+    problems.push(
+      `even_if_refunded is true with ${action}: leave it blank, a refund holds back nothing but a pay`,
+    );
+  }
   for (const [name, value] of cells) {
     if (!value.isWellFormed() || value.includes('\0'))
       problems.push(`${name} holds a character that cannot be stored`);
   }
   if (commissionId === null || action === null || problems.length > 0) return null;
-  const request = plainRequest({
+  return plainRequest({
     commission_id: commissionId,
     action,
     paid_at: paidAt,
@@ -97,9 +125,9 @@ function readRow({ cells }: TableLine, problems: string[]): UpdateRequest | null
     expected_paid_at: expectedPaidAt,
     expected_amount: expectedAmount,
     expected_currency: expectedCurrency,
+    even_if_refunded: action === 'pay' && (isRefundForgiven || evenIfRefunded),
     reason: cells.get('reason') ?? null,
   });
-  return { ...request, idempotency_key: cells.get('idempotency_key') ?? contentKey(request) };
 }
 
 /** Gives back the key that stands for what the request asks for, whatever its reason. */
@@ -113,6 +141,7 @@ function contentKey(request: UpdateRequest): string {
     request.expected_paid_at,
     request.expected_amount,
     request.expected_currency,
+    request.even_if_refunded,
   ];
   return `row:${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 40)}`;
 }
@@ -159,6 +188,15 @@ export function readCurrency(name: string, text: string | undefined, problems: s
   if (/^[a-z]{3}$/i.test(text)) return text.toUpperCase();
   problems.push(`${name} ${quote(text)} is not a currency code such as USD`);
   return null;
+}
+
+function readFlag(name: string, text: string | undefined, problems: string[]): boolean {
+  const word = text?.toLowerCase() ?? 'false';
+  if (['true', 'yes'].includes(word)) return true;
+  if (!['false', 'no'].includes(word)) {
+    problems.push(`${name} ${quote(text ?? '')} is neither true nor false (yes and no will do as well)`);
+  }
+  return false;
 }
 
 function readAction(text: string | undefined, problems: string[]): Action | null {

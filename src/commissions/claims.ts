@@ -3,7 +3,12 @@
 //
 // Only the oldest pending request of a commission can be claimed, so the requests for one commission apply in the
 // order in which they were asked for, whatever the processes.
+//
+// The database's clock decides when a claim ends. Its writer keeps a moment that lies before that end, by a clock that
+// goes on while the process or the machine is suspended: a writer that was stopped knows, without asking, that its
+// claim may have ended.
 
+import { uptime } from 'node:os';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { ClaimedUpdate } from './update-request.ts';
@@ -15,8 +20,55 @@ export interface Claimer {
   readonly leaseMs: number;
 }
 
-/** Gives back up to `most` requests that are due, oldest first, now claimed. */
-export async function claimUpdates(
+/** What must be left of a claim for a request to leave: its bytes are on their way in far less. */
+const LEAST_LEFT = 0.1;
+
+export interface Claims {
+  /** Returns up to `most` requests that are due, oldest first, now claimed. */
+  claim(most: number): Promise<readonly ClaimedUpdate[]>;
+  /** Lets every claim hold for another lease. */
+  extend(): Promise<void>;
+  /** Returns whether the claim holds, and goes on for long enough to send a request. */
+  hasTimeLeft(id: number): boolean;
+  /** Returns requests untried, so that the next writer need not wait for the leases to end. */
+  release(ids: readonly number[]): Promise<void>;
+  /** Forgets a request that is settled. */
+  forget(id: number): void;
+}
+
+/** Returns the claims of one writer: none yet. */
+export function makeClaims(db: Database, claimer: Claimer): Claims {
+  /** By request: until when the claim surely holds, in seconds of the system's uptime. */
+  const heldUntil = new Map<number, number>();
+  const leaseSeconds = claimer.leaseMs / 1000;
+  // Reckoned from before the question: the database counts from a moment after it.
+  const leaseFromNow = () => uptime() + leaseSeconds;
+  return {
+    async claim(most) {
+      const until = leaseFromNow();
+      const updates = await claimUpdates(db, claimer, most);
+      for (const { id } of updates) heldUntil.set(id, until);
+      return updates;
+    },
+    async extend() {
+      const ids = [...heldUntil.keys()];
+      if (ids.length === 0) return;
+      const until = leaseFromNow();
+      for (const id of await extendClaims(db, claimer, ids)) {
+        // Not one that was settled while this was under way.
+        if (heldUntil.has(id)) heldUntil.set(id, until);
+      }
+    },
+    hasTimeLeft: (id) => (heldUntil.get(id) ?? 0) - uptime() > leaseSeconds * LEAST_LEFT,
+    async release(ids) {
+      for (const id of ids) heldUntil.delete(id);
+      if (ids.length > 0) await releaseClaims(db, claimer, ids);
+    },
+    forget: (id) => void heldUntil.delete(id),
+  };
+}
+
+async function claimUpdates(
   db: Database,
   { name, leaseMs }: Claimer,
   most: number,
@@ -41,28 +93,28 @@ export async function claimUpdates(
     from due where due.id = request.id
     returning request.id, request.commission_id, request.action, request.paid_at, request.due_at,
       request.expected_unpaid, request.expected_paid_at, request.expected_amount, request.expected_currency,
-      request.reason, request.idempotency_key, request.supersede, request.attempts, request.put_sent_at
+      request.reason, request.idempotency_key, request.supersede, request.even_if_refunded, request.attempts,
+      request.put_sent_at
   `.execute(db);
   return rows.toSorted((a, b) => a.id - b.id);
 }
 
-/** Lets the claims hold for another lease. */
-export async function extendClaims(
+/** Returns the requests that are still ours. */
+async function extendClaims(
   db: Database,
   { name, leaseMs }: Claimer,
   ids: readonly number[],
-): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`
+): Promise<readonly number[]> {
+  const { rows } = await sql<{ id: number }>`
     update commission_updates
     set claimed_until = clock_timestamp() + make_interval(secs => ${leaseMs / 1000})
     where id = any(${ids}::bigint[]) and claimed_by = ${name} and state = 'pending'
+    returning id
   `.execute(db);
+  return rows.map(({ id }) => id);
 }
 
-/** Gives the requests back untried, so that the next writer need not wait for the leases to end. */
-export async function releaseClaims(db: Database, { name }: Claimer, ids: readonly number[]): Promise<void> {
-  if (ids.length === 0) return;
+async function releaseClaims(db: Database, { name }: Claimer, ids: readonly number[]): Promise<void> {
   await sql`
     update commission_updates set claimed_by = null, claimed_until = null
     where id = any(${ids}::bigint[]) and claimed_by = ${name} and state = 'pending'

@@ -5,24 +5,35 @@
 //   that is down is asked by one request at a time, more and more seldom, for as long as it takes.
 // * 401 ends the drain. Nothing is lost: what was claimed is pending.
 // * A failure that the program shows nobody else is the request's own: it waits, longer each time, and ends as failed
-//   after MOST_ATTEMPTS.
+//   after MOST_ATTEMPTS. So does a request whose line in the ledger the database refuses; the others overtake it.
+// * A database that is away ends the drain.
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiClient } from '../api/client.ts';
 import type { RateLimit } from '../config.ts';
 import type { Database } from '../db/database.ts';
-import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError, describeError } from '../errors.ts';
+import { isOfTheRow } from '../db/refusal.ts';
+import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { type Claimer, claimUpdates, extendClaims, releaseClaims } from './claims.ts';
+import { makeClaims } from './claims.ts';
 import { makeProgramHealth, type ProgramHealth } from './program-health.ts';
-import { makeUpdateRecorder, type UpdateRecorder } from './record-updates.ts';
-import type { RecordedApi } from './recorded-api.ts';
+import { makeUpdateRecorder, type TryResult, type UpdateRecorder } from './record-updates.ts';
+import {
+  describeRefusedLine,
+  describeUnreadable,
+  FREE,
+  failed,
+  lastErrorOf,
+  type Price,
+  rejected,
+} from './try-price.ts';
 import { type Tried, tryUpdate } from './try-update.ts';
 import type { ClaimedUpdate, EndState } from './update-request.ts';
 
 export interface DrainDeps {
-  readonly api: RecordedApi;
+  readonly api: ApiClient;
   readonly db: Database;
   readonly log: Logger;
 }
@@ -90,14 +101,14 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   const { api, db, log } = deps;
   const { concurrency, onEnd } = options;
   const { leaseMs, firstBackoffMs }: DrainTiming = { ...TIMING, ...options.timing };
-  const claimer: Claimer = { name: `${hostname()}:${process.pid}:${randomUUID()}`, leaseMs };
-  const health: ProgramHealth = makeProgramHealth({ client: api.client });
-  const recorder: UpdateRecorder = makeUpdateRecorder({ db }, claimer.name);
+  const name = `${hostname()}:${process.pid}:${randomUUID()}`;
+  const claims = makeClaims(db, { name, leaseMs });
+  const health: ProgramHealth = makeProgramHealth({ client: api });
+  const recorder: UpdateRecorder = makeUpdateRecorder({ db }, name);
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
 
   const queue: ClaimedUpdate[] = [];
-  const held = new Set<number>();
   const inFlight = new Set<Promise<void>>();
   const ended: Partial<Record<EndState, number>> = {};
   let deferred = 0;
@@ -105,7 +116,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   let isDown = false;
 
   const alive = setInterval(() => {
-    extendClaims(db, claimer, [...held]).catch((error: unknown) => {
+    claims.extend().catch((error: unknown) => {
       // The claim then ends by itself, and whoever takes over reads before it writes.
       log.warn({ err: error }, 'commissions.claims_not_extended');
     });
@@ -129,10 +140,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   }
 
   async function claim(most: number): Promise<void> {
-    for (const update of await claimUpdates(db, claimer, most)) {
-      queue.push(update);
-      held.add(update.id);
-    }
+    queue.push(...(await claims.claim(most)));
   }
 
   function start(update: ClaimedUpdate): void {
@@ -140,28 +148,15 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
       .catch((error: unknown) => stop.abort(error))
       .finally(() => {
         inFlight.delete(work);
-        held.delete(update.id);
+        claims.forget(update.id);
       });
     inFlight.add(work);
   }
 
   async function handle(update: ClaimedUpdate): Promise<void> {
-    const tried = await tryUpdate({ api, recorder, onAnswer }, update, signal);
+    const tried = await attempt(update);
     const cost = await priceOf(update, tried);
-    const end = cost.end;
-    const isOurs = await recorder.settle({
-      updateId: update.id,
-      commissionId: update.commission_id,
-      end,
-      before: tried.before,
-      after: tried.after,
-      mayBeSent: tried.mayBeSent,
-      lastError: lastErrorOf(end, tried.error),
-      attempts: cost.attempts,
-      waitMs: cost.waitMs,
-      calls: tried.calls,
-      observed: tried.observed,
-    });
+    const { isOurs, end } = await settle(update, tried, cost);
     if (cost.fatal !== null) throw cost.fatal;
     if (!isOurs) log.warn({ request: update.id }, 'commissions.claim_lost');
     else if (end === null) deferred += 1;
@@ -170,6 +165,57 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
       log.debug({ request: update.id, commission: update.commission_id, ...end }, 'commissions.update');
       onEnd?.(update, end.state);
     }
+  }
+
+  async function attempt(update: ClaimedUpdate): Promise<Tried> {
+    try {
+      return await tryUpdate({ api, recorder, claims, onAnswer }, update, signal);
+    } catch (error) {
+      // The database refused to announce a PUT, which was not sent then. An earlier one may have been.
+      if (!isOfTheRow(error)) throw error;
+      return { end: null, error, before: null, after: null, mayBeSent: true, calls: [], observed: null };
+    }
+  }
+
+  async function settle(update: ClaimedUpdate, tried: Tried, cost: Price): Promise<Settled> {
+    const result: TryResult = {
+      updateId: update.id,
+      commissionId: update.commission_id,
+      end: cost.end,
+      before: tried.before,
+      after: tried.after,
+      mayBeSent: tried.mayBeSent,
+      lastError: lastErrorOf(cost.end, tried.error),
+      attempts: cost.attempts,
+      waitMs: cost.waitMs,
+      calls: tried.calls,
+      observed: tried.observed,
+    };
+    try {
+      return { isOurs: await recorder.settle(result), end: cost.end };
+    } catch (error) {
+      if (!isOfTheRow(error)) throw error;
+      return await settleRefused(update, result, error);
+    }
+  }
+
+  // The ledger refuses the line: the request waits and says why, and ends as failed in the end. Of what is noted, less
+  // and less is tried; where nothing can be, the claim ends by itself.
+  async function settleRefused(update: ClaimedUpdate, result: TryResult, error: Error): Promise<Settled> {
+    const reason = describeRefusedLine(result.end, error);
+    const cost = ownFailure(update, reason);
+    // What was sent before stays noted: reading then settles whether it arrived.
+    const line = { ...result, ...cost, before: null, after: null, mayBeSent: true, lastError: reason };
+    const bare = { ...line, calls: [], observed: null };
+    for (const less of [line, bare, { ...bare, end: null }]) {
+      try {
+        return { isOurs: await recorder.settle(less), end: less.end };
+      } catch (refusal) {
+        if (!isOfTheRow(refusal)) throw refusal;
+      }
+    }
+    log.error({ request: update.id, reason }, 'commissions.line_refused');
+    return { isOurs: true, end: null };
   }
 
   function onAnswer(): void {
@@ -184,22 +230,26 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
       // A wrong address answers 404 to everything: it is believed only of a program that has answered something.
       if (end !== null && (error === null || health.isProven())) return { ...FREE, end };
       if (error === null) return FREE;
-      if (signal.aborted || !(error instanceof AppError)) return { ...FREE, fatal: error };
-      if (error instanceof ApiUnauthorized) return { ...FREE, fatal: error };
+      const isOwn = error instanceof AppError || isOfTheRow(error);
+      if (signal.aborted || !isOwn || error instanceof ApiUnauthorized) return { ...FREE, fatal: error };
       if (error instanceof ApiThrottled || !(await health.isUp(signal))) return sawOutage(update, error);
       if (end !== null) return { ...FREE, end };
       if (error instanceof ApiRejected) return { ...FREE, end: rejected(error) };
-      const attempts = update.attempts + 1;
-      if (attempts >= MOST_ATTEMPTS) return { ...FREE, attempts: 1, end: failed(attempts, error) };
-      const waitMs = Math.min(LONGEST_BACKOFF_MS, firstBackoffMs * 2 ** update.attempts);
-      log.warn({ request: update.id, attempts, wait_ms: waitMs, reason: error.message }, 'commissions.retry');
-      return { ...FREE, attempts: 1, waitMs };
+      return ownFailure(update, error instanceof AppError ? error.message : describeUnreadable(error));
     } catch (fatal) {
       return { ...FREE, fatal };
     }
   }
 
-  function sawOutage(update: ClaimedUpdate, error: AppError): Price {
+  function ownFailure(update: ClaimedUpdate, reason: string): Price {
+    const attempts = update.attempts + 1;
+    if (attempts >= MOST_ATTEMPTS) return { ...FREE, attempts: 1, end: failed(attempts, reason) };
+    const waitMs = Math.min(LONGEST_BACKOFF_MS, firstBackoffMs * 2 ** update.attempts);
+    log.warn({ request: update.id, attempts, wait_ms: waitMs, reason }, 'commissions.retry');
+    return { ...FREE, attempts: 1, waitMs };
+  }
+
+  function sawOutage(update: ClaimedUpdate, error: Error): Price {
     isDown = true;
     health.noteDown();
     log.warn({ request: update.id, reason: error.message }, 'commissions.program_down');
@@ -225,36 +275,12 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
       stop.abort(new Error('the drain is over'));
       await Promise.all(inFlight);
       clearInterval(alive);
-      await releaseClaims(
-        db,
-        claimer,
-        queue.map(({ id }) => id),
-      );
+      await claims.release(queue.map(({ id }) => id));
     },
   };
 }
 
-/** What a try comes to: an end, or a wait, or the end of the drain. */
-interface Price {
-  readonly end: { readonly state: EndState; readonly outcome: string; readonly note: string | null } | null;
-  readonly attempts: number;
-  readonly waitMs: number;
-  readonly fatal: unknown;
-}
-
-const FREE: Price = { end: null, attempts: 0, waitMs: 0, fatal: null };
-
-function lastErrorOf(end: Price['end'], error: unknown): string | null {
-  if (end !== null && end.state !== 'failed') return null;
-  if (error === null) return end?.outcome ?? null;
-  return error instanceof AppError ? describeError(error) : null;
-}
-
-function failed(attempts: number, error: AppError) {
-  const outcome = `given up after ${attempts} tries, while the program answered others: ${error.message}`;
-  return { state: 'failed', outcome, note: null } as const;
-}
-
-function rejected(error: ApiRejected) {
-  return { state: 'rejected', outcome: [error.message, ...error.details].join('; '), note: null } as const;
+interface Settled {
+  readonly isOurs: boolean;
+  readonly end: Price['end'];
 }

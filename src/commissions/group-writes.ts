@@ -1,16 +1,22 @@
-// Writes what many ask for at the same time in one transaction. Knows waiting, no SQL.
+// Writes what many ask for at the same time in one transaction, and one by one where one of them is refused. Knows
+// waiting, no SQL.
+
+import { isRefusal } from '../db/refusal.ts';
 
 /** Gives back a function that resolves once its item is written, to what `write` gave back for it. */
 export type AddToGroup<Item, Result> = (item: Item) => Promise<Result>;
+
+/** Returns one result per item, in order; all or nothing. */
+export type WriteItems<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
 
 /**
  * Gives back such a function. While one group is being written the next one gathers, so under load a transaction
  * carries many items, and a single item never waits for company.
  *
- * `write` gives back one result per item, in order; where it throws, every item of the group fails with that error.
+ * An item that is refused fails alone; where the database is away, every item of the group fails with that error.
  */
 export function makeGroupWrites<Item, Result>(
-  write: (items: readonly Item[]) => Promise<readonly Result[]>,
+  write: WriteItems<Item, Result>,
   most: number,
 ): AddToGroup<Item, Result> {
   interface Waiting {
@@ -25,14 +31,15 @@ export function makeGroupWrites<Item, Result>(
     isWriting = true;
     while (waiting.length > 0) {
       const group = waiting.splice(0, most);
-      try {
-        const results = await write(group.map(({ item }) => item));
-        group.forEach(({ resolve }, index) => {
-          resolve(results[index] as Result);
-        });
-      } catch (error) {
-        for (const { reject } of group) reject(error);
-      }
+      const written = await writeTogether(
+        write,
+        group.map(({ item }) => item),
+      );
+      group.forEach(({ resolve, reject }, index) => {
+        const result = written[index];
+        if (result?.status === 'fulfilled') resolve(result.value);
+        else reject(result?.reason);
+      });
     }
     isWriting = false;
   }
@@ -43,4 +50,26 @@ export function makeGroupWrites<Item, Result>(
     if (!isWriting) void writeAll();
     return promise;
   };
+}
+
+/**
+ * Returns what became of each item, in order: written in one go, or, where that is refused, one by one, so that only
+ * the item that is to blame fails. A failure that is no refusal is that of every item not written yet.
+ */
+export async function writeTogether<Item, Result>(
+  write: WriteItems<Item, Result>,
+  items: readonly Item[],
+): Promise<PromiseSettledResult<Result>[]> {
+  try {
+    return (await write(items)).map((value) => ({ status: 'fulfilled', value }));
+  } catch (reason) {
+    if (items.length === 1 || !isRefusal(reason)) return items.map(() => ({ status: 'rejected', reason }));
+  }
+  const results: PromiseSettledResult<Result>[] = [];
+  for (const item of items) {
+    const before = results.at(-1);
+    const isLost = before?.status === 'rejected' && !isRefusal(before.reason);
+    results.push(...(isLost ? [before] : await writeTogether(write, [item])));
+  }
+  return results;
 }

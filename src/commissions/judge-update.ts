@@ -4,6 +4,7 @@
 import type { CommissionChange } from '../api/commission-form.ts';
 import type { Commission } from '../contract/commission.ts';
 import { matchInstant, spellInstant } from './instants.ts';
+import { describeRefund } from './refunded-sale.ts';
 import type { CommissionValues, EndState, UpdateRequest } from './update-request.ts';
 
 /** An end, with its reason in words. */
@@ -14,7 +15,14 @@ export interface Ending {
   readonly note: string | null;
 }
 
-export type Verdict = Ending | { readonly kind: 'write'; readonly change: CommissionChange };
+export type Verdict =
+  | Ending
+  | {
+      readonly kind: 'write';
+      readonly change: CommissionChange;
+      /** What else is worth knowing beforehand. */
+      readonly note: string | null;
+    };
 
 /**
  * Gives back what is to be done: write, or end here. `mayBeSent` tells that an earlier PUT for this request may have
@@ -24,7 +32,11 @@ export type Verdict = Ending | { readonly kind: 'write'; readonly change: Commis
 export function judgeUpdate(request: UpdateRequest, live: Commission, mayBeSent: boolean): Verdict {
   const held = isHeld(request, live);
   if (mayBeSent && held !== 'different') {
-    return end('applied', describeAsk(request), joinNotes([LOST_ANSWER, noteCut(request, live)]));
+    return end(
+      'applied',
+      describeAsk(request),
+      joinNotes([LOST_ANSWER, noteCut(request, live), noteRefund(request, live)]),
+    );
   }
   const failures = unmetExpectations(request, live);
   if (failures.length > 0) {
@@ -42,16 +54,24 @@ export function judgeUpdate(request: UpdateRequest, live: Commission, mayBeSent:
     return end(
       'unchanged',
       `${describeHeld(request, live)} already: nothing was sent`,
-      noteCut(request, live),
+      joinNotes([noteCut(request, live), noteRefund(request, live)]),
     );
   }
-  return { kind: 'write', change: changeOf(request) };
+  const refund = noteRefund(request, live);
+  if (refund !== null && !request.even_if_refunded) {
+    return end('conflict', `${refund}: nothing was sent`, PAY_ANYWAY);
+  }
+  return { kind: 'write', change: changeOf(request), note: refund };
 }
 
 /** Gives back how the request ends after the program's answer to its PUT. */
 export function judgeAnswer(request: UpdateRequest, answer: Commission): Ending {
   if (isHeld(request, answer) !== 'different') {
-    return end('applied', describeAsk(request), noteCut(request, answer));
+    return end(
+      'applied',
+      describeAsk(request),
+      joinNotes([noteCut(request, answer), noteRefund(request, answer)]),
+    );
   }
   return end(
     'failed',
@@ -77,6 +97,9 @@ export function valuesOf(commission: Commission): CommissionValues {
 const LOST_ANSWER = 'the answer to the change was lost; reading the commission showed that it had arrived';
 const HELD_ANYWAY =
   'the commission holds what was asked for all the same: make sure that it was not paid twice';
+
+const PAY_ANYWAY =
+  'to pay it all the same, ask anew with even_if_refunded (--even-if-refunded at the command line)';
 
 function end(state: EndState, outcome: string, note: string | null): Ending {
   return { kind: 'end', state, outcome, note };
@@ -145,6 +168,11 @@ function noteCut(request: UpdateRequest, live: Commission): string | null {
   return `the program keeps ${spellInstant(held)}: it cut the fraction of the second`;
 }
 
-function joinNotes(notes: readonly (string | null)[]): string {
-  return notes.filter((note) => note !== null).join('; ');
+function noteRefund(request: UpdateRequest, live: Commission): string | null {
+  return request.action === 'pay' ? describeRefund(live) : null;
+}
+
+function joinNotes(notes: readonly (string | null)[]): string | null {
+  const said = notes.filter((note) => note !== null);
+  return said.length === 0 ? null : said.join('; ');
 }

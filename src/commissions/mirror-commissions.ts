@@ -7,6 +7,7 @@ import type { Commission } from '../contract/commission.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { loadBatch } from '../mirror/load-batch.ts';
 import { readPages } from '../mirror/read-page.ts';
+import { recordRejections } from '../mirror/rejected-records.ts';
 
 /**
  * One commission as the program answered it. A read is as old as its question, a write as young as its answer: a read
@@ -26,6 +27,34 @@ export async function mirrorCommissions(
   const pages = observed.map(({ commission, observedAt }) => ({ observedAt, records: [commission] }));
   const read = readPages({ cache: null, drift: null }, 'commissions', pages);
   await loadBatch(trx, { run: null, resource: 'commissions', pages: [read] });
+}
+
+/**
+ * Notes that the mirror could not hold the commission. Said once: as long as the reason stays the same, a commission
+ * that is read every hour makes no further line. `isWhole` false keeps of the record only its own plain fields.
+ */
+export async function rejectCommission(
+  trx: DatabaseTransaction,
+  { commission, observedAt }: ObservedCommission,
+  { reason, isWhole }: { reason: string; isWhole: boolean },
+): Promise<void> {
+  const { rows } = await sql<{ is_known: boolean }>`
+    select exists (
+      select from rejected_records
+      where run_id is null and resource = 'commissions'
+        and coalesce(record_id, md5(payload::text)) = ${commission.id} and reason = ${reason}
+    ) as is_known
+  `.execute(trx);
+  if (rows[0]?.is_known === true) return;
+  const payload = isWhole ? commission : plainFields(commission);
+  const rejection = { id: commission.id, reason, payload, observedAt };
+  await recordRejections(trx, { runId: null, resource: 'commissions' }, [rejection]);
+}
+
+function plainFields(record: object): object {
+  return Object.fromEntries(
+    Object.entries(record).filter(([, value]) => value === null || typeof value !== 'object'),
+  );
 }
 
 /** Marks the commissions that the program no longer has; what the mirror never had stays unknown. */

@@ -36,7 +36,7 @@ export function previewUpdates(
     if (verdict.kind === 'end') {
       return { request, would: verdict.state, outcome: verdict.outcome, note: verdict.note, live };
     }
-    return { request, would: 'change', outcome: describeChange(request, read), note: null, live };
+    return { request, would: 'change', outcome: describeChange(request, read), note: verdict.note, live };
   });
 }
 

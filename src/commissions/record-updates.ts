@@ -3,14 +3,26 @@
 //
 // Everything here holds only while the claim does: a writer that was frozen for longer than its lease finds its
 // request taken over, sends nothing and overwrites nothing.
+//
+// One request's trouble is its own: a group that the database refuses is written one by one, and what the mirror cannot
+// hold does not keep an update from being settled as what it is (see keep-observed.ts).
 
 import { sql } from 'kysely';
+import type { RequestEvent } from '../api/attempt-request.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
 import { type AddToGroup, makeGroupWrites } from './group-writes.ts';
-import { markCommissionsDeleted, mirrorCommissions, type ObservedCommission } from './mirror-commissions.ts';
-import type { SentRequest } from './recorded-api.ts';
+import { type Keeping, keepObserved, MIRRORED, writeWhatCanBeKept } from './keep-observed.ts';
+import type { ObservedCommission } from './mirror-commissions.ts';
 import { trackObserved } from './tracked-commissions.ts';
 import type { CommissionValues, EndState } from './update-request.ts';
+
+/** One HTTP request that was made, with the moment by this process's `performance.now()`. */
+export interface SentRequest extends RequestEvent {
+  readonly endedAtMs: number;
+  /** The line that announced it; null for a GET. */
+  readonly intentId: number | null;
+}
 
 /** One call of the program for a request: every HTTP request that it took, and how it ended. */
 export interface RecordedCall {
@@ -20,8 +32,8 @@ export interface RecordedCall {
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly form: string | null;
   readonly received: CommissionValues | null;
-  /** The line that announced the PUT; null for a GET. */
-  readonly intentId: number | null;
+  /** The lines that announced a PUT, whether or not it was sent; none for a GET. */
+  readonly announced: readonly number[];
 }
 
 /** How one try ended. `end` is null where the request stays pending. */
@@ -51,33 +63,35 @@ export interface Intent {
 export interface UpdateRecorder {
   /** Gives back the number of the attempt's line; null where the claim is lost, and nothing may be sent. */
   readonly intend: AddToGroup<Intent, number | null>;
-  /** Gives back whether the claim still held; where not, only the requests that were sent are noted. */
+  /**
+   * Gives back whether the claim still held; where not, only the requests that were sent are noted.
+   *
+   * Throws: the database's errors, those of the result itself where the ledger refuses it.
+   */
   readonly settle: AddToGroup<TryResult, boolean>;
 }
 
 /** A group is one transaction; mirroring more would make it a large load, which waits for all others. */
 const LARGEST_GROUP = 20;
 
-/** A load beside another process's may be asked to step back (a deadlock, a key inserted meanwhile). */
-const SETTLE_TRIES = 3;
-const STEP_BACK = new Set(['40001', '40P01', '23505']);
-
 /** Gives back the recorder of one writer. */
 export function makeUpdateRecorder(deps: { db: Database }, claimedBy: string): UpdateRecorder {
   const { db } = deps;
   return {
     intend: makeGroupWrites((intents) => writeIntents(db, claimedBy, intents), LARGEST_GROUP),
-    settle: makeGroupWrites(async (results) => {
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await db.transaction().execute((trx) => writeResults(trx, claimedBy, results));
-        } catch (error) {
-          const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-          if (attempt >= SETTLE_TRIES || !STEP_BACK.has(code)) throw error;
-        }
-      }
-    }, LARGEST_GROUP),
+    settle: makeGroupWrites((results) => settleResults(db, claimedBy, results), LARGEST_GROUP),
   };
+}
+
+async function settleResults(
+  db: Database,
+  claimedBy: string,
+  results: readonly TryResult[],
+): Promise<readonly boolean[]> {
+  const write = (keeping: Keeping) => transact(db, (trx) => writeResults(trx, claimedBy, results, keeping));
+  // What several results hold is only written as it is: refused, each of them comes back alone.
+  const isKept = results.some(({ observed, end }) => observed !== null || end?.state === 'not_found');
+  return results.length > 1 || !isKept ? await write(MIRRORED) : await writeWhatCanBeKept(write);
 }
 
 async function writeIntents(
@@ -109,12 +123,13 @@ async function writeResults(
   trx: DatabaseTransaction,
   claimedBy: string,
   results: readonly TryResult[],
+  keeping: Keeping,
 ): Promise<boolean[]> {
   const input = results.map((result) => ({
     id: result.updateId,
     state: result.end?.state ?? 'pending',
     outcome: result.end?.outcome ?? null,
-    note: result.end?.note ?? null,
+    note: result.end === null ? null : noteKeeping(result.end.note, result.observed, keeping),
     before: result.before,
     after: result.after,
     last_error: result.lastError,
@@ -141,21 +156,31 @@ async function writeResults(
     returning request.id
   `.execute(trx);
   await writeAttempts(trx, results);
-  await mirrorCommissions(
-    trx,
-    results.flatMap(({ observed }) => (observed === null ? [] : [observed])),
-  );
-  // What was changed once stays worth a look.
-  await trackObserved(
-    trx,
-    results.flatMap(({ observed, commissionId }) => (observed === null ? [] : [commissionId])),
-  );
-  await markCommissionsDeleted(
-    trx,
-    results.filter(({ end }) => end?.state === 'not_found').map(({ commissionId }) => commissionId),
-  );
+  const observed = results.flatMap((result) => (result.observed === null ? [] : [result.observed]));
+  const gone = results
+    .filter(({ end }) => end?.state === 'not_found')
+    .map(({ commissionId }) => commissionId);
+  await keepObserved(trx, { observed, gone }, keeping);
+  // What was changed once stays worth a look, all the more where the mirror could not hold it.
+  if (keeping.as !== 'nothing') {
+    await trackObserved(
+      trx,
+      results.flatMap((result) => (result.observed === null ? [] : [result.commissionId])),
+    );
+  }
   const settled = new Set(rows.map(({ id }) => id));
   return results.map(({ updateId }) => settled.has(updateId));
+}
+
+function noteKeeping(
+  note: string | null,
+  observed: ObservedCommission | null,
+  keeping: Keeping,
+): string | null {
+  if (keeping.as === 'mirrored') return note;
+  const where = keeping.as === 'nothing' || observed === null ? '' : ' (see rejected_records)';
+  const refused = `the mirror could not take over what the program answered${where}: ${keeping.reason}`;
+  return note === null ? refused : `${note}; ${refused}`;
 }
 
 interface AttemptLine {
@@ -202,35 +227,34 @@ const REPEATED = 'repeated at once';
 
 function linesOf(updateId: number, call: RecordedCall): AttemptLine[] {
   const nowMs = performance.now();
-  const lines = call.sent.map((sent, index): AttemptLine => {
+  const common = { update_id: updateId, method: call.method, sent: call.form };
+  const sent = call.sent.map((request, index): AttemptLine => {
     const isLast = index === call.sent.length - 1;
     return {
-      intent_id: index === 0 ? call.intentId : null,
-      update_id: updateId,
-      method: call.method,
-      ago_ms: nowMs - sent.endedAtMs + sent.durationMs,
-      duration_ms: sent.durationMs,
-      status: sent.status,
+      ...common,
+      intent_id: request.intentId,
+      ago_ms: nowMs - request.endedAtMs + request.durationMs,
+      duration_ms: request.durationMs,
+      status: request.status,
       error_code: isLast ? (call.error?.code ?? null) : null,
       error: isLast ? (call.error?.message ?? null) : REPEATED,
-      sent: call.form,
       received: isLast ? call.received : null,
     };
   });
-  if (lines.length > 0 || call.intentId === null) return lines;
+  const left = new Set(call.sent.map(({ intentId }) => intentId));
+  const unsent = call.announced.filter((id) => !left.has(id));
   return [
-    {
-      intent_id: call.intentId,
-      update_id: updateId,
-      method: call.method,
+    ...sent,
+    ...unsent.map((id) => ({
+      ...common,
+      intent_id: id,
       ago_ms: 0,
       duration_ms: 0,
       status: null,
       error_code: call.error?.code ?? null,
       error: call.error === null ? NEVER_SENT : `${NEVER_SENT}: ${call.error.message}`,
-      sent: call.form,
       received: null,
-    },
+    })),
   ];
 }
 

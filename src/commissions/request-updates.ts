@@ -3,6 +3,7 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
 import { Busy } from '../errors.ts';
 import type { UpdateRequest, UpdateState } from './update-request.ts';
 
@@ -43,8 +44,8 @@ export async function requestUpdates(
   requests: readonly UpdateRequest[],
   options: RequestOptions,
 ): Promise<RequestedUpdate[]> {
-  const requested: RequestedUpdate[] = [];
-  await deps.db.transaction().execute(async (trx) => {
+  return transact(deps.db, async (trx) => {
+    const requested: RequestedUpdate[] = [];
     await sql`select set_config('lock_timeout', ${LONGEST_TURN}, true)`.execute(trx);
     // The trigger takes this lock too; taken beforehand, what others asked for until then is visible below.
     await sql`select pg_advisory_xact_lock(
@@ -58,8 +59,8 @@ export async function requestUpdates(
       const { rows } = await insertAndRead(slice, options).execute(trx);
       requested.push(...rows);
     }
+    return requested;
   });
-  return requested;
 }
 
 /** Gives back the earlier request of each key that has one: asking again under it does nothing. */
@@ -80,16 +81,16 @@ function insertAndRead(slice: readonly (UpdateRequest & { place: number })[], op
       select * from jsonb_to_recordset(${JSON.stringify(slice)}::jsonb) as input (
         place integer, commission_id text, action text, paid_at timestamptz, due_at timestamptz,
         expected_unpaid boolean, expected_paid_at timestamptz, expected_amount bigint, expected_currency text,
-        reason text, idempotency_key text, supersede boolean
+        reason text, idempotency_key text, supersede boolean, even_if_refunded boolean
       )
     ), inserted as (
       insert into commission_updates (
         batch_id, commission_id, action, paid_at, due_at, expected_unpaid, expected_paid_at, expected_amount,
-        expected_currency, reason, requested_by, idempotency_key, supersede
+        expected_currency, reason, requested_by, idempotency_key, supersede, even_if_refunded
       )
       select ${options.batchId}, commission_id, action, paid_at, due_at, expected_unpaid, expected_paid_at,
              expected_amount, expected_currency, reason, coalesce(${options.requestedBy}::text, current_user),
-             idempotency_key, supersede
+             idempotency_key, supersede, even_if_refunded
       from input order by place
       returning id, state, batch_id, idempotency_key
     ), keyless_input as (

@@ -79,11 +79,14 @@ function readJsonLines(text: string, columns: Columns): TableFile {
       const name = columnName(key);
       if (!columns.known.includes(name)) {
         if (!columns.othersAllowed) problems.push({ line, problem: unknownColumn(key, columns) });
-      } else if (typeof value === 'string' || typeof value === 'number') {
+      } else if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
         const cell = String(value).trim();
         if (cell !== '') cells.set(name, cell);
       } else if (value !== null) {
-        problems.push({ line, problem: `${name} must be a text or a number, not ${JSON.stringify(value)}` });
+        problems.push({
+          line,
+          problem: `${name} must be a text or a number (or true or false), not ${JSON.stringify(value)}`,
+        });
       }
     }
     lines.push({ line, cells });

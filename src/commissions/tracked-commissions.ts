@@ -4,16 +4,21 @@
 import { sql } from 'kysely';
 import type { ApiClient } from '../api/client.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
-import { ApiRejected, ApiUnauthorized, AppError } from '../errors.ts';
+import { isOfTheRow, isRefusal } from '../db/refusal.ts';
+import { transact } from '../db/transact.ts';
+import { ApiRejected, ApiUnauthorized, AppError, describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { writeTogether } from './group-writes.ts';
+import { type Keeping, keepObserved, MIRRORED, writeWhatCanBeKept } from './keep-observed.ts';
 import { mapInOrder } from './map-in-order.ts';
-import { markCommissionsDeleted, mirrorCommissions, type ObservedCommission } from './mirror-commissions.ts';
+import type { ObservedCommission } from './mirror-commissions.ts';
 import { pollInterval, retryInterval } from './poll-schedule.ts';
 import { makeProgramHealth, type ProgramHealth } from './program-health.ts';
 
 export interface PollSummary {
   readonly polled: number;
   readonly gone: number;
+  /** Not answered, or answered with what the mirror cannot hold. */
   readonly failed: number;
 }
 
@@ -69,13 +74,12 @@ export async function pollTracked(
     const ids = await claimDue(db);
     if (ids.length === 0) return sum;
     const answers = await askForAll({ client, health }, ids, { concurrency, signal });
-    for (const { id, error } of answers) {
-      if (error !== null) log.warn({ commission: id, reason: error }, 'commissions.poll');
-    }
-    await db.transaction().execute((trx) => note(trx, answers));
-    for (const answer of answers) {
-      if (answer.error !== null) sum.failed += 1;
-      else if (isGone(answer)) sum.gone += 1;
+    for (const answer of await noteAnswers(db, answers)) {
+      const { id, error } = answer;
+      if (error !== null) {
+        sum.failed += 1;
+        log.warn({ commission: id, reason: error }, 'commissions.poll');
+      } else if (isGone(answer)) sum.gone += 1;
       else sum.polled += 1;
     }
     // Nothing but failures: the program is down, and asking for the rest would only cost budget.
@@ -135,33 +139,69 @@ async function ask({ client, health }: PollDeps, id: string, signal: AbortSignal
     return { id, observed: { commission, observedAt: askedAt }, error: null };
   } catch (error) {
     if (error instanceof ApiRejected && error.status === 404) return { id, observed: null, error: null };
-    if (!(error instanceof AppError) || error instanceof ApiUnauthorized) throw error;
+    const isItsOwn = error instanceof AppError || isOfTheRow(error);
+    if (!isItsOwn || error instanceof ApiUnauthorized) throw error;
     // No column holds a NUL or half of a surrogate pair, and the program's own words may.
     return { id, observed: null, error: error.message.replaceAll('\0', '').toWellFormed() };
   }
 }
 
-async function note(trx: DatabaseTransaction, answers: readonly Answer[]): Promise<void> {
-  await mirrorCommissions(
+/** Returns the answers as they were noted: one that the mirror cannot hold is an error, and costs the others nothing. */
+async function noteAnswers(db: Database, answers: readonly Answer[]): Promise<Answer[]> {
+  const noted = await writeTogether((items: readonly Answer[]) => {
+    const write = (keeping: Keeping) => transact(db, (trx) => note(trx, items, keeping));
+    return items.length > 1 ? write(MIRRORED) : writeWhatCanBeKept(write);
+  }, answers);
+  return noted.map((result, index) => {
+    if (result.status === 'fulfilled') return result.value;
+    const answer = answers[index];
+    if (answer === undefined || !isRefusal(result.reason)) throw result.reason;
+    // Not even that could be noted: it stays claimed for a while, and comes again after the others.
+    return { ...answer, error: describeError(result.reason) };
+  });
+}
+
+async function note(
+  trx: DatabaseTransaction,
+  asked: readonly Answer[],
+  keeping: Keeping,
+): Promise<readonly Answer[]> {
+  await keepObserved(
     trx,
-    answers.flatMap(({ observed }) => (observed === null ? [] : [observed])),
+    {
+      observed: asked.flatMap(({ observed }) => (observed === null ? [] : [observed])),
+      gone: asked.filter(isGone).map(({ id }) => id),
+    },
+    keeping,
   );
-  await markCommissionsDeleted(
-    trx,
-    answers.filter(isGone).map(({ id }) => id),
-  );
-  const input = answers.map((answer) => ({ id: answer.id, error: answer.error, is_gone: isGone(answer) }));
+  const answers =
+    keeping.as === 'mirrored'
+      ? asked
+      : asked.map((answer) => ({ ...answer, error: answer.error ?? describeRefusal(keeping.reason) }));
+  const input = answers.map((answer, index) => ({
+    id: answer.id,
+    error: answer.error,
+    was_answered: asked[index]?.error === null,
+    is_gone: isGone(answer),
+  }));
   await sql`
     update tracked_commissions tracked
     set last_error = input.error,
-        last_polled_at = case when input.error is null then clock_timestamp() else tracked.last_polled_at end,
+        last_polled_at = case when input.was_answered then clock_timestamp() else tracked.last_polled_at end,
         next_poll_at = case
           when input.is_gone then null
           when input.error is not null then clock_timestamp() + ${retryInterval()}
           else clock_timestamp() + ${pollInterval()}
         end
-    from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as input (id text, error text, is_gone boolean)
+    from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as input (
+      id text, error text, was_answered boolean, is_gone boolean
+    )
     left join commissions commission on commission.id = input.id
     where tracked.commission_id = input.id
   `.execute(trx);
+  return answers;
+}
+
+function describeRefusal(reason: string): string {
+  return `answered, but the mirror could not take it over: ${reason}`;
 }

@@ -5,18 +5,19 @@
 // PUT then wins. The time between the two is kept as short as the budget lets it be.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiClient, ReadCommission } from '../api/client.ts';
+import type { ApiClient, CallOptions, ReadCommission } from '../api/client.ts';
 import { type CommissionChange, commissionForm } from '../api/commission-form.ts';
 import { ApiRejected, AppError, describeError, WriteOutcomeUnknown } from '../errors.ts';
+import type { Claims } from './claims.ts';
 import { type Ending, judgeAnswer, judgeUpdate, valuesOf } from './judge-update.ts';
 import type { ObservedCommission } from './mirror-commissions.ts';
-import type { RecordedCall, UpdateRecorder } from './record-updates.ts';
-import type { RecordedApi, SentRequest } from './recorded-api.ts';
+import type { RecordedCall, SentRequest, UpdateRecorder } from './record-updates.ts';
 import type { ClaimedUpdate, CommissionValues } from './update-request.ts';
 
 export interface TryDeps {
-  readonly api: RecordedApi;
+  readonly api: ApiClient;
   readonly recorder: Pick<UpdateRecorder, 'intend'>;
+  readonly claims: Pick<Claims, 'hasTimeLeft'>;
   /** Called whenever the program answered with a commission. */
   readonly onAnswer: () => void;
 }
@@ -54,8 +55,8 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signal: Ab
     observed: null,
   };
   for (let puts = 1; ; puts += 1) {
-    const read = await call(deps.api, 'GET', calls, null, (client) =>
-      client.getCommission(update.commission_id, { signal }),
+    const read = await call({ method: 'GET', form: null, signal }, calls, (options) =>
+      deps.api.getCommission(update.commission_id, options),
     );
     if (!read.isAnswered) return { ...tried, ...rejection(read.error, signal) };
     deps.onAnswer();
@@ -70,7 +71,7 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signal: Ab
     }
 
     const put = await send(deps, update, verdict.change, valuesOf(live), calls, signal);
-    if (put === null) return tried;
+    if (!put.isAnswered && put.error === CLAIM_LOST) return tried;
     tried = { ...tried, before: valuesOf(live), mayBeSent: tried.mayBeSent || put.mayBeApplied };
     if (put.isAnswered) {
       deps.onAnswer();
@@ -116,33 +117,46 @@ type Called =
   | { readonly isAnswered: true; readonly answer: ReadCommission; readonly mayBeApplied: false }
   | { readonly isAnswered: false; readonly error: unknown; readonly mayBeApplied: boolean };
 
+/** Ends a call before anything is sent; never seen outside of this file. */
+const CLAIM_LOST = new Error('the claim was lost');
+
+// The PUT is announced once it has its permit, in the same statement that sees whether the claim still holds: nothing
+// but the sending follows, and that asks the writer's own clock once more.
 async function send(
-  { api, recorder }: TryDeps,
+  { api, recorder, claims }: TryDeps,
   update: ClaimedUpdate,
   change: CommissionChange,
   before: CommissionValues,
   calls: RecordedCall[],
   signal: AbortSignal,
-): Promise<Called | null> {
+): Promise<Called> {
   const form = commissionForm(change);
-  const intentId = await recorder.intend({ updateId: update.id, before, form });
-  if (intentId === null) return null;
-  return call(api, 'PUT', calls, { intentId, form }, (client) =>
-    client.putCommission(update.commission_id, change, { signal }),
+  return call({ method: 'PUT', form, signal }, calls, (options, announced) =>
+    api.putCommission(update.commission_id, change, {
+      ...options,
+      async beforeSend() {
+        const intentId = await recorder.intend({ updateId: update.id, before, form });
+        if (intentId === null) throw CLAIM_LOST;
+        announced.push(intentId);
+        return () => claims.hasTimeLeft(update.id);
+      },
+    }),
   );
 }
 
 async function call(
-  api: RecordedApi,
-  method: 'GET' | 'PUT',
+  { method, form, signal }: { method: 'GET' | 'PUT'; form: string | null; signal: AbortSignal },
   calls: RecordedCall[],
-  put: { readonly intentId: number; readonly form: string } | null,
-  request: (client: ApiClient) => Promise<ReadCommission>,
+  request: (options: CallOptions, announced: number[]) => Promise<ReadCommission>,
 ): Promise<Called> {
   const sent: SentRequest[] = [];
-  const common = { method, sent, form: put?.form ?? null, intentId: put?.intentId ?? null };
+  const announced: number[] = [];
+  const common = { method, sent, form, announced };
+  const onRequest: CallOptions['onRequest'] = (event) => {
+    sent.push({ ...event, endedAtMs: performance.now(), intentId: announced.at(-1) ?? null });
+  };
   try {
-    const answer = await api.record(sent, request);
+    const answer = await request({ signal, onRequest }, announced);
     calls.push({ ...common, error: null, received: valuesOf(answer.commission) });
     return { isAnswered: true, answer, mayBeApplied: false };
   } catch (error) {

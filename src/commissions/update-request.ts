@@ -39,6 +39,8 @@ export interface UpdateRequest {
   readonly reason: string | null;
   readonly idempotency_key: string | null;
   readonly supersede: boolean;
+  /** Of a pay: a sale that was refunded whole does not keep it from being paid. */
+  readonly even_if_refunded: boolean;
 }
 
 /** A request as the writer works on it. */
@@ -73,6 +75,7 @@ export function plainRequest(
     reason: null,
     idempotency_key: null,
     supersede: false,
+    even_if_refunded: false,
     ...request,
   };
 }

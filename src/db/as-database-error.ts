@@ -3,8 +3,11 @@
 import { DatabaseError } from 'pg';
 import { AppError, DatabaseUnreachable } from '../errors.ts';
 
-/** SQLSTATE classes and codes of a server that went away, is not up yet, or has no connection left. */
-const LOST_STATES = /^(08...|57P0[1235]|53300)$/;
+/**
+ * SQLSTATE classes and codes of a server that went away, is not up yet, has no connection left, or closed the
+ * connection of a process that was stopped in the middle of a transaction.
+ */
+const LOST_STATES = /^(08...|57P0[1235]|53300|25P03)$/;
 const LOST_SOCKETS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

@@ -9,6 +9,12 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** A machine that lost its power gives up its locks after a minute, not after the system's two hours. */
 const KEEPALIVE = ['tcp_keepalives_idle=30', 'tcp_keepalives_interval=10', 'tcp_keepalives_count=3'];
 
+/**
+ * A process that is stopped in the middle of a transaction (Ctrl-Z, a suspended container) keeps its locks for this
+ * long; then the server closes its connection. Between two statements a living process needs milliseconds.
+ */
+export const IDLE_IN_TRANSACTION = 'idle_in_transaction_session_timeout=5s';
+
 export interface PoolSettings {
   readonly url: string;
   /** Comes validated from the configuration: a plain lower-case name. */
@@ -50,7 +56,7 @@ export function makePool({ log }: { log: Logger }, settings: PoolSettings): Pool
 // pg lets the address's own options win over ours, so they are joined in the address itself.
 function withStartupOptions(url: string, schema: string): string {
   const address = new URL(url);
-  const ours = [`search_path=${schema}`, 'timezone=UTC', ...KEEPALIVE]
+  const ours = [`search_path=${schema}`, 'timezone=UTC', IDLE_IN_TRANSACTION, ...KEEPALIVE]
     .map((setting) => `-c ${setting}`)
     .join(' ');
   const given = address.searchParams.get('options');

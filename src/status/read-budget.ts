@@ -1,4 +1,4 @@
-// How much of the account's request budget is used, as the shared budget keeps it. Reads, and takes no slot.
+// How much of the account's request budget is used, as the shared budget keeps it. Reads, and takes no permit.
 
 import { sql } from 'kysely';
 import type { Instant } from '../api/slot.ts';
@@ -9,7 +9,7 @@ export interface BudgetStatus {
   readonly used_requests: number;
   /** Requests that somebody else must have made, by what the program says remains. */
   readonly foreign_requests: number;
-  /** What the program's answers name; null where they name nothing. */
+  /** The limit that the program's answers name, where it is lower than the configured one; null otherwise. */
   readonly limit_requests: number | null;
   /** Nobody sends a request before; null where nothing is paused. */
   readonly paused_until: Instant | null;
@@ -21,9 +21,9 @@ export interface BudgetStatus {
 export async function readBudget(db: Database): Promise<BudgetStatus> {
   const { rows } = await sql<BudgetStatus>`
     select
-      (select count(*) from request_slots where expires_at > clock_timestamp()) as used_requests,
+      (select count(*) from request_permits where expires_at > clock_timestamp()) as used_requests,
       case when foreign_until > clock_timestamp() then foreign_requests else 0 end as foreign_requests,
-      limit_requests,
+      case when limit_until > clock_timestamp() then limit_requests end as limit_requests,
       case when paused_until > clock_timestamp() then paused_until end as paused_until,
       last_throttled_at
     from request_budget

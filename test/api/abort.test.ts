@@ -1,8 +1,8 @@
-// An abort ends every call at every stage with the caller's own reason, and never costs a slot or an attempt.
+// An abort ends every call at every stage with the caller's own reason, and never costs a permit or an attempt.
 
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { TakeSlot } from '../../src/api/slot.ts';
+import type { TakePermit } from '../../src/api/permit.ts';
 import { failureOf, makeClient } from './make-client.ts';
 import { rawAnswer, startRawProgram } from './raw-program.ts';
 
@@ -27,47 +27,47 @@ function put(api: Api, signal: AbortSignal) {
 describe.each(CALLS)('$what that is aborted', ({ call }) => {
   const reason = { why: 'shutting down' };
 
-  it('before it began takes no slot and sends nothing', async () => {
+  it('before it began takes no permit and sends nothing', async () => {
     const program = await startRawProgram((socket) => socket.destroy());
-    const { api, slots } = makeClient({ url: program.url });
+    const { api, permits } = makeClient({ url: program.url });
     expect(await failureOf(call(api, AbortSignal.abort(reason)))).toBe(reason);
-    expect(slots.granted()).toBe(0);
+    expect(permits.granted()).toBe(0);
     expect(program.requests).toHaveLength(0);
   });
 
-  it('while it waits for a slot sends nothing', async () => {
+  it('while it waits for a permit sends nothing', async () => {
     const program = await startRawProgram((socket) => socket.destroy());
     const controller = new AbortController();
-    const takeSlot: TakeSlot = async (signal) => {
+    const takePermit: TakePermit = async (signal) => {
       if (signal === undefined) throw new Error('the signal was not passed on');
       const aborted = once(signal, 'abort');
       controller.abort(reason);
       await aborted;
       throw new Error('the budget’s own words for an abort');
     };
-    const { api } = makeClient({ url: program.url }, takeSlot);
+    const { api } = makeClient({ url: program.url }, takePermit);
     expect(await failureOf(call(api, controller.signal))).toBe(reason);
     expect(program.requests).toHaveLength(0);
   });
 
-  it('as the slot is granted gives it back and sends nothing', async () => {
+  it('as the permit is granted gives it back and sends nothing', async () => {
     const program = await startRawProgram((socket) => socket.destroy());
     const controller = new AbortController();
-    const { slots } = makeClient({ url: program.url });
+    const { permits } = makeClient({ url: program.url });
     const { api } = makeClient({ url: program.url }, async () => {
-      const slot = await slots.takeSlot();
+      const permit = await permits.takePermit();
       controller.abort(reason);
-      return slot;
+      return permit;
     });
     expect(await failureOf(call(api, controller.signal))).toBe(reason);
-    expect(slots.released).toEqual([null]);
+    expect(permits.returned).toEqual([null]);
     expect(program.requests).toHaveLength(0);
   });
 
   it.each([
     { stage: 'the answer', head: '' },
     { stage: 'the rest of the body', head: rawAnswer('200 OK', '{', { 'content-length': '100' }) },
-  ])('while it waits for $stage cuts the connection and gives the slot back', async ({ head }) => {
+  ])('while it waits for $stage cuts the connection and gives the permit back', async ({ head }) => {
     const cut = Promise.withResolvers<void>();
     const program = await startRawProgram((socket) => {
       socket.on('close', () => cut.resolve());
@@ -75,11 +75,11 @@ describe.each(CALLS)('$what that is aborted', ({ call }) => {
       else socket.write(head, () => setImmediate(() => controller.abort(reason)));
     });
     const controller = new AbortController();
-    const { api, slots, waitsMs, events } = makeClient({ url: program.url });
+    const { api, permits, waitsMs, events } = makeClient({ url: program.url });
     expect(await failureOf(call(api, controller.signal))).toBe(reason);
     await cut.promise;
     expect(program.requests).toHaveLength(1);
-    expect(slots.released).toEqual([null]);
+    expect(permits.returned).toEqual([null]);
     expect(events).toMatchObject([{ status: null }]);
     expect(waitsMs).toEqual([]);
   });

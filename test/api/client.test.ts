@@ -171,14 +171,14 @@ describe.each(READS)('reading $what', ({ read }) => {
     const isStall = kind === 'stall';
     const times = isStall ? 1 : attempts - 1;
     sandbox.setFaults({ shares: {}, exact: [{ kind, times }] });
-    const { api, slots, events, waitsMs } = newClient(isStall ? { timeoutMs: 400 } : {});
+    const { api, permits, events, waitsMs } = newClient(isStall ? { timeoutMs: 400 } : {});
     const result = await read(api);
     expect(result).toMatchObject(
       'answeredAt' in expected ? { ...expected, answeredAt: expect.any(String) } : expected,
     );
     expect(received() - 1).toBe(times + 1);
-    expect(slots.granted()).toBe(times + 1);
-    expect(slots.released).toHaveLength(times + 1);
+    expect(permits.granted()).toBe(times + 1);
+    expect(permits.returned).toHaveLength(times + 1);
     expect(events.map(({ attempt }) => attempt)).toEqual(Array.from({ length: times + 1 }, (_, i) => i + 1));
     expect(events.at(-1)?.status).toBe(200);
     expect(waitsMs).toHaveLength(times);
@@ -187,14 +187,14 @@ describe.each(READS)('reading $what', ({ read }) => {
   it.each(FAULTS)('ends as the right error when $kind stays', async ({ kind, gives, attempts }) => {
     const { sandbox, received } = current();
     sandbox.setFaults({ shares: { [kind]: 1 }, exact: [] });
-    const { api, slots, lines } = newClient(kind === 'stall' ? { timeoutMs: 100 } : {});
+    const { api, permits, lines } = newClient(kind === 'stall' ? { timeoutMs: 100 } : {});
     const error = await failureOf(read(api));
     expect(error).toBeInstanceOf(gives);
     expect(describeError(error)).toContain(`after ${attempts} attempts`);
     expect(describeError(error)).not.toMatch(/[\n\r]/);
     expect(received()).toBe(attempts);
-    expect(slots.granted()).toBe(attempts);
-    expect(slots.released).toHaveLength(attempts);
+    expect(permits.granted()).toBe(attempts);
+    expect(permits.returned).toHaveLength(attempts);
     expect(lines.filter((line) => JSON.parse(line).msg === 'api.request')).toHaveLength(attempts);
   });
 
@@ -217,11 +217,11 @@ describe('the account’s limit', () => {
       waits.push(ms);
       sandbox.setRateLimit(null);
     };
-    const { api, slots } = makeClient({ url: sandbox.url, attempts: { wait } });
+    const { api, permits } = makeClient({ url: sandbox.url, attempts: { wait } });
     for (let request = 0; request < 3; request += 1) await api.list('affiliates', { page: 1, limit: 1 });
-    expect(slots.released.map((limits) => limits?.throttled)).toEqual([false, false, true, false]);
-    expect(slots.released.map((limits) => limits?.remaining)).toEqual([1, 0, 0, null]);
-    expect(slots.released[2]?.resetMs).toBeGreaterThan(28_000);
+    expect(permits.returned.map((limits) => limits?.throttled)).toEqual([false, false, true, false]);
+    expect(permits.returned.map((limits) => limits?.remaining)).toEqual([1, 0, 0, null]);
+    expect(permits.returned[2]?.resetMs).toBeGreaterThan(28_000);
     expect(waits[0]).toBeGreaterThan(28_000);
   });
 });

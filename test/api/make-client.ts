@@ -1,17 +1,17 @@
-// The client under test, with everything about it recorded: log lines, events, slots and waits (which take no time).
+// The client under test, with everything about it recorded: log lines, events, permits and waits (which take no time).
 
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import type { RequestEvent } from '../../src/api/attempt-request.ts';
 import { type ApiClient, type ApiClientOptions, makeApiClient } from '../../src/api/client.ts';
-import type { TakeSlot } from '../../src/api/slot.ts';
-import { makeUnlimitedSlots, type UnlimitedSlots } from '../support/unlimited-slots.ts';
+import type { TakePermit } from '../../src/api/permit.ts';
+import { makeUnlimitedPermits, type UnlimitedPermits } from '../support/unlimited-permits.ts';
 
 export const SECRET = 'sk_live_"Zo&3/+<secret>';
 
 export interface RecordedClient {
   readonly api: ApiClient;
-  readonly slots: UnlimitedSlots;
+  readonly permits: UnlimitedPermits;
   readonly events: readonly RequestEvent[];
   /** Every log line, as it would be written. */
   readonly lines: readonly string[];
@@ -21,15 +21,15 @@ export interface RecordedClient {
 /** Gives back a client that is closed when the test ends, and whose waits between attempts take no time. */
 export function makeClient(
   options: Partial<ApiClientOptions> & Pick<ApiClientOptions, 'url'>,
-  takeSlot?: TakeSlot,
+  takePermit?: TakePermit,
 ): RecordedClient {
-  const slots = makeUnlimitedSlots();
+  const permits = makeUnlimitedPermits();
   const events: RequestEvent[] = [];
   const lines: string[] = [];
   const waitsMs: number[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
   const api = makeApiClient(
-    { takeSlot: takeSlot ?? slots.takeSlot, log, onRequest: (event) => events.push(event) },
+    { takePermit: takePermit ?? permits.takePermit, log, onRequest: (event) => events.push(event) },
     {
       secret: SECRET,
       timeoutMs: 5000,
@@ -43,7 +43,7 @@ export function makeClient(
     },
   );
   onTestFinished(() => api.close());
-  return { api, slots, events, lines, waitsMs };
+  return { api, permits, events, lines, waitsMs };
 }
 
 /** Gives back the error that the call ends with; fails where it ends well. */

@@ -36,13 +36,13 @@ describe('a PUT that the program spoils', () => {
     const id = await anUnpaidId();
     sandbox.setFaults({ shares: {}, exact: [{ kind, method: 'PUT', times: 100 }] });
     const options = { url: sandbox.url, ...(kind === 'stall' && { timeoutMs: 200 }) };
-    const { api, slots } = makeClient(options);
+    const { api, permits } = makeClient(options);
     const error = await failureOf(api.putCommission(id, { paid_at: PAID_AT }));
     expect(error).toBeInstanceOf(WriteOutcomeUnknown);
     expect(error).toMatchObject({ retry: 'reconcile', cause: { name: cause } });
     expect(describeError(error)).toContain(`PUT /v1/commissions/${id} was sent`);
     expect(received()).toBe(1);
-    expect(slots.released).toHaveLength(1);
+    expect(permits.returned).toHaveLength(1);
     // Both happen, which is why nothing may be concluded: the same error, with and without the change.
     const live = await makeClient({ url: sandbox.url }).api.getCommission(id);
     expect(live.commission.paid_at).toBe(isApplied ? PAID_AT : null);

@@ -50,6 +50,7 @@ describe('the wait that a 429 asks for', () => {
     expect(waitOf({ 'retry-after': '120' })).toBe(120_000);
     expect(waitOf({ 'retry-after': ' 0.25 ' })).toBe(250);
     expect(waitOf({ 'retry-after': '0' })).toBe(0);
+    expect(waitOf({ 'retry-after': '7200' }), 'hours of silence are cut to five minutes').toBe(300_000);
   });
 
   it('is measured from the answer’s own date where Retry-After is a date', () => {

@@ -59,13 +59,13 @@ describe('a body', () => {
       const drip = setInterval(() => socket.write(' '), 20);
       socket.on('close', () => clearInterval(drip));
     });
-    const { api, slots } = makeClient({ url: program.url, timeoutMs: 200, attempts: ONCE });
+    const { api, permits } = makeClient({ url: program.url, timeoutMs: 200, attempts: ONCE });
     const error = await failureOf(api.list('affiliates', FIRST_PAGE));
     expect(error).toBeInstanceOf(ApiUnreachable);
     expect(describeError(error)).toBe(
       `no whole answer from ${program.url} after 1 attempt: not complete within 200 ms`,
     );
-    expect(slots.released).toHaveLength(1);
+    expect(permits.returned).toHaveLength(1);
   });
 
   it('in foreign bytes is refused instead of stored damaged', async () => {
@@ -85,14 +85,14 @@ describe('a body', () => {
     const program = await startRawProgram((socket, number) => {
       socket.end(`HTTP/1.1 ${statuses[number - 1]}\r\ncontent-length: 50\r\nretry-after: 7\r\n\r\n{"err`);
     });
-    const { api, slots } = makeClient({ url: program.url, attempts: { most: 1, mostThrottled: 1 } });
+    const { api, permits } = makeClient({ url: program.url, attempts: { most: 1, mostThrottled: 1 } });
     expect(await failureOf(api.putCommission(ID, PAY))).toBeInstanceOf(ApiUnauthorized);
     expect(await failureOf(api.putCommission(ID, PAY))).toMatchObject({
       name: 'ApiThrottled',
       retryAfterMs: 7000,
     });
     expect(await failureOf(api.putCommission(ID, PAY))).toMatchObject({ name: 'ApiRejected', status: 404 });
-    expect(slots.released[1]).toMatchObject({ throttled: true, resetMs: 7000 });
+    expect(permits.returned[1]).toMatchObject({ throttled: true, resetMs: 7000 });
   });
 });
 
@@ -155,15 +155,15 @@ describe('a connection', () => {
     const { port } = server.address() as AddressInfo;
     server.close();
     await once(server, 'close');
-    const { api, slots, events } = makeClient({ url: `http://127.0.0.1:${port}` });
+    const { api, permits, events } = makeClient({ url: `http://127.0.0.1:${port}` });
     const expected = `no answer from http://127.0.0.1:${port} after 5 attempts: connect ECONNREFUSED 127.0.0.1:${port}`;
     for (const call of [() => api.list('affiliates', FIRST_PAGE), () => api.putCommission(ID, PAY)]) {
       const error = await failureOf(call());
       expect(error).toBeInstanceOf(ApiUnreachable);
       expect(describeError(error)).toBe(expected);
     }
-    expect(slots.granted()).toBe(10);
-    expect(slots.released).toEqual(Array(10).fill(null));
+    expect(permits.granted()).toBe(10);
+    expect(permits.returned).toEqual(Array(10).fill(null));
     expect(events.map(({ status }) => status)).toEqual(Array(10).fill(null));
   });
 
@@ -235,18 +235,20 @@ describe('a PUT', () => {
     expect(program.requests).toHaveLength(2);
   });
 
-  it('whose slot cannot be given back is of unknown outcome too, unless it was refused', async () => {
+  it('whose permit cannot be returned is of unknown outcome too, unless it was refused', async () => {
     const gone = new Error('the budget’s database is gone');
-    const takeSlot = async () => ({
+    const takePermit = async () => ({
       grantedAt: '2026-03-01T12:00:00Z',
-      release: async () => {
+      isUsable: () => true,
+      returnAnswered: async () => {
         throw gone;
       },
+      returnUnused: async () => {},
     });
     const program = await startRawProgram((socket, number) =>
       socket.write(number === 2 ? rawAnswer('422 No', '{"error":"no"}') : rawAnswer('200 OK', COMMISSION)),
     );
-    const { api } = makeClient({ url: program.url }, takeSlot);
+    const { api } = makeClient({ url: program.url }, takePermit);
     expect(await failureOf(api.putCommission(ID, PAY))).toMatchObject({
       name: 'WriteOutcomeUnknown',
       cause: gone,
@@ -264,9 +266,9 @@ describe('a PUT', () => {
       });
       socket.write(number === 1 ? limited : rawAnswer('200 OK', COMMISSION));
     });
-    const { api, slots, waitsMs } = makeClient({ url: program.url });
+    const { api, permits, waitsMs } = makeClient({ url: program.url });
     expect(await api.putCommission(ID, PAY)).toMatchObject({ commission: { id: ID } });
-    expect(slots.released[0]).toEqual({ throttled: true, limit: 45, remaining: 0, resetMs: 12_000 });
+    expect(permits.returned[0]).toEqual({ throttled: true, limit: 45, remaining: 0, resetMs: 12_000 });
     expect(waitsMs).toHaveLength(1);
     expect(waitsMs[0]).toBeGreaterThanOrEqual(12_000);
   });
@@ -277,7 +279,7 @@ describe('a persistent 429', () => {
     const program = await startRawProgram((socket) =>
       socket.write(rawAnswer('429 Too Many Requests', '{"error":"slow down"}', { 'retry-after': '2' })),
     );
-    const { api, slots, waitsMs } = makeClient({ url: program.url });
+    const { api, permits, waitsMs } = makeClient({ url: program.url });
     const error = await failureOf(api.getCommission(ID));
     expect(error).toBeInstanceOf(ApiThrottled);
     expect(error).toMatchObject({ retryAfterMs: 2000 });
@@ -285,7 +287,7 @@ describe('a persistent 429', () => {
       `the program limits the request rate: 429 to GET /v1/commissions/${ID} after 10 attempts`,
     );
     expect(program.requests).toHaveLength(10);
-    expect(slots.granted()).toBe(10);
+    expect(permits.granted()).toBe(10);
     expect(waitsMs).toHaveLength(9);
   });
 });

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { makeTakeSlot } from '../../src/budget/shared-budget.ts';
+import { makeTakePermit } from '../../src/budget/shared-budget.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { makeLogger } from '../../src/log.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.ts';
@@ -16,6 +16,7 @@ const run = promisify(execFile);
 const SPENDER = fileURLToPath(new URL('./spend-budget.ts', import.meta.url));
 const WINDOW_MS = 3000;
 const LIMIT = 45;
+const log = makeLogger('error');
 
 let database: TestDatabase;
 let db: Database;
@@ -27,10 +28,10 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  await database.pool.query('truncate request_slots');
+  await database.pool.query('truncate request_permits');
   await database.pool.query(
-    `update request_budget set paused_until = null, limit_requests = null, foreign_until = null, foreign_requests = 0,
-       writer_waits_until = null, last_throttled_at = null`,
+    `update request_budget set paused_until = null, limit_until = null, foreign_until = null, asks_alone = false,
+       payments_wait_until = null, last_throttled_at = null`,
   );
   sandbox = await startSandbox(
     { pool: database.pool, log: makeLogger('warn') },
@@ -59,7 +60,7 @@ async function spend(options: Partial<Spending>): Promise<{ answered: number; th
     apiUrl: sandbox.url,
     secret: 'secret',
     rateLimit: `${LIMIT}/${WINDOW_MS / 1000}`,
-    lane: 'reader',
+    priority: 'reads',
     forMs: 10_000,
     ...options,
   };
@@ -124,9 +125,9 @@ describe('three processes that share one budget', { timeout: 60_000 }, () => {
 
   test('let writers go first, and leave readers their floor', async () => {
     const [writer, reader] = await Promise.all([
-      spend({ lane: 'writer' }),
-      spend({ lane: 'reader' }),
-      spend({ lane: 'reader' }),
+      spend({ priority: 'payments' }),
+      spend({ priority: 'reads' }),
+      spend({ priority: 'reads' }),
     ]);
     expect(writer.answered).toBeGreaterThan(reader.answered);
     const total = sandbox.requests.length;
@@ -135,47 +136,55 @@ describe('three processes that share one budget', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a slot', () => {
+describe('a permit', () => {
   const options = {
     rateLimit: { requests: 2, windowSeconds: 60 },
-    lane: 'reader',
+    priority: 'reads',
     requestTimeoutMs: 1000,
   } as const;
 
   test('that waits ends with the reason of its signal when aborted', async () => {
-    const takeSlot = makeTakeSlot({ db }, options);
-    await takeSlot();
-    await takeSlot();
+    const takePermit = makeTakePermit({ db, log }, options);
+    await takePermit();
+    await takePermit();
     const controller = new AbortController();
-    const third = takeSlot(controller.signal);
+    const third = takePermit(controller.signal);
     controller.abort(new Error('stopped'));
     await expect(third).rejects.toThrow('stopped');
   });
 
   test('of a process that died in flight frees itself', async () => {
-    const short = { ...options, rateLimit: { requests: 1, windowSeconds: 0.1 }, requestTimeoutMs: 100 };
-    const takeSlot = makeTakeSlot({ db }, short);
-    const first = await takeSlot();
-    const second = await takeSlot();
-    expect(Date.parse(second.grantedAt) - Date.parse(first.grantedAt)).toBeGreaterThanOrEqual(200);
+    const short = {
+      ...options,
+      rateLimit: { requests: 1, windowSeconds: 0.1 },
+      requestTimeoutMs: 100,
+      usableMs: 50,
+    };
+    const takePermit = makeTakePermit({ db, log }, short);
+    const first = await takePermit();
+    const second = await takePermit();
+    expect(Date.parse(second.grantedAt) - Date.parse(first.grantedAt)).toBeGreaterThanOrEqual(250);
   });
 
   test('is granted at once, with the database clock, where no limit is kept', async () => {
-    const takeSlot = makeTakeSlot({ db }, { ...options, rateLimit: null });
-    const slot = await takeSlot();
+    const takePermit = makeTakePermit({ db, log }, { ...options, rateLimit: null });
+    const permit = await takePermit();
     const { rows } = await database.pool.query('select clock_timestamp() as now');
-    expect(slot.grantedAt < rows[0].now).toBe(true);
-    const answeredAt = await slot.release(null);
-    expect(answeredAt > slot.grantedAt).toBe(true);
+    expect(permit.grantedAt < rows[0].now).toBe(true);
+    const answeredAt = await permit.returnAnswered(null);
+    expect(answeredAt > permit.grantedAt).toBe(true);
   });
 
   test('leaves alone what somebody else uses of the account', async () => {
-    const takeSlot = makeTakeSlot({ db }, { ...options, rateLimit: { requests: 10, windowSeconds: 60 } });
-    const slot = await takeSlot();
-    await slot.release({ throttled: false, limit: 10, remaining: 1, resetMs: 30_000 });
-    await takeSlot();
+    const takePermit = makeTakePermit(
+      { db, log },
+      { ...options, rateLimit: { requests: 10, windowSeconds: 60 } },
+    );
+    const permit = await takePermit();
+    await permit.returnAnswered({ throttled: false, limit: 10, remaining: 1, resetMs: 30_000 });
+    await takePermit();
     const controller = new AbortController();
-    const beyond = takeSlot(controller.signal);
+    const beyond = takePermit(controller.signal);
     controller.abort(new Error('nothing remains'));
     await expect(beyond).rejects.toThrow('nothing remains');
   });

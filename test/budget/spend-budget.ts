@@ -1,10 +1,10 @@
-// A process that does nothing but send requests, each with a slot of the shared budget, until it is told to stop.
+// A process that does nothing but send requests, each with a permit of the shared budget, until it is told to stop.
 // Started by shared-budget.test.ts; prints one line of JSON at its end.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeApiClient } from '../../src/api/client.ts';
-import type { Lane } from '../../src/budget/lane.ts';
-import { makeTakeSlot } from '../../src/budget/shared-budget.ts';
+import { makeTakePermit } from '../../src/budget/shared-budget.ts';
+import type { Priority } from '../../src/budget/taken-permit.ts';
 import { readRateLimit } from '../../src/config.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
@@ -15,7 +15,7 @@ export interface Spending {
   readonly apiUrl: string;
   readonly secret: string;
   readonly rateLimit: string;
-  readonly lane: Lane;
+  readonly priority: Priority;
   readonly forMs: number;
 }
 
@@ -24,15 +24,15 @@ const log = makeLogger('warn');
 const db = makeDatabase(
   makePool({ log }, { url: given.databaseUrl, schema: 'mirror', max: 2, applicationName: 'spender' }),
 );
-const takeSlot = makeTakeSlot(
-  { db },
-  { rateLimit: readRateLimit(given.rateLimit) ?? null, lane: given.lane, requestTimeoutMs: 5000 },
+const takePermit = makeTakePermit(
+  { db, log },
+  { rateLimit: readRateLimit(given.rateLimit) ?? null, priority: given.priority, requestTimeoutMs: 5000 },
 );
 let throttled = 0;
 let answered = 0;
 const api = makeApiClient(
   {
-    takeSlot,
+    takePermit,
     log,
     onRequest: ({ status }) => {
       if (status === 429) throttled += 1;

@@ -213,7 +213,7 @@ describe('a program that refuses', () => {
       { concurrency: 8, signal: AbortSignal.timeout(10_000) },
     );
     await expect(drained).rejects.toBeInstanceOf(ApiUnauthorized);
-    await api.client.close();
+    await api.close();
     expect(received().length).toBe(1);
     for (const { id } of asked) {
       expect(await row(id)).toMatchObject({ state: 'pending', attempts: 0, claimed_by: null });
@@ -231,7 +231,7 @@ describe('a program that refuses', () => {
       { concurrency: 8, signal: AbortSignal.timeout(10_000) },
     );
     await expect(drained).rejects.toMatchObject({ code: 'API_REJECTED', status: 404 });
-    await api.client.close();
+    await api.close();
     expect(await row(asked?.id)).toMatchObject({ state: 'pending', attempts: 0, claimed_by: null });
     await drain();
   });

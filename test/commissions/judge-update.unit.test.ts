@@ -42,7 +42,7 @@ describe('a request', () => {
       { paid_at: AT },
     ],
   ])('writes: %s', (_, request, commission, change) => {
-    expect(judgeUpdate(request, commission, false)).toEqual({ kind: 'write', change });
+    expect(judgeUpdate(request, commission, false)).toEqual({ kind: 'write', change, note: null });
   });
 
   test.each([

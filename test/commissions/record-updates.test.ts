@@ -1,7 +1,7 @@
 // A writer that was frozen for longer than its lease: it sends nothing, and overwrites nothing.
 
 import { expect, test } from 'vitest';
-import { claimUpdates, releaseClaims } from '../../src/commissions/claims.ts';
+import { makeClaims } from '../../src/commissions/claims.ts';
 import { makeUpdateRecorder } from '../../src/commissions/record-updates.ts';
 import { PAID_AT, useWriter } from './start-writer.ts';
 
@@ -11,10 +11,10 @@ test('a claim that was taken over lets nothing be sent and nothing be settled, y
   const { fresh, ask, db, row, attempts, drain } = writer();
   const { id } = await fresh();
   const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
-  const frozen = { name: 'frozen', leaseMs: 1 };
-  const next = { name: 'next', leaseMs: 60_000 };
-  expect(await claimUpdates(db, frozen, 5)).toMatchObject([{ id: asked?.id }]);
-  await expect.poll(() => claimUpdates(db, next, 5)).toMatchObject([{ id: asked?.id }]);
+  const frozen = makeClaims(db, { name: 'frozen', leaseMs: 1 });
+  const next = makeClaims(db, { name: 'next', leaseMs: 60_000 });
+  expect(await frozen.claim(5)).toMatchObject([{ id: asked?.id }]);
+  await expect.poll(() => next.claim(5)).toMatchObject([{ id: asked?.id }]);
 
   const recorder = makeUpdateRecorder({ db }, 'frozen');
   const before = { paid_at: null, due_at: null, amount: 1, currency: 'USD', state: null, voided_at: null };
@@ -27,6 +27,7 @@ test('a claim that was taken over lets nothing be sent and nothing be settled, y
     durationMs: 5,
     attempt: 1,
     endedAtMs: performance.now(),
+    intentId: null,
   } as const;
   const isOurs = await recorder.settle({
     updateId,
@@ -38,7 +39,7 @@ test('a claim that was taken over lets nothing be sent and nothing be settled, y
     mayBeSent: false,
     attempts: 1,
     waitMs: 0,
-    calls: [{ method: 'GET', sent: [sent], error: null, form: null, received: before, intentId: null }],
+    calls: [{ method: 'GET', sent: [sent], error: null, form: null, received: before, announced: [] }],
     observed: null,
   });
   expect(isOurs).toBe(false);
@@ -50,7 +51,7 @@ test('a claim that was taken over lets nothing be sent and nothing be settled, y
   });
   expect(await attempts(asked?.id)).toMatchObject([{ method: 'GET', status: 200 }]);
 
-  await releaseClaims(db, next, [updateId]);
+  await next.release([updateId]);
   expect(await drain()).toMatchObject({ ended: { applied: 1 } });
 });
 
@@ -58,7 +59,7 @@ test('text that Postgres cannot hold does not stop the ledger', async () => {
   const { fresh, ask, drain, row, db } = writer();
   const { id } = await fresh();
   const [asked] = await ask({ commission_id: id, action: 'unpay' });
-  await claimUpdates(db, { name: 'w', leaseMs: 60_000 }, 5);
+  await makeClaims(db, { name: 'w', leaseMs: 60_000 }).claim(5);
   const settled = await makeUpdateRecorder({ db }, 'w').settle({
     updateId: asked?.id ?? 0,
     commissionId: id,

@@ -4,10 +4,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { type ApiClientOptions, makeApiClient } from '../../src/api/client.ts';
-import { makeTakeSlot } from '../../src/budget/shared-budget.ts';
+import { type ApiClient, type ApiClientOptions, makeApiClient } from '../../src/api/client.ts';
+import { makeTakePermit } from '../../src/budget/shared-budget.ts';
 import { type DrainOptions, type DrainSummary, drainUpdates } from '../../src/commissions/drain-updates.ts';
-import { makeRecordedApi, type RecordedApi } from '../../src/commissions/recorded-api.ts';
 import { type RequestedUpdate, requestUpdates } from '../../src/commissions/request-updates.ts';
 import { plainRequest, type UpdateRequest } from '../../src/commissions/update-request.ts';
 import type { RateLimit } from '../../src/config.ts';
@@ -36,7 +35,7 @@ export interface TestWriter {
   readonly database: TestDatabase;
   readonly db: Database;
   readonly sandbox: Sandbox;
-  readonly api: RecordedApi;
+  readonly api: ApiClient;
   /** Unpaid, not voided, a different one at each call. */
   fresh(): Promise<ProgramRow>;
   freshMany(count: number): Promise<ProgramRow[]>;
@@ -86,23 +85,24 @@ export function makeTestApi(
   db: Database,
   url: string,
   options: Partial<ApiClientOptions> & { rateLimit?: RateLimit; longestWaitMs?: number } = {},
-): RecordedApi {
+): ApiClient {
   const { rateLimit = PLENTY, longestWaitMs = 5, ...client } = options;
   const timeoutMs = client.timeoutMs ?? 2000;
-  const takeSlot = makeTakeSlot({ db }, { rateLimit, lane: 'writer', requestTimeoutMs: timeoutMs });
-  return makeRecordedApi((onRequest) =>
-    makeApiClient(
-      { takeSlot, log: silent, onRequest },
-      {
-        url,
-        secret: SECRET,
-        timeoutMs,
-        attempts: {
-          wait: (ms, signal) => sleep(Math.min(ms, longestWaitMs), undefined, { ...(signal && { signal }) }),
-        },
-        ...client,
+  const takePermit = makeTakePermit(
+    { db, log: silent },
+    { rateLimit, priority: 'payments', requestTimeoutMs: timeoutMs },
+  );
+  return makeApiClient(
+    { takePermit, log: silent },
+    {
+      url,
+      secret: SECRET,
+      timeoutMs,
+      attempts: {
+        wait: (ms, signal) => sleep(Math.min(ms, longestWaitMs), undefined, { ...(signal && { signal }) }),
       },
-    ),
+      ...client,
+    },
   );
 }
 
@@ -206,7 +206,7 @@ export function useWriter(size = { affiliates: 20, referrals: 800 }): () => Test
     before = sandbox.requests.at(-1)?.number ?? 0;
   });
   afterAll(async () => {
-    await started?.api.client.close();
+    await started?.api.close();
     await started?.sandbox.close();
     await started?.db.destroy();
   });

@@ -24,8 +24,8 @@ test('tracked commissions are mirrored with what hangs on them, each asked for o
 
   const poll = { concurrency: 4, signal: AbortSignal.timeout(20_000) };
   const both = await Promise.all([
-    pollTracked({ client: api.client, db, log: silent }, poll),
-    pollTracked({ client: api.client, db, log: silent }, poll),
+    pollTracked({ client: api, db, log: silent }, poll),
+    pollTracked({ client: api, db, log: silent }, poll),
   ]);
   expect(both.reduce((sum, { polled }) => sum + polled, 0)).toBe(29);
   expect(both.reduce((sum, { gone: missing }) => sum + missing, 0)).toBe(1);
@@ -58,7 +58,7 @@ test('a program that is down is asked no further, and asked again later', async 
   );
   sandbox.setFaults({ shares: { '5xx': 1 }, exact: [] });
   const sum = await pollTracked(
-    { client: api.client, db, log: silent },
+    { client: api, db, log: silent },
     { concurrency: 4, signal: AbortSignal.timeout(20_000) },
   );
   expect(sum).toEqual({ polled: 0, gone: 0, failed: 20 });
@@ -74,8 +74,8 @@ test('an address that answers 404 to everything marks nothing deleted', async ()
   await trackCommissions(db, [id], null);
   const astray = makeTestApi(db, `${sandbox.url}/elsewhere`);
   const poll = { concurrency: 1, signal: AbortSignal.timeout(20_000) };
-  await expect(pollTracked({ client: astray.client, db, log: silent }, poll)).rejects.toThrow('404');
-  await astray.client.close();
+  await expect(pollTracked({ client: astray, db, log: silent }, poll)).rejects.toThrow('404');
+  await astray.close();
   const { rows } = await database.pool.query(
     'select next_poll_at is null as is_gone from tracked_commissions where commission_id = $1',
     [id],

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { makeApiClient } from '../../src/api/client.ts';
-import { makeTakeSlot } from '../../src/budget/shared-budget.ts';
+import { makeTakePermit } from '../../src/budget/shared-budget.ts';
 import { drainConcurrency, drainUpdates } from '../../src/commissions/drain-updates.ts';
 import { makeTestApi, PAID_AT, SECRET, silent, useWriter } from './start-writer.ts';
 
@@ -19,9 +19,12 @@ test('a waiting batch uses what the budget allows, meets no 429, and does not st
     ...commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
   );
   sandbox.setRateLimit(RATE_LIMIT);
-  const takeSlot = makeTakeSlot({ db }, { rateLimit: RATE_LIMIT, lane: 'reader', requestTimeoutMs: 2000 });
+  const takePermit = makeTakePermit(
+    { db, log: silent },
+    { rateLimit: RATE_LIMIT, priority: 'reads', requestTimeoutMs: 2000 },
+  );
   const reader = makeApiClient(
-    { takeSlot, log: silent },
+    { takePermit, log: silent },
     { url: sandbox.url, secret: SECRET, timeoutMs: 2000 },
   );
   const api = makeTestApi(db, sandbox.url, { rateLimit: RATE_LIMIT });
@@ -42,7 +45,7 @@ test('a waiting batch uses what the budget allows, meets no 429, and does not st
   await expect.poll(() => received().length, { timeout: 40_000, interval: 20 }).toBeGreaterThan(4 * 45);
   stop.abort(new Error('enough'));
   await Promise.all([reading, drained]);
-  await Promise.all([reader.close(), api.client.close()]);
+  await Promise.all([reader.close(), api.close()]);
 
   const requests = received();
   expect(requests.filter(({ status }) => status === 429)).toEqual([]);

@@ -2,9 +2,8 @@
 // Started by writer-processes.ts; logs to stderr.
 
 import { makeApiClient } from '../../src/api/client.ts';
-import { makeTakeSlot } from '../../src/budget/shared-budget.ts';
+import { makeTakePermit } from '../../src/budget/shared-budget.ts';
 import type { DrainTiming } from '../../src/commissions/drain-updates.ts';
-import { makeRecordedApi } from '../../src/commissions/recorded-api.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { JOBS } from '../../src/jobs/catalogue.ts';
@@ -12,7 +11,7 @@ import { makeCommissionsJob, wakeForCommissions } from '../../src/jobs/commissio
 import { startWorker } from '../../src/jobs/start-worker.ts';
 import type { Timings } from '../../src/jobs/timings.ts';
 import { makeLogger } from '../../src/log.ts';
-import { makeUnlimitedSlots } from '../support/unlimited-slots.ts';
+import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 
 export interface WriterProcessOptions {
   readonly databaseUrl: string;
@@ -32,12 +31,10 @@ const { databaseUrl, redisUrl, timings } = given;
 const log = makeLogger('info');
 const pool = makePool({ log }, { url: databaseUrl, schema: 'mirror', max: 8, applicationName: 'writer' });
 const db = makeDatabase(pool);
-const takeSlot = given.hasBudget
-  ? makeTakeSlot({ db }, { rateLimit: null, lane: 'writer', requestTimeoutMs: 1000 })
-  : makeUnlimitedSlots().takeSlot;
-const api = makeRecordedApi((onRequest) =>
-  makeApiClient({ takeSlot, log, onRequest }, { url: given.apiUrl, secret: given.secret, timeoutMs: 1000 }),
-);
+const takePermit = given.hasBudget
+  ? makeTakePermit({ db, log }, { rateLimit: null, priority: 'payments', requestTimeoutMs: 1000 })
+  : makeUnlimitedPermits().takePermit;
+const api = makeApiClient({ takePermit, log }, { url: given.apiUrl, secret: given.secret, timeoutMs: 1000 });
 
 const worker = await startWorker(
   {
@@ -48,7 +45,7 @@ const worker = await startWorker(
       'write-commissions': makeCommissionsJob({ api, db, log }, { concurrency: 24, timing: given.drain }),
     },
     probe: async (signal) => {
-      await api.client.list('affiliates', { page: 1, limit: 1 }, { signal });
+      await api.list('affiliates', { page: 1, limit: 1 }, { signal });
     },
   },
   {
@@ -72,6 +69,6 @@ process.once('SIGTERM', async () => {
   await worker.stop();
   over.abort();
   await listening;
-  await api.client.close();
+  await api.close();
   await pool.end();
 });

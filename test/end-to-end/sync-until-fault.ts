@@ -2,12 +2,12 @@
 // one before is committed: each is a batch of its own then, and there is much to be interrupted between.
 
 import { makeApiClient } from '../../src/api/client.ts';
-import type { TakeSlot } from '../../src/api/slot.ts';
+import type { TakePermit } from '../../src/api/permit.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { makeLogger } from '../../src/log.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
-import { makeUnlimitedSlots } from '../support/unlimited-slots.ts';
+import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 
 export interface Fault {
   readonly databaseUrl: string;
@@ -64,17 +64,17 @@ export async function syncUntilFault(fault: Fault, onFault: () => Promise<void>)
     client.query = counting as unknown as typeof client.query;
   });
 
-  const slots = makeUnlimitedSlots();
-  const takeSlot: TakeSlot = async (signal) => {
+  const permits = makeUnlimitedPermits();
+  const takePermit: TakePermit = async (signal) => {
     while (pagesToLoad > 0 && !isOver) {
       loaded = Promise.withResolvers();
       await loaded.promise;
     }
     pagesToLoad += 1;
-    return slots.takeSlot(signal);
+    return permits.takePermit(signal);
   };
   const api = makeApiClient(
-    { takeSlot, log },
+    { takePermit, log },
     { url: fault.apiUrl, secret: fault.secret, timeoutMs: 60_000 },
   );
   try {

@@ -132,7 +132,7 @@ describe('sync', () => {
     expect(await ended).toEqual([exitCode, null]);
     expect(stderr.join('')).toMatch(/^affiliate-mirror: stopped by (Ctrl-C|SIGTERM)\n$/m);
 
-    await mirror.pool.query('delete from mirror.request_slots');
+    await mirror.pool.query('delete from mirror.request_permits');
     const again = await runCli(['sync', 'referrals'], environment(mirror.url));
     expect(again.code, again.stderr).toBe(0);
     expect(await count(mirror.pool, 'referrals')).toBe(5_000);

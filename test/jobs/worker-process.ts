@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { makeApiClient } from '../../src/api/client.ts';
-import { makeTakeSlot } from '../../src/budget/shared-budget.ts';
+import { makeTakePermit } from '../../src/budget/shared-budget.ts';
 import { readRateLimit } from '../../src/config.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
@@ -33,11 +33,11 @@ const log = makeLogger('info');
 const pool = makePool({ log }, { url: databaseUrl, schema: 'mirror', max: 8, applicationName: 'worker' });
 const db = makeDatabase(pool);
 const rateLimit = readRateLimit(given.rateLimit) ?? null;
-const takeSlot = makeTakeSlot({ db }, { rateLimit, lane: 'reader', requestTimeoutMs: 2000 });
+const takePermit = makeTakePermit({ db, log }, { rateLimit, priority: 'reads', requestTimeoutMs: 2000 });
 const program = { url: given.apiUrl, secret: given.secret, timeoutMs: 2000 };
 // Two tries in place instead of five: the queue's own patience is what is tested.
-const api = makeApiClient({ takeSlot, log }, { ...program, attempts: { most: 2, mostThrottled: 2 } });
-const probeApi = makeApiClient({ takeSlot, log }, { ...program, attempts: { most: 1, mostThrottled: 1 } });
+const api = makeApiClient({ takePermit, log }, { ...program, attempts: { most: 2, mostThrottled: 2 } });
+const probeApi = makeApiClient({ takePermit, log }, { ...program, attempts: { most: 1, mostThrottled: 1 } });
 
 const count: JobHandler = async (row) => {
   await sql`insert into counted (key, wanted_at, pid) values (${row.key}, ${row.wanted_at}, ${process.pid})`.execute(

@@ -184,12 +184,12 @@ test('drift is that of the last run that came to its end', async () => {
 
 test('the budget tells what counts now, and a pause only while it lasts', async () => {
   await database.pool.query(
-    `insert into request_slots (lane, granted_at, expires_at)
-     values ('reader', now(), now() + interval '1 minute'), ('writer', now(), now() - interval '1 second')`,
+    `insert into request_permits (priority, granted_at, expires_at)
+     values ('reads', now(), now() + interval '1 minute'), ('payments', now(), now() - interval '1 second')`,
   );
   await database.pool.query(
-    `update request_budget set limit_requests = 30, foreign_requests = 4, foreign_until = now() + interval '1 minute',
-       paused_until = now() + interval '1 minute', last_throttled_at = '2026-01-01T00:00:00Z'`,
+    `update request_budget set limit_requests = 30, limit_until = now() + interval '1 minute', foreign_requests = 4,
+       foreign_until = now() + interval '1 minute', paused_until = now() + interval '1 minute', last_throttled_at = '2026-01-01T00:00:00Z'`,
   );
   expect((await readStatus(db)).budget).toEqual({
     used_requests: 1,
@@ -199,7 +199,11 @@ test('the budget tells what counts now, and a pause only while it lasts', async 
     last_throttled_at: '2026-01-01T00:00:00Z',
   });
   await database.pool.query(
-    `update request_budget set foreign_until = now(), paused_until = now() - interval '1 second'`,
+    `update request_budget set foreign_until = now(), limit_until = now(), paused_until = now() - interval '1 second'`,
   );
-  expect((await readStatus(db)).budget).toMatchObject({ foreign_requests: 0, paused_until: null });
+  expect((await readStatus(db)).budget).toMatchObject({
+    foreign_requests: 0,
+    limit_requests: null,
+    paused_until: null,
+  });
 });

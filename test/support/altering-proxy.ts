@@ -2,6 +2,7 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 export interface AlteringProxy {
   readonly url: string;
@@ -16,7 +17,12 @@ export async function startAlteringProxy(
   const server = createServer((request, response) => {
     void (async () => {
       const answer = await fetch(`${target}${request.url}`, {
-        headers: { authorization: request.headers.authorization ?? '' },
+        method: request.method ?? 'GET',
+        headers: {
+          authorization: request.headers.authorization ?? '',
+          'content-type': request.headers['content-type'] ?? '',
+        },
+        ...(request.method === 'PUT' && { body: await text(request) }),
       });
       response.writeHead(answer.status, { 'content-type': 'application/json' });
       response.end(alter(await answer.text()));

@@ -10,7 +10,7 @@ import type { RunSummary } from '../../src/sync/run-summary.ts';
 import { runSync, type SyncInput } from '../../src/sync/run-sync.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { makeUnlimitedSlots } from '../support/unlimited-slots.ts';
+import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 
 export interface Syncing {
   readonly database: TestDatabase;
@@ -44,7 +44,7 @@ function makeSyncing(database: TestDatabase, sandbox: TestSandbox): Syncing {
   const log = pino({ level: 'silent' });
   const db = makeDatabase(database.pool);
   const api = makeApiClient(
-    { takeSlot: makeUnlimitedSlots().takeSlot, log },
+    { takePermit: makeUnlimitedPermits().takePermit, log },
     { url: sandbox.url, secret: SECRET, timeoutMs: 1000, attempts: { wait: async () => undefined } },
   );
   const sync: Syncing['sync'] = (resource, input = {}) =>

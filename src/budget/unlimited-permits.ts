@@ -1,17 +1,18 @@
-// Slots where no limit is kept. For readers the database is asked seldom, and its clock is reckoned on in between.
+// Permits where no limit is kept. For reads the database is asked seldom, and its clock is reckoned on in between.
 // Asking before and after each request, in transactions, was 7,000 of the 8,300 statements of a sync of 100,000
 // referrals. (What that saves in time was less than the noise of the machine it was measured on.)
 //
 // Why a reckoned moment is as good. The answer that said "it is T" was on its way between `askedMs` and `heardMs`
 // of this process's own clock. So at `t` the database's clock shows at least T + (t − heardMs) and at most
-// T + (t − askedMs). A slot is stamped with the least, its answer with the most: a read that could have missed a
-// write then always counts as older. A writer's slots are not reckoned: what it reads after its own write must
+// T + (t − askedMs). A permit is stamped with the least, its answer with the most: a read that could have missed a
+// write then always counts as older. The permits of payments are not reckoned: what is read after our own write must
 // count as newer.
 
 import { sql } from 'kysely';
-import type { AnsweredLimits, Instant, Slot } from '../api/slot.ts';
+import type { AnsweredLimits, Permit } from '../api/permit.ts';
+import type { Instant } from '../api/slot.ts';
 import type { Database } from '../db/database.ts';
-import type { Lane } from './lane.ts';
+import type { Priority, TakenPermit } from './taken-permit.ts';
 
 /** A pause that another process ran into is heeded after this long at most. */
 const LOOK_EVERY_MS = 100;
@@ -27,19 +28,17 @@ interface Look {
 
 export interface UnlimitedDeps {
   readonly db: Database;
-  readonly noteThrottled: (grantedAt: Instant, limits: AnsweredLimits) => Promise<void>;
+  readonly noteThrottled: (limits: AnsweredLimits) => Promise<void>;
 }
 
-export type TakenSlot = { readonly slot: Slot } | { readonly waitMs: number };
-
 /**
- * Gives back the function that takes a slot, or says how long to wait where everybody pauses; `noteThrottled` is
- * told of each 429, and when the slot of its request was granted. A writer's slots cost one statement each way.
+ * Returns the function that takes a permit, or says how long to wait where everybody pauses; `noteThrottled` hears of
+ * each 429. The permits of payments cost one statement each way.
  */
-export function makeUnlimitedSlots(
+export function makeUnlimitedPermits(
   { db, noteThrottled }: UnlimitedDeps,
-  { lane }: { lane: Lane },
-): () => Promise<TakenSlot> {
+  { priority }: { priority: Priority },
+): () => Promise<TakenPermit> {
   let last: Look | null = null;
 
   async function lookAgain(): Promise<Look> {
@@ -60,7 +59,7 @@ export function makeUnlimitedSlots(
   }
 
   async function look(): Promise<Look> {
-    const isFresh = lane === 'reader' && last !== null && performance.now() - last.askedMs < LOOK_EVERY_MS;
+    const isFresh = priority === 'reads' && last !== null && performance.now() - last.askedMs < LOOK_EVERY_MS;
     return last !== null && isFresh ? last : lookAgain();
   }
 
@@ -68,18 +67,19 @@ export function makeUnlimitedSlots(
     const seen = await look();
     if (seen.pausedMicros > 0) {
       last = null;
-      return { waitMs: Math.ceil(seen.pausedMicros / 1000) };
+      return { waitMs: Math.ceil(seen.pausedMicros / 1000), reason: 'pause' };
     }
     const grantedAt = toInstant(seen.nowMicros + since(seen.heardMs) * (1 - CLOCK_DRIFT));
-    const release: Slot['release'] = async (limits) => {
+    const returnAnswered: Permit['returnAnswered'] = async (limits) => {
       if (limits?.throttled) {
         last = null;
-        await noteThrottled(grantedAt, limits);
+        await noteThrottled(limits);
       }
-      if (lane === 'writer') return toInstant((await lookAgain()).nowMicros);
+      if (priority === 'payments') return toInstant((await lookAgain()).nowMicros);
       return toInstant(seen.nowMicros + since(seen.askedMs) * (1 + CLOCK_DRIFT));
     };
-    return { slot: { grantedAt, release } };
+    // Without a limit no permit is ever too old.
+    return { permit: { grantedAt, isUsable: () => true, returnAnswered, returnUnused: async () => {} } };
   };
 }
 

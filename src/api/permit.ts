@@ -1,0 +1,33 @@
+// The shape of one permit: the right to send one request. The budget grants it; the client is handed a function for it.
+
+import type { Instant } from './slot.ts';
+
+/** To be returned exactly once, by one of its last two functions. */
+export interface Permit {
+  /** When it was granted: no answer to its request can know of anything that happened before this moment. */
+  readonly grantedAt: Instant;
+  /**
+   * Returns whether a request may be sent with it now. To be asked immediately before the bytes leave: a process that
+   * was stopped meanwhile would otherwise send a request that no longer counts.
+   */
+  isUsable(): boolean;
+  /**
+   * Returns the permit after its request, whatever became of that, and tells the budget what the answer's headers said
+   * of the account's limit (null where no answer came). Resolves to the moment of the answer.
+   */
+  returnAnswered(limits: AnsweredLimits | null): Promise<Instant>;
+  /** Returns the permit where nothing was sent with it: it counts no longer. */
+  returnUnused(): Promise<void>;
+}
+
+/** What an answer said of the account's budget. Source: seen in the wild (`RateLimit-*`, `Retry-After`). */
+export interface AnsweredLimits {
+  /** True on 429. */
+  readonly throttled: boolean;
+  readonly limit: number | null;
+  readonly remaining: number | null;
+  /** How long the headers ask to wait; null where they name nothing. */
+  readonly resetMs: number | null;
+}
+
+export type TakePermit = (signal?: AbortSignal) => Promise<Permit>;

@@ -1,0 +1,32 @@
+// Says in the log what a request waits for, where that takes longer than people wait without asking.
+
+import type { Logger } from '../log.ts';
+import type { Wait, WaitReason } from './taken-permit.ts';
+
+const REASONS: Readonly<Record<WaitReason, string>> = {
+  pause: 'the program asked for a pause (429, or nothing of the limit remains)',
+  window: 'the requests of this window are used up, by this mirror or by others on the account',
+  payments: 'payments go first',
+  answer: 'after a pause one request asks first whether the program answers again',
+};
+
+/** A pause is said at once; the usual waits for a window are what a limit means, and are said where they last. */
+const LONG_WAIT_MS = 10_000;
+const SAY_AGAIN_MS = 60_000;
+/** Shorter pauses are over before anybody reads of them. */
+const SHORT_PAUSE_MS = 1000;
+
+/** Returns the function that is told of every wait for one permit. */
+export function sayLongWaits(log: Logger): (wait: Wait) => void {
+  const beganMs = performance.now();
+  let saidMs = Number.NEGATIVE_INFINITY;
+  return ({ waitMs, reason }) => {
+    const nowMs = performance.now();
+    const isLong = reason === 'pause' ? waitMs > SHORT_PAUSE_MS : nowMs - beganMs > LONG_WAIT_MS;
+    if (!isLong || nowMs - saidMs < SAY_AGAIN_MS) return;
+    saidMs = nowMs;
+    const until = reason === 'pause' ? new Date(Date.now() + waitMs).toISOString() : undefined;
+    const waited_s = Math.round((nowMs - beganMs) / 1000);
+    log.warn({ why: REASONS[reason], until, waited_s }, 'waiting for the request budget');
+  };
+}

@@ -1,0 +1,47 @@
+// What a try costs its request, and the words of that. Pure; what a failure is worth is the drain's to decide.
+
+import { isOfTheRow, isStatementError } from '../db/refusal.ts';
+import { type ApiRejected, AppError, describeError } from '../errors.ts';
+import type { EndState } from './update-request.ts';
+
+/** What a try comes to: an end, or a wait, or the end of the drain. */
+export interface Price {
+  readonly end: { readonly state: EndState; readonly outcome: string; readonly note: string | null } | null;
+  readonly attempts: number;
+  readonly waitMs: number;
+  readonly fatal: unknown;
+}
+
+export const FREE: Price = { end: null, attempts: 0, waitMs: 0, fatal: null };
+
+/** Returns what is kept of a failure that is the request's own; null where there is none. */
+export function lastErrorOf(end: Price['end'], error: unknown): string | null {
+  if (end !== null && end.state !== 'failed') return null;
+  if (error === null) return end?.outcome ?? null;
+  if (error instanceof AppError) return describeError(error);
+  return isOfTheRow(error) ? describeUnreadable(error) : null;
+}
+
+/** Returns what kept a try from being made or understood. */
+export function describeUnreadable(error: Error): string {
+  return isStatementError(error)
+    ? `the database refused to note that the change is to be sent: ${error.message}`
+    : `what the program answered cannot be read: ${error.message}`;
+}
+
+/** Returns why the ledger does not say how the request ended. */
+export function describeRefusedLine(end: Price['end'], error: Error): string {
+  const was = end === null ? 'the try' : `that it ended as ${end.state} (${end.outcome})`;
+  return `the database refused to note ${was}: ${error.message}`;
+}
+
+/** Returns the end of a request that failed too often. */
+export function failed(attempts: number, reason: string) {
+  const outcome = `given up after ${attempts} tries, while the program answered others: ${reason}`;
+  return { state: 'failed', outcome, note: null } as const;
+}
+
+/** Returns the end of a request that the program refused. */
+export function rejected(error: ApiRejected) {
+  return { state: 'rejected', outcome: [error.message, ...error.details].join('; '), note: null } as const;
+}

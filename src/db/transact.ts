@@ -1,0 +1,46 @@
+// A transaction that is repeated where Postgres gave it up for no fault of its own.
+
+import { DatabaseUnreachable } from '../errors.ts';
+import { asDatabaseError } from './as-database-error.ts';
+import type { Database, DatabaseTransaction } from './database.ts';
+
+/** Once for a process that was stopped in the middle, once more for one that met a deadlock besides. */
+const MOST_TRIES = 3;
+
+/**
+ * SQLSTATEs of a transaction that is rolled back for sure, and may succeed if done again: serialization failure,
+ * deadlock, idle in transaction, and a key that somebody inserted meanwhile (as small loads beside each other do).
+ */
+const ROLLED_BACK = new Set(['40001', '40P01', '25P03', '23505']);
+
+/**
+ * Returns what `work` returns, committed. `work` runs again from its beginning where the transaction was rolled back
+ * by others at work beside it, or because this process was stopped in the middle of it (then the server closes the connection, so
+ * that nobody waits for its locks). A connection that is lost while the commit is under way is not repeated: it may
+ * have been committed.
+ *
+ * Throws: what `work` throws; the database's errors.
+ */
+export async function transact<T>(db: Database, work: (trx: DatabaseTransaction) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    let isDone = false;
+    try {
+      return await db.transaction().execute(async (trx) => {
+        const result = await work(trx);
+        isDone = true;
+        return result;
+      });
+    } catch (error) {
+      const isRolledBack = ROLLED_BACK.has(sqlState(error)) || (!isDone && isLost(error));
+      if (attempt >= MOST_TRIES || !isRolledBack) throw error;
+    }
+  }
+}
+
+function sqlState(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function isLost(error: unknown): boolean {
+  return asDatabaseError(error) instanceof DatabaseUnreachable;
+}

@@ -1,0 +1,354 @@
+// What Postgres refuses to hold costs the one request that it is about, and nobody beside or behind it.
+
+import { afterEach, describe, expect, test } from 'vitest';
+import { drainUpdates } from '../../src/commissions/drain-updates.ts';
+import { pollTracked, trackCommissions } from '../../src/commissions/tracked-commissions.ts';
+import { startAlteringProxy } from '../support/altering-proxy.ts';
+import { makeTestApi, PAID_AT, type ProgramRow, silent, useWriter } from './start-writer.ts';
+
+const writer = useWriter();
+
+/** What a database administrator added, to be taken away after the test. */
+const added: string[] = [];
+
+afterEach(async () => {
+  for (const statement of added.splice(0).reverse()) await writer().database.pool.query(statement);
+});
+
+async function addConstraint(table: string, condition: string): Promise<void> {
+  await writer().database.pool.query(`alter table ${table} add constraint added_by_dba check (${condition})`);
+  added.push(`alter table ${table} drop constraint added_by_dba`);
+}
+
+/** Has a trigger refuse the rows for which the condition holds, at the end of the transaction where `isLate`. */
+async function addTrigger(
+  table: string,
+  condition: string,
+  { errcode, isLate }: { errcode: string; isLate: boolean },
+): Promise<void> {
+  const { pool } = writer().database;
+  await pool.query(`create function refuse_row() returns trigger language plpgsql as
+    $$ begin raise exception 'the trigger refuses' using errcode = '${errcode}'; end $$`);
+  await pool.query(`create constraint trigger refuse after insert or update on ${table}
+    ${isLate ? 'deferrable initially deferred' : ''} for each row when (${condition}) execute function refuse_row()`);
+  added.push('drop function refuse_row() cascade');
+}
+
+/**
+ * Returns fresh commissions, the first of them with a referral that is neither another's nor in the mirror yet.
+ */
+async function freshWithPoisoned(count: number) {
+  const { freshMany, database } = writer();
+  const commissions = await freshMany(count);
+  const { rows } = await database.pool.query<{ id: string; referral_id: string }>(
+    `select min(co.id) as id, referral_id
+     from program.commissions co join program.sales sale on co.sale_id = sale.id
+     where co.id = any($1) and not exists (select from referrals where id = referral_id)
+     group by referral_id having count(*) = 1 order by 1`,
+    [commissions.map(({ id }) => id)],
+  );
+  const poisoned = commissions.find(({ id }) => id === rows[0]?.id);
+  if (poisoned === undefined) throw new Error('every referral is mirrored already');
+  const others = commissions.filter((commission) => commission !== poisoned);
+  return { poisoned, others, commissions: [poisoned, ...others], referralId: rows[0]?.referral_id };
+}
+
+async function askToPay(commissions: readonly ProgramRow[]): Promise<number[]> {
+  const asked = await writer().ask(
+    ...commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
+  );
+  return asked.map(({ id }) => id);
+}
+
+async function rejectionsOf(id: string | undefined) {
+  const { rows } = await writer().database.pool.query<{
+    run_id: number | null;
+    reason: string;
+    payload: object;
+  }>(
+    `select run_id, reason, payload from rejected_records where resource = 'commissions' and record_id = $1`,
+    [id],
+  );
+  return rows;
+}
+
+async function mirroredAmong(commissions: readonly ProgramRow[]): Promise<number> {
+  const { rows } = await writer().database.pool.query<{ mirrored: number }>(
+    'select count(*) as mirrored from commissions where id = any($1) and paid_at = $2',
+    [commissions.map(({ id }) => id), PAID_AT],
+  );
+  return rows[0]?.mirrored ?? 0;
+}
+
+async function statesOf(ids: readonly number[]): Promise<Set<string>> {
+  const rows = await Promise.all(ids.map((id) => writer().row(id)));
+  return new Set(rows.map(({ state }) => state));
+}
+
+describe('a row that the mirror cannot hold', () => {
+  test('is rejected with its reason; its payment and the 39 others end as applied, each sent once', async () => {
+    const { drain, row, received, program } = writer();
+    const { poisoned, others, commissions, referralId } = await freshWithPoisoned(40);
+    await addConstraint('referrals', `id <> '${referralId}'`);
+    const [first, ...rest] = await askToPay(commissions);
+
+    expect(await drain({ concurrency: 24 })).toEqual({ ended: { applied: 40 }, deferred: 0 });
+
+    expect(received('PUT').length).toBe(40);
+    expect(await row(first)).toMatchObject({
+      state: 'applied',
+      attempts: 0,
+      after: { paid_at: '2026-10-05T12:00:00.000Z' },
+      note: expect.stringMatching(/the mirror could not take over .*rejected_records.*added_by_dba/),
+    });
+    expect((await program(poisoned?.id ?? '')).paid_at).toBe('2026-10-05T12:00:00.000Z');
+    expect(await rejectionsOf(poisoned?.id)).toMatchObject([
+      { run_id: null, reason: expect.stringContaining('added_by_dba'), payload: { id: poisoned?.id } },
+    ]);
+    expect(await mirroredAmong(others)).toBe(39);
+    for (const id of rest) expect(await row(id)).toMatchObject({ state: 'applied', note: null });
+  });
+
+  test('is rejected also where only the end of the transaction refuses it', async () => {
+    const { drain, row, received } = writer();
+    const { poisoned, others, commissions, referralId } = await freshWithPoisoned(5);
+    const condition = `new.id = '${referralId}'`;
+    await addTrigger('referrals', condition, { errcode: 'P0001', isLate: true });
+    const [first] = await askToPay(commissions);
+    expect(await drain()).toMatchObject({ ended: { applied: 5 } });
+    expect(received('PUT').length).toBe(5);
+    expect((await row(first)).note).toContain('the trigger refuses');
+    expect(await rejectionsOf(poisoned?.id)).toMatchObject([{ reason: 'the trigger refuses' }]);
+    expect(await mirroredAmong(others)).toBe(4);
+  });
+
+  test('leaves the payment applied even where its rejection is refused too', async () => {
+    const { drain, row } = writer();
+    const { others, commissions, referralId } = await freshWithPoisoned(3);
+    const { pool } = writer().database;
+    await pool.query('alter table rejected_records rename to rejected_records_away');
+    added.push('alter table rejected_records_away rename to rejected_records');
+    await addConstraint('referrals', `id <> '${referralId}'`);
+    const [first] = await askToPay(commissions);
+    expect(await drain()).toMatchObject({ ended: { applied: 3 } });
+    expect((await row(first)).note).toMatch(/the mirror could not take over [^(]*added_by_dba/);
+    expect(await mirroredAmong(others)).toBe(2);
+  });
+
+  for (const [shape, open, close] of [
+    ['arrays', '[', ']'],
+    ['objects', '{"a":', '}'],
+  ] as const) {
+    for (const depth of [8_000, 50_000]) {
+      test(`(${shape} ${depth} deep) is rejected; its payment and its neighbours end as applied`, async () => {
+        const { freshMany, row, sandbox, db, received } = writer();
+        const commissions = await freshMany(6);
+        const [poisoned, ...others] = commissions;
+        const deep = `"deep":${open.repeat(depth)}${open === '[' ? '' : '1'}${close.repeat(depth)}`;
+        const proxy = await startAlteringProxy(sandbox.url, (body) =>
+          body.includes(`"id":"${poisoned?.id}"`) || body.includes(`"id" : "${poisoned?.id}"`)
+            ? body.replace(/"referral"\s*:\s*\{/, (found) => `${found}${deep},`)
+            : body,
+        );
+        const api = makeTestApi(db, proxy.url);
+        const [first, ...rest] = await askToPay(commissions);
+        try {
+          const summary = await drainUpdates(
+            { api, db, log: silent },
+            { concurrency: 6, signal: AbortSignal.timeout(25_000) },
+          );
+          expect(summary).toEqual({ ended: { applied: 6 }, deferred: 0 });
+        } finally {
+          await api.close();
+          await proxy.close();
+        }
+        expect(received('PUT').length).toBe(6);
+        expect(await row(first)).toMatchObject({ state: 'applied', attempts: 0 });
+        expect(await statesOf(rest)).toEqual(new Set(['applied']));
+        expect(await rejectionsOf(poisoned?.id)).toMatchObject([{ run_id: null }]);
+        expect(await mirroredAmong(others)).toBe(5);
+      });
+    }
+  }
+});
+
+test('an answer nested too deeply to be read costs its own request tries, and no other one anything', async () => {
+  const { freshMany, row, sandbox, db } = writer();
+  const commissions = await freshMany(6);
+  const poisoned = commissions[0]?.id ?? '';
+  const deep = `"link":${'{"link":'.repeat(50_000)}null${'}'.repeat(50_000)}`;
+  const proxy = await startAlteringProxy(sandbox.url, (body) =>
+    body.includes(poisoned) ? body.replace(/"link"\s*:\s*(null|\{[^}]*\})/, deep) : body,
+  );
+  const api = makeTestApi(db, proxy.url);
+  const [first, ...rest] = await askToPay(commissions);
+  const drain = () =>
+    drainUpdates(
+      { api, db, log: silent },
+      {
+        concurrency: 6,
+        signal: AbortSignal.timeout(25_000),
+        timing: { leaseMs: 1000, firstBackoffMs: 1 },
+      },
+    );
+  try {
+    await drain();
+    expect(await statesOf(rest)).toEqual(new Set(['applied']));
+    await expect
+      .poll(
+        async () => {
+          await drain();
+          return (await row(first)).state;
+        },
+        { timeout: 20_000 },
+      )
+      .not.toBe('pending');
+  } finally {
+    await api.close();
+    await proxy.close();
+  }
+  // Whatever it came to, the program and the ledger agree about it.
+  const { state } = await row(first);
+  const { paid_at } = await writer().program(poisoned);
+  expect([state, paid_at === null]).toBeOneOf([
+    ['failed', true],
+    ['applied', false],
+  ]);
+});
+
+describe('a line of the ledger that is refused', () => {
+  test('waits with its reason and is overtaken, ends as failed in the end, and is sent once', async () => {
+    const { freshMany, ask, drain, row, received, program } = writer();
+    const commissions = await freshMany(8);
+    const poisoned = commissions[0]?.id ?? '';
+    await addConstraint('commission_updates', `commission_id <> '${poisoned}' or state <> 'applied'`);
+    const [first, ...rest] = await askToPay(commissions);
+    // The oldest request of a commission goes first, so this one waits for the poisoned one.
+    const [later] = await ask({ commission_id: poisoned, action: 'due', due_at: '2026-12-01T00:00:00Z' });
+
+    // A long wait, so that one drain sees it once.
+    const slow = { timing: { leaseMs: 1000, firstBackoffMs: 60_000 } };
+    expect(await drain({ concurrency: 8, ...slow })).toEqual({ ended: { applied: 7 }, deferred: 1 });
+    expect(await statesOf(rest)).toEqual(new Set(['applied']));
+    const reason =
+      /refused to note that it ended as applied \(marked paid at 2026-10-05T12:00:00Z\): .*added_by_dba/;
+    expect(await row(first)).toMatchObject({
+      state: 'pending',
+      attempts: 1,
+      claimed_by: null,
+      last_error: expect.stringMatching(reason),
+    });
+    expect((await row(first)).put_sent_at).not.toBeNull();
+    expect((await row(later?.id)).state).toBe('pending');
+
+    const { pool } = writer().database;
+    let failed = 0;
+    while (failed === 0) {
+      await pool.query('update commission_updates set next_attempt_at = now() where id = $1', [first]);
+      failed = (await drain()).ended.failed ?? 0;
+    }
+    expect(await row(first)).toMatchObject({
+      state: 'failed',
+      attempts: 12,
+      outcome: expect.stringMatching(reason),
+    });
+    expect((await program(poisoned)).paid_at).toBe('2026-10-05T12:00:00.000Z');
+    await drain();
+    // It may never be noted as applied; that it is reached at all is what counts.
+    expect((await row(later?.id)).attempts).toBeGreaterThan(0);
+    expect(received('PUT').filter(({ url }) => url.includes(poisoned)).length).toBe(2);
+    await pool.query(
+      `update commission_updates set state = 'cancelled', outcome = 'test', finished_at = now() where id = $1`,
+      [later?.id],
+    );
+  });
+
+  test('before its PUT keeps that PUT from being sent, and no other', async () => {
+    const { freshMany, drain, row, received } = writer();
+    const commissions = await freshMany(8);
+    const ids = await askToPay(commissions);
+    await addConstraint('commission_update_attempts', `method <> 'PUT' or update_id <> ${ids[3]}`);
+    let failed = 0;
+    let applied = 0;
+    while (failed === 0) {
+      const { ended } = await drain({ concurrency: 8 });
+      failed = ended.failed ?? 0;
+      applied += ended.applied ?? 0;
+    }
+    expect(applied).toBe(7);
+    expect(received('PUT').length).toBe(7);
+    expect(await row(ids[3])).toMatchObject({
+      state: 'failed',
+      attempts: 12,
+      put_sent_at: null,
+      outcome: expect.stringMatching(/refused to note that the change is to be sent: .*added_by_dba/),
+    });
+  });
+
+  test('for a reason that is no row’s own ends the drain, and costs no attempt', async () => {
+    const { freshMany, drain, row } = writer();
+    const commissions = await freshMany(4);
+    const ids = await askToPay(commissions);
+    // query_canceled: what a statement timeout says.
+    await addTrigger('commission_updates', `new.state = 'applied'`, { errcode: '57014', isLate: false });
+    await expect(drain({ concurrency: 4 })).rejects.toMatchObject({ code: '57014' });
+    for (const id of ids) expect(await row(id)).toMatchObject({ state: 'pending', attempts: 0 });
+    for (const statement of added.splice(0)) await writer().database.pool.query(statement);
+    // What was claimed comes back when its lease has run out.
+    await expect
+      .poll(
+        async () => {
+          await drain();
+          return statesOf(ids);
+        },
+        { timeout: 10_000 },
+      )
+      .toEqual(new Set(['applied']));
+  });
+});
+
+describe('the poller', () => {
+  test('mirrors the neighbours of a row that the mirror cannot hold, and says what is wrong with it once', async () => {
+    const { db, api, database } = writer();
+    const { poisoned, others, commissions, referralId } = await freshWithPoisoned(25);
+    await addConstraint('referrals', `id <> '${referralId}'`);
+    const ids = commissions.map(({ id }) => id);
+    await trackCommissions(db, ids, null);
+    const poll = () =>
+      pollTracked({ client: api, db, log: silent }, { concurrency: 8, signal: AbortSignal.timeout(20_000) });
+    // The poisoned one first of all.
+    await database.pool.query(
+      `update tracked_commissions set next_poll_at = now() - interval '1 day' where commission_id = $1`,
+      [poisoned?.id],
+    );
+    expect(await poll()).toMatchObject({ polled: 24, failed: 1 });
+    const mirrored = await database.pool.query(
+      'select count(*) as here from commissions where id = any($1)',
+      [others.map(({ id }) => id)],
+    );
+    expect(mirrored.rows).toEqual([{ here: 24 }]);
+    const tracked = () =>
+      database.pool.query(
+        `select last_error, last_polled_at is not null as was_answered, next_poll_at > now() as waits
+         from tracked_commissions where commission_id = $1`,
+        [poisoned?.id],
+      );
+    expect((await tracked()).rows).toMatchObject([
+      { last_error: expect.stringContaining('added_by_dba'), was_answered: true, waits: true },
+    ]);
+    await database.pool.query(
+      'update tracked_commissions set next_poll_at = now() where commission_id = $1',
+      [poisoned?.id],
+    );
+    expect(await poll()).toMatchObject({ polled: 0, failed: 1 });
+    expect((await rejectionsOf(poisoned?.id)).length).toBe(1);
+
+    for (const statement of added.splice(0)) await database.pool.query(statement);
+    await database.pool.query(
+      'update tracked_commissions set next_poll_at = now() where commission_id = $1',
+      [poisoned?.id],
+    );
+    expect(await poll()).toMatchObject({ polled: 1, failed: 0 });
+    expect((await tracked()).rows).toMatchObject([{ last_error: null }]);
+  });
+});

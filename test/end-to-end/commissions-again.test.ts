@@ -1,0 +1,134 @@
+// What a batch says about a row that was asked for before, and about one whose sale was refunded, at the command line.
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readBatchFile } from '../../src/commissions/batch-file.ts';
+import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type CliRun, runCli } from '../support/run-cli.ts';
+
+let database: TestDatabase;
+let sandbox: TestSandbox;
+let directory: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sandbox = await runSandbox(database.pool, { referrals: 400 });
+  directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-again-'));
+  return () => sandbox.close();
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const AT = '2026-10-01T12:00:00Z';
+
+function commissions(...args: string[]): Promise<CliRun> {
+  return runCli(['commissions', ...args], {
+    DATABASE_URL: database.url,
+    AFFILIATE_API_URL: sandbox.url,
+    AFFILIATE_API_SECRET: SECRET,
+    API_RATE_LIMIT: 'none',
+  });
+}
+
+async function file(name: string, ...lines: string[]): Promise<string> {
+  const path = join(directory, name);
+  await writeFile(path, `${lines.join('\n')}\n`);
+  return path;
+}
+
+async function commissionWhere(condition: string): Promise<string> {
+  const { rows } = await database.pool.query<{ id: string }>(
+    `select id from sandbox.commissions
+     where paid_at is null and ${condition} and id not in (select commission_id from commission_updates)
+     order by id limit 1`,
+  );
+  return rows[0]?.id ?? '';
+}
+
+async function requestsFor(id: string): Promise<number> {
+  const { rows } = await database.pool.query<{ requests: number }>(
+    'select count(*) as requests from commission_updates where commission_id = $1',
+    [id],
+  );
+  return rows[0]?.requests ?? 0;
+}
+
+test('a key of the user’s own counts as such whatever it begins with: --again does not ask again under it', async () => {
+  const id = await commissionWhere('voided_at is null');
+  const header = 'commission_id,action,paid_at,idempotency_key';
+  const path = await file('own-key.csv', header, `${id},pay,${AT},row:4711`);
+  expect((await commissions('apply', path, '--wait')).code).toBe(0);
+  const again = await commissions('apply', path, '--wait', '--again');
+  expect(again.stderr).toContain('1 of 1 were asked for before: not queued again');
+  expect(await requestsFor(id)).toBe(1);
+  const preview = await commissions('apply', path, '--again', '--dry-run', '--json');
+  expect(JSON.parse(preview.stdout).rows).toMatchObject([
+    { would: 'asked_before', outcome: expect.stringContaining('another idempotency_key asks anew') },
+  ]);
+
+  const generated = await file('no-key.csv', 'commission_id,action,paid_at', `${id},pay,${AT}`);
+  expect((await commissions('apply', generated, '--wait')).code).toBe(0);
+  expect((await commissions('apply', generated, '--wait', '--again')).code).toBe(0);
+  expect(await requestsFor(id)).toBe(3);
+});
+
+test('a refunded sale ends a row as conflict, unless the row or the command says otherwise', async () => {
+  const id = await commissionWhere('voided_at is not null');
+  const paidAt = async () => (await sandbox.commission(id)).paid_at;
+  const path = await file('refunded.csv', 'commission_id,action,paid_at', `${id},pay,${AT}`);
+  const preview = await commissions('apply', path, '--dry-run');
+  expect(preview.code).toBe(3);
+  expect(preview.stdout + preview.stderr).toMatch(
+    /conflict: its sale is fully refunded .*--even-if-refunded/,
+  );
+  expect((await commissions('apply', path, '--wait')).code).toBe(3);
+  expect((await commissions('pay', id, '--at', AT, '--wait')).code).toBe(3);
+  expect(await paidAt()).toBeNull();
+
+  // Another request than the one that was held back, so it is asked for without --again.
+  const forced = await commissions('apply', path, '--even-if-refunded', '--wait');
+  expect(forced.code).toBe(0);
+  expect(await paidAt()).toBe('2026-10-01T12:00:00.000Z');
+  expect((await commissions('unpay', id, '--wait')).code).toBe(0);
+
+  const ofRow = await file(
+    'refunded-row.csv',
+    'commission_id,action,paid_at,even_if_refunded',
+    `${id},pay,2026-10-02T12:00:00Z,TRUE`,
+  );
+  expect((await commissions('apply', ofRow, '--wait')).code).toBe(0);
+  expect(await paidAt()).toBe('2026-10-02T12:00:00.000Z');
+  expect((await commissions('unpay', id, '--wait')).code).toBe(0);
+  expect((await commissions('pay', id, '--at', AT, '--even-if-refunded', '--wait')).code).toBe(0);
+  expect(await paidAt()).toBe('2026-10-01T12:00:00.000Z');
+});
+
+test('even_if_refunded is read in every spelling of yes and no, and refused elsewhere', () => {
+  const ids = [1, 2, 3, 4, 5, 6].map((digit) => `0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c1${digit}`);
+  const read = (...lines: string[]) => readBatchFile(new TextEncoder().encode(lines.join('\n')));
+  const csv = read(
+    'commission_id,action,paid_at,even_if_refunded',
+    `${ids[0]},pay,${AT},Yes`,
+    `${ids[1]},pay,${AT},no`,
+    `${ids[2]},pay,${AT},`,
+    `${ids[3]},pay,${AT},perhaps`,
+    `${ids[4]},unpay,,true`,
+    `${ids[5]},unpay,,false`,
+  );
+  expect(csv.rows.map(({ request }) => request.even_if_refunded)).toEqual([true, false, false, false]);
+  expect(csv.problems.map(({ line, problem }) => `${line}: ${problem}`)).toEqual([
+    expect.stringMatching(/^5: even_if_refunded "perhaps" is neither true nor false/),
+    expect.stringMatching(/^6: even_if_refunded is true with unpay/),
+  ]);
+  const json = read(
+    JSON.stringify({ commission_id: ids[0], action: 'pay', paid_at: AT, even_if_refunded: true }),
+    JSON.stringify({ commission_id: ids[1], action: 'pay', paid_at: AT, even_if_refunded: false }),
+  );
+  expect(json.rows.map(({ request }) => request.even_if_refunded)).toEqual([true, false]);
+  // Whoever asks to pay it all the same asks for something else.
+  expect(json.rows[0]?.request.idempotency_key).toBe(csv.rows[0]?.request.idempotency_key);
+  const plain = read('commission_id,action,paid_at', `${ids[0]},pay,${AT}`);
+  expect(plain.rows[0]?.request.idempotency_key).not.toBe(csv.rows[0]?.request.idempotency_key);
+});
