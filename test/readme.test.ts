@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { parseAst } from 'rolldown/parseAst';
 import { expect, test } from 'vitest';
 import { EXIT_CODES } from '../src/cli/exit-code.ts';
-import { VARIABLES } from '../src/config.ts';
+import { VARIABLES } from '../src/config/variables.ts';
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 

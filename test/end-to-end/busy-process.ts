@@ -6,7 +6,7 @@ import { makeApiClient } from '../../src/api/client.ts';
 import { makeTakePermit } from '../../src/budget/shared-budget.ts';
 import type { Priority } from '../../src/budget/taken-permit.ts';
 import { awaitUpdates } from '../../src/commissions/await-updates.ts';
-import { readRateLimit } from '../../src/config.ts';
+import { readRateLimit } from '../../src/config/rate-limit.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { JOBS, makeSchedules, SWEEP_COMMISSIONS } from '../../src/jobs/catalogue.ts';
