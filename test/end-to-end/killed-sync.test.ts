@@ -156,7 +156,7 @@ describe.each([
   },
 ])('a sync that ends $what', ({ deletions, countFrom, least }) => {
   test.each([
-    { how: 'connections that break', step: sized(4, 1) },
+    { how: 'connections that break', step: sized(4, 2) },
     { how: 'a process that is killed', step: sized(20, 1) },
   ] as const)('leaves all of a batch or nothing, and the next run finishes: $how', async ({ how, step }) => {
     // Which ones a few runs do not meet, others do.

@@ -346,6 +346,6 @@ test('each batch counts as a plain model of the run does, and its rows are those
         }
       },
     ),
-    { numRuns: sized(30, 250) },
+    { numRuns: sized(30, 150) },
   );
 });

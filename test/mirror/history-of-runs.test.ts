@@ -166,7 +166,7 @@ function withoutTimes(row: Readonly<Record<string, unknown>>): Readonly<Record<s
   return content;
 }
 
-const RUNS = sized(15, 100);
+const RUNS = sized(15, 60);
 
 describe('the history of runs', () => {
   test('applied backwards from today’s rows gives every table as each earlier run left it', async () => {

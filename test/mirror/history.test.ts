@@ -165,7 +165,7 @@ test('history applied backwards gives the rows of every earlier moment, and so d
         expect(await replayTo(lastId, rows.length)).toEqual(withoutTimes(rows));
       }
     }),
-    { numRuns: sized(15, 100) },
+    { numRuns: sized(15, 60) },
   );
 });
 

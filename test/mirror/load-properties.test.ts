@@ -109,7 +109,7 @@ test('counts add up, distinct records are counted once, and rejections are what 
       expect((await rowsOf(db, 'rejected_records' as never)).length).toBe(rejected);
       expect((await rowsOf(db, 'referrals')).length).toBe(inserted);
     }),
-    { numRuns: sized(12, 100) },
+    { numRuns: sized(12, 60) },
   );
 });
 
@@ -150,7 +150,7 @@ test.each(WAYS)(
           ]);
         }
       }),
-      { numRuns: sized(12, 100) },
+      { numRuns: sized(12, 60) },
     );
   },
 );
@@ -176,6 +176,6 @@ test.each(WAYS)('remembering what the run has loaded changes no row, pages being
       for (const pages of all) await load(db, { resource: 'referrals', pages, cache, ...remembering });
       expect(await contents()).toEqual(without);
     }),
-    { numRuns: sized(12, 100) },
+    { numRuns: sized(12, 60) },
   );
 });

@@ -75,7 +75,7 @@ describe('a set of rows', () => {
         const numbers = [...asked].filter((number) => number >= 0);
         expect(await setInPostgres(seen, numbers)).toEqual(numbers.filter((number) => expected.has(number)));
       }),
-      { numRuns: sized(15, 100) },
+      { numRuns: sized(15, 60) },
     );
   });
 
@@ -116,7 +116,7 @@ describe('what the batches of a run have met', () => {
         expectSame(seen, new Set(numbers), [...numbers, ...other.numbers, 0, 1, FIRST_BITS]);
         expect(seen.rejected).toEqual(new Set(batches.flatMap(({ rejected }) => rejected)));
       }),
-      { numRuns: sized(15, 100) },
+      { numRuns: sized(15, 60) },
     );
   });
 
