@@ -30,9 +30,6 @@ const POINTS = [
 
 test.each(POINTS)(
   'stopped $stopped, a writer overwrites nothing when it wakes',
-  {
-    timeout: 60_000,
-  },
   async ({ after, time, announces }) => {
     const { fresh, ask, drain, program, database, sandbox, attempts } = writer();
     const { id } = await fresh();
@@ -57,17 +54,14 @@ test.each(POINTS)(
     // Others apply its request once its claim has run out, and then a later one.
     const [unpay] = await ask({ commission_id: id, action: 'unpay' });
     await expect
-      .poll(
-        async () => {
-          await drain();
-          const { rows } = await database.pool.query(
-            'select state from mirror.commission_updates where id = any($1)',
-            [[pay?.id, unpay?.id]],
-          );
-          return rows.map(({ state }) => state);
-        },
-        { timeout: 25_000 },
-      )
+      .poll(async () => {
+        await drain();
+        const { rows } = await database.pool.query(
+          'select state from mirror.commission_updates where id = any($1)',
+          [[pay?.id, unpay?.id]],
+        );
+        return rows.map(({ state }) => state);
+      })
       .toEqual(['applied', 'applied']);
     const putsBefore = sandbox.requests.filter(
       ({ method, url }) => method === 'PUT' && url.includes(id),

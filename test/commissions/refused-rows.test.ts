@@ -195,13 +195,10 @@ test('an answer nested too deeply to be read costs its own request tries, and no
     await drain();
     expect(await statesOf(rest)).toEqual(new Set(['applied']));
     await expect
-      .poll(
-        async () => {
-          await drain();
-          return (await row(first)).state;
-        },
-        { timeout: 20_000 },
-      )
+      .poll(async () => {
+        await drain();
+        return (await row(first)).state;
+      })
       .not.toBe('pending');
   } finally {
     await api.close();
@@ -296,13 +293,10 @@ describe('a line of the ledger that is refused', () => {
     for (const statement of added.splice(0)) await writer().database.pool.query(statement);
     // What was claimed comes back when its lease has run out.
     await expect
-      .poll(
-        async () => {
-          await drain();
-          return statesOf(ids);
-        },
-        { timeout: 10_000 },
-      )
+      .poll(async () => {
+        await drain();
+        return statesOf(ids);
+      })
       .toEqual(new Set(['applied']));
   });
 });

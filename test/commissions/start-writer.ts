@@ -87,7 +87,7 @@ export function makeTestApi(
   options: Partial<ApiClientOptions> & { rateLimit?: RateLimit; longestWaitMs?: number } = {},
 ): ApiClient {
   const { rateLimit = PLENTY, longestWaitMs = 5, ...client } = options;
-  const timeoutMs = client.timeoutMs ?? 2000;
+  const timeoutMs = client.timeoutMs ?? 20_000;
   const takePermit = makeTakePermit(
     { db, log: silent },
     { rateLimit, priority: 'payments', requestTimeoutMs: timeoutMs },

@@ -3,6 +3,7 @@
 
 import { makeApiClient } from '../../src/api/client.ts';
 import { makeTakePermit } from '../../src/budget/shared-budget.ts';
+import type { DrainTiming } from '../../src/commissions/drain-updates.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { JOBS } from '../../src/jobs/catalogue.ts';
@@ -20,6 +21,9 @@ export interface WriterProcessOptions {
   /** Without a budget, a 429 that names no moment pauses nobody for half a minute. */
   readonly hasBudget: boolean;
   readonly timings: Partial<Timings>;
+  readonly drain: Partial<DrainTiming>;
+  /** When to sweep: a cron pattern. */
+  readonly sweeps: string;
 }
 
 const given: WriterProcessOptions = JSON.parse(process.argv[2] ?? '');
@@ -37,7 +41,9 @@ const worker = await startWorker(
     db,
     pool,
     log,
-    handlers: { 'write-commissions': makeCommissionsJob({ api, db, log }, { concurrency: 24 }) },
+    handlers: {
+      'write-commissions': makeCommissionsJob({ api, db, log }, { concurrency: 24, timing: given.drain }),
+    },
     probe: async (signal) => {
       await api.list('affiliates', { page: 1, limit: 1 }, { signal });
     },
@@ -45,11 +51,10 @@ const worker = await startWorker(
   {
     queue: { redisUrl, databaseUrl, mirrorSchema: 'mirror' },
     kinds: JOBS,
-    // The sweep, thirty times as often.
     schedules: [
       {
         name: 'sweep-commissions',
-        pattern: '*/2 * * * * *',
+        pattern: given.sweeps,
         timezone: 'UTC',
         wants: [{ key: 'write-commissions', name: 'write-commissions', payload: {} }],
       },

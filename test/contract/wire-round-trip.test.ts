@@ -1,7 +1,6 @@
 // Whatever the contract allows comes out of the client as it went on the wire: every resource, in both spellings,
 // with fields that nobody knows.
 
-// Not vitest's own equality: it takes a field named `constructor` for the object's class.
 import { deepStrictEqual } from 'node:assert/strict';
 import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -10,6 +9,8 @@ import { commissionSchema } from '../../src/contract/commission.ts';
 import { LISTED_RESOURCES, RESOURCES } from '../../src/contract/resources.ts';
 import { makeClient } from '../api/make-client.ts';
 import { rawAnswer, startRawProgram } from '../api/raw-program.ts';
+// Not vitest's own equality: it takes a field named `constructor` for the object's class.
+import { sized } from '../support/sizes.ts';
 import { affiliates, commissions, inLiveSpelling, referrals, type WireRecord } from './arbitrary-records.ts';
 
 const ARBITRARY = { affiliates, referrals };
@@ -17,7 +18,7 @@ const SPELLINGS = [
   { spelling: 'the contract’s', spell: (value: unknown) => value },
   { spelling: 'the live', spell: inLiveSpelling },
 ];
-const PAGES = { numRuns: 60 };
+const PAGES = { numRuns: sized(20, 200) };
 
 /** Gives back a client of a program that answers everything with what `serve` was last called with. */
 async function startServing() {

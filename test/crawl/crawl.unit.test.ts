@@ -7,9 +7,42 @@ import { frontierStart, walkFrontier } from '../../src/crawl/frontier-walk.ts';
 import { makeLoader } from '../../src/crawl/loader.ts';
 import { overlapStart, walkOverlap } from '../../src/crawl/overlap-walk.ts';
 import { type ListCase, listCases, type MovingList, makeMovingList } from '../support/moving-list.ts';
+import { sized } from '../support/sizes.ts';
 
-const WALKS = 4000;
-const runs = { numRuns: WALKS, seed: 20_261_121 };
+const WALKS = sized(1000, 4000);
+
+/** The smallest list that a plain walk, the frontier walk and one with several pages in flight each missed a row of. */
+const STILL = { size: 17, limit: 8, maximumLimit: 8, concurrency: 1, shuffle: 0 };
+const DELETED_BEHIND_US: ListCase = {
+  ...STILL,
+  size: 9,
+  changes: [[{ kind: 'delete', at: 0 }], []],
+  movingAnswers: 2,
+};
+const BACK_DATED_WHILE_ONE_VANISHED: ListCase = {
+  ...STILL,
+  changes: [
+    [{ kind: 'insert-at-head' }],
+    [
+      { kind: 'insert-back-dated', at: 17 / 18 },
+      { kind: 'delete', at: 0 },
+    ],
+    [{ kind: 'delete', at: 0 }],
+    [],
+  ],
+  movingAnswers: 4,
+};
+const ANSWERED_OUT_OF_ORDER: ListCase = {
+  ...STILL,
+  concurrency: 2,
+  changes: [[], [{ kind: 'insert-at-head' }, { kind: 'delete', at: 17 / 18 }], []],
+  movingAnswers: 3,
+  shuffle: 11,
+};
+/** Each run draws anew, beside what failed once. A failure prints its seed. */
+function runs(...examples: ListCase[]) {
+  return { numRuns: WALKS, examples: examples.map((example): [ListCase] => [example]) };
+}
 
 function crawlList(list: MovingList, given: ListCase, options: Partial<CrawlOptions> = {}): Promise<Verdict> {
   return crawl(list, {
@@ -47,7 +80,7 @@ describe('the frontier walk', () => {
         if (!complete) gaveUp += 1;
         else expect(list.missed()).toEqual([]);
       }),
-      runs,
+      runs(DELETED_BEHIND_US),
     );
     expect(gaveUp / walks).toBeLessThan(0.01);
   });
@@ -65,7 +98,7 @@ describe('the frontier walk', () => {
         expect(list.answers()).toBe(Math.max(1, Math.ceil(given.size / limit)));
         expect(list.seen.size).toBe(given.size);
       }),
-      { ...runs, numRuns: 500 },
+      { numRuns: sized(125, 500) },
     );
   });
 });
@@ -88,7 +121,7 @@ describe('the overlap walk', () => {
         if (!complete) gaveUp += 1;
         else expect(list.missed()).toEqual([]);
       }),
-      runs,
+      runs(DELETED_BEHIND_US, BACK_DATED_WHILE_ONE_VANISHED),
     );
     expect(gaveUp / walks).toBeLessThan(0.01);
   });
@@ -106,14 +139,19 @@ describe('the overlap walk', () => {
 
 describe('a crawl', () => {
   test('that is verified missed no row, while new rows come at the head', async () => {
+    let verifiedWalks = 0;
     await fc.assert(
       fc.asyncProperty(listCases('at-head', 1), async (given) => {
         const list = makeMovingList(given);
         const { verified } = await crawlList(list, given);
-        if (verified) expect(list.missed()).toEqual([]);
+        if (!verified) return;
+        verifiedWalks += 1;
+        expect(list.missed()).toEqual([]);
       }),
-      runs,
+      runs(DELETED_BEHIND_US),
     );
+    // 99 in a hundred: otherwise little above was at stake.
+    expect(verifiedWalks / WALKS).toBeGreaterThan(0.9);
   });
 
   test('that is verified misses a row only behind a back-dated insertion while a seen row vanished', async () => {
@@ -126,8 +164,9 @@ describe('a crawl', () => {
         excused += 1;
         expect([...list.did]).toEqual(expect.arrayContaining(['insert-back-dated', 'delete']));
       }),
-      runs,
+      runs(DELETED_BEHIND_US, BACK_DATED_WHILE_ONE_VANISHED),
     );
+    expect(excused).toBeGreaterThan(0);
     expect(excused / WALKS).toBeLessThan(0.02);
   });
 
@@ -144,8 +183,9 @@ describe('a crawl', () => {
         expect(list.did).toContain('delete');
         expect(list.did.has('insert-at-head') || list.did.has('insert-tied-with-newest')).toBe(true);
       }),
-      runs,
+      runs(DELETED_BEHIND_US, ANSWERED_OUT_OF_ORDER),
     );
+    expect(excused).toBeGreaterThan(0);
     expect(excused / WALKS).toBeLessThan(0.02);
   });
 
@@ -160,11 +200,15 @@ describe('a crawl', () => {
         expect([...list.seen].sort()).toEqual(list.current().sort());
         expect(distinct).toBe(total);
       }),
-      { ...runs, numRuns: 1000 },
+      {
+        ...runs(DELETED_BEHIND_US, BACK_DATED_WHILE_ONE_VANISHED, ANSWERED_OUT_OF_ORDER),
+        numRuns: sized(250, 1000),
+      },
     );
   });
 
   test('that was killed goes on from its checkpoint without missing a row that lived through both parts', async () => {
+    let verifiedWalks = 0;
     await fc.assert(
       fc.asyncProperty(listCases('at-head', 1), fc.integer({ min: 1, max: 20 }), async (given, killAfter) => {
         const list = makeMovingList(given);
@@ -179,10 +223,14 @@ describe('a crawl', () => {
         });
         if (first !== null) return;
         const { verified } = await crawlList(list, given, { resumeFrom: list.lastCheckpoint() });
-        if (verified) expect(list.missed()).toEqual([]);
+        if (!verified) return;
+        verifiedWalks += 1;
+        expect(list.missed()).toEqual([]);
       }),
-      runs,
+      { numRuns: WALKS, examples: [[DELETED_BEHIND_US, 1]] },
     );
+    // Two in five are killed, and nearly all of these are verified in the end.
+    expect(verifiedWalks / WALKS).toBeGreaterThan(0.2);
   });
 
   test('that was killed re-reads at most one page and the head of a still list', async () => {
@@ -233,10 +281,8 @@ test('the plain walk that every peer uses misses rows on the same lists', async 
       moved += 1;
       if (list.missed().length > 0) missing += 1;
     }),
-    runs,
+    runs(DELETED_BEHIND_US),
   );
-  process.stdout.write(
-    `plain walk: missed a living row in ${missing} of ${moved} walks over a moving list\n`,
-  );
-  expect(missing).toBeGreaterThan(0);
+  // Three in four.
+  expect(missing / moved).toBeGreaterThan(0.5);
 });

@@ -1,12 +1,13 @@
 import { appendFile, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, inject, it } from 'vitest';
 import { tryLock } from '../../src/db/embedded-lock.ts';
 import { openEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { EmbeddedPostgresFailed } from '../../src/errors.ts';
 import { makeLogger } from '../../src/log.ts';
 import { findProcesses, makeDataDir, removeDataDir } from '../support/embedded-directories.ts';
 import { EMBEDDED_PROCESS, killEmbeddedUsers, startEmbeddedUser } from '../support/embedded-user.ts';
+import { copyCluster } from '../support/prepared-cluster.ts';
 
 const log = makeLogger('warn');
 let dataDir: string;
@@ -22,10 +23,7 @@ afterEach(async () => {
   await removeDataDir(dataDir);
 });
 
-async function makeCluster(): Promise<void> {
-  const postgres = await openEmbeddedPostgres({ log }, { dataDir });
-  await postgres.stop();
-}
+const makeCluster = () => copyCluster(inject('preparedCluster'), dataDir);
 
 async function expectFailure(directory: string, ...parts: string[]): Promise<void> {
   const error = await openEmbeddedPostgres({ log }, { dataDir: directory }).catch(

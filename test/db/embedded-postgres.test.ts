@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { makeLogger } from '../../src/log.ts';
 import { findProcesses, makeDataDir, query, removeDataDir } from '../support/embedded-directories.ts';
 import { killEmbeddedUsers, startEmbeddedUser } from '../support/embedded-user.ts';
+import { copyCluster } from '../support/prepared-cluster.ts';
 
 const log = makeLogger('warn');
 let dataDir: string;
@@ -21,6 +22,9 @@ afterEach(async () => {
   await killEmbeddedUsers();
   await removeDataDir(dataDir);
 });
+
+/** What a first start leaves behind. */
+const makeCluster = () => copyCluster(inject('preparedCluster'), dataDir);
 
 function open(): Promise<EmbeddedPostgres> {
   return openEmbeddedPostgres({ log }, { dataDir });
@@ -60,6 +64,7 @@ describe('a start', () => {
   });
 
   it('finds the data and the port of the last run again', async () => {
+    await makeCluster();
     const first = await open();
     await query(first.url, 'create table kept as select 42 as answer');
     await first.stop();
@@ -70,6 +75,7 @@ describe('a start', () => {
   });
 
   it('takes another port where something else listens on the last one', async () => {
+    await makeCluster();
     const first = await open();
     await first.stop();
     const other = createServer().listen(first.port, '127.0.0.1');
@@ -108,6 +114,7 @@ describe('a start', () => {
 
 describe('sharing', () => {
   it('outlives the process that started it, and ends with the last user', async () => {
+    await makeCluster();
     const starter = await startEmbeddedUser(dataDir);
     const guest = await startEmbeddedUser(dataDir);
     expect([starter.isOwner, guest.isOwner]).toEqual([true, false]);
@@ -119,6 +126,7 @@ describe('sharing', () => {
   });
 
   it('holds within one process too, and stop() is idempotent', async () => {
+    await makeCluster();
     const [first, second] = await Promise.all([open(), open()]);
     expect([first.isOwner, second.isOwner].toSorted()).toEqual([false, true]);
     await Promise.all([first.stop(), first.stop()]);
@@ -138,6 +146,7 @@ describe('sharing', () => {
   });
 
   it('is not cut off by Ctrl-C, which reaches every process of the terminal', async () => {
+    await makeCluster();
     const user = await startEmbeddedUser(dataDir);
     const { code, said } = await user.end('SIGINT', { group: true });
     expect({ code, said }).toEqual({ code: 3, said: { signal: 'SIGINT', rows: [{ answer: 1 }] } });
@@ -147,6 +156,7 @@ describe('sharing', () => {
 
 describe('after a crash', () => {
   it('shares the server that a killed process left behind, and stops it on leaving', async () => {
+    await makeCluster();
     const killed = await startEmbeddedUser(dataDir);
     await query(killed.url, 'create table kept as select 42 as answer');
     await killed.end('SIGKILL');
@@ -158,6 +168,7 @@ describe('after a crash', () => {
   });
 
   it('recovers the data of a server that was killed itself', async () => {
+    await makeCluster();
     const killed = await startEmbeddedUser(dataDir);
     await query(killed.url, 'create table kept as select 42 as answer');
     for (const { pid } of await findProcesses(home)) process.kill(pid, 'SIGKILL');
@@ -169,6 +180,7 @@ describe('after a crash', () => {
   });
 
   it('starts although the dead server is written down under a pid that another process has now', async () => {
+    await makeCluster();
     const first = await open();
     const pidFile = await readFile(join(home, 'data', 'postmaster.pid'), 'utf8');
     await first.stop();

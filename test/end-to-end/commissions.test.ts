@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type CliRun, runCli } from '../support/run-cli.ts';
+import { type CliRun, runCli, runCliAlone } from '../support/run-cli.ts';
 
 let database: TestDatabase;
 let sandbox: TestSandbox;
@@ -27,14 +27,15 @@ beforeEach(() => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-function commissions(...args: string[]): Promise<CliRun> {
-  return runCli(['commissions', ...args], {
-    DATABASE_URL: database.url,
-    AFFILIATE_API_URL: sandbox.url,
-    AFFILIATE_API_SECRET: SECRET,
-    API_RATE_LIMIT: 'none',
-  });
-}
+const environment = () => ({
+  DATABASE_URL: database.url,
+  AFFILIATE_API_URL: sandbox.url,
+  AFFILIATE_API_SECRET: SECRET,
+  API_RATE_LIMIT: 'none',
+});
+
+const commissions = (...args: string[]): Promise<CliRun> => runCli(['commissions', ...args], environment());
+const commissionsAlone = (...args: string[]) => runCliAlone(['commissions', ...args], environment());
 
 async function file(name: string, ...lines: string[]): Promise<string> {
   const path = join(directory, name);
@@ -86,7 +87,7 @@ describe('commissions apply', () => {
     expect(received('PUT')).toBe(0);
     expect(await paidAt(a?.id ?? '')).toBeNull();
 
-    const applied = await commissions('apply', path, '--wait', '--json');
+    const applied = await commissionsAlone('apply', path, '--wait', '--json');
     expect(applied.code).toBe(3);
     expect(JSON.parse(applied.stdout)).toMatchObject({
       counts: { applied: 1, unchanged: 1, conflict: 1 },
@@ -168,8 +169,8 @@ test('two processes asked for opposite things at once: the later request wins, a
   for (let round = 0; round < 3; round += 1) {
     const moment = `2026-10-0${round + 1}T00:00:00Z`;
     const runs = await Promise.all([
-      commissions('pay', id, '--at', moment, '--wait'),
-      commissions('unpay', id, '--wait'),
+      commissionsAlone('pay', id, '--at', moment, '--wait'),
+      commissionsAlone('unpay', id, '--wait'),
     ]);
     expect(runs.map(({ code }) => code)).toEqual([0, 0]);
     const { rows } = await database.pool.query(

@@ -1,5 +1,5 @@
-// A process that syncs is killed after every single statement that it sends to Postgres, one after the other. What it
-// leaves behind is all of a batch or nothing of it, and the next run makes the mirror equal to the program.
+// A sync ends after every single statement that it sends to Postgres, one after the other. What it leaves behind is all
+// of a batch or nothing of it, and the next run makes the mirror equal to the program.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,14 +8,17 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { SyncRun } from '../../src/mirror/sync-runs.ts';
 import { SECRET } from '../sandbox/running-sandbox.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
+import { sized } from '../support/sizes.ts';
 import { useSyncing } from '../sync/syncing.ts';
-import type { Fault } from './sync-until-killed.ts';
+import { type Fault, syncUntilFault } from './sync-until-fault.ts';
 
 const PROCESS = fileURLToPath(new URL('sync-until-killed.ts', import.meta.url));
 const APPLICATION = 'killed-sync';
 /** Of the list, newest first: changes on every page of a hundred, so that every batch has something to lose. */
 const CHANGED_PLACES = [20, 130, 240];
 const given = useSyncing({ affiliates: 8, referrals: 260 });
+/** A number of its own for the changes of each round, so that what one of them left is not taken for another's. */
+let round = 0;
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -23,25 +26,40 @@ async function select<T = Row>(sql: string, values: readonly unknown[] = []): Pr
   return (await given().database.pool.query(sql, [...values])).rows as T[];
 }
 
-/** Gives back whether the process was killed; false where it came to its end before. */
-async function syncUntilKilled(killAfter: number, countFrom: string): Promise<boolean> {
+/** How a sync ends at a statement: either is handed the statement's number, and returns false where there is none. */
+const FAULTS = {
+  'a process that is killed': async (fault: Fault) => {
+    const child = spawn(process.execPath, [PROCESS, JSON.stringify(fault)], { stdio: 'inherit' });
+    const [code, signal] = await once(child, 'close');
+    if (signal !== 'SIGKILL') expect([code, signal]).toEqual([0, null]);
+    return signal === 'SIGKILL';
+  },
+  'connections that break': (fault: Fault) =>
+    syncUntilFault(fault, async () => {
+      await select('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [
+        APPLICATION,
+      ]);
+    }),
+};
+
+async function syncUntil(how: keyof typeof FAULTS, endAfter: number, countFrom: string): Promise<boolean> {
   const { database, sandbox } = given();
   const fault: Fault = {
     databaseUrl: database.url,
     apiUrl: sandbox.url,
     secret: SECRET,
     applicationName: APPLICATION,
-    killAfter,
+    endAfter,
     countFrom,
   };
-  const child = spawn(process.execPath, [PROCESS, JSON.stringify(fault)], { stdio: 'inherit' });
-  const [code, signal] = await once(child, 'close');
-  if (signal !== 'SIGKILL') expect([code, signal]).toEqual([0, null]);
+  const hasEnded = await FAULTS[how](fault);
   // Postgres has noticed: its transaction is undone, its lock is free.
   await expect
-    .poll(() => select('select from pg_stat_activity where application_name = $1', [APPLICATION]))
+    .poll(() => select('select from pg_stat_activity where application_name = $1', [APPLICATION]), {
+      interval: 5,
+    })
     .toEqual([]);
-  return signal === 'SIGKILL';
+  return hasEnded;
 }
 
 interface Changes {
@@ -52,7 +70,7 @@ interface Changes {
 }
 
 /** The program moves on: one referral updated on every page, and so many deleted. */
-async function changeProgram(round: number, deletions: number): Promise<Changes> {
+async function changeProgram(deletions: number): Promise<Changes> {
   const { sandbox, sync } = given();
   for (let index = 0; index < deletions; index += 1) await sandbox.program.insertReferral();
   await sync('referrals', { acceptDeletes: true });
@@ -75,7 +93,7 @@ const historyOf = async (change: string, { lastHistoryId }: Changes) =>
   ).map(({ record_id }) => record_id);
 
 /** Rows, history, seen rows, figures and checkpoint tell of the same records, and of no other. */
-async function expectAgreement(round: number, changes: Changes): Promise<void> {
+async function expectAgreement(changes: Changes): Promise<void> {
   const [run] = await select<SyncRun>('select * from sync_runs order by id desc limit 1');
   const seen = (
     await select<{ id: string }>(
@@ -128,27 +146,28 @@ beforeAll(async () => {
   await given().syncBoth();
 });
 
-describe('a sync that is killed', { timeout: 300_000 }, () => {
+describe.each([
+  { what: 'after any of its statements', deletions: 1, countFrom: '', least: 45 },
+  {
+    what: 'after any statement of the second walk, where many rows are missing',
+    deletions: 12,
+    countFrom: '"checkpoint" = $1, "distinct_seen"',
+    least: 30,
+  },
+])('a sync that ends $what', ({ deletions, countFrom, least }) => {
   test.each([
-    { what: 'after any of its statements', deletions: 1, countFrom: '', least: 45 },
-    {
-      what: 'after any statement of the second walk, where many rows are missing',
-      deletions: 12,
-      countFrom: '"checkpoint" = $1, "distinct_seen"',
-      least: 30,
-    },
-  ])(
-    '$what leaves all of a batch or nothing, and the next run finishes',
-    async ({ deletions, countFrom, least }) => {
-      let round = 1;
-      for (let isKilled = true; isKilled; round += 1) {
-        const changes = await changeProgram(round, deletions);
-        isKilled = await syncUntilKilled(round, countFrom);
-        await expectAgreement(round, changes);
-        await expectNextRunToFinish(changes);
-      }
-      process.stdout.write(`killed after each of ${round - 2} statements\n`);
-      expect(round).toBeGreaterThan(least);
-    },
-  );
+    { how: 'connections that break', step: sized(4, 2) },
+    { how: 'a process that is killed', step: sized(20, 1) },
+  ] as const)('leaves all of a batch or nothing, and the next run finishes: $how', async ({ how, step }) => {
+    // Which ones a few runs do not meet, others do.
+    let endAfter = 1 + Math.floor(Math.random() * step);
+    for (let hasEnded = true; hasEnded; endAfter += step) {
+      round += 1;
+      const changes = await changeProgram(deletions);
+      hasEnded = await syncUntil(how, endAfter, countFrom);
+      await expectAgreement(changes);
+      await expectNextRunToFinish(changes);
+    }
+    expect(endAfter).toBeGreaterThan(least);
+  });
 });

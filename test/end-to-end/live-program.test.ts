@@ -2,11 +2,12 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
+import { sized } from '../support/sizes.ts';
 import { useSyncing } from '../sync/syncing.ts';
 
 const EVENTS_PER_SECOND = 200;
 /** Every other one begins with an empty mirror: what it then misses cannot hide behind what was known before. */
-const RUNS = 8;
+const RUNS = sized(4, 8);
 const given = useSyncing({ affiliates: 100, referrals: 4000, live: { eventsPerSecond: EVENTS_PER_SECOND } });
 
 async function ids(sql: string): Promise<Set<string>> {
@@ -18,10 +19,10 @@ const inProgram = () => ids('select id from sandbox.referrals');
 const inMirror = () => ids('select id from referrals where _deleted_at is null');
 const tombstones = () => ids('select id from referrals where _deleted_at is not null');
 
-describe('while the program lives', { timeout: 120_000 }, () => {
+describe('while the program lives', () => {
   beforeAll(async () => {
     await given().syncBoth();
-  }, 60_000);
+  });
   afterAll(() => given().sandbox.live.stop());
 
   test('no verified run misses a referral that lived through it, and none is ever marked deleted while it lives', async () => {

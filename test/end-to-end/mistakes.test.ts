@@ -3,7 +3,7 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { runSandbox, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type CliRun, runCli } from '../support/run-cli.ts';
+import { type CliRun, runCli, runCliAlone } from '../support/run-cli.ts';
 
 const SECRET = 'this-must-never-be-seen';
 
@@ -17,8 +17,12 @@ beforeAll(async () => {
   return () => sandbox.close();
 });
 
-async function run(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<CliRun> {
-  const result = await runCli(args, environment);
+async function run(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  start = runCli,
+): Promise<CliRun> {
+  const result = await start(args, environment);
   runs.push(result);
   return result;
 }
@@ -43,7 +47,7 @@ function configured(more: Readonly<Record<string, string>> = {}): Record<string,
 
 describe('sync', () => {
   test('ends a wrong secret in one line that names the variable', async () => {
-    const { code, stdout, stderr } = await run(['sync'], configured());
+    const { code, stdout, stderr } = await run(['sync'], configured(), runCliAlone);
     expect(code).toBe(1);
     expect(stdout).toBe('');
     expect(lastLine(stderr)).toMatch(/^affiliate-mirror: .*AFFILIATE_API_SECRET/);
@@ -157,7 +161,11 @@ describe('doctor', () => {
   test('finds all well where all is well, with one request', async () => {
     const before = sandbox.requests.length;
     await run(['migrate'], { DATABASE_URL: database.url });
-    const { code, stdout } = await run(['doctor'], configured({ AFFILIATE_API_SECRET: 'sandbox-secret' }));
+    const { code, stdout } = await run(
+      ['doctor'],
+      configured({ AFFILIATE_API_SECRET: 'sandbox-secret' }),
+      runCliAlone,
+    );
     expect(stdout).toMatch(/^✓ program: .* 60 affiliates$/m);
     expect(stdout).not.toContain('✗');
     expect(code).toBe(0);

@@ -7,7 +7,7 @@ import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
-import { runCli, spawnCli } from '../support/run-cli.ts';
+import { runCli, runCliAlone, spawnCli } from '../support/run-cli.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -58,9 +58,7 @@ async function startWork(environment: Environment): Promise<Worker> {
   const lines: string[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
   const said = (word: string) => lines.find((line) => line.includes(word));
-  await expect
-    .poll(() => said('worker.started'), { timeout: 20_000, message: lines.join('\n') })
-    .toBeDefined();
+  await expect.poll(() => said('worker.started'), { message: lines.join('\n') }).toBeDefined();
   const { url } = JSON.parse(said('status.listening') ?? '{}');
   return { url, lines, send: (signal) => void child.kill(signal), ended };
 }
@@ -91,11 +89,11 @@ describe.each(['postgres', 'redis'] as const)('work, with its queue in %s', (kin
       database.pool
         .query(`select distinct resource from sync_runs where state = 'succeeded' order by resource`)
         .then(({ rows }) => rows.map(({ resource }) => resource));
-    await expect.poll(succeeded, { timeout: 20_000 }).toEqual(['affiliates', 'referrals']);
+    await expect.poll(succeeded).toEqual(['affiliates', 'referrals']);
     expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
     const polled = () =>
       database.pool.query('select id from commissions').then(({ rows }) => rows.map(({ id }) => id));
-    await expect.poll(polled, { timeout: 10_000 }).toEqual([tracked]);
+    await expect.poll(polled).toEqual([tracked]);
 
     const { rows } = await program.pool.query<{ id: string }>(
       'select id from sandbox.commissions where voided_at is null and paid_at is null limit 1',
@@ -107,13 +105,12 @@ describe.each(['postgres', 'redis'] as const)('work, with its queue in %s', (kin
     );
     const states = () =>
       database.pool.query('select state from commission_updates').then(({ rows }) => rows[0].state);
-    await expect.poll(states, { timeout: 10_000 }).toBe('applied');
+    await expect.poll(states).toBe('applied');
     expect((await sandbox.commission(commission)).paid_at).toMatch(/^2026-02-03T04:05:06/);
 
-    const startedMs = performance.now();
     worker.send('SIGTERM');
+    // 1 where something hung until its deadline.
     expect(await worker.ended).toBe(0);
-    expect(performance.now() - startedMs).toBeLessThan(5000);
     expect(worker.lines.join('\n')).not.toContain(SECRET);
     expect(worker.lines.filter((line) => JSON.parse(line).level >= 40)).toEqual([]);
   });
@@ -125,13 +122,13 @@ test('a worker whose Redis is away says that it is not ready, and is so again by
   const worker = await startWork(environment);
   await redis?.stop();
   const status = () => readyz(worker);
-  await expect.poll(status, { timeout: 10_000 }).toEqual({
+  await expect.poll(status).toEqual({
     status: 503,
     checks: { database: 'ok', migrations: 'ok', queue: 'failed' },
   });
   expect((await fetch(`${worker.url}/healthz`)).status).toBe(200);
   await redis?.start();
-  await expect.poll(status, { timeout: 10_000 }).toMatchObject({ status: 200 });
+  await expect.poll(status).toMatchObject({ status: 200 });
   worker.send('SIGTERM');
   expect(await worker.ended).toBe(0);
 });
@@ -143,30 +140,29 @@ test('a second signal ends a worker at once that waits for a queue which is away
   const worker = await startWork({ ...environment, API_RATE_LIMIT: '3/60' });
   const running = () =>
     database.pool.query(`select from sync_runs where state = 'running'`).then(({ rows }) => rows.length);
-  await expect.poll(running, { timeout: 20_000 }).toBe(1);
+  await expect.poll(running).toBe(1);
   await redis?.stop();
   worker.send('SIGTERM');
   // Told, and its run has stopped: what is left is a job that cannot be given back.
-  await expect.poll(running, { timeout: 10_000 }).toBe(0);
+  await expect.poll(running).toBe(0);
   const again = setInterval(() => worker.send('SIGTERM'), 600);
-  const startedMs = performance.now();
+  // 1 where it waited for its deadline.
   expect(await worker.ended).toBe(143);
   clearInterval(again);
-  expect(performance.now() - startedMs).toBeLessThan(5000);
 });
 
 test('a worker without tables, without a queue or without a database does not start, and says how to mend it', async () => {
   const { database, environment } = await setUp('postgres');
-  const noQueue = await runCli(['work'], environment);
+  const noQueue = await runCliAlone(['work'], environment);
   expect(noQueue).toMatchObject({ code: 1, stderr: expect.stringContaining('run affiliate-mirror migrate') });
   await database.pool.query('drop schema mirror cascade');
-  const noTables = await runCli(['work'], environment);
+  const noTables = await runCliAlone(['work'], environment);
   expect(noTables).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('run affiliate-mirror migrate'),
   });
   const away = { ...environment, DATABASE_URL: 'postgres://u:hidden@127.0.0.1:9/none' };
-  const noDatabase = await runCli(['work'], away);
+  const noDatabase = await runCliAlone(['work'], away);
   expect(noDatabase).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('cannot connect to database none at 127.0.0.1:9'),

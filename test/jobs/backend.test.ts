@@ -2,6 +2,7 @@
 // both behave alike where this project leans on them.
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
@@ -45,6 +46,11 @@ async function wantedKeys({ pool }: Queueing): Promise<string[]> {
   return rows.map(({ key }) => key);
 }
 
+/** Long enough for a queue that spins to be caught at it. */
+const LOOKING_MS = 1000;
+/** A dozen rounds of the watchdog: what a starved machine may still fit in. */
+const MOST_STATEMENTS = 500;
+
 const done = { kind: 'done', result: {} } as const;
 
 describe.each(KINDS)('a queue on %s', (kind) => {
@@ -82,15 +88,12 @@ describe.each(KINDS)('a queue on %s', (kind) => {
       },
     });
     await worker.want([...want('once'), ...want('again')]);
-    await expect.poll(() => wantedKeys(queueing), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => wantedKeys(queueing)).toEqual([]);
     const backend = await queueing.open();
+    // A slow machine may meet a job a second time, with its work done: one more is completed.
     await expect
       .poll(() => backend.queue.getJobCounts('failed', 'completed', 'active'))
-      .toEqual({
-        failed: 1,
-        completed: 1,
-        active: 0,
-      });
+      .toEqual({ failed: 1, completed: expect.toSatisfy((completed) => completed >= 1), active: 0 });
     await backend.close();
     await worker.stop();
     expect(attempts).toBe(3);
@@ -134,17 +137,17 @@ describe.each(KINDS)('a queue on %s', (kind) => {
     const worker = await start(queueing, { once }, { watchIntervalMs: 1000 });
     const keys = Array.from({ length: 10 }, (_, index) => want('once', `once-${index}`)).flat();
     await worker.want(keys);
-    const busy = await statementsPerSecond(queueing);
+    const busy = await countStatements(queueing);
     await queueing.pool.query('update worker_state set refused_at = clock_timestamp()');
     const backend = await queueing.open();
-    await expect.poll(() => backend.queue.isPaused(), { timeout: 5000 }).toBe(true);
+    await expect.poll(() => backend.queue.isPaused()).toBe(true);
     gate.resolve();
-    const paused = await statementsPerSecond(queueing);
+    const paused = await countStatements(queueing);
     await backend.close();
     await worker.stop();
-    // A round of the watchdog looks after ten rows each second; a queue that spins does thousands of statements.
-    expect(busy).toBeLessThan(150);
-    expect(paused).toBeLessThan(150);
+    // Rounds of the watchdog look after ten rows each; a queue that spins does thousands of statements.
+    expect(busy).toBeLessThan(MOST_STATEMENTS);
+    expect(paused).toBeLessThan(MOST_STATEMENTS);
   });
 
   test('refuses a start while its server is away, and says where it looked', async () => {
@@ -180,11 +183,12 @@ async function leaveKey({ pool, redis, db }: Queueing, key: string): Promise<voi
   client.disconnect();
 }
 
-async function statementsPerSecond({ settings, redis }: Queueing): Promise<number> {
+/** Returns what the queue's server was asked while a worker had a second and its watchdog a round. */
+async function countStatements({ settings, redis }: Queueing): Promise<number> {
   const read = redis === null ? () => readTransactions(settings.databaseUrl) : () => readCommands(redis.url);
-  const [before, fromMs] = [await read(), performance.now()];
-  await expect.poll(() => performance.now() - fromMs, { timeout: 5000, interval: 100 }).toBeGreaterThan(2000);
-  return ((await read()) - before) / ((performance.now() - fromMs) / 1000);
+  const before = await read();
+  await sleep(LOOKING_MS);
+  return (await read()) - before;
 }
 
 async function readTransactions(url: string): Promise<number> {
@@ -218,7 +222,8 @@ describe('the queue in Postgres', () => {
     await Promise.all([1, 2, 3].map(() => migrateQueue(pool, settings)));
     await migrateQueue(pool, settings);
     const backend = await openQueue({ log }, settings, 'id');
-    await backend.check();
+    await backend.queue.add('once', {});
+    expect(await backend.queue.getJobCounts('waiting')).toEqual({ waiting: 1 });
     await backend.close();
   });
 
@@ -230,6 +235,8 @@ describe('the queue in Postgres', () => {
     await migrateQueue(pool, settings);
     const backend = await openQueue({ log }, settings, 'id');
     await backend.queue.add('once', {});
+    const { rows } = await pool.query('select queue from mirror_queue.job');
+    expect(rows).toEqual([{ queue: 'work' }]);
     await backend.close();
   });
 

@@ -1,4 +1,4 @@
-// A worker runs for months: what it holds after 200 runs is what it held before, on both queues.
+// A worker runs for months: what it holds after many runs is what it held before, on both queues.
 
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { enqueue } from '../../src/jobs/enqueue.ts';
 import { wantJobs } from '../../src/jobs/wanted-jobs.ts';
 import { runSandbox, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { sized } from '../support/sizes.ts';
 import { KINDS, makeQueueing, type Queueing } from './queueing.ts';
 import type { WorkerProcess } from './worker-processes.ts';
 
@@ -15,6 +16,10 @@ const TOLERATED_BYTES = 4_000_000;
 /** Of a worker: 8 of its pool, and of the queue 4 in Postgres, or 2 in Redis. */
 const MOST_CONNECTIONS = { postgres: 8 + 4, redis: 8 };
 const MOST_REDIS_CONNECTIONS = 2;
+
+/** Of affiliates and referrals each, before and after the first look. */
+const WARM_UP = sized(8, 25);
+const RUNS = sized(12, 100);
 
 let sandbox: TestSandbox;
 
@@ -40,7 +45,7 @@ async function countRedisConnections(url: string): Promise<number> {
   return list.trim().split('\n').length - 1;
 }
 
-describe.each(KINDS)('200 runs in a row on %s', { timeout: 90_000 }, (kind) => {
+describe.each(KINDS)(`${WARM_UP + RUNS} pairs of runs in a row on %s`, (kind) => {
   test('leave memory and connections as they were', async () => {
     const queueing = await makeQueueing(kind, sandbox);
     const worker = await queueing.start();
@@ -59,14 +64,14 @@ describe.each(KINDS)('200 runs in a row on %s', { timeout: 90_000 }, (kind) => {
           .toEqual([]);
       }
     };
-    await run(25);
+    await run(WARM_UP);
     const before = await holdings(queueing, worker);
-    await run(100);
+    await run(RUNS);
     const after = await holdings(queueing, worker);
     await backend.close();
     await worker.end('SIGTERM');
 
-    expect(worker.said('sync.finished')).toHaveLength(250);
+    expect(worker.said('sync.finished')).toHaveLength(2 * (WARM_UP + RUNS));
     expect(after.heapUsed - before.heapUsed).toBeLessThan(TOLERATED_BYTES);
     expect(after.resources).toBeLessThanOrEqual(before.resources + 3);
     // The test's own queue counts as well.

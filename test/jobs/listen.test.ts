@@ -26,7 +26,7 @@ test('what is notified is heard, for this mirror alone, and again after the conn
     `select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen work_is_there' and datname = current_database()`,
   );
   expect(rowCount).toBe(1);
-  await expect.poll(() => heard, { timeout: 10_000 }).toBe(3);
+  await expect.poll(() => heard).toBe(3);
   // Nothing of the connection that was lost waits for the end any more.
   expect(getEventListeners(over.signal, 'abort')).toHaveLength(1);
   await pool.query(`notify work_is_there, 'mirror'`);

@@ -31,17 +31,17 @@ test.each(KINDS)('on %s, a tracked commission follows the program until it is go
     schedules: [{ ...SWEEP_COMMISSIONS, pattern: '* * * * * *', wants }],
   });
   await trackCommissions(db, [id], 'test');
-  await expect.poll(mirrored, { timeout: 10_000 }).toEqual({ paid_at: null, is_deleted: false });
+  await expect.poll(mirrored).toEqual({ paid_at: null, is_deleted: false });
 
   await sandbox.program.updateCommission(id, { paid_at: '2026-03-04T05:06:07Z' });
   await pollNow();
   await expect
-    .poll(mirrored, { timeout: 10_000 })
+    .poll(mirrored)
     .toEqual({ paid_at: expect.stringContaining('2026-03-04T05:06:07'), is_deleted: false });
 
   await sandbox.program.deleteCommission(id);
   await pollNow();
-  await expect.poll(mirrored, { timeout: 10_000 }).toMatchObject({ is_deleted: true });
+  await expect.poll(mirrored).toMatchObject({ is_deleted: true });
   const { rows: runs } = await pool.query('select from sync_runs');
   expect(runs).toEqual([]);
   await worker.end('SIGTERM');

@@ -19,7 +19,8 @@ export const KINDS: readonly Kind[] = ['postgres', 'redis'];
 
 /** Seconds become tenths: everything that a worker waits for, in proportion. */
 export const FAST: Partial<Timings> = {
-  lockDurationMs: 1500,
+  // The shortest that a starved machine still renews in time.
+  lockDurationMs: 2500,
   stalledIntervalMs: 400,
   drainDelayMs: 500,
   runRetryMs: 200,
@@ -86,6 +87,11 @@ export async function makeProgram(): Promise<TestSandbox> {
   const { pool } = await createTestDatabase();
   return runSandbox(pool, PROGRAM);
 }
+
+/** Once a day, and not within the next hours, whenever the test runs. */
+export const DAILY = `0 ${(new Date().getUTCHours() + 12) % 24} * * *`;
+
+export const EVERY_SECOND = '* * * * * *';
 
 /** A schedule of the job that only counts. */
 export function countEvery(name: string, pattern: string): Schedule {

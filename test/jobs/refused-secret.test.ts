@@ -6,7 +6,7 @@ import { askForProbe } from '../../src/jobs/program-pause.ts';
 import type { Schedule } from '../../src/jobs/schedules.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { KINDS, makeQueueing, type Queueing } from './queueing.ts';
+import { FAST, KINDS, makeQueueing, type Queueing } from './queueing.ts';
 
 const OFTEN: Schedule = {
   name: 'sync-full',
@@ -29,7 +29,17 @@ async function startProgram(database: TestDatabase, secret: string, port = 0): P
 
 async function waitForRun(queueing: Queueing): Promise<void> {
   const states = () => queueing.pool.query('select state from sync_runs').then(({ rows }) => rows);
-  await expect.poll(states, { timeout: 15_000 }).toContainEqual({ state: 'succeeded' });
+  await expect.poll(states).toContainEqual({ state: 'succeeded' });
+}
+
+/** Returns how long after the n-th refusal the next probe is due, to the tenth of a second; null before it. */
+async function readProbe({ pool }: Queueing, probes: number): Promise<number | null> {
+  const { rows } = await pool.query<{ ms: number }>(
+    `select round(extract(epoch from next_probe_at - probed_at) * 10)::int * 100 as ms
+     from worker_state where probes >= $1`,
+    [probes],
+  );
+  return rows[0]?.ms ?? null;
 }
 
 describe.each(KINDS)('a wrong secret, on %s', (kind) => {
@@ -41,13 +51,10 @@ describe.each(KINDS)('a wrong secret, on %s', (kind) => {
     const workers = [await queueing.start(options), await queueing.start(options)];
     // The ticks pile up to one wanted run, which waits.
     await expect
-      .poll(() => queueing.pool.query('select key from wanted_jobs').then(({ rows }) => rows), {
-        timeout: 10_000,
-      })
+      .poll(() => queueing.pool.query('select key from wanted_jobs').then(({ rows }) => rows))
       .toEqual([{ key: 'sync-affiliates' }]);
-    await workers[0]
-      ?.says('schedule.made_up_for', 1)
-      .catch(() => workers[1]?.says('schedule.made_up_for', 1));
+    const madeUpFor = () => workers.flatMap((worker) => worker.said('schedule.made_up_for')).length;
+    await expect.poll(madeUpFor).toBeGreaterThan(0);
 
     expect(program.requests.map(({ status }) => status)).toEqual([401]);
     const errors = workers.flatMap(({ log }) => log.filter(({ level }) => level >= ERROR));
@@ -78,13 +85,18 @@ describe.each(KINDS)('a wrong secret, on %s', (kind) => {
     const { port } = program;
     await program.close();
     const refusing = await startProgram(database, 'another-secret', port);
-    await expect.poll(() => refusing.requests.length, { timeout: 15_000 }).toBeGreaterThan(2);
+    for (const [probes, waitMs] of [
+      [1, FAST.firstProbeMs],
+      [2, FAST.longestProbeMs],
+      [3, FAST.longestProbeMs],
+    ] as const) {
+      await expect.poll(() => readProbe(queueing, probes)).toBe(waitMs);
+    }
     expect(worker.log.filter(({ level }) => level >= ERROR)).toHaveLength(1);
-    const gaps = refusing.requests
-      .slice(1)
-      .map(({ receivedAt }, index) => receivedAt - (refusing.requests[index]?.receivedAt ?? 0));
-    // Probes, and no job's requests: half a second and more between them.
-    for (const gap of gaps) expect(gap).toBeGreaterThan(450);
+    // Probes, the next one perhaps under way, and no job's requests.
+    const requests = refusing.requests.length;
+    const { rows } = await queueing.pool.query<{ probes: number }>('select probes from worker_state');
+    expect(requests).toBeLessThanOrEqual((rows[0]?.probes ?? 0) + 1);
     await refusing.close();
     await startProgram(database, SECRET, port);
     await worker.says('the program accepts the API secret again: the queue goes on');

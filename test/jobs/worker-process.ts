@@ -78,7 +78,11 @@ process.on('message', () => {
   });
 });
 
+// The test is gone: nobody will ever stop this process.
+process.once('disconnect', () => process.exit(1));
+
 async function end(): Promise<void> {
+  process.removeAllListeners('disconnect');
   await worker.stop();
   await Promise.all([api.close(), probeApi.close()]);
   await pool.end();

@@ -63,7 +63,6 @@ export async function startWorkerProcess(
     async says(message, times = 1) {
       await expect
         .poll(() => said(message).length, {
-          timeout: 25_000,
           interval: 20,
           message: `${message}; it said ${JSON.stringify(log.slice(-5))}`,
         })

@@ -10,6 +10,7 @@ import { makeSeenRows, readSeenRows, type SeenRows } from '../../src/mirror/seen
 import { finishRun, type SyncRun, startRun } from '../../src/mirror/sync-runs.ts';
 import { applyTombstones, findMissing } from '../../src/mirror/tombstones.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { sized } from '../support/sizes.ts';
 import { buildCommission, buildReferral, buildSale } from './build-records.ts';
 import { at, counts, load, rowsOf } from './load.ts';
 
@@ -345,6 +346,6 @@ test('each batch counts as a plain model of the run does, and its rows are those
         }
       },
     ),
-    { numRuns: 150 },
+    { numRuns: sized(30, 150) },
   );
 });

@@ -5,6 +5,7 @@ import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { startRun } from '../../src/mirror/sync-runs.ts';
 import { applyTombstones } from '../../src/mirror/tombstones.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { sized } from '../support/sizes.ts';
 import { buildReferral } from './build-records.ts';
 import { at, load, rowsOf } from './load.ts';
 
@@ -164,7 +165,7 @@ test('history applied backwards gives the rows of every earlier moment, and so d
         expect(await replayTo(lastId, rows.length)).toEqual(withoutTimes(rows));
       }
     }),
-    { numRuns: 50 },
+    { numRuns: sized(15, 60) },
   );
 });
 

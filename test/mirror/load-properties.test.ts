@@ -7,6 +7,7 @@ import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { makeLoadedCache } from '../../src/mirror/loaded-cache.ts';
 import { startRun } from '../../src/mirror/sync-runs.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { sized } from '../support/sizes.ts';
 import { buildAffiliate, buildLink, buildReferral } from './build-records.ts';
 import { at, load, rowsOf } from './load.ts';
 
@@ -108,7 +109,7 @@ test('counts add up, distinct records are counted once, and rejections are what 
       expect((await rowsOf(db, 'rejected_records' as never)).length).toBe(rejected);
       expect((await rowsOf(db, 'referrals')).length).toBe(inserted);
     }),
-    { numRuns: 60 },
+    { numRuns: sized(12, 60) },
   );
 });
 
@@ -149,7 +150,7 @@ test.each(WAYS)(
           ]);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: sized(12, 60) },
     );
   },
 );
@@ -175,6 +176,6 @@ test.each(WAYS)('remembering what the run has loaded changes no row, pages being
       for (const pages of all) await load(db, { resource: 'referrals', pages, cache, ...remembering });
       expect(await contents()).toEqual(without);
     }),
-    { numRuns: 60 },
+    { numRuns: sized(12, 60) },
   );
 });

@@ -13,9 +13,7 @@ const database = await createTestDatabase();
 const db = makeDatabase(database.pool);
 const ALONE = { isAlone: true, runId: null };
 
-test('a load that was only partly sent when its process stopped keeps others waiting for seconds, not for ever', {
-  timeout: 60_000,
-}, async () => {
+test('a load that was only partly sent when its process stopped keeps others waiting for seconds, not for ever', async () => {
   const stopped = await database.pool.connect();
   await stopped.query('begin');
   await stopped.query('select lock_for_loading(true)');
@@ -34,7 +32,7 @@ test('a load that was only partly sent when its process stopped keeps others wai
   stopped.release(true);
 });
 
-test('a load that works for long is waited for', { timeout: 60_000 }, async () => {
+test('a load that works for long is waited for', async () => {
   const working = transact(db, async (trx) => {
     await lockForLoading(trx, ALONE);
     await sql`select pg_sleep(7)`.execute(trx);

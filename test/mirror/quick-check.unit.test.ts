@@ -15,6 +15,7 @@ import {
   type WireRecord,
 } from '../contract/arbitrary-records.ts';
 import { mutated, ODD_VALUES } from '../contract/mutated-records.ts';
+import { sized } from '../support/sizes.ts';
 import {
   buildAffiliate,
   buildCampaign,
@@ -42,7 +43,7 @@ const BUILDERS: Readonly<Record<MirroredTable, (fields?: object) => object>> = {
   commissions: buildCommission,
 };
 
-const MANY = { numRuns: 300 };
+const MANY = { numRuns: sized(60, 300) };
 
 /** The slow way: the schema accepts it, and the fields that the kind knows hold no text that Postgres cannot. */
 function fits(table: MirroredTable, record: unknown): boolean {

@@ -1,5 +1,7 @@
 // Which records are read and which are refused, whatever way they are checked.
 
+const RECORDS = sized(100, 500);
+
 import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
@@ -11,6 +13,7 @@ import { readRecord } from '../../src/mirror/read-record.ts';
 import { findUnstorable } from '../../src/mirror/unstorable.ts';
 import { affiliates, commissions, referrals, type WireRecord } from '../contract/arbitrary-records.ts';
 import { mutated, mutatedBeside, ODD_VALUES } from '../contract/mutated-records.ts';
+import { sized } from '../support/sizes.ts';
 import { buildAffiliate, buildCommission, buildReferral } from './build-records.ts';
 
 const GIVEN: readonly {
@@ -44,10 +47,10 @@ describe.each(GIVEN)('a record of $resource', ({ resource, records, build }) => 
         if (expectVerdict(record)) read += 1;
         else refused += 1;
       }),
-      { numRuns: 500 },
+      { numRuns: RECORDS },
     );
     // Otherwise nothing above was at stake.
-    expect(Math.min(read, refused)).toBeGreaterThan(50);
+    expect(Math.min(read, refused)).toBeGreaterThan(RECORDS / 5);
   });
 
   test('is read or refused so with each odd value in each field', () => {
@@ -74,7 +77,7 @@ describe.each(GIVEN)('a record of $resource', ({ resource, records, build }) => 
       fc.property(mutatedBeside(records), fc.constantFrom(-1, 0, 1), ([met, record], observedAt) =>
         expectTheSameAfter(met, record, observedAt),
       ),
-      { numRuns: 300 },
+      { numRuns: RECORDS },
     );
   });
 

@@ -12,6 +12,7 @@ import {
   saveSeenRows,
 } from '../../src/mirror/seen-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { sized } from '../support/sizes.ts';
 
 let database: TestDatabase;
 let db: Database;
@@ -74,7 +75,7 @@ describe('a set of rows', () => {
         const numbers = [...asked].filter((number) => number >= 0);
         expect(await setInPostgres(seen, numbers)).toEqual(numbers.filter((number) => expected.has(number)));
       }),
-      { numRuns: 60 },
+      { numRuns: sized(15, 60) },
     );
   });
 
@@ -115,7 +116,7 @@ describe('what the batches of a run have met', () => {
         expectSame(seen, new Set(numbers), [...numbers, ...other.numbers, 0, 1, FIRST_BITS]);
         expect(seen.rejected).toEqual(new Set(batches.flatMap(({ rejected }) => rejected)));
       }),
-      { numRuns: 40 },
+      { numRuns: sized(15, 60) },
     );
   });
 

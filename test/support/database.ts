@@ -33,7 +33,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   const pool = makePool(
-    { log: makeLogger('warn') },
+    // Connections that a test breaks are its own affair.
+    { log: makeLogger('fatal') },
     { url: url.href, schema: 'mirror', max: 5, applicationName: 'test' },
   );
   let closed: Promise<void> | undefined;

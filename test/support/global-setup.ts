@@ -2,8 +2,6 @@
 // TEST_DATABASE_URL names a server to use in place of the embedded one; its role must be allowed to create databases.
 
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { chmod, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
@@ -11,10 +9,14 @@ import { openEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { runMigrations } from '../../src/db/migrate.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { makeLogger } from '../../src/log.ts';
+import { makeDataDir } from './embedded-directories.ts';
+import { copyCluster, prepareCluster } from './prepared-cluster.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     testPostgres: TestPostgres;
+    /** Of a cluster to be copied; see prepared-cluster.ts. */
+    preparedCluster: string;
   }
 }
 
@@ -27,6 +29,7 @@ export interface TestPostgres {
 
 interface Running {
   readonly postgres: TestPostgres;
+  readonly preparedCluster: string;
   stop(): Promise<void>;
 }
 
@@ -39,6 +42,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   entry.projects += 1;
   const running = await entry.running;
   project.provide('testPostgres', running.postgres);
+  project.provide('preparedCluster', running.preparedCluster);
   return async () => {
     entry.projects -= 1;
     if (entry.projects > 0) return;
@@ -49,7 +53,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 async function start(): Promise<Running> {
   const given = process.env['TEST_DATABASE_URL'];
-  const server = given ? { url: given, stop: async () => {} } : await startServer();
+  const preparedCluster = await prepareCluster();
+  const removePrepared = () => rmSync(preparedCluster, { recursive: true, force: true });
+  process.once('exit', removePrepared);
+  const server = given ? { url: given, stop: async () => {} } : await startServer(preparedCluster);
   const template = `template_${process.pid}_${Date.now()}`;
   try {
     await runOn(server.url, `create database ${template}`);
@@ -60,26 +67,23 @@ async function start(): Promise<Running> {
   }
   return {
     postgres: { url: server.url, template },
+    preparedCluster,
     async stop() {
       await runOn(server.url, `drop database ${template} with (force)`);
       await server.stop();
+      removePrepared();
+      process.off('exit', removePrepared);
     },
   };
 }
 
-async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'affiliate-mirror-test-'));
-  // mkdtemp closes it to all others, and root's Postgres runs as another user.
-  await chmod(dataDir, 0o755);
+async function startServer(preparedCluster: string): Promise<{ url: string; stop(): Promise<void> }> {
+  const dataDir = await makeDataDir();
+  await copyCluster(preparedCluster, dataDir);
   const endAtOnce = () => removeServer(dataDir);
   // Ctrl-C makes vitest exit without tearing down, and only what is synchronous still runs.
   process.once('exit', endAtOnce);
   const server = await openEmbeddedPostgres({ log: makeLogger('warn') }, { dataDir });
-  // No test needs its data to outlive a crash of the machine.
-  for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
-    await runOn(server.url, `alter system set ${setting} = off`);
-  }
-  await runOn(server.url, 'select pg_reload_conf()');
   return {
     url: server.url,
     async stop() {
@@ -119,7 +123,12 @@ async function migrate(serverUrl: string, database: string): Promise<void> {
 
 async function runOn(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  await client.connect().catch((error: unknown) => {
+    throw new Error(
+      'the Postgres of the tests does not answer. Without TEST_DATABASE_URL, they start one of their own.',
+      { cause: error },
+    );
+  });
   try {
     await client.query(statement);
   } finally {

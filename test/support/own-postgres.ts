@@ -1,11 +1,12 @@
 // A Postgres server of a test's own, which it may stop and start again. Gone with the test file.
 
-import { afterAll } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { runMigrations } from '../../src/db/migrate.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { makeLogger } from '../../src/log.ts';
 import { makeDataDir, removeDataDir } from './embedded-directories.ts';
+import { copyCluster } from './prepared-cluster.ts';
 
 export interface OwnPostgres {
   /** Of a database with an empty, migrated schema `mirror`. */
@@ -26,6 +27,7 @@ afterAll(async () => {
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const log = makeLogger('warn');
   const dataDir = await makeDataDir();
+  await copyCluster(inject('preparedCluster'), dataDir);
   let server: EmbeddedPostgres | null = await openEmbeddedPostgres({ log }, { dataDir });
   const { url } = server;
   const stop = async () => {

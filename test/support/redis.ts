@@ -50,8 +50,11 @@ export async function startRedis(): Promise<TestRedis> {
       ].concat(['--appendfsync', 'always', '--maxmemory-policy', 'noeviction', '--loglevel', 'warning']),
       { stdio: 'ignore' },
     );
-    // A missing redis-server fails here, with its name.
-    await once(server, 'spawn');
+    await once(server, 'spawn').catch((error: unknown) => {
+      throw new Error('redis-server does not start: "node test/provision.ts" installs it, or says how to', {
+        cause: error,
+      });
+    });
     running.add(server);
     while (!(await answers(port))) await sleep(20);
   };

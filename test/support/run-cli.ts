@@ -1,8 +1,14 @@
-// Runs the real command line in a process of its own, as a user would, with nothing in its environment but what is given.
+// Runs the real command line as a user would, with nothing in its environment but what is given. Starting Node takes
+// longer than most commands do, so `runCli` keeps one process per test file for all of them; where the process itself
+// is the matter (signals, several at once, whether it ends at all), it is `runCliAlone` or `spawnCli`.
 
-import { spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+import { type CommandLine, END_OF_OUTPUT } from './command-line.ts';
 
 export interface CliRun {
   readonly code: number | null;
@@ -11,9 +17,61 @@ export interface CliRun {
 }
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const KEPT = fileURLToPath(new URL('cli-process.ts', import.meta.url));
+// Postgres' programs need the system's PATH; nothing of the developer's own settings may leak in.
+const PATH = { PATH: process.env['PATH'] };
+const COMPILE_CACHE = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
 
-/** Gives back what the command printed and its exit code. */
-export async function runCli(
+let kept: ChildProcess | null = null;
+let last: Promise<unknown> = Promise.resolve();
+
+afterAll(() => void kept?.kill('SIGKILL'));
+
+/** Returns what the command printed and its exit code. Commands of one test file run one after the other. */
+export function runCli(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<CliRun> {
+  const run = last.then(() => runKept({ args, environment }));
+  last = run.catch(() => undefined);
+  return run;
+}
+
+async function runKept(command: CommandLine): Promise<CliRun> {
+  kept ??= fork(KEPT, { env: { ...PATH, ...COMPILE_CACHE }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const { stdout, stderr } = kept;
+  if (stdout === null || stderr === null) throw new Error('the process has no output');
+  const over = new AbortController();
+  const died = once(kept, 'close', { signal: over.signal }).then(() => {
+    throw new Error(`the process that runs the commands ended during ${command.args.join(' ')}`);
+  });
+  const printed = Promise.all([readToMark(stdout), readToMark(stderr), once(kept, 'message')]);
+  kept.send(command);
+  try {
+    const [out, err, [code]] = await Promise.race([printed, died]);
+    return { code, stdout: out, stderr: err };
+  } finally {
+    over.abort();
+    died.catch(() => undefined);
+  }
+}
+
+function readToMark(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  return new Promise((resolve) => {
+    const read = (chunk: Buffer) => {
+      chunks.push(chunk);
+      const all = Buffer.concat(chunks).toString();
+      if (!all.endsWith(END_OF_OUTPUT)) return;
+      stream.off('data', read);
+      resolve(all.slice(0, -END_OF_OUTPUT.length));
+    };
+    stream.on('data', read);
+  });
+}
+
+/** Returns the same, of a process of the command's own that has ended. */
+export async function runCliAlone(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Promise<CliRun> {
@@ -23,11 +81,10 @@ export async function runCli(
   return { code, stdout, stderr };
 }
 
-/** Gives back the command's process, for those who talk to it while it runs. */
+/** Returns the command's process, for those who talk to it while it runs. */
 export function spawnCli(args: readonly string[], environment: Readonly<Record<string, string>>) {
-  // Postgres' programs need the system's PATH; nothing of the developer's own settings may leak in.
   return spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env['PATH'], ...environment },
+    env: { ...PATH, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

@@ -49,7 +49,7 @@ beforeAll(async () => {
   await given().syncBoth({ concurrency: CONCURRENCY });
 });
 
-describe('with several pages in flight', { timeout: 120_000 }, () => {
+describe('with several pages in flight', () => {
   test.each([
     { what: 'while rows only vanish', changes: [remove], mayMiss: false },
     { what: 'while rows only appear', changes: [insert], mayMiss: false },

@@ -2,11 +2,12 @@
 
 import { afterAll, expect, test } from 'vitest';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
+import { sized } from '../support/sizes.ts';
 import { useSyncing } from './syncing.ts';
 
-const ROUNDS = 12;
+const ROUNDS = sized(4, 12);
 const EVENTS = 40;
-const given = useSyncing({ affiliates: 120, referrals: 3000 });
+const given = useSyncing({ affiliates: sized(60, 120), referrals: sized(1200, 3000) });
 afterAll(() => given().sandbox.live.stop());
 
 type Row = Readonly<Record<string, unknown>>;

@@ -45,7 +45,7 @@ function makeSyncing(database: TestDatabase, sandbox: TestSandbox): Syncing {
   const db = makeDatabase(database.pool);
   const api = makeApiClient(
     { takePermit: makeUnlimitedPermits().takePermit, log },
-    { url: sandbox.url, secret: SECRET, timeoutMs: 1000, attempts: { wait: async () => undefined } },
+    { url: sandbox.url, secret: SECRET, timeoutMs: 5000, attempts: { wait: async () => undefined } },
   );
   const sync: Syncing['sync'] = (resource, input = {}) =>
     runSync({ api, db, log }, { resource, mode: 'full', concurrency: 1, acceptDeletes: false, ...input });

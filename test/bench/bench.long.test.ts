@@ -20,9 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test('the benchmark measures everything that it names, and writes it down', {
-  timeout: 180_000,
-}, async () => {
+test('the benchmark measures everything that it names, and writes it down', async () => {
   const output = join(directory, 'results.json');
   const { stdout } = await promisify(execFile)(process.execPath, [RUN, '--quick', '--output', output]);
   const { figures } = JSON.parse(await readFile(output, 'utf8'));
@@ -38,9 +36,7 @@ test('the benchmark measures everything that it names, and writes it down', {
   expect(medianOf('share of 10/0.5 that payments use')).toBeLessThanOrEqual(100);
 });
 
-test('a benchmark that is told to stop ends what it started, and leaves no file', {
-  timeout: 60_000,
-}, async () => {
+test('a benchmark that is told to stop ends what it started, and leaves no file', async () => {
   const temporary = join(directory, 'tmp');
   await mkdir(temporary);
   // Root's Postgres runs as another user.
