@@ -37,13 +37,13 @@ export interface Config {
 export interface Variable {
   readonly name: string;
   readonly meaning: string;
-  /** As printed in the README. */
+  /** As printed in docs/configuration.md. */
   readonly default: string;
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-/** Every variable that the program reads, in the order of the README's table (a test holds the two equal). */
+/** Every variable that the program reads, in the order of docs/configuration.md (a test holds the two equal). */
 export const VARIABLES: readonly Variable[] = [
   { name: 'AFFILIATE_API_URL', meaning: 'base address of the program, without `/v1`', default: 'none' },
   { name: 'AFFILIATE_API_SECRET', meaning: 'the API secret', default: 'none' },

@@ -315,10 +315,7 @@ describe('the poller', () => {
     const ids = commissions.map(({ id }) => id);
     await trackCommissions(db, ids, null);
     const poll = () =>
-      pollTracked(
-        { client: api, db, log: silent },
-        { concurrency: 8, signal: AbortSignal.timeout(20_000) },
-      );
+      pollTracked({ client: api, db, log: silent }, { concurrency: 8, signal: AbortSignal.timeout(20_000) });
     // The poisoned one first of all.
     await database.pool.query(
       `update tracked_commissions set next_poll_at = now() - interval '1 day' where commission_id = $1`,
