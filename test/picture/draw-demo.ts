@@ -20,7 +20,8 @@ try {
   const end = printed.indexOf(END);
   if (end === -1)
     throw new Error(`the demo no longer prints "${END}": say in this file where the picture ends`);
-  await writeFile(PICTURE, drawText(`$ npm run demo\n\n${printed.slice(0, end).trimEnd()}`));
+  const shown = `$ npm run demo\n\n${printed.slice(0, end).trimEnd()}`;
+  await writeFile(PICTURE, drawText('What npm run demo prints', shown));
 } finally {
   await removeDataDir(directory);
 }

@@ -10,11 +10,11 @@ const FONTS = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono'
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /**
- * Returns the picture: light text on a dark ground, as wide as its longest line.
+ * Returns the picture: light text on a dark ground, as wide as its longest line. `title` is for who cannot see it.
  *
  * Throws: Error where the text holds a control character (a colour, a moved cursor), which would not be drawn.
  */
-export function drawText(text: string): string {
+export function drawText(title: string, text: string): string {
   const lines = text.split('\n');
   if (lines.some((line) => /\p{Cc}/u.test(line))) {
     throw new Error('the text holds control characters: it needs a terminal to be drawn truly');
@@ -24,6 +24,7 @@ export function drawText(text: string): string {
   const height = lines.length * LINE_HEIGHT + 2 * PADDING;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"
   font-family="${FONTS}" font-size="${FONT_SIZE}" fill="#e5e5e5">
+<title>${escapeXml(title)}</title>
 <rect width="100%" height="100%" rx="8" fill="#1e1e1e"/>
 ${lines.map(drawLine).join('')}</svg>
 `;
@@ -33,6 +34,10 @@ ${lines.map(drawLine).join('')}</svg>
 function drawLine(line: string, index: number): string {
   if (line.trim() === '') return '';
   const baseline = PADDING + (index + 1) * LINE_HEIGHT - 4;
-  const escaped = line.replace(/[&<>]/g, (character) => ESCAPES[character] ?? '');
+  const escaped = escapeXml(line);
   return `<text x="${PADDING}" y="${baseline}" textLength="${line.length * CHARACTER_WIDTH}" xml:space="preserve">${escaped}</text>\n`;
+}
+
+function escapeXml(text: string): string {
+  return text.replace(/[&<>]/g, (character) => ESCAPES[character] ?? '');
 }
