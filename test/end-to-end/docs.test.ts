@@ -158,7 +158,14 @@ async function runJs({ text }: Block, client: pg.Pool | pg.ClientBase = database
   await new AsyncFunction('pool', 'commissionId', text)(client, SNIPPET_VALUES.commissionId);
 }
 
+/** For each of the tests that follow by itself: the first one has done it. */
+async function migrate(): Promise<void> {
+  expect((await runCli(['migrate'], environment)).code).toBe(0);
+}
+
 describe('a role with no more than the grants of a page', () => {
+  beforeAll(migrate);
+
   test('may ask for payments, and nothing else', async () => {
     await withGrants('docs/finance.md', 'payroll', async (client, blocks) => {
       for (const block of blocks) {
@@ -201,6 +208,7 @@ async function withGrants(
 }
 
 test('the worker of the pages is healthy, and stops when it is told to', async () => {
+  await migrate();
   const urls = COMMANDS.flatMap((command) => (command.kind === 'curl' ? [command.url] : []));
   expect(urls).toHaveLength(2);
   expect(COMMANDS.some((command) => command.kind === 'cli' && command.args.join(' ') === 'work')).toBe(true);
@@ -302,6 +310,7 @@ function wordsOf(command: PlacedCommand): string[] {
 }
 
 test("the analysts' page names every table and view that is for analysis, and every column of the mirror's own", async () => {
+  await migrate();
   const page = PAGES.find(({ path }) => path === 'docs/analyst.md')?.text ?? '';
   const cells = [...page.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) => cell.match(/\w+/g) ?? []);
   const tables = await database.pool.query<{ name: string }>(
