@@ -77,10 +77,11 @@ begin
     return;
   end if;
 
-  delete from request_permits where expires_at <= moment;
+  -- Those of the last minute are kept: an answer on its way may still count their requests (see learn_limits).
+  delete from request_permits where expires_at <= moment - interval '1 minute';
   select count(*), count(*) filter (where priority = 'reads'), min(expires_at) filter (where returned_at is not null)
     into used, reads, next_free
-    from request_permits;
+    from request_permits where expires_at > moment;
   most := least(most_requests, case when budget.limit_until > moment then budget.limit_requests end);
   if budget.foreign_until > moment then
     used := used + budget.foreign_requests;
@@ -161,17 +162,20 @@ begin
   elsif budget.limit_until > moment then
     update request_budget set limit_until = moment;
   end if;
-  if throttled or remaining is null or reset_seconds is null or sent_at is null then
+  if throttled or remaining is null or reset_seconds is null or sent_at is null
+     -- Its process was stopped meanwhile: what it says is long past.
+     or sent_at < moment - interval '1 minute' then
     return;
   end if;
 
   -- Fewer remain than we would send: somebody else uses the account, and their requests are left to them. A quota that
   -- is larger or longer than ours leaves more than we would send, and teaches nothing. The figure is known only to
-  -- within what the answer did not count, so what was believed before stays where it fits.
+  -- within what the answer did not count, so what was believed before stays where it fits. The answer may have been
+  -- given at any moment since its request was sent, so all of ours that counted since then are told apart from theirs.
   select count(*),
          count(*) filter (where id <> own_permit_id and (returned_at is null or granted_at > sent_at))
     into used, uncounted
-    from request_permits where expires_at > moment;
+    from request_permits where expires_at > sent_at;
   missing := most - used - remaining;
   if missing > 0 and remaining = 0 then
     update request_budget set paused_until = greatest(paused_until, reset_at), asks_alone = true;

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { VARIABLES } from '../src/config.ts';
+import { VARIABLES } from '../src/config/variables.ts';
 
 const COMPOSE = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'utf8');
 

@@ -9,7 +9,7 @@ import { EXIT_CODES } from '../src/cli/exit-code.ts';
 import { BATCH_COLUMNS } from '../src/commissions/batch-file.ts';
 import { FINDINGS } from '../src/commissions/reconcile-ledger.ts';
 import { END_STATES } from '../src/commissions/update-request.ts';
-import { VARIABLES } from '../src/config.ts';
+import { VARIABLES } from '../src/config/variables.ts';
 import { DELTA_BLIND_SPOTS } from '../src/sync/delta-blind-spots.ts';
 import { BLOCKS, PAGES, proseOf, ROOT, readCommands, readTable } from './support/read-docs.ts';
 

@@ -17,7 +17,7 @@ import { sql } from 'kysely';
 import type { AnsweredLimits, TakePermit } from '../api/permit.ts';
 import { LONGEST_PAUSE_MS } from '../api/rate-limit-headers.ts';
 import type { Instant } from '../api/slot.ts';
-import type { RateLimit } from '../config.ts';
+import type { RateLimit } from '../config/rate-limit.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
 import { sayLongWaits } from './say-long-waits.ts';

@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import { type ApiClient, makeApiClient } from '../api/client.ts';
 import { makeTakePermit } from '../budget/shared-budget.ts';
 import { drainConcurrency } from '../commissions/drain-updates.ts';
-import { type Config, readConfig, readProgramConfig } from '../config.ts';
+import { type Config, readConfig, readProgramConfig } from '../config/config.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import type { Database } from '../db/database.ts';
 import { type Logger, makeLogger } from '../log.ts';

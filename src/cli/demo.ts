@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { Pool } from 'pg';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import { LISTED_RESOURCES } from '../contract/resources.ts';
 import { runMigrations } from '../db/migrate.ts';
 import { makeLogger } from '../log.ts';

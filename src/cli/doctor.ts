@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { makeApiClient } from '../api/client.ts';
 import type { TakePermit } from '../api/permit.ts';
 import { makeTakePermit } from '../budget/shared-budget.ts';
-import { type Config, readConfig, readProgramConfig } from '../config.ts';
+import { type Config, readConfig, readProgramConfig } from '../config/config.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import { AppError, ConfigError, describeError } from '../errors.ts';
 import { checkQueueSchema, openQueue } from '../jobs/backend.ts';

@@ -2,7 +2,7 @@
 
 import { makeApiClient } from '../api/client.ts';
 import { makeTakePermit } from '../budget/shared-budget.ts';
-import type { RateLimit } from '../config.ts';
+import type { RateLimit } from '../config/rate-limit.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';

@@ -1,7 +1,7 @@
 // The command `migrate`: brings the mirror's schema up to date.
 
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import { runMigrations } from '../db/migrate.ts';
 import { migrateQueue } from '../jobs/backend.ts';
 import { makeLogger } from '../log.ts';

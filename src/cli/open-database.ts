@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import type { Pool } from 'pg';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { checkConnection, nameDatabase } from '../db/check-connection.ts';
 import { type Database, makeDatabase } from '../db/database.ts';
 import { openEmbeddedPostgres } from '../db/embedded-postgres.ts';

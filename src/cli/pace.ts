@@ -1,6 +1,6 @@
 // How fast a sync goes and how long it still takes, from what it has told so far.
 
-import type { RateLimit } from '../config.ts';
+import type { RateLimit } from '../config/rate-limit.ts';
 import type { SyncProgress } from '../sync/run-summary.ts';
 
 export interface PaceReading {

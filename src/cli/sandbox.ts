@@ -1,7 +1,8 @@
 // The command `sandbox`: serves a made-up affiliate program on this machine, for trying things out.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type RateLimit, readConfig, readRateLimit } from '../config.ts';
+import { readConfig } from '../config/config.ts';
+import { type RateLimit, readRateLimit } from '../config/rate-limit.ts';
 import { makeLogger } from '../log.ts';
 import { FAULT_KINDS, parseFaultPlan } from '../sandbox/fault-plan.ts';
 import { startSandbox } from '../sandbox/start-sandbox.ts';

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { POLL_SCHEDULE } from '../commissions/poll-schedule.ts';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import { makeLogger } from '../log.ts';
 import { type MirrorStatus, readStatus } from '../status/read-status.ts';

@@ -2,7 +2,7 @@
 // Knows what to show, and nothing of how a run works.
 
 import { Presets, SingleBar } from 'cli-progress';
-import type { RateLimit } from '../config.ts';
+import type { RateLimit } from '../config/rate-limit.ts';
 import type { Logger } from '../log.ts';
 import type { SyncProgress } from '../sync/run-summary.ts';
 import { formatCount, formatDuration } from './format.ts';

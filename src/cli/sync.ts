@@ -2,7 +2,7 @@
 
 import { Argument, type Command, Option } from 'commander';
 import type { Instant } from '../api/slot.ts';
-import { readProgramConfig } from '../config.ts';
+import { readProgramConfig } from '../config/config.ts';
 import { LISTED_RESOURCES, type ListedResource } from '../contract/resources.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import type { Database } from '../db/database.ts';

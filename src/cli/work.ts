@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { makeApiClient } from '../api/client.ts';
 import { makeTakePermit } from '../budget/shared-budget.ts';
 import { drainConcurrency } from '../commissions/drain-updates.ts';
-import { readProgramConfig } from '../config.ts';
+import { readProgramConfig } from '../config/config.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import { describeError } from '../errors.ts';
 import { checkQueueSchema } from '../jobs/backend.ts';

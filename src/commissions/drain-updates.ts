@@ -12,7 +12,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../api/client.ts';
-import type { RateLimit } from '../config.ts';
+import type { RateLimit } from '../config/rate-limit.ts';
 import type { Database } from '../db/database.ts';
 import { isOfTheRow } from '../db/refusal.ts';
 import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError } from '../errors.ts';

@@ -3,6 +3,7 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
 import { Busy } from '../errors.ts';
 import type { UpdateRequest, UpdateState } from './update-request.ts';
 
@@ -43,8 +44,8 @@ export async function requestUpdates(
   requests: readonly UpdateRequest[],
   options: RequestOptions,
 ): Promise<RequestedUpdate[]> {
-  const requested: RequestedUpdate[] = [];
-  await deps.db.transaction().execute(async (trx) => {
+  return transact(deps.db, async (trx) => {
+    const requested: RequestedUpdate[] = [];
     await sql`select set_config('lock_timeout', ${LONGEST_TURN}, true)`.execute(trx);
     // The trigger takes this lock too; taken beforehand, what others asked for until then is visible below.
     await sql`select pg_advisory_xact_lock(
@@ -58,8 +59,8 @@ export async function requestUpdates(
       const { rows } = await insertAndRead(slice, options).execute(trx);
       requested.push(...rows);
     }
+    return requested;
   });
-  return requested;
 }
 
 /** Gives back the earlier request of each key that has one: asking again under it does nothing. */

@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
 import { isSelected, type Selection } from './read-ledger.ts';
 import { COMMISSION_UPDATES_CHANNEL } from './request-updates.ts';
 
@@ -17,7 +18,7 @@ export interface Revised {
  * later one for the same value has overtaken stays failed: applied now, it would undo the later one.
  */
 export async function retryUpdates(db: Database, selection: Selection): Promise<Revised> {
-  return await db.transaction().execute(async (trx) => {
+  return await transact(db, async (trx) => {
     const { rows } = await sql<{ id: number; later: number | null }>`
       with failed as (
         select id, (
@@ -55,7 +56,7 @@ export async function cancelUpdates(
   selection: Selection,
   cancelledBy: string,
 ): Promise<Revised> {
-  return await db.transaction().execute(async (trx) => {
+  return await transact(db, async (trx) => {
     const { rows } = await sql<{ id: number; is_busy: boolean }>`
       with waiting as (
         select id, put_sent_at is not null or coalesce(claimed_until > clock_timestamp(), false) as is_busy

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import type { ApiClient } from '../api/client.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { isOfTheRow, isRefusal } from '../db/refusal.ts';
+import { transact } from '../db/transact.ts';
 import { ApiRejected, ApiUnauthorized, AppError, describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { writeTogether } from './group-writes.ts';
@@ -148,7 +149,7 @@ async function ask({ client, health }: PollDeps, id: string, signal: AbortSignal
 /** Returns the answers as they were noted: one that the mirror cannot hold is an error, and costs the others nothing. */
 async function noteAnswers(db: Database, answers: readonly Answer[]): Promise<Answer[]> {
   const noted = await writeTogether((items: readonly Answer[]) => {
-    const write = (keeping: Keeping) => db.transaction().execute((trx) => note(trx, items, keeping));
+    const write = (keeping: Keeping) => transact(db, (trx) => note(trx, items, keeping));
     return items.length > 1 ? write(MIRRORED) : writeWhatCanBeKept(write);
   }, answers);
   return noted.map((result, index) => {

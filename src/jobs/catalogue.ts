@@ -6,7 +6,7 @@
 // again re-reads the head and at most one page. Waiting for a 429 to pass, for a refused secret to be mended or for
 // another worker to stop costs no attempt.
 
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import type { SyncMode } from '../sync/run-summary.ts';
 import type { Schedule } from './schedules.ts';

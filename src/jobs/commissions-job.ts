@@ -1,7 +1,7 @@
 // The job `write-commissions`: empties the outbox of commission updates, woken by whoever fills it. Knows when to
 // look; what a request is and how it is applied is the commissions room's.
 
-import { type DrainDeps, drainUpdates } from '../commissions/drain-updates.ts';
+import { type DrainDeps, type DrainOptions, drainUpdates } from '../commissions/drain-updates.ts';
 import { COMMISSION_UPDATES_CHANNEL } from '../commissions/request-updates.ts';
 import { describeError } from '../errors.ts';
 import { WRITE_COMMISSIONS } from './catalogue.ts';
@@ -11,10 +11,13 @@ import type { JobHandler } from './process-job.ts';
 import type { RunningWorker } from './start-worker.ts';
 
 /** Gives back the handler. Requests that must wait are left to the sweep. */
-export function makeCommissionsJob(deps: DrainDeps, { concurrency }: { concurrency: number }): JobHandler {
+export function makeCommissionsJob(
+  deps: DrainDeps,
+  options: Pick<DrainOptions, 'concurrency' | 'timing'>,
+): JobHandler {
   return async (_row, { signal }) => ({
     kind: 'done',
-    result: await drainUpdates(deps, { concurrency, signal }),
+    result: await drainUpdates(deps, { ...options, signal }),
   });
 }
 

@@ -157,6 +157,15 @@ describe('requests of somebody else', () => {
     expect(await whyWait()).toBeNull();
   });
 
+  test('are not our own that left our window while the process that got the answer was stopped', async () => {
+    const take = takeWith(REQUESTS, 3);
+    const stopped = await take();
+    for (let sent = 1; sent < REQUESTS; sent += 1) await send(take);
+    await pass(10);
+    await stopped.returnAnswered({ throttled: false, limit: REQUESTS, remaining: 0, resetMs: 3000 });
+    expect(await whyWait()).toBeNull();
+  });
+
   test('are not our own that left our window, where theirs is longer', async () => {
     const take = takeWith(REQUESTS, 3);
     for (let sent = 1; sent <= 40; sent += 1) {

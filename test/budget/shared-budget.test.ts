@@ -1,11 +1,12 @@
 // The budget's promise: whatever the processes, the program never sees more than the limit in any window.
-// 45 requests per 30 seconds, with the window scaled down to 3 seconds and everything else as it is.
+// 45 requests per 30 seconds, with the window scaled down to 0.6 seconds and everything else as it is.
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makeTakePermit } from '../../src/budget/shared-budget.ts';
+import type { Priority } from '../../src/budget/taken-permit.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { makeLogger } from '../../src/log.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.ts';
@@ -14,7 +15,8 @@ import type { Spending } from './spend-budget.ts';
 
 const run = promisify(execFile);
 const SPENDER = fileURLToPath(new URL('./spend-budget.ts', import.meta.url));
-const WINDOW_MS = 3000;
+const WINDOW_MS = 600;
+const SPENDER_CONCURRENCY = 4;
 const LIMIT = 45;
 const log = makeLogger('error');
 
@@ -61,7 +63,7 @@ async function spend(options: Partial<Spending>): Promise<{ answered: number; th
     secret: 'secret',
     rateLimit: `${LIMIT}/${WINDOW_MS / 1000}`,
     priority: 'reads',
-    forMs: 10_000,
+    forMs: 3000,
     ...options,
   };
   const { stdout } = await run(process.execPath, [SPENDER, JSON.stringify(spending)]);
@@ -78,61 +80,102 @@ function fullestWindow(windowMs: number): number {
   );
 }
 
+const throttled = () => sandbox.requests.filter(({ status }) => status === 429);
+
+// How much of the limit they use is measured by the bench: on a busy machine it says nothing of the budget.
 describe('three processes that share one budget', { timeout: 60_000 }, () => {
-  test('never exceed the limit in any window, are never throttled, and use at least 95 % of it', async () => {
+  test('never exceed the limit in any window, are never throttled, and all go on', async () => {
     const spenders = await Promise.all([spend({}), spend({}), spend({})]);
 
-    expect(sandbox.requests.filter(({ status }) => status === 429)).toEqual([]);
+    expect(throttled()).toEqual([]);
     expect(fullestWindow(WINDOW_MS)).toBeLessThanOrEqual(LIMIT);
-    for (const { answered, throttled } of spenders) {
-      expect(throttled).toBe(0);
-      expect(answered).toBeGreaterThan(0);
-    }
-    // Request number 3 · 45 + 1 opens the fourth window: ideally three windows after the first request.
-    const moments = sandbox.requests.map(({ receivedAt }) => receivedAt);
-    const took = (moments[3 * LIMIT] ?? Number.POSITIVE_INFINITY) - (moments[0] ?? 0);
-    expect((3 * WINDOW_MS) / took).toBeGreaterThan(0.95);
+    for (const { answered } of spenders) expect(answered).toBeGreaterThan(0);
+    expect(sandbox.requests.length, 'more than one window').toBeGreaterThan(LIMIT);
   });
 
-  test('follow a limit that the program lowers, within one window', async () => {
+  test('follow a limit that the program lowers', async () => {
     const lowered = 20;
-    const spending = Promise.all([spend({}), spend({}), spend({})]);
+    const spending = Promise.all([spend({ forMs: 6000 }), spend({ forMs: 6000 }), spend({ forMs: 6000 })]);
     await expect
       .poll(() => sandbox.requests.length, { timeout: 20_000, interval: 20 })
       .toBeGreaterThan(LIMIT);
     sandbox.setRateLimit({ requests: lowered, windowSeconds: WINDOW_MS / 1000 });
-    const loweredAt = performance.timeOrigin + performance.now();
     await spending;
-    const later = sandbox.requests.filter(({ receivedAt }) => receivedAt > loweredAt + WINDOW_MS);
-    expect(later.length).toBeGreaterThan(0);
-    expect(later.filter(({ status }) => status === 429)).toEqual([]);
+    // Each of the requests under way when the first answer named the new limit may be one too many; none after them.
+    expect(throttled().length).toBeLessThanOrEqual(3 * SPENDER_CONCURRENCY);
+    expect(sandbox.requests.slice(-2 * lowered).filter(({ status }) => status === 429)).toEqual([]);
   });
 
   test('all pause for a window when one of them is answered a 429 that names no moment', async () => {
     const spending = Promise.all([spend({}), spend({}), spend({})]);
     await expect.poll(() => sandbox.requests.length, { timeout: 20_000, interval: 20 }).toBeGreaterThan(5);
     sandbox.setFaults({ shares: {}, exact: [{ kind: '429', after: 0, times: 1 }] });
+    await expect.poll(() => throttled().length, { timeout: 20_000, interval: 20 }).toBe(1);
+    const atPause = sandbox.requests.length;
     await spending;
-    const pausedAt = sandbox.requests.find(({ status }) => status === 429)?.receivedAt ?? Number.NaN;
-    const inFlightMs = 200;
-    const duringPause = sandbox.requests.filter(
-      ({ receivedAt }) => receivedAt > pausedAt + inFlightMs && receivedAt < pausedAt + WINDOW_MS,
+    const { rows } = await database.pool.query(
+      `select count(*) filter (where granted_at < paused_until) as during,
+         count(*) filter (where granted_at >= paused_until) as later, paused_until - last_throttled_at as pause
+       from request_permits, request_budget where granted_at > last_throttled_at
+       group by paused_until, last_throttled_at`,
     );
-    expect(duringPause).toEqual([]);
-    const afterPause = sandbox.requests.filter(({ receivedAt }) => receivedAt > pausedAt + WINDOW_MS);
-    expect(afterPause.length).toBeGreaterThan(0);
+    expect(rows).toMatchObject([{ during: 0, pause: { milliseconds: WINDOW_MS } }]);
+    expect(rows[0].later).toBeGreaterThan(0);
+    expect(sandbox.requests.length).toBeGreaterThan(atPause);
+  });
+});
+
+describe('while a payment waits', () => {
+  const whatReads = async () => {
+    const client = await database.pool.connect();
+    try {
+      await client.query('begin');
+      const { rows } = await client.query(`select wait_for from take_permit('reads', 10, 100, 0.2)`);
+      return rows[0].wait_for;
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  };
+
+  test('reads keep their floor, and step back above it', async () => {
+    const take = (priority: Priority) =>
+      makeTakePermit(
+        { db, log },
+        { rateLimit: { requests: 10, windowSeconds: 60 }, priority, requestTimeoutMs: 1000 },
+      );
+    await database.pool.query(
+      `update request_budget set payments_wait_until = clock_timestamp() + interval '1 minute'`,
+    );
+    await take('payments')();
+    expect(await whatReads()).toBeNull();
+    await take('reads')();
+    expect(await whatReads()).toBeNull();
+    await take('reads')();
+    expect(await whatReads()).toBe('payments');
+    await take('payments')();
+    await database.pool.query('update request_budget set payments_wait_until = clock_timestamp()');
+    expect(await whatReads()).toBeNull();
   });
 
-  test('let writers go first, and leave readers their floor', async () => {
-    const [writer, reader] = await Promise.all([
-      spend({ priority: 'payments' }),
-      spend({ priority: 'reads' }),
-      spend({ priority: 'reads' }),
-    ]);
-    expect(writer.answered).toBeGreaterThan(reader.answered);
-    const total = sandbox.requests.length;
-    expect((total - writer.answered) / total).toBeGreaterThan(0.15);
-    expect(sandbox.requests.filter(({ status }) => status === 429)).toEqual([]);
+  test('it says so for as long as it waits', async () => {
+    const take = makeTakePermit(
+      { db, log },
+      { rateLimit: { requests: 1, windowSeconds: 60 }, priority: 'payments', requestTimeoutMs: 1000 },
+    );
+    await take();
+    const stop = new AbortController();
+    const waiting = take(stop.signal);
+    await expect
+      .poll(async () => {
+        const { rows } = await database.pool.query(
+          'select payments_wait_until > clock_timestamp() as waits from request_budget',
+        );
+        return rows[0].waits;
+      })
+      .toBe(true);
+    stop.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
   });
 });
 

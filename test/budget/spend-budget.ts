@@ -5,10 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeApiClient } from '../../src/api/client.ts';
 import { makeTakePermit } from '../../src/budget/shared-budget.ts';
 import type { Priority } from '../../src/budget/taken-permit.ts';
-import { readRateLimit } from '../../src/config.ts';
+import { readRateLimit } from '../../src/config/rate-limit.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { makeLogger } from '../../src/log.ts';
+import { type FreezePoint, freezeSelf } from '../support/freeze-self.ts';
 
 export interface Spending {
   readonly databaseUrl: string;
@@ -17,16 +18,27 @@ export interface Spending {
   readonly rateLimit: string;
   readonly priority: Priority;
   readonly forMs: number;
+  /** Where it stops itself, once; nowhere if left out. */
+  readonly freeze?: FreezePoint;
+  readonly usableMs?: number;
 }
 
 const given: Spending = JSON.parse(process.argv[2] ?? '');
 const log = makeLogger('warn');
-const db = makeDatabase(
-  makePool({ log }, { url: given.databaseUrl, schema: 'mirror', max: 2, applicationName: 'spender' }),
+const pool = makePool(
+  { log },
+  { url: given.databaseUrl, schema: 'mirror', max: 2, applicationName: 'spender' },
 );
+if (given.freeze !== undefined) freezeSelf(pool, given.freeze);
+const db = makeDatabase(pool);
 const takePermit = makeTakePermit(
   { db, log },
-  { rateLimit: readRateLimit(given.rateLimit) ?? null, priority: given.priority, requestTimeoutMs: 5000 },
+  {
+    rateLimit: readRateLimit(given.rateLimit) ?? null,
+    priority: given.priority,
+    requestTimeoutMs: 5000,
+    ...(given.usableMs !== undefined && { usableMs: given.usableMs }),
+  },
 );
 let throttled = 0;
 let answered = 0;

@@ -9,7 +9,7 @@ import { makeTakePermit } from '../../src/budget/shared-budget.ts';
 import { type DrainOptions, type DrainSummary, drainUpdates } from '../../src/commissions/drain-updates.ts';
 import { type RequestedUpdate, requestUpdates } from '../../src/commissions/request-updates.ts';
 import { plainRequest, type UpdateRequest } from '../../src/commissions/update-request.ts';
-import type { RateLimit } from '../../src/config.ts';
+import type { RateLimit } from '../../src/config/rate-limit.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readProgramConfig } from '../src/config.ts';
-import { ConfigError } from '../src/errors.ts';
+import { readProgramConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/errors.ts';
 
 function problemsOf(environment: Record<string, string>): readonly string[] {
   try {

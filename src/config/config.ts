@@ -1,0 +1,82 @@
+// The only reader of the environment: what the variables say, checked as a whole. Starts nothing.
+
+import { ConfigError } from '../errors.ts';
+import { readSecret } from './api-secret.ts';
+import { environmentSchema, MAY_BE_EMPTY } from './variables.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What each part means: see the variable that it comes from. Null where that is unset, or empty. */
+export type Config = ReturnType<typeof check>;
+
+/**
+ * Returns the checked configuration.
+ *
+ * Throws: ConfigError naming every malformed variable at once.
+ */
+export function readConfig(environment: Environment): Config {
+  return check(environment, { isProgramNeeded: false });
+}
+
+/** A program that can be asked. */
+export interface ProgramAddress {
+  readonly url: string;
+  readonly secret: string;
+}
+
+/**
+ * Returns the checked configuration with the program's address and secret, for the commands that need them.
+ *
+ * Throws: ConfigError naming every missing or malformed variable at once.
+ */
+export function readProgramConfig(environment: Environment): { config: Config; program: ProgramAddress } {
+  const config = check(environment, { isProgramNeeded: true });
+  const { url, secret } = config.api;
+  if (url === null || secret === null) throw new TypeError('the check let a missing variable pass');
+  return { config, program: { url, secret } };
+}
+
+function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded: boolean }) {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(
+      ([name, value]) => value !== undefined && (value.trim() !== '' || MAY_BE_EMPTY.includes(name)),
+    ),
+  );
+  const problems = isProgramNeeded ? missingProgram(given) : [];
+  const parsed = environmentSchema.safeParse(given);
+  if (!parsed.success) {
+    problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
+  }
+  const secret = readSecret(given, problems);
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
+  const env = parsed.data;
+  return {
+    api: {
+      url: env.AFFILIATE_API_URL ?? null,
+      secret,
+      timeoutMs: env.API_TIMEOUT_MS,
+      concurrency: env.API_CONCURRENCY,
+      rateLimit: env.API_RATE_LIMIT,
+    },
+    databaseUrl: env.DATABASE_URL ?? null,
+    mirrorSchema: env.MIRROR_SCHEMA,
+    redisUrl: env.REDIS_URL ?? null,
+    schedules: { full: env.SYNC_FULL_CRON, delta: env.SYNC_DELTA_CRON, timezone: env.SYNC_TIMEZONE },
+    status: { host: env.STATUS_HOST, port: env.STATUS_PORT },
+    dataDir: env.DATA_DIR,
+    logLevel: env.LOG_LEVEL,
+  };
+}
+
+/** Returns what is missing of the program's address and secret, each with how to fix it. */
+function missingProgram(given: Environment): string[] {
+  const { AFFILIATE_API_URL, AFFILIATE_API_SECRET, AFFILIATE_API_SECRET_FILE } = given;
+  const problems: string[] = [];
+  if (!AFFILIATE_API_URL) {
+    problems.push('AFFILIATE_API_URL is not set: give the base address of the program, without /v1');
+  }
+  if (!AFFILIATE_API_SECRET && !AFFILIATE_API_SECRET_FILE) {
+    problems.push('AFFILIATE_API_SECRET is not set (nor AFFILIATE_API_SECRET_FILE): give the API secret');
+  }
+  return problems;
+}

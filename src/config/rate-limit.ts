@@ -1,0 +1,13 @@
+// The account's limit as people write it.
+
+/** At most `requests` in any window of `windowSeconds`; null means that no limit is kept. */
+export type RateLimit = { readonly requests: number; readonly windowSeconds: number } | null;
+
+/** Returns the limit that `45/30` or `none` stands for; undefined where the text is neither. */
+export function readRateLimit(text: string): RateLimit | undefined {
+  if (text === 'none') return null;
+  const match = /^([1-9]\d{0,6})\/(\d{1,6}(?:\.\d{1,3})?)$/.exec(text);
+  if (match === null) return undefined;
+  const windowSeconds = Number(match[2]);
+  return windowSeconds > 0 ? { requests: Number(match[1]), windowSeconds } : undefined;
+}

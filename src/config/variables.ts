@@ -1,0 +1,123 @@
+// Every variable that affiliate-mirror reads: its rules, its meaning and its default, together. Reads nothing.
+
+import { z } from 'zod';
+import { apiUrlSchema } from './api-url.ts';
+import { findCronProblem } from './cron-syntax.ts';
+import { readRateLimit } from './rate-limit.ts';
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+const integer = (from: number, to: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${from} to ${to}`)
+    .transform(Number)
+    .refine((value) => value >= from && value <= to, `must be a whole number from ${from} to ${to}`);
+
+/** Empty means: no such schedule. */
+const cron = z.string().transform((text, context): string | null => {
+  if (text.trim() === '') return null;
+  const problem = findCronProblem(text);
+  if (problem === null) return text.trim().split(/\s+/).join(' ');
+  context.addIssue({ code: 'custom', message: problem });
+  return z.NEVER;
+});
+
+const timezone = z.string().refine((name) => {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}, 'must be the name of a time zone, such as Europe/Berlin');
+
+const rateLimit = z.string().transform((text, context) => {
+  const limit = readRateLimit(text);
+  if (limit !== undefined) return limit;
+  context.addIssue({ code: 'custom', message: 'must be requests/seconds, such as 45/30, or none' });
+  return z.NEVER;
+});
+
+/** In the order of the documentation. What is set is read by the schema, and so is a default, as one would write it. */
+const schema = {
+  AFFILIATE_API_URL: optional('base address of the program, without `/v1`', apiUrlSchema),
+  AFFILIATE_API_SECRET: optional('the API secret', z.string()),
+  AFFILIATE_API_SECRET_FILE: optional('a file that holds the API secret', z.string()),
+  DATABASE_URL: optional(
+    'analytics Postgres, 15 or newer',
+    z.string().regex(/^postgres(ql)?:\/\/\S+$/, 'must look like postgres://user:password@host:5432/database'),
+    'embedded Postgres under `DATA_DIR`',
+  ),
+  MIRROR_SCHEMA: variable(
+    'schema of the mirrored tables',
+    z
+      .string()
+      .regex(
+        /^[a-z_][a-z0-9_]{0,62}$/,
+        'must be a plain schema name: lower-case letters, digits and _, not starting with a digit, at most 63',
+      )
+      .refine((name) => !/^(pg_|information_schema$)/.test(name), 'must not be a schema of Postgres itself'),
+    'mirror',
+  ),
+  API_RATE_LIMIT: variable("the account's budget, requests/seconds; `none` for no limit", rateLimit, '45/30'),
+  API_TIMEOUT_MS: variable('longest wait for one answer, in milliseconds', integer(1, 600_000), '30000'),
+  API_CONCURRENCY: variable('pages in flight at once, 1 to 16', integer(1, 16), '1'),
+  REDIS_URL: optional(
+    'Redis to keep the queue in, for workers on many machines',
+    z
+      .string()
+      .regex(/^rediss?:\/\/\S+$/, 'must look like redis://:password@host:6379/0')
+      .refine((text) => URL.canParse(text), 'must look like redis://:password@host:6379/0'),
+    'the queue is kept in Postgres',
+  ),
+  SYNC_FULL_CRON: variable(
+    'when a worker reads everything, in cron syntax (seconds may come first); empty for never',
+    cron,
+    '0 2 * * *',
+  ),
+  SYNC_DELTA_CRON: variable(
+    'when a worker looks for changes, in cron syntax; empty for never',
+    cron,
+    '*/15 * * * *',
+  ),
+  SYNC_TIMEZONE: variable('the time zone of both, such as `Europe/Berlin`', timezone, 'UTC'),
+  STATUS_HOST: variable(
+    'address that a worker serves its health on',
+    z.string().regex(/^\S+$/, 'must be an address or the name of a host'),
+    '127.0.0.1',
+  ),
+  STATUS_PORT: variable('port of the same; 0 for any free one', integer(0, 65_535), '8080'),
+  LOG_LEVEL: variable(
+    LOG_LEVELS.map((level) => `\`${level}\``).join(', '),
+    z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`),
+    'info',
+  ),
+  DATA_DIR: variable('where the embedded Postgres keeps its data', z.string(), '.affiliate-mirror'),
+};
+
+export const environmentSchema = z.object(schema);
+
+/** Empty means something here. Every other variable that is empty counts as unset. */
+export const MAY_BE_EMPTY: readonly string[] = ['SYNC_FULL_CRON', 'SYNC_DELTA_CRON'];
+
+export interface Variable {
+  readonly name: string;
+  readonly meaning: string;
+  /** As the documentation shows it. */
+  readonly default: string;
+}
+
+/** Every variable, as docs/configuration.md lists it (a test holds the two equal). */
+export const VARIABLES: readonly Variable[] = Object.entries(schema).map(([name, read]) => {
+  const { description = '', shownDefault } = z.globalRegistry.get(read) ?? {};
+  return { name, meaning: description, default: String(shownDefault) };
+});
+
+function variable<S extends z.ZodType<unknown, string>>(meaning: string, read: S, initial: z.input<S>) {
+  return read.prefault(initial as never).meta({ description: meaning, shownDefault: `\`${initial}\`` });
+}
+
+function optional<S extends z.ZodType<unknown, string>>(meaning: string, read: S, without = 'none') {
+  return read.optional().meta({ description: meaning, shownDefault: without });
+}
