@@ -30,7 +30,7 @@ Start here:
   $ affiliate-mirror status                  how fresh the mirror is
 
 Configuration stands in environment variables; these two are needed to reach your program:
-  AFFILIATE_API_URL, AFFILIATE_API_SECRET    the others have defaults: see README.md, "Configuration"
+  AFFILIATE_API_URL, AFFILIATE_API_SECRET    the others have defaults: see docs/configuration.md
 Without DATABASE_URL, a Postgres of its own is started under DATA_DIR (.affiliate-mirror).
 
 Data goes to stdout; logs, progress and errors go to stderr.

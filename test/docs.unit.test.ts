@@ -1,0 +1,194 @@
+// Holds the pages for people to the program: tables both ways, links, words, and the places that a change touches.
+// What the pages tell to run is run by end-to-end/docs.test.ts.
+
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseAst } from 'rolldown/parseAst';
+import { describe, expect, test } from 'vitest';
+import { EXIT_CODES } from '../src/cli/exit-code.ts';
+import { BATCH_COLUMNS } from '../src/commissions/batch-file.ts';
+import { FINDINGS } from '../src/commissions/reconcile-ledger.ts';
+import { END_STATES } from '../src/commissions/update-request.ts';
+import { VARIABLES } from '../src/config/variables.ts';
+import { DELTA_BLIND_SPOTS } from '../src/sync/delta-blind-spots.ts';
+import { BLOCKS, PAGES, proseOf, ROOT, readCommands, readTable } from './support/read-docs.ts';
+
+const CONFIGURATION = 'docs/configuration.md';
+const FINANCE = 'docs/finance.md';
+const CONTRIBUTING = 'docs/contributing.md';
+
+const code = (text: string) => `\`${text}\``;
+/** What stands between backticks in the cell. */
+const codesIn = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text ?? '');
+
+describe('the table of', () => {
+  test("variables is the program's", () => {
+    expect(readTable(CONFIGURATION, 'Variables', ['variable', 'meaning', 'default'])).toEqual(
+      VARIABLES.map((variable) => [code(variable.name), variable.meaning, variable.default]),
+    );
+  });
+
+  test("exit codes is the program's", () => {
+    expect(readTable(CONFIGURATION, 'Exit codes', ['code', 'meaning'])).toEqual(
+      EXIT_CODES.map((exit) => [code(String(exit.code)), exit.meaning]),
+    );
+  });
+
+  test('exit codes for schedulers names them all', () => {
+    const rows = readTable('docs/data-engineer.md', 'Schedule', [
+      'exit code',
+      'what your scheduler should do',
+    ]);
+    expect(rows.flatMap(([cell]) => codesIn(cell))).toEqual(EXIT_CODES.map((exit) => String(exit.code)));
+  });
+
+  test('errors names every error of the catalogue and no other', () => {
+    const codes = readTable(CONFIGURATION, 'Errors', ['code', 'meaning']).map(([cell]) => cell);
+    expect(codes.toSorted()).toEqual(readErrorCodes().map(code).toSorted());
+  });
+
+  test("states of a request is the writer's", () => {
+    const rows = readTable(FINANCE, 'How a request is carried out', ['state', 'meaning', 'what to do']);
+    expect(rows.map(([state]) => state)).toEqual(['pending', ...END_STATES].map(code));
+  });
+
+  test("findings is the reconciliation's", () => {
+    const rows = readTable(FINANCE, 'Comparing your books with the program', ['finding', 'meaning']);
+    expect(rows.map(([finding]) => finding)).toEqual(Object.keys(FINDINGS).map(code));
+  });
+
+  test('columns of a payout file names those that are read', () => {
+    const rows = readTable(FINANCE, 'A payout file', ['column', 'meaning']);
+    expect(rows.flatMap(([cell]) => codesIn(cell)).toSorted()).toEqual([...BATCH_COLUMNS].toSorted());
+  });
+});
+
+test('what a delta does not see is listed as the program says it', () => {
+  const page = PAGES.find(({ path }) => path === 'docs/data-engineer.md')?.text.replaceAll("'", '’');
+  for (const spot of DELTA_BLIND_SPOTS) expect(page).toContain(`- ${spot}`);
+});
+
+test('every link leads to a page or a heading that is there', () => {
+  const broken = PAGES.flatMap(({ path, text }) =>
+    [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => {
+      if (/^https?:/.test(target)) return [];
+      const [file = '', heading] = target.split('#');
+      const linked = file === '' ? path : join(dirname(path), file);
+      if (!existsSync(join(ROOT, linked))) return [`${path}: ${target}`];
+      if (heading === undefined || headingsOf(linked).includes(heading)) return [];
+      return [`${path}: ${target}`];
+    }),
+  );
+  expect(broken).toEqual([]);
+});
+
+test('every page is linked from the README', () => {
+  const readme = PAGES[0]?.text ?? '';
+  const lacking = PAGES.slice(1).filter(({ path }) => !readme.includes(`](${path})`));
+  expect(lacking.map(({ path }) => path)).toEqual([]);
+});
+
+test('every file of the project that a page names is there', () => {
+  const missing = PAGES.flatMap(({ path, text }) =>
+    [...text.matchAll(/`((?:src|test|migrations)\/[\w./-]+)`/g)]
+      .filter(([, file = '']) => path !== 'CHANGELOG.md' && !existsSync(join(ROOT, file)))
+      .map(([, file]) => `${path}: ${file}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test("the README's tree names every room, and no other", () => {
+  const tree = BLOCKS.find(({ page, text }) => page === 'README.md' && text.startsWith('src/'))?.text ?? '';
+  const named = [...tree.matchAll(/^src\/(\S+)\//gm)].map(([, room]) => room);
+  const rooms = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  expect(named.toSorted()).toEqual(rooms.map(({ name }) => name).toSorted());
+});
+
+test('no page uses a word that the glossary replaces by another', () => {
+  const words = readTable('docs/glossary.md', 'Glossary', ['word', 'meaning', 'not']);
+  const refused = words.flatMap(([, , not = '']) => not.split(', ').filter((word) => word !== ''));
+  const pattern = new RegExp(
+    `\\b(?:${[...refused, 'gives? back', 'gave back', 'mend'].join('|')})s?\\b`,
+    'gi',
+  );
+  const found = PAGES.filter(({ path }) => path !== 'docs/glossary.md').flatMap((page) =>
+    [...proseOf(page).matchAll(pattern)].map(([word]) => `${page.path}: ${word}`),
+  );
+  expect(found).toEqual([]);
+});
+
+test('every block is in a language that a test runs or reads, and every line of a shell is run', () => {
+  const languages = ['sh', 'sql', 'python', 'js', 'csv', 'mermaid', ''];
+  expect(BLOCKS.filter(({ language }) => !languages.includes(language))).toEqual([]);
+  expect(readCommands(BLOCKS).length).toBeGreaterThan(20);
+});
+
+test('what a shell is told to export are variables of the program', () => {
+  const names = readCommands(BLOCKS).flatMap((command) => (command.kind === 'export' ? command.names : []));
+  expect(VARIABLES.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
+});
+
+test('every script of npm that the pages name is in package.json', () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const named = readCommands(BLOCKS).flatMap((command) => (command.kind === 'npm' ? [command.script] : []));
+  expect(['ci', ...Object.keys(scripts)]).toEqual(expect.arrayContaining(named));
+});
+
+test('the picture of the demo is small enough for a page', () => {
+  const path = join(ROOT, 'docs/images/demo.svg');
+  expect(statSync(path).size).toBeLessThan(100_000);
+  const width = /<svg [^>]*width="(\d+)"/.exec(readFileSync(path, 'utf8'))?.[1];
+  expect(Number(width)).toBeLessThanOrEqual(1000);
+});
+
+// Stands for a field of a referral that means nothing to the program but itself.
+const FIELD = 'deactivated_at';
+
+test('the places that a new field of a referral touches are those that the page lists', () => {
+  const files = globSync(['src/**/*.ts', 'test/**/*.ts', 'migrations/*.sql'], { cwd: ROOT });
+  const naming = files.filter(
+    (path) => !path.endsWith('.test.ts') && readFileSync(join(ROOT, path), 'utf8').includes(FIELD),
+  );
+  const rows = readTable(CONTRIBUTING, "The places of a referral's field", ['place', 'what it says']);
+  const listed = rows.flatMap(([cell]) => codesIn(cell));
+  expect(listed.toSorted()).toEqual(naming.toSorted());
+  expect(PAGES.find(({ path }) => path === CONTRIBUTING)?.text).toContain(`named in ${naming.length} places`);
+});
+
+test('where things belong is said in ten lines', () => {
+  const page = PAGES.find(({ path }) => path === CONTRIBUTING)?.text ?? '';
+  const lines = page
+    .split(/^#+ /m)
+    .find((part) => part.startsWith('Where things belong\n'))
+    ?.match(/^- /gm);
+  expect(lines).toHaveLength(10);
+});
+
+/** Returns the anchors of a page's headings, as code hosts make them. */
+function headingsOf(path: string): string[] {
+  const text = readFileSync(join(ROOT, path), 'utf8').replace(/```.*?```/gs, '');
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+function readErrorCodes(): string[] {
+  const text = readFileSync(new URL('../src/errors.ts', import.meta.url), 'utf8');
+  return parseAst(text, { lang: 'ts' }).body.flatMap((statement) => {
+    if (statement.type !== 'ExportNamedDeclaration' || statement.declaration?.type !== 'ClassDeclaration')
+      return [];
+    return statement.declaration.body.body.flatMap((member) =>
+      member.type === 'PropertyDefinition' &&
+      member.key.type === 'Identifier' &&
+      member.key.name === 'code' &&
+      member.value?.type === 'Literal'
+        ? [String(member.value.value)]
+        : [],
+    );
+  });
+}

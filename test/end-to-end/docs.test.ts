@@ -1,0 +1,327 @@
+// Does what the pages tell people to do, in the order of the pages: every command, query and snippet of the README and of
+// docs/, against a program that has the commissions which the pages name.
+
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { BLOCKS, type Block, PAGES, type PlacedCommand, ROOT, readCommands } from '../support/read-docs.ts';
+import { runCli, spawnCli } from '../support/run-cli.ts';
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const COMMANDS = readCommands(BLOCKS);
+/** The roles that the pages grant something to. */
+const ROLES = ['payroll', 'analyst'];
+
+let database: TestDatabase;
+let sandbox: TestSandbox;
+let directory: string;
+let environment: Readonly<Record<string, string>>;
+/** By the name that the pages give it: where the file is. */
+const files = new Map<string, string>();
+
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+  sandbox = await runSandbox(database.pool, { affiliates: 40, referrals: 600 });
+  directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-docs-'));
+  environment = {
+    AFFILIATE_API_URL: sandbox.url,
+    AFFILIATE_API_SECRET: SECRET,
+    API_RATE_LIMIT: 'none',
+    DATABASE_URL: database.url,
+    STATUS_PORT: '0',
+  };
+  await nameCommissions();
+  await writeFiles();
+});
+afterAll(async () => {
+  await sandbox.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Returns a database without the mirror's tables: what a newcomer begins with. */
+async function createEmptyDatabase(): Promise<TestDatabase> {
+  const created = await createTestDatabase();
+  await created.pool.query('drop schema mirror cascade');
+  return created;
+}
+
+/** Gives commissions of the program the identifiers and amounts that the pages show: unpaid, and due. */
+async function nameCommissions(): Promise<void> {
+  const ids = new Set(BLOCKS.flatMap(({ text }) => text.match(UUID) ?? []));
+  const csv = BLOCKS.filter(({ language }) => language === 'csv').map(({ text }) => text);
+  for (const id of ids) {
+    const amount = new RegExp(`${id}.*,(\\d+),USD`).exec(csv.join('\n'))?.[1] ?? '100';
+    const { rowCount } = await database.pool.query(
+      `update sandbox.commissions set id = $1, amount = $2, currency = 'USD'
+       where id = (select id from sandbox.commissions
+                   where paid_at is null and voided_at is null and id <> all($3) order by id limit 1)`,
+      [id, amount, [...ids]],
+    );
+    expect(rowCount).toBe(1);
+  }
+}
+
+/** Writes the files that the pages show, and the one that they only name. */
+async function writeFiles(): Promise<void> {
+  const shown = BLOCKS.filter(({ language }) => language === 'csv').map(({ before, text }) => ({
+    name: /`(\w+\.csv)`:$/.exec(before)?.[1] ?? '',
+    text,
+  }));
+  const payouts = shown.find(({ name }) => name === 'payouts.csv');
+  for (const { name, text } of [...shown, { name: 'commissions.csv', text: payouts?.text ?? '' }]) {
+    files.set(name, join(directory, name));
+    await writeFile(join(directory, name), text);
+  }
+}
+
+/** These serve until they are told to stop, and have tests of their own. */
+const SERVING = ['work', 'sandbox', 'demo'];
+
+const isServing = ({ args }: { args: readonly string[] }) => SERVING.includes(args[0] ?? '');
+
+test('every command and every snippet of the pages does what it says', { timeout: 240_000 }, async () => {
+  const done = new Set<string>();
+  for (const block of BLOCKS) {
+    if (block.language === 'sh') await runShell(block, done);
+    if (block.language === 'sql') await runSql(block);
+    if (block.language === 'python') await runPython(block);
+    if (block.language === 'js') await runJs(block);
+  }
+  expect(done.size).toBeGreaterThan(20);
+  const { rows } = await database.pool.query(
+    `select commission_id, state from mirror.commission_ledger where reason = 'October payout' order by request`,
+  );
+  // Twice from the payout file; then from SQL, which is cancelled later on, Python and Node.
+  expect(rows.map(({ state }) => state)).toEqual(['applied', 'applied', 'cancelled', 'pending', 'pending']);
+});
+
+async function runShell(block: Block, done: Set<string>): Promise<void> {
+  for (const command of readCommands([block])) {
+    if (command.kind !== 'cli' || isServing(command) || done.has(command.line)) continue;
+    done.add(command.line);
+    const args = command.args.map((word) => files.get(word) ?? word);
+    const { code, stdout, stderr } = await runCli(args, environment);
+    expect(code, `${command.page}: ${command.line}\n${stdout}${stderr}`).toBe(0);
+  }
+}
+
+async function runSql({ page, text }: Block): Promise<void> {
+  if (text.includes('grant ')) return;
+  await database.pool.query(text).catch((error: unknown) => {
+    throw new Error(`${page}: ${text}`, { cause: error });
+  });
+}
+
+const SNIPPET_VALUES = {
+  commissionId: '5f1d1a52-7f0c-4b6e-8a53-2f4e9d0c7b22',
+  paidAt: '2026-10-01T12:00:00Z',
+};
+
+async function runPython(
+  { page, text }: Block,
+  client: pg.Pool | pg.ClientBase = database.pool,
+): Promise<void> {
+  const python = spawnSync('python3', ['-c', 'import ast, sys; ast.parse(sys.stdin.read())'], {
+    input: text,
+    encoding: 'utf8',
+  });
+  // A machine without Python still executes what the snippet sends.
+  if (python.error === undefined) expect(python.status, `${page}: ${python.stderr}`).toBe(0);
+  const [, statement = '', parameters = ''] = /"""(.*?)""", \((.*?)\)\)/s.exec(text) ?? [];
+  let place = 0;
+  const values = parameters.split(', ').map((word) => {
+    if (word === 'commission_id') return SNIPPET_VALUES.commissionId;
+    return word === 'paid_at' ? SNIPPET_VALUES.paidAt : JSON.parse(word);
+  });
+  await client.query(
+    statement.replace(/%s/g, () => {
+      place += 1;
+      return `$${place}`;
+    }),
+    values,
+  );
+  expect(place).toBe(values.length);
+}
+
+const AsyncFunction = (async () => {}).constructor as new (
+  ...text: string[]
+) => (...values: unknown[]) => Promise<void>;
+
+async function runJs({ text }: Block, client: pg.Pool | pg.ClientBase = database.pool): Promise<void> {
+  await new AsyncFunction('pool', 'commissionId', text)(client, SNIPPET_VALUES.commissionId);
+}
+
+/** For each of the tests that follow by itself: the first one has done it. */
+async function migrate(): Promise<void> {
+  expect((await runCli(['migrate'], environment)).code).toBe(0);
+}
+
+describe('a role with no more than the grants of a page', () => {
+  beforeAll(migrate);
+
+  test('may ask for payments, and nothing else', async () => {
+    await withGrants('docs/finance.md', 'payroll', async (client, blocks) => {
+      for (const block of blocks) {
+        if (block.text.includes('insert into') && block.language === 'sql') await client.query(block.text);
+        if (block.language === 'python') await runPython(block, client);
+        if (block.language === 'js') await runJs(block, client);
+      }
+      await expect(client.query('select from mirror.affiliates')).rejects.toThrow('permission denied');
+    });
+  });
+
+  test('may read everything, and nothing else', async () => {
+    await withGrants('docs/analyst.md', 'analyst', async (client, blocks) => {
+      for (const { language, text } of blocks) {
+        if (language === 'sql' && !text.includes('grant ')) await client.query(text);
+      }
+      await expect(client.query('delete from mirror.affiliates')).rejects.toThrow('permission denied');
+    });
+  });
+});
+
+// Roles belong to the whole server: these are there for one transaction, and never for anybody else.
+async function withGrants(
+  page: string,
+  role: string,
+  work: (client: pg.ClientBase, blocks: readonly Block[]) => Promise<void>,
+): Promise<void> {
+  const blocks = BLOCKS.filter((block) => block.page === page);
+  const client = await database.pool.connect();
+  try {
+    await client.query('begin');
+    for (const name of ROLES) await client.query(`create role ${name}`);
+    for (const { text } of blocks.filter((block) => block.text.includes('grant '))) await client.query(text);
+    await client.query(`set local role ${role}`);
+    await work(client, blocks);
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+}
+
+test('the worker of the pages is healthy, and stops when it is told to', async () => {
+  await migrate();
+  const urls = COMMANDS.flatMap((command) => (command.kind === 'curl' ? [command.url] : []));
+  expect(urls).toHaveLength(2);
+  expect(COMMANDS.some((command) => command.kind === 'cli' && command.args.join(' ') === 'work')).toBe(true);
+  const worker = spawnCli(['work'], environment);
+  const ended = once(worker, 'close');
+  let address: string | undefined;
+  for await (const line of createInterface(worker.stderr)) {
+    if (!line.includes('status.listening')) continue;
+    address = JSON.parse(line).url;
+    break;
+  }
+  worker.stderr.resume();
+  for (const url of urls) {
+    const { status } = await fetch(new URL(new URL(url).pathname, address));
+    expect(status, url).toBe(200);
+  }
+  worker.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+});
+
+test('the sandboxes of the pages answer', async () => {
+  const { url } = await createEmptyDatabase();
+  const commands = COMMANDS.filter((command) => command.kind === 'cli' && command.args[0] === 'sandbox');
+  expect(commands.length).toBeGreaterThan(0);
+  for (const command of commands) {
+    if (command.kind !== 'cli') continue;
+    const { code, stdout } = await runUntil(/Ctrl-C stops it/, [...command.args, '--port', '0'], url);
+    expect(code, command.line).toBe(0);
+    expect(stdout).toContain('The sandbox answers at ');
+  }
+});
+
+test('the demo of the pages prints what its picture shows', async () => {
+  const { url } = await createEmptyDatabase();
+  const scripts = COMMANDS.flatMap((command) => (command.kind === 'npm' ? [command.script] : []));
+  expect(scripts).toContain('demo');
+  const { code, stdout } = await runUntil(/until Ctrl-C/, ['demo'], url);
+  expect(code).toBe(0);
+  const svg = await readFile(join(ROOT, 'docs/images/demo.svg'), 'utf8');
+  const drawn = [...svg.matchAll(/<text [^>]*>(.*)<\/text>/g)].map(([, text = '']) => unescapeXml(text));
+  expect(drawn[0]).toBe('$ npm run demo');
+  const lines = new Set(stdout.split('\n').map(withoutFigures));
+  // Its own Postgres is another one than the test's.
+  const lacking = drawn
+    .slice(1)
+    .filter((line) => !/Postgres: |database /.test(line) && !lines.has(withoutFigures(line)));
+  expect(lacking, 'draw it anew: npm run picture').toEqual([]);
+});
+
+// Times, ports and durations differ each time, and with them the width of a cell.
+function withoutFigures(line: string): string {
+  return line.replace(/\d+/g, '0');
+}
+
+function unescapeXml(text: string): string {
+  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+}
+
+/** Returns what a command that serves until Ctrl-C printed, once it has said so and was stopped. */
+async function runUntil(
+  said: RegExp,
+  args: readonly string[],
+  url: string,
+): Promise<{ code: number | null; stdout: string }> {
+  const child = spawnCli(args, { DATABASE_URL: url });
+  const ended = once(child, 'close');
+  let stdout = '';
+  let stderr = '';
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  for await (const chunk of child.stdout) {
+    stdout += chunk;
+    if (said.test(stdout)) child.kill('SIGINT');
+  }
+  const [code] = await ended;
+  return { code, stdout: `${stdout}${stderr}` };
+}
+
+test('the pages show every command that there is', async () => {
+  const named = (help: string) =>
+    [...(help.split('Commands:\n')[1]?.split('\n\n')[0] ?? '').matchAll(/^ {2}(\w+)/gm)].map(
+      ([, name = '']) => name,
+    );
+  const groups = named((await runCli(['--help'], {})).stdout);
+  const updates = named((await runCli(['commissions', '--help'], {})).stdout);
+  const all = [...groups, ...updates.map((name) => `commissions ${name}`)];
+  const shown = COMMANDS.flatMap(wordsOf);
+  const lacking = all.filter(
+    (name) => !/help$/.test(name) && !shown.some((words) => `${words} `.startsWith(`${name} `)),
+  );
+  expect(all).toContain('commissions pay');
+  expect(lacking).toEqual([]);
+});
+
+function wordsOf(command: PlacedCommand): string[] {
+  if (command.kind === 'cli') return [command.args.join(' ')];
+  return command.kind === 'npm' ? [command.script] : [];
+}
+
+test("the analysts' page names every table and view that is for analysis, and every column of the mirror's own", async () => {
+  await migrate();
+  const page = PAGES.find(({ path }) => path === 'docs/analyst.md')?.text ?? '';
+  const cells = [...page.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) => cell.match(/\w+/g) ?? []);
+  const tables = await database.pool.query<{ name: string }>(
+    `select relname as name from pg_class
+     where relnamespace = 'mirror'::regnamespace and relkind in ('r', 'v')
+       and obj_description(oid, 'pg_class') !~* 'nothing for analysis'`,
+  );
+  const columns = await database.pool.query<{ name: string }>(
+    `select distinct column_name as name from information_schema.columns
+     where table_schema = 'mirror' and column_name ~ '^_'`,
+  );
+  const names = [...tables.rows, ...columns.rows].map(({ name }) => name);
+  expect(cells.toSorted()).toEqual(names.toSorted());
+});
