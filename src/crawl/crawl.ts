@@ -4,11 +4,15 @@
 // The verdict: at least as many distinct records must have been seen as the final total says exist (records seen
 // and then deleted make it more, never fewer). Fewer after a frontier walk: one overlap walk. Still fewer, or a walk
 // that gave up: not verified. Asked for concurrently, a list whose total fell is walked again the exact way, since
-// the frontier argument needs answers in order. Where the totals swing, the exact walk reads the list, and is not
-// verified: there is no total to hold it to. Where no walk can go on, the crawl ends there (see tally.ts). What can still slip through a verified crawl: records of equal time
-// whose order flips between two answers, a total that lies, and a record missed behind a back-dated insertion (or,
-// asked for concurrently, behind an insertion and a deletion that cancel out) while another one, seen, vanished.
-// The next crawl heals each of them.
+// the frontier argument needs answers in order; and so is one at whose head more was created than its total rose by,
+// since then something was deleted as well. Where the totals swing, the exact walk reads the list, and is not
+// verified: there is no total to hold it to. Where no walk can go on, the crawl ends there (see tally.ts).
+// Why the head tells: what came at the head after the first answer stands there, unless it vanished again. Where the
+// total rose by no less than what stands there, whatever vanished had come in the same time, and pulled nothing forward.
+// What can still slip through a verified crawl: records of equal time whose order flips between two answers, a total
+// that lies, and a record missed behind a back-dated insertion (asked for concurrently, also where more than a page of
+// records came in the meantime) while another one, seen, vanished. The next crawl heals each of them; how often it
+// happens, test/crawl/measure-verdicts.ts measures.
 
 import { frontierStart, walkFrontier } from './frontier-walk.ts';
 import { readHead } from './head.ts';
@@ -75,13 +79,14 @@ async function crawlThrough<P extends Page>(walking: Walking<P>, options: CrawlO
     if (walk.how === 'ended') return judge('frontier', await withoutHead(walking, checkpoint), walk.why);
     const swing = describeSwing(checkpoint.tally);
     if (walk.how === 'complete' && swing === null) {
-      const { moved, falls } = checkpoint.tally;
+      const { moved, falls, firstTotal } = checkpoint.tally;
       const isStill = !moved && resumeFrom === null && options.head === 'when-moved';
       const end = isStill
         ? await withoutHead(walking, checkpoint)
         : await headOf(walking, checkpoint, signal);
       const verdict = judge('frontier', end, end.why);
-      const inOrder = options.concurrency === 1 || falls === 0;
+      const nothingVanished = falls === 0 && end.created <= end.total - (firstTotal ?? 0);
+      const inOrder = options.concurrency === 1 || nothingVanished;
       if ((verdict.verified && inOrder) || end.why !== null) return verdict;
     }
     start = overlapStart(limit, swing);
@@ -97,6 +102,8 @@ async function crawlThrough<P extends Page>(walking: Walking<P>, options: CrawlO
 interface End {
   readonly distinct: number;
   readonly total: number;
+  /** Records that the head had and no page before it. */
+  readonly created: number;
   /** Why the head came to no end; null where it did, or was not read. */
   readonly why: string | null;
 }
@@ -112,13 +119,13 @@ async function headOf<P extends Page>(
   checkpoint: Checkpoint,
   signal: AbortSignal | undefined,
 ): Promise<End> {
-  const { total, loaded, why } = await readHead(walking, checkpoint, { limit: checkpoint.limit, signal });
-  return { distinct: loaded.distinct, total, why };
+  const { loaded, ...head } = await readHead(walking, checkpoint, { limit: checkpoint.limit, signal });
+  return { distinct: loaded.distinct, ...head };
 }
 
 async function withoutHead<P extends Page>(walking: Walking<P>, { tally }: Checkpoint): Promise<End> {
   const loaded = await walking.loader.drain();
-  return { distinct: loaded?.distinct ?? 0, total: tally.total ?? 0, why: null };
+  return { distinct: loaded?.distinct ?? 0, total: tally.total ?? 0, created: 0, why: null };
 }
 
 // The argument needs no page twice; one is read again all the same, against an order that flipped while nobody read.

@@ -7,6 +7,8 @@ import { EMPTY_TALLY, isMisplaced, tallyAnswer, whyEnd } from './tally.ts';
 export interface HeadOutcome {
   readonly total: number;
   readonly loaded: Loaded;
+  /** How many of its records were never seen before: created since the first page of the walk was answered. */
+  readonly created: number;
   /** Why it came to no end, where records that were never seen before came page after page; else null. */
   readonly why: string | null;
 }
@@ -26,6 +28,7 @@ export async function readHead<P extends Page>(
   const { limit } = options;
   let tally = EMPTY_TALLY;
   let number = 1;
+  let created = 0;
   for (;;) {
     const window = { page: number, limit };
     const page = await deps.listPage(window, options.signal);
@@ -34,14 +37,15 @@ export async function readHead<P extends Page>(
     await deps.loader.push(page, checkpoint);
     const loaded = await deps.loader.drain();
     if (loaded === null) throw new TypeError('a page was pushed, yet nothing was loaded');
+    created += loaded.fresh;
     if (!isMisplaced(window, page)) {
       const known = new Set(page.ids.filter((id) => id !== null)).size;
       if (loaded.fresh < known || page.isLast || page.ids.length === 0) {
-        return { total: page.total, loaded, why: null };
+        return { total: page.total, loaded, created, why: null };
       }
       number += 1;
     }
     const why = whyEnd(tally, limit, window, page);
-    if (why !== null) return { total: page.total, loaded, why };
+    if (why !== null) return { total: page.total, loaded, created, why };
   }
 }

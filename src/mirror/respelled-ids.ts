@@ -32,7 +32,11 @@ export async function compareSpelling(
   resource: MirroredTable,
   { rows }: Pick<ReadPages, 'rows'>,
 ): Promise<Spelling> {
-  const lookups = rows.map(({ table, ids }) => {
+  const byTable = [...Map.groupBy(rows, ({ table }) => table)].map(([table, groups]) => ({
+    table,
+    ids: groups.flatMap(({ ids }) => ids),
+  }));
+  const lookups = byTable.map(({ table, ids }) => {
     const spellings = [...new Set(ids.flatMap((id) => [id, ...otherSpellings(id)]))];
     return sql`select ${table}::text as held_in, id from ${sql.table(table)} where id = any(${spellings}::text[])`;
   });
@@ -41,7 +45,8 @@ export async function compareSpelling(
     ${sql.join([...lookups, anyRow], sql` union all `)}`.execute(db);
   const known = new Set(held.map(({ held_in, id }) => `${held_in} ${id}`));
   const isHeld = (table: string, id: string) => known.has(`${table} ${id}`);
-  for (const { table, ids } of rows) {
+  const ownFirst = byTable.toSorted((a, b) => Number(b.table === resource) - Number(a.table === resource));
+  for (const { table, ids } of ownFirst) {
     const others = ids.flatMap((id) => {
       const other = otherSpellings(id).find((spelling) => isHeld(table, spelling));
       return other === undefined || isHeld(table, id) ? [] : [{ table, id, known: other }];

@@ -145,6 +145,24 @@ describe('a crawl', () => {
     expect(excused / WALKS).toBeLessThan(0.02);
   });
 
+  test('with several pages in flight walks again where what was created at the head hid a deletion', async () => {
+    const given: ListCase = {
+      size: 200,
+      limit: 20,
+      maximumLimit: 20,
+      concurrency: 4,
+      // After the first four pages: the total is the same before and after.
+      changes: [[], [], [], [{ kind: 'insert-at-head' }, { kind: 'delete', at: 0.1 }], ...Array(40).fill([])],
+      movingAnswers: 40,
+      shuffle: 0,
+    };
+    const list = makeMovingList(given);
+    expect(await crawlList(list, given)).toMatchObject({ verified: true, walk: 'overlap' });
+    expect(list.missed()).toEqual([]);
+    list.rest();
+    expect(await crawlList(list, given)).toMatchObject({ verified: true, walk: 'frontier' });
+  });
+
   test('of a list at rest sees every row, verified, at any concurrency, whatever the crawl before it missed', async () => {
     await fc.assert(
       fc.asyncProperty(listCases('anywhere', 8), async (given) => {
