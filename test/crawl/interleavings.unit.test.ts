@@ -71,8 +71,8 @@ const CASES: readonly {
     missed: 'e',
   },
   {
-    name: 'of two pages in flight the later is answered first, then a row comes in back-dated (x) and another vanishes (f)',
-    moments: ['abcdef', 'axbcde', 'abcdef', 'axbcde'],
+    name: 'of two pages in flight the later is answered first, then a row comes in back-dated (x) and a seen one vanishes (f)',
+    moments: ['abcdefgh', 'abcxdegh', 'abcdefgh', 'abcxdegh'],
     concurrency: 2,
     missed: 'd',
   },
