@@ -1,6 +1,6 @@
 -- Why: the mirror knows only the commissions that it was told of; the program's own sums per affiliate tell how much of
 -- the whole those are.
--- Lock taken: access exclusive on sync_runs, for a moment (a comment). Breaking: no.
+-- Lock taken: none on anything that exists (a new view). Breaking: no.
 
 create view commission_totals as
 with known as (
@@ -67,5 +67,3 @@ comment on column commission_totals.reported_total is 'What the program reports 
 comment on column commission_totals.unknown_unpaid is 'Reported less known: unpaid commissions that the mirror has not met, or whose payment it has not seen yet. Takes amounts to be in cents, which the program does not say.';
 comment on column commission_totals.unknown_paid is 'Reported less known: paid commissions that the mirror has not met. Below zero where it saw payments after the last sync of affiliates.';
 comment on column commission_totals.unknown_total is 'Reported less known, of all commissions: 0 where the mirror knows every one. Below zero where the program voids commissions without saying so of them (no state, no voided_at).';
-
-comment on column sync_runs.error is 'The error that ended the run, in words; for a skipped run, what kept it from beginning.';

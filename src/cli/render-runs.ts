@@ -74,9 +74,12 @@ export function describeConcerns(run: RunSummary): string[] {
     concerns.push(`${run.resource}: not synced: ${run.reason ?? 'another process is at it'}`);
   }
   if (run.state === 'partial') {
+    const counts =
+      run.total === null
+        ? ''
+        : ` (${formatCount(run.distinct)} records seen, the program says ${formatCount(run.total)})`;
     concerns.push(
-      `${run.resource}: the counts could not be verified (${formatCount(run.distinct)} records seen, the program says ` +
-        `${formatCount(run.total ?? 0)}), so nothing was marked deleted: sync again`,
+      `${run.resource}: ${run.reason ?? 'unverified'}${counts}; nothing was marked deleted: sync again`,
     );
   }
   if (run.rows.rejected > 0) {

@@ -34,6 +34,7 @@ interface SyncFlags {
 const HELP = `
 Without a resource, both are synced: affiliates, then referrals.
 A stopped sync goes on where it was when it is started again.
+Where that is more than two minutes after it began, it ends unverified (exit code 3), and the next one reads afresh.
 
 --mode delta reads all affiliates, the newest referrals, and the referrals of those affiliates whose counters say that
 something else changed; where that would cost no less, or nothing was ever read, it reads everything. It needs the

@@ -4,16 +4,22 @@
 // The verdict: at least as many distinct records must have been seen as the final total says exist (records seen
 // and then deleted make it more, never fewer). Fewer after a frontier walk: one overlap walk. Still fewer, or a walk
 // that gave up: not verified. Asked for concurrently, a list whose total fell is walked again the exact way, since
-// the frontier argument needs answers in order. What can still slip through a verified crawl: records of equal time
-// whose order flips between two answers, a total that lies, and a record missed behind a back-dated insertion (or,
-// asked for concurrently, behind an insertion and a deletion that cancel out) while another one, seen, vanished.
-// The next crawl heals each of them.
+// the frontier argument needs answers in order; and so is one at whose head more was created than its total rose by,
+// since then something was deleted as well. Where the totals swing, the exact walk reads the list, and is not
+// verified: there is no total to hold it to. Where no walk can go on, the crawl ends there (see tally.ts).
+// Why the head tells: what came at the head after the first answer stands there, unless it vanished again. Where the
+// total rose by no less than what stands there, whatever vanished had come in the same time, and pulled nothing forward.
+// What can still slip through a verified crawl: records of equal time whose order flips between two answers, a total
+// that lies, and a record missed behind a back-dated insertion (asked for concurrently, also where more than a page of
+// records came in the meantime) while another one, seen, vanished. The next crawl heals each of them; how often it
+// happens, test/crawl/measure-verdicts.ts measures.
 
 import { frontierStart, walkFrontier } from './frontier-walk.ts';
 import { readHead } from './head.ts';
 import { type Loader, makeLoader } from './loader.ts';
 import { overlapStart, walkOverlap } from './overlap-walk.ts';
 import type { Checkpoint, CrawlDeps, FrontierCheckpoint, Page } from './page.ts';
+import { describeSwing } from './tally.ts';
 
 export interface CrawlOptions {
   /** Records per page to ask for. */
@@ -29,6 +35,8 @@ export interface CrawlOptions {
 
 export interface Verdict {
   readonly verified: boolean;
+  /** Why it is not verified; null where it is. */
+  readonly reason: string | null;
   /** The walk that the verdict rests on. */
   readonly walk: 'frontier' | 'overlap';
   readonly distinct: number;
@@ -60,39 +68,64 @@ interface Walking<P extends Page> {
 
 async function crawlThrough<P extends Page>(walking: Walking<P>, options: CrawlOptions): Promise<Verdict> {
   const { resumeFrom, limit, signal } = options;
-  if (resumeFrom?.walk !== 'overlap') {
-    const start = resumeFrom === null ? frontierStart(limit) : onePageBack(resumeFrom);
-    const { complete, checkpoint } = await walkFrontier(walking, start, options);
-    const inOrder = options.concurrency === 1 || !checkpoint.fell;
-    const still = !checkpoint.moved && resumeFrom === null && options.head === 'when-moved';
-    const end = still
-      ? await withoutHead(walking, checkpoint)
-      : await headOf(walking, checkpoint, { limit: checkpoint.limit, signal });
-    if (complete && inOrder && end.distinct >= end.total) {
-      return { verified: true, walk: 'frontier', ...end };
+  let start = resumeFrom;
+  if (start?.walk !== 'overlap') {
+    const walk = await walkFrontier(
+      walking,
+      start === null ? frontierStart(limit) : onePageBack(start),
+      options,
+    );
+    const { checkpoint } = walk;
+    if (walk.how === 'ended') return judge('frontier', await withoutHead(walking, checkpoint), walk.why);
+    const swing = describeSwing(checkpoint.tally);
+    if (walk.how === 'complete' && swing === null) {
+      const { moved, falls, firstTotal } = checkpoint.tally;
+      const isStill = !moved && resumeFrom === null && options.head === 'when-moved';
+      const end = isStill
+        ? await withoutHead(walking, checkpoint)
+        : await headOf(walking, checkpoint, signal);
+      const verdict = judge('frontier', end, end.why);
+      const nothingVanished = falls === 0 && end.created <= end.total - (firstTotal ?? 0);
+      const inOrder = options.concurrency === 1 || nothingVanished;
+      if ((verdict.verified && inOrder) || end.why !== null) return verdict;
     }
+    start = overlapStart(limit, swing);
   }
-  const start = resumeFrom?.walk === 'overlap' ? resumeFrom : overlapStart(limit);
-  const { complete, checkpoint } = await walkOverlap(walking, start, { signal });
-  const end = await headOf(walking, checkpoint, { limit: checkpoint.limit, signal });
-  return { verified: complete && end.distinct >= end.total, walk: 'overlap', ...end };
+  const walk = await walkOverlap(walking, start, { signal });
+  const { checkpoint } = walk;
+  if (walk.how === 'ended') return judge('overlap', await withoutHead(walking, checkpoint), walk.why);
+  const end = await headOf(walking, checkpoint, signal);
+  const outrun = walk.how === 'outrun' ? 'the list changed faster than it could be read' : null;
+  return judge('overlap', end, checkpoint.doubt ?? describeSwing(checkpoint.tally) ?? end.why ?? outrun);
+}
+
+interface End {
+  readonly distinct: number;
+  readonly total: number;
+  /** Records that the head had and no page before it. */
+  readonly created: number;
+  /** Why the head came to no end; null where it did, or was not read. */
+  readonly why: string | null;
+}
+
+function judge(walk: Verdict['walk'], { distinct, total }: End, doubt: string | null): Verdict {
+  const tooFew = `${distinct} different records were seen, where the program says that it has ${total}`;
+  const reason = doubt ?? (distinct < total ? tooFew : null);
+  return { verified: reason === null, reason, walk, distinct, total };
 }
 
 async function headOf<P extends Page>(
   walking: Walking<P>,
   checkpoint: Checkpoint,
-  options: { limit: number; signal: AbortSignal | undefined },
-): Promise<{ distinct: number; total: number }> {
-  const { total, loaded } = await readHead(walking, checkpoint, options);
-  return { distinct: loaded.distinct, total };
+  signal: AbortSignal | undefined,
+): Promise<End> {
+  const { loaded, ...head } = await readHead(walking, checkpoint, { limit: checkpoint.limit, signal });
+  return { distinct: loaded.distinct, ...head };
 }
 
-async function withoutHead<P extends Page>(
-  walking: Walking<P>,
-  checkpoint: FrontierCheckpoint,
-): Promise<{ distinct: number; total: number }> {
+async function withoutHead<P extends Page>(walking: Walking<P>, { tally }: Checkpoint): Promise<End> {
   const loaded = await walking.loader.drain();
-  return { distinct: loaded?.distinct ?? 0, total: checkpoint.total ?? 0 };
+  return { distinct: loaded?.distinct ?? 0, total: tally.total ?? 0, created: 0, why: null };
 }
 
 // The argument needs no page twice; one is read again all the same, against an order that flipped while nobody read.

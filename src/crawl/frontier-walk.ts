@@ -13,16 +13,28 @@
 
 import type { Loader } from './loader.ts';
 import type { CrawlDeps, FrontierCheckpoint, Page, Window } from './page.ts';
+import {
+  describeSwing,
+  EMPTY_TALLY,
+  fallSince,
+  isMisplaced,
+  requestCap,
+  tallyAnswer,
+  whyEnd,
+} from './tally.ts';
 import { furthestWindow, limitAfter } from './window.ts';
 
 /** So many answers in a row without progress mean that records vanish faster than they can be read. */
 const MAXIMUM_STALLS = 20;
 
-export interface FrontierOutcome {
-  /** False when the walk gave up: records vanished faster than pages came. */
-  readonly complete: boolean;
-  readonly checkpoint: FrontierCheckpoint;
-}
+/**
+ * `complete`: the walk came to the list's end. `outrun`: it gave up, since records vanished faster than pages came.
+ * `misled`: the totals, which lead it, swing. `ended`: no walk can go on (see tally.ts).
+ */
+export type FrontierOutcome = { readonly checkpoint: FrontierCheckpoint } & (
+  | { readonly how: 'complete' | 'outrun' }
+  | { readonly how: 'misled' | 'ended'; readonly why: string }
+);
 
 /**
  * Gives back how the walk ended; every page read has been pushed to the loader.
@@ -42,43 +54,44 @@ export async function walkFrontier<P extends Page>(
   let margin = 0;
   let stalls = 0;
   while (stalls < MAXIMUM_STALLS) {
-    const windows = nextWindows(state, margin, options.concurrency);
+    const left = requestCap(state.tally, state.limit) - state.tally.answers;
+    const windows = nextWindows(state, margin, Math.min(options.concurrency, left));
     const answers = await Promise.all(
       windows.map(async (window) => ({ window, page: await deps.listPage(window, options.signal) })),
     );
     for (const { window, page } of answers) {
-      const fall = Math.max(0, (state.total ?? 0) - page.total);
+      const fall = fallSince(state.tally, page);
+      const tally = tallyAnswer(state.tally, window, page);
       const frontier = Math.max(0, state.frontier - fall);
-      const covers = page.start <= frontier;
+      const isTrusted = !isMisplaced(window, page);
+      const covers = isTrusted && page.start <= frontier;
       const reached = covers ? Math.max(frontier, page.start + page.limit) : frontier;
       stalls = reached > state.frontier ? 0 : stalls + 1;
       const wanted = fall > 0 ? Math.max(fall, margin * (covers ? 1 : 2)) : Math.floor(margin / 2);
-      state = {
-        walk: 'frontier',
-        frontier: reached,
-        total: page.total,
-        limit: limitAfter(state.limit, window, page),
-        fell: state.fell || fall > 0,
-        moved: state.moved || (state.total !== null && page.total !== state.total),
-      };
+      const limit = isTrusted ? limitAfter(state.limit, window, page) : state.limit;
+      state = { walk: 'frontier', frontier: reached, limit, tally };
       margin = Math.min(state.limit - 1, wanted);
       await deps.loader.push(page, state);
-      if (covers && (page.isLast || page.ids.length === 0)) return { complete: true, checkpoint: state };
+      if (covers && (page.isLast || page.ids.length === 0)) return { how: 'complete', checkpoint: state };
+      const why = whyEnd(tally, limit, window, page);
+      if (why !== null) return { how: 'ended', why, checkpoint: state };
+      const swing = describeSwing(tally);
+      if (swing !== null) return { how: 'misled', why: swing, checkpoint: state };
     }
   }
-  return { complete: false, checkpoint: state };
+  return { how: 'outrun', checkpoint: state };
 }
 
 /** Gives back the checkpoint from which a walk of the whole list starts. */
 export function frontierStart(limit: number): FrontierCheckpoint {
-  return { walk: 'frontier', frontier: 0, total: null, limit, fell: false, moved: false };
+  return { walk: 'frontier', frontier: 0, limit, tally: EMPTY_TALLY };
 }
 
 function nextWindows(state: FrontierCheckpoint, margin: number, concurrency: number): Window[] {
   const first = furthestWindow(Math.max(0, state.frontier - margin), state.limit);
   const windows = [first];
   for (let page = first.page + 1; windows.length < concurrency; page += 1) {
-    if ((page - 1) * first.limit >= (state.total ?? 0)) break;
+    if ((page - 1) * first.limit >= (state.tally.total ?? 0)) break;
     windows.push({ page, limit: first.limit });
   }
   return windows;

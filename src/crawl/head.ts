@@ -2,15 +2,21 @@
 
 import type { Loader } from './loader.ts';
 import type { Checkpoint, CrawlDeps, Loaded, Page } from './page.ts';
+import { EMPTY_TALLY, isMisplaced, tallyAnswer, whyEnd } from './tally.ts';
 
 export interface HeadOutcome {
   readonly total: number;
   readonly loaded: Loaded;
+  /** How many of its records were never seen before: created since the first page of the walk was answered. */
+  readonly created: number;
+  /** Why it came to no end, where records that were never seen before came page after page; else null. */
+  readonly why: string | null;
 }
 
 /**
- * Gives back the total and what was loaded, after every page up to the first that held a record seen before.
- * Each page is loaded before the next is asked for, since only the load knows what was seen.
+ * Returns the total and what was loaded, after every page up to the first that held a record seen before.
+ * Each page is loaded before the next is asked for, since only the load knows what was seen. A page that was not the
+ * one asked for says nothing, and is asked for again.
  *
  * Throws: what listing or loading throws; the signal's reason when aborted.
  */
@@ -19,13 +25,27 @@ export async function readHead<P extends Page>(
   checkpoint: Checkpoint,
   options: { limit: number; signal?: AbortSignal | undefined },
 ): Promise<HeadOutcome> {
-  for (let number = 1; ; number += 1) {
-    const page = await deps.listPage({ page: number, limit: options.limit }, options.signal);
+  const { limit } = options;
+  let tally = EMPTY_TALLY;
+  let number = 1;
+  let created = 0;
+  for (;;) {
+    const window = { page: number, limit };
+    const page = await deps.listPage(window, options.signal);
+    tally = tallyAnswer(tally, window, page);
     await deps.loader.drain();
     await deps.loader.push(page, checkpoint);
     const loaded = await deps.loader.drain();
     if (loaded === null) throw new TypeError('a page was pushed, yet nothing was loaded');
-    const known = new Set(page.ids.filter((id) => id !== null)).size;
-    if (loaded.fresh < known || page.isLast || page.ids.length === 0) return { total: page.total, loaded };
+    created += loaded.fresh;
+    if (!isMisplaced(window, page)) {
+      const known = new Set(page.ids.filter((id) => id !== null)).size;
+      if (loaded.fresh < known || page.isLast || page.ids.length === 0) {
+        return { total: page.total, loaded, created, why: null };
+      }
+      number += 1;
+    }
+    const why = whyEnd(tally, limit, window, page);
+    if (why !== null) return { total: page.total, loaded, created, why };
   }
 }

@@ -12,6 +12,7 @@
 
 import type { Loader } from './loader.ts';
 import type { CrawlDeps, OverlapCheckpoint, Page } from './page.ts';
+import { EMPTY_TALLY, isMisplaced, tallyAnswer, whyEnd } from './tally.ts';
 import { furthestWindow, limitAfter } from './window.ts';
 
 /** How many covered identifiers are remembered: more than this many records created between two answers only
@@ -21,11 +22,14 @@ const MAXIMUM_ANCHORS = 10_000;
 /** So many windows in a row without progress mean that the list is torn faster than it can be read. */
 const MAXIMUM_STALLS = 100;
 
-export interface OverlapOutcome {
-  readonly complete: boolean;
-  readonly checkpoint: OverlapCheckpoint;
-  readonly total: number;
-}
+/**
+ * `complete`: the walk came to the list's end. `outrun`: it gave up, since the list was torn faster than it could be
+ * read. `ended`: no walk can go on (see tally.ts).
+ */
+export type OverlapOutcome = { readonly checkpoint: OverlapCheckpoint } & (
+  | { readonly how: 'complete' | 'outrun' }
+  | { readonly how: 'ended'; readonly why: string }
+);
 
 /**
  * Gives back how the walk ended; every page read has been pushed to the loader.
@@ -37,19 +41,20 @@ export async function walkOverlap<P extends Page>(
   from: OverlapCheckpoint,
   options: { signal?: AbortSignal | undefined },
 ): Promise<OverlapOutcome> {
-  let { end, limit } = from;
+  let { end, limit, tally } = from;
   let anchors = new Set(from.anchors);
   let stepBack = 1;
   let stalls = 0;
-  let total = 0;
+  let checkpoint = from;
   while (stalls < MAXIMUM_STALLS) {
     const window = furthestWindow(Math.max(0, end - stepBack), limit);
     const page = await deps.listPage(window, options.signal);
-    limit = limitAfter(limit, window, page);
-    total = page.total;
+    tally = tallyAnswer(tally, window, page);
+    const isTrusted = !isMisplaced(window, page);
+    if (isTrusted) limit = limitAfter(limit, window, page);
     const first = page.ids[0] ?? null;
     // The first page joins on to the head itself. An empty page joins on nowhere: the list ended before it.
-    const joins = page.start === 0 || (first !== null && anchors.has(first));
+    const joins = isTrusted && (page.start === 0 || (first !== null && anchors.has(first)));
     if (joins) {
       const before = anchors.size;
       for (const id of page.ids) if (id !== null) anchors.add(id);
@@ -62,19 +67,27 @@ export async function walkOverlap<P extends Page>(
       stepBack = Math.min(stepBack * 2, end);
       stalls += 1;
     }
-    const checkpoint = overlapCheckpoint(end, limit, anchors);
+    // One window's worth of anchors is enough to join on again after a kill; fewer only cost steps back.
+    checkpoint = {
+      walk: 'overlap',
+      end,
+      limit,
+      anchors: [...anchors].slice(-limit),
+      tally,
+      doubt: from.doubt,
+    };
     await deps.loader.push(page, checkpoint);
-    if (joins && (page.isLast || page.ids.length === 0)) return { complete: true, checkpoint, total };
+    if (joins && (page.isLast || page.ids.length === 0)) return { how: 'complete', checkpoint };
+    const why = whyEnd(tally, limit, window, page);
+    if (why !== null) return { how: 'ended', why, checkpoint };
   }
-  return { complete: false, checkpoint: overlapCheckpoint(end, limit, anchors), total };
+  return { how: 'outrun', checkpoint };
 }
 
-/** Gives back the checkpoint from which a walk of the whole list starts. */
-export function overlapStart(limit: number): OverlapCheckpoint {
-  return { walk: 'overlap', end: 0, limit, anchors: [] };
-}
-
-// One window's worth of anchors is enough to join on again after a kill; fewer only cost steps back.
-function overlapCheckpoint(end: number, limit: number, anchors: ReadonlySet<string>): OverlapCheckpoint {
-  return { walk: 'overlap', end, limit, anchors: [...anchors].slice(-limit) };
+/**
+ * Returns the checkpoint from which a walk of the whole list starts. `doubt` says why it will prove nothing, where
+ * the walk before it found that out.
+ */
+export function overlapStart(limit: number, doubt: string | null = null): OverlapCheckpoint {
+  return { walk: 'overlap', end: 0, limit, anchors: [], tally: EMPTY_TALLY, doubt };
 }

@@ -42,12 +42,8 @@ export interface FrontierCheckpoint {
   readonly walk: 'frontier';
   /** How many leading positions are known to be covered. */
   readonly frontier: number;
-  /** The total as last answered; null before the first answer. */
-  readonly total: number | null;
   readonly limit: number;
-  /** Whether the total fell, or changed at all, since the walk began. */
-  readonly fell: boolean;
-  readonly moved: boolean;
+  readonly tally: Tally;
 }
 
 export interface OverlapCheckpoint {
@@ -56,4 +52,22 @@ export interface OverlapCheckpoint {
   readonly limit: number;
   /** The last covered identifiers, newest first: the next window must join on to one of them. */
   readonly anchors: readonly string[];
+  readonly tally: Tally;
+  /** Why this walk proves nothing even where it ends, as the walk before it found; null as a rule. */
+  readonly doubt: string | null;
+}
+
+/** What a walk's answers have said so far; see tally.ts. */
+export interface Tally {
+  readonly answers: number;
+  /** The total as first answered, and as last; null before the first answer. */
+  readonly firstTotal: number | null;
+  readonly total: number | null;
+  /** How often the total fell, and by how many records in all. */
+  readonly falls: number;
+  readonly fallen: number;
+  /** Whether the total was ever another than in the answer before. */
+  readonly moved: boolean;
+  /** How many of the last answers in a row were another page than the one that was asked for. */
+  readonly misplaced: number;
 }

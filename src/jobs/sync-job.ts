@@ -30,10 +30,11 @@ export function makeSyncJob(
 ): JobHandler {
   return async (row, { signal, onProgress }) => {
     const { resource, mode } = asSyncPayload(row.payload);
-    const run = await runSync(
-      { api, db, log, onProgress },
-      { resource, mode, concurrency, acceptDeletes: false, signal },
-    );
+    const syncOnce = () =>
+      runSync({ api, db, log, onProgress }, { resource, mode, concurrency, acceptDeletes: false, signal });
+    let run = await syncOnce();
+    // What a run that was resumed hours later cannot prove, a fresh one can; the row stays until that one has ended.
+    if (run.state === 'partial' && run.isResumed) run = await syncOnce();
     if (run.state !== 'skipped' || (await hasRunSince(db, row, { resource, mode }))) {
       return { kind: 'done', result: run };
     }

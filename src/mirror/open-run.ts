@@ -15,6 +15,19 @@ import { type SyncRun, startRun } from './sync-runs.ts';
 const RESUMABLE_HOURS = 6;
 
 /**
+ * What a run read before it was stopped proves something as long as it is no older than this. A run that is older goes
+ * on all the same, since one that is stopped every hour must come to an end some day; but it ends unverified. Short,
+ * because all that a longer time would spare is a fresh run of a list that is read within it.
+ */
+const PROVING_MINUTES = 2;
+
+export interface OpenedRun {
+  readonly run: SyncRun;
+  /** Why the run can no longer be verified, to be read after "unverified because"; null as a rule. */
+  readonly doubt: string | null;
+}
+
+/**
  * Gives back the run to work on: the latest one of the resource and mode if it stopped short, not long ago, at a
  * checkpoint; else a new one.
  *
@@ -24,7 +37,7 @@ const RESUMABLE_HOURS = 6;
 export async function openRun(
   db: Database,
   { resource, mode }: { resource: string; mode: RunMode },
-): Promise<SyncRun> {
+): Promise<OpenedRun> {
   const resumed = await db
     .updateTable('sync_runs')
     .set({
@@ -47,15 +60,31 @@ export async function openRun(
     .where('checkpoint', 'is not', null)
     .where('heartbeat_at', '>', sql<string>`clock_timestamp() - make_interval(hours => ${RESUMABLE_HOURS})`)
     .returningAll()
+    // Nothing that a run read is older than the run.
+    .returning(
+      sql<boolean>`started_at < clock_timestamp() - make_interval(mins => ${PROVING_MINUTES})`.as(
+        'is_outdated',
+      ),
+    )
     .executeTakeFirst();
-  if (resumed !== undefined) return forgetLostWalk(db, resumed);
+  if (resumed !== undefined) return takeUp(db, resumed);
   await giveUpOldRuns(db, resource);
-  return startRun(db, { resource, mode });
+  return { run: await startRun(db, { resource, mode }), doubt: null };
 }
 
-async function forgetLostWalk(db: Database, run: SyncRun): Promise<SyncRun> {
-  return (await countSeen(db, run.id)) >= run.distinct_seen ? run : restartWalk(db, run.id);
+async function takeUp(
+  db: Database,
+  { is_outdated, ...run }: SyncRun & { is_outdated: boolean },
+): Promise<OpenedRun> {
+  if ((await countSeen(db, run.id)) < run.distinct_seen) {
+    return { run: await restartWalk(db, run.id), doubt: null };
+  }
+  return { run, doubt: is_outdated ? OUTDATED : null };
 }
+
+const OUTDATED =
+  'it was resumed: what it had read before it was stopped was more than ' +
+  `${PROVING_MINUTES} minutes old by then, and may have changed or vanished since`;
 
 async function giveUpOldRuns(db: Database, resource: string): Promise<void> {
   await db.transaction().execute(async (trx) => {

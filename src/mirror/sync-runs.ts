@@ -85,8 +85,11 @@ export async function saveProgress(
 }
 
 export interface RunEnd {
-  /** Whether it is known that nothing was missed: only then did the run succeed, and only then may it delete. */
-  readonly verified: boolean;
+  /**
+   * Why it is not known that nothing was missed, a sentence; null where it is known: only then did the run succeed, and
+   * only then may it delete.
+   */
+  readonly reason: string | null;
   readonly rowsDeleted: number;
   readonly deletesHeldBack: number;
 }
@@ -100,13 +103,14 @@ export interface RunEnd {
 export async function finishRun(
   trx: DatabaseTransaction,
   run: Pick<SyncRun, 'id' | 'attempt'>,
-  { verified, rowsDeleted, deletesHeldBack }: RunEnd,
+  { reason, rowsDeleted, deletesHeldBack }: RunEnd,
 ): Promise<SyncRun> {
   const ended = await trx
     .updateTable('sync_runs')
     .set({
-      state: verified ? 'succeeded' : 'partial',
-      verified,
+      state: reason === null ? 'succeeded' : 'partial',
+      verified: reason === null,
+      error: reason,
       rows_deleted: rowsDeleted,
       deletes_held_back: deletesHeldBack,
       checkpoint: null,

@@ -13,6 +13,7 @@ import type { SeenRows } from '../mirror/seen-rows.ts';
 import { type SyncRun, saveProgress } from '../mirror/sync-runs.ts';
 import type { RecordPage } from './list-resource.ts';
 import type { SyncProgress } from './run-summary.ts';
+import { makeSpellingCheck } from './spelling-check.ts';
 
 export interface RunLoader {
   /** Reads a page as it came. Pages are to be loaded in the order in which they are read, or the run is to end. */
@@ -60,6 +61,7 @@ export function makeRunLoader(
 ): RunLoader {
   const cache = makeLoadedCache();
   const drift = makeDriftWatch();
+  const spelling = makeSpellingCheck(db, resource);
   let requests = 0;
   const { seen } = before;
   let anonymous = before.anonymous;
@@ -72,6 +74,7 @@ export function makeRunLoader(
   ): Promise<LoadedAside> {
     const counted = requests;
     const read = await Promise.all(pages.map((page) => page.read()));
+    await spelling.check(read);
     const { result, saved } = await db.transaction().execute(async (trx) => {
       const result = await loadBatch(trx, {
         run: { id: run.id, seen },

@@ -18,8 +18,8 @@ export interface SyncProgress {
 
 /**
  * How a run ended. `succeeded`: read to the end and verified. `partial`: read to the end, but the counts could not be
- * verified; nothing was marked deleted. `skipped`: another process is at it (`reason` says which). A run that ends
- * in an error has no summary: the error is thrown, and the ledger says `failed` or `interrupted`.
+ * verified (`reason` says why); nothing was marked deleted. `skipped`: another process is at it (`reason` says which).
+ * A run that ends in an error has no summary: the error is thrown, and the ledger says `failed` or `interrupted`.
  */
 export interface RunSummary {
   readonly runId: number;
@@ -27,6 +27,8 @@ export interface RunSummary {
   readonly mode: SyncMode;
   readonly state: 'succeeded' | 'partial' | 'skipped';
   readonly reason: string | null;
+  /** It was stopped or killed before, and taken up again. */
+  readonly isResumed: boolean;
   readonly requests: number;
   readonly pages: number;
   readonly rows: LoadCounts;

@@ -6,7 +6,7 @@ import { asDatabaseError } from '../db/as-database-error.ts';
 import type { Database } from '../db/database.ts';
 import { AppError, describeError } from '../errors.ts';
 import { noteCounters, replaceCounters } from '../mirror/covered-counters.ts';
-import { openRun } from '../mirror/open-run.ts';
+import { type OpenedRun, openRun } from '../mirror/open-run.ts';
 import { countAnonymousRejections } from '../mirror/rejected-records.ts';
 import { saveDrift } from '../mirror/save-drift.ts';
 import { makeSeenRows, readSeenRows } from '../mirror/seen-rows.ts';
@@ -17,7 +17,8 @@ import type { DeltaPlan } from './plan-delta.ts';
 import { type MetBefore, makeRunLoader, type RunLoader, rowCounts } from './run-loader.ts';
 import { withRunLock } from './run-lock.ts';
 import type { RunSummary, SyncMode, SyncProgress } from './run-summary.ts';
-import type { SyncDeps, Walked } from './walk.ts';
+import { RespelledIds } from './spelling-check.ts';
+import { type SyncDeps, unverified, type Walked } from './walk.ts';
 import { walkDelta } from './walk-delta.ts';
 import { walkFull } from './walk-full.ts';
 
@@ -47,23 +48,23 @@ export async function runSync(deps: RunDeps, input: SyncInput): Promise<RunSumma
   const startedMs = performance.now();
   const { resource, mode } = input;
   const locked = await withRunLock(deps.db, resource, () => runLocked(deps, input));
-  if (!locked.isHeldByOther) return summarise(resource, locked.result, null, startedMs);
+  if (!locked.isHeldByOther) return summarise(resource, locked.result, startedMs);
   const reason = `another sync of ${resource} is at work: ${locked.holder}`;
   deps.log.warn({ resource, mode, reason }, 'sync.skipped');
   const skipped = await recordSkippedRun(deps.db, { resource, mode, reason });
-  return summarise(resource, skipped, reason, startedMs);
+  return summarise(resource, skipped, startedMs);
 }
 
 async function runLocked(deps: RunDeps, input: SyncInput): Promise<SyncRun> {
   const { db, log } = deps;
   const { resource, mode, signal } = input;
-  const run = await openRun(db, { resource, mode });
+  const { run, doubt } = await openRun(db, { resource, mode });
   log.info({ run_id: run.id, resource, mode, attempt: run.attempt }, 'sync.started');
   const before = await readMetBefore(db, run);
   const loader = makeRunLoader({ db, onProgress: deps.onProgress }, { run, resource, before });
   try {
     if (resource === 'referrals') await noteCounters(db, run.id);
-    const walked = await walk(deps, loader, input, run);
+    const walked = await walk(deps, loader, input, { run, doubt });
     await loader.saveRequests();
     return await finish(deps, loader, input, run, walked);
   } catch (thrown) {
@@ -87,15 +88,25 @@ async function readMetBefore(db: Database, run: SyncRun): Promise<MetBefore> {
   return { seen: await readSeenRows(db, run.id), anonymous: await countAnonymousRejections(db, run.id) };
 }
 
-async function walk(deps: SyncDeps, loader: RunLoader, input: SyncInput, run: SyncRun): Promise<Walked> {
+async function walk(
+  deps: SyncDeps,
+  loader: RunLoader,
+  input: SyncInput,
+  { run, doubt }: OpenedRun,
+): Promise<Walked> {
   const { resource, mode, concurrency, acceptDeletes, signal } = input;
-  const walkInput = { run, limit: MAXIMUM_LIMIT, concurrency, acceptDeletes, signal };
+  const walkInput = { run, doubt, limit: MAXIMUM_LIMIT, concurrency, acceptDeletes, signal };
   // Only the full walk leaves a checkpoint: a delta that has one had turned to it.
-  if (mode === 'delta' && resource === 'referrals' && run.checkpoint === null) {
-    return walkDelta(deps, loader, walkInput);
-  }
+  const isDelta = mode === 'delta' && resource === 'referrals' && run.checkpoint === null;
   const head = mode === 'delta' && resource === 'affiliates' ? 'when-moved' : 'always';
-  return walkFull(deps, loader, { ...walkInput, resource, head });
+  try {
+    return isDelta
+      ? await walkDelta(deps, loader, walkInput)
+      : await walkFull(deps, loader, { ...walkInput, resource, head });
+  } catch (error) {
+    if (error instanceof RespelledIds) return unverified(error.message);
+    throw error;
+  }
 }
 
 async function finish(
@@ -103,16 +114,18 @@ async function finish(
   loader: RunLoader,
   { resource }: SyncInput,
   run: SyncRun,
-  { verified, gone, heldBack }: Walked,
+  { doubt, gone, heldBack }: Walked,
 ): Promise<SyncRun> {
+  const reason = doubt === null ? null : `unverified because ${doubt}`;
+  if (reason !== null) log.warn({ run_id: run.id, resource, reason }, 'sync.unverified');
   const drift = loader.drift.findings();
   for (const { field, kind, found } of drift) log.warn({ resource, field, kind, found }, 'sync.schema_drift');
   // One transaction: killed here, the run has deleted nothing, and the next attempt decides anew.
   const ended = await db.transaction().execute(async (trx) => {
     const rowsDeleted = gone === null ? 0 : await applyTombstones(trx, { runId: run.id, resource, ...gone });
     await saveDrift(trx, { runId: run.id, resource }, drift);
-    if (verified && resource === 'referrals') await replaceCounters(trx, run.id);
-    return finishRun(trx, run, { verified, rowsDeleted, deletesHeldBack: heldBack });
+    if (reason === null && resource === 'referrals') await replaceCounters(trx, run.id);
+    return finishRun(trx, run, { reason, rowsDeleted, deletesHeldBack: heldBack });
   });
   log.info(
     { run_id: run.id, resource, state: ended.state, requests: ended.requests, ...rowCounts(ended) },
@@ -121,12 +134,7 @@ async function finish(
   return ended;
 }
 
-function summarise(
-  resource: ListedResource,
-  run: SyncRun,
-  reason: string | null,
-  startedMs: number,
-): RunSummary {
+function summarise(resource: ListedResource, run: SyncRun, startedMs: number): RunSummary {
   if (run.state !== 'succeeded' && run.state !== 'partial' && run.state !== 'skipped') {
     throw new TypeError(`run ${run.id} ended as ${run.state}, yet without an error`);
   }
@@ -135,7 +143,8 @@ function summarise(
     resource,
     mode: run.mode,
     state: run.state,
-    reason,
+    reason: run.error,
+    isResumed: run.attempt > 1,
     requests: run.requests,
     pages: run.pages,
     rows: rowCounts(run),

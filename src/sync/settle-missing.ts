@@ -18,7 +18,7 @@ const BELIEVED_SHARE = 0.02;
 /** Up to so many rows are looked for one by one; for more, a second walk is read: the exact one. */
 const HANDFUL = 10;
 
-interface SettleInput extends Omit<WalkInput, 'concurrency'> {
+interface SettleInput extends Omit<WalkInput, 'concurrency' | 'doubt'> {
   readonly resource: ListedResource;
   readonly loader: RunLoader;
 }
@@ -67,7 +67,7 @@ async function readWhereabouts(
   let beganAt: Instant | null = null;
   for (const filters of whereabouts) {
     const walked = await walkAside(deps, loader, { resource, filters }, input);
-    if (!walked.verified) return null;
+    if (walked.doubt !== null) return null;
     beganAt ??= walked.beganAt;
   }
   return beganAt;

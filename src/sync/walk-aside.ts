@@ -8,7 +8,8 @@ import type { RunLoader } from './run-loader.ts';
 import type { SyncDeps, WalkInput } from './walk.ts';
 
 export interface WalkedAside {
-  readonly verified: boolean;
+  /** Why it is not known that nothing was missed; null where it is. */
+  readonly doubt: string | null;
   /** When the first request was granted its slot. */
   readonly beganAt: Instant | null;
 }
@@ -28,7 +29,7 @@ export async function walkAside<R extends ListedResource>(
   // The run's own count of distinct records cannot judge a part of the list.
   const seen = new Set<string>();
   let beganAt: Instant | null = null;
-  const { verified } = await crawl<RecordPage>(
+  const { reason } = await crawl<RecordPage>(
     {
       async listPage(window, stop) {
         const page = await listPage(window, stop);
@@ -50,5 +51,5 @@ export async function walkAside<R extends ListedResource>(
     },
     { limit, concurrency: 1, resumeFrom: null, head: 'when-moved', signal },
   );
-  return { verified, beganAt };
+  return { doubt: reason, beganAt };
 }

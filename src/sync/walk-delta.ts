@@ -3,6 +3,7 @@
 // A delta that is killed is simply begun again: what it had loaded already explains nothing to the next one, which
 // therefore reads those affiliates' lists.
 
+import { EMPTY_TALLY, tallyAnswer, whyEnd } from '../crawl/tally.ts';
 import { readCounterChanges } from '../mirror/covered-counters.ts';
 import { savePlan } from '../mirror/save-plan.ts';
 import { wasEverRead } from '../mirror/whole-runs.ts';
@@ -21,7 +22,7 @@ export async function walkDelta(deps: SyncDeps, loader: RunLoader, input: WalkIn
   const { db, log } = deps;
   const { run, limit } = input;
   const isKnown = await wasEverRead(db, 'referrals');
-  const total = await readNewRows(deps, loader, {
+  const { total, why } = await readNewRows(deps, loader, {
     ...input,
     mostPages: isKnown ? Number.MAX_SAFE_INTEGER : 1,
   });
@@ -32,28 +33,38 @@ export async function walkDelta(deps: SyncDeps, loader: RunLoader, input: WalkIn
   if (plan.strategy === 'full') {
     return walkFull(deps, loader, { ...input, resource: 'referrals', head: 'always' });
   }
-  let verified = true;
+  let doubt = why;
   for (const { affiliate_id } of moved) {
     const list = { resource: 'referrals', filters: { affiliate_id } } as const;
     const walked = await walkAside(deps, loader, list, input);
-    if (!walked.verified) verified = false;
+    if (walked.doubt !== null) doubt ??= `of the list of affiliate ${affiliate_id}, ${walked.doubt}`;
   }
-  return { verified, gone: null, heldBack: 0 };
+  return { doubt, gone: null, heldBack: 0 };
 }
 
-/** Gives back the total, after reading the head until a page brings nothing that is new to the mirror. */
+/**
+ * Returns the total, after reading the head until a page brings nothing that is new to the mirror, and why it came to
+ * no end, where new records came page after page.
+ */
 async function readNewRows(
   deps: SyncDeps,
   loader: RunLoader,
   input: WalkInput & { mostPages: number },
-): Promise<number> {
+): Promise<{ total: number; why: string | null }> {
   const listPage = makeListPage(
     { api: deps.api, onRequest: loader.countRequest, readPage: loader.readPage },
     'referrals',
   );
+  const { limit } = input;
+  let tally = EMPTY_TALLY;
   for (let number = 1; ; number += 1) {
-    const page = await listPage({ page: number, limit: input.limit }, input.signal);
+    const window = { page: number, limit };
+    const page = await listPage(window, input.signal);
+    tally = tallyAnswer(tally, window, page);
     const { inserted } = await loader.loadAside([page]);
-    if (inserted === 0 || page.isLast || number >= input.mostPages) return page.total;
+    const { total } = page;
+    if (inserted === 0 || page.isLast || number >= input.mostPages) return { total, why: null };
+    const why = whyEnd(tally, limit, window, page);
+    if (why !== null) return { total, why };
   }
 }

@@ -6,7 +6,7 @@ import type { Checkpoint } from '../crawl/page.ts';
 import { makeListPage } from './list-resource.ts';
 import type { RunLoader } from './run-loader.ts';
 import { settleMissing } from './settle-missing.ts';
-import type { SyncDeps, Walked, WalkInput } from './walk.ts';
+import { type SyncDeps, unverified, type Walked, type WalkInput } from './walk.ts';
 
 /**
  * Gives back how the walk of the whole list ended. Only where it is verified may rows be gone.
@@ -37,8 +37,9 @@ export async function walkFull(
     },
   );
   deps.log.info({ run_id: run.id, resource, ...verdict }, 'crawl.verdict');
-  if (!verdict.verified) return { verified: false, gone: null, heldBack: 0 };
-  return { verified: true, ...(await settleMissing(deps, { ...input, loader })) };
+  const doubt = verdict.reason ?? input.doubt;
+  if (doubt !== null) return unverified(doubt);
+  return { doubt: null, ...(await settleMissing(deps, { ...input, loader })) };
 }
 
 function readCheckpoint(stored: object | null): Checkpoint | null {

@@ -18,6 +18,8 @@ export interface WalkInput {
   readonly limit: number;
   readonly concurrency: number;
   readonly acceptDeletes: boolean;
+  /** Why the run cannot be verified, however well the walk ends; null as a rule. */
+  readonly doubt: string | null;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -29,8 +31,14 @@ export interface Gone {
 }
 
 export interface Walked {
-  readonly verified: boolean;
+  /** Why the run is not verified, to be read after "unverified because"; null where it is. */
+  readonly doubt: string | null;
   readonly gone: Gone | null;
   /** Rows that look deleted, and are not believed to be. */
   readonly heldBack: number;
+}
+
+/** Returns how a walk ended that proves nothing: then nothing is known to be gone. */
+export function unverified(doubt: string): Walked {
+  return { doubt, gone: null, heldBack: 0 };
 }

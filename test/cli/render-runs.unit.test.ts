@@ -9,6 +9,7 @@ function makeRun(fields: Partial<RunSummary> = {}): RunSummary {
     mode: 'full',
     state: 'succeeded',
     reason: null,
+    isResumed: false,
     requests: 51,
     pages: 50,
     rows: { seen: 5_000, inserted: 10, updated: 20, unchanged: 4_970, rejected: 0, repeated: 0 },
@@ -28,7 +29,21 @@ test('a verified run gives no cause for concern', () => {
 });
 
 test.each([
-  ['partial', makeRun({ state: 'partial', verified: false, distinct: 4_990 }), /4,990 records seen.*5,000/],
+  [
+    'partial',
+    makeRun({
+      state: 'partial',
+      verified: false,
+      distinct: 4_990,
+      reason: 'unverified because its total swings',
+    }),
+    /unverified because its total swings \(4,990 records seen.*5,000\); nothing was marked deleted: sync again/,
+  ],
+  [
+    'partial, before the program had said anything',
+    makeRun({ state: 'partial', verified: false, distinct: 0, total: null, reason: 'unverified because …' }),
+    /^referrals: unverified because …; nothing/,
+  ],
   [
     'rejected rows',
     makeRun({ rows: { ...makeRun().rows, rejected: 1_000 } }),

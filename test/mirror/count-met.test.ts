@@ -28,7 +28,7 @@ async function empty(): Promise<void> {
 }
 
 async function finish(run: SyncRun): Promise<void> {
-  const end = { verified: true, rowsDeleted: 0, deletesHeldBack: 0 };
+  const end = { reason: null, rowsDeleted: 0, deletesHeldBack: 0 };
   await db.transaction().execute((trx) => finishRun(trx, run, end));
 }
 

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 
 const resource = 'referrals' as const;
-const END = { verified: true, rowsDeleted: 0, deletesHeldBack: 0 };
+const END = { reason: null, rowsDeleted: 0, deletesHeldBack: 0 };
 
 function finish(run: SyncRun, end: RunEnd = END): Promise<SyncRun> {
   return db.transaction().execute((trx) => finishRun(trx, run, end));
@@ -79,15 +79,17 @@ test('a run that has ended does not end again, and neither does one that another
   const run = await startRun(db, { resource, mode: 'full' });
   await db.updateTable('sync_runs').set({ attempt: 2 }).where('id', '=', run.id).execute();
   await expect(finish(run)).rejects.toThrow(Busy);
-  expect(await finish({ ...run, attempt: 2 }, { ...END, verified: false })).toMatchObject({
+  expect(await finish({ ...run, attempt: 2 }, { ...END, reason: 'unverified because …' })).toMatchObject({
     state: 'partial',
+    verified: false,
+    error: 'unverified because …',
   });
   await expect(finish({ ...run, attempt: 2 })).rejects.toThrow(Busy);
 });
 
 test('a run deletes nothing without having been verified', async () => {
   const run = await startRun(db, { resource, mode: 'full' });
-  await expect(finish(run, { verified: false, rowsDeleted: 1, deletesHeldBack: 0 })).rejects.toThrow(
+  await expect(finish(run, { ...END, reason: 'unverified', rowsDeleted: 1 })).rejects.toThrow(
     /sync_runs_only_a_verified_run_deletes/,
   );
 });

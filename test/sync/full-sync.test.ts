@@ -248,7 +248,7 @@ describe('a run that stopped short', () => {
       `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objsubid = 1
          and database = (select oid from pg_database where datname = current_database())`,
     );
-    const taken = await openRun(db, { resource: 'referrals', mode: 'full' });
+    const { run: taken } = await openRun(db, { resource: 'referrals', mode: 'full' });
     expect(taken.attempt).toBe(2);
     sandbox.setFaults({ shares: {}, exact: [] });
     await expect(stalled).rejects.toThrow(/was taken over by another process/);

@@ -1,0 +1,90 @@
+// The tally of a walk's answers: how many there were and whether they contradict each other. It is why every walk
+// ends, whatever the program answers. Knows totals and page numbers, not which records a walk has covered.
+//
+// A program that is asked again and again for the same list can contradict itself in two ways. It answers another page
+// than the one that was asked for: then nobody knows which positions its records have, and no walk can go on. Or its
+// total swings, as where two replicas answer in turn and one of them lags: more records vanish, by the totals, than
+// the list ever held. The frontier walk is led by the totals, and would be led back for ever; the overlap walk is not,
+// and reads the list all the same, but no total is left by which it could be verified.
+// Whatever is left, the cap ends. It counts from the total that was answered first, so that a total which grows with
+// every answer moves nothing, and is part of the checkpoint, so that a resumed walk counts on.
+
+import type { Page, Tally, Window } from './page.ts';
+
+/** A walk may send so many times the requests that a still list of its length takes. Source: design, The walk. */
+const CAP_FACTOR = 10;
+/** A short list that moves may take more: with 45 requests in 30 seconds, a minute's worth. */
+const LEAST_CAP = 100;
+/** Another page than the one that was asked for, so often in a row, is no accident. */
+const MOST_MISPLACED = 3;
+/** Fewer falls are deletions: of a short list, a few can take more than it holds and be made up for by new records. */
+const LEAST_FALLS = 10;
+
+export const EMPTY_TALLY: Tally = {
+  answers: 0,
+  firstTotal: null,
+  total: null,
+  falls: 0,
+  fallen: 0,
+  moved: false,
+  misplaced: 0,
+};
+
+/** Returns the tally with one answer more. */
+export function tallyAnswer(before: Tally, window: Window, page: Page): Tally {
+  const fall = fallSince(before, page);
+  return {
+    answers: before.answers + 1,
+    firstTotal: before.firstTotal ?? page.total,
+    total: page.total,
+    falls: before.falls + (fall > 0 ? 1 : 0),
+    fallen: before.fallen + fall,
+    moved: before.moved || (before.total !== null && before.total !== page.total),
+    misplaced: isMisplaced(window, page) ? before.misplaced + 1 : 0,
+  };
+}
+
+/** Returns by how many records the total fell since the answer before. */
+export function fallSince(before: Tally, page: Page): number {
+  return Math.max(0, (before.total ?? 0) - page.total);
+}
+
+/**
+ * Returns whether the page is another than the one that was asked for. One with a smaller limit is not: the program
+ * may serve fewer. Neither is the last page, where the one that was asked for is beyond it.
+ */
+export function isMisplaced(window: Window, page: Page): boolean {
+  const wantedStart = (window.page - 1) * page.limit;
+  if (page.limit > window.limit) return true;
+  if (page.start === wantedStart) return false;
+  return !(page.isLast && page.start < wantedStart && wantedStart >= page.total);
+}
+
+/** Returns how many requests the walk may send. */
+export function requestCap({ firstTotal }: Tally, limit: number): number {
+  return Math.max(LEAST_CAP, CAP_FACTOR * Math.ceil((firstTotal ?? 0) / limit));
+}
+
+/** Returns why no walk can go on after this answer; null where it may. */
+export function whyEnd(tally: Tally, limit: number, window: Window, page: Page): string | null {
+  if (tally.misplaced >= MOST_MISPLACED) {
+    const answered = `page ${page.start / page.limit + 1} of ${page.limit} records each`;
+    const asked = `page ${window.page} of ${window.limit}`;
+    return `the program contradicts itself: asked for ${asked}, it answered ${answered}, ${tally.misplaced} times in a row`;
+  }
+  if (tally.answers < requestCap(tally, limit)) return null;
+  return (
+    `reading the list took ${tally.answers} requests without coming to its end, ` +
+    `where ${Math.max(1, Math.ceil((tally.firstTotal ?? 0) / limit))} would do for ${tally.firstTotal} records`
+  );
+}
+
+/** Returns what is wrong with the totals, where they cannot all be true of one list; else null. */
+export function describeSwing({ firstTotal, total, falls, fallen }: Tally): string | null {
+  const held = Math.max(firstTotal ?? 0, total ?? 0);
+  if (falls < LEAST_FALLS || fallen <= held) return null;
+  return (
+    `the program contradicts itself: while the list was read its total fell ${falls} times, by ${fallen} records in ` +
+    `all, and rose again, though it holds ${held}`
+  );
+}

@@ -1,0 +1,245 @@
+// Programs that contradict themselves, or that answer whatever they like: every crawl ends, soon, and says why.
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type CrawlOptions, crawl } from '../../src/crawl/crawl.ts';
+import { frontierStart, walkFrontier } from '../../src/crawl/frontier-walk.ts';
+import { makeLoader } from '../../src/crawl/loader.ts';
+import { overlapStart, walkOverlap } from '../../src/crawl/overlap-walk.ts';
+import type { Checkpoint, Page, Window } from '../../src/crawl/page.ts';
+
+/** A crawl that is still going after so many requests would never end. */
+const NEVER = 5_000;
+
+type Answer = (window: Window, answered: number) => Page;
+
+/** A program that answers so, and the mirror of what it answered. */
+function makeProgram(answer: Answer) {
+  const seen = new Set<string>();
+  let answered = 0;
+  let checkpoint: Checkpoint | null = null;
+  return {
+    answered: () => answered,
+    seen,
+    checkpoint: () => checkpoint,
+    listPage: async (window: Window): Promise<Page> => {
+      if (answered >= NEVER) throw new Error(`still asking after ${NEVER} requests`);
+      const page = answer(window, answered);
+      answered += 1;
+      return page;
+    },
+    load: async (pages: readonly Page[], after: Checkpoint) => {
+      const before = seen.size;
+      for (const id of pages.flatMap(({ ids }) => ids)) if (id !== null) seen.add(id);
+      checkpoint = after;
+      return { distinct: seen.size, fresh: seen.size - before };
+    },
+  };
+}
+
+/** A still list of so many records, newest first. */
+function pageOf(size: number, { page, limit }: Window): Page {
+  const start = (page - 1) * limit;
+  const length = Math.max(0, Math.min(limit, size - start));
+  const ids = Array.from({ length }, (_, index) => `r${start + index}`);
+  return { start, limit, total: size, isLast: start + limit >= size, ids };
+}
+
+const OPTIONS: CrawlOptions = { limit: 100, concurrency: 1, resumeFrom: null, head: 'always' };
+const STILL_REQUESTS = 21;
+
+describe.each([1, 4])('with %i requests in flight', (concurrency) => {
+  const options = { ...OPTIONS, concurrency };
+
+  test.each([
+    ['100 of 2,000', 1900, 2000],
+    ['half of the list', 1000, 2000],
+    ['a record of 2', 1, 2],
+  ])(
+    'a total that swings by %s: every record is read, and the run is not verified',
+    async (_, less, more) => {
+      const program = makeProgram((window, answered) => ({
+        ...pageOf(more, window),
+        total: answered % 2 === 0 ? more : less,
+      }));
+      const verdict = await crawl(program, options);
+      expect(program.seen.size).toBe(more);
+      expect(program.answered()).toBeLessThanOrEqual(10 * STILL_REQUESTS);
+      // Of two records both were seen, which is all that any answer said there are.
+      if (more > 2) {
+        expect(verdict).toMatchObject({
+          verified: false,
+          reason: expect.stringMatching(/contradicts itself: .* total fell \d+ times, by \d+ records/),
+        });
+      }
+    },
+  );
+
+  test('two replicas of which one lags by 250 records: ends, and never calls a list verified that it has not seen', async () => {
+    const program = makeProgram((window, answered) => {
+      if (answered % 2 === 0) return pageOf(2000, window);
+      const page = pageOf(1750, window);
+      return { ...page, ids: page.ids.map((id) => `r${Number(id?.slice(1)) + 250}`) };
+    });
+    const { verified } = await crawl(program, options);
+    expect(program.answered()).toBeLessThanOrEqual(20 * STILL_REQUESTS);
+    if (verified) expect(program.seen.size).toBe(2000);
+  });
+
+  test('a page number that is always 1', async () => {
+    const program = makeProgram((window) => ({ ...pageOf(2000, window), start: 0 }));
+    expect(await crawl(program, options)).toMatchObject({
+      verified: false,
+      reason: expect.stringMatching(
+        /asked for page \d of 100, it answered page 1 of 100 records each, 3 times/,
+      ),
+    });
+    expect(program.answered()).toBeLessThanOrEqual(10);
+    // What was read is loaded all the same.
+    expect(program.seen.size).toBeGreaterThanOrEqual(200);
+  });
+
+  test('a limit that is larger than the one that was asked for', async () => {
+    const program = makeProgram((window) => ({
+      ...pageOf(2000, window),
+      start: (window.page - 1) * 1000,
+      limit: 1000,
+    }));
+    expect(await crawl(program, options)).toMatchObject({
+      verified: false,
+      reason: expect.stringMatching(/asked for page (\d) of 100, it answered page \1 of 1000 records each/),
+    });
+  });
+
+  test('a page that is another one once is asked for again, and the list verified', async () => {
+    const program = makeProgram((window, answered) => {
+      const page = pageOf(2000, window);
+      return answered === 5 ? { ...page, start: 0 } : page;
+    });
+    expect(await crawl(program, options)).toMatchObject({ verified: true, reason: null, distinct: 2000 });
+    expect(program.answered()).toBeLessThanOrEqual(STILL_REQUESTS + concurrency);
+  });
+
+  test('records at the head that never end, each of them new', async () => {
+    let created = 0;
+    const program = makeProgram((window, answered) => {
+      const page = pageOf(2000, window);
+      if (answered < STILL_REQUESTS - 1) return page;
+      return { ...page, isLast: false, ids: Array.from({ length: 100 }, () => `new${created++}`) };
+    });
+    expect(await crawl(program, options)).toMatchObject({
+      verified: false,
+      reason: expect.stringMatching(
+        /reading the list took 200 requests without coming to its end, where 20 /,
+      ),
+    });
+    expect(program.answered()).toBe(20 + 200);
+  });
+
+  test('a list that grows with every answer as fast as it is read', async () => {
+    const program = makeProgram((window, answered) => pageOf(1000 * (answered + 1), window));
+    expect(await crawl(program, options)).toMatchObject({
+      verified: false,
+      reason: expect.stringMatching(/took 100 requests without coming to its end, where 10 /),
+    });
+  });
+});
+
+test('the last page, answered where a later one was asked for, ends the walk: the list became shorter', async () => {
+  const program = makeProgram((window, answered) => {
+    const size = answered < 3 ? 400 : 290;
+    const last = Math.ceil(size / window.limit);
+    return pageOf(size, { ...window, page: Math.min(window.page, last) });
+  });
+  expect(await crawl(program, OPTIONS)).toMatchObject({ verified: true, distinct: 300, total: 290 });
+});
+
+test('a walk that is killed again and again counts its requests on, and ends', async () => {
+  let allowance = 0;
+  const program = makeProgram((window, answered) => {
+    if (answered >= allowance) throw new Error('killed');
+    return pageOf(1000 * (answered + 1), window);
+  });
+  let attempts = 0;
+  for (let reason: string | null = null; reason === null && attempts < 50; attempts += 1) {
+    allowance += 7;
+    const options = { ...OPTIONS, resumeFrom: program.checkpoint() };
+    reason = await crawl(program, options).then(
+      (verdict) => verdict.reason,
+      () => null,
+    );
+  }
+  expect(attempts).toBeGreaterThan(10);
+  expect(program.answered()).toBe(100);
+});
+
+describe('whatever a program answers', () => {
+  const LIMIT = 20;
+  const MOST_RECORDS = 300;
+  /** The page number, limit and total are the program's own, or the right ones of a list of that length. */
+  const answers = fc.array(
+    fc.record({
+      page: fc.option(fc.integer({ min: 1, max: 40 })),
+      limit: fc.option(fc.integer({ min: 5, max: 40 })),
+      total: fc.integer({ min: 0, max: MOST_RECORDS }),
+      isLast: fc.option(fc.boolean(), { freq: 2 }),
+      ids: fc.constantFrom('right', 'none', 'all new', 'all the same'),
+    }),
+    { minLength: 1, maxLength: 12 },
+  );
+  type Answers = typeof answers extends fc.Arbitrary<infer T> ? T : never;
+
+  function play(script: Answers): Answer {
+    let created = 0;
+    return (window, answered) => {
+      const said = script[answered % script.length];
+      if (said === undefined) throw new TypeError('an empty script');
+      const limit = said.limit ?? window.limit;
+      const right = pageOf(said.total, { page: said.page ?? window.page, limit });
+      const ids = {
+        right: right.ids,
+        none: [],
+        'all new': right.ids.map(() => `new${created++}`),
+        'all the same': right.ids.map(() => 'r0'),
+      };
+      return { ...right, isLast: said.isLast ?? right.isLast, ids: ids[said.ids] };
+    };
+  }
+  /** The smallest limit that is ever answered decides. */
+  const MOST_REQUESTS = 10 * (MOST_RECORDS / 5);
+  const RUNS = { numRuns: 2000, seed: 20_261_121 };
+
+  test('each walk ends within its cap', async () => {
+    let mostAnswers = 0;
+    await fc.assert(
+      fc.asyncProperty(answers, fc.integer({ min: 1, max: 4 }), async (script, concurrency) => {
+        for (const isExact of [false, true]) {
+          const program = makeProgram(play(script));
+          const deps = { listPage: program.listPage, loader: makeLoader(program) };
+          const { checkpoint } = isExact
+            ? await walkOverlap(deps, overlapStart(LIMIT), {})
+            : await walkFrontier(deps, frontierStart(LIMIT), { concurrency });
+          await deps.loader.drain();
+          const cap = Math.max(100, 10 * Math.ceil((checkpoint.tally.firstTotal ?? 0) / checkpoint.limit));
+          expect(program.answered()).toBeLessThanOrEqual(cap);
+          mostAnswers = Math.max(mostAnswers, program.answered());
+        }
+      }),
+      RUNS,
+    );
+    // Otherwise nothing above was at stake.
+    expect(mostAnswers).toBeGreaterThanOrEqual(100);
+  });
+
+  test('a crawl ends within the caps of its walks and heads, verified or with its reason', async () => {
+    await fc.assert(
+      fc.asyncProperty(answers, fc.integer({ min: 1, max: 4 }), async (script, concurrency) => {
+        const program = makeProgram(play(script));
+        const { verified, reason } = await crawl(program, { ...OPTIONS, limit: LIMIT, concurrency });
+        expect(program.answered()).toBeLessThanOrEqual(4 * MOST_REQUESTS);
+        expect(reason === null).toBe(verified);
+      }),
+      RUNS,
+    );
+  });
+});

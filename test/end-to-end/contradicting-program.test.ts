@@ -1,0 +1,208 @@
+// Programs whose answers contradict themselves or what the mirror knows, as whoever runs `sync` meets them: it ends,
+// says why, exits 3, and no row is marked deleted.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { startAlteringProxy } from '../support/altering-proxy.ts';
+import { readMirror, readProgram } from '../support/compare-with-program.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { runCli } from '../support/run-cli.ts';
+
+const REFERRALS = 2000;
+/** Of a still list: its pages and the head. */
+const STILL_REQUESTS = REFERRALS / 100 + 1;
+
+let sandbox: TestSandbox;
+let mirror: TestDatabase;
+
+beforeAll(async () => {
+  const program = await createTestDatabase();
+  sandbox = await runSandbox(program.pool, { affiliates: 30, referrals: REFERRALS });
+  mirror = await createTestDatabase();
+  expect(await sync(sandbox.url)).toMatchObject({ code: 0 });
+});
+
+afterAll(() => sandbox.close());
+
+async function sync(url: string, args: readonly string[] = [], more: Readonly<Record<string, string>> = {}) {
+  return runCli(['sync', '--json', ...args], {
+    ...more,
+    AFFILIATE_API_URL: url,
+    AFFILIATE_API_SECRET: SECRET,
+    DATABASE_URL: mirror.url,
+    API_RATE_LIMIT: 'none',
+  });
+}
+
+interface Answer {
+  readonly pagination: Record<string, number | null>;
+  readonly data: unknown[];
+}
+
+/** Runs `sync` against the program as it is altered. */
+async function syncAltered(
+  alter: (answer: Answer, answered: number) => Answer,
+  args: readonly string[],
+  more?: Readonly<Record<string, string>>,
+) {
+  let answered = 0;
+  const proxy = await startAlteringProxy(sandbox.url, (body) => {
+    const answer = alter(JSON.parse(body), answered);
+    answered += 1;
+    return JSON.stringify(answer);
+  });
+  try {
+    const { code, stdout, stderr } = await sync(proxy.url, args, more);
+    return { code, runs: JSON.parse(stdout).runs, stderr, requests: answered };
+  } finally {
+    await proxy.close();
+  }
+}
+
+async function countDeleted(): Promise<number> {
+  const { rows } = await mirror.pool.query(
+    `select (select count(*) from referrals where _deleted_at is not null)
+          + (select count(*) from affiliates where _deleted_at is not null) as count`,
+  );
+  return rows[0].count;
+}
+
+async function lastError(): Promise<string> {
+  const { rows } = await mirror.pool.query('select error from sync_runs order by id desc limit 1');
+  return rows[0].error;
+}
+
+describe('a program whose answers contradict themselves', () => {
+  test.each(['1', '4'])(
+    'a total that swings, with %s pages in flight: all is read, and the run ends partial',
+    async (concurrency) => {
+      const [gone] = (await sandbox.allReferrals()).slice(700);
+      await sandbox.program.deleteReferral(gone?.id ?? '');
+      await sandbox.program.insertReferral();
+      const swing = ({ pagination, data }: Answer, answered: number): Answer => {
+        const less = answered % 2 === 0 ? 0 : 100;
+        return { pagination: { ...pagination, total_count: (pagination['total_count'] ?? 0) - less }, data };
+      };
+      const swinging = await syncAltered(swing, ['referrals'], { API_CONCURRENCY: concurrency });
+      expect(swinging).toMatchObject({
+        code: 3,
+        runs: [
+          {
+            state: 'partial',
+            verified: false,
+            rows_deleted: 0,
+            rows_inserted: 1,
+            reason: expect.stringMatching(/^unverified because the program contradicts itself: .*total fell/),
+          },
+        ],
+      });
+      expect(swinging.requests).toBeLessThanOrEqual(10 * STILL_REQUESTS);
+      const { reason } = swinging.runs[0];
+      expect(await lastError()).toBe(reason);
+      expect(swinging.stderr).toContain(`affiliate-mirror: referrals: ${reason}`);
+      expect(swinging.stderr).toContain('sync.unverified');
+      expect(await countDeleted()).toBe(0);
+      expect(await sync(sandbox.url, ['referrals'])).toMatchObject({ code: 0 });
+      expect(await countDeleted()).toBe(1);
+      await mirror.pool.query('delete from referrals where _deleted_at is not null');
+    },
+  );
+
+  test('a current_page that is always 1: the run ends at once, partial', async () => {
+    const stuck = await syncAltered(
+      ({ pagination, data }) => ({ pagination: { ...pagination, current_page: 1 }, data }),
+      ['referrals'],
+    );
+    expect(stuck).toMatchObject({
+      code: 3,
+      runs: [
+        {
+          state: 'partial',
+          reason: expect.stringMatching(
+            /^unverified because .*asked for page 2 of 100, it answered page 1 of/,
+          ),
+        },
+      ],
+    });
+    expect(stuck.requests).toBeLessThan(10);
+    expect(await countDeleted()).toBe(0);
+  });
+});
+
+describe('a program that spells its identifiers in another case', () => {
+  const upcase = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(upcase);
+    if (value === null || typeof value !== 'object') return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [
+        name,
+        name === 'id' && typeof inner === 'string' ? inner.toUpperCase() : upcase(inner),
+      ]),
+    );
+  };
+  const content = async () => {
+    const tables = ['campaigns', 'affiliates', 'links', 'referrals'];
+    const reads = tables.map((table) =>
+      mirror.pool.query(`select id, xmin::text from ${table} order by id`).then(({ rows }) => rows),
+    );
+    return Promise.all(reads);
+  };
+
+  test.each([['full'], ['delta']])('a %s sync says so before it writes a row, and exits 3', async (mode) => {
+    await sandbox.program.insertReferral();
+    const before = await content();
+    const { code, runs, stderr } = await syncAltered(
+      ({ pagination, data }) => ({ pagination, data: data.map(upcase) }),
+      ['--mode', mode],
+    );
+    expect(code).toBe(3);
+    for (const run of runs) {
+      expect(run).toMatchObject({ state: 'partial', rows_seen: 0, deletes_held_back: 0 });
+      expect(run.reason).toMatch(
+        /^unverified because the program now spells identifiers in another case: [0-9A-F-]{36} in (affiliates|referrals) is [0-9a-f-]{36} in the mirror; .*nothing was written/,
+      );
+    }
+    expect(runs).toHaveLength(2);
+    expect(stderr).toContain('affiliate-mirror: referrals: unverified because the program now spells');
+    expect(await content()).toEqual(before);
+  });
+
+  test('also where only what is nested in its records is spelled so', async () => {
+    expect(await sync(sandbox.url)).toMatchObject({ code: 0 });
+    const before = await content();
+    const { code, runs } = await syncAltered(
+      ({ pagination, data }) => ({
+        pagination,
+        data: data.map((record) => {
+          const { affiliate, ...own } = record as Record<string, unknown>;
+          return { ...own, affiliate: upcase(affiliate) };
+        }),
+      }),
+      ['referrals'],
+    );
+    expect(code).toBe(3);
+    expect(runs).toMatchObject([
+      { state: 'partial', reason: expect.stringMatching(/ in (affiliates|campaigns) is /) },
+    ]);
+    expect(await content()).toEqual(before);
+    expect(await sync(sandbox.url)).toMatchObject({ code: 0 });
+    expect(await readMirror(mirror.pool)).toEqual(await readProgram(sandbox));
+  });
+
+  test('one record that changed its case is a second row, and no other record suffers', async () => {
+    const [one] = await sandbox.allReferrals();
+    const { runs } = await syncAltered(
+      ({ pagination, data }) => ({
+        pagination,
+        data: data.map((record) => {
+          const { id, ...others } = record as { id: string };
+          return { ...others, id: id === one?.id ? id.toUpperCase() : id };
+        }),
+      }),
+      ['referrals'],
+    );
+    expect(runs).toMatchObject([
+      { state: 'succeeded', rows_inserted: 1, rows_unchanged: runs[0].total_upstream - 1 },
+    ]);
+  });
+});
