@@ -75,7 +75,6 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   worker = await startWorker(
     {
       db,
-      pool,
       log,
       handlers: {
         sync: makeSyncJob({ api, db, log }, { concurrency }, TIMINGS),

@@ -20,6 +20,7 @@ import {
   withBackend,
 } from 'bullmq';
 import { Redis } from 'ioredis';
+import { IDLE_IN_TRANSACTION } from '../db/pool.ts';
 import { AppError, DatabaseUnreachable, SchemaMismatch } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { ConnectionPool } from './connection-pool.ts';
@@ -206,7 +207,7 @@ function openPostgres({ databaseUrl, mirrorSchema }: QueueSettings): Opened {
     keepAlive: true,
     connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
     application_name: 'affiliate-mirror queue',
-    ...(options !== null && { options }),
+    options: [options, `-c ${IDLE_IN_TRANSACTION}`].filter((option) => option !== null).join(' '),
   });
   return {
     classes: withBackend(createPostgresBackend) as unknown as QueueClasses,

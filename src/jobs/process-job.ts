@@ -3,6 +3,7 @@
 
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { Database } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { LOCK_LOST, type WorkQueue } from './backend.ts';
@@ -64,11 +65,9 @@ async function tick({ db, queue, kinds, schedules }: ProcessDeps, job: Job): Pro
   // Another worker's newer or older catalogue names it; that worker acts upon it.
   if (schedule === undefined) return { state: 'unknown schedule' };
   const dueMs = job.opts.prevMillis ?? job.timestamp;
-  const news = await db
-    .transaction()
-    .execute(async (trx) =>
-      (await claimTick(trx, schedule.name, dueMs)) ? wantJobs(trx, kinds, schedule.wants) : [],
-    );
+  const news = await transact(db, async (trx) =>
+    (await claimTick(trx, schedule.name, dueMs)) ? wantJobs(trx, kinds, schedule.wants) : [],
+  );
   for (const wanted of news) await enqueue(queue, kinds, wanted);
   await noteNext({ db, queue }, schedule.name);
   return { wanted: news.map(({ key }) => key) };

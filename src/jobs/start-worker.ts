@@ -3,9 +3,9 @@
 import { hostname } from 'node:os';
 import type { WorkerOptions } from 'bullmq';
 import type { Database } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
 import type { Logger } from '../log.ts';
 import { openQueue, type QueueSettings, type QueueWorker } from './backend.ts';
-import type { ConnectionPool } from './connection-pool.ts';
 import { enqueue } from './enqueue.ts';
 import { backoffMs } from './failure.ts';
 import { makePatiently } from './patiently.ts';
@@ -28,8 +28,6 @@ const STOPS = 'the worker stops';
 
 export interface WorkerDeps {
   readonly db: Database;
-  /** The one below `db`. */
-  readonly pool: ConnectionPool;
   readonly log: Logger;
   readonly handlers: JobHandlers;
   readonly probe: Probe;
@@ -111,7 +109,7 @@ export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise
   );
   return {
     async want(jobs) {
-      const news = await db.transaction().execute((trx) => wantJobs(trx, kinds, jobs));
+      const news = await transact(db, (trx) => wantJobs(trx, kinds, jobs));
       for (const job of news) await enqueue(backend.queue, kinds, job);
     },
     ended,

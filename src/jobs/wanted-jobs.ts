@@ -8,6 +8,7 @@
 import { sql } from 'kysely';
 import type { Instant } from '../api/slot.ts';
 import type { Database } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
 
 export type Payload = Readonly<Record<string, unknown>>;
 
@@ -88,7 +89,7 @@ export async function finishWanted(
   kinds: JobKinds,
   { key, name, payload, generation }: WantedRow,
 ): Promise<WantedJob[]> {
-  return db.transaction().execute(async (trx) => {
+  return transact(db, async (trx) => {
     const { rows } = await sql`
       delete from wanted_jobs where key = ${key} and generation = ${generation} returning key
     `.execute(trx);

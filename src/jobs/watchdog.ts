@@ -3,15 +3,15 @@
 // every worker, one at a time, and not as a job: what it mends is the queue.
 
 import type { Database } from '../db/database.ts';
+import { withSessionLock } from '../db/session-lock.ts';
+import { transact } from '../db/transact.ts';
 import { ApiUnauthorized, ClockWrong, describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { QueueBackend, WorkQueue } from './backend.ts';
 import { checkClock, readClock } from './clock.ts';
-import type { ConnectionPool } from './connection-pool.ts';
 import { ensureEnqueued } from './enqueue.ts';
 import { freeFromFuture } from './free-from-future.ts';
 import { noteAcceptance, noteRefusal, readPause } from './program-pause.ts';
-import { withQueueLock } from './queue-lock.ts';
 import { makeQuietWarning } from './quiet-warning.ts';
 import { claimMissedTick, moveBackTicks, reviveSchedules, type Schedule, setSchedules } from './schedules.ts';
 import type { Timings } from './timings.ts';
@@ -22,7 +22,6 @@ export type Probe = (signal: AbortSignal) => Promise<void>;
 
 export interface WatchdogDeps {
   readonly db: Database;
-  readonly pool: ConnectionPool;
   readonly log: Logger;
   readonly backend: QueueBackend;
   readonly kinds: JobKinds;
@@ -44,6 +43,8 @@ export interface Watchdog {
   stop(): Promise<void>;
 }
 
+/** One worker at a time, where BullMQ or a probe suffers no two. */
+const LOCK = 'queue of';
 /** A start does not wait longer than this for a program that says nothing. */
 const PROBE_TIMEOUT_MS = 10_000;
 /** Workers that start together try the secret once: it is most likely the same. */
@@ -51,7 +52,7 @@ const SAME_START_MS = 10_000;
 
 /** Gives back the watchdog, not yet started. */
 export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
-  const { db, pool, log, backend, schedules } = deps;
+  const { db, log, backend, schedules } = deps;
   const { queue } = backend;
   const warn = makeQuietWarning({ log }, 'watchdog.failed');
   const warnOfClock = makeQuietWarning({ log }, 'clock.differs');
@@ -64,7 +65,7 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
     await checkClock(db, warnOfClock);
     // Asking a Redis that is away would not fail, but wait.
     await backend.check();
-    await withQueueLock(pool, { isPatient: false }, async () => {
+    await withSessionLock(db, { name: LOCK, isPatient: false }, async () => {
       const { isProbeDue } = await readPause(db);
       if (isProbeDue) await tryProgram(deps, timings, stopping.signal);
       await alignPause(db, queue);
@@ -96,7 +97,7 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
   return {
     async setUp() {
       await checkClock(db, warnOfClock);
-      await withQueueLock(pool, { isPatient: true }, async () => {
+      await withSessionLock(db, { name: LOCK, isPatient: true }, async () => {
         const { probedAgoMs } = await readPause(db);
         // A secret that was mended takes effect with the restart that brought it.
         if (probedAgoMs === null || probedAgoMs > SAME_START_MS) {
@@ -172,7 +173,7 @@ async function undoWrongClock(deps: WatchdogDeps, timings: Timings): Promise<num
 
 async function makeUpForTicks({ db, kinds, schedules, log }: WatchdogDeps, graceMs: number): Promise<void> {
   for (const { name, wants } of schedules) {
-    const isMissed = await db.transaction().execute(async (trx) => {
+    const isMissed = await transact(db, async (trx) => {
       if (!(await claimMissedTick(trx, name, graceMs))) return false;
       await wantJobs(trx, kinds, wants);
       return true;

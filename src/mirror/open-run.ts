@@ -4,6 +4,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { RunMode } from '../db/tables.ts';
+import { transact } from '../db/transact.ts';
 import { restartWalk } from './restart-walk.ts';
 import { countSeen } from './seen-rows.ts';
 import { type SyncRun, startRun } from './sync-runs.ts';
@@ -87,7 +88,7 @@ const OUTDATED =
   `${PROVING_MINUTES} minutes old by then, and may have changed or vanished since`;
 
 async function giveUpOldRuns(db: Database, resource: string): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+  await transact(db, async (trx) => {
     await trx
       .updateTable('sync_runs')
       .set({ state: 'interrupted', checkpoint: null, finished_at: sql<string>`clock_timestamp()` })

@@ -4,6 +4,7 @@ import type { RequestEvent } from '../api/attempt-request.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import type { Checkpoint, Loaded } from '../crawl/page.ts';
 import type { Database } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
 import { makeDriftWatch } from '../mirror/drift-watch.ts';
 import { type LoadCounts, type LoadResult, loadBatch } from '../mirror/load-batch.ts';
 import { makeLoadedCache } from '../mirror/loaded-cache.ts';
@@ -75,7 +76,7 @@ export function makeRunLoader(
     const counted = requests;
     const read = await Promise.all(pages.map((page) => page.read()));
     await spelling.check(read);
-    const { result, saved } = await db.transaction().execute(async (trx) => {
+    const { result, saved } = await transact(db, async (trx) => {
       const result = await loadBatch(trx, {
         run: { id: run.id, seen },
         resource,

@@ -4,6 +4,7 @@ import { MAXIMUM_LIMIT } from '../contract/list-envelope.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import { asDatabaseError } from '../db/as-database-error.ts';
 import type { Database } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
 import { AppError, describeError } from '../errors.ts';
 import { noteCounters, replaceCounters } from '../mirror/covered-counters.ts';
 import { type OpenedRun, openRun } from '../mirror/open-run.ts';
@@ -121,7 +122,7 @@ async function finish(
   const drift = loader.drift.findings();
   for (const { field, kind, found } of drift) log.warn({ resource, field, kind, found }, 'sync.schema_drift');
   // One transaction: killed here, the run has deleted nothing, and the next attempt decides anew.
-  const ended = await db.transaction().execute(async (trx) => {
+  const ended = await transact(db, async (trx) => {
     const rowsDeleted = gone === null ? 0 : await applyTombstones(trx, { runId: run.id, resource, ...gone });
     await saveDrift(trx, { runId: run.id, resource }, drift);
     if (reason === null && resource === 'referrals') await replaceCounters(trx, run.id);

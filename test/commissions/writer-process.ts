@@ -39,7 +39,6 @@ const api = makeApiClient({ takePermit, log }, { url: given.apiUrl, secret: give
 const worker = await startWorker(
   {
     db,
-    pool,
     log,
     handlers: {
       'write-commissions': makeCommissionsJob({ api, db, log }, { concurrency: 24, timing: given.drain }),

@@ -59,7 +59,6 @@ if (given.role === 'worker') {
   const worker = await startWorker(
     {
       db,
-      pool,
       log,
       handlers: {
         'write-commissions': makeCommissionsJob({ api, db, log }, { concurrency: 4, timing }),

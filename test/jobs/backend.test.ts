@@ -27,12 +27,12 @@ const KINDS_OF_JOBS: JobKinds = {
 };
 
 function start(
-  { db, pool, settings }: Queueing,
+  { db, settings }: Queueing,
   handlers: JobHandlers,
   timings: Partial<Timings> = FAST,
 ): Promise<RunningWorker> {
   return startWorker(
-    { db, pool, log, handlers, probe: PROBE },
+    { db, log, handlers, probe: PROBE },
     { queue: settings, kinds: KINDS_OF_JOBS, schedules: [], timings },
   );
 }

@@ -14,7 +14,7 @@ const MOST_KEPT = 1000 + 3 * 256;
 test("the rows of BullMQ's events on Postgres stay few, however many jobs there are", async () => {
   const { db, pool, settings, open } = await makeQueueing('postgres', { url: 'http://127.0.0.1:9' });
   const worker = await startWorker(
-    { db, pool, log: makeLogger('fatal'), handlers: {}, probe: async () => {} },
+    { db, log: makeLogger('fatal'), handlers: {}, probe: async () => {} },
     { queue: settings, kinds: {}, schedules: [], timings: FAST },
   );
   const backend = await open();

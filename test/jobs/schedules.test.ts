@@ -126,14 +126,14 @@ describe.each(KINDS)('schedules on %s', (kind) => {
 
   test('workers that start all at once leave one waiting tick per schedule, and chains that move', async () => {
     const queueing = await makeQueueing(kind, sandbox);
-    const { db, pool, settings } = queueing;
+    const { db, settings } = queueing;
     const schedules = ['a', 'b', 'c'].map((name) => countEvery(name, DAILY));
     const log = makeLogger('fatal');
     const kinds = { count: { attempts: 1, isNews: () => false, next: () => [] } };
     const workers = await Promise.all(
       Array.from({ length: 4 }, () =>
         startWorker(
-          { db, pool, log, handlers: {}, probe: async () => {} },
+          { db, log, handlers: {}, probe: async () => {} },
           { queue: settings, kinds, schedules, timings: FAST },
         ),
       ),

@@ -51,7 +51,6 @@ const count: JobHandler = async (row) => {
 const worker = await startWorker(
   {
     db,
-    pool,
     log,
     handlers: {
       count,
