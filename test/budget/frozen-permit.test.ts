@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { makeTakePermit } from '../../src/budget/shared-budget.ts';
@@ -12,6 +13,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { untilFrozen } from '../support/freeze-self.ts';
 import type { Spending } from './spend-budget.ts';
 
+const USABLE_MS = 100;
 const SPENDER = fileURLToPath(new URL('./spend-budget.ts', import.meta.url));
 const REQUESTS = 3;
 const { pool, url } = await createTestDatabase();
@@ -36,7 +38,7 @@ test('is not used when the process wakes after its time, and the window holds no
     rateLimit: `${REQUESTS}/600`,
     priority: 'reads',
     forMs: 20_000,
-    usableMs: 100,
+    usableMs: USABLE_MS,
     freeze: { after: 'take_permit', time: 1 },
   };
   const child = spawn(process.execPath, [SPENDER, JSON.stringify(spending)], { stdio: 'inherit' });
@@ -54,6 +56,8 @@ test('is not used when the process wakes after its time, and the window holds no
     const permit = await takePermit();
     await permit.returnAnswered(null);
   }
+  // Its permit's time is over by the process' own clock too.
+  await sleep(2 * USABLE_MS);
   child.kill('SIGCONT');
   // It returns what it may no longer use, and waits for a permit like everybody else.
   const outdated = async () =>

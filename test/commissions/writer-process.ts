@@ -64,7 +64,12 @@ const worker = await startWorker(
 const over = new AbortController();
 const listening = wakeForCommissions({ worker, pool, log }, { mirrorSchema: 'mirror' }, over.signal);
 
+// The test is gone: nobody will ever stop this process.
+process.once('disconnect', () => process.exit(1));
+
 process.once('SIGTERM', async () => {
+  process.removeAllListeners('disconnect');
+  process.disconnect?.();
   await worker.stop();
   over.abort();
   await listening;

@@ -96,7 +96,9 @@ async function makeSetting(kind: Kind, size: { affiliates: number; referrals: nu
         sweeps: '*/2 * * * * *',
         ...options,
       };
-      const child = spawn(process.execPath, [SCRIPT, JSON.stringify(given)], { stdio: 'ignore' });
+      const child = spawn(process.execPath, [SCRIPT, JSON.stringify(given)], {
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      });
       children.add(child);
       return child;
     },

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, test } from 'vitest';
 import { requestUpdates } from '../../src/commissions/request-updates.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
 import { makeDatabase } from '../../src/db/database.ts';
@@ -32,7 +32,8 @@ const LONGEST_STOP_MS = 2000;
 const COMMISSIONS = 40;
 
 const children = new Set<ChildProcess>();
-afterEach(() => {
+// Both queues side by side: most of it is waiting.
+afterAll(() => {
   for (const child of children) child.kill('SIGKILL');
   children.clear();
 });
@@ -100,88 +101,91 @@ async function noteWrites(pool: pg.Pool): Promise<void> {
     create trigger note_write after update on sandbox.commissions for each row execute function public.note_write()`);
 }
 
-test.each(KINDS)('processes that are stopped at random moments harm nobody (%s)', async (kind) => {
-  const { url, pool } = await createTestDatabase();
-  const redis = kind === 'redis' ? await startRedis() : null;
-  await migrateQueue(pool, { redisUrl: redis?.url ?? null, databaseUrl: url, mirrorSchema: 'mirror' });
-  const sandbox = await runSandbox(pool, { seed: 11, affiliates: 20, referrals: 1500 });
-  sandbox.setRateLimit({ requests: LIMIT, windowSeconds: WINDOW_MS / 1000 });
-  await noteWrites(pool);
-  const seen = watch(sandbox);
-  const db = makeDatabase(pool);
-  const options = {
-    databaseUrl: url,
-    redisUrl: redis?.url ?? null,
-    apiUrl: sandbox.url,
-    secret: SECRET,
-    rateLimit: `${LIMIT}/${WINDOW_MS / 1000}`,
-    timings: FAST,
-    leaseMs: LEASE_MS,
-    usableMs: USABLE_MS,
-  };
-  const busy = await Promise.all([
-    startBusy({ ...options, role: 'worker' }),
-    startBusy({ ...options, role: 'worker' }),
-    startBusy({ ...options, role: 'foreground' }),
-  ]);
+test.concurrent.for(KINDS)(
+  'processes that are stopped at random moments harm nobody (%s)',
+  async (kind, { expect }) => {
+    const { url, pool } = await createTestDatabase();
+    const redis = kind === 'redis' ? await startRedis() : null;
+    await migrateQueue(pool, { redisUrl: redis?.url ?? null, databaseUrl: url, mirrorSchema: 'mirror' });
+    const sandbox = await runSandbox(pool, { seed: 11, affiliates: 20, referrals: 1500 });
+    sandbox.setRateLimit({ requests: LIMIT, windowSeconds: WINDOW_MS / 1000 });
+    await noteWrites(pool);
+    const seen = watch(sandbox);
+    const db = makeDatabase(pool);
+    const options = {
+      databaseUrl: url,
+      redisUrl: redis?.url ?? null,
+      apiUrl: sandbox.url,
+      secret: SECRET,
+      rateLimit: `${LIMIT}/${WINDOW_MS / 1000}`,
+      timings: FAST,
+      leaseMs: LEASE_MS,
+      usableMs: USABLE_MS,
+    };
+    const busy = await Promise.all([
+      startBusy({ ...options, role: 'worker' }),
+      startBusy({ ...options, role: 'worker' }),
+      startBusy({ ...options, role: 'foreground' }),
+    ]);
 
-  const { rows: commissions } = await pool.query<{ id: string }>(
-    'select id from sandbox.commissions where voided_at is null order by id limit $1',
-    [COMMISSIONS],
-  );
-  const ids = commissions.map(({ id }) => id);
-  // Each request pays at a moment of its own, so that a write tells whose it is: later ones ask for later moments.
-  const lastAsked = new Map<string, string>();
-  let asked = 0;
-  const ask = async () => {
-    const requests = ids.map((id) => {
-      asked += 1;
-      const paid_at = new Date(Date.UTC(2020, 0, 1) + asked * 1000).toISOString();
-      lastAsked.set(id, paid_at);
-      return plainRequest({ commission_id: id, action: 'pay', paid_at, even_if_refunded: true });
-    });
-    await requestUpdates({ db }, requests, { batchId: null, requestedBy: 'finance' });
-  };
-  const pending = async () => {
-    const { rows } = await pool.query<{ pending: number }>(
-      `select count(*) as pending from commission_updates where state = 'pending'`,
+    const { rows: commissions } = await pool.query<{ id: string }>(
+      'select id from sandbox.commissions where voided_at is null order by id limit $1',
+      [COMMISSIONS],
     );
-    return rows[0]?.pending ?? 0;
-  };
+    const ids = commissions.map(({ id }) => id);
+    // Each request pays at a moment of its own, so that a write tells whose it is: later ones ask for later moments.
+    const lastAsked = new Map<string, string>();
+    let asked = 0;
+    const ask = async () => {
+      const requests = ids.map((id) => {
+        asked += 1;
+        const paid_at = new Date(Date.UTC(2020, 0, 1) + asked * 1000).toISOString();
+        lastAsked.set(id, paid_at);
+        return plainRequest({ commission_id: id, action: 'pay', paid_at, even_if_refunded: true });
+      });
+      await requestUpdates({ db }, requests, { batchId: null, requestedBy: 'finance' });
+    };
+    const pending = async () => {
+      const { rows } = await pool.query<{ pending: number }>(
+        `select count(*) as pending from commission_updates where state = 'pending'`,
+      );
+      return rows[0]?.pending ?? 0;
+    };
 
-  for (let freeze = 0; freeze < FREEZES; freeze += 1) {
-    if ((await pending()) < COMMISSIONS) await ask();
-    const victim = busy[Math.floor(Math.random() * busy.length)];
-    await sleep(Math.random() * 150);
-    victim?.kill('SIGSTOP');
-    await sleep(Math.random() < 0.5 ? Math.random() * LEASE_MS : Math.random() * LONGEST_STOP_MS);
-    // What was on its way has arrived by now: whatever comes further is the others'.
-    const before = seen.count();
-    await expect
-      .poll(() => seen.count(), { interval: 20, message: 'nobody sends anything' })
-      .toBeGreaterThan(before);
-    victim?.kill('SIGCONT');
-  }
-  await expect.poll(pending, { interval: 100 }).toBe(0);
-  for (const child of busy) {
-    children.delete(child);
-    child.kill('SIGTERM');
-    const [code] = await once(child, 'exit');
-    expect(code).toBe(0);
-  }
+    for (let freeze = 0; freeze < FREEZES; freeze += 1) {
+      if ((await pending()) < COMMISSIONS) await ask();
+      const victim = busy[Math.floor(Math.random() * busy.length)];
+      await sleep(Math.random() * 150);
+      victim?.kill('SIGSTOP');
+      await sleep(Math.random() < 0.5 ? Math.random() * LEASE_MS : Math.random() * LONGEST_STOP_MS);
+      // What was on its way has arrived by now: whatever comes further is the others'.
+      const before = seen.count();
+      await expect
+        .poll(() => seen.count(), { interval: 20, message: 'nobody sends anything' })
+        .toBeGreaterThan(before);
+      victim?.kill('SIGCONT');
+    }
+    await expect.poll(pending, { interval: 100 }).toBe(0);
+    for (const child of busy) {
+      children.delete(child);
+      child.kill('SIGTERM');
+      const [code] = await once(child, 'exit');
+      expect(code).toBe(0);
+    }
 
-  const { moments, throttled } = seen.end();
-  sandbox.setRateLimit(null);
-  expect(throttled).toEqual([]);
-  expect(fullestWindow(moments)).toBeLessThanOrEqual(LIMIT);
-  const { rows: states } = await pool.query(
-    'select state, count(*) from commission_updates group by state order by state',
-  );
-  expect(states.map(({ state }) => state)).toEqual(['applied']);
-  const { rows: backwards } = await pool.query(`
+    const { moments, throttled } = seen.end();
+    sandbox.setRateLimit(null);
+    expect(throttled).toEqual([]);
+    expect(fullestWindow(moments)).toBeLessThanOrEqual(LIMIT);
+    const { rows: states } = await pool.query(
+      'select state, count(*) from commission_updates group by state order by state',
+    );
+    expect(states.map(({ state }) => state)).toEqual(['applied']);
+    const { rows: backwards } = await pool.query(`
     select * from (
       select seq, id, paid_at, max(paid_at) over (partition by id order by seq) as newest from public.program_writes
     ) as write where paid_at < newest`);
-  expect(backwards, 'an older request overwrote a newer one').toEqual([]);
-  for (const id of ids) expect((await sandbox.commission(id)).paid_at).toBe(lastAsked.get(id));
-});
+    expect(backwards, 'an older request overwrote a newer one').toEqual([]);
+    for (const id of ids) expect((await sandbox.commission(id)).paid_at).toBe(lastAsked.get(id));
+  },
+);
