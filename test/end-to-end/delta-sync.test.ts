@@ -115,7 +115,7 @@ test('a delta of referrals is not run while another process is at the affiliates
   const client = await mirror.pool.connect();
   try {
     await client.query(
-      `select pg_advisory_lock(hashtextextended('affiliate-mirror run ' || current_schema() || '.affiliates', 0))`,
+      `select pg_advisory_lock(hashtextextended('affiliate-mirror run of affiliates in ' || current_schema(), 0))`,
     );
     const { code, stdout, stderr } = await run('sync', '--mode', 'delta', '--json');
     expect(code).toBe(1);

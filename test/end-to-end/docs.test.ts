@@ -216,9 +216,8 @@ test('the worker of the pages is healthy, and stops when it is told to', async (
   const ended = once(worker, 'close');
   let address: string | undefined;
   for await (const line of createInterface(worker.stderr)) {
-    if (!line.includes('status.listening')) continue;
-    address = JSON.parse(line).url;
-    break;
+    if (line.includes('status.listening')) address = JSON.parse(line).url;
+    if (line.includes('worker.started')) break;
   }
   worker.stderr.resume();
   for (const url of urls) {
