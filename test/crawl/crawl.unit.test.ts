@@ -167,12 +167,15 @@ describe('a crawl', () => {
   });
 
   test('with several pages in flight misses a row only where an insertion and a deletion cancel out', async () => {
+    let verifiedWalks = 0;
     let excused = 0;
     await fc.assert(
       fc.asyncProperty(listCases('at-head', 8), async (given) => {
         const list = makeMovingList(given);
         const { verified, walk } = await crawlList(list, given);
-        if (!verified || list.missed().length === 0) return;
+        if (!verified) return;
+        verifiedWalks += 1;
+        if (list.missed().length === 0) return;
         excused += 1;
         expect(given.concurrency).toBeGreaterThan(1);
         expect(walk).toBe('frontier');
@@ -181,7 +184,8 @@ describe('a crawl', () => {
       }),
       runs(DELETED_BEHIND_US, ANSWERED_OUT_OF_ORDER),
     );
-    expect(excused).toBeGreaterThan(0);
+    // What is excused is so rare that most runs meet none (docs/data-engineer.md has the figures).
+    expect(verifiedWalks / WALKS).toBeGreaterThan(0.9);
     expect(excused / WALKS).toBeLessThan(0.02);
   });
 
