@@ -18,20 +18,38 @@ const ROOMS: Readonly<Record<string, Room>> = {
   config: { rooms: [], packages: ['zod'] },
   contract: { rooms: [], packages: ['zod'] },
   api: { rooms: ['contract'], packages: ['undici', 'p-retry', 'zod'] },
-  db: { rooms: ['contract', 'api/slot.ts'], packages: ['pg', 'kysely'] },
-  budget: { rooms: ['api', 'db'], packages: ['kysely'] },
+  records: { rooms: ['contract'], packages: ['zod'] },
   crawl: { rooms: [], packages: [] },
-  mirror: { rooms: ['db', 'contract', 'api/slot.ts'], packages: ['kysely', 'pg', 'zod'] },
-  sync: { rooms: ['crawl', 'mirror', 'budget', 'api', 'db', 'contract'], packages: ['kysely'] },
-  commissions: { rooms: ['mirror', 'budget', 'api', 'db', 'contract'], packages: ['kysely', 'csv-parse'] },
-  jobs: {
-    rooms: ['sync', 'commissions', 'budget', 'api', 'db', 'contract'],
-    packages: ['bullmq', 'ioredis', 'kysely'],
+  db: { rooms: ['contract'], packages: ['pg', 'kysely'] },
+  'embedded-postgres': { rooms: [], packages: ['pg'] },
+  budget: { rooms: ['api', 'db', 'contract'], packages: ['kysely'] },
+  mirror: { rooms: ['records', 'db', 'contract'], packages: ['kysely', 'pg'] },
+  sync: { rooms: ['crawl', 'mirror', 'records', 'api', 'db', 'contract'], packages: ['kysely'] },
+  commissions: {
+    rooms: ['mirror', 'records', 'api', 'db', 'contract'],
+    packages: ['kysely', 'csv-parse'],
   },
-  status: { rooms: ['jobs', 'mirror', 'db', 'contract', 'api/slot.ts'], packages: ['fastify', 'kysely'] },
+  queue: { rooms: ['db', 'contract'], packages: ['bullmq', 'ioredis', 'kysely', 'pg'] },
+  jobs: { rooms: ['queue', 'sync', 'commissions', 'mirror', 'api', 'db', 'contract'], packages: ['kysely'] },
+  reports: { rooms: ['mirror', 'db', 'contract'], packages: ['kysely'] },
+  web: { rooms: ['queue'], packages: ['fastify'] },
   sandbox: { rooms: ['contract'], packages: ['fastify', 'pg', '@faker-js/faker', 'zod'] },
   cli: {
-    rooms: ['contract', 'api', 'db', 'budget', 'mirror', 'sync', 'commissions', 'jobs', 'status', 'sandbox'],
+    rooms: [
+      'contract',
+      'api',
+      'db',
+      'embedded-postgres',
+      'budget',
+      'mirror',
+      'sync',
+      'commissions',
+      'queue',
+      'jobs',
+      'reports',
+      'web',
+      'sandbox',
+    ],
     packages: ['commander', 'cli-progress', 'cli-table3', 'pg'],
   },
 };
@@ -57,7 +75,7 @@ const BUILDERS = [
 /** Who may touch the environment besides config.ts, and for what. */
 const ENVIRONMENT_READERS: Readonly<Record<string, string>> = {
   'main.ts': 'hands it over whole',
-  'db/embedded-programs.ts': "hands the system's own variables to Postgres' programs",
+  'embedded-postgres/programs.ts': "hands the system's own variables to Postgres' programs",
 };
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
@@ -128,10 +146,10 @@ describe('the rules', () => {
     ['crawl/page.ts', "import { x } from '../mirror/load.ts'", 'crawl may import no other room'],
     ['sandbox/server.ts', "import type { X } from '../api/client.ts'", 'sandbox may import only contract'],
     ['api/client.ts', "export * from '../db/pool.ts'", 'api may import only contract'],
-    ['db/pool.ts', "import { x } from '../api/slot.ts'", 'db may import only contract, api/slot.ts'],
+    ['db/pool.ts', "import { x } from '../api/permit.ts'", 'db may import only contract'],
     ['contract/link.ts', "await import('../cli/demo.ts')", 'contract may import no other room'],
     ['db/pool.ts', "import x from '../../test/x.ts'", 'src/ imports nothing outside itself'],
-    ['mirror/load.ts', "import { request } from 'undici'", 'mirror may import only kysely, pg, zod'],
+    ['mirror/load.ts', "import { request } from 'undici'", 'mirror may import only kysely, pg'],
     ['sync/run.ts', "import { Queue } from 'bullmq'", 'sync may import only kysely'],
     ['sync/run.ts', "import { makeApiClient } from '../api/client.ts'", 'only cli builds dependencies'],
   ])('src/%s with "%s" is refused: %s', (path, text, rule) => {
@@ -141,7 +159,7 @@ describe('the rules', () => {
   });
 
   test.each([
-    ['db/pool.ts', "import type { Instant } from '../api/slot.ts'"],
+    ['db/pool.ts', "import type { Timestamp } from '../contract/timestamp.ts'"],
     ['mirror/load.ts', "import { x } from './upsert.ts'"],
     ['crawl/page.ts', "import { AppError } from '../errors.ts'"],
     ['cli/sync.ts', "import { makePool } from '../db/pool.ts'"],

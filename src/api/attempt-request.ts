@@ -1,13 +1,13 @@
 // One attempt: a permit of the budget, one exchange, a line in the log. Knows what a permit's life is tied to;
 // refuses to know what the answer means.
 
+import type { Timestamp } from '../contract/timestamp.ts';
 import { RequestWithheld } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { isMaybeApplied, outcomeUnknown } from './answer.ts';
 import type { Permit, TakePermit } from './permit.ts';
 import { readRateLimitHeaders } from './rate-limit-headers.ts';
 import { type ApiRequest, type Outcome, sendRequest, type Wire, type Withheld } from './send-request.ts';
-import type { Instant } from './slot.ts';
 
 /** One request that was sent, or could not be; `status` is null where no answer came. */
 export interface RequestEvent {
@@ -40,8 +40,8 @@ export interface AttemptInput {
 
 export interface Attempted {
   readonly outcome: Outcome;
-  readonly askedAt: Instant;
-  readonly answeredAt: Instant;
+  readonly askedAt: Timestamp;
+  readonly answeredAt: Timestamp;
 }
 
 /**

@@ -5,6 +5,7 @@ import { Pool } from 'undici';
 import type { Commission } from '../contract/commission.ts';
 import type { ListEnvelope } from '../contract/list-envelope.ts';
 import { type ListedResource, RESOURCES } from '../contract/resources.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import { type RejectAnswer, readAnswer } from './answer.ts';
 import { type AttemptDeps, attemptRequest, type BeforeSend, type RequestEvent } from './attempt-request.ts';
 import { basicAuth } from './basic-auth.ts';
@@ -14,7 +15,6 @@ import { commissionReader, readListAnswer } from './records.ts';
 import { ATTEMPTS, type Attempts, retry } from './retry.ts';
 import { makeScrub } from './scrub.ts';
 import type { ApiRequest, Wire } from './send-request.ts';
-import type { Instant } from './slot.ts';
 
 export interface ApiClientOptions {
   /** Base address, without `/v1` and without a slash at its end. */
@@ -39,13 +39,13 @@ export interface ListedPage {
   readonly pagination: ListEnvelope['pagination'];
   /** In the contract's spelling, otherwise unchecked. */
   readonly data: readonly unknown[];
-  readonly askedAt: Instant;
+  readonly askedAt: Timestamp;
 }
 
 export interface ReadCommission {
   readonly commission: Commission;
-  readonly askedAt: Instant;
-  readonly answeredAt: Instant;
+  readonly askedAt: Timestamp;
+  readonly answeredAt: Timestamp;
 }
 
 /**
@@ -101,7 +101,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
     request: ApiRequest,
     parse: (json: unknown, reject: RejectAnswer) => T,
     { signal, onRequest, beforeSend }: PutOptions,
-  ): Promise<{ value: T; askedAt: Instant; answeredAt: Instant }> {
+  ): Promise<{ value: T; askedAt: Timestamp; answeredAt: Timestamp }> {
     const { method, path } = request;
     const attemptDeps: AttemptDeps = {
       ...deps,

@@ -16,8 +16,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { AnsweredLimits, TakePermit } from '../api/permit.ts';
 import { LONGEST_PAUSE_MS } from '../api/rate-limit-headers.ts';
-import type { Instant } from '../api/slot.ts';
 import type { RateLimit } from '../config/rate-limit.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
 import { sayLongWaits } from './say-long-waits.ts';
@@ -83,7 +83,7 @@ interface Limited {
 
 interface Answered {
   readonly permit_id: number | null;
-  readonly granted_at: Instant | null;
+  readonly granted_at: Timestamp | null;
   readonly wait_ms: number | null;
   readonly wait_for: WaitReason | null;
 }
@@ -119,9 +119,9 @@ async function returnPermit(
   { requests, windowSeconds }: NonNullable<RateLimit>,
   permitId: number,
   limits: AnsweredLimits | null,
-): Promise<Instant> {
+): Promise<Timestamp> {
   const defaultSeconds = Math.min(windowSeconds, LONGEST_PAUSE_MS / 1000);
-  const { rows } = await sql<{ returned_at: Instant }>`
+  const { rows } = await sql<{ returned_at: Timestamp }>`
     select return_permit(${permitId}, ${windowSeconds}::float8, ${requests}::int, ${limits?.throttled ?? null}::boolean,
       ${limits?.limit ?? null}::int, ${limits?.remaining ?? null}::int, ${toSeconds(limits?.resetMs)}::float8,
       ${defaultSeconds}::float8) as returned_at

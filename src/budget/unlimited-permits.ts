@@ -10,7 +10,7 @@
 
 import { sql } from 'kysely';
 import type { AnsweredLimits, Permit } from '../api/permit.ts';
-import type { Instant } from '../api/slot.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { Priority, TakenPermit } from './taken-permit.ts';
 
@@ -87,7 +87,7 @@ function since(ms: number): number {
   return (performance.now() - ms) * 1000;
 }
 
-function toInstant(micros: number): Instant {
+function toInstant(micros: number): Timestamp {
   const whole = Math.floor(micros);
   const date = new Date(Math.floor(whole / 1000)).toISOString();
   return `${date.slice(0, -1)}${String(whole % 1000).padStart(3, '0')}Z`;

@@ -5,8 +5,8 @@ import type { Pool } from 'pg';
 import type { Config } from '../config/config.ts';
 import { checkConnection, nameDatabase } from '../db/check-connection.ts';
 import { type Database, makeDatabase } from '../db/database.ts';
-import { openEmbeddedPostgres } from '../db/embedded-postgres.ts';
 import { makePool } from '../db/pool.ts';
+import { openEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts';
 import type { Logger } from '../log.ts';
 import type { Lifetime } from './lifetime.ts';
 

@@ -11,14 +11,14 @@ type Register = (program: Command, cli: Cli) => void;
 // By the word that names it. Loading them all takes longer than a short command's work, so that one alone is loaded
 // where the first word names it; --help and everything else see them all.
 const COMMANDS: ReadonlyMap<string, () => Promise<Register>> = new Map([
-  ['demo', async () => (await import('./demo.ts')).registerDemo],
-  ['migrate', async () => (await import('./migrate.ts')).registerMigrate],
-  ['sync', async () => (await import('./sync.ts')).registerSync],
-  ['work', async () => (await import('./work.ts')).registerWork],
-  ['commissions', async () => (await import('./commissions.ts')).registerCommissions],
-  ['status', async () => (await import('./status.ts')).registerStatus],
-  ['doctor', async () => (await import('./doctor.ts')).registerDoctor],
-  ['sandbox', async () => (await import('./sandbox.ts')).registerSandbox],
+  ['demo', async () => (await import('./commands/demo.ts')).registerDemo],
+  ['migrate', async () => (await import('./commands/migrate.ts')).registerMigrate],
+  ['sync', async () => (await import('./commands/sync.ts')).registerSync],
+  ['work', async () => (await import('./commands/work.ts')).registerWork],
+  ['commissions', async () => (await import('./commands/commissions.ts')).registerCommissions],
+  ['status', async () => (await import('./commands/status.ts')).registerStatus],
+  ['doctor', async () => (await import('./commands/doctor.ts')).registerDoctor],
+  ['sandbox', async () => (await import('./commands/sandbox.ts')).registerSandbox],
 ]);
 
 const HELP = `

@@ -2,12 +2,12 @@
 // how rows are written is the mirror's.
 
 import { sql } from 'kysely';
-import type { Instant } from '../api/slot.ts';
 import type { Commission } from '../contract/commission.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { loadBatch } from '../mirror/load-batch.ts';
-import { readPages } from '../mirror/read-page.ts';
 import { recordRejections } from '../mirror/rejected-records.ts';
+import { readPages } from '../records/read-page.ts';
 
 /**
  * One commission as the program answered it. A read is as old as its question, a write as young as its answer: a read
@@ -15,7 +15,7 @@ import { recordRejections } from '../mirror/rejected-records.ts';
  */
 export interface ObservedCommission {
   readonly commission: Commission;
-  readonly observedAt: Instant;
+  readonly observedAt: Timestamp;
 }
 
 /** Loads the commissions with their sales, referrals, affiliates and campaigns. Idempotent: yes. */

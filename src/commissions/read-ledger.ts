@@ -1,7 +1,7 @@
 // Reads the ledger of commission updates: batches, single requests, the history of a commission. Changes nothing.
 
 import { type RawBuilder, sql } from 'kysely';
-import type { Instant } from '../api/slot.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { UpdateState } from './update-request.ts';
 
@@ -23,14 +23,14 @@ export interface LedgerLine {
   readonly note: string | null;
   readonly reason: string | null;
   readonly requested_by: string;
-  readonly requested_at: Instant;
-  readonly finished_at: Instant | null;
+  readonly requested_at: Timestamp;
+  readonly finished_at: Timestamp | null;
   readonly amount: number | null;
   readonly currency: string | null;
-  readonly paid_at_before: Instant | null;
-  readonly paid_at_after: Instant | null;
-  readonly due_at_before: Instant | null;
-  readonly due_at_after: Instant | null;
+  readonly paid_at_before: Timestamp | null;
+  readonly paid_at_after: Timestamp | null;
+  readonly due_at_before: Timestamp | null;
+  readonly due_at_after: Timestamp | null;
   readonly affiliate_id: string | null;
   readonly affiliate_name: string | null;
   readonly affiliate_email: string | null;
@@ -44,8 +44,8 @@ export interface BatchLine {
   readonly requests: number;
   readonly states: Readonly<Partial<Record<UpdateState, number>>>;
   readonly requested_by: string;
-  readonly requested_at: Instant;
-  readonly finished_at: Instant | null;
+  readonly requested_at: Timestamp;
+  readonly finished_at: Timestamp | null;
 }
 
 /** Gives back the selected lines, oldest first. */

@@ -1,7 +1,7 @@
 // What a commission update is: the words of a request and of its ledger line. Pure; the columns' meaning stands in
 // their comments in the database.
 
-import type { Instant } from '../api/slot.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 
 /** Every action, in the order of the documentation. */
 export const ACTIONS = ['pay', 'unpay', 'due'] as const;
@@ -30,10 +30,10 @@ export const BAD_STATES: readonly UpdateState[] = ['conflict', 'not_found', 'rej
 export interface UpdateRequest {
   readonly commission_id: string;
   readonly action: Action;
-  readonly paid_at: Instant | null;
-  readonly due_at: Instant | null;
+  readonly paid_at: Timestamp | null;
+  readonly due_at: Timestamp | null;
   readonly expected_unpaid: boolean;
-  readonly expected_paid_at: Instant | null;
+  readonly expected_paid_at: Timestamp | null;
   readonly expected_amount: number | null;
   readonly expected_currency: string | null;
   readonly reason: string | null;
@@ -48,7 +48,7 @@ export interface ClaimedUpdate extends UpdateRequest {
   readonly id: number;
   readonly attempts: number;
   /** Set where an earlier try may have sent the change. */
-  readonly put_sent_at: Instant | null;
+  readonly put_sent_at: Timestamp | null;
 }
 
 /** The part of a commission that a payment is about: what the ledger keeps of each answer. */

@@ -1,6 +1,9 @@
 // Which moments there are here: those of the years 1 to 9999 in UTC, once the offset is applied. Postgres would hold
 // more, but nothing else agrees on how to spell them. The trigger of commission_updates keeps to the same bounds.
 
+/** A UTC moment as ISO 8601 text, with microseconds where it comes from the database's clock. */
+export type Timestamp = string;
+
 /** The first moment. */
 export const FIRST_TIMESTAMP = '0001-01-01T00:00:00Z';
 /** The last moment, to the microsecond. */

@@ -2,13 +2,13 @@
 // A test compares the mirrored ones with the database; the meaning of each column stands in its comment there.
 
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely';
-import type { Instant } from '../api/slot.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 
 interface MirrorMetadata {
-  _first_seen_at: Instant;
-  _changed_at: Instant;
-  _observed_at: Instant;
-  _deleted_at: Instant | null;
+  _first_seen_at: Timestamp;
+  _changed_at: Timestamp;
+  _observed_at: Timestamp;
+  _deleted_at: Timestamp | null;
   _extra: Json | null;
 }
 
@@ -21,8 +21,8 @@ interface Numbered {
 }
 
 interface Times {
-  created_at: Instant | null;
-  updated_at: Instant | null;
+  created_at: Timestamp | null;
+  updated_at: Timestamp | null;
 }
 
 export interface CampaignsTable extends MirrorMetadata, Times {
@@ -36,8 +36,8 @@ export interface AffiliatesTable extends MirrorMetadata, Times, Numbered {
   last_name: string | null;
   email: string | null;
   payout_email: string | null;
-  confirmed_at: Instant | null;
-  payout_email_confirmed_at: Instant | null;
+  confirmed_at: Timestamp | null;
+  payout_email_confirmed_at: Timestamp | null;
   receive_new_commission_notifications: boolean | null;
   sign_in_count: number | null;
   unconfirmed_email: string | null;
@@ -68,8 +68,8 @@ export interface ReferralsTable extends MirrorMetadata, Times, Numbered {
   processor_account_id: string | null;
   processor_customer_id: string | null;
   conversion_state: string | null;
-  deactivated_at: Instant | null;
-  expires_at: Instant | null;
+  deactivated_at: Timestamp | null;
+  expires_at: Timestamp | null;
   customer_platform: string | null;
   customer_id: string | null;
   customer_name: string | null;
@@ -82,10 +82,10 @@ export interface SalesTable extends MirrorMetadata, Times {
   referral_id: string | null;
   affiliate_id: string | null;
   currency: string | null;
-  charged_at: Instant | null;
+  charged_at: Timestamp | null;
   processor_account_id: string | null;
   processor_charge_id: string | null;
-  invoiced_at: Instant | null;
+  invoiced_at: Timestamp | null;
   charge_amount_cents: number | null;
   refund_amount_cents: number | null;
   tax_amount_cents: number | null;
@@ -98,10 +98,10 @@ export interface CommissionsTable extends MirrorMetadata, Times {
   sale_id: string | null;
   amount: number | null;
   currency: string | null;
-  due_at: Instant | null;
-  paid_at: Instant | null;
+  due_at: Timestamp | null;
+  paid_at: Timestamp | null;
   state: string | null;
-  voided_at: Instant | null;
+  voided_at: Timestamp | null;
 }
 
 export type RunMode = 'full' | 'delta';
@@ -130,9 +130,9 @@ export interface SyncRunsTable {
   error_code: string | null;
   error: string | null;
   attempt: Generated<number>;
-  started_at: Generated<Instant>;
-  heartbeat_at: Generated<Instant>;
-  finished_at: Instant | null;
+  started_at: Generated<Timestamp>;
+  heartbeat_at: Generated<Timestamp>;
+  finished_at: Timestamp | null;
 }
 
 export interface SeenRowsTable {
@@ -156,16 +156,14 @@ export interface RejectedRecordsTable {
   record_id: string | null;
   reason: string;
   payload: ColumnType<unknown, string, never>;
-  observed_at: Instant;
+  observed_at: Timestamp;
 }
-
-export type DriftKind = 'appeared' | 'vanished' | 'retyped';
 
 export interface SchemaDriftTable {
   run_id: number;
   resource: string;
   field: string;
-  kind: DriftKind;
+  kind: 'appeared' | 'vanished' | 'retyped';
   found: string | null;
   occurrences: number;
 }
@@ -177,8 +175,8 @@ export interface RecordHistoryTable {
   change: 'updated' | 'deleted' | 'resurrected';
   before: JSONColumnType<Record<string, unknown>>;
   after: JSONColumnType<Record<string, unknown>>;
-  observed_at: Instant;
-  recorded_at: Generated<Instant>;
+  observed_at: Timestamp;
+  recorded_at: Generated<Timestamp>;
   run_id: number | null;
 }
 
@@ -188,7 +186,7 @@ export interface ConversionEventsView {
   link_id: string | null;
   customer_email: string | null;
   from_state: string | null;
-  observed_at: Instant;
+  observed_at: Timestamp;
   run_id: number | null;
 }
 

@@ -8,9 +8,9 @@
 
 import type { Config } from '../config/config.ts';
 import type { ListedResource } from '../contract/resources.ts';
+import type { Schedule } from '../queue/schedules.ts';
+import type { JobKind, Payload, WantedJob } from '../queue/wanted-jobs.ts';
 import type { SyncMode } from '../sync/run-summary.ts';
-import type { Schedule } from './schedules.ts';
-import type { JobKind, Payload, WantedJob } from './wanted-jobs.ts';
 
 const MOST_ATTEMPTS = 150;
 

@@ -4,11 +4,11 @@
 import { type DrainDeps, type DrainOptions, drainUpdates } from '../commissions/drain-updates.ts';
 import { COMMISSION_UPDATES_CHANNEL } from '../commissions/request-updates.ts';
 import { describeError } from '../errors.ts';
+import type { ConnectionPool } from '../queue/connection-pool.ts';
+import { listen } from '../queue/listen.ts';
+import type { JobHandler } from '../queue/process-job.ts';
+import type { RunningWorker } from '../queue/start-worker.ts';
 import { WRITE_COMMISSIONS } from './catalogue.ts';
-import type { ConnectionPool } from './connection-pool.ts';
-import { listen } from './listen.ts';
-import type { JobHandler } from './process-job.ts';
-import type { RunningWorker } from './start-worker.ts';
 
 /** Gives back the handler. Requests that must wait are left to the sweep. */
 export function makeCommissionsJob(

@@ -5,7 +5,7 @@ import type { ApiClient } from '../api/client.ts';
 import { pollTracked } from '../commissions/tracked-commissions.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
-import type { JobHandler } from './process-job.ts';
+import type { JobHandler } from '../queue/process-job.ts';
 
 export interface PollJobDeps {
   /** In the readers' lane: a payment never waits for a poll. */

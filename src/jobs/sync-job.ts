@@ -1,14 +1,13 @@
 // The job `sync`: one run of one resource. Knows what a run's end means for the work wanted.
 
-import { sql } from 'kysely';
 import type { ApiClient } from '../api/client.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
+import { hasRunSince } from '../mirror/runs/whole-runs.ts';
+import type { JobHandler } from '../queue/process-job.ts';
+import type { Timings } from '../queue/timings.ts';
 import { runSync } from '../sync/run-sync.ts';
-import { asSyncPayload, type SyncPayload } from './catalogue.ts';
-import type { JobHandler } from './process-job.ts';
-import type { Timings } from './timings.ts';
-import type { WantedRow } from './wanted-jobs.ts';
+import { asSyncPayload } from './catalogue.ts';
 
 /** Another process's run is looked at again after half of the time waited so far, within these. */
 const LONGEST_WAIT_MS = 600_000;
@@ -35,24 +34,10 @@ export function makeSyncJob(
     let run = await syncOnce();
     // What a run that was resumed hours later cannot prove, a fresh one can; the row stays until that one has ended.
     if (run.state === 'partial' && run.isResumed) run = await syncOnce();
-    if (run.state !== 'skipped' || (await hasRunSince(db, row, { resource, mode }))) {
+    if (run.state !== 'skipped' || (await hasRunSince(db, { resource, mode }, row.wanted_at))) {
       return { kind: 'done', result: run };
     }
     const waitedMs = Date.now() - Date.parse(row.wanted_at);
     return { kind: 'later', waitMs: Math.min(LONGEST_WAIT_MS, Math.max(stepAsideMs * 10, waitedMs / 2)) };
   };
-}
-
-async function hasRunSince(
-  db: Database,
-  { wanted_at }: WantedRow,
-  { resource, mode }: Pick<SyncPayload, 'resource' | 'mode'>,
-): Promise<boolean> {
-  const { rows } = await sql`
-    select from sync_runs
-    where resource = ${resource} and mode in ('full', ${mode}) and state in ('succeeded', 'partial')
-      and finished_at > ${wanted_at}::timestamptz
-    limit 1
-  `.execute(db);
-  return rows.length > 0;
 }

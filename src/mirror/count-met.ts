@@ -3,9 +3,9 @@
 
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
-import type { LoadedResource } from './read-page.ts';
-import type { Rejection } from './rejected-records.ts';
-import type { NewlySeen, SeenRows } from './seen-rows.ts';
+import type { LoadedResource } from '../records/read-page.ts';
+import type { Rejection } from '../records/rejection-reason.ts';
+import type { NewlySeen, SeenRows } from './runs/seen-rows.ts';
 import type { Upserted } from './upsert-statement.ts';
 
 /** The run that a load belongs to. */

@@ -2,20 +2,9 @@
 // not name is gone: no list can be walked to find that out, and none needs to be.
 
 import { sql } from 'kysely';
-import type { Instant } from '../api/slot.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
-
-export interface NamedLinks {
-  readonly affiliateId: string;
-  readonly linkIds: readonly string[];
-  readonly observedAt: Instant;
-}
-
-/** Gives back the links that a record which fits the contract names; null where it carries none of its list. */
-export function readNamedLinks(record: unknown, observedAt: Instant): NamedLinks | null {
-  const { id, links } = record as { id: string; links?: readonly { id: string }[] };
-  return links === undefined ? null : { affiliateId: id, linkIds: links.map((link) => link.id), observedAt };
-}
+import type { NamedLinks } from '../records/named-links.ts';
 
 /**
  * Marks deleted every living link of these affiliates that none of them names and that nothing has observed since.
@@ -42,7 +31,7 @@ export async function markGoneLinks(
 export async function markLinksOfGone(
   trx: DatabaseTransaction,
   affiliateIds: readonly string[],
-  observedAt: Instant,
+  observedAt: Timestamp,
 ): Promise<void> {
   await markGoneLinks(
     trx,

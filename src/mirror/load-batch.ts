@@ -9,14 +9,14 @@
 import { CompiledQuery } from 'kysely';
 import type { ListedResource } from '../contract/resources.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
-import { joinRows } from './batch-rows.ts';
+import { joinRows } from '../records/batch-rows.ts';
+import type { EncodedRows } from '../records/page-rows.ts';
+import type { LoadedResource, ReadPages } from '../records/read-page.ts';
 import { countMet, type LoadRun } from './count-met.ts';
 import { markGoneLinks } from './gone-links.ts';
 import { lockForLoading } from './loading-lock.ts';
-import type { EncodedRows } from './page-rows.ts';
-import type { LoadedResource, ReadPages } from './read-page.ts';
 import { recordRejections } from './rejected-records.ts';
-import { saveSeenRows } from './seen-rows.ts';
+import { saveSeenRows } from './runs/seen-rows.ts';
 import { type Upserted, type UpsertShape, upsertStatement } from './upsert-statement.ts';
 
 /** Up to here loads work beside each other, as payments do; a page of a list works alone and faster. */

@@ -1,17 +1,8 @@
 // Keeps what could not be stored. Knows the table of rejections, not the rules of the contract.
 
 import { sql } from 'kysely';
-import type { Instant } from '../api/slot.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
-
-export interface Rejection {
-  /** Null where the record has no identifier that can be used. */
-  readonly id: string | null;
-  readonly reason: string;
-  /** What came, as deep as it can be stored. */
-  readonly payload: unknown;
-  readonly observedAt: Instant;
-}
+import type { Rejection } from '../records/rejection-reason.ts';
 
 export interface RecordedRejections {
   /** Rejections that the run had not met yet. */

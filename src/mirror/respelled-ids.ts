@@ -6,8 +6,8 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import type { MirroredTable } from './mirrored-tables.ts';
-import type { ReadPages } from './read-page.ts';
+import type { MirroredTable } from '../records/mirrored-tables.ts';
+import type { ReadPages } from '../records/read-page.ts';
 
 export interface Respelled {
   readonly table: MirroredTable;

@@ -1,7 +1,7 @@
 // Stores what a run noticed of drift from the contract. Knows the table, not how drift is noticed.
 
 import type { Database, DatabaseTransaction } from '../db/database.ts';
-import type { Drift } from './drift-watch.ts';
+import type { Drift } from '../records/drift-watch.ts';
 
 /** Stores the findings of a run. Idempotent: yes; later findings replace earlier ones of the same field and kind. */
 export async function saveDrift(

@@ -1,13 +1,13 @@
 // Marks what is gone. Knows which rows a run did not meet; whether they are gone is for the caller to find out.
 
 import { CompiledQuery, sql } from 'kysely';
-import type { Instant } from '../api/slot.ts';
 import type { ListedResource } from '../contract/resources.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
-import { toBinaryArray } from './binary-array.ts';
+import { toBinaryArray } from '../records/binary-array.ts';
 import { markLinksOfGone } from './gone-links.ts';
 import { lockForLoading } from './loading-lock.ts';
-import type { SeenRows } from './seen-rows.ts';
+import type { SeenRows } from './runs/seen-rows.ts';
 
 export interface Missing {
   /** Living rows of the resource. */
@@ -52,7 +52,7 @@ export async function applyTombstones(
     resource: ListedResource;
     ids: readonly string[];
     /** When the request that confirmed the deletion was granted its slot. */
-    observedAt: Instant;
+    observedAt: Timestamp;
   },
 ): Promise<number> {
   const { runId, resource, ids, observedAt } = input;

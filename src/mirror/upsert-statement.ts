@@ -11,7 +11,7 @@
 // whole of a table of up to 200,000 rows for each batch (1,500 ms in 100,000 referrals).
 // Not prepared under a name: a plan made on an empty table is kept and scans it when it is full (7,700 ms).
 
-import { COLUMN_NAMES, COLUMN_TYPES, type MirroredTable } from './mirrored-tables.ts';
+import { COLUMN_NAMES, COLUMN_TYPES, type MirroredTable } from '../records/mirrored-tables.ts';
 
 export interface UpsertShape {
   readonly table: MirroredTable;

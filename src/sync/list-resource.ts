@@ -3,16 +3,16 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RequestEvent } from '../api/attempt-request.ts';
 import type { ApiClient } from '../api/client.ts';
-import type { Instant } from '../api/slot.ts';
 import type { Expansion, Filters, ListedResource } from '../contract/resources.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import type { CrawlDeps, Page } from '../crawl/page.ts';
-import type { ObservedPage, ReadPages } from '../mirror/read-page.ts';
-import { usableId } from '../mirror/read-record.ts';
+import type { ObservedPage, ReadPages } from '../records/read-page.ts';
+import { usableId } from '../records/read-record.ts';
 
 export interface RecordPage extends Page {
   /** Gives back what its records make. They are read once, as soon as nothing else is to do. */
   readonly read: () => Promise<ReadPages>;
-  readonly askedAt: Instant;
+  readonly askedAt: Timestamp;
 }
 
 export interface ListDeps {

@@ -1,8 +1,8 @@
 // Decides what becomes of rows that a verified walk did not meet. Missing is not deleted: each place where such a
 // record would be is read once more, and only what is missing there too is gone. Marks nothing itself.
 
-import type { Instant } from '../api/slot.ts';
 import type { ListedResource } from '../contract/resources.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import { crawl } from '../crawl/crawl.ts';
 import { overlapStart } from '../crawl/overlap-walk.ts';
 import { findMissing } from '../mirror/tombstones.ts';
@@ -60,11 +60,11 @@ async function readWhereabouts(
   deps: SyncDeps,
   input: SettleInput,
   ids: readonly string[],
-): Promise<Instant | null> {
+): Promise<Timestamp | null> {
   const { resource, loader } = input;
   const whereabouts = await findWhereabouts(deps.db, resource, ids);
   if (whereabouts === null) return readSecondWalk(deps, input);
-  let beganAt: Instant | null = null;
+  let beganAt: Timestamp | null = null;
   for (const filters of whereabouts) {
     const walked = await walkAside(deps, loader, { resource, filters }, input);
     if (walked.doubt !== null) return null;
@@ -73,11 +73,11 @@ async function readWhereabouts(
   return beganAt;
 }
 
-async function readSecondWalk({ api }: SyncDeps, input: SettleInput): Promise<Instant | null> {
+async function readSecondWalk({ api }: SyncDeps, input: SettleInput): Promise<Timestamp | null> {
   const { resource, loader, limit, signal } = input;
   await loader.readAgain();
   const listPage = makeListPage({ api, onRequest: loader.countRequest, readPage: loader.readPage }, resource);
-  let beganAt: Instant | null = null;
+  let beganAt: Timestamp | null = null;
   const { verified } = await crawl<RecordPage>(
     {
       listPage: async (window, stop) => {

@@ -2,8 +2,8 @@
 
 import type { ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';
-import type { ReadPages } from '../mirror/read-page.ts';
 import { compareSpelling } from '../mirror/respelled-ids.ts';
+import type { ReadPages } from '../records/read-page.ts';
 
 /** The message is to be read after "unverified because". */
 export class RespelledIds extends Error {}

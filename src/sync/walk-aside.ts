@@ -1,7 +1,7 @@
 // Reads a narrowed list beside the run's own walk, as exactly as that one: with a verdict of its own.
 
-import type { Instant } from '../api/slot.ts';
 import type { Filters, ListedResource } from '../contract/resources.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import { crawl } from '../crawl/crawl.ts';
 import { makeListPage, type RecordPage } from './list-resource.ts';
 import type { RunLoader } from './run-loader.ts';
@@ -11,7 +11,7 @@ export interface WalkedAside {
   /** Why it is not known that nothing was missed; null where it is. */
   readonly doubt: string | null;
   /** When the first request was granted its slot. */
-  readonly beganAt: Instant | null;
+  readonly beganAt: Timestamp | null;
 }
 
 /** Gives back how the walk of the resource's list under these filters ended; everything that was met is loaded. */
@@ -28,7 +28,7 @@ export async function walkAside<R extends ListedResource>(
   );
   // The run's own count of distinct records cannot judge a part of the list.
   const seen = new Set<string>();
-  let beganAt: Instant | null = null;
+  let beganAt: Timestamp | null = null;
   const { reason } = await crawl<RecordPage>(
     {
       async listPage(window, stop) {

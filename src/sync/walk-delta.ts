@@ -4,9 +4,9 @@
 // therefore reads those affiliates' lists.
 
 import { EMPTY_TALLY, tallyAnswer, whyEnd } from '../crawl/tally.ts';
-import { readCounterChanges } from '../mirror/covered-counters.ts';
-import { savePlan } from '../mirror/save-plan.ts';
-import { wasEverRead } from '../mirror/whole-runs.ts';
+import { readCounterChanges } from '../mirror/runs/covered-counters.ts';
+import { savePlan } from '../mirror/runs/save-plan.ts';
+import { wasEverRead } from '../mirror/runs/whole-runs.ts';
 import { makeListPage } from './list-resource.ts';
 import { findMoved, planDelta } from './plan-delta.ts';
 import type { RunLoader } from './run-loader.ts';

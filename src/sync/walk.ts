@@ -1,10 +1,10 @@
 // What the walks of a run share: what they are given and what they give back.
 
 import type { ApiClient } from '../api/client.ts';
-import type { Instant } from '../api/slot.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
-import type { SyncRun } from '../mirror/sync-runs.ts';
+import type { SyncRun } from '../mirror/runs/sync-runs.ts';
 
 export interface SyncDeps {
   readonly api: ApiClient;
@@ -27,7 +27,7 @@ export interface WalkInput {
 export interface Gone {
   readonly ids: readonly string[];
   /** When the first of the requests that confirmed it was granted its slot. */
-  readonly observedAt: Instant;
+  readonly observedAt: Timestamp;
 }
 
 export interface Walked {

@@ -3,9 +3,9 @@
 
 import { chmod } from 'node:fs/promises';
 import type pg from 'pg';
-import { openEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { runMigrations } from '../../src/db/migrate.ts';
 import { makePool } from '../../src/db/pool.ts';
+import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
 import { makeLogger } from '../../src/log.ts';
 import { makeDirectory } from './start-child.ts';
 

@@ -1,7 +1,7 @@
 // What the queue itself costs: jobs that do nothing, on both of its servers. Each figure is the rate at which one worker
 // in this process ends jobs that were all added before it started. Three ways, each on a database of its own:
 //   bare BullMQ    its Queue and Worker as they come, with the concurrency of our worker;
-//   our queue      the room src/jobs: jobs as enqueue() makes them (one to a key, retried, the last thousand kept),
+//   our queue      the room src/queue: jobs as enqueue() makes them (one to a key, retried, the last thousand kept),
 //                  on the worker's connections and with its options; the processor returns at once;
 //   wanted_jobs    the same jobs with their rows, and the worker's own processor, whose handler does nothing: the row
 //                  is looked up, deleted since its work is done, and looked for once more.
@@ -19,20 +19,20 @@ import {
 } from 'bullmq';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
+import { JOBS } from '../../src/jobs/catalogue.ts';
+import { makeLogger } from '../../src/log.ts';
 import {
   migrateQueue,
   openQueue,
   type QueueSettings,
   type QueueWorker,
   type WorkQueue,
-} from '../../src/jobs/backend.ts';
-import { JOBS } from '../../src/jobs/catalogue.ts';
-import { enqueue } from '../../src/jobs/enqueue.ts';
-import { backoffMs } from '../../src/jobs/failure.ts';
-import { makeProcessJob } from '../../src/jobs/process-job.ts';
-import { TIMINGS } from '../../src/jobs/timings.ts';
-import { type WantedJob, wantJobs } from '../../src/jobs/wanted-jobs.ts';
-import { makeLogger } from '../../src/log.ts';
+} from '../../src/queue/backend.ts';
+import { enqueue } from '../../src/queue/enqueue.ts';
+import { backoffMs } from '../../src/queue/failure.ts';
+import { makeProcessJob } from '../../src/queue/process-job.ts';
+import { TIMINGS } from '../../src/queue/timings.ts';
+import { type WantedJob, wantJobs } from '../../src/queue/wanted-jobs.ts';
 import { type BenchDatabase, SCHEMA } from './bench-database.ts';
 import type { BenchDeps } from './measure-round.ts';
 
@@ -49,7 +49,7 @@ interface Bench {
   readonly name: string;
 }
 
-/** As src/jobs/start-worker.ts gives them to the worker. */
+/** As src/queue/start-worker.ts gives them to the worker. */
 const CONCURRENCY = 4;
 const OPTIONS: Omit<WorkerOptions, 'connection'> = {
   concurrency: CONCURRENCY,

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { pollTracked, trackCommissions } from '../../src/commissions/tracked-commissions.ts';
-import { readTracked } from '../../src/status/read-tracked.ts';
+import { readTracked } from '../../src/reports/read-tracked.ts';
 import { makeTestApi, silent, useWriter } from './start-writer.ts';
 
 const writer = useWriter();

@@ -8,9 +8,9 @@ import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { JOBS } from '../../src/jobs/catalogue.ts';
 import { makeCommissionsJob, wakeForCommissions } from '../../src/jobs/commissions-job.ts';
-import { startWorker } from '../../src/jobs/start-worker.ts';
-import type { Timings } from '../../src/jobs/timings.ts';
 import { makeLogger } from '../../src/log.ts';
+import { startWorker } from '../../src/queue/start-worker.ts';
+import type { Timings } from '../../src/queue/timings.ts';
 import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 
 export interface WriterProcessOptions {

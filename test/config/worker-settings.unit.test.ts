@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { makeSchedules } from '../../src/jobs/catalogue.ts';
-import { checkSchedules } from '../../src/jobs/schedules.ts';
+import { checkSchedules } from '../../src/queue/schedules.ts';
 
 test('without a setting, a full sync is due every night and a delta every quarter of an hour, in UTC', () => {
   const { schedules, redisUrl, status } = readConfig({});

@@ -2,7 +2,7 @@
 
 import { beforeAll, expect, test } from 'vitest';
 import { LISTED_RESOURCES } from '../../src/contract/resources.ts';
-import { MIRRORED_TABLES } from '../../src/mirror/mirrored-tables.ts';
+import { MIRRORED_TABLES } from '../../src/records/mirrored-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

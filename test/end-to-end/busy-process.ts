@@ -11,10 +11,10 @@ import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { JOBS, makeSchedules, SWEEP_COMMISSIONS } from '../../src/jobs/catalogue.ts';
 import { makeCommissionsJob } from '../../src/jobs/commissions-job.ts';
-import { startWorker } from '../../src/jobs/start-worker.ts';
 import { makeSyncJob } from '../../src/jobs/sync-job.ts';
-import { TIMINGS, type Timings } from '../../src/jobs/timings.ts';
 import { makeLogger } from '../../src/log.ts';
+import { startWorker } from '../../src/queue/start-worker.ts';
+import { TIMINGS, type Timings } from '../../src/queue/timings.ts';
 
 export interface BusyProcessOptions {
   readonly role: 'worker' | 'foreground';

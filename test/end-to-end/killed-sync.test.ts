@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { SyncRun } from '../../src/mirror/sync-runs.ts';
+import type { SyncRun } from '../../src/mirror/runs/sync-runs.ts';
 import { SECRET } from '../sandbox/running-sandbox.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
 import { sized } from '../support/sizes.ts';

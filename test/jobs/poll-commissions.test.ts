@@ -3,9 +3,9 @@
 import { expect, test } from 'vitest';
 import { trackCommissions } from '../../src/commissions/tracked-commissions.ts';
 import { SWEEP_COMMISSIONS } from '../../src/jobs/catalogue.ts';
+import { KINDS, makeQueueing } from '../queue/queueing.ts';
 import { runSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { KINDS, makeQueueing } from './queueing.ts';
 
 test.each(KINDS)('on %s, a tracked commission follows the program until it is gone', async (kind) => {
   const { pool: programPool } = await createTestDatabase();

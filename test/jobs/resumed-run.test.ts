@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { JOBS, wantSync } from '../../src/jobs/catalogue.ts';
-import { enqueue } from '../../src/jobs/enqueue.ts';
-import { wantJobs } from '../../src/jobs/wanted-jobs.ts';
+import { enqueue } from '../../src/queue/enqueue.ts';
+import { wantJobs } from '../../src/queue/wanted-jobs.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
+import { makeProgram, makeQueueing } from '../queue/queueing.ts';
 import type { TestSandbox } from '../sandbox/running-sandbox.ts';
-import { makeProgram, makeQueueing } from './queueing.ts';
 
 let sandbox: TestSandbox;
 

@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { LOAD_ORDER, type MirroredTable } from '../../src/mirror/mirrored-tables.ts';
-import { finishRun, startRun } from '../../src/mirror/sync-runs.ts';
+import { finishRun, startRun } from '../../src/mirror/runs/sync-runs.ts';
 import { applyTombstones } from '../../src/mirror/tombstones.ts';
+import { LOAD_ORDER, type MirroredTable } from '../../src/records/mirrored-tables.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { sized } from '../support/sizes.ts';
 import {

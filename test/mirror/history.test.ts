@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { startRun } from '../../src/mirror/sync-runs.ts';
+import { startRun } from '../../src/mirror/runs/sync-runs.ts';
 import { applyTombstones } from '../../src/mirror/tombstones.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { sized } from '../support/sizes.ts';

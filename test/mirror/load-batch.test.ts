@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { makeLoadedCache } from '../../src/mirror/loaded-cache.ts';
-import { startRun } from '../../src/mirror/sync-runs.ts';
+import { startRun } from '../../src/mirror/runs/sync-runs.ts';
+import { makeLoadedCache } from '../../src/records/loaded-cache.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { buildAffiliate, buildCommission, buildLink, buildReferral, buildSale } from './build-records.ts';
 import { at, counts, load, rowsOf } from './load.ts';

@@ -2,12 +2,12 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
-import type { DriftWatch } from '../../src/mirror/drift-watch.ts';
 import { type LoadResult, loadBatch } from '../../src/mirror/load-batch.ts';
-import type { LoadedCache } from '../../src/mirror/loaded-cache.ts';
-import type { MirroredTable } from '../../src/mirror/mirrored-tables.ts';
-import { type LoadedResource, type ObservedPage, readPages } from '../../src/mirror/read-page.ts';
-import { readSeenRows } from '../../src/mirror/seen-rows.ts';
+import { readSeenRows } from '../../src/mirror/runs/seen-rows.ts';
+import type { DriftWatch } from '../../src/records/drift-watch.ts';
+import type { LoadedCache } from '../../src/records/loaded-cache.ts';
+import type { MirroredTable } from '../../src/records/mirrored-tables.ts';
+import { type LoadedResource, type ObservedPage, readPages } from '../../src/records/read-page.ts';
 
 /** Gives back the instant `second` seconds after the start of 2026-07. */
 export function at(second: number): string {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { makeSeenRows, readSeenRows } from '../../src/mirror/seen-rows.ts';
-import { startRun } from '../../src/mirror/sync-runs.ts';
+import { makeSeenRows, readSeenRows } from '../../src/mirror/runs/seen-rows.ts';
+import { startRun } from '../../src/mirror/runs/sync-runs.ts';
 import { applyTombstones, findMissing } from '../../src/mirror/tombstones.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { buildReferral } from './build-records.ts';

@@ -2,7 +2,7 @@
 // before it leaves. Run as `node embedded-process.ts DATA_DIR`; it prints one JSON line per step.
 
 import pg from 'pg';
-import { openEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
+import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
 import { describeError, EmbeddedPostgresFailed } from '../../src/errors.ts';
 import { makeLogger } from '../../src/log.ts';
 

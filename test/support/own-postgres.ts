@@ -1,9 +1,12 @@
 // A Postgres server of a test's own, which it may stop and start again. Gone with the test file.
 
 import { afterAll, inject } from 'vitest';
-import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/db/embedded-postgres.ts';
 import { runMigrations } from '../../src/db/migrate.ts';
 import { makePool } from '../../src/db/pool.ts';
+import {
+  type EmbeddedPostgres,
+  openEmbeddedPostgres,
+} from '../../src/embedded-postgres/embedded-postgres.ts';
 import { makeLogger } from '../../src/log.ts';
 import { makeDataDir, removeDataDir } from './embedded-directories.ts';
 import { copyCluster } from './prepared-cluster.ts';

@@ -2,7 +2,7 @@
 
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openRun } from '../../src/mirror/open-run.ts';
+import { openRun } from '../../src/mirror/runs/open-run.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
 import { breakRecord } from './break-record.ts';

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { makeApiClient } from '../../src/api/client.ts';
 import type { ListedResource } from '../../src/contract/resources.ts';
-import { LEFT_OUT } from '../../src/mirror/cut-deep.ts';
+import { LEFT_OUT } from '../../src/records/cut-deep.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { SECRET } from '../sandbox/running-sandbox.ts';
 import { startAlteringProxy } from '../support/altering-proxy.ts';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
 import { mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
 import { loadBatch } from '../../src/mirror/load-batch.ts';
-import { readPages } from '../../src/mirror/read-page.ts';
+import { readPages } from '../../src/records/read-page.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
 import { useSyncing } from './syncing.ts';

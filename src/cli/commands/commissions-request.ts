@@ -1,0 +1,107 @@
+// The commands `commissions pay`, `unpay` and `due`: updates of the commissions that are named one by one.
+
+import { type Command, InvalidArgumentError } from 'commander';
+import { readInstant } from '../../commissions/read-instant.ts';
+import { type Action, plainRequest, type UpdateRequest } from '../../commissions/update-request.ts';
+import { identifier } from '../../contract/fields.ts';
+import { readClock } from '../../db/clock.ts';
+import type { Cli } from '../cli.ts';
+import { type QueueFlags, queueUpdates } from '../commissions-queue.ts';
+import { makeOpeners } from '../commissions-session.ts';
+import { addOutputFlags } from '../output-format.ts';
+
+interface RequestFlags extends QueueFlags {
+  readonly at?: string;
+  readonly reason?: string;
+  readonly supersede?: true;
+  readonly evenIfRefunded?: true;
+}
+
+const PAY_HELP = `
+Without --at, the moment is now, and the commission must be unpaid: one that is paid already ends as conflict.
+With --at, a commission that is paid at another moment is moved to this one.
+A commission whose sale was refunded whole ends as conflict, unless --even-if-refunded says otherwise.
+
+Examples:
+  $ affiliate-mirror commissions pay 0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11 --wait
+  $ affiliate-mirror commissions pay 0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11 --at 2026-10-01T12:00:00Z --dry-run`;
+
+/** Adds the commands. */
+export function registerRequests(group: Command, cli: Cli): void {
+  addCommand(group, cli, 'pay', 'mark commissions paid')
+    .option(
+      '--at <moment>',
+      'when they were paid, such as 2026-10-01T12:00:00Z (default: now, by the database)',
+      parseMoment,
+    )
+    .option('--even-if-refunded', 'pay also those whose sale was refunded whole')
+    .addHelpText('after', PAY_HELP);
+  addCommand(group, cli, 'unpay', 'mark commissions unpaid: takes a payment back');
+  addCommand(group, cli, 'due', 'set the moment from which commissions are payable').requiredOption(
+    '--at <moment>',
+    'from when they are payable, such as 2026-10-01T12:00:00Z',
+    parseMoment,
+  );
+}
+
+/** Adds what every command that asks for updates takes. */
+export function addQueueFlags(command: Command): Command {
+  return addOutputFlags(
+    command
+      .option('--dry-run', 'read the program and print what would happen; change nothing')
+      .option('--wait', 'apply them here and now, and end when all have ended'),
+  );
+}
+
+function addCommand(group: Command, cli: Cli, action: Action, description: string): Command {
+  return addQueueFlags(
+    group
+      .command(action)
+      .description(description)
+      .argument('<ids...>', 'identifiers of the commissions', collectIds)
+      .option('--reason <text>', 'why; kept in the ledger')
+      .option('--supersede', 'drop older requests for them that still wait'),
+  ).action((ids: readonly string[], flags: RequestFlags) =>
+    cli.run(async (lifetime) => {
+      const open = makeOpeners(cli, lifetime);
+      const isProgramNeeded = flags.wait === true || flags.dryRun === true;
+      const { db } = await (isProgramNeeded ? open.program() : open.ledger());
+      // This machine's clock may be wrong, and a payment would be dated by it.
+      const now = `${new Date((await readClock(db)).nowMs).toISOString().slice(0, 19)}Z`;
+      const asked = ids.map((id) => ({
+        line: null,
+        request: makeRequest(action, id, now, flags),
+        hasOwnKey: false,
+      }));
+      return queueUpdates(open, asked, flags, action);
+    }),
+  );
+}
+
+function makeRequest(action: Action, id: string, now: string, flags: RequestFlags): UpdateRequest {
+  const { at, reason, supersede, evenIfRefunded } = flags;
+  return plainRequest({
+    commission_id: id,
+    action,
+    paid_at: action === 'pay' ? (at ?? now) : null,
+    due_at: action === 'due' ? (at ?? null) : null,
+    // A second "pay" without a moment would otherwise move the first one's.
+    expected_unpaid: action === 'pay' && at === undefined,
+    reason: reason ?? null,
+    supersede: supersede === true,
+    even_if_refunded: evenIfRefunded === true,
+  });
+}
+
+/** Gives back the identifiers so far and this one, in lower case. Throws: InvalidArgumentError. */
+function collectIds(text: string, before: readonly string[] | undefined): readonly string[] {
+  const id = text.trim().toLowerCase();
+  if (!identifier.safeParse(id).success) throw new InvalidArgumentError('It must be a UUID.');
+  return before === undefined || before.includes(id) ? (before ?? [id]) : [...before, id];
+}
+
+function parseMoment(text: string): string {
+  const read = readInstant(text.trim());
+  if ('instant' in read) return read.instant;
+  throw new InvalidArgumentError(`${read.problem}.`);
+}

@@ -1,0 +1,69 @@
+// The commands `commissions retry` and `commissions cancel`.
+
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import { cancelUpdates, type Revised, retryUpdates } from '../../commissions/revise-updates.ts';
+import type { Cli } from '../cli.ts';
+import { describeCounts, hasBadEnd } from '../commissions-listings.ts';
+import { waitFor } from '../commissions-queue.ts';
+import { parseSelection, readSelected } from '../commissions-selection.ts';
+import { openLedger, openProgram } from '../commissions-session.ts';
+import { formatCount } from '../format.ts';
+import { print, printError, printJson } from '../print.ts';
+
+interface ReviseFlags {
+  readonly json?: true;
+  readonly wait?: true;
+}
+
+const WHAT = 'a batch, the number of a request, or the identifier of a commission';
+
+/** Adds the commands. */
+export function registerRevise(group: Command, cli: Cli): void {
+  group
+    .command('retry')
+    .description('have requests that ended as failed tried again')
+    .argument('[what]', `${WHAT}; everything that failed where left out`)
+    .option('--wait', 'apply them here and now, and end when all have ended')
+    .option('--json', 'print the result as one JSON document')
+    .addHelpText(
+      'after',
+      '\nOther states stay: what ended as conflict, rejected or not_found is asked for anew (apply --again).',
+    )
+    .action((what: string | undefined, flags: ReviseFlags) =>
+      cli.run(async (lifetime) => {
+        const program = flags.wait === true ? await openProgram(cli, lifetime) : null;
+        const session = program ?? (await openLedger(cli, lifetime));
+        if (what !== undefined) await readSelected(session.db, what);
+        const revised = await retryUpdates(
+          session.db,
+          what === undefined ? { kind: 'all' } : parseSelection(what),
+        );
+        report(revised, 'will be tried again', flags);
+        if (program === null || revised.ids.length === 0) return revised.left.length > 0 ? 3 : 0;
+        const counts = await waitFor(program, revised.ids);
+        printError(describeCounts(counts));
+        return hasBadEnd(counts) || revised.left.length > 0 ? 3 : 0;
+      }),
+    );
+  group
+    .command('cancel')
+    .description('take back requests that still wait')
+    .argument('<what>', WHAT)
+    .option('--json', 'print the result as one JSON document')
+    .action((what: string, flags: ReviseFlags) =>
+      cli.run(async (lifetime) => {
+        const { db } = await openLedger(cli, lifetime);
+        await readSelected(db, what);
+        const revised = await cancelUpdates(db, parseSelection(what), userInfo().username);
+        report(revised, 'cancelled', flags);
+        return revised.left.length > 0 ? 3 : 0;
+      }),
+    );
+}
+
+function report({ ids, left }: Revised, done: string, flags: ReviseFlags): void {
+  if (flags.json === true) printJson({ requests: ids, left });
+  else print(`${formatCount(ids.length)} ${done}`);
+  for (const { id, reason } of left) printError(`request ${id} was left alone: ${reason}`);
+}

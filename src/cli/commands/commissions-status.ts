@@ -1,0 +1,73 @@
+// The command `commissions status`: what became of requests.
+
+import type { Command } from 'commander';
+import { type BatchLine, readBatches } from '../../commissions/read-ledger.ts';
+import type { Cli } from '../cli.ts';
+import { describeCounts, hasBadEnd, ledgerListing } from '../commissions-listings.ts';
+import { readSelected } from '../commissions-selection.ts';
+import { openLedger } from '../commissions-session.ts';
+import { formatInstant } from '../format.ts';
+import { addOutputFlags, type Listing, type OutputFlags, printListing } from '../output-format.ts';
+import { printError } from '../print.ts';
+
+const MOST_BATCHES = 20;
+
+const HELP = `
+Examples:
+  $ affiliate-mirror commissions status                                         the last batches
+  $ affiliate-mirror commissions status 20261001-120000-payouts.csv-1f3a        one batch, row by row
+  $ affiliate-mirror commissions status 4711                                    one request
+  $ affiliate-mirror commissions status 0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11    everything asked for a commission
+
+In SQL: select * from commission_ledger, and every HTTP request in commission_update_attempts.`;
+
+/** Adds the command. */
+export function registerLedgerStatus(group: Command, cli: Cli): void {
+  addOutputFlags(
+    group
+      .command('status')
+      .description('what became of a batch, a request or a commission')
+      .argument('[what]', 'a batch, the number of a request, or the identifier of a commission'),
+  )
+    .addHelpText('after', HELP)
+    .action((what: string | undefined, flags: OutputFlags) =>
+      cli.run(async (lifetime) => {
+        const { db } = await openLedger(cli, lifetime);
+        if (what === undefined) {
+          const batches = await readBatches(db, MOST_BATCHES);
+          printListing(batchListing(batches), flags);
+          if (batches.length === 0) printError('nothing was asked for yet');
+          return 0;
+        }
+        const lines = await readSelected(db, what);
+        const counts: Record<string, number> = {};
+        for (const { state } of lines) counts[state] = (counts[state] ?? 0) + 1;
+        printListing(ledgerListing(lines, { counts }), flags);
+        printError(describeCounts(counts));
+        return hasBadEnd(counts) ? 3 : 0;
+      }),
+    );
+}
+
+function batchListing(rows: readonly BatchLine[]): Listing<BatchLine> {
+  return {
+    name: 'batches',
+    rows,
+    table: {
+      batch: ({ batch }) => batch ?? '(single requests)',
+      requests: ({ requests }) => requests,
+      states: ({ states }) => describeCounts(states),
+      'asked by': ({ requested_by }) => requested_by,
+      'asked at': ({ requested_at }) => formatInstant(requested_at),
+      ended: ({ finished_at }) => (finished_at === null ? null : formatInstant(finished_at)),
+    },
+    csv: {
+      batch: ({ batch }) => batch,
+      requests: ({ requests }) => requests,
+      states: ({ states }) => describeCounts(states),
+      requested_by: ({ requested_by }) => requested_by,
+      requested_at: ({ requested_at }) => requested_at,
+      finished_at: ({ finished_at }) => finished_at,
+    },
+  };
+}

@@ -1,0 +1,157 @@
+// The command `demo`: everything in one process on this machine, from an empty directory to the first answers.
+
+import type { Command } from 'commander';
+import type { Pool } from 'pg';
+import { readConfig } from '../../config/config.ts';
+import { LISTED_RESOURCES } from '../../contract/resources.ts';
+import { runMigrations } from '../../db/migrate.ts';
+import { makeLogger } from '../../log.ts';
+import { NO_FAULTS } from '../../sandbox/fault-plan.ts';
+import { startSandbox } from '../../sandbox/start-sandbox.ts';
+import type { RunSummary } from '../../sync/run-summary.ts';
+import { calmLevel } from '../calm-level.ts';
+import type { Cli } from '../cli.ts';
+import { markAsDemo, refuseForeignMirror } from '../demo-mark.ts';
+import { chooseDue, type PaymentDeps, payDue } from '../demo-payments.ts';
+import { compareWithProgram, type Example, runExample, TOUR } from '../demo-tour.ts';
+import type { ExitCode } from '../exit-code.ts';
+import { formatCount, formatDuration } from '../format.ts';
+import type { Lifetime } from '../lifetime.ts';
+import { DEFAULT_SIZE, SANDBOX_HOST, SANDBOX_SECRET } from '../made-up-program.ts';
+import { makeSync } from '../make-sync.ts';
+import { openDatabase } from '../open-database.ts';
+import { print, printError } from '../print.ts';
+import { describeConcerns } from '../render-runs.ts';
+import { renderTable } from '../render-table.ts';
+import { untilStopped } from '../until-stopped.ts';
+
+/** Apart from the schema of the command `sandbox`, whose program may be of another size. */
+const PROGRAM_SCHEMA = 'demo_program';
+
+/** Adds the command. */
+export function registerDemo(program: Command, cli: Cli): void {
+  program
+    .command('demo')
+    .description('see it work: a made-up program, mirrored on this machine')
+    .option('--once', 'end after the first sync')
+    .addHelpText(
+      'after',
+      `
+Needs nothing: starts its own Postgres under DATA_DIR (uses DATABASE_URL where it is set), makes up a program with
+${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals, mirrors it, pays a few
+commissions and shows what can be asked of the mirror. Then it stays up until
+Ctrl-C. The data stay where they are; the next demo finds them.`,
+    )
+    .action(({ once }: { once?: true }) => cli.run((lifetime) => demonstrate(cli, lifetime, once === true)));
+}
+
+async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promise<ExitCode> {
+  const config = readConfig(cli.environment);
+  const { mirrorSchema, dataDir } = config;
+  const log = makeLogger(calmLevel(config.logLevel));
+
+  print('affiliate-mirror demo: a made-up affiliate program, mirrored into Postgres on this machine.\n');
+  const where =
+    config.databaseUrl === null ? `its own, with its data under ${dataDir}` : 'the one of DATABASE_URL';
+  print(`1. Postgres: ${where} …`);
+  const { pool, db, name, isEmbedded, psqlCommand } = await openDatabase({ log, lifetime }, config, 'demo');
+  print(`   ${name}`);
+  await refuseForeignMirror(pool, mirrorSchema);
+
+  print(
+    `2. The program: ${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals …`,
+  );
+  const sandbox = await startSandbox(
+    { pool, log },
+    {
+      ...DEFAULT_SIZE,
+      schema: PROGRAM_SCHEMA,
+      host: SANDBOX_HOST,
+      port: 0,
+      secret: SANDBOX_SECRET,
+      rateLimit: null,
+      faults: NO_FAULTS,
+      live: null,
+      reset: false,
+    },
+  );
+  lifetime.onClose(() => sandbox.close());
+  print(
+    `   ${sandbox.isSeeded ? 'made up, and answers' : 'still there from an earlier demo; it answers'} at ${sandbox.url}`,
+  );
+  lifetime.signal.throwIfAborted();
+
+  const { applied } = await runMigrations(pool, { schema: mirrorSchema });
+  await markAsDemo(pool, mirrorSchema);
+  print(
+    `3. The mirror's tables: schema ${mirrorSchema}, ${applied.length === 0 ? 'there already' : 'made now'}`,
+  );
+
+  print('4. The sync:');
+  const sync = makeSync(
+    { db, log, lifetime, onProgress: () => {} },
+    { ...config.api, url: sandbox.url, secret: SANDBOX_SECRET, rateLimit: null },
+  );
+  const runs: RunSummary[] = [];
+  for (const resource of LISTED_RESOURCES) {
+    const run = await sync(resource, { mode: 'full', acceptDeletes: false });
+    print(`   ${describeRun(run)}`);
+    runs.push(run);
+  }
+
+  const arePaid = await showPayments(pool, { db, log, lifetime }, config.api.timeoutMs, sandbox.url);
+
+  const comparison = await compareWithProgram(pool, PROGRAM_SCHEMA, runs);
+  print('\nWhat was mirrored, and what the program itself says it has:');
+  print(
+    renderTable(
+      ['table', 'rows', 'program has', 'verified'],
+      comparison.map(({ table, rows, programHas, isVerified }) => [table, rows, programHas, isVerified]),
+    ),
+  );
+  print('(The program has no list of commissions and sales: the mirror knows those that it was told of.)');
+  for (const example of TOUR) await showExample(pool, example);
+  if (!isOnce || !isEmbedded) print(`\nAsk it yourself:\n  ${psqlCommand}`);
+  else print('\nIts Postgres stops now: "npm run demo" keeps it up, so that you can ask it yourself.');
+
+  for (const concern of runs.flatMap(describeConcerns)) printError(`affiliate-mirror: ${concern}`);
+  const isVerified = comparison.every((table) => table.isVerified !== false);
+  if (!isOnce) {
+    print(`\nThe program and Postgres stay up until Ctrl-C. To try the other commands meanwhile, in another terminal:
+  export AFFILIATE_API_URL=${sandbox.url} AFFILIATE_API_SECRET=${SANDBOX_SECRET} API_RATE_LIMIT=none
+  npm run affiliate-mirror -- sync
+  npm run affiliate-mirror -- commissions status
+  npm run affiliate-mirror -- status`);
+    await untilStopped(lifetime.signal);
+    print('\nStopping. The data stay; "npm run demo" finds them again.');
+  }
+  return isVerified && arePaid ? 0 : 3;
+}
+
+/** Gives back whether the payments ended as they were meant to. */
+async function showPayments(pool: Pool, deps: PaymentDeps, timeoutMs: number, url: string): Promise<boolean> {
+  const due = await chooseDue(pool, PROGRAM_SCHEMA);
+  if (due.length === 0) {
+    print(
+      '5. The payments: earlier demos have paid everything that is due ("commissions status" shows them)',
+    );
+    return true;
+  }
+  print(`5. The payments: of the commissions that are due, ${due.length} are to be marked paid in the program.
+   Each request says what it expects to find. The last one expects a wrong amount, on purpose: it ends as a conflict,
+   nothing is sent for it, and its commission stays unpaid (until the next demo, which expects the right amount).`);
+  const { ledger, isAsMeant } = await payDue(deps, { url, secret: SANDBOX_SECRET, timeoutMs }, due);
+  await showExample(pool, ledger);
+  return isAsMeant;
+}
+
+async function showExample(pool: Pool, example: Example): Promise<void> {
+  print(`\n${example.question}\n\n${example.query.replace(/^/gm, '  ')}\n`);
+  print(await runExample(pool, example));
+}
+
+function describeRun(run: RunSummary): string {
+  const { rows, distinct, pages, durationMs } = run;
+  const changes = `${formatCount(rows.inserted)} new, ${formatCount(rows.updated)} changed, ${formatCount(rows.unchanged)} unchanged`;
+  return `${run.resource}: ${formatCount(distinct)} records in ${pages} pages, ${formatDuration(durationMs)}: ${changes}`;
+}

@@ -1,0 +1,145 @@
+// The command `sandbox`: serves a made-up affiliate program on this machine, for trying things out.
+
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { readConfig } from '../../config/config.ts';
+import { type RateLimit, readRateLimit } from '../../config/rate-limit.ts';
+import { makeLogger } from '../../log.ts';
+import { FAULT_KINDS, parseFaultPlan } from '../../sandbox/fault-plan.ts';
+import { startSandbox } from '../../sandbox/start-sandbox.ts';
+import { calmLevel } from '../calm-level.ts';
+import type { Cli } from '../cli.ts';
+import type { ExitCode } from '../exit-code.ts';
+import type { Lifetime } from '../lifetime.ts';
+import { DEFAULT_SIZE, SANDBOX_HOST, SANDBOX_SECRET } from '../made-up-program.ts';
+import { openDatabase } from '../open-database.ts';
+import { print } from '../print.ts';
+import { untilStopped } from '../until-stopped.ts';
+import { wholeNumber } from '../whole-number.ts';
+
+interface SandboxFlags {
+  readonly port: number;
+  readonly seed: number;
+  readonly affiliates: number;
+  readonly referrals: number;
+  readonly rateLimit: RateLimit;
+  readonly fault: readonly string[];
+  /** Events per second. */
+  readonly live?: number;
+  readonly reset?: true;
+}
+
+/** Beside the mirror's own schema, and never in it. */
+const SANDBOX_SCHEMA = 'sandbox';
+const DEFAULT_EVENTS_PER_SECOND = 1;
+const MOST = 0x7fffffff;
+
+const HELP = `
+Kinds of fault, each with the share of requests that it spoils (--fault 5xx=0.05 --fault stall=0.01):
+${Object.entries(FAULT_KINDS)
+  .map(([kind, meaning]) => `  ${kind.padEnd(13)}${meaning}`)
+  .join('\n')}
+
+Examples:
+  $ affiliate-mirror sandbox
+  $ affiliate-mirror sandbox --affiliates 2000 --referrals 100000 --reset
+  $ affiliate-mirror sandbox --rate-limit 45/30 --fault 5xx=0.05 --live 5
+
+Its data stand in the schema ${SANDBOX_SCHEMA} of DATABASE_URL (else of the embedded Postgres) and survive a restart.`;
+
+/** Adds the command. */
+export function registerSandbox(program: Command, cli: Cli): void {
+  program
+    .command('sandbox')
+    .description('serve a made-up program on this machine, with faults on demand')
+    .option('--port <number>', 'port to listen on; 0 takes a free one', wholeNumber(0, 65_535), 4010)
+    .option(
+      '--seed <number>',
+      'the same seed makes the same program',
+      wholeNumber(0, MOST),
+      DEFAULT_SIZE.seed,
+    )
+    .option(
+      '--affiliates <number>',
+      'how many affiliates to make up',
+      wholeNumber(0, MOST),
+      DEFAULT_SIZE.affiliates,
+    )
+    .option(
+      '--referrals <number>',
+      'how many referrals to make up',
+      wholeNumber(0, MOST),
+      DEFAULT_SIZE.referrals,
+    )
+    .addOption(
+      new Option('--rate-limit <requests/seconds>', 'answer 429 beyond it, such as 45/30')
+        .argParser(parseRateLimit)
+        .default(null, 'none'),
+    )
+    .addOption(
+      new Option('--fault <kind=share>', 'spoil a share of the requests (repeatable)')
+        .argParser((text: string, before: readonly string[]) => [...before, text])
+        .default([], 'none'),
+    )
+    .addOption(
+      new Option('--live [events]', 'let time pass: that many events per second')
+        .preset(String(DEFAULT_EVENTS_PER_SECOND))
+        .argParser(parseEventsPerSecond),
+    )
+    .option('--reset', 'drop the program that is there, and start anew')
+    .addHelpText('after', HELP)
+    .action((flags: SandboxFlags) => cli.run((lifetime) => serve(cli, lifetime, flags)));
+}
+
+async function serve(cli: Cli, lifetime: Lifetime, flags: SandboxFlags): Promise<ExitCode> {
+  const config = readConfig(cli.environment);
+  const faults = parseFaultPlan(flags.fault);
+  const log = makeLogger(calmLevel(config.logLevel));
+  const { pool, name } = await openDatabase({ log, lifetime }, config, 'sandbox');
+  const sandbox = await startSandbox(
+    { pool, log },
+    {
+      schema: SANDBOX_SCHEMA,
+      host: SANDBOX_HOST,
+      port: flags.port,
+      secret: SANDBOX_SECRET,
+      seed: flags.seed,
+      affiliates: flags.affiliates,
+      referrals: flags.referrals,
+      rateLimit: flags.rateLimit,
+      faults,
+      live: flags.live === undefined ? null : { eventsPerSecond: flags.live },
+      reset: flags.reset === true,
+    },
+  );
+  lifetime.onClose(() => sandbox.close());
+  print(describeSandbox(sandbox.url, flags.rateLimit));
+  print(
+    `Its data: ${sandbox.isSeeded ? 'made just now' : 'as the last sandbox left them'}, in the schema ${SANDBOX_SCHEMA} of ${name}.`,
+  );
+  print('Ctrl-C stops it.');
+  await untilStopped(lifetime.signal);
+  return 0;
+}
+
+function describeSandbox(url: string, rateLimit: RateLimit): string {
+  const limit = rateLimit === null ? 'none' : `${rateLimit.requests}/${rateLimit.windowSeconds}`;
+  return `The sandbox answers at ${url}. In another terminal:
+
+  export AFFILIATE_API_URL=${url} AFFILIATE_API_SECRET=${SANDBOX_SECRET} API_RATE_LIMIT=${limit}
+  npm run affiliate-mirror -- sync --migrate
+  curl -u ${SANDBOX_SECRET}: '${url}/v1/affiliates?limit=1'
+`;
+}
+
+function parseRateLimit(text: string): RateLimit {
+  const limit = readRateLimit(text);
+  if (limit === undefined)
+    throw new InvalidArgumentError('It must be requests/seconds, such as 45/30, or none.');
+  return limit;
+}
+
+function parseEventsPerSecond(text: string): number {
+  const events = Number(text);
+  if (events > 0 && events <= 1000) return events;
+  throw new InvalidArgumentError('It must be more than 0 and at most 1000.');
+}

@@ -1,0 +1,140 @@
+// The command `work`: schedules, queue and health in one process, until it is told to stop. Puts the parts together.
+
+import type { Command } from 'commander';
+import { drainConcurrency } from '../../commissions/drain-updates.ts';
+import { type Config, readProgramConfig } from '../../config/config.ts';
+import { checkSchema } from '../../db/check-schema.ts';
+import { Busy, describeError } from '../../errors.ts';
+import { JOBS, makeSchedules, SWEEP_COMMISSIONS } from '../../jobs/catalogue.ts';
+import { makeCommissionsJob, wakeForCommissions } from '../../jobs/commissions-job.ts';
+import { makePollJob } from '../../jobs/poll-job.ts';
+import { makeSyncJob } from '../../jobs/sync-job.ts';
+import { type Logger, makeLogger } from '../../log.ts';
+import { checkQueueSchema } from '../../queue/backend.ts';
+import { makePatiently } from '../../queue/patiently.ts';
+import { type RunningWorker, startWorker } from '../../queue/start-worker.ts';
+import { TIMINGS } from '../../queue/timings.ts';
+import { type Checks, startHealth } from '../../web/health.ts';
+import type { Cli } from '../cli.ts';
+import { refuseDemoMirror } from '../demo-mark.ts';
+import type { ExitCode } from '../exit-code.ts';
+import type { Lifetime } from '../lifetime.ts';
+import { openDatabase } from '../open-database.ts';
+import { makeProgramClient } from '../program-client.ts';
+import { untilStopped } from '../until-stopped.ts';
+
+const HELP = `
+Syncs on schedule (SYNC_FULL_CRON, SYNC_DELTA_CRON, SYNC_TIMEZONE), applies the commission updates that are asked for
+and asks for the known commissions again; any number of workers side by side. Needs the tables: run "affiliate-mirror
+migrate" first. /healthz and /readyz are served at STATUS_HOST:STATUS_PORT; a worker that finds the port taken says so,
+and works without them.
+A Postgres that never answers, or a clock that is 10 s off the database's, ends it with exit code 1; a Postgres that goes
+away later is waited for.
+Ctrl-C or SIGTERM: what is under way commits, its jobs go back to the queue, and it ends; a second one ends it at once.
+
+The queue is kept in the same Postgres, which is enough for workers on one machine; set REDIS_URL for a fleet.`;
+
+/** Adds the command. */
+export function registerWork(program: Command, cli: Cli): void {
+  program
+    .command('work')
+    .description('keep the mirror up to date, on schedule, until it is stopped')
+    .addHelpText('after', HELP)
+    .action(() => cli.run((lifetime) => work(cli, lifetime)));
+}
+
+async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
+  const { config, program } = readProgramConfig(cli.environment);
+  const { mirrorSchema, redisUrl } = config;
+  const { rateLimit, timeoutMs, concurrency } = config.api;
+  const log = makeLogger(config.logLevel);
+  const { pool, db, url } = await openDatabase({ log, lifetime }, config, 'work');
+  // It has answered: where it goes away from here on, the worker waits for it.
+  const patiently = makePatiently({ log }, lifetime.signal);
+  const queue = { redisUrl, mirrorSchema, databaseUrl: url };
+  const checkTables = async () => {
+    await checkSchema(pool, { schema: mirrorSchema });
+    await checkQueueSchema(pool, queue);
+  };
+  let worker: RunningWorker | null = null;
+  const checkQueue = async () => {
+    if (worker === null) throw new Busy('the worker is still starting');
+    await worker.checkQueue();
+  };
+  const checks = { database: () => pool.query('select 1'), migrations: checkTables, queue: checkQueue };
+  await serveHealth({ log, lifetime, checks }, config.status);
+  await patiently(() => refuseDemoMirror(pool, mirrorSchema, program.url));
+  await patiently(checkTables);
+
+  const reads = { ...program, timeoutMs, rateLimit, priority: 'reads' } as const;
+  const api = makeProgramClient({ db, log, lifetime }, reads);
+  const attempts = { most: 1, mostThrottled: 1 };
+  const probeApi = makeProgramClient({ db, log, lifetime }, { ...reads, attempts });
+  const writerApi = makeProgramClient({ db, log, lifetime }, { ...reads, priority: 'payments' });
+
+  worker = await startWorker(
+    {
+      db,
+      log,
+      handlers: {
+        sync: makeSyncJob({ api, db, log }, { concurrency }, TIMINGS),
+        'write-commissions': makeCommissionsJob(
+          { api: writerApi, db, log },
+          { concurrency: drainConcurrency(rateLimit) },
+        ),
+        'poll-commissions': makePollJob({ api, db, log }),
+      },
+      probe: async (signal) => {
+        await probeApi.list('affiliates', { page: 1, limit: 1 }, { signal });
+      },
+    },
+    {
+      queue,
+      kinds: JOBS,
+      schedules: [...makeSchedules(config.schedules), SWEEP_COMMISSIONS],
+      signal: lifetime.signal,
+    },
+  );
+  const running = worker;
+  lifetime.onClose(() => stopInTime(running, log));
+  const over = new AbortController();
+  const listening = wakeForCommissions({ worker, pool, log }, { mirrorSchema }, over.signal);
+  lifetime.onClose(() => {
+    over.abort();
+    return listening;
+  });
+  await untilOver(worker, lifetime.signal);
+  log.info('worker.stopping');
+  return 0;
+}
+
+// A second worker on one machine is as good a worker without it.
+async function serveHealth(
+  { log, lifetime, checks }: { log: Logger; lifetime: Lifetime; checks: Checks },
+  at: Config['status'],
+): Promise<void> {
+  try {
+    const health = await startHealth({ log, checks }, at);
+    lifetime.onClose(() => health.close());
+  } catch (error) {
+    if (!(error instanceof Busy)) throw error;
+    log.warn({ reason: describeError(error) }, 'status.not_served');
+  }
+}
+
+async function untilOver({ ended }: RunningWorker, signal: AbortSignal): Promise<void> {
+  const broken = new AbortController();
+  ended.catch((error: unknown) => broken.abort(error));
+  await untilStopped(AbortSignal.any([signal, broken.signal]));
+  broken.signal.throwIfAborted();
+}
+
+// What hangs then is a server that does not answer; whoever takes the jobs over goes on at their checkpoints.
+async function stopInTime(worker: RunningWorker, log: Logger): Promise<void> {
+  try {
+    await worker.stop();
+  } catch (error) {
+    log.error({ reason: describeError(error) }, 'worker.killed');
+    process.exit(1);
+  }
+}

@@ -1,0 +1,63 @@
+// This machine's clock beside the database's, which is the one that counts. Knows how to compare the two; what may not
+// be believed of a clock that was wrong is looked after elsewhere.
+//
+// Why it matters. BullMQ writes its delays, its ticks and, on Postgres, its locks by the clock of the machine that a
+// worker runs on. One that is ahead leaves jobs that nobody may touch before its own time has come; one that is behind
+// takes jobs from workers that are at them. A few seconds do no harm: every wait of ours allows for them.
+
+import { sql } from 'kysely';
+import { ClockWrong } from '../errors.ts';
+import type { Database } from './database.ts';
+
+/** From here on it is told of. */
+const WORTH_A_WARNING_MS = 1000;
+/** From here on no worker works. Whatever a worker writes is at most this much further ahead than it should be. */
+export const CLOCK_TOLERANCE_MS = 10_000;
+
+export interface ClockReading {
+  /** The database's clock. */
+  readonly nowMs: number;
+  /** How much this machine's clock is ahead of it, at the least; negative where it is behind. */
+  readonly aheadMs: number;
+}
+
+/** Returns what both clocks say. Throws: the database's errors. */
+export async function readClock(db: Database): Promise<ClockReading> {
+  const askedMs = Date.now();
+  const { rows } = await sql<{ now_ms: number }>`
+    select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms`.execute(db);
+  const heardMs = Date.now();
+  const row = rows[0];
+  if (row === undefined) throw new TypeError('a select returned no row');
+  return { nowMs: row.now_ms, aheadMs: aheadBy(row.now_ms, askedMs, heardMs) };
+}
+
+// The database looked at its clock at some moment between the two of ours: an answer that took long proves nothing.
+function aheadBy(nowMs: number, askedMs: number, heardMs: number): number {
+  if (askedMs > nowMs) return askedMs - nowMs;
+  return Math.min(0, heardMs - nowMs);
+}
+
+/**
+ * Returns the database's clock, after telling `warn` of a difference that somebody should look at.
+ *
+ * Throws: ClockWrong where it is too large to work with; the database's errors.
+ */
+export async function checkClock(db: Database, warn: (difference: string) => void): Promise<number> {
+  const { nowMs, aheadMs } = await readClock(db);
+  if (Math.abs(aheadMs) >= CLOCK_TOLERANCE_MS) throw clockWrong(aheadMs);
+  if (Math.abs(aheadMs) >= WORTH_A_WARNING_MS) warn(describeDifference(aheadMs));
+  return nowMs;
+}
+
+/** Returns the difference in words. */
+export function describeDifference(aheadMs: number): string {
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  return `the clock of this machine is ${seconds} s ${aheadMs < 0 ? 'behind' : 'ahead of'} the database's`;
+}
+
+function clockWrong(aheadMs: number): ClockWrong {
+  return new ClockWrong(
+    `${describeDifference(aheadMs)}, and a worker's may differ by less than ${CLOCK_TOLERANCE_MS / 1000} s: correct whichever is wrong (NTP does), and start the worker again`,
+  );
+}

@@ -1,0 +1,193 @@
+// The Postgres that a first run needs no setup for: made under DATA_DIR, shared by every process that names the
+// same directory. Knows who uses it and when it may go; the cluster itself is embedded-cluster.ts.
+//
+// Decision: the server is nobody's child. Whoever comes first starts it; each user holds a shared lock on one file;
+// whoever leaves last stops it. Coming and going happen one at a time, under a second lock. The kernel drops both
+// locks of a killed process, so there is nothing stale to detect: a server whose users were all killed runs on,
+// idle, until the next user finds it, shares it and stops it on leaving. Rejected: a child of its starter (the
+// others lose their database when that one ends, and Ctrl-C reaches it before we have finished), a count in a file
+// or in a table (wrong after a SIGKILL).
+//
+// Decision: the package's programs are used, its class is not. Importing it installs handlers for SIGINT, SIGTERM,
+// SIGHUP, exit and beforeExit (async-exit-hook) that end the process under a graceful stop still under way, and that
+// turn `process.exitCode = 3` into 0 when the process ends by itself (seen with 18.4.0-beta.17). Its start() rejects
+// with undefined whatever went wrong. Nothing here listens to signals: who opens must stop().
+
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { describeError, EmbeddedPostgresFailed } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { ensureCluster, failure, findServer, ROLE, readLogTail, startServer, stopServer } from './cluster.ts';
+import { type Home, prepareHome, prepareLocks, readPassword } from './home.ts';
+import { type FileLock, tryLock, waitForLock } from './lock.ts';
+import { findPrograms, type Programs } from './programs.ts';
+
+export interface EmbeddedPostgres {
+  /** Holds the password: never log it. */
+  readonly url: string;
+  /** Whether this call started the server; it does not decide who stops it. */
+  readonly isOwner: boolean;
+  readonly port: number;
+  /**
+   * Gives back nothing; the server goes with its last user. Close every connection first.
+   *
+   * Throws: EmbeddedPostgresFailed where the server does not go. Idempotent: yes.
+   */
+  stop(): Promise<void>;
+}
+
+const DATABASE = 'affiliate_mirror';
+/** Longer than a start and a stop together may take (see embedded-cluster.ts). */
+const TURN_TIMEOUT_MS = 200_000;
+/** For a found server that is still starting, recovering or on its way out. */
+const ANSWER_TIMEOUT_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+const RETRY_MS = 100;
+
+/**
+ * Gives back a running Postgres with its data under `dataDir`/postgres: the one that runs there, else a new one.
+ *
+ * Throws: EmbeddedPostgresFailed with what happened, the end of Postgres' own log, and how to mend it.
+ */
+export async function openEmbeddedPostgres(
+  deps: { log: Logger },
+  options: { dataDir: string },
+): Promise<EmbeddedPostgres> {
+  try {
+    return await open(deps, options.dataDir);
+  } catch (error) {
+    if (error instanceof EmbeddedPostgresFailed) throw error;
+    throw new EmbeddedPostgresFailed(
+      `the embedded Postgres under DATA_DIR ${options.dataDir} could not be opened: ${describeError(error)}. ` +
+        'Mend that, set DATA_DIR to another directory, or set DATABASE_URL to a Postgres of your own.',
+      { cause: error },
+    );
+  }
+}
+
+async function open({ log }: { log: Logger }, dataDir: string): Promise<EmbeddedPostgres> {
+  const locks = await prepareLocks(dataDir);
+  const turn = await takeTurn(locks.startLock);
+  try {
+    const usage = tryLock(locks.usersLock, 'shared');
+    if (usage === null) throw new EmbeddedPostgresFailed(`${locks.usersLock} is locked by another program`);
+    try {
+      const home = await prepareHome({ log }, dataDir);
+      const programs = await findPrograms(home.account);
+      await ensureCluster(home, programs);
+      const password = await readPassword(home);
+      const { port, isOwner } = await findOrStart(home, programs, password);
+      log.debug({ port, isOwner, directory: home.directory }, 'embedded Postgres is open');
+      let stopping: Promise<void> | undefined;
+      return {
+        url: urlOf(port, password, DATABASE),
+        isOwner,
+        port,
+        stop() {
+          stopping ??= leave({ log }, { ...locks, usage, home, programs });
+          return stopping;
+        },
+      };
+    } catch (error) {
+      usage.release();
+      throw error;
+    }
+  } finally {
+    turn.release();
+  }
+}
+
+async function leave(
+  { log }: { log: Logger },
+  user: { startLock: string; usersLock: string; usage: FileLock; home: Home; programs: Programs },
+): Promise<void> {
+  const turn = await takeTurn(user.startLock);
+  try {
+    user.usage.release();
+    const alone = tryLock(user.usersLock, 'exclusive');
+    if (alone === null) {
+      log.debug('embedded Postgres stays up: others use it');
+      return;
+    }
+    alone.release();
+    await stopServer(user.home, user.programs);
+    log.debug('embedded Postgres is stopped');
+  } finally {
+    turn.release();
+  }
+}
+
+async function takeTurn(startLock: string): Promise<FileLock> {
+  const turn = await waitForLock(startLock, TURN_TIMEOUT_MS);
+  if (turn !== null) return turn;
+  throw new EmbeddedPostgresFailed(
+    `another process has been starting or stopping the embedded Postgres for ${TURN_TIMEOUT_MS / 1000} s ` +
+      `(it holds ${startLock}). End that process, or set DATABASE_URL to a Postgres of your own.`,
+  );
+}
+
+async function findOrStart(
+  home: Home,
+  programs: Programs,
+  password: string,
+): Promise<{ port: number; isOwner: boolean }> {
+  const deadline = Date.now() + ANSWER_TIMEOUT_MS;
+  let isOwner = false;
+  for (;;) {
+    let port = await findServer(home);
+    if (port === null) {
+      port = await startServer(home, programs);
+      isOwner = true;
+    }
+    try {
+      await ensureDatabase(home, port, password);
+      return { port, isOwner };
+    } catch (error) {
+      if (Date.now() < deadline && isPassing(error)) {
+        await delay(RETRY_MS);
+        continue;
+      }
+      if (isOwner) await stopServer(home, programs);
+      throw failure(
+        home,
+        `runs on port ${port}, but does not let us in (${describeError(error)})`,
+        await readLogTail(home),
+        error,
+      );
+    }
+  }
+}
+
+// Starting, stopping or recovering (57P03, 57P01), or not listening yet.
+function isPassing(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === '57P03' || code === '57P01' || code === 'ECONNREFUSED' || code === 'ECONNRESET';
+}
+
+async function ensureDatabase(home: Home, port: number, password: string): Promise<void> {
+  const client = new pg.Client({
+    connectionString: urlOf(port, password, 'postgres'),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  // Unheard, the loss of the connection would end the process; the query under way reports it anyway.
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ data_directory: string; exists: boolean }>(
+      `select current_setting('data_directory') as data_directory,
+              exists (select from pg_database where datname = $1) as exists`,
+      [DATABASE],
+    );
+    if (rows[0]?.data_directory !== home.clusterDir) {
+      throw new EmbeddedPostgresFailed(`it serves ${rows[0]?.data_directory}, not ${home.clusterDir}`);
+    }
+    if (!rows[0].exists) await client.query(`create database ${DATABASE}`);
+  } finally {
+    await client.end();
+  }
+}
+
+// Without sslmode, a PGSSLMODE=require in the environment would ask the loopback server for what it does not have.
+function urlOf(port: number, password: string, database: string): string {
+  return `postgres://${ROLE}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`;
+}

@@ -1,0 +1,155 @@
+// Where the embedded Postgres keeps its files, whom they belong to, and its password.
+// Knows paths and permissions; starts nothing.
+
+import { randomBytes } from 'node:crypto';
+import {
+  access,
+  chmod,
+  chown,
+  constants,
+  lstat,
+  mkdir,
+  readFile,
+  realpath,
+  rename,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { describeError, EmbeddedPostgresFailed } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { type Account, canEnter, findServerAccount, makeSystemDirectory } from './programs.ts';
+
+export interface Home {
+  /** The real path of DATA_DIR/postgres. */
+  readonly directory: string;
+  /** Postgres' own data directory; missing before the first start. */
+  readonly clusterDir: string;
+  readonly passwordFile: string;
+  /** The port of the last start, kept so that a noted `psql` command stays right. */
+  readonly portFile: string;
+  readonly logFile: string;
+  readonly account: Account;
+}
+
+const OWN_DATABASE = 'or set DATABASE_URL to a Postgres of your own';
+
+/**
+ * Gives back the paths of the two lock files, in a data directory that exists and can be written to.
+ *
+ * Throws: EmbeddedPostgresFailed where it cannot, or where another user's program was there first.
+ */
+export async function prepareLocks(dataDir: string): Promise<{ startLock: string; usersLock: string }> {
+  const directory = resolve(dataDir);
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o755 });
+    await access(directory, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new EmbeddedPostgresFailed(
+      `DATA_DIR ${directory} cannot be written to (${describeError(error)}). ` +
+        `Make it writable, set DATA_DIR to a directory that is, ${OWN_DATABASE}.`,
+      { cause: error },
+    );
+  }
+  const startLock = join(directory, 'postgres.lock');
+  await refuseForeign(startLock);
+  return { startLock, usersLock: join(directory, 'postgres.users.lock') };
+}
+
+/**
+ * Gives back the home, made where it is missing. Root's server runs as another user: where that user cannot
+ * enter DATA_DIR (a checkout under /root, say), the home stands under /var/lib and DATA_DIR/postgres links to it.
+ *
+ * Throws: EmbeddedPostgresFailed where it belongs to somebody else or cannot be reached.
+ */
+export async function prepareHome(deps: { log: Logger }, dataDir: string): Promise<Home> {
+  const entry = join(resolve(dataDir), 'postgres');
+  if ((await lstat(entry).catch(() => null)) === null) await makeHome(deps, resolve(dataDir), entry);
+  let directory: string;
+  try {
+    directory = await realpath(entry);
+  } catch (error) {
+    throw new EmbeddedPostgresFailed(
+      `${entry} links to a directory that is gone. Bring it back, or remove the link to start with an empty database.`,
+      { cause: error },
+    );
+  }
+  const home = (account: Account): Home => ({
+    directory,
+    clusterDir: join(directory, 'data'),
+    passwordFile: join(directory, 'password'),
+    portFile: join(directory, 'port'),
+    logFile: join(directory, 'log'),
+    account,
+  });
+  return home(await findOwner(directory));
+}
+
+async function makeHome({ log }: { log: Logger }, dataDir: string, entry: string): Promise<void> {
+  const account = await findServerAccount();
+  if (account === null) {
+    await mkdir(entry, { mode: 0o700 });
+    return;
+  }
+  if (await canEnter(account, dataDir)) {
+    await mkdir(entry);
+    // Explicitly, since the umask may have closed it; what is secret inside is closed by itself.
+    await chmod(entry, 0o755);
+    return;
+  }
+  const elsewhere = await makeSystemDirectory('postgres');
+  await symlink(elsewhere, entry);
+  log.info(
+    { dataDir, elsewhere },
+    'root only may enter DATA_DIR, and Postgres does not run as root: its data stands elsewhere, with a link in DATA_DIR',
+  );
+}
+
+async function findOwner(directory: string): Promise<Account> {
+  await refuseForeign(directory);
+  if (process.getuid?.() !== 0) return null;
+  // Root serves a cluster that an ordinary user made as that user, so that both can go on using it.
+  const { uid: ownerUid, gid } = await stat(join(directory, 'data')).catch(() => stat(directory));
+  const account = ownerUid === 0 ? await findServerAccount() : { uid: ownerUid, gid };
+  if (await canEnter(account, directory)) return account;
+  throw new EmbeddedPostgresFailed(
+    `user ${account?.uid}, whom the embedded Postgres runs as, cannot enter ${directory}. ` +
+      `Open the directories above it ("chmod o+x"), move DATA_DIR, ${OWN_DATABASE}.`,
+  );
+}
+
+async function refuseForeign(path: string): Promise<void> {
+  const uid = process.getuid?.();
+  const owner = (await stat(path).catch(() => null))?.uid;
+  if (uid === undefined || uid === 0 || owner === undefined || owner === uid) return;
+  throw new EmbeddedPostgresFailed(
+    `the embedded Postgres (${path}) belongs to user ${owner}, and this process runs as user ${uid}. ` +
+      `Run it as that user, set DATA_DIR to a directory of your own, ${OWN_DATABASE}.`,
+  );
+}
+
+/**
+ * Gives back the password of an existing cluster.
+ *
+ * Throws: EmbeddedPostgresFailed where it cannot be read.
+ */
+export async function readPassword(home: Home): Promise<string> {
+  try {
+    return (await readFile(home.passwordFile, 'utf8')).trim();
+  } catch (error) {
+    throw new EmbeddedPostgresFailed(
+      `the password of the embedded Postgres cannot be read (${describeError(error)}). Bring the file back, ` +
+        `or remove ${home.directory} to start with an empty database.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Gives back nothing; a new random password is stored where only root and the server's account can read it. */
+export async function makePassword(home: Home): Promise<void> {
+  const draft = `${home.passwordFile}.new`;
+  await writeFile(draft, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 });
+  if (home.account !== null) await chown(draft, home.account.uid, home.account.gid);
+  await rename(draft, home.passwordFile);
+}

@@ -1,0 +1,80 @@
+// Remembers each affiliate's counters from before its referrals were read. Knows the table, not what is made of it.
+
+import { sql } from 'kysely';
+import type { Database, DatabaseTransaction } from '../../db/database.ts';
+
+/**
+ * Notes, for the run, the counters that every affiliate has now. Must be called before the run reads its first
+ * referral, so that a later change shows as one. Idempotent: yes; the counters noted first stay.
+ */
+export async function noteCounters(db: Database, runId: number): Promise<void> {
+  await sql`
+    insert into covered_counters (affiliate_id, run_id, visitors, leads, conversions)
+    select id, ${runId}, coalesce(visitors, 0), coalesce(leads, 0), coalesce(conversions, 0)
+    from affiliates
+    on conflict do nothing`.execute(db);
+}
+
+/**
+ * Forgets all counters that this run's have replaced, of affiliates without counters in this run none. To be called
+ * in the transaction in which the run succeeds.
+ */
+export async function replaceCounters(trx: DatabaseTransaction, runId: number): Promise<void> {
+  await sql`
+    delete from covered_counters old using covered_counters new
+    where new.run_id = ${runId} and old.affiliate_id = new.affiliate_id and old.run_id < ${runId}`.execute(
+    trx,
+  );
+}
+
+export interface CounterChange {
+  readonly affiliate_id: string;
+  readonly covered: { readonly visitors: number; readonly leads: number; readonly conversions: number };
+  readonly current: { readonly visitors: number; readonly leads: number; readonly conversions: number };
+  readonly explained: { readonly visitors: number; readonly leads: number; readonly conversions: number };
+  readonly rows: number;
+}
+
+/**
+ * Gives back, for every affiliate whose counters are not as they were when its referrals were last covered or who has
+ * new referrals since the run began: both counters, what the new referrals add to each, and how many referrals the
+ * mirror holds. The current counters are those that the run noted.
+ *
+ * Source: contract addendum (a conversion counts as lead and visitor too, a lead as visitor).
+ */
+export async function readCounterChanges(db: Database, runId: number): Promise<readonly CounterChange[]> {
+  const { rows } = await sql<CounterChange>`
+    with covered as (
+      select distinct on (c.affiliate_id) c.affiliate_id, c.visitors, c.leads, c.conversions
+      from covered_counters c join sync_runs r on r.id = c.run_id
+      where r.state = 'succeeded'
+      order by c.affiliate_id, c.run_id desc
+    ), explained as (
+      select affiliate_id, count(*) as visitors,
+        count(*) filter (where conversion_state in ('lead', 'conversion')) as leads,
+        count(*) filter (where conversion_state = 'conversion') as conversions
+      from referrals
+      where _first_seen_at >= (select started_at from sync_runs where id = ${runId}) and affiliate_id is not null
+      group by affiliate_id
+    ), counters as (
+      select now.affiliate_id,
+        coalesce(c.visitors, 0) as c_visitors, coalesce(c.leads, 0) as c_leads,
+        coalesce(c.conversions, 0) as c_conversions,
+        now.visitors, now.leads, now.conversions,
+        coalesce(e.visitors, 0) as e_visitors, coalesce(e.leads, 0) as e_leads,
+        coalesce(e.conversions, 0) as e_conversions
+      from covered_counters now
+      left join covered c using (affiliate_id)
+      left join explained e using (affiliate_id)
+      where now.run_id = ${runId}
+    )
+    select affiliate_id,
+      jsonb_build_object('visitors', c_visitors, 'leads', c_leads, 'conversions', c_conversions) as covered,
+      jsonb_build_object('visitors', visitors, 'leads', leads, 'conversions', conversions) as current,
+      jsonb_build_object('visitors', e_visitors, 'leads', e_leads, 'conversions', e_conversions) as explained,
+      (select count(*) from referrals r where r.affiliate_id = counters.affiliate_id and r._deleted_at is null) as rows
+    from counters
+    where (visitors, leads, conversions) is distinct from (c_visitors, c_leads, c_conversions) or e_visitors > 0
+    order by affiliate_id`.execute(db);
+  return rows;
+}

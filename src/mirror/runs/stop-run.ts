@@ -1,0 +1,49 @@
+// Notes in the ledger that a run stopped short of its end, and leaves everything in place for it to be taken up again.
+
+import { sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { SyncRun } from './sync-runs.ts';
+
+export interface RunStop {
+  /** `interrupted`: somebody asked it to stop. `failed`: an error ended it. */
+  readonly state: 'interrupted' | 'failed';
+  readonly code: string | null;
+  readonly message: string;
+  /** Requests that were sent since the last batch was committed. */
+  readonly requests: number;
+}
+
+/**
+ * Stops the run; its checkpoint and what it has seen stay. Does nothing where another process has taken the run over.
+ */
+export async function stopRun(
+  db: Database,
+  run: Pick<SyncRun, 'id' | 'attempt'>,
+  stop: RunStop,
+): Promise<void> {
+  await db
+    .updateTable('sync_runs')
+    .set({
+      state: stop.state,
+      requests: sql<number>`requests + ${stop.requests}`,
+      error_code: stop.code,
+      error: stop.message,
+      finished_at: sql<string>`clock_timestamp()`,
+    })
+    .where('id', '=', run.id)
+    .where('attempt', '=', run.attempt)
+    .where('state', '=', 'running')
+    .execute();
+}
+
+/** Notes that a run was not even begun, since another process is at it; gives back the ledger's row. */
+export async function recordSkippedRun(
+  db: Database,
+  { resource, mode, reason }: { resource: string; mode: SyncRun['mode']; reason: string },
+): Promise<SyncRun> {
+  return db
+    .insertInto('sync_runs')
+    .values({ resource, mode, state: 'skipped', error: reason, finished_at: sql<string>`clock_timestamp()` })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}

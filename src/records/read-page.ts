@@ -1,0 +1,68 @@
+// Reads pages of records as they came: what they make of rows, what is refused, and who is on them. A run reads each
+// page as soon as it is there, while Postgres is busy with the pages before it. Knows no statement.
+
+import type { Timestamp } from '../contract/timestamp.ts';
+import { toMicros } from './binary-array.ts';
+import { cutDeep } from './cut-deep.ts';
+import type { MirroredTable } from './mirrored-tables.ts';
+import { type NamedLinks, readNamedLinks } from './named-links.ts';
+import { type EncodedRows, makePageRows } from './page-rows.ts';
+import { type ReadDeps, type RefusedApart, readRecord } from './read-record.ts';
+import type { Rejection } from './rejection-reason.ts';
+
+export type LoadedResource = 'affiliates' | 'referrals' | 'commissions';
+
+export interface ObservedPage {
+  /** When the request was granted its slot: the page knows of nothing that happened later. */
+  readonly observedAt: Timestamp;
+  /** As the program sent them, in the contract's spelling. */
+  readonly records: readonly unknown[];
+}
+
+export interface NestedRejection extends Rejection {
+  readonly table: MirroredTable;
+}
+
+/** What the records make; they themselves are not kept, those that were refused excepted. */
+export interface ReadPages {
+  /** How many records there were. */
+  readonly count: number;
+  /** Of the records that fit, their own rows and those of their nested records. */
+  readonly rows: readonly EncodedRows[];
+  readonly rejections: readonly Rejection[];
+  /** Nested records that were refused, while the records around them are among the rows; of commissions only. */
+  readonly nestedRejections: readonly NestedRejection[];
+  readonly namedLinks: readonly NamedLinks[];
+}
+
+/** Gives back what the records of the pages make; of several observations of a record, the newest. */
+export function readPages(
+  deps: ReadDeps,
+  resource: LoadedResource,
+  pages: readonly ObservedPage[],
+): ReadPages {
+  const rows = makePageRows();
+  const rejections: Rejection[] = [];
+  const nestedRejections: NestedRejection[] = [];
+  const namedLinks: NamedLinks[] = [];
+  let count = 0;
+  for (const { observedAt, records } of pages) {
+    const observedAtMicros = toMicros(observedAt);
+    count += records.length;
+    for (const record of records) {
+      const apart: RefusedApart[] | null = resource === 'commissions' ? [] : null;
+      const read = readRecord(deps, resource, record, observedAtMicros, apart);
+      if ('rows' in read) {
+        for (const row of read.rows) rows.add(row);
+        const links = resource === 'affiliates' ? readNamedLinks(record, observedAt) : null;
+        if (links !== null) namedLinks.push(links);
+        for (const { table, id, reason, record: payload } of apart ?? []) {
+          nestedRejections.push({ table, id, reason, payload: cutDeep(payload), observedAt });
+        }
+      } else {
+        rejections.push({ ...read, payload: cutDeep(record), observedAt });
+      }
+    }
+  }
+  return { count, rows: rows.encode(), rejections, nestedRejections, namedLinks };
+}

@@ -1,0 +1,116 @@
+// What each kind of record holds: its own fields, the records nested in it, and where they go.
+// One line per nesting; adding a resource adds a kind. Knows the contract's schemas, no statement.
+
+import { z } from 'zod';
+import { affiliateSchema } from '../contract/affiliate.ts';
+import { campaignSchema } from '../contract/campaign.ts';
+import { commissionSchema } from '../contract/commission.ts';
+import { linkSchema } from '../contract/link.ts';
+import { customerSchema, referralSchema } from '../contract/referral.ts';
+import { saleSchema } from '../contract/sale.ts';
+import { makeQuickCheck, type QuickCheck } from './fast-check.ts';
+import { COLUMN_NAMES, type MirroredTable } from './mirrored-tables.ts';
+
+/** A field, and the place of its column among the table's. */
+export interface Placed {
+  readonly field: string;
+  readonly place: number;
+}
+
+/** Of a nested record, the place is that of `<field>_id`; a list's records point back by a column of their own. */
+export interface Nesting extends Placed {
+  readonly table: MirroredTable;
+  readonly isList: boolean;
+}
+
+export interface RecordKind {
+  readonly table: MirroredTable;
+  /** Checks the record's own fields; nested records are checked as records of their own kind. */
+  readonly schema: z.ZodType;
+  /** Passes most records that the schema accepts, fast; see quick-check.ts. */
+  readonly isPlain: QuickCheck;
+  readonly nested: readonly Nesting[];
+  readonly nestedFields: readonly string[];
+  /** Every field that the schema above knows. */
+  readonly ownFields: ReadonlySet<string>;
+  /** The own fields that have a column: all but the customer. */
+  readonly placed: readonly Placed[];
+  /** The customer is no record: its fields become columns of the referral. Empty in every other kind. */
+  readonly customer: readonly Placed[];
+  /** Where the affiliate that a record belongs to is kept; -1 where the kind has no such column. */
+  readonly ownerPlace: number;
+  /** Own fields that the contract's tables promise in every record; a nested view may be shorter. */
+  readonly promised: readonly string[];
+}
+
+const CUSTOMER = 'customer';
+
+export const CUSTOMER_FIELDS: readonly string[] = Object.keys(customerSchema.shape);
+
+type NestedIn = readonly [field: string, table: MirroredTable, how: 'one' | 'list'];
+
+export const RECORD_KINDS: Readonly<Record<MirroredTable, RecordKind>> = {
+  campaigns: makeKind('campaigns', campaignSchema, []),
+  // `state` is only seen in the wild; campaign, links and stats are there where they were asked for.
+  affiliates: makeKind(
+    'affiliates',
+    affiliateSchema,
+    [
+      ['campaign', 'campaigns', 'one'],
+      ['links', 'links', 'list'],
+    ],
+    ['state', 'commission_stats'],
+  ),
+  links: makeKind('links', linkSchema, []),
+  referrals: makeKind('referrals', referralSchema, [
+    ['affiliate', 'affiliates', 'one'],
+    ['link', 'links', 'one'],
+  ]),
+  sales: makeKind('sales', saleSchema, [
+    ['referral', 'referrals', 'one'],
+    ['affiliate', 'affiliates', 'one'],
+  ]),
+  commissions: makeKind(
+    'commissions',
+    commissionSchema,
+    [
+      ['campaign', 'campaigns', 'one'],
+      ['sale', 'sales', 'one'],
+    ],
+    ['state', 'voided_at'],
+  ),
+};
+
+function makeKind(
+  table: MirroredTable,
+  schema: z.ZodObject,
+  nested: readonly NestedIn[],
+  unpromised: readonly string[] = [],
+): RecordKind {
+  const nestedFields = nested.map(([field]) => field);
+  const own = Object.entries(schema.shape).filter(([field]) => !nestedFields.includes(field));
+  const ownFields = own.map(([field]) => field);
+  const ownSchema = z.looseObject(Object.fromEntries(own));
+  const placeOf = (column: string) => COLUMN_NAMES[table].indexOf(column);
+  return {
+    table,
+    schema: ownSchema,
+    isPlain: makeQuickCheck(ownSchema),
+    nested: nested.map(([field, of, how]) => ({
+      field,
+      table: of,
+      isList: how === 'list',
+      place: placeOf(`${field}_id`),
+    })),
+    nestedFields,
+    ownFields: new Set(ownFields),
+    placed: ownFields
+      .filter((field) => field !== CUSTOMER)
+      .map((field) => ({ field, place: placeOf(field) })),
+    customer: ownFields.includes(CUSTOMER)
+      ? CUSTOMER_FIELDS.map((field) => ({ field, place: placeOf(`${CUSTOMER}_${field}`) }))
+      : [],
+    ownerPlace: placeOf('affiliate_id'),
+    promised: ownFields.filter((field) => !unpromised.includes(field)),
+  };
+}

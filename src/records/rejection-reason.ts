@@ -1,0 +1,66 @@
+// Says in a short line why a record does not fit: path, expected, got. Knows zod's issues.
+
+import type { z } from 'zod';
+import { isExactNumber } from '../contract/exact-number.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
+import { cutDeep } from './cut-deep.ts';
+
+/** A record that cannot be stored, and why. */
+export interface Rejection {
+  /** Null where the record has no identifier that can be used. */
+  readonly id: string | null;
+  readonly reason: string;
+  /** What came, as deep as it can be stored. */
+  readonly payload: unknown;
+  readonly observedAt: Timestamp;
+}
+
+/** Longest piece of a value that is quoted. */
+const QUOTED_CHARACTERS = 40;
+const NAMED_ISSUES = 3;
+
+/** Gives back such as `affiliate.email: expected string, got 17`; the first few problems where there are more. */
+export function describeIssues(issues: readonly z.core.$ZodIssue[], record: unknown, prefix: string): string {
+  const named = issues.slice(0, NAMED_ISSUES).map((issue) => describeIssue(issue, record, prefix));
+  const more = issues.length - named.length;
+  return named.join('; ') + (more > 0 ? `; and ${more} more` : '');
+}
+
+/** Gives back the value in JSON, cut where it is long; `nothing` where there is none. */
+export function quote(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const text = JSON.stringify(cutDeep(value));
+  return text.length <= QUOTED_CHARACTERS ? text : `${text.slice(0, QUOTED_CHARACTERS).toWellFormed()}…`;
+}
+
+/** Gives back the JSON type of a value: null and array are types of their own. */
+export function jsonType(value: unknown): string {
+  if (value === null) return 'null';
+  if (isExactNumber(value)) return 'number';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** Gives back what stands at the path; undefined where nothing does. */
+export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let current = value;
+  for (const key of path) {
+    if (current === null || typeof current !== 'object') return undefined;
+    current = Reflect.get(current, key);
+  }
+  return current;
+}
+
+function describeIssue(issue: z.core.$ZodIssue, record: unknown, prefix: string): string {
+  const path = `${prefix}${issue.path.join('.')}`;
+  const value = valueAt(record, issue.path);
+  return `${path === '' ? 'record' : path}: ${expected(issue, value)}, got ${quote(value)}`;
+}
+
+function expected(issue: z.core.$ZodIssue, value: unknown): string {
+  const isTooLong = issue.code === 'invalid_type' && issue.expected === 'number' && isExactNumber(value);
+  if (isTooLong) return 'expected a whole number below 2^53';
+  if (issue.code === 'invalid_type') return `expected ${issue.expected}`;
+  if (issue.message.startsWith('expected')) return issue.message;
+  if (issue.code === 'invalid_format') return `expected ${issue.format === 'guid' ? 'a UUID' : issue.format}`;
+  return issue.message;
+}

@@ -1,0 +1,34 @@
+// How much of the account's request budget is used, as the shared budget keeps it. Reads, and takes no permit.
+
+import { sql } from 'kysely';
+import type { Timestamp } from '../contract/timestamp.ts';
+import type { Database } from '../db/database.ts';
+
+export interface BudgetStatus {
+  /** Requests that count at this moment: in flight, or answered less than a window ago. */
+  readonly used_requests: number;
+  /** Requests that somebody else must have made, by what the program says remains. */
+  readonly foreign_requests: number;
+  /** The limit that the program's answers name, where it is lower than the configured one; null otherwise. */
+  readonly limit_requests: number | null;
+  /** Nobody sends a request before; null where nothing is paused. */
+  readonly paused_until: Timestamp | null;
+  /** When the program last answered 429. */
+  readonly last_throttled_at: Timestamp | null;
+}
+
+/** Gives back the budget at this moment. */
+export async function readBudget(db: Database): Promise<BudgetStatus> {
+  const { rows } = await sql<BudgetStatus>`
+    select
+      (select count(*) from request_permits where expires_at > clock_timestamp()) as used_requests,
+      case when foreign_until > clock_timestamp() then foreign_requests else 0 end as foreign_requests,
+      case when limit_until > clock_timestamp() then limit_requests end as limit_requests,
+      case when paused_until > clock_timestamp() then paused_until end as paused_until,
+      last_throttled_at
+    from request_budget
+  `.execute(db);
+  const row = rows[0];
+  if (row === undefined) throw new TypeError('request_budget has lost its only row');
+  return row;
+}

@@ -1,0 +1,126 @@
+// How the mirror stands: how fresh each resource is, what the last runs did, what was not stored, what is left of
+// the budget. Reads only the mirror's own tables; asks the program nothing.
+
+import { sql } from 'kysely';
+import type { Timestamp } from '../contract/timestamp.ts';
+import type { Database } from '../db/database.ts';
+import { READS_EVERYTHING } from '../mirror/runs/whole-runs.ts';
+import { type BudgetStatus, readBudget } from './read-budget.ts';
+import { type ResourceStatus, readFreshness } from './read-freshness.ts';
+import { readTracked, type TrackedStatus } from './read-tracked.ts';
+
+/** Shape: the names that the ledger's columns have (sync_runs), so that SQL and this agree. */
+export interface MirrorStatus {
+  readonly resources: readonly ResourceStatus[];
+  readonly tables: readonly TableStatus[];
+  readonly tracked_commissions: TrackedStatus;
+  /** Newest first. */
+  readonly last_runs: readonly RunStatus[];
+  /** What was noticed since and including the last run of each resource that read everything. */
+  readonly schema_drift: readonly DriftStatus[];
+  readonly budget: BudgetStatus;
+}
+
+export interface TableStatus {
+  readonly table_name: string;
+  readonly rows: number;
+  /** Rows that are gone upstream, and kept here. */
+  readonly deleted: number;
+}
+
+export interface RunStatus {
+  readonly id: number;
+  readonly resource: string;
+  readonly mode: string;
+  readonly state: string;
+  readonly started_at: Timestamp;
+  readonly finished_at: Timestamp | null;
+  readonly requests: number;
+  readonly rows_seen: number;
+  readonly rows_inserted: number;
+  readonly rows_updated: number;
+  readonly rows_unchanged: number;
+  readonly rows_rejected: number;
+  readonly rows_deleted: number;
+  readonly deletes_held_back: number;
+  readonly verified: boolean;
+  /** What a delta set out to do, and what it expected that to cost; null for other runs. */
+  readonly plan: object | null;
+  readonly error_code: string | null;
+  readonly error: string | null;
+}
+
+export interface DriftStatus {
+  readonly run_id: number;
+  readonly resource: string;
+  readonly field: string;
+  readonly kind: string;
+  readonly found: string | null;
+  readonly occurrences: number;
+}
+
+const LAST_RUNS = 10;
+const TABLES = ['campaigns', 'affiliates', 'links', 'referrals', 'sales', 'commissions'] as const;
+
+/** Gives back the status at this moment. */
+export async function readStatus(db: Database): Promise<MirrorStatus> {
+  return {
+    resources: await readFreshness(db),
+    tables: await readTables(db),
+    tracked_commissions: await readTracked(db),
+    last_runs: await readLastRuns(db),
+    schema_drift: await readDrift(db),
+    budget: await readBudget(db),
+  };
+}
+
+async function readTables(db: Database): Promise<TableStatus[]> {
+  const counts = TABLES.map(
+    (table) => sql`
+      select ${table}::text as table_name, count(*) filter (where _deleted_at is null) as rows,
+        count(*) filter (where _deleted_at is not null) as deleted
+      from ${sql.table(table)}`,
+  );
+  const { rows } = await sql<TableStatus>`${sql.join(counts, sql` union all `)}`.execute(db);
+  return rows;
+}
+
+async function readLastRuns(db: Database): Promise<RunStatus[]> {
+  return await db
+    .selectFrom('sync_runs')
+    .select([
+      'id',
+      'resource',
+      'mode',
+      'state',
+      'started_at',
+      'finished_at',
+      'requests',
+      'rows_seen',
+      'rows_inserted',
+      'rows_updated',
+      'rows_unchanged',
+      'rows_rejected',
+      'rows_deleted',
+      'deletes_held_back',
+      'verified',
+      'plan',
+      'error_code',
+      'error',
+    ])
+    .orderBy('id', 'desc')
+    .limit(LAST_RUNS)
+    .execute();
+}
+
+async function readDrift(db: Database): Promise<DriftStatus[]> {
+  const { rows } = await sql<DriftStatus>`
+    select distinct on (resource, field, kind) d.run_id, resource, field, kind, found, occurrences
+    from schema_drift d
+    join (
+      select id, max(id) filter (where ${READS_EVERYTHING}) over (partition by resource) as whole_id
+      from sync_runs where state in ('succeeded', 'partial')
+    ) r on r.id = d.run_id and r.id >= coalesce(whole_id, 0)
+    order by resource, field, kind, run_id desc`.execute(db);
+  return rows;
+}

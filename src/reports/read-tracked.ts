@@ -1,0 +1,32 @@
+// How the known commissions stand, which are asked for one by one. Reads the registry; not when whose turn comes.
+
+import { sql } from 'kysely';
+import type { Timestamp } from '../contract/timestamp.ts';
+import type { Database } from '../db/database.ts';
+
+export interface TrackedStatus {
+  /** Those that are still asked for. */
+  readonly tracked: number;
+  /** Their turn has come, and no worker has asked yet. */
+  readonly due: number;
+  /** The last question was not answered. */
+  readonly unanswered: number;
+  /** The program has them no more. */
+  readonly gone: number;
+  readonly next_poll_at: Timestamp | null;
+}
+
+/** Gives back the counts at this moment. */
+export async function readTracked(db: Database): Promise<TrackedStatus> {
+  const { rows } = await sql<TrackedStatus>`
+    select count(next_poll_at) as tracked,
+           count(*) filter (where next_poll_at <= clock_timestamp()) as due,
+           count(*) filter (where last_error is not null) as unanswered,
+           count(*) filter (where next_poll_at is null) as gone,
+           min(next_poll_at) as next_poll_at
+    from tracked_commissions
+  `.execute(db);
+  const [status] = rows;
+  if (status === undefined) throw new Error('a count gave no row');
+  return status;
+}

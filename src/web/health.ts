@@ -1,0 +1,86 @@
+// What an orchestrator asks a worker: is it alive, and can it work. Knows HTTP and how to answer it; what is checked,
+// it is handed. Says nothing that needs a password.
+
+import { type FastifyInstance, fastify } from 'fastify';
+import { Busy, ConfigError, describeError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { within } from '../queue/within.ts';
+
+/** By name: resolves where all is well, and throws what is wrong. */
+export type Checks = Readonly<Record<string, () => Promise<unknown>>>;
+
+export interface Health {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** A check that takes longer has failed. */
+const CHECK_TIMEOUT_MS = 6000;
+
+/**
+ * Gives back the server, listening: `/healthz` answers 200 while the process does, `/readyz` 200 where every check
+ * passes, and otherwise 503, naming those that do not.
+ *
+ * Throws: Busy where the port is taken; ConfigError where host or port cannot be had at all.
+ */
+export async function startHealth(
+  { log, checks }: { log: Logger; checks: Checks },
+  { host, port }: { host: string; port: number },
+): Promise<Health> {
+  const server = fastify({ forceCloseConnections: true });
+  server.get('/healthz', async () => ({ status: 'alive' }));
+  server.get('/readyz', async (_request, reply) => {
+    const results = await Promise.all(Object.entries(checks).map((check) => runCheck(log, check)));
+    const isReady = results.every(([, result]) => result === 'ok');
+    return reply
+      .code(isReady ? 200 : 503)
+      .send({ status: isReady ? 'ready' : 'not ready', checks: Object.fromEntries(results) });
+  });
+  const url = await listen(server, host, port);
+  log.info({ url }, 'status.listening');
+  return { url, close: () => server.close() };
+}
+
+// The reason stays in the log: an error may name hosts, and anybody may ask.
+async function runCheck(
+  log: Logger,
+  [name, check]: [string, () => Promise<unknown>],
+): Promise<[string, 'ok' | 'failed']> {
+  try {
+    await within(CHECK_TIMEOUT_MS, check());
+    return [name, 'ok'];
+  } catch (error) {
+    log.warn({ check: name, reason: describeError(error) }, 'status.not_ready');
+    return [name, 'failed'];
+  }
+}
+
+async function listen(server: FastifyInstance, host: string, port: number): Promise<string> {
+  try {
+    return await server.listen({ host, port });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (code === 'EADDRINUSE') {
+      throw new Busy(`port ${port} of ${host} is taken: set STATUS_PORT to another one, or to 0 for any`, {
+        cause: error,
+      });
+    }
+    const problem = UNUSABLE.get(code);
+    throw problem === undefined ? error : new ConfigError([problem(host, port)]);
+  }
+}
+
+const notHere = (host: string) =>
+  `STATUS_HOST is ${host}, which is no address of this machine: set it to one, such as 127.0.0.1`;
+
+// What keeps a server from listening, by the system's name for it → what to do about it.
+const UNUSABLE: ReadonlyMap<string, (host: string, port: number) => string> = new Map([
+  [
+    'EACCES',
+    (host: string, port: number) =>
+      `port ${port} of ${host} may not be listened on by this user: set STATUS_PORT to 1024 or more`,
+  ],
+  ['EADDRNOTAVAIL', notHere],
+  ['ENOTFOUND', notHere],
+  ['EAI_AGAIN', notHere],
+]);

@@ -1,0 +1,130 @@
+import { beforeEach, expect, test } from 'vitest';
+import { type Database, makeDatabase } from '../../../src/db/database.ts';
+import { Busy } from '../../../src/errors.ts';
+import { readSeenRows } from '../../../src/mirror/runs/seen-rows.ts';
+import { stopRun } from '../../../src/mirror/runs/stop-run.ts';
+import {
+  finishRun,
+  type RunEnd,
+  type SyncRun,
+  saveProgress,
+  startRun,
+} from '../../../src/mirror/runs/sync-runs.ts';
+import { saveDrift } from '../../../src/mirror/save-drift.ts';
+import { makeDriftWatch } from '../../../src/records/drift-watch.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { buildAffiliate, buildReferral } from '../build-records.ts';
+import { at, load } from '../load.ts';
+
+let db: Database;
+
+beforeEach(async () => {
+  db = makeDatabase((await createTestDatabase()).pool);
+});
+
+const resource = 'referrals' as const;
+const END = { reason: null, rowsDeleted: 0, deletesHeldBack: 0 };
+
+function finish(run: SyncRun, end: RunEnd = END): Promise<SyncRun> {
+  return db.transaction().execute((trx) => finishRun(trx, run, end));
+}
+
+/** Of the rows in the mirror, those that the run has met as a resumed one would know it. */
+async function countSeen(run: SyncRun): Promise<number> {
+  const seen = await readSeenRows(db, run.id);
+  const rows = await db.selectFrom(resource).select('_row_number').execute();
+  return rows.filter((row) => seen.has(row._row_number)).length;
+}
+
+function readRuns() {
+  return db.selectFrom('sync_runs').selectAll().where('resource', '=', resource).orderBy('id').execute();
+}
+
+test('a run adds up batch by batch, and ends without checkpoint and without seen rows', async () => {
+  const run = await startRun(db, { resource, mode: 'full' });
+  expect(run).toMatchObject({ state: 'running', rows_seen: 0, finished_at: null });
+  for (const second of [1, 2]) {
+    const pages = [{ observedAt: at(second), records: [buildReferral(), buildReferral()] }];
+    const rows = await load(db, { resource, runId: run.id, pages });
+    const progress = { requests: 1, pages: 1, rows, distinct: rows.fresh, totalUpstream: 4 };
+    await saveProgress(db, run, { ...progress, checkpoint: { page: second } });
+  }
+  expect(await readRuns()).toMatchObject([
+    {
+      id: run.id,
+      state: 'running',
+      rows_seen: 4,
+      rows_inserted: 4,
+      distinct_seen: 4,
+      total_upstream: 4,
+      requests: 2,
+      checkpoint: { page: 2 },
+    },
+  ]);
+  expect(await countSeen(run)).toBe(4);
+  const ended = await finish(run);
+  expect(ended).toMatchObject({ state: 'succeeded', verified: true, checkpoint: null });
+  expect(ended.finished_at).not.toBeNull();
+  expect(await countSeen(run)).toBe(0);
+  expect(await db.selectFrom('seen_rows').selectAll().execute()).toEqual([]);
+});
+
+test('a second run of a resource is refused while one is running, and another resource is not', async () => {
+  const run = await startRun(db, { resource, mode: 'full' });
+  await expect(startRun(db, { resource, mode: 'delta' })).rejects.toThrow(Busy);
+  await startRun(db, { resource: 'affiliates', mode: 'full' });
+  await stopRun(db, run, { state: 'failed', code: 'API_UNAVAILABLE', message: '503', requests: 1 });
+  const next = await startRun(db, { resource, mode: 'full' });
+  expect((await readRuns()).map(({ id, state }) => [id, state])).toEqual([
+    [run.id, 'failed'],
+    [next.id, 'running'],
+  ]);
+});
+
+test('a run that has ended does not end again, and neither does one that another process has taken over', async () => {
+  const run = await startRun(db, { resource, mode: 'full' });
+  await db.updateTable('sync_runs').set({ attempt: 2 }).where('id', '=', run.id).execute();
+  await expect(finish(run)).rejects.toThrow(Busy);
+  expect(await finish({ ...run, attempt: 2 }, { ...END, reason: 'unverified because …' })).toMatchObject({
+    state: 'partial',
+    verified: false,
+    error: 'unverified because …',
+  });
+  await expect(finish({ ...run, attempt: 2 })).rejects.toThrow(Busy);
+});
+
+test('a run deletes nothing without having been verified', async () => {
+  const run = await startRun(db, { resource, mode: 'full' });
+  await expect(finish(run, { ...END, reason: 'unverified', rowsDeleted: 1 })).rejects.toThrow(
+    /sync_runs_only_a_verified_run_deletes/,
+  );
+});
+
+test('what drifted from the contract is stored once per run, field and kind', async () => {
+  const drift = makeDriftWatch();
+  const run = await startRun(db, { resource, mode: 'full' });
+  const { visits: _, ...shorter } = buildReferral({
+    vip: true,
+    customer: { platform: 'stripe', id: 'c', name: null, email: null, shoe: { size: 43 } },
+    affiliate: buildAffiliate({ badge: ['gold'] }),
+  });
+  const broken = buildReferral({ conversion_state: 7, visits: undefined });
+  const { visits: __, ...retyped } = broken;
+  await load(db, {
+    resource,
+    runId: run.id,
+    drift,
+    pages: [{ observedAt: at(1), records: [shorter, retyped] }],
+  });
+  await saveDrift(db, { runId: run.id, resource }, drift.findings());
+  await saveDrift(db, { runId: run.id, resource }, drift.findings());
+  const stored = await db.selectFrom('schema_drift').selectAll().orderBy('field').execute();
+  const base = { run_id: run.id, resource, occurrences: 1 };
+  expect(stored).toEqual([
+    { ...base, field: 'affiliate.badge', kind: 'appeared', found: 'array' },
+    { ...base, field: 'conversion_state', kind: 'retyped', found: 'number' },
+    { ...base, field: 'customer.shoe', kind: 'appeared', found: 'object' },
+    { ...base, field: 'vip', kind: 'appeared', found: 'boolean' },
+    { ...base, field: 'visits', kind: 'vanished', found: null },
+  ]);
+});

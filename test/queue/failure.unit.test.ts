@@ -1,0 +1,60 @@
+// The error catalogue in the queue's terms: every error has one treatment, and waits grow and end.
+
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import * as catalogue from '../../src/errors.ts';
+import { JOBS } from '../../src/jobs/catalogue.ts';
+import { backoffMs, decideAfterFailure } from '../../src/queue/failure.ts';
+import { TIMINGS } from '../../src/queue/timings.ts';
+
+const { ApiThrottled } = catalogue;
+
+function databaseError(code: string): Error {
+  return Object.assign(new Error('refused'), { severity: 'ERROR', code });
+}
+
+test.each([
+  ['a secret that is refused', new catalogue.ApiUnauthorized('401'), { kind: 'pause' }],
+  ['a 429 that names a moment', new ApiThrottled('429', 1234), { kind: 'wait', waitMs: 1234 }],
+  ['a 429 that names none', new ApiThrottled('429', null), { kind: 'wait', waitMs: 30_000 }],
+  ['a program that cannot be reached', new catalogue.ApiUnreachable('away'), { kind: 'retry' }],
+  ['a program that fails', new catalogue.ApiUnavailable('503', 503), { kind: 'retry' }],
+  ['an answer that is no answer', new catalogue.ContractViolation('html'), { kind: 'retry' }],
+  ['a write whose fate is unknown', new catalogue.WriteOutcomeUnknown('reset'), { kind: 'retry' }],
+  ['a request that is refused', new catalogue.ApiRejected('404', 404, []), { kind: 'fail' }],
+  ['tables that do not fit', new catalogue.SchemaMismatch('old'), { kind: 'fail' }],
+  ['a run that another process took over', new catalogue.Busy('taken over'), { kind: 'retry' }],
+  ['a database that is away', new catalogue.DatabaseUnreachable('away'), { kind: 'retry' }],
+  ['a database that shuts down', databaseError('57P01'), { kind: 'retry' }],
+  ['a deadlock', databaseError('40P01'), { kind: 'retry' }],
+  ['a statement that is wrong', databaseError('42703'), { kind: 'fail' }],
+  ['a pipe that broke', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }), { kind: 'retry' }],
+  ['an error that nobody foresaw', new Error('Connection terminated unexpectedly'), { kind: 'retry' }],
+  ['a bug', new TypeError('x is not a function'), { kind: 'fail' }],
+  ['what is no error', 'text', { kind: 'retry' }],
+])('%s', (_what, error, decision) => {
+  expect(decideAfterFailure(error, TIMINGS)).toEqual(decision);
+});
+
+test('no backoff is longer than the longest, nor than twice the one before may be', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 1000 }),
+      fc.double({ min: 0, max: 0.999, noNaN: true }),
+      (made, chance) => {
+        const ms = backoffMs(made, TIMINGS, () => chance);
+        expect(ms).toBeGreaterThanOrEqual(0);
+        expect(ms).toBeLessThanOrEqual(
+          Math.min(TIMINGS.longestBackoffMs, TIMINGS.firstBackoffMs * 2 ** (made - 1)),
+        );
+      },
+    ),
+  );
+});
+
+test('the attempts of a sync span hours, on average', () => {
+  const sum = Array.from({ length: JOBS.sync.attempts - 1 }, (_, index) =>
+    backoffMs(index + 1, TIMINGS, () => 0.5),
+  );
+  expect(sum.reduce((total, ms) => total + ms, 0) / 3_600_000).toBeGreaterThan(10);
+});

@@ -1,0 +1,126 @@
+// A secret that the program refuses, on both queues: one request, one line, no job burnt, and back by itself.
+
+import { afterEach, describe, expect, test } from 'vitest';
+import { wantSync } from '../../src/jobs/catalogue.ts';
+import { askForProbe } from '../../src/queue/program-pause.ts';
+import type { Schedule } from '../../src/queue/schedules.ts';
+import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { FAST, KINDS, makeQueueing, type Queueing } from './queueing.ts';
+
+const OFTEN: Schedule = {
+  name: 'sync-full',
+  pattern: '* * * * * *',
+  timezone: 'UTC',
+  wants: wantSync('full', ['affiliates', 'referrals']),
+};
+const WRONG = 'wrong-secret';
+const ERROR = 50;
+
+let sandbox: TestSandbox | undefined;
+
+afterEach(() => sandbox?.close());
+
+async function startProgram(database: TestDatabase, secret: string, port = 0): Promise<TestSandbox> {
+  const options = { affiliates: 5, referrals: 20, secret, port };
+  sandbox = await runSandbox(database.pool, options);
+  return sandbox;
+}
+
+async function waitForRun(queueing: Queueing): Promise<void> {
+  const states = () => queueing.pool.query('select state from sync_runs').then(({ rows }) => rows);
+  await expect.poll(states).toContainEqual({ state: 'succeeded' });
+}
+
+/** Returns how long after the n-th refusal the next probe is due, to the tenth of a second; null before it. */
+async function readProbe({ pool }: Queueing, probes: number): Promise<number | null> {
+  const { rows } = await pool.query<{ ms: number }>(
+    `select round(extract(epoch from next_probe_at - probed_at) * 10)::int * 100 as ms
+     from worker_state where probes >= $1`,
+    [probes],
+  );
+  return rows[0]?.ms ?? null;
+}
+
+describe.each(KINDS)('a wrong secret, on %s', (kind) => {
+  test('stops the queue with one line and one request, burns no job, and a restart with the right one mends it', async () => {
+    const program = await startProgram(await createTestDatabase(), SECRET);
+    const queueing = await makeQueueing(kind, program);
+    const timings = { watchIntervalMs: 300, tickGraceMs: 300, firstProbeMs: 60_000 };
+    const options = { secret: WRONG, schedules: [OFTEN], timings };
+    const workers = [await queueing.start(options), await queueing.start(options)];
+    // The ticks pile up to one wanted run, which waits.
+    await expect
+      .poll(() => queueing.pool.query('select key from wanted_jobs').then(({ rows }) => rows))
+      .toEqual([{ key: 'sync-affiliates' }]);
+    const madeUpFor = () => workers.flatMap((worker) => worker.said('schedule.made_up_for')).length;
+    await expect.poll(madeUpFor).toBeGreaterThan(0);
+
+    expect(program.requests.map(({ status }) => status)).toEqual([401]);
+    const errors = workers.flatMap(({ log }) => log.filter(({ level }) => level >= ERROR));
+    expect(errors).toEqual([
+      expect.objectContaining({ msg: expect.stringContaining('refuses the API secret') }),
+    ]);
+    expect(JSON.stringify(workers.map(({ log }) => log))).not.toContain(WRONG);
+    const backend = await queueing.open();
+    expect(await backend.queue.isPaused()).toBe(true);
+    expect(await backend.queue.getJobCounts('failed', 'active')).toEqual({ failed: 0, active: 0 });
+    await backend.close();
+    expect((await queueing.pool.query('select from sync_runs')).rows).toEqual([]);
+    for (const worker of workers) await worker.end('SIGTERM');
+
+    await queueing.pool.query(`update worker_state set probed_at = probed_at - interval '1 minute'`);
+    const mended = await queueing.start({ schedules: [OFTEN] });
+    await mended.says('the program accepts the API secret again: the queue goes on');
+    await waitForRun(queueing);
+    await mended.end('SIGTERM');
+  });
+
+  test('that the program comes to refuse in the middle of things is tried again at growing intervals, and taken up again', async () => {
+    const database = await createTestDatabase();
+    const program = await startProgram(database, SECRET);
+    const queueing = await makeQueueing(kind, program);
+    const worker = await queueing.start({ schedules: [OFTEN] });
+    await waitForRun(queueing);
+    const { port } = program;
+    await program.close();
+    const refusing = await startProgram(database, 'another-secret', port);
+    for (const [probes, waitMs] of [
+      [1, FAST.firstProbeMs],
+      [2, FAST.longestProbeMs],
+      [3, FAST.longestProbeMs],
+    ] as const) {
+      await expect.poll(() => readProbe(queueing, probes)).toBe(waitMs);
+    }
+    expect(worker.log.filter(({ level }) => level >= ERROR)).toHaveLength(1);
+    // Probes, the next one perhaps under way, and no job's requests.
+    const requests = refusing.requests.length;
+    const { rows } = await queueing.pool.query<{ probes: number }>('select probes from worker_state');
+    expect(requests).toBeLessThanOrEqual((rows[0]?.probes ?? 0) + 1);
+    await refusing.close();
+    await startProgram(database, SECRET, port);
+    await worker.says('the program accepts the API secret again: the queue goes on');
+    await queueing.pool.query('truncate sync_runs cascade');
+    await waitForRun(queueing);
+    const backend = await queueing.open();
+    expect(await backend.queue.getJobCounts('failed')).toEqual({ failed: 0 });
+    await backend.close();
+    await worker.end('SIGTERM');
+  });
+
+  test('that was mended is taken up again at once when doctor asks for it', async () => {
+    const database = await createTestDatabase();
+    const program = await startProgram(database, 'another-secret');
+    const { port } = program;
+    const queueing = await makeQueueing(kind, program);
+    const worker = await queueing.start({
+      schedules: [OFTEN],
+      timings: { watchIntervalMs: 200, firstProbeMs: 600_000, longestProbeMs: 600_000 },
+    });
+    await program.close();
+    await startProgram(database, SECRET, port);
+    await askForProbe(queueing.db);
+    await waitForRun(queueing);
+    await worker.end('SIGTERM');
+  });
+});

@@ -1,0 +1,130 @@
+// Workers whose clock jumps a day ahead, on both queues: they end, and what they leave behind holds nobody up.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { JOBS, wantSync } from '../../src/jobs/catalogue.ts';
+import { enqueue } from '../../src/queue/enqueue.ts';
+import { wantJobs } from '../../src/queue/wanted-jobs.ts';
+import type { TestSandbox } from '../sandbox/running-sandbox.ts';
+import { readMirror, readProgram } from '../support/compare-with-program.ts';
+import { countEvery, FAST, KINDS, makeProgram, makeQueueing, type Queueing } from './queueing.ts';
+import type { WorkerProcess } from './worker-processes.ts';
+
+const DAY_MS = 86_400_000;
+/** Slow enough to be met in mid-run. */
+const SLOWLY = '4/0.3';
+const EVERY_OTHER_SECOND = [countEvery('a', '*/2 * * * * *')];
+
+let sandbox: TestSandbox;
+
+beforeAll(async () => {
+  sandbox = await makeProgram();
+});
+
+afterAll(() => sandbox.close());
+
+/** Gives back a worker that does not look at its own clock for so long that it can do all the harm there is. */
+function startHarmful(queueing: Queueing, options: Parameters<Queueing['start']>[0] = {}) {
+  const timings = { ...FAST, watchIntervalMs: 600_000 };
+  return queueing.start({ timings, ...options }, { clockJumpsBy: DAY_MS });
+}
+
+async function startRun(queueing: Queueing, worker: WorkerProcess): Promise<void> {
+  const jobs = await queueing.db
+    .transaction()
+    .execute((trx) => wantJobs(trx, JOBS, wantSync('full', ['affiliates', 'referrals'])));
+  const backend = await queueing.open();
+  for (const job of jobs) await enqueue(backend.queue, JOBS, job);
+  await backend.close();
+  const ofReferrals = () => worker.said('sync.started').filter(({ resource }) => resource === 'referrals');
+  await expect.poll(() => ofReferrals().length, { timeout: 20_000, interval: 10 }).toBe(1);
+}
+
+async function expectMirrored({ pool }: Queueing): Promise<void> {
+  const wanted = () => pool.query('select from wanted_jobs').then(({ rows }) => rows.length);
+  await expect.poll(wanted, { timeout: 25_000, interval: 50 }).toBe(0);
+  expect(await readMirror(pool)).toEqual(await readProgram(sandbox));
+}
+
+/** Resolves once the condition holds in the database. */
+async function untilTrue({ pool }: Queueing, condition: string): Promise<void> {
+  const holds = () => pool.query(`select ${condition} as holds`).then(({ rows }) => rows[0].holds);
+  await expect.poll(holds, { timeout: 20_000, interval: 20 }).toBe(true);
+}
+
+async function untilCounted({ pool }: Queueing, more: number): Promise<void> {
+  const counts = () => pool.query('select count(*) from counted').then(({ rows }) => rows[0].count);
+  const soFar = await counts();
+  await expect.poll(counts, { timeout: 15_000, interval: 50 }).toBeGreaterThanOrEqual(soFar + more);
+}
+
+describe.each(KINDS)('a worker whose clock jumps a day ahead, on %s', { timeout: 60_000 }, (kind) => {
+  test('and that is killed in mid-run loses its job to another one, within the usual time', async () => {
+    const queueing = await makeQueueing(kind, sandbox);
+    const harmful = await startHarmful(queueing, { rateLimit: SLOWLY });
+    await startRun(queueing, harmful);
+    harmful.send('SIGUSR2');
+    if (kind === 'postgres') {
+      // Redis ends locks by its own clock.
+      await untilTrue(
+        queueing,
+        `exists (select from mirror_queue.job where state = 'active'
+           and to_timestamp(locked_until_ms / 1000) > now() + interval '1 hour')
+         and exists (select from mirror_queue.meta where field = 'stalled-check'
+           and to_timestamp(value::bigint / 1000) > now() + interval '1 hour')`,
+      );
+    }
+    await queueing.start();
+    await harmful.end('SIGKILL');
+    await expectMirrored(queueing);
+  });
+
+  test('and that gives its job back puts it off no longer than the next worker to start', async () => {
+    const queueing = await makeQueueing(kind, sandbox);
+    const harmful = await startHarmful(queueing, { rateLimit: SLOWLY });
+    await startRun(queueing, harmful);
+    harmful.send('SIGUSR2');
+    expect(await harmful.end('SIGTERM')).toMatchObject({ code: 0 });
+    expect(harmful.said('job.given_back')).toHaveLength(1);
+    const next = await queueing.start();
+    await expectMirrored(queueing);
+    expect(next.said('queue.freed_from_future')).toMatchObject([{ delays: 1 }]);
+  });
+
+  test('and that acts upon ticks of the next day stops no schedule for longer than it runs', async () => {
+    const queueing = await makeQueueing(kind, sandbox);
+    const beside = await queueing.start({ schedules: EVERY_OTHER_SECOND });
+    const harmful = await startHarmful(queueing, { schedules: EVERY_OTHER_SECOND });
+    harmful.send('SIGUSR2');
+    // Whoever is first picks a tick up; the scheduler is set a day ahead once it is the harmful one.
+    await untilTrue(queueing, `(select next_at > now() + interval '1 hour' from schedules)`);
+    expect(await harmful.end('SIGKILL')).toMatchObject({ signal: 'SIGKILL' });
+    await untilCounted(queueing, 3);
+    expect(await beside.end('SIGTERM')).toMatchObject({ code: 0 });
+  });
+
+  test('ends with exit code 1 at its next look, saying why, and its work is done by another one', async () => {
+    const queueing = await makeQueueing(kind, sandbox);
+    const worker = await queueing.start({ rateLimit: SLOWLY }, { clockJumpsBy: DAY_MS });
+    await startRun(queueing, worker);
+    expect(await worker.end('SIGUSR2')).toEqual({ code: 1, signal: null });
+    const [unfit] = worker.said('worker.unfit');
+    expect(unfit?.['reason']).toMatch(/the clock of this machine is 86\d{3} s ahead of the database's/);
+    await queueing.start();
+    await expectMirrored(queueing);
+  });
+});
+
+describe.each(KINDS)('on %s', (kind) => {
+  test('a row of a schedule that names the next day is corrected, and a tick that was missed is made up for', async () => {
+    const queueing = await makeQueueing(kind, sandbox);
+    const schedules = [countEvery('hourly', '0 * * * *'), countEvery('new', '0 * * * *')];
+    const worker = await queueing.start({ schedules });
+    await queueing.pool.query(
+      `update schedules set next_at = now() + interval '1 day',
+         last_tick_at = case when name = 'hourly' then now() - interval '2 hours' end`,
+    );
+    await untilTrue(queueing, `(select bool_and(next_at <= now() + interval '1 hour') from schedules)`);
+    await untilTrue(queueing, `(select array_agg(key) = '{hourly}' from counted)`);
+    expect(await worker.end('SIGTERM')).toMatchObject({ code: 0 });
+  });
+});

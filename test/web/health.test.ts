@@ -1,0 +1,54 @@
+// The two questions of an orchestrator.
+
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { afterEach, expect, test } from 'vitest';
+import { makeLogger } from '../../src/log.ts';
+import { type Checks, type Health, startHealth } from '../../src/web/health.ts';
+
+const log = makeLogger('silent');
+const AT = { host: '127.0.0.1', port: 0 };
+let health: Health | undefined;
+
+afterEach(() => health?.close());
+
+async function ask(checks: Checks, path: string): Promise<{ status: number; body: unknown }> {
+  health = await startHealth({ log, checks }, AT);
+  const answer = await fetch(`${health.url}${path}`);
+  return { status: answer.status, body: await answer.json() };
+}
+
+test('a process that answers is alive, whatever else fails', async () => {
+  const checks = { database: () => Promise.reject(new Error('away')) };
+  expect(await ask(checks, '/healthz')).toEqual({ status: 200, body: { status: 'alive' } });
+});
+
+test('it is ready where every check passes', async () => {
+  const checks = { database: async () => {}, queue: async () => {} };
+  const body = { status: 'ready', checks: { database: 'ok', queue: 'ok' } };
+  expect(await ask(checks, '/readyz')).toEqual({ status: 200, body });
+});
+
+test('it is not ready where one fails, and says which, without a word of why', async () => {
+  const checks = { database: async () => {}, queue: () => Promise.reject(new Error('redis://:secret@host')) };
+  const body = { status: 'not ready', checks: { database: 'ok', queue: 'failed' } };
+  expect(await ask(checks, '/readyz')).toEqual({ status: 503, body });
+});
+
+test('a port that is taken is told of, with how to mend it', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const address = other.address();
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  await expect(startHealth({ log, checks: {} }, { host: '127.0.0.1', port })).rejects.toThrow(
+    `port ${port} of 127.0.0.1 is taken: set STATUS_PORT`,
+  );
+  other.close();
+});
+
+test.each([
+  ['192.0.2.1', 'STATUS_HOST is 192.0.2.1, which is no address of this machine'],
+  ['no-such-host.invalid', 'STATUS_HOST is no-such-host.invalid, which is no address of this machine'],
+])('a host that is not ours, %s, is told of, with how to mend it', async (host, problem) => {
+  await expect(startHealth({ log, checks: {} }, { host, port: 0 })).rejects.toThrow(problem);
+});
