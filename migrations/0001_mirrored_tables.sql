@@ -3,12 +3,12 @@
 --
 -- Decisions that hold for each of them
 -- * Identifiers are text: the contract says "Clients must store identifiers in a column or field type that holds a
---   string". (The design's first draft said uuid; the contract wins.)
+--   string".
 --   They are compared byte by byte (collate "C"): nobody sorts them for reading, and a key in the database's own
---   language is slower to search. Compared with text of the default collation, "C" wins without a word.
+--   language is slower to search. Where one is compared with text of the default collation, Postgres uses "C".
 -- * No foreign keys, checks or enums on what the program sends, and every column but the key may be null: the
---   program may hand over half a pair, a value never seen before, or a partial view of a record.
--- * Column names are the API's own field names. Names that start with an underscore are the mirror's.
+--   program may send half a pair, a value never seen before, or a partial view of a record.
+-- * Column names are the API's own field names. Names that start with an underscore are the mirror's own.
 -- * The only secondary indexes here serve the filters and joins that everyone writes (each says which).
 
 create table campaigns (
@@ -135,9 +135,9 @@ create index links_affiliate_id on links (affiliate_id);
 create index referrals_affiliate_id on referrals (affiliate_id);
 
 comment on table campaigns is 'Campaigns of the affiliate program: what affiliates are recruited for. Known through the affiliates and commissions that belong to them; the program has no list of its own.';
-comment on table affiliates is 'Affiliates: the people who refer customers. One row per affiliate that the program ever showed; rows with _deleted_at set are gone upstream.';
+comment on table affiliates is 'Affiliates: the people who refer customers. One row per affiliate that the program ever sent; rows with _deleted_at set are gone upstream.';
 comment on table links is 'Tracked addresses of the affiliates, with their counters.';
-comment on table referrals is 'Referrals: the visitors, leads and customers that affiliates brought. One row per referral that the program ever showed; rows with _deleted_at set are gone upstream.';
+comment on table referrals is 'Referrals: the visitors, leads and customers that affiliates brought. One row per referral that the program ever sent; rows with _deleted_at set are gone upstream.';
 comment on table sales is 'Charges of referred customers. Known through the commissions that were read; the program has no list of its own.';
 comment on table commissions is 'Known commissions: those that were read or written one by one. The program cannot list commissions, so this is not all of them; affiliates.commission_stats has the program''s own totals.';
 
@@ -155,7 +155,7 @@ comment on column affiliates.email is 'Email address that the affiliate signs in
 comment on column affiliates.payout_email is 'Email address at the payout provider; may be an empty string.';
 comment on column affiliates.confirmed_at is 'When the affiliate confirmed the email address.';
 comment on column affiliates.payout_email_confirmed_at is 'When the affiliate confirmed the payout email address.';
-comment on column affiliates.receive_new_commission_notifications is 'Whether the affiliate is told of each new commission.';
+comment on column affiliates.receive_new_commission_notifications is 'Whether the affiliate is notified of each new commission.';
 comment on column affiliates.sign_in_count is 'How often the affiliate signed in.';
 comment on column affiliates.unconfirmed_email is 'New email address that still waits to be confirmed.';
 comment on column affiliates.processor_customer_id is 'Customer identifier of the affiliate at the payment processor, where the affiliate is a customer too.';
@@ -182,9 +182,9 @@ comment on column referrals.affiliate_id is 'Affiliate who brought the referral 
 comment on column referrals.link_id is 'Link that the referral came through (links.id); null where it came by coupon.';
 comment on column referrals.processor_account_id is 'Account identifier at the payment processor.';
 comment on column referrals.processor_customer_id is 'Customer identifier at the payment processor.';
-comment on column referrals.conversion_state is 'How far the referral came: visitor, lead or conversion. An open set: new words may appear.';
+comment on column referrals.conversion_state is 'How far the referral got: visitor, lead or conversion. An open set: new words may appear.';
 comment on column referrals.deactivated_at is 'When the referral was switched off; null while it counts.';
-comment on column referrals.expires_at is 'When the referral ceases to earn commissions.';
+comment on column referrals.expires_at is 'When the referral stops earning commissions.';
 comment on column referrals.customer_platform is 'Payment processor of the customer, in lower case; null while there is no customer.';
 comment on column referrals.customer_id is 'Customer identifier at the payment processor, as given with the customer.';
 comment on column referrals.customer_name is 'Name of the customer.';
@@ -202,9 +202,9 @@ comment on column sales.processor_account_id is 'Account identifier at the payme
 comment on column sales.processor_charge_id is 'Charge identifier at the payment processor.';
 comment on column sales.invoiced_at is 'When the sale was invoiced.';
 comment on column sales.charge_amount_cents is 'Amount charged, in hundredths of the currency.';
-comment on column sales.refund_amount_cents is 'Amount given back, in hundredths of the currency.';
+comment on column sales.refund_amount_cents is 'Amount refunded, in hundredths of the currency.';
 comment on column sales.tax_amount_cents is 'Tax within the amount, in hundredths of the currency.';
-comment on column sales.sale_amount_cents is 'Amount that commissions are reckoned from, in hundredths of the currency.';
+comment on column sales.sale_amount_cents is 'Amount that commissions are calculated from, in hundredths of the currency.';
 
 comment on column commissions.id is 'Identifier of the commission (a UUID in text form).';
 comment on column commissions.created_at is 'When the commission was created.';
@@ -225,13 +225,13 @@ declare
 begin
   foreach mirrored in array array['campaigns', 'affiliates', 'links', 'referrals', 'sales', 'commissions'] loop
     execute format('comment on column %I._first_seen_at is %L', mirrored,
-      'When the mirror first saw the record: the moment at which the request that brought it was sent.');
+      'When the mirror first saw the record: when the request that brought it was sent.');
     execute format('comment on column %I._changed_at is %L', mirrored,
-      'When the mirror last saw the content change, deletion and return included. Only content moves it: a sync that finds nothing new leaves it alone.');
+      'When the mirror last saw the content change, deletion and return included. A sync that finds nothing new leaves it alone.');
     execute format('comment on column %I._observed_at is %L', mirrored,
-      'The observation that wrote the row. Nothing that was observed earlier may overwrite it.');
+      'When the request was sent whose answer wrote the row. Nothing that was observed earlier may overwrite it.');
     execute format('comment on column %I._deleted_at is %L', mirrored,
-      'When the mirror found that the record is gone from the program; null while it lives. Every other column keeps its last value. Filter on _deleted_at is null for what exists today.');
+      'When the mirror found that the record is gone from the program; null while it exists. Every other column keeps its last value. Filter on _deleted_at is null for what exists today.');
     execute format('comment on column %I._extra is %L', mirrored,
       'Fields that the program sent and the contract does not know, by name; null where there were none. See schema_drift.');
   end loop;

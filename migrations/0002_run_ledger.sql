@@ -1,4 +1,4 @@
--- Why: what each sync did, how far it came, what it could not store and what surprised it.
+-- Why: what each sync did, how far it got, what it could not store, and where records differed from the contract.
 -- Lock taken: none on anything that exists (new tables only). Breaking: no.
 
 create table sync_runs (
@@ -40,30 +40,30 @@ create unique index sync_runs_one_running on sync_runs (resource) where state = 
 -- The last runs of a resource, for the status and for the age of the last full run.
 create index sync_runs_latest on sync_runs (resource, id desc);
 
-comment on table sync_runs is 'The ledger of syncs: one row per run and resource. How fresh the mirror is, what each run changed, and whether it may be trusted.';
+comment on table sync_runs is 'The run log: one row per run and resource. How fresh the mirror is, what each run changed, and whether it may be trusted.';
 comment on column sync_runs.id is 'Number of the run.';
 comment on column sync_runs.resource is 'What was synced: affiliates, referrals or commissions.';
-comment on column sync_runs.mode is 'full: everything was read. delta: only what had changed was looked for.';
+comment on column sync_runs.mode is 'full: everything was read. delta: only changes were looked for.';
 comment on column sync_runs.state is 'running; or how the run ended: succeeded (read to the end and verified), partial (it ended, but is unverified, see error: nothing was marked deleted), failed (see error), interrupted (stopped before its end, not resumed), skipped (there was nothing to do, or another run did it).';
 comment on column sync_runs.requests is 'Requests sent to the program.';
 comment on column sync_runs.pages is 'Pages loaded.';
 comment on column sync_runs.rows_seen is 'Records read, repeats included. Always the sum of inserted, updated, unchanged, rejected and repeated.';
 comment on column sync_runs.rows_inserted is 'Records that were new to the mirror.';
 comment on column sync_runs.rows_updated is 'Records whose row was changed, records that came back after a deletion included.';
-comment on column sync_runs.rows_unchanged is 'Records whose row already held just that, or held something newer.';
+comment on column sync_runs.rows_unchanged is 'Records whose row already held the same, or something newer.';
 comment on column sync_runs.rows_rejected is 'Records that could not be stored; each is in rejected_records.';
 comment on column sync_runs.rows_repeated is 'Records read again in the same run without anything new.';
 comment on column sync_runs.rows_deleted is 'Rows marked deleted by the run.';
-comment on column sync_runs.deletes_held_back is 'Rows that look deleted but were too many to believe without --accept-deletes.';
-comment on column sync_runs.total_upstream is 'How many records the program said it has, at the end of the walk.';
+comment on column sync_runs.deletes_held_back is 'Rows that look deleted but were too many to be marked without --accept-deletes.';
+comment on column sync_runs.total_upstream is 'How many records the program said it had, at the end of the walk.';
 comment on column sync_runs.distinct_seen is 'How many different records the run saw.';
 comment on column sync_runs.verified is 'Whether it is known that the run missed nothing: it saw at least as many different records as the program said exist, the program did not contradict itself, and nothing that was read before a stop was too old.';
 comment on column sync_runs.plan is 'What the run set out to do and the requests that it expected to need.';
 comment on column sync_runs.checkpoint is 'Where a stopped run goes on; empty once the run has ended.';
 comment on column sync_runs.error_code is 'Stable code of the error that ended the run.';
-comment on column sync_runs.error is 'The error that ended the run, in words; for a partial run, why it is unverified; for a skipped run, what kept it from beginning.';
+comment on column sync_runs.error is 'The error that ended the run, in words; for a partial run, why it is unverified; for a skipped run, why it did not begin.';
 comment on column sync_runs.started_at is 'When the run started.';
-comment on column sync_runs.heartbeat_at is 'When the run last gave a sign of life.';
+comment on column sync_runs.heartbeat_at is 'When the run last saved its progress.';
 comment on column sync_runs.finished_at is 'When the run ended; null while it runs.';
 
 -- Unlogged, so that reading everything again costs almost no WAL. A crash of Postgres empties it; the checkpoint in
@@ -78,8 +78,8 @@ comment on table seen_ids is 'The records that a running sync has met so far; em
 comment on column seen_ids.run_id is 'The run (sync_runs.id).';
 comment on column seen_ids.record_id is 'Identifier of a record that the run has met.';
 
--- The payload is json, not jsonb: json keeps the text as it came, and so also what jsonb cannot hold (a NUL
--- character, half of a surrogate pair, a key given twice).
+-- The payload is json, not jsonb: json keeps the text as it came, including what jsonb cannot hold (a NUL character,
+-- half of a surrogate pair, a key given twice).
 create table rejected_records (
   id          bigint generated always as identity primary key,
   run_id      bigint,
@@ -90,8 +90,8 @@ create table rejected_records (
   observed_at timestamptz not null
 );
 
--- A record that is read again in the same run is one rejection, not two; without an identifier, its text tells. Those
--- outside a run count as one run without an end.
+-- A record that is read again in the same run is one rejection, not two; without an identifier, its text is compared.
+-- Those outside a run count as one run without an end.
 create unique index rejected_records_once_a_run
   on rejected_records (coalesce(run_id, 0), resource, coalesce(record_id, md5(payload::text)));
 
@@ -100,8 +100,8 @@ comment on column rejected_records.id is 'Number of the rejection.';
 comment on column rejected_records.run_id is 'The run that met the record (sync_runs.id); null where it was read outside a run, of which only the newest rejection of each record is kept.';
 comment on column rejected_records.resource is 'What kind of record it should have been.';
 comment on column rejected_records.record_id is 'Identifier of the record; null where it had none that can be used.';
-comment on column rejected_records.reason is 'Why it could not be stored: which field, what was expected, what was there.';
-comment on column rejected_records.payload is 'The record as the program sent it; what lies deeper than 100 levels is replaced by a text that says so.';
+comment on column rejected_records.reason is 'Why it could not be stored: which field, what was expected, what came.';
+comment on column rejected_records.payload is 'The record as the program sent it; what is deeper than 100 levels is replaced by a text that says so.';
 comment on column rejected_records.observed_at is 'When the request that brought the record was sent.';
 
 create table schema_drift (
@@ -118,6 +118,6 @@ comment on table schema_drift is 'Where the program''s answers differ from its c
 comment on column schema_drift.run_id is 'The run that noticed (sync_runs.id).';
 comment on column schema_drift.resource is 'What kind of record was read.';
 comment on column schema_drift.field is 'The field, with the names of the objects around it: customer.email.';
-comment on column schema_drift.kind is 'appeared: a field that the contract does not know (its values are in _extra). vanished: a field of the contract that no record of the run carried. retyped: a field whose value is not what the contract says (those records are in rejected_records).';
+comment on column schema_drift.kind is 'appeared: a field that the contract does not know (its values are in _extra). vanished: a field of the contract that no record of the run had. retyped: a field whose value is not what the contract says (those records are in rejected_records).';
 comment on column schema_drift.found is 'An example of the type that was found; null where the field vanished.';
 comment on column schema_drift.occurrences is 'In how many records it was noticed.';

@@ -1,4 +1,4 @@
--- Why: every change to a mirrored record is kept, by whomever it was made, in the transaction that made it.
+-- Why: every change to a mirrored record is kept, whoever made it, in the transaction that made it.
 -- Lock taken: share row exclusive on each mirrored table, for a moment (create trigger). Breaking: no.
 
 create table record_history (
@@ -17,18 +17,18 @@ create table record_history (
 create index record_history_of_record on record_history (table_name, record_id, id);
 
 comment on table record_history is 'One row per change of a mirrored record: which fields, from what to what, when. Applied backwards, newest first, to a row of today, it gives the row of any earlier time.';
-comment on column record_history.id is 'Number of the change; higher is later for one and the same record.';
+comment on column record_history.id is 'Number of the change; for one record, higher is later.';
 comment on column record_history.table_name is 'Table of the record.';
 comment on column record_history.record_id is 'Identifier of the record.';
 comment on column record_history.change is 'updated: its content changed. deleted: it was found to be gone from the program. resurrected: it is back.';
 comment on column record_history.before is 'The fields that changed, with their values before.';
 comment on column record_history.after is 'The same fields, with their values after.';
-comment on column record_history.observed_at is 'When the change was observed: the moment of the request that showed it.';
+comment on column record_history.observed_at is 'When the change was observed: when the request that showed it was sent.';
 comment on column record_history.recorded_at is 'When the change was written to the mirror.';
 comment on column record_history.run_id is 'The run that found the change (sync_runs.id); null where it was no run.';
 
 -- Statement-level with transition tables: one call per statement however many rows it changed, and a statement that
--- changes none costs next to nothing. The time zone is pinned so that times read alike whoever writes.
+-- changes none costs next to nothing. The time zone is fixed so that times are spelled alike whoever writes.
 -- _deleted_at counts as a field: without it a replay could not restore when a record had been deleted.
 create function record_changes() returns trigger
 language plpgsql
@@ -111,7 +111,7 @@ left join referrals referral on referral.id = history.record_id
 where history.table_name = 'referrals'
   and history.after ->> 'conversion_state' = 'conversion';
 
-comment on view conversion_events is 'Each time that a referral became a conversion under the mirror''s eyes. Referrals that were conversions when first seen are not in it: when those converted is not known.';
+comment on view conversion_events is 'Each time that the mirror saw a referral become a conversion. Referrals that were conversions when first seen are not in it: when those converted is not known.';
 comment on column conversion_events.referral_id is 'The referral (referrals.id).';
 comment on column conversion_events.affiliate_id is 'Affiliate of the referral today (affiliates.id).';
 comment on column conversion_events.link_id is 'Link of the referral today (links.id).';
@@ -131,7 +131,7 @@ as $$
                                    '_observed_at', coalesce(earlier.changed_at, referral._first_seen_at))
          )).*
   from referrals referral
-  -- Newest first: of several changes to one field, the value before the first one after the instant stays.
+  -- Newest first: of several changes to one field, the value before the first one after that time stays.
   left join lateral (
     select jsonb_object_agg(field.key, field.value order by history.id desc) as fields
     from record_history history
@@ -150,4 +150,4 @@ as $$
   where referral._first_seen_at <= instant
 $$;
 
-comment on function referrals_at(timestamptz) is 'The referrals as the mirror knew them at an instant: select * from referrals_at(''2026-01-01''). Rows that were deleted by then carry _deleted_at.';
+comment on function referrals_at(timestamptz) is 'The referrals as the mirror knew them at a given time: select * from referrals_at(''2026-01-01''). Rows that were deleted by then carry _deleted_at.';

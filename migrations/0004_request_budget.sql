@@ -2,7 +2,7 @@
 -- Lock taken: none on anything that exists (new tables only). Breaking: no.
 --
 -- A permit is granted, and returned, by one call of a function: the row lock by which processes take turns lasts for
--- one statement and never for a round trip. A process that is stopped at any moment holds nobody up.
+-- one statement and never for a round trip. A process that is stopped at any moment makes no other one wait.
 
 create table request_budget (
   only_row            boolean primary key default true check (only_row),
@@ -163,14 +163,14 @@ begin
     update request_budget set limit_until = moment;
   end if;
   if throttled or remaining is null or reset_seconds is null or sent_at is null
-     -- Its process was stopped meanwhile: what it says is long past.
+     -- Its process was stopped meanwhile: what the answer says is long past.
      or sent_at < moment - interval '1 minute' then
     return;
   end if;
 
   -- Fewer remain than we would send: somebody else uses the account, and their requests are left to them. A quota that
   -- is larger or longer than ours leaves more than we would send, and teaches nothing. The figure is known only to
-  -- within what the answer did not count, so what was believed before stays where it fits. The answer may have been
+  -- within what the answer did not count, so the figure before it stays where it fits. The answer may have been
   -- given at any moment since its request was sent, so all of ours that counted since then are told apart from theirs.
   select count(*),
          count(*) filter (where id <> own_permit_id and (returned_at is null or granted_at > sent_at))

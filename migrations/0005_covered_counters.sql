@@ -1,7 +1,7 @@
 -- Why: a delta sync finds what changed by comparing each affiliate's counters with those of the last time that all of
 -- its referrals were known to be mirrored. They cannot be compared with the affiliates table: every nested view of
--- an affiliate refreshes that, whether its referrals were read or not. And a run that was taken over by another
--- process must not be written to by its former one.
+-- an affiliate refreshes that, whether its referrals were read or not. And once another process has taken a run over,
+-- the former one must not write to it.
 -- Lock taken: access exclusive on sync_runs, for a moment (new column with a constant default). Breaking: no.
 
 create table covered_counters (

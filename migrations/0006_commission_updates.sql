@@ -2,12 +2,12 @@
 -- Lock taken: none on anything that exists (new tables only). Breaking: no.
 --
 -- Decisions
--- * A row is a request, an outbox entry and a ledger line at once: what was asked never changes, what became of it is
---   added. Anyone who may insert can ask; the writer does the rest.
--- * Inserting transactions take turns (an advisory lock, held until they end): so the numbers of requests are the order
---   in which they were asked for, also across processes. Insert in short transactions.
--- * Nonsense is refused by a trigger, since the message of a check constraint cannot say how to mend it; the
---   constraints stand behind it, for whoever updates.
+-- * A row is a request, an outbox entry and a line of the payment ledger at once: what was asked never changes, what
+--   became of it is added. Anyone who may insert can ask; the writer does the rest.
+-- * Inserting transactions take turns (an advisory lock, held until they end): so the numbers of requests are the
+--   order in which they were asked for, also across processes. Insert in short transactions.
+-- * Invalid requests are refused by a trigger, since the message of a check constraint cannot say how to fix them; the
+--   constraints are there as well, for whoever updates.
 -- * The trigger functions run with their owner's rights, so that asking needs nothing but INSERT on a few columns.
 
 create table commission_updates (
@@ -116,17 +116,17 @@ begin
   end if;
   if new.action = 'pay' and new.paid_at is null then
     raise exception using errcode = 'check_violation',
-      message = format('pay without an instant: paid_at is empty for commission %s', new.commission_id),
-      hint = 'Give the moment of the payment in paid_at. To take a payment back, the action is unpay.';
+      message = format('pay without a timestamp: paid_at is empty for commission %s', new.commission_id),
+      hint = 'Give the timestamp of the payment in paid_at. To take a payment back, the action is unpay.';
   end if;
   if new.action <> 'pay' and new.paid_at is not null then
     raise exception using errcode = 'check_violation',
-      message = format('%s with an instant of payment: paid_at is set for commission %s', new.action, new.commission_id),
+      message = format('%s with a timestamp of payment: paid_at is set for commission %s', new.action, new.commission_id),
       hint = 'Only pay takes paid_at. Leave it empty, or make it a pay.';
   end if;
   if new.action = 'due' and new.due_at is null then
     raise exception using errcode = 'check_violation',
-      message = format('blank due_at: due needs the moment from which commission %s is payable', new.commission_id),
+      message = format('blank due_at: due needs the timestamp from which commission %s is payable', new.commission_id),
       hint = 'Give it in due_at. A due date can be moved but never removed.';
   end if;
   if new.action <> 'due' and new.due_at is not null then
@@ -142,7 +142,7 @@ begin
   if coalesce(new.paid_at, new.due_at) not between '0001-01-01Z' and '9999-12-31 23:59:59.999999Z'
      or new.expected_paid_at not between '0001-01-01Z' and '9999-12-31 23:59:59.999999Z' then
     raise exception using errcode = 'check_violation',
-      message = format('an instant beyond the years 1 to 9999 for commission %s', new.commission_id),
+      message = format('a timestamp beyond the years 1 to 9999 for commission %s', new.commission_id),
       hint = 'Give one between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999999Z.';
   end if;
   if new.expected_unpaid and new.expected_paid_at is not null then
@@ -177,9 +177,9 @@ begin
     return null;
   end if;
   raise exception using errcode = 'unique_violation',
-    message = format('idempotency_key %s stands for another request already (number %s: %s of commission %s)',
+    message = format('idempotency_key %s names another request already (number %s: %s of commission %s)',
                      quote_literal(new.idempotency_key), earlier.id, earlier.action, earlier.commission_id),
-    hint = 'A key names one request for good. Give this one a key of its own, or none.';
+    hint = 'A key always names the same request. Give this one a key of its own, or none.';
 end
 $$;
 
@@ -217,7 +217,7 @@ language plpgsql
 as $$
 begin
   raise exception using errcode = 'check_violation',
-    message = format('request %s is part of the ledger: what was asked for is never edited', old.id),
+    message = format('request %s is part of the payment ledger: what was asked for is never edited', old.id),
     hint = 'Cancel it while it is pending (affiliate-mirror commissions cancel), and make a new request.';
 end
 $$;
@@ -227,12 +227,12 @@ language plpgsql
 as $$
 begin
   raise exception using errcode = 'check_violation',
-    message = 'the ledger of commission updates keeps every request: nothing is deleted from it',
+    message = 'the payment ledger keeps every request: nothing is deleted from it',
     hint = 'Cancel what is pending (affiliate-mirror commissions cancel).';
 end
 $$;
 
--- A function with its owner's rights must never find a table of the caller's making: temporary ones come last.
+-- A function with its owner's rights must never use a table that the caller made: temporary ones come last.
 do $$
 declare
   guarded text;
@@ -303,13 +303,13 @@ left join affiliates affiliate on affiliate.id = sale.affiliate_id;
 
 comment on table commission_updates is 'Requests to change commissions in the program, and what became of each: who asked for what, when and why, what was there before, what the program answered. To ask, insert a row (the columns up to even_if_refunded). Nothing in it is ever deleted.';
 comment on column commission_updates.id is 'Number of the request. The requests for one commission are applied in this order.';
-comment on column commission_updates.batch_id is 'Name of the batch that the request belongs to, chosen by whoever asks; null where it stands alone.';
+comment on column commission_updates.batch_id is 'Name of the batch that the request belongs to, chosen by whoever asks; null where it is in no batch.';
 comment on column commission_updates.commission_id is 'The commission to change (commissions.id).';
 comment on column commission_updates.action is 'pay: mark it paid at paid_at. unpay: mark it unpaid. due: make it payable from due_at.';
-comment on column commission_updates.paid_at is 'For pay: the moment of the payment, past or future. Empty for everything else.';
-comment on column commission_updates.due_at is 'For due: the moment from which the commission is payable. Empty for everything else.';
-comment on column commission_updates.expected_unpaid is 'True: apply it only if the commission is unpaid in the program at that moment; otherwise the request ends as conflict.';
-comment on column commission_updates.expected_paid_at is 'Apply it only if the program has the commission as paid at this moment (to the second); null expects nothing.';
+comment on column commission_updates.paid_at is 'For pay: the timestamp of the payment, past or future. Empty for everything else.';
+comment on column commission_updates.due_at is 'For due: the timestamp from which the commission is payable. Empty for everything else.';
+comment on column commission_updates.expected_unpaid is 'True: apply it only if the commission is unpaid in the program at that time; otherwise the request ends as conflict.';
+comment on column commission_updates.expected_paid_at is 'Apply it only if the program has the commission as paid at this timestamp (to the second); null expects nothing.';
 comment on column commission_updates.expected_amount is 'Apply it only if the commission has this amount, in the unit of commissions.amount; null expects nothing.';
 comment on column commission_updates.expected_currency is 'Apply it only if the commission is in this currency; null expects nothing.';
 comment on column commission_updates.reason is 'Why it was asked for, in the requester''s words.';
@@ -317,19 +317,19 @@ comment on column commission_updates.requested_by is 'Who asked, as named by the
 comment on column commission_updates.database_user is 'The database user that inserted the request. Cannot be chosen.';
 comment on column commission_updates.idempotency_key is 'Names the request: inserting the same request under the same key again does nothing, and another request under it is refused. Null: no such protection.';
 comment on column commission_updates.supersede is 'True: older requests for the same commission that wait to change the same thing are dropped in favour of this one.';
-comment on column commission_updates.even_if_refunded is 'For pay: true pays it even where its sale was refunded whole. False: such a commission ends as conflict, since it is worth nothing any more.';
+comment on column commission_updates.even_if_refunded is 'For pay: true pays it even where its sale was refunded whole. False: such a commission ends as conflict, since nothing is owed for it any more.';
 comment on column commission_updates.requested_at is 'When the request was inserted.';
 comment on column commission_updates.state is 'pending, or how it ended: applied (the program has it as asked), unchanged (it was so already; nothing was sent), conflict (what was expected did not hold, or its sale was refunded; nothing was sent), not_found (the program has no such commission), rejected (refused, see outcome), failed (tried often enough without success; may be retried), superseded (dropped for a newer request), cancelled.';
 comment on column commission_updates.outcome is 'How it ended, in words; null while pending.';
-comment on column commission_updates.note is 'What else is worth knowing of it, such as that the program cut the time to whole seconds.';
+comment on column commission_updates.note is 'What else to know about it, such as that the program cut the time to whole seconds.';
 comment on column commission_updates.before is 'What the program had when the request was applied or refused: paid_at, due_at, amount, currency, state.';
 comment on column commission_updates.after is 'What the program answered to the change, or had when the change turned out to be there already.';
 comment on column commission_updates.attempts is 'How often it was tried without success while the program was answering others, or its outcome was refused by the database. Outages and 429 do not count.';
-comment on column commission_updates.next_attempt_at is 'Not tried before this moment.';
+comment on column commission_updates.next_attempt_at is 'Not tried before this time.';
 comment on column commission_updates.last_error is 'Why the last try did not succeed, or could not be noted; null where none failed.';
 comment on column commission_updates.put_sent_at is 'When the writer first set out to send the change; null while nothing can have been sent.';
 comment on column commission_updates.claimed_by is 'The writer that works on it. Nothing for analysis.';
-comment on column commission_updates.claimed_until is 'Until when that writer has it for itself; it says so again while it lives. Nothing for analysis.';
+comment on column commission_updates.claimed_until is 'Until when that writer has it for itself; the writer extends it while it runs. Nothing for analysis.';
 comment on column commission_updates.finished_at is 'When it ended; null while pending.';
 
 comment on table commission_update_attempts is 'Every HTTP request that was sent to the program for a commission update. A change is noted here before it is sent; sent_at gives the order.';
@@ -350,8 +350,8 @@ comment on column commission_ledger.batch is 'Name of the batch.';
 comment on column commission_ledger.commission_id is 'The commission (commissions.id).';
 comment on column commission_ledger.asked is 'What was asked for, in words.';
 comment on column commission_ledger.state is 'pending, applied, unchanged, conflict, not_found, rejected, failed, superseded or cancelled; see commission_updates.state.';
-comment on column commission_ledger.outcome is 'How it ended or where it stands, in words.';
-comment on column commission_ledger.note is 'What else is worth knowing of it.';
+comment on column commission_ledger.outcome is 'How it ended or how far it is, in words.';
+comment on column commission_ledger.note is 'What else to know about it.';
 comment on column commission_ledger.reason is 'Why it was asked for.';
 comment on column commission_ledger.requested_by is 'Who asked.';
 comment on column commission_ledger.requested_at is 'When it was asked.';
@@ -368,12 +368,12 @@ comment on column commission_ledger.affiliate_email is 'Email address of the aff
 comment on column commission_ledger.puts is 'How often the change was sent.';
 
 comment on function take_turns_requesting() is 'Trigger function: lets the transactions that ask for updates take turns, so that their numbers are the order in which they asked.';
-comment on function check_commission_update() is 'Trigger function: refuses requests that make no sense, and drops those that were made before under the same key.';
+comment on function check_commission_update() is 'Trigger function: refuses invalid requests, and drops those that were made before under the same key.';
 comment on function announce_commission_updates() is 'Trigger function: drops what new requests supersede, and notifies the workers.';
 comment on function refuse_edited_request() is 'Trigger function: what was asked for is never edited.';
-comment on function refuse_deleted_request() is 'Trigger function: the ledger keeps everything.';
+comment on function refuse_deleted_request() is 'Trigger function: the payment ledger keeps everything.';
 comment on trigger take_turns on commission_updates is 'One inserting transaction at a time.';
-comment on trigger check_request on commission_updates is 'Refuses nonsense with a message that a person understands.';
+comment on trigger check_request on commission_updates is 'Refuses invalid requests with a message that says how to fix them.';
 comment on trigger announce on commission_updates is 'Drops what is superseded; notifies the workers.';
 comment on trigger keep_request on commission_updates is 'Keeps what was asked as it was asked.';
 comment on trigger keep_ledger on commission_updates is 'Keeps every request.';

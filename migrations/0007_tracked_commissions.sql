@@ -1,5 +1,5 @@
--- Why: the program has no list of commissions, so the mirror keeps its own of those that it is to know, and asks for
--- each of them again from time to time.
+-- Why: the program has no list of commissions, so the mirror keeps its own list of those to mirror, and asks for each
+-- of them again from time to time.
 -- Lock taken: none on anything that exists (new table only). Breaking: no.
 
 create table tracked_commissions (
@@ -19,4 +19,4 @@ comment on column tracked_commissions.tracked_by is 'Who wanted it.';
 comment on column tracked_commissions.tracked_at is 'Since when it is asked for.';
 comment on column tracked_commissions.next_poll_at is 'When the program is asked for it again; null where it is gone, and never asked for again.';
 comment on column tracked_commissions.last_polled_at is 'When the program last answered for it.';
-comment on column tracked_commissions.last_error is 'Why the last question was not answered, or its answer not mirrored; null where it was.';
+comment on column tracked_commissions.last_error is 'Why the last request was not answered, or its answer not mirrored; null where it was.';

@@ -1,5 +1,5 @@
--- Why: what the workers are to do stands here, in the database that must not be lost; the queue only carries keys of
--- these rows, and is rebuilt from them when it forgets (a Redis that comes back empty, a job that failed to be ended).
+-- Why: what the workers are to do is kept here, in the database that must not be lost; the queue only carries keys of
+-- these rows, and is rebuilt from them when it forgets (a Redis that comes back empty, a job whose end was not stored).
 -- Lock taken: none on anything that exists (new tables only). Breaking: no.
 
 create table wanted_jobs (
@@ -13,7 +13,7 @@ create table wanted_jobs (
 comment on table wanted_jobs is 'The work that the workers have yet to finish: one row per piece of work, deleted when it is done. Nothing for analysis.';
 comment on column wanted_jobs.key is 'What the work is about; the same work is wanted once.';
 comment on column wanted_jobs.name is 'Which job of the catalogue does it.';
-comment on column wanted_jobs.payload is 'What the job is told.';
+comment on column wanted_jobs.payload is 'What the job is to do, as JSON; its shape depends on name.';
 comment on column wanted_jobs.generation is 'Counts up when the work is wanted again while it is being done: then it is done once more.';
 comment on column wanted_jobs.wanted_at is 'Since when it is wanted.';
 
@@ -42,7 +42,7 @@ insert into worker_state default values;
 comment on table worker_state is 'What all workers of this mirror share. One row. Nothing for analysis.';
 comment on column worker_state.only_row is 'Always true: keeps the table at one row.';
 comment on column worker_state.queue_id is 'Tells this mirror''s queue in Redis from that of every other mirror.';
-comment on column worker_state.refused_at is 'Since when the program refuses the API secret (401): the queue is paused. Null: it does not.';
+comment on column worker_state.refused_at is 'Since when the program refuses the API secret (401) and the queue is paused. Null where it is not.';
 comment on column worker_state.probed_at is 'When the secret was last tried.';
 comment on column worker_state.next_probe_at is 'When a worker tries the secret again.';
 comment on column worker_state.probes is 'How often it was tried in vain: the pauses between grow.';

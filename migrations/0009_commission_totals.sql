@@ -1,5 +1,5 @@
--- Why: the mirror knows only the commissions that it was told of; the program's own sums per affiliate tell how much of
--- the whole those are.
+-- Why: the mirror knows only the commissions that were tracked or updated through it; the program's own sums per
+-- affiliate show how much of the whole those are.
 -- Lock taken: none on anything that exists (a new view). Breaking: no.
 
 create view commission_totals as
@@ -64,6 +64,6 @@ comment on column commission_totals.known_total is 'Sum of all their amounts.';
 comment on column commission_totals.reported_unpaid is 'What the program reports as unpaid (affiliates.commission_stats), in cents, as of the last sync of affiliates; null where it reports nothing.';
 comment on column commission_totals.reported_paid is 'What the program reports as paid.';
 comment on column commission_totals.reported_total is 'What the program reports in all: unpaid and paid.';
-comment on column commission_totals.unknown_unpaid is 'Reported less known: unpaid commissions that the mirror has not met, or whose payment it has not seen yet. Takes amounts to be in cents, which the program does not say.';
-comment on column commission_totals.unknown_paid is 'Reported less known: paid commissions that the mirror has not met. Below zero where it saw payments after the last sync of affiliates.';
-comment on column commission_totals.unknown_total is 'Reported less known, of all commissions: 0 where the mirror knows every one. Below zero where the program voids commissions without saying so of them (no state, no voided_at).';
+comment on column commission_totals.unknown_unpaid is 'Reported minus known: unpaid commissions that the mirror has not met, or whose payment it has not seen yet. Takes amounts to be in cents, which the program does not say.';
+comment on column commission_totals.unknown_paid is 'Reported minus known: paid commissions that the mirror has not met. Below zero where it saw payments after the last sync of affiliates.';
+comment on column commission_totals.unknown_total is 'Reported minus known, of all commissions: 0 where the mirror knows every one. Below zero where the program voids commissions without saying so of them (no state, no voided_at).';

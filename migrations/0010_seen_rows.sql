@@ -1,6 +1,6 @@
--- Why: an index over the identifiers that a run has met was a quarter of the work of a sync. A number for each row makes
--- it one bit per row in memory, and a plain list per batch here.
--- Lock taken: access exclusive on affiliates and referrals while they are written anew (seconds per million rows).
+-- Why: an index over the identifiers that a run has met was a quarter of the work of a sync. A number for each row
+-- makes it one bit per row in memory, and a plain list per batch here.
+-- Lock taken: access exclusive on affiliates and referrals while they are rewritten (seconds per million rows).
 -- Breaking: no. A run that was stopped before starts its walk over.
 
 alter table affiliates add column _row_number bigint not null generated always as identity;
@@ -17,7 +17,7 @@ create unlogged table seen_rows (
   rejected_ids text[] not null
 );
 
--- Compressing costs more than writing a few bytes more.
+-- Compressing them costs more than writing a few more bytes.
 alter table seen_rows alter column row_numbers set storage external;
 
 create index seen_rows_of_run on seen_rows (run_id);
@@ -31,7 +31,7 @@ drop table seen_ids;
 
 -- A process that is stopped in the middle of a load keeps the lock of all loads. Between two statements the server's
 -- idle_in_transaction_session_timeout ends that; while a large statement is only partly sent, nothing of the server's
--- does. So whoever waits looks who it waits for.
+-- does. So whoever waits looks at who holds the lock.
 create function lock_for_loading(is_alone boolean) returns void
 language plpgsql
 as $$
@@ -58,7 +58,7 @@ begin
           and lock.classid::bigint = (key >> 32) & 4294967295 and lock.objid::bigint = key & 4294967295
           and holder.wait_event = 'ClientRead' and holder.state_change < clock_timestamp() - interval '5 seconds';
       exception when insufficient_privilege then
-        -- Another role's process: it is waited for.
+        -- Another role's process: wait for it.
       end;
     end;
   end loop;
@@ -66,4 +66,4 @@ begin
 end
 $$;
 
-comment on function lock_for_loading(boolean) is 'Waits for the right to load until the transaction ends: alone, or beside other small loads. Closes the connection of a process that holds it and has sent nothing for seconds, which means that it was stopped.';
+comment on function lock_for_loading(boolean) is 'Waits for the right to load until the transaction ends: alone, or beside other small loads. Closes the connection of a process that holds it and has sent nothing for seconds: such a process was stopped.';

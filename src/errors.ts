@@ -1,5 +1,5 @@
-// The catalogue of everything that can go wrong and that a user or a retry policy must tell apart.
-// `code` is stable, `retry` is data; nothing in the project decides by an error's message.
+// The catalogue of the errors that a user or a retry policy must tell apart.
+// `code` is stable, `retry` is data; no code decides by an error's message.
 
 /**
  * What may be done about an error:
@@ -11,7 +11,7 @@ export type Retry = 'never' | 'soon' | 'after' | 'reconcile';
 export abstract class AppError extends Error {
   abstract readonly code: string;
   abstract readonly retry: Retry;
-  /** Process exit code for a command that ends with this error (design: 1 failed, 2 usage or configuration). */
+  /** Exit code of a command that ends with this error: 1 failed, 2 wrong usage or configuration. */
   readonly exitCode: 1 | 2 = 1;
 
   constructor(message: string, options?: { cause?: unknown }) {
@@ -51,7 +51,7 @@ export class ApiThrottled extends AppError {
   }
 }
 
-/** Thrown when a request was held back at the last moment: its process had been stopped for too long. Nothing was sent. */
+/** Thrown when a request was not sent, since its process had been stopped for too long just before. */
 export class RequestWithheld extends AppError {
   readonly code = 'REQUEST_WITHHELD';
   readonly retry = 'soon';
@@ -69,7 +69,7 @@ export class ApiUnavailable extends AppError {
   }
 }
 
-/** Thrown on 401: the secret is missing or wrong, and every further request would fail alike. */
+/** Thrown on 401: the secret is missing or wrong, and every further request would fail too. */
 export class ApiUnauthorized extends AppError {
   readonly code = 'API_UNAUTHORIZED';
   readonly retry = 'never';
@@ -90,7 +90,7 @@ export class ApiRejected extends AppError {
   }
 }
 
-/** Thrown when a PUT was sent and no usable answer came: it may have been applied. Settle it by a GET, never by guessing. */
+/** Thrown when a PUT was sent and no usable answer came: it may have been applied, and only a GET shows whether. */
 export class WriteOutcomeUnknown extends AppError {
   readonly code = 'WRITE_UNKNOWN';
   readonly retry = 'reconcile';
@@ -102,19 +102,19 @@ export class ContractViolation extends AppError {
   readonly retry = 'soon';
 }
 
-/** Thrown when the database cannot be reached, or goes away in mid-work. */
+/** Thrown when the database cannot be reached, or the connection is lost. */
 export class DatabaseUnreachable extends AppError {
   readonly code = 'DB_UNREACHABLE';
   readonly retry = 'soon';
 }
 
-/** Thrown when this machine's clock differs from the database's by more than a worker can work with. */
+/** Thrown when this machine's clock differs too much from the database's for a worker to run. */
 export class ClockWrong extends AppError {
   readonly code = 'CLOCK_WRONG';
   readonly retry = 'soon';
 }
 
-/** Thrown when the database answers, but the mirror's schema is missing, older or newer than this program. */
+/** Thrown when the database answers, but the mirror's schema is missing, older or newer than this version. */
 export class SchemaMismatch extends AppError {
   readonly code = 'DB_SCHEMA_MISMATCH';
   readonly retry = 'never';
@@ -138,7 +138,7 @@ export class Busy extends AppError {
   readonly retry = 'soon';
 }
 
-/** Gives back the error's message followed by those of its causes, on one line, without stack traces. */
+/** Returns the error's message followed by those of its causes, on one line, without stack traces. */
 export function describeError(error: unknown): string {
   const parts: string[] = [];
   for (let current: unknown = error; current !== undefined && current !== null; ) {

@@ -1,15 +1,15 @@
-// The one logger: structured lines on stderr, pretty where a person watches. Stdout belongs to data.
+// The logger: structured lines on stderr, readable ones where that is a terminal. Stdout is for data.
 
 import { type Logger, pino, stdTimeFunctions } from 'pino';
 import pretty from 'pino-pretty';
 
 export type { Logger };
 
-/** Field names that are never printed, wherever in a logged object they stand. */
+/** Fields whose values are never printed, on any of the first three levels of a logged object. */
 const SECRET_FIELDS = ['secret', 'password', 'authorization', 'AFFILIATE_API_SECRET'];
 
 /**
- * Gives back the process's root logger, writing to stderr: NDJSON for machines, coloured lines on a terminal.
+ * Returns the process's root logger, writing to stderr: NDJSON for machines, coloured lines on a terminal.
  * Secrets are redacted by field name here; connection strings are never logged at all.
  */
 export function makeLogger(level: string): Logger {
@@ -30,4 +30,9 @@ export function makeLogger(level: string): Logger {
     );
   }
   return pino(options, pino.destination({ fd: 2, sync: true }));
+}
+
+/** Returns the level for a command that shows its progress to a person: only warnings, unless another level is set. */
+export function calmLevel(logLevel: string): string {
+  return logLevel === 'info' ? 'warn' : logLevel;
 }

@@ -72,10 +72,38 @@ const BUILDERS = [
   'startSandbox',
 ];
 
+/** Who names a table in SQL. The reports read any, and everybody else what is theirs. */
+const TABLES: Readonly<Record<string, readonly string[]>> = {
+  // The demo prints queries over them, for people to try.
+  affiliates: ['mirror', 'cli'],
+  campaigns: ['mirror', 'cli'],
+  links: ['mirror'],
+  referrals: ['mirror', 'cli'],
+  sales: ['mirror'],
+  // Payments mirror what they read and change, one by one.
+  commissions: ['mirror', 'commissions'],
+  record_history: ['mirror'],
+  rejected_records: ['mirror', 'commissions'],
+  schema_drift: ['mirror'],
+  sync_runs: ['mirror'],
+  covered_counters: ['mirror'],
+  seen_rows: ['mirror'],
+  commission_updates: ['commissions'],
+  commission_update_attempts: ['commissions'],
+  tracked_commissions: ['commissions'],
+  request_budget: ['budget'],
+  request_permits: ['budget'],
+  wanted_jobs: ['queue'],
+  schedules: ['queue'],
+  worker_state: ['queue'],
+};
+/** Reads them all, and writes none. */
+const READER_OF_TABLES = 'reports';
+
 /** Who may touch the environment besides config.ts, and for what. */
 const ENVIRONMENT_READERS: Readonly<Record<string, string>> = {
   'main.ts': 'hands it over whole',
-  'embedded-postgres/programs.ts': "hands the system's own variables to Postgres' programs",
+  'embedded-postgres/executables.ts': "passes the system's own variables to Postgres' executables",
 };
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
@@ -124,6 +152,40 @@ describe('the rooms of src/', () => {
           : [],
       ),
     ).toEqual([]);
+  });
+
+  test('a table is named in SQL by the room that owns it', () => {
+    expect(
+      violations(({ path, text }) => {
+        const room = topOf(path);
+        if (room === 'sandbox' || room === READER_OF_TABLES) return [];
+        return tablesNamedIn(text)
+          .filter((table) => !TABLES[table]?.includes(room))
+          .map(
+            (table) => `src/${path} names the table ${table}, which belongs to ${TABLES[table]?.join(', ')}`,
+          );
+      }),
+    ).toEqual([]);
+    expect(tablesNamedIn("select 1 from links; db.selectFrom('sales as s')").toSorted()).toEqual([
+      'links',
+      'sales',
+    ]);
+  });
+
+  test('the run log is touched in one place', () => {
+    const places = FILES.filter(
+      ({ path, text }) => !isReader(path) && tablesNamedIn(text).includes('sync_runs'),
+    );
+    const elsewhere = places.map(({ path }) => path).filter((path) => !path.startsWith('mirror/runs/'));
+    // When a run began says which rows are older than it.
+    expect(elsewhere).toEqual(['mirror/tombstones.ts']);
+  });
+
+  test('a transaction is begun in one place, which does it again where it was lost', () => {
+    const places = FILES.filter(
+      ({ path, text }) => topOf(path) !== 'sandbox' && text.includes('.transaction()'),
+    );
+    expect(places.map(({ path }) => path)).toEqual(['db/transact.ts']);
   });
 
   test('no file imports itself through others', () => {
@@ -283,4 +345,15 @@ function readSource(path: string): SourceFile {
   const imports = readImports(text, `src/${path}`);
   const importsProcess = imports.some(({ target }) => target === 'node:process' || target === 'process');
   return { path, text, imports, readsEnvironment: importsProcess || readsEnvironment(text) };
+}
+
+function tablesNamedIn(text: string): string[] {
+  const names = Object.keys(TABLES).join('|');
+  const inSql = new RegExp(`\\b(?:from|join|into|update|truncate)\\s+(?:only\\s+)?(${names})\\b`, 'g');
+  const inKysely = new RegExp(`(?:selectFrom|insertInto|updateTable|deleteFrom)\\('(${names})\\b`, 'g');
+  return [...text.matchAll(inSql), ...text.matchAll(inKysely)].flatMap(([, table]) => table ?? []);
+}
+
+function isReader(path: string): boolean {
+  return topOf(path) === READER_OF_TABLES || topOf(path) === 'sandbox';
 }

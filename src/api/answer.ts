@@ -1,5 +1,5 @@
-// From what became of a request to a value or an error of the catalogue: the only place that knows what a status
-// means. Retries nothing, sends nothing.
+// Turns the outcome of a request into a value or an error of the catalogue: the only place that knows what a status
+// means.
 
 import { errorBodySchema } from '../contract/error-body.ts';
 import {
@@ -19,7 +19,7 @@ import { type AnswerHeaders, readRateLimitHeaders } from './rate-limit-headers.t
 import type { Scrub } from './scrub.ts';
 import type { AnswerBody, ApiRequest, Outcome } from './send-request.ts';
 
-/** What a message needs to know of the call that it is about. */
+/** What an error message says about the call. */
 export interface AnswerContext {
   readonly request: ApiRequest;
   /** Scheme, host and port of the program. */
@@ -30,7 +30,7 @@ export interface AnswerContext {
 }
 
 /**
- * Gives back what `parse` makes of a success's JSON.
+ * Returns what `parse` makes of a success's JSON.
  *
  * Throws: ApiUnauthorized on 401; ApiThrottled on 429; ApiRejected on any other status from 300 to 499;
  * ApiUnavailable on 5xx; ApiUnreachable where no whole answer came; ContractViolation on a success that is not
@@ -55,16 +55,16 @@ export function readAnswer<T>(
   }
 }
 
-/** Makes the ContractViolation for an answer: what the contract says stands there. */
+/** Makes the ContractViolation for an answer, given what the contract expects. */
 export type RejectAnswer = (expected: string) => ContractViolation;
 
-/** Gives back whether the request changes something upstream and its outcome leaves open whether it did. */
+/** Returns whether the request may have changed something upstream, as far as its outcome says. */
 export function isMaybeApplied(request: ApiRequest, outcome: Outcome): boolean {
   if (request.method !== 'PUT') return false;
   return outcome.kind === 'unanswered' ? outcome.isSent : isSuccess(outcome.status) || outcome.status >= 500;
 }
 
-/** Gives back the error for a PUT that may have been applied. */
+/** Returns the error for a PUT that may have been applied. */
 export function outcomeUnknown(request: ApiRequest, cause: unknown): WriteOutcomeUnknown {
   return new WriteOutcomeUnknown(
     `${request.method} ${request.path} was sent, but whether it was applied is unknown (${describeError(cause)})`,
@@ -73,8 +73,8 @@ export function outcomeUnknown(request: ApiRequest, cause: unknown): WriteOutcom
 }
 
 /**
- * Gives back the outcome, its body without the secret: one that echoes it is right neither in a message nor as data.
- * A success with a short secret is left as it is, because such a one stands in names and numbers by chance.
+ * Returns the outcome, its body without the secret: an echo of it belongs neither in a message nor in the data.
+ * Where the secret is short, a success is left as it is, because a short one occurs in names and numbers by chance.
  */
 function withoutSecret({ scrub }: AnswerContext, outcome: Outcome): Outcome {
   if (outcome.kind === 'unanswered' || outcome.body.kind !== 'text') return outcome;
@@ -131,7 +131,7 @@ function readErrorBody(
   return { summary: excerpt(scrub(error)), details: details.map((detail) => excerpt(scrub(detail))) };
 }
 
-// The query of the address is left out: a login page's may carry what it was called with.
+// The query of the address is left out: a login page's may hold what it was called with.
 function redirectTarget({ origin, request, scrub }: AnswerContext, headers: AnswerHeaders): string {
   const location = headers['location'];
   const text = Array.isArray(location) ? location[0] : location;

@@ -1,5 +1,4 @@
-// One attempt: a permit of the budget, one exchange, a line in the log. Knows what a permit's life is tied to;
-// refuses to know what the answer means.
+// One attempt: takes a permit of the budget, sends the request once, returns the permit, and writes a line to the log.
 
 import type { Timestamp } from '../contract/timestamp.ts';
 import { RequestWithheld } from '../errors.ts';
@@ -19,15 +18,15 @@ export interface RequestEvent {
 }
 
 export interface AttemptDeps {
-  /** Called before every attempt, so that repetitions count against the account's limit too. */
+  /** Called before every attempt, so that retries count against the account's limit too. */
   readonly takePermit: TakePermit;
   readonly log: Logger;
   readonly onRequest?: (event: RequestEvent) => void;
 }
 
 /**
- * Called before every attempt, once its permit is granted. Resolves to the question that is asked again immediately
- * before the first byte is written: may the request leave? Where it rejects, nothing is sent, and the call rejects so.
+ * Called before every attempt, once its permit is granted. Resolves to a function that is called immediately before
+ * the first byte is written: may the request be sent? Where it rejects, nothing is sent, and the call rejects alike.
  */
 export type BeforeSend = () => Promise<() => boolean>;
 
@@ -45,9 +44,9 @@ export interface Attempted {
 }
 
 /**
- * Returns what became of one attempt; its permit is returned, once, before this returns or throws.
+ * Returns the outcome of one attempt; its permit is returned, once, before this returns or throws.
  *
- * Throws: RequestWithheld where the process was stopped for so long that the request may no longer leave; what
+ * Throws: RequestWithheld where the process was stopped for so long that the request may no longer be sent; what
  * `beforeSend` throws; the signal's reason when aborted; what the budget throws, as WriteOutcomeUnknown where that
  * would hide that a PUT may have been applied.
  */
@@ -67,7 +66,7 @@ export async function attemptRequest(deps: AttemptDeps, wire: Wire, input: Attem
   if (outcome.kind === 'withheld') {
     await permit.returnUnused();
     throw new RequestWithheld(
-      `${request.method} ${request.path} was not sent: this process was stopped for longer than its right to send it holds`,
+      `${request.method} ${request.path} was not sent: this process was stopped for too long, and was no longer allowed to`,
     );
   }
   report(deps, input, startedAt, outcome);

@@ -1,7 +1,7 @@
-// How the secret travels. Knows HTTP Basic, nothing of the program.
+// How the secret is sent: HTTP Basic authentication.
 
 /**
- * Gives back the `Authorization` header's value: the secret as the user name, an empty password.
+ * Returns the `Authorization` header's value: the secret as the user name, an empty password.
  *
  * Source: contract, Authentication, 2.
  */

@@ -1,5 +1,5 @@
-// The client of the affiliate program: its three operations, each a request repeated until it is answered or
-// hopeless. Knows how the parts of this room fit together; no SQL, no budget of its own.
+// The client of the affiliate program: its three operations, each a request that is repeated until it succeeds or
+// cannot succeed any more. Contains no SQL; the budget is passed in as a function.
 
 import { Pool } from 'undici';
 import type { Commission } from '../contract/commission.ts';
@@ -27,7 +27,7 @@ export interface ApiClientOptions {
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** Told of every attempt of this call, beside what the client itself was given to tell. */
+  /** Called with every attempt of this call, beside the client's own `onRequest`. */
   readonly onRequest?: (event: RequestEvent) => void;
 }
 
@@ -49,8 +49,8 @@ export interface ReadCommission {
 }
 
 /**
- * Every method throws the `Api…` errors and ContractViolation of the catalogue, after retries where they can
- * help, and the signal's reason when aborted.
+ * Throws (every method): the `Api…` errors and ContractViolation of the catalogue, after retries where they can
+ * help; the signal's reason when aborted.
  */
 export interface ApiClient {
   list<R extends ListedResource>(
@@ -69,7 +69,7 @@ export interface ApiClient {
 }
 
 /**
- * Gives back a client with connections of its own, none of them open yet.
+ * Returns a client with its own connections, none of them open yet.
  *
  * Every attempt takes a permit and returns it exactly once; `askedAt` and `answeredAt` are those of the attempt
  * that succeeded.
@@ -80,12 +80,12 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
   const scrub = makeScrub(options.secret);
   const attempts = { ...ATTEMPTS, ...options.attempts };
   const pool = new Pool(origin, {
-    // One request per connection at a time and nothing re-sent by the transport, as HTTP/2 may do: a PUT's fate
-    // must be known from its own connection.
+    // One request per connection at a time and nothing re-sent by the transport, as HTTP/2 may do: the outcome
+    // of a PUT must be known from its own connection.
     allowH2: false,
     pipelining: 1,
     connect: { timeout: options.timeoutMs },
-    // The attempt's own clock covers both.
+    // The attempt's own timeout covers both.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -137,14 +137,14 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
     },
     async getCommission(id, callOptions = {}) {
       const request: ApiRequest = { method: 'GET', path: commissionPath(id), query: '', body: null };
-      const { value, ...moments } = await call(request, commissionReader(id), callOptions);
-      return { commission: value, ...moments };
+      const { value, ...times } = await call(request, commissionReader(id), callOptions);
+      return { commission: value, ...times };
     },
     async putCommission(id, change, callOptions = {}) {
       const body = commissionForm(change);
       const request: ApiRequest = { method: 'PUT', path: commissionPath(id), query: '', body };
-      const { value, ...moments } = await call(request, commissionReader(id), callOptions);
-      return { commission: value, ...moments };
+      const { value, ...times } = await call(request, commissionReader(id), callOptions);
+      return { commission: value, ...times };
     },
     async close() {
       await pool.destroy();

@@ -1,4 +1,4 @@
-// How a change of a commission is spelled in the body of its PUT. Knows what an empty value does upstream.
+// How a change of a commission is spelled in the body of its PUT.
 
 /** `paid_at: null` marks the commission unpaid; a field that is absent is not sent and stays as it is. */
 export interface CommissionChange {
@@ -7,7 +7,7 @@ export interface CommissionChange {
 }
 
 /**
- * Gives back the form-encoded body of the change.
+ * Returns the form-encoded body of the change.
  *
  * Throws: TypeError on a change of nothing, and on a blank text: a blank `paid_at` would clear a payment, so
  * only null may say that.

@@ -1,22 +1,22 @@
-// The shape of one permit: the right to send one request. The budget grants it; the client is handed a function for it.
+// The type of a permit: the right to send one request. The budget grants it; the client is passed a function for it.
 
 import type { Timestamp } from '../contract/timestamp.ts';
 
-/** To be returned exactly once, by one of its last two functions. */
+/** To be returned exactly once, with one of its last two functions. */
 export interface Permit {
   /** When it was granted: no answer to its request can know of anything that happened before this moment. */
   readonly grantedAt: Timestamp;
   /**
-   * Returns whether a request may be sent with it now. To be asked immediately before the bytes leave: a process that
-   * was stopped meanwhile would otherwise send a request that no longer counts.
+   * Returns whether a request may be sent with it now. To be called immediately before the bytes are sent: a process
+   * that was stopped meanwhile would otherwise send a request that no longer counts.
    */
   isUsable(): boolean;
   /**
-   * Returns the permit after its request, whatever became of that, and tells the budget what the answer's headers said
-   * of the account's limit (null where no answer came). Resolves to the moment of the answer.
+   * Returns the permit after its request, however that ended, and passes on what the answer's headers said of the
+   * account's limit (null where no answer came). Resolves to the time of the answer.
    */
   returnAnswered(limits: AnsweredLimits | null): Promise<Timestamp>;
-  /** Returns the permit where nothing was sent with it: it counts no longer. */
+  /** Returns the permit where nothing was sent with it: it no longer counts. */
   returnUnused(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// How a list's parameters are spelled in its address. Knows the contract's conventions, sends nothing.
+// How a list's parameters are spelled in its address.
 
 import type { Expansion, Filters, ListedResource } from '../contract/resources.ts';
 
@@ -10,7 +10,7 @@ export interface ListQuery<R extends ListedResource> {
 }
 
 /**
- * Gives back the query string of a list, without the question mark.
+ * Returns the query string of a list, without the question mark.
  *
  * Shape: `page`, `limit`, the filters, `expand`; one value as `name=a`, several as `name[]=a&name[]=b`.
  * Throws: TypeError on a filter with an empty array, which would silently ask for everything.

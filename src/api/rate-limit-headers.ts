@@ -1,4 +1,4 @@
-// What the headers of an answer say of the account's budget. Knows their spelling, decides nothing.
+// Reads what the headers of an answer say of the account's budget.
 
 import type { AnsweredLimits } from './permit.ts';
 
@@ -7,26 +7,26 @@ export type AnswerHeaders = Readonly<Record<string, string | string[] | undefine
 
 const TOO_MANY_REQUESTS = 429;
 
-/** No rate limit known has windows this long: a larger figure is no wait but, say, a moment in Unix time. */
+/** No known rate limit has windows this long: a larger figure is not a wait but, say, a Unix timestamp. */
 const LONGEST_WAIT_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The longest that anything is believed which an answer says of the limit: an answer may be wrong, and silence for
- * hours would stop the mirror. After it one request asks again.
+ * How long anything that an answer says of the limit holds at most: an answer may be wrong, and a pause of hours would
+ * stop the mirror. After it one request asks again.
  */
 export const LONGEST_PAUSE_MS = 5 * 60 * 1000;
 
 /**
- * Gives back what the answer says of the account's limit; null in each place where it says nothing usable.
+ * Returns what the answer says of the account's limit; null in each field where it says nothing usable.
  *
- * Waits are cut to LONGEST_PAUSE_MS. On 429 the wait is the longer of `Retry-After` and `RateLimit-Reset`. A date is measured against the answer's
- * own `Date` header where there is one, since the two clocks may differ.
+ * Waits are cut to LONGEST_PAUSE_MS. On 429 the wait is the longer of `Retry-After` and `RateLimit-Reset`. A date is
+ * measured against the answer's own `Date` header where there is one, since the two clocks may differ.
  * Source: seen in the wild (`RateLimit-*`, seconds from now); `Retry-After` is assumed (RFC 9110, 10.2.3).
  */
 export function readRateLimitHeaders(status: number, headers: AnswerHeaders, nowMs: number): AnsweredLimits {
   const throttled = status === TOO_MANY_REQUESTS;
-  const reset = believableWait(secondsIn(headers['ratelimit-reset']));
-  const retryAfter = throttled ? believableWait(readRetryAfter(headers, nowMs)) : null;
+  const reset = usableWait(secondsIn(headers['ratelimit-reset']));
+  const retryAfter = throttled ? usableWait(readRetryAfter(headers, nowMs)) : null;
   return {
     throttled,
     limit: countIn(headers['ratelimit-limit']),
@@ -42,7 +42,7 @@ function readRetryAfter(headers: AnswerHeaders, nowMs: number): number | null {
   return until === null ? null : Math.max(0, until - (dateIn(headers['date']) ?? nowMs));
 }
 
-function believableWait(ms: number | null): number | null {
+function usableWait(ms: number | null): number | null {
   return ms !== null && ms <= LONGEST_WAIT_MS ? Math.min(ms, LONGEST_PAUSE_MS) : null;
 }
 
@@ -51,13 +51,13 @@ function secondsIn(value: string | string[] | undefined): number | null {
   return /^\d{1,12}(\.\d{1,6})?$/.test(text) ? Math.ceil(Number(text) * 1000) : null;
 }
 
-// `RateLimit-Limit` may carry its window behind the figure: `45, 45;w=30`.
+// `RateLimit-Limit` may give its window after the number: `45, 45;w=30`.
 function countIn(value: string | string[] | undefined): number | null {
   const match = /^(\d{1,9})(?=$|[\s,;])/.exec(only(value));
   return match === null ? null : Number(match[1]);
 }
 
-// Date.parse takes almost anything for a date ("-5" is one to V8); an HTTP date starts with its weekday.
+// Date.parse accepts almost anything as a date (V8 accepts "-5"); an HTTP date starts with its weekday.
 function dateIn(value: string | string[] | undefined): number | null {
   const text = only(value);
   const time = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text) : Number.NaN;

@@ -1,4 +1,4 @@
-// What the JSON of a success must be: a list's envelope, or one commission. Pure; knows schemas, no HTTP.
+// Checks the JSON of a success: a list's envelope, or one commission.
 
 import type { z } from 'zod';
 import { type Commission, payableCommissionSchema } from '../contract/commission.ts';
@@ -7,7 +7,7 @@ import { toContractSpelling } from '../contract/wire-aliases.ts';
 import type { RejectAnswer } from './answer.ts';
 
 /**
- * Gives back the page's envelope with its records in the contract's spelling, otherwise unchecked: one record
+ * Returns the page's envelope with its records in the contract's spelling, otherwise unchecked: one record
  * that does not fit must not cost the others.
  *
  * Throws: ContractViolation.
@@ -19,8 +19,8 @@ export function readListAnswer(json: unknown, reject: RejectAnswer): ListEnvelop
 }
 
 /**
- * Gives back the reader of the answer to a request for one commission: its own fields and its sale's are checked, whom
- * it is about is not.
+ * Returns the function that reads the answer to a request for one commission: its own fields and its sale's are
+ * checked, those of the referral and the affiliate are not.
  *
  * Throws: ContractViolation, also on the commission of another id: money must not be booked on the wrong one.
  */

@@ -1,4 +1,4 @@
-// When a request is sent again, and after how long. Knows the error catalogue's kinds, no HTTP.
+// When a request is sent again, and after how long.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
@@ -12,17 +12,17 @@ import {
 } from '../errors.ts';
 
 export interface Attempts {
-  /** How often a call may fail before it fails for good. */
+  /** How often an attempt may fail before the call fails. */
   readonly most: number;
-  /** How often it may be answered 429 before it fails for good; these do not count as failures. */
+  /** How often it may be answered 429 before the call fails; these do not count as failures. */
   readonly mostThrottled: number;
   /** Resolves after so many milliseconds; rejects when aborted. */
   readonly wait: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
 /**
- * Five tries spread over some four seconds (fifteen at most) get over a restart or a lost connection; longer
- * outages are the queue's business. Ten 429s, each after the wait that it asks for, are minutes of an account
+ * Five tries spread over some four seconds (fifteen at most) outlast a restart or a lost connection; the queue
+ * handles longer outages. Ten 429s, each after the wait that it asks for, are minutes of an account
  * whose budget somebody else keeps using up; where no wait is named, the backoff alone spans a window of 30 s.
  */
 export const ATTEMPTS: Attempts = {
@@ -34,7 +34,7 @@ export const ATTEMPTS: Attempts = {
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 16_000;
 
-/** What may pass if tried again. Everything else fails alike, or (a write's unknown outcome) must not be repeated. */
+/** What may succeed when retried. Everything else fails again, or (a write's unknown outcome) must not be repeated. */
 const TRANSIENT = [ApiUnreachable, ApiUnavailable, ApiThrottled, ContractViolation, RequestWithheld];
 
 export interface Wait {
@@ -44,9 +44,9 @@ export interface Wait {
 }
 
 /**
- * Gives back what the first attempt that succeeds gives back; attempts are numbered from 1.
+ * Returns what the first attempt that succeeds returns; attempts are numbered from 1.
  *
- * Throws: what the last attempt threw; at once what no repetition can mend; the signal's reason when aborted.
+ * Throws: what the last attempt threw; at once what no retry can fix; the signal's reason when aborted.
  */
 export async function retry<T>(
   attempts: Attempts,
@@ -58,7 +58,7 @@ export async function retry<T>(
   let throttled = 0;
   return await pRetry(attempt, {
     // The two counts below decide; this is only their sum. The same goes for p-retry's delay: its randomising
-    // adds between 0 and 100 %, which keeps clients that failed together together.
+    // adds between 0 and 100 %, so that clients that failed together try again together.
     retries: attempts.most + attempts.mostThrottled,
     minTimeout: 0,
     shouldRetry: async ({ error, attemptNumber }) => {

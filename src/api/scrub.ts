@@ -1,26 +1,26 @@
-// Keeps the secret out of every text that came back from the network: servers and proxies echo what they were sent.
-// What is scanned is read character by character in every way in which it could be meant, so a secret of which each
-// character is spelled in another way is found too; no list of the secret's spellings is held against the text.
+// Keeps the secret out of every text that came from the network: servers and proxies echo what they were sent.
+// The text is read character by character in every spelling that each could have, so a secret is found even where each
+// of its characters is spelled in another way; a list of the whole secret's spellings could not do that.
 
 import { spellingsOf } from './spellings.ts';
 
 const REPLACEMENT = '[secret]';
 
-/** Takes the secret out of a text, in every spelling in which a server may echo it. */
+/** Removes the secret from a text, in every spelling in which a server may echo it. */
 export interface Scrub {
   (text: string): string;
-  /** Whether what it finds can be nothing but the secret: a short one may stand in a name or a number by chance. */
+  /** Whether what it finds can only be the secret: a short one may occur in a name or a number by chance. */
   readonly isSure: boolean;
 }
 
-/** Shorter secrets are looked for in messages, not in data; and not in hexadecimal, in which identifiers come. */
+/** Shorter secrets are looked for in messages, not in data; and not in hexadecimal, since identifiers are. */
 const SURE_LENGTH = 8;
 
 /**
  * Returns the scrubber for one secret: as it is, in hexadecimal and in base64 (the header's own spelling, with whatever
  * follows it), each character escaped or not, however often.
- * A text without any of it costs a few searches (of a page of 117 KB, 0.02 ms); one that holds escapes is gone through
- * once, in time that grows with its length (0.1 ms).
+ * A text without any of it takes a few searches (0.02 ms for a page of 117 KB); one that holds escapes is read once
+ * from end to end (0.1 ms).
  */
 export function makeScrub(secret: string): Scrub {
   const isSure = secret.length >= SURE_LENGTH;
@@ -29,7 +29,7 @@ export function makeScrub(secret: string): Scrub {
   const needles = [
     makeNeedle([...secret], NO_TAIL),
     ...stems.map((stem) => makeNeedle([...stem], BASE64_TAIL)),
-    // Its digits come in either case.
+    // Its digits may be upper or lower case.
     ...(isSure ? [makeNeedle(Array.from(hex, bothCases), NO_TAIL)] : []),
   ];
   const perhaps = new RegExp(needles.map(({ head }) => head).join('|'), 'g');
@@ -55,13 +55,13 @@ export function makeScrub(secret: string): Scrub {
   return Object.assign(scrub, { isSure });
 }
 
-/** What every escape holds. */
+/** Every escape contains one of these. */
 const ESCAPES = /[%&\\]/;
 
-/** So many characters tell where the secret may begin; the rest is read only there. */
+/** So many characters show where the secret may begin; the rest is read only there. */
 const HEAD_LENGTH = 4;
 
-/** A part that is shorter than this might be found where the rest does not follow, and cost more than it saves. */
+/** A part shorter than this is often found where the rest does not follow, and costs more than it saves. */
 const RARE_LENGTH = 8;
 
 const NOT_HERE = -1;
@@ -77,14 +77,14 @@ interface Needle {
   readonly head: string;
   /** Of each character, every spelling. */
   readonly characters: readonly (readonly RegExp[])[];
-  /** What is taken away with it. */
+  /** What is removed with it. */
   readonly tail: RegExp;
 }
 
 const NO_TAIL = /(?:)/y;
 const BASE64_TAIL = /[\w+/=-]*/y;
 
-/** Each of the `characters` is a text of those that may stand in its place. */
+/** Each of the `characters` is a text of all those that may be in its place. */
 function makeNeedle(characters: readonly string[], tail: RegExp): Needle {
   return {
     head: characters
@@ -96,7 +96,7 @@ function makeNeedle(characters: readonly string[], tail: RegExp): Needle {
   };
 }
 
-/** The same few characters come again and again. */
+/** Kept, since the same few characters occur again and again. */
 const readers = new Map<string, readonly RegExp[]>();
 
 function readersOf(choices: string): readonly RegExp[] {
@@ -131,7 +131,7 @@ function endOf({ characters, tail }: Needle, text: string, start: number): numbe
   return tail.lastIndex;
 }
 
-// The base64 digits that depend on the secret alone, whatever stands before and behind it, in both alphabets.
+// The base64 digits that depend on the secret alone, whatever comes before and after it, in both alphabets.
 function base64Stems(secret: string, wherever: boolean): Set<string> {
   const stems = new Set<string>();
   for (const before of wherever ? [0, 1, 2] : [0]) {

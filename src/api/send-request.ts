@@ -1,5 +1,5 @@
-// One HTTP exchange: what was sent, and what became of it, as data. Knows sockets and limits of time and size;
-// refuses to know what a status means or whether to try again.
+// Sends one HTTP request and returns its outcome as data, within limits of time and size. What a status means is
+// decided in answer.ts, whether to try again in retry.ts.
 
 import type { Dispatcher } from 'undici';
 import { describeError } from '../errors.ts';
@@ -15,7 +15,7 @@ export interface ApiRequest {
   readonly body: string | null;
 }
 
-/** A body that came whole, or why it cannot be used. */
+/** A complete body, or why it cannot be used. */
 export type AnswerBody =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'broken-off' | 'unreadable'; readonly reason: string };
@@ -30,28 +30,28 @@ export type Outcome =
   /** `isSent` is false where no byte of the request can have left. */
   | { readonly kind: 'unanswered'; readonly isSent: boolean; readonly reason: string };
 
-/** It was no longer allowed to leave: nothing was sent. */
+/** The request was no longer allowed to be sent, and was not. */
 export interface Withheld {
   readonly kind: 'withheld';
 }
 
 export interface Wire {
   readonly dispatcher: Dispatcher;
-  /** Put before every path: the base address may have one of its own. */
+  /** Put before every path: the base address may have a path itself. */
   readonly pathPrefix: string;
   readonly authorization: string;
-  /** For connecting, the head and the whole body together. */
+  /** For connecting, the headers and the whole body together. */
   readonly timeoutMs: number;
   readonly scrub: Scrub;
 }
 
 /**
  * A full page of the largest records (100 referrals with their affiliates) is about 120 KB; more than a hundred
- * times that is no page of this program, and reading on would only fill the memory.
+ * times that cannot be a page, and reading on would only fill the memory.
  */
 const LARGEST_BODY_BYTES = 16 * 1024 * 1024;
 
-/** Mistakes of the caller, not of the network: to be shown as they are. */
+/** Mistakes of the caller, not of the network: thrown as they are. */
 const MISUSE_CODES = new Set([
   'UND_ERR_INVALID_ARG',
   'UND_ERR_NOT_SUPPORTED',
@@ -60,11 +60,11 @@ const MISUSE_CODES = new Set([
 ]);
 
 /**
- * Returns what became of one request; redirects are answers like any other. `mayLeave` is asked immediately before the
- * first byte is written, after all that takes time (connecting above all).
+ * Returns the outcome of one request; redirects are answers like any other. `mayLeave` is called immediately before
+ * the first byte is written, after everything that takes time (connecting above all).
  *
  * Throws: the signal's reason when aborted; an error of misuse (a bad argument, a closed client) as it is, unless
- * a PUT may have left already.
+ * a PUT may have been sent already.
  * Network errors are data, without the error object: undici's may carry raw bytes of the answer, which may
  * echo the secret.
  */
@@ -105,7 +105,7 @@ interface Exchange {
   stop(reason: unknown): void;
 }
 
-// By undici's own events, since a stream for each body would cost as much again as parsing it.
+// Uses undici's own events, since a stream for each body would take as long again as parsing it.
 function startExchange(wire: Wire, request: ApiRequest, mayLeave: () => boolean): Exchange {
   const { promise: outcome, resolve, reject } = Promise.withResolvers<Outcome>();
   let controller: Dispatcher.DispatchController | null = null;
@@ -123,12 +123,12 @@ function startExchange(wire: Wire, request: ApiRequest, mayLeave: () => boolean)
     onRequestStart(started) {
       if (stopped !== null) return abort(started, stopped.reason);
       isWithheld = !mayLeave();
-      // undici writes in the same turn, right after this, unless the request is aborted here.
+      // undici writes in the same turn of the event loop, right after this, unless the request is aborted here.
       if (isWithheld) abort(started, 'withheld');
       else controller = started;
     },
     onResponseStart(_, status, headers) {
-      // What is below 200 only announces the answer.
+      // Statuses below 200 only announce the answer.
       if (status >= 200) head = { status, headers };
     },
     onResponseData(started, chunk) {
@@ -179,7 +179,7 @@ function dispatchOptions(wire: Wire, { method, path, query, body }: ApiRequest):
   };
 }
 
-/** One for all bodies, since a body is decoded in one go: a fresh one for each left 30 MB of garbage at any time. */
+/** Shared by all bodies, since each is decoded in one go: a new one for each left 30 MB of garbage at any time. */
 let joined = Buffer.alloc(0);
 
 function decode(chunks: readonly Buffer[], size: number): AnswerBody {
@@ -189,7 +189,7 @@ function decode(chunks: readonly Buffer[], size: number): AnswerBody {
   try {
     return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(joined.subarray(0, size)) };
   } catch {
-    // Replacing what is no UTF-8 would store damaged names as if they were the program's.
+    // Replacing what is not UTF-8 would store damaged names as if they were the program's.
     return { kind: 'unreadable', reason: 'bytes that are no UTF-8' };
   }
 }

@@ -1,5 +1,5 @@
-// In what ways a text may say one character: as itself, or escaped for an address, for HTML, for JSON or for a
-// script, also several times over. Knows no secret.
+// The ways in which a text may spell one character: as itself, or escaped for an address, for HTML, for JSON or for a
+// script, also several times over.
 
 /**
  * Returns regular expressions that together match every spelling of a character. Each matches at most one text from
@@ -29,7 +29,7 @@ function escapeRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
-// All repetitions are bounded: a text of a million zeros or backslashes must not be gone through from each of them.
+// All repetitions are bounded: a text of a million zeros or backslashes must not be searched from each of them.
 const ZEROS = '0{0,8}';
 
 // What begins an escape may itself be escaped: an address within an address, JSON within JSON. Rails writes & as \u0026.
@@ -37,7 +37,7 @@ const BACKSLASH = String.raw`(?:\\{1,8}|%5[cC]|&#92;|&#[xX]5[cC];)`;
 const PERCENT = String.raw`(?:%(?:25){0,3}|&#37;|&#[xX]25;|&percnt;|\\{1,8}u0025)`;
 const AMPERSAND = String.raw`(?:(?:&|\\{1,8}u0026|%26)(?:amp;|#38;){0,3})`;
 
-/** What begins an escape and is also what it stands for: where it ends is open, so each end is tried by itself. */
+/** Characters that begin an escape and are escaped themselves: where they end is open, so each end is tried. */
 const AMBIGUOUS: ReadonlyMap<string, readonly string[]> = new Map([
   ['%', ['%25', '%2525', '%252525']],
   ['&', ['&amp;', '&amp;amp;', '&amp;amp;amp;']],

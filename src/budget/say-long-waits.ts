@@ -1,4 +1,4 @@
-// Says in the log what a request waits for, where that takes longer than people wait without asking.
+// Logs what a request waits for, where the wait is long enough for people to wonder.
 
 import type { Logger } from '../log.ts';
 import type { Wait, WaitReason } from './taken-permit.ts';
@@ -10,13 +10,13 @@ const REASONS: Readonly<Record<WaitReason, string>> = {
   answer: 'after a pause one request asks first whether the program answers again',
 };
 
-/** A pause is said at once; the usual waits for a window are what a limit means, and are said where they last. */
+/** A pause is logged at once; waiting for a window is normal under a limit, and is logged only where it lasts. */
 const LONG_WAIT_MS = 10_000;
 const SAY_AGAIN_MS = 60_000;
-/** Shorter pauses are over before anybody reads of them. */
+/** Shorter pauses are over before anybody reads about them. */
 const SHORT_PAUSE_MS = 1000;
 
-/** Returns the function that is told of every wait for one permit. */
+/** Returns the function to call with every wait for one permit. */
 export function sayLongWaits(log: Logger): (wait: Wait) => void {
   const beganMs = performance.now();
   let saidMs = Number.NEGATIVE_INFINITY;

@@ -1,9 +1,9 @@
 // The account's request budget, shared by every process on the mirror's database. Exact: the program never sees more
-// than the limit in any window, whatever the processes and the latency. Knows SQL and permits; sends no request.
+// than the limit in any window, whatever the processes and the latency. Sends no request.
 //
 // Why it is exact. The program counts a request at some moment between its sending and its answer. A permit therefore
 // counts from the moment that it is granted until one window after its answer: two requests that share a window at
-// the program always share one here. The price is the latency of a request per window, a fraction of a percent.
+// the program always share one here. That costs the latency of a request per window, a fraction of a percent.
 // A process that dies with a permit cannot return it: that permit expires by itself after the time in which it may be
 // used, the longest time that a request may take, and one window. A process that was stopped in between does not use
 // a permit that is older than that. The clock is the database's own; those of the machines do not matter.
@@ -24,11 +24,11 @@ import { sayLongWaits } from './say-long-waits.ts';
 import type { Priority, TakenPermit, WaitReason } from './taken-permit.ts';
 import { makeUnlimitedPermits } from './unlimited-permits.ts';
 
-/** While a payment waits, reads keep this share of the limit, so that a batch never stops the mirror. */
+/** While a payment waits, reads keep this share of the limit, so that a batch never stops a sync. */
 const READS_FLOOR = 0.2;
-/** How long after it was asked for a permit may be used: far more than it takes to connect, and little for a limit. */
+/** How long after it was asked for a permit may be used: far longer than connecting takes, and not long for a window. */
 const USABLE_MS = 10_000;
-/** A 429 whose headers name no moment pauses everybody this long where no window is configured. */
+/** A 429 whose headers name no time pauses everybody this long where no window is configured. */
 const DEFAULT_PAUSE_MS = 30_000;
 
 export interface BudgetDeps {
@@ -46,8 +46,8 @@ export interface BudgetOptions {
 }
 
 /**
- * Returns the function that grants permits of one priority. It waits for as long as the budget demands, and says in
- * the log what it waits for where that takes long.
+ * Returns the function that grants permits of one priority. It waits for as long as the budget demands, and logs what
+ * it waits for where that takes long.
  *
  * Throws (from that function): the signal's reason when aborted; the database's errors.
  * Source of the limit itself: seen in the wild (45 requests per 30 seconds, may be lowered at any time).
@@ -91,7 +91,7 @@ interface Answered {
 async function askForPermit(db: Database, options: Limited): Promise<TakenPermit> {
   const { rateLimit, priority, requestTimeoutMs, usableMs } = options;
   const holdSeconds = (usableMs + requestTimeoutMs) / 1000 + rateLimit.windowSeconds;
-  // The system's uptime goes on while the process or the machine is suspended; a process's own timers do not all.
+  // The system's uptime goes on while the process or the machine is suspended; not all of a process's timers do.
   const usableUntil = uptime() + usableMs / 1000;
   const { rows } = await sql<Answered>`
     select * from take_permit(${priority}, ${rateLimit.requests}::int, ${holdSeconds}::float8, ${READS_FLOOR}::float8)

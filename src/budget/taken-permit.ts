@@ -1,11 +1,11 @@
-// What asking for a permit comes to: the words that the parts of this room share.
+// The types that the files of this room share: priorities, waits, and what asking for a permit returns.
 
 import type { Permit } from '../api/permit.ts';
 
-/** `payments` go first: money waits for no walk. */
+/** `payments` go first: they must not wait for a walk. */
 export type Priority = 'reads' | 'payments';
 
-/** What a request may have to wait for. See the function take_permit. */
+/** What a request may have to wait for. See the SQL function take_permit. */
 export type WaitReason = 'pause' | 'window' | 'payments' | 'answer';
 
 export interface Wait {

@@ -1,12 +1,11 @@
-// Permits where no limit is kept. For reads the database is asked seldom, and its clock is reckoned on in between.
+// Permits where no limit is kept. For reads the database is asked rarely, and its clock is estimated in between.
 // Asking before and after each request, in transactions, was 7,000 of the 8,300 statements of a sync of 100,000
-// referrals. (What that saves in time was less than the noise of the machine it was measured on.)
+// referrals. (The time saved was less than the noise of the machine it was measured on.)
 //
-// Why a reckoned moment is as good. The answer that said "it is T" was on its way between `askedMs` and `heardMs`
+// Why an estimated time is as good. The answer that said "it is T" was on its way between `askedMs` and `heardMs`
 // of this process's own clock. So at `t` the database's clock shows at least T + (t − heardMs) and at most
-// T + (t − askedMs). A permit is stamped with the least, its answer with the most: a read that could have missed a
-// write then always counts as older. The permits of payments are not reckoned: what is read after our own write must
-// count as newer.
+// T + (t − askedMs). A permit gets the earliest, its answer the latest: a read that could have missed a write then
+// always counts as older. For payments nothing is estimated: what is read after our own write must count as newer.
 
 import { sql } from 'kysely';
 import type { AnsweredLimits, Permit } from '../api/permit.ts';
@@ -14,7 +13,7 @@ import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { Priority, TakenPermit } from './taken-permit.ts';
 
-/** A pause that another process ran into is heeded after this long at most. */
+/** A pause that another process was asked for is noticed after this long at most. */
 const LOOK_EVERY_MS = 100;
 /** Far more than two clocks differ in speed. */
 const CLOCK_DRIFT = 0.001;
@@ -32,8 +31,8 @@ export interface UnlimitedDeps {
 }
 
 /**
- * Returns the function that takes a permit, or says how long to wait where everybody pauses; `noteThrottled` hears of
- * each 429. The permits of payments cost one statement each way.
+ * Returns the function that takes a permit, or returns how long to wait where everybody pauses; `noteThrottled` is
+ * called with each 429. The permits of payments cost one statement each way.
  */
 export function makeUnlimitedPermits(
   { db, noteThrottled }: UnlimitedDeps,
@@ -69,14 +68,14 @@ export function makeUnlimitedPermits(
       last = null;
       return { waitMs: Math.ceil(seen.pausedMicros / 1000), reason: 'pause' };
     }
-    const grantedAt = toInstant(seen.nowMicros + since(seen.heardMs) * (1 - CLOCK_DRIFT));
+    const grantedAt = toTimestamp(seen.nowMicros + since(seen.heardMs) * (1 - CLOCK_DRIFT));
     const returnAnswered: Permit['returnAnswered'] = async (limits) => {
       if (limits?.throttled) {
         last = null;
         await noteThrottled(limits);
       }
-      if (priority === 'payments') return toInstant((await lookAgain()).nowMicros);
-      return toInstant(seen.nowMicros + since(seen.askedMs) * (1 + CLOCK_DRIFT));
+      if (priority === 'payments') return toTimestamp((await lookAgain()).nowMicros);
+      return toTimestamp(seen.nowMicros + since(seen.askedMs) * (1 + CLOCK_DRIFT));
     };
     // Without a limit no permit is ever too old.
     return { permit: { grantedAt, isUsable: () => true, returnAnswered, returnUnused: async () => {} } };
@@ -87,7 +86,7 @@ function since(ms: number): number {
   return (performance.now() - ms) * 1000;
 }
 
-function toInstant(micros: number): Timestamp {
+function toTimestamp(micros: number): Timestamp {
   const whole = Math.floor(micros);
   const date = new Date(Math.floor(whole / 1000)).toISOString();
   return `${date.slice(0, -1)}${String(whole % 1000).padStart(3, '0')}Z`;

@@ -6,6 +6,6 @@ import type { Lifetime } from './lifetime.ts';
 export interface Cli {
   /** For readConfig, which alone knows its variables. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Runs a command's work in a lifetime; the exit code that it gives back becomes the process's. */
+  /** Runs a command's work in a lifetime; the exit code that it returns becomes the process's. */
   readonly run: (work: (lifetime: Lifetime) => Promise<ExitCode>) => Promise<void>;
 }

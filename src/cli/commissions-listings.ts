@@ -1,4 +1,4 @@
-// How requests look: in the terminal, as CSV, as JSON. Knows columns and words, and nothing of where rows come from.
+// How requests look: in the terminal, as CSV, as JSON.
 
 import type { StateCounts } from '../commissions/await-updates.ts';
 import type { PreviewedUpdate } from '../commissions/preview-updates.ts';
@@ -8,7 +8,7 @@ import { formatCount } from './format.ts';
 import type { Listing } from './output-format.ts';
 import type { Cell } from './render-table.ts';
 
-/** Gives back the listing of lines of the ledger. */
+/** Returns the listing of lines of the payment ledger. */
 export function ledgerListing(
   rows: readonly LedgerLine[],
   more: Readonly<Record<string, unknown>> = {},
@@ -68,7 +68,7 @@ export interface PreviewRow {
   readonly currency: string | null;
 }
 
-/** Gives back the row of a dry run. */
+/** Returns the row of a dry run. */
 export function previewRow(
   { request, would, outcome, note, live }: PreviewedUpdate,
   line: number | null,
@@ -87,7 +87,7 @@ export function previewRow(
   };
 }
 
-/** Gives back the row of a dry run for what was asked for before: it would do nothing. */
+/** Returns the row of a dry run for what was asked for before: it would do nothing. */
 export function repeatedRow(
   { line, request, hasOwnKey }: { line: number | null; request: UpdateRequest; hasOwnKey: boolean },
   earlier: { readonly id: number; readonly state: string },
@@ -103,7 +103,7 @@ export function askAnew(hasOwnKey: boolean): string {
   return hasOwnKey ? 'another idempotency_key asks anew' : '--again asks anew';
 }
 
-/** Gives back the listing of a dry run. */
+/** Returns the listing of a dry run. */
 export function previewListing(rows: readonly PreviewRow[]): Listing<PreviewRow> {
   return {
     name: 'rows',
@@ -138,7 +138,7 @@ export function previewListing(rows: readonly PreviewRow[]): Listing<PreviewRow>
   };
 }
 
-/** Gives back the counts in words: `12 applied, 3 unchanged, 1 conflict`. */
+/** Returns the counts in words: `12 applied, 3 unchanged, 1 conflict`. */
 export function describeCounts(counts: StateCounts): string {
   const parts = [...END_STATES, 'pending' as const].flatMap((state) => {
     const count = counts[state];
@@ -147,12 +147,12 @@ export function describeCounts(counts: StateCounts): string {
   return parts.join(', ') || 'nothing';
 }
 
-/** Gives back whether somebody has to look at one of them. */
+/** Returns whether somebody has to look at one of them. */
 export function hasBadEnd(counts: StateCounts): boolean {
   return BAD_STATES.some((state) => counts[state] !== undefined);
 }
 
-/** Gives back the columns that are fields of the row. */
+/** Returns the columns that are fields of the row. */
 export function columnsOf<Row extends { readonly [K in keyof Row]: Row[K] }>(
   ...names: readonly (keyof Row & string)[]
 ): Record<string, (row: Row) => Cell> {

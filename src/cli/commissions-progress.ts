@@ -14,7 +14,7 @@ export interface BatchProgressView {
 const LOG_INTERVAL_MS = 5_000;
 const FORMAT = '{bar} {value} of {total} | {counts}';
 
-/** Gives back the view for so many requests. */
+/** Returns the view for so many requests. */
 export function makeBatchProgress(total: number, { log }: { log: Logger }): BatchProgressView {
   return process.stderr.isTTY === true ? makeBar(total) : makeLines(total, log);
 }

@@ -31,7 +31,7 @@ export interface QueueFlags extends OutputFlags {
   readonly isStdoutTaken?: boolean;
 }
 
-/** A request with the line of the file that it stands on; null where it comes from no file. */
+/** A request with the line of the file that it is on; null where it comes from no file. */
 export interface AskedRow {
   readonly line: number | null;
   readonly request: UpdateRequest;
@@ -42,7 +42,7 @@ export interface AskedRow {
 /** Requests beyond this many are not listed one by one in the terminal, except those that somebody must look at. */
 const MOST_LISTED = 50;
 
-/** Gives back the exit code, after previewing or queueing the requests and printing what became of them. */
+/** Returns the exit code, after previewing or queueing the requests and printing what became of them. */
 export async function queueUpdates(
   open: Openers,
   rows: readonly AskedRow[],
@@ -67,7 +67,7 @@ export async function queueUpdates(
   return isWorrying ? 3 : exitCode;
 }
 
-/** Gives back the exit code, after printing what would become of the requests. Only reads the program. */
+/** Returns the exit code, after printing what would become of the requests. Only reads the program. */
 async function preview(
   session: ProgramSession,
   rows: readonly AskedRow[],
@@ -146,7 +146,7 @@ async function wait(
   return hasBadEnd(counts) ? 3 : 0;
 }
 
-/** Gives back how the requests ended, after showing how far they come. */
+/** Returns how the requests ended, after showing how far they come. */
 export async function waitFor(session: ProgramSession, ids: readonly number[]): Promise<StateCounts> {
   const progress = makeBatchProgress(ids.length, session);
   try {
@@ -160,7 +160,7 @@ export async function waitFor(session: ProgramSession, ids: readonly number[]): 
   }
 }
 
-/** Gives back whether a row was asked for before, and the program does not have what it asks for. */
+/** Returns whether a row was asked for before, and the program does not have what it asks for. */
 function reportAskedBefore(rows: readonly AskedRow[], requested: readonly RequestedUpdate[]): boolean {
   const before = requested.filter(({ isNew }) => !isNew);
   if (before.length === 0) return false;

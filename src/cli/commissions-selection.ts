@@ -5,7 +5,7 @@ import { identifier } from '../contract/fields.ts';
 import type { Database } from '../db/database.ts';
 import { ConfigError } from '../errors.ts';
 
-/** Gives back the selection that the word stands for. */
+/** Returns the selection that the word stands for. */
 export function parseSelection(word: string): Selection {
   const text = word.trim();
   if (/^\d{1,15}$/.test(text)) return { kind: 'requests', ids: [Number(text)] };
@@ -13,11 +13,11 @@ export function parseSelection(word: string): Selection {
   return { kind: 'batch', batchId: text };
 }
 
-/** Gives back the selected lines. Throws: ConfigError where there are none. */
+/** Returns the selected lines. Throws: ConfigError where there are none. */
 export async function readSelected(db: Database, word: string): Promise<LedgerLine[]> {
   const lines = await readLedger(db, parseSelection(word));
   if (lines.length > 0) return lines;
   throw new ConfigError([
-    `the ledger knows no batch, request or commission ${word}: "affiliate-mirror commissions status" lists the batches`,
+    `the payment ledger has no batch, request or commission ${word}: "affiliate-mirror commissions status" lists the batches`,
   ]);
 }

@@ -7,8 +7,7 @@ import { drainConcurrency } from '../commissions/drain-updates.ts';
 import { type Config, readConfig, readProgramConfig } from '../config/config.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import type { Database } from '../db/database.ts';
-import { type Logger, makeLogger } from '../log.ts';
-import { calmLevel } from './calm-level.ts';
+import { calmLevel, type Logger, makeLogger } from '../log.ts';
 import type { Cli } from './cli.ts';
 import { refuseDemoMirror } from './demo-mark.ts';
 import type { Lifetime } from './lifetime.ts';
@@ -36,7 +35,7 @@ export interface Openers {
   program(): Promise<ProgramSession>;
 }
 
-/** Gives back the openers for one command; each opens once, and what they open is closed with the lifetime. */
+/** Returns the openers for one command; each opens once, and what they open is closed with the lifetime. */
 export function makeOpeners(cli: Cli, lifetime: Lifetime): Openers {
   let ledger: Promise<LedgerSession> | undefined;
   let program: Promise<ProgramSession> | undefined;
@@ -52,12 +51,12 @@ export function makeOpeners(cli: Cli, lifetime: Lifetime): Openers {
   };
 }
 
-/** Gives back the database alone, with the schema up to date. Closed with the lifetime. */
+/** Returns the database alone, with the schema up to date. Closed with the lifetime. */
 export async function openLedger(cli: Cli, lifetime: Lifetime): Promise<LedgerSession> {
   return open(lifetime, readConfig(cli.environment));
 }
 
-/** Gives back the database and the program. Closed with the lifetime. */
+/** Returns the database and the program. Closed with the lifetime. */
 export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<ProgramSession> {
   const { config, program } = readProgramConfig(cli.environment);
   const session = await open(lifetime, config);

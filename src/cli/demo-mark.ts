@@ -3,7 +3,7 @@
 // Decision: the demo marks its mirror by the comment of the schema, where an analyst sees it too (\dn+). A mirror
 // with runs and without the mark is somebody's own, and the demo keeps out of it; a mirror with the mark takes
 // records of programs on this machine only (the demo's own, another sandbox). Rejected: a schema of the demo's own,
-// which every other command would have to be told of; a note of the program's address, which may change.
+// which every other command would have to know; a note of the program's address, which may change.
 
 import type { Pool } from 'pg';
 import { isLoopback } from '../config/api-url.ts';
@@ -11,7 +11,7 @@ import { ConfigError } from '../errors.ts';
 
 const MARK = 'The mirror of affiliate-mirror demo: a made-up program. Nothing in it is real.';
 
-/** Gives back nothing; marks the schema, which exists, as the demo's. */
+/** Returns nothing; marks the schema, which exists, as the demo's. */
 export async function markAsDemo(pool: Pool, schema: string): Promise<void> {
   await pool.query(`comment on schema ${schema} is '${MARK}'`);
 }

@@ -25,7 +25,7 @@ export interface PaymentProgram {
 }
 
 export interface DemoPayments {
-  /** Shows the batch in the ledger. */
+  /** Shows the batch in the payment ledger. */
   readonly ledger: Example;
   /** All were paid except the one that expects a wrong amount, which was not. */
   readonly isAsMeant: boolean;
@@ -39,7 +39,7 @@ interface DueCommission {
 /** Three that are paid, and the one that is not. */
 const REQUESTS = 4;
 
-/** Gives back unpaid commissions of the program that are due, the oldest debts first; fewer than four where it has no more. */
+/** Returns unpaid commissions of the program that are due, the oldest debts first; fewer than four where it has no more. */
 export async function chooseDue(pool: Pool, programSchema: string): Promise<DueCommission[]> {
   const { rows } = await pool.query<DueCommission>(
     `select id, amount from ${programSchema}.commissions
@@ -49,7 +49,7 @@ export async function chooseDue(pool: Pool, programSchema: string): Promise<DueC
   return rows;
 }
 
-/** Gives back what became of the payments, once they have ended: the last of them expects another amount. */
+/** Returns what became of the payments, once they have ended: the last of them expects another amount. */
 export async function payDue(
   { db, log, lifetime }: PaymentDeps,
   { url, secret, timeoutMs }: PaymentProgram,

@@ -35,7 +35,7 @@ order by referrals desc;`,
   },
 ];
 
-/** Gives back the example's answer as a table. */
+/** Returns the example's answer as a table. */
 export async function runExample(pool: Pool, { query }: Example): Promise<string> {
   const { fields, rows } = await pool.query<Cell[]>({ text: query, rowMode: 'array' });
   return renderTable(
@@ -56,7 +56,7 @@ const TABLES = ['campaigns', 'affiliates', 'links', 'referrals', 'commissions', 
 /** Read one by one: only those are mirrored that the mirror was told of. */
 const UNLISTED: readonly string[] = ['commissions', 'sales'];
 
-/** Gives back, for each table, its rows and what the program's own tables hold; for a list, its run must agree. */
+/** Returns, for each table, its rows and what the program's own tables hold; for a list, its run must agree. */
 export async function compareWithProgram(
   pool: Pool,
   programSchema: string,

@@ -1,4 +1,4 @@
-// What the process's exit code says. Knows no command.
+// What the exit code of the process says.
 
 export type ExitCode = 0 | 1 | 2 | 3 | 130 | 143;
 

@@ -2,12 +2,12 @@
 
 const COUNT = new Intl.NumberFormat('en-US');
 
-/** Gives back 5000 as `5,000`. */
+/** Returns 5000 as `5,000`. */
 export function formatCount(count: number): string {
   return COUNT.format(count);
 }
 
-/** Gives back a duration in its two largest units: `0.4 s`, `12 s`, `3 min 20 s`, `5 h 2 min`, `3 d 4 h`. */
+/** Returns a duration in its two largest units: `0.4 s`, `12 s`, `3 min 20 s`, `5 h 2 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
@@ -19,7 +19,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** Gives back an ISO 8601 instant to the second, in UTC: `2026-01-02 03:04:05Z`. */
+/** Returns an ISO 8601 instant to the second, in UTC: `2026-01-02 03:04:05Z`. */
 export function formatInstant(instant: string): string {
   return `${instant.slice(0, 19).replace('T', ' ')}Z`;
 }

@@ -1,5 +1,4 @@
-// The life of one command: what tells it to stop, and what has to be closed when it ends. Knows nothing of what it
-// does meanwhile.
+// The life of one command: what stops it, and what has to be closed when it ends.
 
 import type { ExitCode } from './exit-code.ts';
 
@@ -29,7 +28,7 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 const SAME_KEY_PRESS_MS = 500;
 
 /**
- * Gives back the exit code that the work gives back, once everything that it opened is closed. The first signal
+ * Returns the exit code that the work returns, once everything that it opened is closed. The first signal
  * aborts the work; a second one ends the process at once.
  *
  * Throws: what the work throws; else what closing throws.
@@ -81,4 +80,15 @@ async function closeAfterwards(
   // What went wrong first explains the rest.
   if (errors.length > 0) throw errors[0];
   return exitCode;
+}
+
+/** Resolves when the signal aborts, and keeps the process alive until it does. */
+export async function untilStopped(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  // A listener for a signal keeps no process alive by itself.
+  const alive = setInterval(() => {}, 2 ** 30);
+  if (signal.aborted) resolve();
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  await promise;
+  clearInterval(alive);
 }

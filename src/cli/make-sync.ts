@@ -1,4 +1,4 @@
-// Puts a sync together: the client, the shared budget, the database. Knows what a run is made of, not what it does.
+// Puts a sync together: the client, the shared budget, the database.
 
 import type { RateLimit } from '../config/rate-limit.ts';
 import type { ListedResource } from '../contract/resources.ts';
@@ -24,7 +24,7 @@ export interface SyncProgram {
   readonly rateLimit: RateLimit;
 }
 
-/** Gives back the function that syncs one resource. The client is closed with the lifetime. */
+/** Returns the function that syncs one resource. The client is closed with the lifetime. */
 export function makeSync(
   { db, log, lifetime, onProgress }: SyncDeps,
   { url, secret, timeoutMs, concurrency, rateLimit }: SyncProgram,

@@ -26,7 +26,7 @@ export interface OpenDatabase {
 }
 
 /**
- * Gives back the database, answering. Closed with the lifetime. The command's name is what others see of us in
+ * Returns the database, answering. Closed with the lifetime. The command's name is what others see of us in
  * Postgres, such as the one who waits for a lock of ours.
  *
  * Throws: EmbeddedPostgresFailed; DatabaseUnreachable; the signal's reason when aborted.

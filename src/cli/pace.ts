@@ -1,4 +1,4 @@
-// How fast a sync goes and how long it still takes, from what it has told so far.
+// How fast a sync goes and how long it still takes, from what it has read so far.
 
 import type { RateLimit } from '../config/rate-limit.ts';
 import type { SyncProgress } from '../sync/run-summary.ts';
@@ -12,12 +12,12 @@ export interface PaceReading {
 }
 
 export interface Pace {
-  /** Gives back the reading at this moment; it changes with time, also while nothing arrives. */
+  /** Returns the reading at this moment; it changes with time, also while nothing arrives. */
   read(progress: SyncProgress): PaceReading;
 }
 
 /**
- * Gives back a pace that starts with the first reading: a run that was taken up again starts far from zero.
+ * Returns a pace that starts with the first reading: a run that was taken up again starts far from zero.
  *
  * A budget is spent in bursts, so speed alone would promise too much before each pause: what is left never takes
  * less than the limit allows.

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { ConfigError } from '../errors.ts';
 
-/** Gives back the bytes of the file, or of standard input for `-`. Throws: ConfigError where it cannot be read. */
+/** Returns the bytes of the file, or of standard input for `-`. Throws: ConfigError where it cannot be read. */
 export async function readInput(path: string): Promise<Uint8Array> {
   if (path === '-') return await buffer(process.stdin);
   try {

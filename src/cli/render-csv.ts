@@ -2,7 +2,7 @@
 
 import type { Cell } from './render-table.ts';
 
-/** Gives back the table as CSV without a line end after its last row. Null is an empty cell. */
+/** Returns the table as CSV without a line end after its last row. Null is an empty cell. */
 export function renderCsv(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
   return [header, ...rows].map((row) => row.map(renderCell).join(',')).join('\r\n');
 }

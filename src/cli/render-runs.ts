@@ -1,4 +1,4 @@
-// How finished runs look: a table for people, the ledger's own column names in JSON, and what to worry about.
+// How finished runs look: a table for people, the column names of the run log in JSON, and what to worry about.
 
 import type { RunSummary } from '../sync/run-summary.ts';
 import { formatCount, formatDuration } from './format.ts';
@@ -31,7 +31,7 @@ const LINES: readonly Line[] = [
   ['time', (run) => formatDuration(run.durationMs)],
 ];
 
-/** Gives back the runs as a table, a column for each: narrow enough for any terminal. */
+/** Returns the runs as a table, a column for each: narrow enough for any terminal. */
 export function renderRuns(runs: readonly RunSummary[]): string {
   return renderTable(
     ['', ...runs.map((run) => run.resource)],
@@ -41,7 +41,7 @@ export function renderRuns(runs: readonly RunSummary[]): string {
   );
 }
 
-/** Gives back a run under the names of the ledger's columns (sync_runs). */
+/** Returns a run under the names of the ledger's columns (sync_runs). */
 export function runAsJson(run: RunSummary): Record<string, unknown> {
   return {
     id: run.runId,
@@ -67,7 +67,7 @@ export function runAsJson(run: RunSummary): Record<string, unknown> {
   };
 }
 
-/** Gives back what is wrong with a run and how to go on, a sentence each; empty where nothing is. */
+/** Returns what is wrong with a run and how to go on, a sentence each; empty where nothing is. */
 export function describeConcerns(run: RunSummary): string[] {
   const concerns: string[] = [];
   if (run.state === 'skipped') {

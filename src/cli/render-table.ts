@@ -5,7 +5,7 @@ import { formatCount } from './format.ts';
 
 export type Cell = string | number | boolean | null;
 
-/** Gives back the table as text: numbers grouped and to the right, true and false as yes and no, null as a dash. */
+/** Returns the table as text: numbers grouped and to the right, true and false as yes and no, null as a dash. */
 export function renderTable(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const table = new Table({
     head: [...header],

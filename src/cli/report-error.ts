@@ -1,4 +1,4 @@
-// How an error looks to the person at the terminal: what is wrong and how to mend it, on stderr, without a stack.
+// How an error looks to the person at the terminal: what is wrong and how to fix it, on stderr, without a stack.
 // Only an error that nobody foresaw shows one, because it is a bug.
 
 import { CommanderError } from 'commander';
@@ -9,7 +9,7 @@ import type { ExitCode } from './exit-code.ts';
 import { Stopped } from './lifetime.ts';
 import { printError } from './print.ts';
 
-/** Gives back the exit code that the error stands for, after saying on stderr what happened. */
+/** Returns the exit code that the error stands for, after saying on stderr what happened. */
 export function reportError(thrown: unknown): ExitCode {
   const error = asDatabaseError(thrown);
   // commander has printed its own message, or the help that was asked for.

@@ -40,7 +40,7 @@ ${EXIT_CODES.map(({ code, meaning }) => `  ${String(code).padEnd(5)}${meaning}`)
 
 "affiliate-mirror help COMMAND" shows a command's options and examples.`;
 
-/** Gives back the exit code, after running the command that the arguments name. Reports errors itself. */
+/** Returns the exit code, after running the command that the arguments name. Reports errors itself. */
 export async function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,

@@ -1,5 +1,4 @@
 // Shows how far a sync has come: a bar where a person watches, a line in the log every few seconds elsewhere.
-// Knows what to show, and nothing of how a run works.
 
 import { Presets, SingleBar } from 'cli-progress';
 import type { RateLimit } from '../config/rate-limit.ts';
@@ -21,7 +20,7 @@ const REFRESH_MS = 1_000;
 const FORMAT =
   '{resource} {bar} {percentage}% | {done} of {total_rows} rows | {pages} pages | {rate} | {left}';
 
-/** Gives back the view for a run on a terminal. */
+/** Returns the view for a run on a terminal. */
 export function makeProgressBar(stream: NodeJS.WriteStream, rateLimit: RateLimit): SyncProgressView {
   let running: { bar: SingleBar; pace: Pace; timer: NodeJS.Timeout; last: SyncProgress } | null = null;
   const draw = () => {
@@ -63,7 +62,7 @@ export function makeProgressBar(stream: NodeJS.WriteStream, rateLimit: RateLimit
   };
 }
 
-/** Gives back the view for a run that no person watches. */
+/** Returns the view for a run that no person watches. */
 export function makeProgressLog({ log }: { log: Logger }, rateLimit: RateLimit): SyncProgressView {
   let pace = makePace(rateLimit);
   let loggedAtMs = performance.now();

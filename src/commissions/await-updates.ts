@@ -1,4 +1,4 @@
-// Waits until requests have ended, and takes part in the work meanwhile: so it ends with a worker and without one.
+// Waits until requests have ended, and applies them itself meanwhile: so it ends with a worker and without one.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DrainDeps, type DrainTiming, drainUpdates } from './drain-updates.ts';
@@ -15,11 +15,11 @@ export interface AwaitOptions {
   readonly onProgress?: (counts: StateCounts) => void;
 }
 
-/** How often the ledger is asked how far the requests are. */
+/** How often the payment ledger is asked how far the requests are. */
 const LOOK_INTERVAL_MS = 300;
 
 /**
- * Gives back how many of the requests ended in each state, once none is pending. Whatever else is due is applied as
+ * Returns how many of the requests ended in each state, once none is pending. Whatever else is due is applied as
  * well while that takes.
  *
  * Throws: what `drainUpdates` throws.
@@ -42,7 +42,7 @@ export async function awaitUpdates(
     const draining = drained.finally(() => {
       isOver = true;
     });
-    // Looked at below, in its turn.
+    // Its failure is handled below.
     draining.catch(() => undefined);
     let counts = await look();
     while (!isOver && counts.pending !== undefined) {

@@ -1,9 +1,9 @@
-// Reads a batch of commission updates out of a file. Pure. Knows what makes a row good; everything wrong with a file
-// is found at once, and each problem names its line.
+// Reads a payout file: a batch of commission updates. Pure. All problems of a file are found at once, and each names
+// its line.
 
 import { createHash } from 'node:crypto';
 import { identifier } from '../contract/fields.ts';
-import { quote, readInstant } from './read-instant.ts';
+import { quote, readTimestamp } from './read-timestamp.ts';
 import { type Problem, readTableFile, type TableLine } from './table-file.ts';
 import { ACTIONS, type Action, plainRequest, type UpdateRequest } from './update-request.ts';
 
@@ -21,7 +21,7 @@ export const BATCH_COLUMNS = [
   'idempotency_key',
 ] as const;
 
-/** What stands in expected_paid_at where the commission is expected to be unpaid. */
+/** The word in expected_paid_at where the commission is expected to be unpaid. */
 const EXPECT_UNPAID = 'unpaid';
 
 export interface BatchRow {
@@ -45,10 +45,10 @@ export interface BatchFile {
 }
 
 /**
- * Gives back the good rows with all problems of the file.
+ * Returns the good rows with all problems of the file.
  *
  * Every row has an idempotency key: its own, or one made of what it asks for. So the same row asks for the same thing
- * once, in whichever file, order or spelling it comes again.
+ * once, whatever the file, the order or the spelling.
  */
 export function readBatchFile(
   bytes: Uint8Array,
@@ -96,13 +96,13 @@ function readRow(
 ): UpdateRequest | null {
   const commissionId = readCommissionId(cells.get('commission_id'), problems);
   const action = readAction(cells.get('action'), problems);
-  const paidAt = readMoment('paid_at', cells.get('paid_at'), problems);
-  const dueAt = readMoment('due_at', cells.get('due_at'), problems);
+  const paidAt = readTimestampCell('paid_at', cells.get('paid_at'), problems);
+  const dueAt = readTimestampCell('due_at', cells.get('due_at'), problems);
   if (action !== null) problems.push(...misfits(action, cells));
   const isUnpaidExpected = cells.get('expected_paid_at')?.toLowerCase() === EXPECT_UNPAID;
   const expectedPaidAt = isUnpaidExpected
     ? null
-    : readMoment('expected_paid_at', cells.get('expected_paid_at'), problems, `, or ${EXPECT_UNPAID}`);
+    : readTimestampCell('expected_paid_at', cells.get('expected_paid_at'), problems, `, or ${EXPECT_UNPAID}`);
   const expectedAmount = readAmount('expected_amount', cells.get('expected_amount'), problems);
   const expectedCurrency = readCurrency('expected_currency', cells.get('expected_currency'), problems);
   const isRefundForgiven = readFlag('even_if_refunded', cells.get('even_if_refunded'), problems);
@@ -130,7 +130,7 @@ function readRow(
   });
 }
 
-/** Gives back the key that stands for what the request asks for, whatever its reason. */
+/** Returns a key made of what the request asks for, whatever its reason. */
 function contentKey(request: UpdateRequest): string {
   const content = [
     request.commission_id,
@@ -146,7 +146,7 @@ function contentKey(request: UpdateRequest): string {
   return `row:${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 40)}`;
 }
 
-/** Gives back the identifier in lower case; null, with a problem, where it is none. */
+/** Returns the identifier in lower case; null, with a problem, where it is not one. */
 export function readCommissionId(text: string | undefined, problems: string[]): string | null {
   if (text === undefined) {
     problems.push('commission_id is blank');
@@ -157,21 +157,21 @@ export function readCommissionId(text: string | undefined, problems: string[]): 
   return null;
 }
 
-/** Gives back the moment in UTC; null where the cell is blank, or, with a problem, where it holds none. */
-export function readMoment(
+/** Returns the timestamp in UTC; null where the cell is blank, or, with a problem, where it holds none. */
+export function readTimestampCell(
   name: string,
   text: string | undefined,
   problems: string[],
   alternative = '',
 ): string | null {
   if (text === undefined) return null;
-  const read = readInstant(text);
-  if ('instant' in read) return read.instant;
+  const read = readTimestamp(text);
+  if ('timestamp' in read) return read.timestamp;
   problems.push(`${name} ${read.problem}${alternative}`);
   return null;
 }
 
-/** Gives back the whole number; null where the cell is blank, or, with a problem, where it holds none. */
+/** Returns the whole number; null where the cell is blank, or, with a problem, where it holds none. */
 export function readAmount(name: string, text: string | undefined, problems: string[]): number | null {
   if (text === undefined) return null;
   const amount = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
@@ -182,7 +182,7 @@ export function readAmount(name: string, text: string | undefined, problems: str
   return null;
 }
 
-/** Gives back the code in upper case; null where the cell is blank, or, with a problem, where it holds none. */
+/** Returns the code in upper case; null where the cell is blank, or, with a problem, where it holds none. */
 export function readCurrency(name: string, text: string | undefined, problems: string[]): string | null {
   if (text === undefined) return null;
   if (/^[a-z]{3}$/i.test(text)) return text.toUpperCase();
@@ -214,14 +214,14 @@ function misfits(action: Action, cells: ReadonlyMap<string, string>): string[] {
   const has = (name: string) => cells.has(name);
   if (action === 'pay' && !has('paid_at')) {
     problems.push(
-      'paid_at is blank: a pay needs the moment of the payment (to take a payment back, the action is unpay)',
+      'paid_at is blank: a pay needs the timestamp of the payment (to take a payment back, the action is unpay)',
     );
   }
   if (action === 'unpay' && has('paid_at')) {
     problems.push('paid_at is given with unpay: leave it blank, or make the action pay');
   }
   if (action === 'due' && !has('due_at')) {
-    problems.push('due_at is blank: due needs the moment from which the commission is payable');
+    problems.push('due_at is blank: due needs the timestamp from which the commission is payable');
   }
   if (has('paid_at') && has('due_at')) {
     problems.push('paid_at and due_at are both given: make two rows of it, a pay and a due');
@@ -250,7 +250,7 @@ function findRepeats(rows: readonly BatchRow[]): Problem[] {
         problem: `the commission ${request.commission_id} gets its ${value} on line ${before} already: keep one of the two`,
       });
     } else if (sameKey !== undefined) {
-      problems.push({ line, problem: `idempotency_key ${quote(key)} stands on line ${sameKey} already` });
+      problems.push({ line, problem: `idempotency_key ${quote(key)} is on line ${sameKey} already` });
     }
     byValue.set(place, before ?? line);
     byKey.set(key, sameKey ?? line);

@@ -1,12 +1,12 @@
-// Who works on which request. A claim is a lease: it ends by itself when its writer no longer says that it lives.
-// Knows the table's order; refuses to know what is done with a claimed request.
+// Who works on which request. A claim is the right to do so for a limited time: it ends by itself unless its writer
+// extends it.
 //
 // Only the oldest pending request of a commission can be claimed, so the requests for one commission apply in the
 // order in which they were asked for, whatever the processes.
 //
-// The database's clock decides when a claim ends. Its writer keeps a moment that lies before that end, by a clock that
-// goes on while the process or the machine is suspended: a writer that was stopped knows, without asking, that its
-// claim may have ended.
+// The database's clock decides when a claim ends. Its writer notes a time that is earlier than that end, by a clock
+// that goes on while the process or the machine is suspended: a writer that was stopped knows, without asking, that
+// its claim may have ended.
 
 import { uptime } from 'node:os';
 import { sql } from 'kysely';
@@ -16,32 +16,32 @@ import type { ClaimedUpdate } from './update-request.ts';
 export interface Claimer {
   /** Names the writer; no two ever share a name. */
   readonly name: string;
-  /** How long a claim holds without a sign of life. */
+  /** How long a claim holds unless it is extended. */
   readonly leaseMs: number;
 }
 
-/** What must be left of a claim for a request to leave: its bytes are on their way in far less. */
+/** The share of a claim's time that must be left for a request to be sent: sending takes far less. */
 const LEAST_LEFT = 0.1;
 
 export interface Claims {
   /** Returns up to `most` requests that are due, oldest first, now claimed. */
   claim(most: number): Promise<readonly ClaimedUpdate[]>;
-  /** Lets every claim hold for another lease. */
+  /** Lets every claim hold for another `leaseMs` from now. */
   extend(): Promise<void>;
-  /** Returns whether the claim holds, and goes on for long enough to send a request. */
+  /** Returns whether the claim holds, for long enough to send a request. */
   hasTimeLeft(id: number): boolean;
-  /** Returns requests untried, so that the next writer need not wait for the leases to end. */
+  /** Gives up the claims of requests that were not tried, so that the next writer need not wait for their end. */
   release(ids: readonly number[]): Promise<void>;
   /** Forgets a request that is settled. */
   forget(id: number): void;
 }
 
-/** Returns the claims of one writer: none yet. */
+/** Returns the claims of one writer, none at first. */
 export function makeClaims(db: Database, claimer: Claimer): Claims {
   /** By request: until when the claim surely holds, in seconds of the system's uptime. */
   const heldUntil = new Map<number, number>();
   const leaseSeconds = claimer.leaseMs / 1000;
-  // Reckoned from before the question: the database counts from a moment after it.
+  // Counted from before the query: the database counts from a little later.
   const leaseFromNow = () => uptime() + leaseSeconds;
   return {
     async claim(most) {
@@ -99,7 +99,7 @@ async function claimUpdates(
   return rows.toSorted((a, b) => a.id - b.id);
 }
 
-/** Returns the requests that are still ours. */
+/** Returns the requests that are still this writer's. */
 async function extendClaims(
   db: Database,
   { name, leaseMs }: Claimer,

@@ -1,12 +1,13 @@
-// Applies every request that is due: claims, tries, settles, side by side, until nothing is left to do.
-// Knows what a failed try costs: a request pays only for failures that are its own.
+// Applies every request that is due: claims, tries, settles, several at once, until nothing is left to do. Decides
+// what a failed try costs: only failures of the request itself count against it.
 //
-// * The first request goes alone, until the program has answered it: a wrong secret burns no second row, and a program
-//   that is down is asked by one request at a time, more and more seldom, for as long as it takes.
+// * The first request goes alone, until the program has answered it: a wrong secret fails no second row, and a program
+//   that is down is asked by one request at a time, less and less often, for as long as it takes.
 // * 401 ends the drain. Nothing is lost: what was claimed is pending.
-// * A failure that the program shows nobody else is the request's own: it waits, longer each time, and ends as failed
-//   after MOST_ATTEMPTS. So does a request whose line in the ledger the database refuses; the others overtake it.
-// * A database that is away ends the drain.
+// * A failure while the program answers others is the request's own: it waits, longer each time, and ends as failed
+//   after MOST_ATTEMPTS. So does a request whose line in the payment ledger the database refuses; the others overtake
+//   it.
+// * A database that cannot be reached ends the drain.
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -26,9 +27,9 @@ import {
   FREE,
   failed,
   lastErrorOf,
-  type Price,
   rejected,
-} from './try-price.ts';
+  type TryCost,
+} from './try-cost.ts';
 import { type Tried, tryUpdate } from './try-update.ts';
 import type { ClaimedUpdate, EndState } from './update-request.ts';
 
@@ -65,8 +66,8 @@ const MOST_AT_ONCE = 24;
 const FEWEST_AT_ONCE = 4;
 
 /**
- * Gives back how many requests are best worked on at once. Under a tight limit few: more would only stretch the time
- * between a commission's GET and its PUT. Without one, as many as two cores keep busy (measured).
+ * Returns how many requests are best worked on at once. Under a tight limit few: more would only lengthen the time
+ * between a commission's GET and its PUT. Without one, as many as keep two cores busy (measured).
  */
 export function drainConcurrency(rateLimit: RateLimit): number {
   if (rateLimit === null) return MOST_AT_ONCE;
@@ -77,15 +78,15 @@ export function drainConcurrency(rateLimit: RateLimit): number {
 const TIMING: DrainTiming = { leaseMs: 30_000, firstBackoffMs: 2_000 };
 const LONGEST_BACKOFF_MS = 600_000;
 const LONGEST_OUTAGE_NAP_MS = 60_000;
-/** With the waits above, some forty minutes in which the program answers everybody but this one request. */
+/** With the waits above, some forty minutes in which the program answers every request but this one. */
 const MOST_ATTEMPTS = 12;
 
 /**
- * Gives back what became of every request that was due, once none is left. Several drains may run at once, in any
+ * Returns what became of every request that was due, once none is left. Several drains may run at once, in any
  * number of processes.
  *
- * Throws: ApiUnauthorized, or ApiRejected where the program refuses everybody (the address is wrong); the signal's
- * reason when aborted; the database's errors. Whatever it throws, what is undecided is pending and given back.
+ * Throws: ApiUnauthorized, or ApiRejected where the program refuses every request (the address is wrong); the
+ * signal's reason when aborted; the database's errors. Whatever it throws, undecided requests are pending again.
  */
 export async function drainUpdates(deps: DrainDeps, options: DrainOptions): Promise<DrainSummary> {
   const drain = makeDrain(deps, options);
@@ -155,7 +156,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
 
   async function handle(update: ClaimedUpdate): Promise<void> {
     const tried = await attempt(update);
-    const cost = await priceOf(update, tried);
+    const cost = await costOf(update, tried);
     const { isOurs, end } = await settle(update, tried, cost);
     if (cost.fatal !== null) throw cost.fatal;
     if (!isOurs) log.warn({ request: update.id }, 'commissions.claim_lost');
@@ -177,7 +178,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     }
   }
 
-  async function settle(update: ClaimedUpdate, tried: Tried, cost: Price): Promise<Settled> {
+  async function settle(update: ClaimedUpdate, tried: Tried, cost: TryCost): Promise<Settled> {
     const result: TryResult = {
       updateId: update.id,
       commissionId: update.commission_id,
@@ -199,12 +200,12 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     }
   }
 
-  // The ledger refuses the line: the request waits and says why, and ends as failed in the end. Of what is noted, less
-  // and less is tried; where nothing can be, the claim ends by itself.
+  // The payment ledger refuses the line: the request waits and says why, and ends as failed after MOST_ATTEMPTS. Less
+  // and less of it is written, until the ledger takes it; where it takes nothing, the claim ends by itself.
   async function settleRefused(update: ClaimedUpdate, result: TryResult, error: Error): Promise<Settled> {
     const reason = describeRefusedLine(result.end, error);
     const cost = ownFailure(update, reason);
-    // What was sent before stays noted: reading then settles whether it arrived.
+    // What was sent before stays noted: a later read then settles whether it arrived.
     const line = { ...result, ...cost, before: null, after: null, mayBeSent: true, lastError: reason };
     const bare = { ...line, calls: [], observed: null };
     for (const less of [line, bare, { ...bare, end: null }]) {
@@ -224,10 +225,10 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     outages = 0;
   }
 
-  async function priceOf(update: ClaimedUpdate, tried: Tried): Promise<Price> {
+  async function costOf(update: ClaimedUpdate, tried: Tried): Promise<TryCost> {
     const { end, error } = tried;
     try {
-      // A wrong address answers 404 to everything: it is believed only of a program that has answered something.
+      // A wrong address answers 404 to everything: a 404 counts only from a program that has answered something.
       if (end !== null && (error === null || health.isProven())) return { ...FREE, end };
       if (error === null) return FREE;
       const isOwn = error instanceof AppError || isOfTheRow(error);
@@ -241,7 +242,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     }
   }
 
-  function ownFailure(update: ClaimedUpdate, reason: string): Price {
+  function ownFailure(update: ClaimedUpdate, reason: string): TryCost {
     const attempts = update.attempts + 1;
     if (attempts >= MOST_ATTEMPTS) return { ...FREE, attempts: 1, end: failed(attempts, reason) };
     const waitMs = Math.min(LONGEST_BACKOFF_MS, firstBackoffMs * 2 ** update.attempts);
@@ -249,7 +250,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     return { ...FREE, attempts: 1, waitMs };
   }
 
-  function sawOutage(update: ClaimedUpdate, error: Error): Price {
+  function sawOutage(update: ClaimedUpdate, error: Error): TryCost {
     isDown = true;
     health.noteDown();
     log.warn({ request: update.id, reason: error.message }, 'commissions.program_down');
@@ -282,5 +283,5 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
 
 interface Settled {
   readonly isOurs: boolean;
-  readonly end: Price['end'];
+  readonly end: TryCost['end'];
 }

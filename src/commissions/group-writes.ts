@@ -1,19 +1,20 @@
-// Writes what many ask for at the same time in one transaction, and one by one where one of them is refused. Knows
-// waiting, no SQL.
+// Writes what many ask for at the same time in one transaction, and one by one where one of them is refused. Contains
+// no SQL.
 
 import { isRefusal } from '../db/refusal.ts';
 
-/** Gives back a function that resolves once its item is written, to what `write` gave back for it. */
+/** Resolves once the item is written, to what `write` returned for it. */
 export type AddToGroup<Item, Result> = (item: Item) => Promise<Result>;
 
 /** Returns one result per item, in order; all or nothing. */
 export type WriteItems<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
 
 /**
- * Gives back such a function. While one group is being written the next one gathers, so under load a transaction
- * carries many items, and a single item never waits for company.
+ * Returns a function that adds an item to the next group. While one group is being written the next one gathers, so
+ * under load a transaction carries many items, and a single item never waits for others.
  *
- * An item that is refused fails alone; where the database is away, every item of the group fails with that error.
+ * An item that is refused fails alone; where the database cannot be reached, every item of the group fails with that
+ * error.
  */
 export function makeGroupWrites<Item, Result>(
   write: WriteItems<Item, Result>,
@@ -54,7 +55,7 @@ export function makeGroupWrites<Item, Result>(
 
 /**
  * Returns what became of each item, in order: written in one go, or, where that is refused, one by one, so that only
- * the item that is to blame fails. A failure that is no refusal is that of every item not written yet.
+ * the item that caused it fails. A failure that is no refusal fails every item not written yet.
  */
 export async function writeTogether<Item, Result>(
   write: WriteItems<Item, Result>,

@@ -1,10 +1,10 @@
-// What is to be done about one request, given what the program has. Pure: the writer and the dry run ask the same
-// judge, so a dry run shows what would happen.
+// Decides what to do about one request, given what the program has. Pure: the writer and the dry run call the same
+// function, so a dry run shows what would happen.
 
 import type { CommissionChange } from '../api/commission-form.ts';
 import type { Commission } from '../contract/commission.ts';
-import { matchInstant, spellInstant } from './instants.ts';
 import { describeRefund } from './refunded-sale.ts';
+import { matchTimestamp, spellTimestamp } from './timestamps.ts';
 import type { CommissionValues, EndState, UpdateRequest } from './update-request.ts';
 
 /** An end, with its reason in words. */
@@ -20,12 +20,12 @@ export type Verdict =
   | {
       readonly kind: 'write';
       readonly change: CommissionChange;
-      /** What else is worth knowing beforehand. */
+      /** What else to know beforehand. */
       readonly note: string | null;
     };
 
 /**
- * Gives back what is to be done: write, or end here. `mayBeSent` tells that an earlier PUT for this request may have
+ * Returns what to do: write, or end here. `mayBeSent` says that an earlier PUT for this request may have
  * arrived: then a commission that holds what was asked was changed by us, and what was expected before no longer
  * counts.
  */
@@ -47,7 +47,7 @@ export function judgeUpdate(request: UpdateRequest, live: Commission, mayBeSent:
     );
   }
   if (isVoided(live)) {
-    const when = typeof live.voided_at === 'string' ? ` since ${spellInstant(live.voided_at)}` : '';
+    const when = typeof live.voided_at === 'string' ? ` since ${spellTimestamp(live.voided_at)}` : '';
     return end('rejected', `the commission is voided${when}: nothing was sent`, null);
   }
   if (held !== 'different') {
@@ -64,7 +64,7 @@ export function judgeUpdate(request: UpdateRequest, live: Commission, mayBeSent:
   return { kind: 'write', change: changeOf(request), note: refund };
 }
 
-/** Gives back how the request ends after the program's answer to its PUT. */
+/** Returns how the request ends after the program's answer to its PUT. */
 export function judgeAnswer(request: UpdateRequest, answer: Commission): Ending {
   if (isHeld(request, answer) !== 'different') {
     return end(
@@ -80,7 +80,7 @@ export function judgeAnswer(request: UpdateRequest, answer: Commission): Ending 
   );
 }
 
-/** Gives back what a write would do, in words. */
+/** Returns what a write would do, in words. */
 export function describeChange(request: UpdateRequest, live: Commission): string {
   const ask = describeAsk(request)
     .replace(/^marked/, 'mark')
@@ -88,7 +88,7 @@ export function describeChange(request: UpdateRequest, live: Commission): string
   return `${ask}; it ${describeHeld(request, live)} now`;
 }
 
-/** Gives back the part of the commission that the ledger keeps. */
+/** Returns the part of the commission that the payment ledger keeps. */
 export function valuesOf(commission: Commission): CommissionValues {
   const { paid_at, due_at = null, amount, currency, state = null, voided_at = null } = commission;
   return { paid_at, due_at, amount, currency, state, voided_at };
@@ -107,32 +107,32 @@ function end(state: EndState, outcome: string, note: string | null): Ending {
 
 function changeOf(request: UpdateRequest): CommissionChange {
   if (request.action === 'unpay') return { paid_at: null };
-  if (request.action === 'pay') return { paid_at: spellInstant(wanted(request)) };
-  return { due_at: spellInstant(wanted(request)) };
+  if (request.action === 'pay') return { paid_at: spellTimestamp(wanted(request)) };
+  return { due_at: spellTimestamp(wanted(request)) };
 }
 
 function isHeld(request: UpdateRequest, live: Commission): 'same' | 'cut' | 'different' {
   if (request.action === 'unpay') return live.paid_at === null ? 'same' : 'different';
-  return matchInstant(wanted(request), (request.action === 'pay' ? live.paid_at : live.due_at) ?? null);
+  return matchTimestamp(wanted(request), (request.action === 'pay' ? live.paid_at : live.due_at) ?? null);
 }
 
 function wanted({ action, paid_at, due_at }: UpdateRequest): string {
-  const instant = action === 'pay' ? paid_at : due_at;
+  const timestamp = action === 'pay' ? paid_at : due_at;
   // The table's own checks make this impossible.
-  if (instant === null) throw new TypeError(`a request to ${action} names no instant`);
-  return instant;
+  if (timestamp === null) throw new TypeError(`a request to ${action} names no timestamp`);
+  return timestamp;
 }
 
 function unmetExpectations(request: UpdateRequest, live: Commission): string[] {
   const failures: string[] = [];
-  const paid = live.paid_at === null ? 'it is unpaid' : `it is paid at ${spellInstant(live.paid_at)}`;
+  const paid = live.paid_at === null ? 'it is unpaid' : `it is paid at ${spellTimestamp(live.paid_at)}`;
   if (request.expected_unpaid && live.paid_at !== null)
     failures.push(`expected it to be unpaid, but ${paid}`);
   if (
     request.expected_paid_at !== null &&
-    matchInstant(request.expected_paid_at, live.paid_at) === 'different'
+    matchTimestamp(request.expected_paid_at, live.paid_at) === 'different'
   ) {
-    failures.push(`expected it to be paid at ${spellInstant(request.expected_paid_at)}, but ${paid}`);
+    failures.push(`expected it to be paid at ${spellTimestamp(request.expected_paid_at)}, but ${paid}`);
   }
   if (request.expected_amount !== null && request.expected_amount !== live.amount) {
     failures.push(`expected the amount ${request.expected_amount}, but it is ${live.amount}`);
@@ -150,22 +150,22 @@ function isVoided({ state, voided_at }: Commission): boolean {
 
 function describeAsk(request: UpdateRequest): string {
   if (request.action === 'unpay') return 'marked unpaid';
-  const instant = spellInstant(wanted(request));
-  return request.action === 'pay' ? `marked paid at ${instant}` : `made payable from ${instant}`;
+  const timestamp = spellTimestamp(wanted(request));
+  return request.action === 'pay' ? `marked paid at ${timestamp}` : `made payable from ${timestamp}`;
 }
 
 function describeHeld({ action }: UpdateRequest, live: Commission): string {
   if (action !== 'due')
-    return live.paid_at === null ? 'is unpaid' : `is paid at ${spellInstant(live.paid_at)}`;
+    return live.paid_at === null ? 'is unpaid' : `is paid at ${spellTimestamp(live.paid_at)}`;
   return typeof live.due_at === 'string'
-    ? `is payable from ${spellInstant(live.due_at)}`
-    : 'has no moment from which it is payable';
+    ? `is payable from ${spellTimestamp(live.due_at)}`
+    : 'has no due date';
 }
 
 function noteCut(request: UpdateRequest, live: Commission): string | null {
   if (isHeld(request, live) !== 'cut') return null;
   const held = (request.action === 'pay' ? live.paid_at : live.due_at) ?? '';
-  return `the program keeps ${spellInstant(held)}: it cut the fraction of the second`;
+  return `the program keeps ${spellTimestamp(held)}: it cut the fraction of the second`;
 }
 
 function noteRefund(request: UpdateRequest, live: Commission): string | null {
@@ -173,6 +173,6 @@ function noteRefund(request: UpdateRequest, live: Commission): string | null {
 }
 
 function joinNotes(notes: readonly (string | null)[]): string | null {
-  const said = notes.filter((note) => note !== null);
-  return said.length === 0 ? null : said.join('; ');
+  const given = notes.filter((note) => note !== null);
+  return given.length === 0 ? null : given.join('; ');
 }

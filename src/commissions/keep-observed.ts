@@ -1,5 +1,5 @@
-// Keeps what was observed of a commission as well as the database lets it be kept. The program's answer is a fact
-// whether or not the mirror can hold it: what cannot be mirrored goes to rejected_records with the reason.
+// Keeps what was observed of a commission as far as the database takes it. The program's answer is a fact whether or
+// not the mirror can hold it: what cannot be mirrored goes to rejected_records with the reason.
 //
 // Decision: a refused write is repeated with less in it, in a transaction of its own, instead of behind a savepoint.
 // A savepoint would cost every settlement two round trips, would not catch a constraint that is checked at the commit,
@@ -15,12 +15,12 @@ import {
   rejectCommission,
 } from './mirror-commissions.ts';
 
-/** How much of what was observed is written. `reason`: why it is no more. */
+/** How much of what was observed is written. `reason`: why not more. */
 export type Keeping =
   | { readonly as: 'mirrored' }
   | { readonly as: (typeof LESS)[number]; readonly reason: string };
 
-/** Each is tried where the one before is refused: a record nested too deeply is no payload either. */
+/** Each is tried where the one before is refused: a record nested too deeply cannot be a payload either. */
 const LESS = ['rejected', 'rejected in short', 'nothing'] as const;
 
 export const MIRRORED: Keeping = { as: 'mirrored' };
@@ -51,7 +51,8 @@ export async function keepObserved(
  * Returns what `write` returns for the most that the database takes. `write` is one transaction that carries a single
  * observation.
  *
- * Throws: the refusal of what is written beside the observation; at once every error that is no refusal.
+ * Throws: the refusal, where even the write without the observation is refused; at once every error that is no
+ * refusal.
  */
 export async function writeWhatCanBeKept<T>(write: (keeping: Keeping) => Promise<T>): Promise<T> {
   let refusal: unknown;

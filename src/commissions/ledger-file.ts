@@ -1,9 +1,9 @@
-// Reads a payout ledger: which commissions were paid, and when, according to somebody's books. Pure.
+// Reads the books that a reconciliation compares with the program: which commissions were paid, and when. Pure.
 
-import { readAmount, readCommissionId, readCurrency, readMoment } from './batch-file.ts';
+import { readAmount, readCommissionId, readCurrency, readTimestampCell } from './batch-file.ts';
 import { type Problem, readTableFile } from './table-file.ts';
 
-/** The columns that are read; a ledger may have others. */
+/** The columns that are read; the file may have others. */
 export const LEDGER_COLUMNS = ['commission_id', 'paid_at', 'amount', 'currency'] as const;
 
 export interface LedgerRow {
@@ -15,7 +15,7 @@ export interface LedgerRow {
   readonly currency: string | null;
 }
 
-/** Gives back the good rows with all problems of the file. */
+/** Returns the good rows with all problems of the file. */
 export function readLedgerFile(bytes: Uint8Array): {
   readonly rows: readonly LedgerRow[];
   readonly problems: readonly Problem[];
@@ -31,11 +31,11 @@ export function readLedgerFile(bytes: Uint8Array): {
   for (const { line, cells } of file.lines) {
     const ofRow: string[] = [];
     const commissionId = readCommissionId(cells.get('commission_id'), ofRow);
-    const paidAt = readMoment('paid_at', cells.get('paid_at'), ofRow);
+    const paidAt = readTimestampCell('paid_at', cells.get('paid_at'), ofRow);
     const amount = readAmount('amount', cells.get('amount'), ofRow);
     const currency = readCurrency('currency', cells.get('currency'), ofRow);
     const before = lineOf.get(commissionId ?? '');
-    if (before !== undefined) ofRow.push(`the commission ${commissionId} stands on line ${before} already`);
+    if (before !== undefined) ofRow.push(`the commission ${commissionId} is on line ${before} already`);
     problems.push(...ofRow.map((problem) => ({ line, problem })));
     if (commissionId === null || ofRow.length > 0) continue;
     lineOf.set(commissionId, line);

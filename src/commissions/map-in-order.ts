@@ -1,10 +1,10 @@
-// Many calls at once, results in the order of the questions. Knows nothing of what is called.
+// Makes many calls at once and yields their results in the order of the items.
 
 /**
- * Gives back the results in the order of the items, with at most `concurrency` calls under way. The first call goes
- * alone: what fails for everybody fails once.
+ * Yields the results in the order of the items, with at most `concurrency` calls under way. The first call goes
+ * alone: what fails for every item fails once.
  *
- * Throws: what a call throws, in its turn; the others under way are awaited first.
+ * Throws: what a call throws, when its turn comes; the others under way are awaited first.
  */
 export async function* mapInOrder<Item, Result>(
   items: readonly Item[],
@@ -18,7 +18,7 @@ export async function* mapInOrder<Item, Result>(
       const room = next === 0 ? 1 : concurrency;
       for (const item of items.slice(next, next + room - underWay.length)) {
         const result = call(item);
-        // Its turn may come late: until then its failure is nobody's.
+        // Its turn may come late: until then nobody awaits its failure.
         result.catch(() => undefined);
         underWay.push(result);
         next += 1;

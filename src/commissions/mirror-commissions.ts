@@ -1,5 +1,4 @@
-// Brings commissions that were read or changed one by one into the mirror. Knows when an answer counts as observed;
-// how rows are written is the mirror's.
+// Brings commissions that were read or changed one by one into the mirror.
 
 import { sql } from 'kysely';
 import type { Commission } from '../contract/commission.ts';
@@ -10,7 +9,7 @@ import { recordRejections } from '../mirror/rejected-records.ts';
 import { readPages } from '../records/read-page.ts';
 
 /**
- * One commission as the program answered it. A read is as old as its question, a write as young as its answer: a read
+ * One commission as the program answered it. A read is observed when it is asked, a write when it is answered: a read
  * that could have missed the write then always counts as older.
  */
 export interface ObservedCommission {
@@ -30,8 +29,8 @@ export async function mirrorCommissions(
 }
 
 /**
- * Notes that the mirror could not hold the commission. Said once: as long as the reason stays the same, a commission
- * that is read every hour makes no further line. `isWhole` false keeps of the record only its own plain fields.
+ * Notes that the mirror could not hold the commission. Once: as long as the reason stays the same, a commission that
+ * is read every hour makes no further line. `isWhole` false keeps only the record's own plain fields.
  */
 export async function rejectCommission(
   trx: DatabaseTransaction,

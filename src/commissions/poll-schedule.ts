@@ -1,9 +1,9 @@
-// How often a known commission is worth a request: what may still change soon, often; what is settled, seldom.
-// Knows a commission's age, in SQL and in words; asks for nothing.
+// How often a known commission is asked for again, in SQL and in words: often while it may still change, seldom once
+// it is settled.
 
 import { type RawBuilder, sql } from 'kysely';
 
-/** Every interval is at once what Postgres adds and what a person reads. */
+/** Each interval is both what Postgres adds and what a person reads. */
 const EVERY = {
   voided: '30 days',
   settled: '7 days',
@@ -13,13 +13,13 @@ const EVERY = {
   unanswered: '1 hour',
 } as const;
 
-/** A payment may be corrected for so long. */
+/** For this long a payment may still be corrected. */
 const PAID_LATELY = '30 days';
 const DUE_SOON = '2 days';
 const DUE_LATELY = '7 days';
 const NEW = '7 days';
 
-/** Gives back, in SQL, how long after an answer the row `commission` is asked for again. */
+/** Returns, in SQL, how long after an answer the row `commission` is asked for again. */
 export function pollInterval(): RawBuilder<unknown> {
   // A voided commission does not come back. What is unpaid changes around the day on which it falls due, and while
   // it is new; an old debt is looked at once a day.
@@ -34,12 +34,12 @@ export function pollInterval(): RawBuilder<unknown> {
   end`;
 }
 
-/** Gives back, in SQL, how long after a question without an answer the commission is asked for again. */
+/** Returns, in SQL, how long after a request without an answer the commission is asked for again. */
 export function retryInterval(): RawBuilder<unknown> {
   return sql`${EVERY.unanswered}::interval`;
 }
 
-/** The same in words. */
+/** The schedule in words. */
 export const POLL_SCHEDULE: readonly string[] = [
   `unpaid: every ${EVERY.falling_due} while it is younger than ${NEW}, and from ${DUE_SOON} before it falls due to ${DUE_LATELY} after; otherwise every ${EVERY.unpaid}`,
   `paid: every ${EVERY.paid} for ${PAID_LATELY}, then every ${EVERY.settled}`,

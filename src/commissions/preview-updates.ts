@@ -17,7 +17,7 @@ export interface PreviewedUpdate {
 }
 
 /**
- * Gives back what would become of each request, in order.
+ * Yields what would become of each request, in order.
  *
  * Throws: the client's errors other than a refusal of the one commission; the signal's reason when aborted.
  */
@@ -42,7 +42,7 @@ export function previewUpdates(
 
 const NOT_FOUND = 'the program has no such commission';
 
-/** Gives back the commission; null where the program has none of that id. Throws: the client's other errors. */
+/** Returns the commission; null where the program has none of that id. Throws: the client's other errors. */
 export async function readCommission(client: ApiClient, id: string, signal: AbortSignal) {
   try {
     return (await client.getCommission(id, { signal })).commission;

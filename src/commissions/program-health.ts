@@ -1,28 +1,27 @@
-// Tells a program that is down from a request that alone cannot succeed. Knows one cheap question to ask; refuses to
-// know any request.
+// Tells a program that is down from a single request that cannot succeed, by asking for the shortest list.
 
 import type { ApiClient } from '../api/client.ts';
 import { ApiThrottled, ApiUnavailable, ApiUnreachable, ContractViolation } from '../errors.ts';
 
 export interface ProgramHealth {
-  /** To be called whenever the program answered as it should. */
+  /** Call whenever the program answered as it should. */
   noteAnswer(): void;
   /**
-   * Gives back whether the program answers now: asks for the shortest list there is, once for everyone who wants to
-   * know at the same time.
+   * Returns whether the program answers now: asks for the shortest list there is, once for all callers at the same
+   * time.
    *
-   * Throws: ApiUnauthorized, ApiRejected: it is there, and wants nothing of us. The signal's reason when aborted.
+   * Throws: ApiUnauthorized, ApiRejected: it is there, and refuses the request. The signal's reason when aborted.
    */
   isUp(signal: AbortSignal): Promise<boolean>;
-  /** Whether the program ever answered as it should, since the last time that it was found to be down. */
+  /** Returns whether the program has answered as it should since it was last found to be down. */
   isProven(): boolean;
-  /** To be called where the program is known to be down without asking. */
+  /** Call where the program is known to be down without asking. */
   noteDown(): void;
 }
 
 const DOWN = [ApiUnreachable, ApiUnavailable, ApiThrottled, ContractViolation];
 
-/** Gives back the health as known by one writer: nothing yet. */
+/** Returns the health as known by one writer; nothing is known at first. */
 export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
   let isProven = false;
   let asking: Promise<boolean> | null = null;

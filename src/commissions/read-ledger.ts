@@ -1,4 +1,4 @@
-// Reads the ledger of commission updates: batches, single requests, the history of a commission. Changes nothing.
+// Reads the payment ledger: batches, single requests, the history of a commission. Changes nothing.
 
 import { type RawBuilder, sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
@@ -37,7 +37,7 @@ export interface LedgerLine {
   readonly puts: number;
 }
 
-/** One batch: how many of its requests stand in each state. */
+/** One batch: how many of its requests are in each state. */
 export interface BatchLine {
   /** Null: the requests that belong to no batch. */
   readonly batch: string | null;
@@ -48,7 +48,7 @@ export interface BatchLine {
   readonly finished_at: Timestamp | null;
 }
 
-/** Gives back the selected lines, oldest first. */
+/** Returns the selected lines, oldest first. */
 export async function readLedger(db: Database, selection: Selection): Promise<LedgerLine[]> {
   const { rows } = await sql<LedgerLine>`
     select ledger.* from commission_ledger ledger
@@ -58,7 +58,7 @@ export async function readLedger(db: Database, selection: Selection): Promise<Le
   return rows;
 }
 
-/** Gives back the newest batches, newest first. */
+/** Returns the newest batches, newest first. */
 export async function readBatches(db: Database, most: number): Promise<BatchLine[]> {
   const { rows } = await sql<BatchLine>`
     select batch_id as batch, sum(requests)::bigint as requests, jsonb_object_agg(state, requests) as states,
@@ -77,7 +77,7 @@ export async function readBatches(db: Database, most: number): Promise<BatchLine
   return rows;
 }
 
-/** Gives back how many of the requests stand in each state. */
+/** Returns how many of the requests are in each state. */
 export async function countStates(
   db: Database,
   ids: readonly number[],
@@ -88,7 +88,7 @@ export async function countStates(
   return Object.fromEntries(rows.map(({ state, requests }) => [state, requests]));
 }
 
-/** Gives back the condition on commission_updates that the selection stands for. */
+/** Returns the condition on commission_updates that the selection means. */
 export function isSelected(selection: Selection): RawBuilder<unknown> {
   switch (selection.kind) {
     case 'all':

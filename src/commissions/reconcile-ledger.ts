@@ -1,24 +1,24 @@
-// Compares a payout ledger with what the program has now. Reads, and proposes; changes nothing.
+// Compares the books (a file of payments) with what the program has now, and proposes fixes. Changes nothing.
 //
-// What a difference proposes is always a payment that the ledger has and the program lacks or dates otherwise. A
-// payment that only the program has is never taken back by a proposal: an empty cell is no instruction.
+// A proposal is always a payment that the books have and the program lacks or dates otherwise. A payment that only the
+// program has is never taken back by a proposal: an empty cell is no instruction.
 
 import { sql } from 'kysely';
 import type { ApiClient } from '../api/client.ts';
 import type { Commission } from '../contract/commission.ts';
 import type { Database } from '../db/database.ts';
-import { matchInstant, spellInstant } from './instants.ts';
 import type { LedgerRow } from './ledger-file.ts';
 import { mapInOrder } from './map-in-order.ts';
 import { readCommission } from './preview-updates.ts';
+import { matchTimestamp, spellTimestamp } from './timestamps.ts';
 import { plainRequest, type UpdateRequest } from './update-request.ts';
 
 /** Every finding with its meaning, in the order of the report. */
 export const FINDINGS = {
-  match: 'ledger and program agree',
-  unpaid_upstream: 'paid in the ledger, unpaid in the program',
-  not_in_ledger: 'paid in the program, unpaid or missing in the ledger',
-  different_instant: 'paid in both, at different moments',
+  match: 'books and program agree',
+  unpaid_upstream: 'paid in the books, unpaid in the program',
+  not_in_ledger: 'paid in the program, unpaid or missing in the books',
+  different_instant: 'paid in both, at different times',
   different_amount: 'the amount or the currency differs',
   unknown: 'the program has no such commission',
 } as const;
@@ -26,7 +26,7 @@ export const FINDINGS = {
 export type Finding = keyof typeof FINDINGS;
 
 export interface ReconciledRow {
-  /** Of the ledger; null for a commission that it does not have. */
+  /** In the file of the books; null for a commission that is not in it. */
   readonly line: number | null;
   readonly commission_id: string;
   readonly finding: Finding;
@@ -42,15 +42,15 @@ export interface CurrencyTotal {
   readonly currency: string;
   readonly finding: Finding;
   readonly commissions: number;
-  /** Paid amounts, in the unit of commissions.amount. A ledger without amounts is taken at the program's. */
+  /** Paid amounts, in the unit of commissions.amount. Books without amounts are taken at the program's. */
   readonly ledger_paid: number;
   readonly program_paid: number;
   readonly difference: number;
 }
 
 /**
- * Gives back one row per commission, in the order of the ledger; then those that it lacks: commissions that the mirror
- * knows as paid between the ledger's first and last payment, each read anew.
+ * Yields one row per commission, in the order of the books; then those that the books lack: commissions that the
+ * mirror knows as paid between the books' first and last payment, each read anew.
  *
  * Throws: the client's errors; the signal's reason when aborted.
  */
@@ -63,7 +63,7 @@ export async function* reconcileLedger(
   yield* mapInOrder(ledger, concurrency, async (row) => compare(row, await read(row.commission_id)));
   const others = await findPaidElsewhere(deps.db, ledger);
   for await (const row of mapInOrder(others, concurrency, async (id) => ({ id, live: await read(id) }))) {
-    // Gone or unpaid by now: then the ledger is right not to have it.
+    // Gone or unpaid by now: then the books are right not to have it.
     if (row.live === null || row.live.paid_at === null) continue;
     yield compare(
       { line: null, commission_id: row.id, paid_at: null, amount: null, currency: null },
@@ -72,7 +72,7 @@ export async function* reconcileLedger(
   }
 }
 
-/** Gives back the requests that would make the program agree with the ledger, each only if nothing changes meanwhile. */
+/** Returns the requests that would make the program agree with the books, each only if nothing changes meanwhile. */
 export function proposeFixes(rows: readonly ReconciledRow[]): UpdateRequest[] {
   return rows.flatMap((row) => {
     if (row.finding !== 'unpaid_upstream' && row.finding !== 'different_instant') return [];
@@ -90,7 +90,7 @@ export function proposeFixes(rows: readonly ReconciledRow[]): UpdateRequest[] {
   });
 }
 
-/** Gives back the sums by currency and finding, in the order of the report. */
+/** Returns the sums by currency and finding, in the order of the report. */
 export function totalsOf(rows: readonly ReconciledRow[]): CurrencyTotal[] {
   const totals = new Map<string, CurrencyTotal>();
   for (const row of rows) {
@@ -126,7 +126,7 @@ function compare(
     commission_id: row.commission_id,
     finding: live === null ? 'unknown' : find(row, live),
     ledger_paid_at: row.paid_at,
-    program_paid_at: typeof live?.paid_at === 'string' ? spellInstant(live.paid_at) : null,
+    program_paid_at: typeof live?.paid_at === 'string' ? spellTimestamp(live.paid_at) : null,
     ledger_amount: row.amount,
     program_amount: live?.amount ?? null,
     ledger_currency: row.currency,
@@ -134,23 +134,23 @@ function compare(
   };
 }
 
-// Money first: where the amounts differ, the moment of the payment is the smaller question.
+// Money first: where the amounts differ, the time of the payment matters less.
 function find(row: Omit<LedgerRow, 'line'>, live: Commission): Finding {
   const isOtherAmount = row.amount !== null && row.amount !== live.amount;
   const isOtherCurrency = row.currency !== null && row.currency !== live.currency.toUpperCase();
   if (isOtherAmount || isOtherCurrency) return 'different_amount';
   if (row.paid_at === null) return live.paid_at === null ? 'match' : 'not_in_ledger';
   if (live.paid_at === null) return 'unpaid_upstream';
-  return matchInstant(row.paid_at, live.paid_at) === 'different' ? 'different_instant' : 'match';
+  return matchTimestamp(row.paid_at, live.paid_at) === 'different' ? 'different_instant' : 'match';
 }
 
 async function findPaidElsewhere(db: Database, ledger: readonly LedgerRow[]): Promise<string[]> {
-  const moments = ledger.flatMap(({ paid_at }) => (paid_at === null ? [] : [paid_at]));
-  if (moments.length === 0) return [];
+  const times = ledger.flatMap(({ paid_at }) => (paid_at === null ? [] : [paid_at]));
+  if (times.length === 0) return [];
   const { rows } = await sql<{ id: string }>`
     select commission.id
     from commissions commission,
-      (select min(moment) as first, max(moment) as last from unnest(${moments}::timestamptz[]) as moment) as ledger
+      (select min(paid_at) as first, max(paid_at) as last from unnest(${times}::timestamptz[]) as paid_at) as ledger
     where commission.paid_at between ledger.first and ledger.last
       and commission._deleted_at is null
       and commission.id <> all(${ledger.map(({ commission_id }) => commission_id)}::text[])

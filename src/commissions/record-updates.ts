@@ -1,11 +1,11 @@
-// What the writer notes: the intent before a PUT is sent, and the outcome of every try with its requests and its
-// effect on the mirror, in one transaction. Knows SQL; refuses to know why a try ended as it did.
+// Writes what the writer does: the intent before a PUT is sent, and the outcome of every try with its requests and its
+// effect on the mirror, in one transaction.
 //
-// Everything here holds only while the claim does: a writer that was frozen for longer than its lease finds its
+// Everything here holds only while the claim does: a writer that was frozen for longer than its claim finds its
 // request taken over, sends nothing and overwrites nothing.
 //
-// One request's trouble is its own: a group that the database refuses is written one by one, and what the mirror cannot
-// hold does not keep an update from being settled as what it is (see keep-observed.ts).
+// One request's failure fails no other: a group that the database refuses is written one by one, and what the mirror
+// cannot hold does not keep an update from being settled as what it is (see keep-observed.ts).
 
 import { sql } from 'kysely';
 import type { RequestEvent } from '../api/attempt-request.ts';
@@ -17,7 +17,7 @@ import type { ObservedCommission } from './mirror-commissions.ts';
 import { trackObserved } from './tracked-commissions.ts';
 import type { CommissionValues, EndState } from './update-request.ts';
 
-/** One HTTP request that was made, with the moment by this process's `performance.now()`. */
+/** One HTTP request that was made, with its end by this process's `performance.now()`. */
 export interface SentRequest extends RequestEvent {
   readonly endedAtMs: number;
   /** The line that announced it; null for a GET. */
@@ -61,12 +61,12 @@ export interface Intent {
 }
 
 export interface UpdateRecorder {
-  /** Gives back the number of the attempt's line; null where the claim is lost, and nothing may be sent. */
+  /** Returns the number of the attempt's line; null where the claim is lost, and nothing may be sent. */
   readonly intend: AddToGroup<Intent, number | null>;
   /**
-   * Gives back whether the claim still held; where not, only the requests that were sent are noted.
+   * Returns whether the claim still held; where not, only the requests that were sent are noted.
    *
-   * Throws: the database's errors, those of the result itself where the ledger refuses it.
+   * Throws: the database's errors, those of the result itself where the payment ledger refuses it.
    */
   readonly settle: AddToGroup<TryResult, boolean>;
 }
@@ -74,7 +74,7 @@ export interface UpdateRecorder {
 /** A group is one transaction; mirroring more would make it a large load, which waits for all others. */
 const LARGEST_GROUP = 20;
 
-/** Gives back the recorder of one writer. */
+/** Returns the recorder of one writer. */
 export function makeUpdateRecorder(deps: { db: Database }, claimedBy: string): UpdateRecorder {
   const { db } = deps;
   return {
@@ -89,7 +89,7 @@ async function settleResults(
   results: readonly TryResult[],
 ): Promise<readonly boolean[]> {
   const write = (keeping: Keeping) => transact(db, (trx) => writeResults(trx, claimedBy, results, keeping));
-  // What several results hold is only written as it is: refused, each of them comes back alone.
+  // Several results are only written whole: where that is refused, each of them is written again alone.
   const isKept = results.some(({ observed, end }) => observed !== null || end?.state === 'not_found');
   return results.length > 1 || !isKept ? await write(MIRRORED) : await writeWhatCanBeKept(write);
 }
@@ -161,7 +161,7 @@ async function writeResults(
     .filter(({ end }) => end?.state === 'not_found')
     .map(({ commissionId }) => commissionId);
   await keepObserved(trx, { observed, gone }, keeping);
-  // What was changed once stays worth a look, all the more where the mirror could not hold it.
+  // A commission that was changed once is asked for again, all the more where the mirror could not hold it.
   if (keeping.as !== 'nothing') {
     await trackObserved(
       trx,
@@ -199,7 +199,7 @@ interface AttemptLine {
 async function writeAttempts(trx: DatabaseTransaction, results: readonly TryResult[]): Promise<void> {
   const lines = results.flatMap(({ updateId, calls }) => calls.flatMap((call) => linesOf(updateId, call)));
   if (lines.length === 0) return;
-  // A PUT's first line stands already: it was written before the PUT was sent.
+  // A PUT has a line already: it was written before the PUT was sent.
   await sql`
     with input as (
       select input.*, row_number() over () as place
@@ -258,7 +258,7 @@ function linesOf(updateId: number, call: RecordedCall): AttemptLine[] {
   ];
 }
 
-// Neither text nor jsonb holds a NUL or half of a surrogate pair, and an answer of the program may carry either.
+// Neither text nor jsonb holds a NUL or half of a surrogate pair, and an answer of the program may contain either.
 function storable(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'string' ? inner.replaceAll('\0', '').toWellFormed() : inner,

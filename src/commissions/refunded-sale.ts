@@ -1,14 +1,15 @@
-// Tells a commission whose sale was refunded whole: the program voids such a one, and not every program says so. Pure.
+// Finds out whether a commission's sale was refunded whole: the program voids such a commission, and not every program
+// says so. Pure.
 //
 // Source: contract, addendum: where neither `state` nor `voided_at` is sent, a voided commission shows itself only by
 // its sale, with `refund_amount_cents` equal to `charge_amount_cents`, or `sale_amount_cents` 0.
 // Decisions where that is silent:
 // * It counts whatever `state` says, since a program may refund a sale some time before it voids the commission
-//   (assumed). A person looks once more; nobody is paid for nothing.
+//   (assumed). A person checks again; nobody is paid for nothing.
 // * More refunded than charged is refunded whole.
-// * A sale for which nothing was charged is none: nothing can have been refunded, and a commission for it is as good as
+// * A sale for which nothing was charged is not refunded: nothing can have been, and a commission for it is as good as
 //   any other. Its `sale_amount_cents` is 0 from the start.
-// * A sale that carries none of the amounts says nothing.
+// * A sale that has none of the amounts says nothing.
 
 import type { Commission } from '../contract/commission.ts';
 

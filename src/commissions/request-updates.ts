@@ -1,5 +1,4 @@
-// Asks for commission updates: writes the requests, in order, in one transaction. Knows the table; refuses to know
-// when and by whom they are applied.
+// Asks for commission updates: writes the requests, in order, in one transaction.
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -7,17 +6,17 @@ import { transact } from '../db/transact.ts';
 import { Busy } from '../errors.ts';
 import type { UpdateRequest, UpdateState } from './update-request.ts';
 
-/** Notified whenever requests wait; the payload is the schema. The trigger of commission_updates knows the name too. */
+/** Notified whenever requests wait; the payload is the schema. The trigger of commission_updates uses the name too. */
 export const COMMISSION_UPDATES_CHANNEL = 'affiliate_mirror_commission_updates';
 
 export interface RequestOptions {
-  /** Null: the requests stand alone. */
+  /** Null: the requests belong to no batch. */
   readonly batchId: string | null;
   /** Null: the database user. */
   readonly requestedBy: string | null;
 }
 
-/** One request as the table has it, in the order in which they were handed in. */
+/** One request as it is in the table. */
 export interface RequestedUpdate {
   readonly id: number;
   /** False where the same request under the same key was made before. */
@@ -25,7 +24,7 @@ export interface RequestedUpdate {
   readonly state: UpdateState;
   readonly outcome: string | null;
   readonly batch_id: string | null;
-  /** A later request for the same value of the commission: what an old request brought about may be gone. */
+  /** A later request for the same value of the commission: what the old request set may be gone. */
   readonly overtaken_by: number | null;
 }
 
@@ -33,7 +32,7 @@ const ROWS_PER_STATEMENT = 1_000;
 const LONGEST_TURN = '20s';
 
 /**
- * Gives back the requests as they stand in the ledger, all of them or none.
+ * Writes all of the requests or none, and returns them as they are in the payment ledger, in the order of the input.
  *
  * Throws: Busy where another transaction has asked for updates and does not end; the table's own refusals
  * (DatabaseError with a message and a hint).
@@ -63,7 +62,7 @@ export async function requestUpdates(
   });
 }
 
-/** Gives back the earlier request of each key that has one: asking again under it does nothing. */
+/** Returns the earlier request of each key that has one: asking again under it does nothing. */
 export async function findRequested(
   db: Database,
   keys: readonly string[],

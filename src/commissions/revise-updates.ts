@@ -1,4 +1,4 @@
-// What a person may still do about requests: have failed ones tried again, and take pending ones back.
+// What a person may still do about requests: retry failed ones, and cancel pending ones.
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -50,7 +50,7 @@ export async function retryUpdates(db: Database, selection: Selection): Promise<
   });
 }
 
-/** Takes back the selected requests that wait. One that is being applied, or may have arrived, ends as it will. */
+/** Cancels the selected requests that wait. One that is being applied, or may have arrived, ends as it will. */
 export async function cancelUpdates(
   db: Database,
   selection: Selection,

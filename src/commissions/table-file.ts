@@ -1,8 +1,7 @@
 // Reads a table out of a file, CSV or one JSON object a line, as named cells with their line numbers. Pure.
-// Knows how spreadsheets and scripts spell tables; refuses to know what the columns mean.
 
 import { CsvError, type Info, parse } from 'csv-parse/sync';
-import { quote } from './read-instant.ts';
+import { quote } from './read-timestamp.ts';
 
 /** Something wrong with the file; `line` is null where it is the file as a whole. */
 export interface Problem {
@@ -22,17 +21,17 @@ export interface TableFile {
 }
 
 export interface Columns {
-  /** All that may be there. */
+  /** All columns that may be there. */
   readonly known: readonly string[];
   /** Those without which nothing can be read. */
   readonly required: readonly string[];
-  /** Whether others may stand beside them, unread. */
+  /** Whether there may be others, which are not read. */
   readonly othersAllowed: boolean;
 }
 
 const DELIMITERS = [',', ';', '\t'] as const;
 
-/** Gives back the lines with every problem of the file's form. */
+/** Returns the lines with every problem of the file's form. */
 export function readTableFile(bytes: Uint8Array, columns: Columns): TableFile {
   const text = decode(bytes);
   if (text === null) {
@@ -114,7 +113,7 @@ function readCsv(text: string, columns: Columns): TableFile {
   if (header === undefined) return { lines: [], problems };
   const names = header.record.map(columnName);
   const ofHeader = checkHeader(names, header, columns);
-  // Under a header that cannot be read, every line would be reported for its sake.
+  // Under a header that cannot be read, every line would be reported because of it.
   if (ofHeader.length > 0) return { lines: [], problems: [...ofHeader, ...problems] };
   const lines: TableLine[] = [];
   for (const { record, info } of records) {
@@ -165,7 +164,7 @@ function describeCsvError(error: CsvError): Problem {
   return { line, problem: `the quotes do not match (${error.message})` };
 }
 
-// The one that finds the most columns that are known.
+// The delimiter that finds the most known columns.
 function chooseDelimiter(text: string, { known }: Columns): string {
   const header = text.trimStart().split('\n', 1)[0] ?? '';
   const found = (delimiter: string) =>
@@ -189,7 +188,7 @@ function checkHeader(names: readonly string[], { info }: CsvRecord, columns: Col
     if (!columns.known.includes(name)) {
       if (!columns.othersAllowed) problems.push({ line, problem: unknownColumn(name, columns) });
     } else if (names.indexOf(name) !== index) {
-      problems.push({ line, problem: `the column ${name} stands there twice` });
+      problems.push({ line, problem: `the column ${name} is there twice` });
     }
   }
   for (const name of columns.required.filter((required) => !names.includes(required))) {

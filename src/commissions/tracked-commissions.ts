@@ -1,5 +1,4 @@
-// The commissions that the mirror keeps asking for, since the program cannot list them. Knows who is asked for, and
-// what an answer means; how often is the schedule's.
+// Asks for the commissions that the mirror tracks, since the program cannot list them. How often: poll-schedule.ts.
 
 import { sql } from 'kysely';
 import type { ApiClient } from '../api/client.ts';
@@ -26,7 +25,7 @@ const POLLS_AT_ONCE = 20;
 /** Others leave what is being polled alone for this long. */
 const CLAIM_MINUTES = 15;
 
-/** Gives back how many of the commissions were not tracked before. Idempotent: yes. */
+/** Tracks the commissions, and returns how many were not tracked before. Idempotent: yes. */
 export async function trackCommissions(
   db: Database,
   ids: readonly string[],
@@ -42,8 +41,8 @@ export async function trackCommissions(
 }
 
 /**
- * Has the commissions asked for again that were just read, and stand in the mirror. Idempotent: yes; what is tracked
- * already keeps its turn.
+ * Tracks commissions that were just read, so that they are asked for again. Idempotent: yes; what is tracked already
+ * keeps its time.
  */
 export async function trackObserved(trx: DatabaseTransaction, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
@@ -59,8 +58,8 @@ export async function trackObserved(trx: DatabaseTransaction, ids: readonly stri
  * Asks for every tracked commission that is due, and mirrors the answers. One that is gone is marked deleted, and not
  * asked for again. Several processes may poll at once.
  *
- * Throws: ApiUnauthorized, ApiRejected where the program refuses everybody (the address is wrong), the database's
- * errors; what was not answered is asked for again later.
+ * Throws: ApiUnauthorized, ApiRejected where the program refuses every request (the address is wrong), the
+ * database's errors; what was not answered is asked for again later.
  */
 export async function pollTracked(
   deps: { client: ApiClient; db: Database; log: Logger },
@@ -82,7 +81,7 @@ export async function pollTracked(
       } else if (isGone(answer)) sum.gone += 1;
       else sum.polled += 1;
     }
-    // Nothing but failures: the program is down, and asking for the rest would only cost budget.
+    // Nothing but failures: the program is down, and asking for the rest would only use up the request budget.
     if (answers.every(({ error }) => error !== null)) return sum;
   }
 }
@@ -122,9 +121,9 @@ async function askForAll(
   const answers: Answer[] = [];
   for await (const answer of mapInOrder(ids, concurrency, (id) => ask(deps, id, signal)))
     answers.push(answer);
-  // A wrong address answers 404 to everything: it is believed only of a program that has answered something.
-  const isBelieved = deps.health.isProven() || !answers.some(isGone) || (await deps.health.isUp(signal));
-  if (isBelieved) return answers;
+  // A wrong address answers 404 to everything: a 404 counts only from a program that has answered something.
+  const isProven = deps.health.isProven() || !answers.some(isGone) || (await deps.health.isUp(signal));
+  if (isProven) return answers;
   return answers.map((answer) => (isGone(answer) ? { ...answer, error: 'the program is down' } : answer));
 }
 
@@ -141,12 +140,12 @@ async function ask({ client, health }: PollDeps, id: string, signal: AbortSignal
     if (error instanceof ApiRejected && error.status === 404) return { id, observed: null, error: null };
     const isItsOwn = error instanceof AppError || isOfTheRow(error);
     if (!isItsOwn || error instanceof ApiUnauthorized) throw error;
-    // No column holds a NUL or half of a surrogate pair, and the program's own words may.
+    // No column holds a NUL or half of a surrogate pair, and the program's own words may contain one.
     return { id, observed: null, error: error.message.replaceAll('\0', '').toWellFormed() };
   }
 }
 
-/** Returns the answers as they were noted: one that the mirror cannot hold is an error, and costs the others nothing. */
+/** Returns the answers as they were noted: one that the mirror cannot hold is an error, and fails no other. */
 async function noteAnswers(db: Database, answers: readonly Answer[]): Promise<Answer[]> {
   const noted = await writeTogether((items: readonly Answer[]) => {
     const write = (keeping: Keeping) => transact(db, (trx) => note(trx, items, keeping));
@@ -156,7 +155,7 @@ async function noteAnswers(db: Database, answers: readonly Answer[]): Promise<An
     if (result.status === 'fulfilled') return result.value;
     const answer = answers[index];
     if (answer === undefined || !isRefusal(result.reason)) throw result.reason;
-    // Not even that could be noted: it stays claimed for a while, and comes again after the others.
+    // Not even that could be noted: it stays claimed for CLAIM_MINUTES, and is asked for again after the others.
     return { ...answer, error: describeError(result.reason) };
   });
 }

@@ -1,8 +1,8 @@
-// One try at one request: read the commission, judge, change it, compare the answer. Knows the order of these steps;
-// refuses to know what a failed try costs, and who else is at work.
+// One try at one request: read the commission, judge, change it, compare the answer. What a failed try costs is
+// decided in drain-updates.ts.
 //
 // The program has no conditional writes: between our GET and our PUT somebody else may change the commission, and the
-// PUT then wins. The time between the two is kept as short as the budget lets it be.
+// PUT then wins. The time between the two is kept as short as the request budget allows.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient, CallOptions, ReadCommission } from '../api/client.ts';
@@ -22,7 +22,7 @@ export interface TryDeps {
   readonly onAnswer: () => void;
 }
 
-/** What a try came to. With `end` null it is not decided, and `error` says why; with both null the claim was lost. */
+/** The result of a try. With `end` null it is undecided, and `error` says why; with both null the claim was lost. */
 export interface Tried {
   readonly end: Ending | null;
   readonly error: unknown;
@@ -38,7 +38,7 @@ const MOST_PUTS = 3;
 const LONGEST_PAUSE_MS = 500;
 
 /**
- * Gives back what the try came to; every failure of the program and every abort is data, so that the requests which
+ * Returns the result of the try; every failure of the program and every abort is data, so that the requests which
  * were sent until then are known.
  *
  * Throws: the database's errors.
@@ -64,7 +64,7 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signal: Ab
     tried = { ...tried, observed: { commission: live, observedAt: read.answer.askedAt } };
     const verdict = judgeUpdate(update, live, tried.mayBeSent);
     if (verdict.kind === 'end') {
-      // Settled by reading: what was there before stands in the ledger since the PUT was announced.
+      // Settled by reading: what was there before is in the payment ledger since the PUT was announced.
       return verdict.state === 'applied'
         ? { ...tried, end: verdict, after: valuesOf(live) }
         : { ...tried, end: verdict, before: valuesOf(live) };
@@ -91,9 +91,9 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signal: Ab
   }
 }
 
-/** Gives back how a refusal of this one commission ends the request; any other error decides nothing. */
+/** Returns how a refusal of this one commission ends the request; any other error decides nothing. */
 function rejection(error: unknown, signal: AbortSignal): { end: Ending | null; error: unknown } {
-  // Whoever stops us may give any reason, also an answer to somebody else's request.
+  // The signal's reason may be any error, also a refusal of another request.
   if (!(error instanceof ApiRejected) || error === signal.reason) return { end: null, error };
   const state = REFUSALS.get(error.status);
   if (state === undefined) return { end: null, error };
@@ -120,8 +120,8 @@ type Called =
 /** Ends a call before anything is sent; never seen outside of this file. */
 const CLAIM_LOST = new Error('the claim was lost');
 
-// The PUT is announced once it has its permit, in the same statement that sees whether the claim still holds: nothing
-// but the sending follows, and that asks the writer's own clock once more.
+// The PUT is announced once it has its permit, in the same statement that sees whether the claim still holds: only
+// the sending follows, and that asks the writer's own clock once more.
 async function send(
   { api, recorder, claims }: TryDeps,
   update: ClaimedUpdate,

@@ -1,5 +1,5 @@
-// What a commission update is: the words of a request and of its ledger line. Pure; the columns' meaning stands in
-// their comments in the database.
+// What a commission update is: the words of a request and of its line in the payment ledger. Pure; the columns are
+// explained by their comments in the database.
 
 import type { Timestamp } from '../contract/timestamp.ts';
 
@@ -26,7 +26,7 @@ export type UpdateState = 'pending' | EndState;
 /** The ends that somebody has to look at: the program does not have what was asked. */
 export const BAD_STATES: readonly UpdateState[] = ['conflict', 'not_found', 'rejected', 'failed'];
 
-/** What somebody asks for; each field as the column of the same name. Instants are ISO 8601 with a zone. */
+/** What somebody asks for; each field as the column of the same name. Timestamps are ISO 8601 with a zone. */
 export interface UpdateRequest {
   readonly commission_id: string;
   readonly action: Action;
@@ -51,7 +51,7 @@ export interface ClaimedUpdate extends UpdateRequest {
   readonly put_sent_at: Timestamp | null;
 }
 
-/** The part of a commission that a payment is about: what the ledger keeps of each answer. */
+/** The part of a commission that a payment is about: what the payment ledger keeps of each answer. */
 export interface CommissionValues {
   readonly paid_at: string | null;
   readonly due_at: string | null;
@@ -61,7 +61,7 @@ export interface CommissionValues {
   readonly voided_at: string | null;
 }
 
-/** Gives back the request that leaves out everything optional. */
+/** Returns the request with everything optional filled in: null or false. */
 export function plainRequest(
   request: Pick<UpdateRequest, 'commission_id' | 'action'> & Partial<UpdateRequest>,
 ): UpdateRequest {

@@ -1,4 +1,4 @@
-// Where the API secret comes from: a variable, or a file that one names.
+// Reads the API secret from a variable, or from a file that a variable names.
 
 import { readFileSync } from 'node:fs';
 
@@ -25,7 +25,7 @@ export function readSecret(
   return checkSecret(content, 'AFFILIATE_API_SECRET_FILE', problems);
 }
 
-// A trailing newline is what every editor and `echo` leaves; anything else inside would corrupt the header.
+// Every editor and `echo` leave a trailing newline; other white space inside would corrupt the header.
 function checkSecret(raw: string, variable: string, problems: string[]): string | null {
   const secret = raw.trim();
   if (secret === '') {

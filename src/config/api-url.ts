@@ -1,8 +1,8 @@
-// The program's base address: which ones are taken.
+// Which base addresses of the program are accepted.
 
 import { z } from 'zod';
 
-/** Reads an address of `https`, or of this machine, without credentials, query and version; without slashes at its end. */
+/** Accepts an `https` address, or one of this machine, without credentials, query and version; strips final slashes. */
 export const apiUrlSchema = z.string().transform((text, context) => {
   const fail = (message: string) => {
     context.addIssue({ code: 'custom', message });

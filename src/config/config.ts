@@ -1,4 +1,4 @@
-// The only reader of the environment: what the variables say, checked as a whole. Starts nothing.
+// The only reader of the environment: checks all variables and reports every problem at once.
 
 import { ConfigError } from '../errors.ts';
 import { readSecret } from './api-secret.ts';
@@ -18,7 +18,7 @@ export function readConfig(environment: Environment): Config {
   return check(environment, { isProgramNeeded: false });
 }
 
-/** A program that can be asked. */
+/** Where the program is, and the secret for it. */
 export interface ProgramAddress {
   readonly url: string;
   readonly secret: string;
@@ -32,7 +32,7 @@ export interface ProgramAddress {
 export function readProgramConfig(environment: Environment): { config: Config; program: ProgramAddress } {
   const config = check(environment, { isProgramNeeded: true });
   const { url, secret } = config.api;
-  if (url === null || secret === null) throw new TypeError('the check let a missing variable pass');
+  if (url === null || secret === null) throw new TypeError('the check accepted a missing variable');
   return { config, program: { url, secret } };
 }
 

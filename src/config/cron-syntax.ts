@@ -1,5 +1,5 @@
-// The spelling of a cron pattern. BullMQ's own check speaks only once a queue is there, and takes five letters for a
-// pattern of five fields; a configuration is to be refused before anything starts.
+// Checks the spelling of a cron pattern. BullMQ checks one only once there is a queue, and accepts five letters as a
+// pattern of five fields; a wrong configuration should be refused before anything starts.
 
 const MONTHS = 'JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC';
 const WEEKDAYS = 'SUN|MON|TUE|WED|THU|FRI|SAT';
@@ -14,7 +14,7 @@ const FIELDS: readonly (readonly [name: string, from: number, to: number, names?
   ['second', 0, 59],
 ];
 
-/** Gives back what is wrong with the pattern, worded to follow its variable's name; null where nothing is. */
+/** Returns what is wrong with the pattern, worded to follow its variable's name; null where nothing is. */
 export function findCronProblem(pattern: string): string | null {
   const fields = pattern.trim().split(/\s+/).toReversed();
   if (fields.length < 5 || fields.length > 6) {

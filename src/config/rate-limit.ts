@@ -1,4 +1,4 @@
-// The account's limit as people write it.
+// The account's rate limit, as it is written in a variable or an option.
 
 /** At most `requests` in any window of `windowSeconds`; null means that no limit is kept. */
 export type RateLimit = { readonly requests: number; readonly windowSeconds: number } | null;

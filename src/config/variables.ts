@@ -1,4 +1,4 @@
-// Every variable that affiliate-mirror reads: its rules, its meaning and its default, together. Reads nothing.
+// Every environment variable of affiliate-mirror, with its rules, meaning and default.
 
 import { z } from 'zod';
 import { apiUrlSchema } from './api-url.ts';
@@ -14,7 +14,7 @@ const integer = (from: number, to: number) =>
     .transform(Number)
     .refine((value) => value >= from && value <= to, `must be a whole number from ${from} to ${to}`);
 
-/** Empty means: no such schedule. */
+/** Empty means no such schedule. */
 const cron = z.string().transform((text, context): string | null => {
   if (text.trim() === '') return null;
   const problem = findCronProblem(text);
@@ -39,7 +39,7 @@ const rateLimit = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** In the order of the documentation. What is set is read by the schema, and so is a default, as one would write it. */
+/** In the order of the documentation. A default is written as a user would write it, and read by the same schema. */
 const schema = {
   AFFILIATE_API_URL: optional('base address of the program, without `/v1`', apiUrlSchema),
   AFFILIATE_API_SECRET: optional('the API secret', z.string()),
@@ -108,7 +108,7 @@ export interface Variable {
   readonly default: string;
 }
 
-/** Every variable, as docs/configuration.md lists it (a test holds the two equal). */
+/** Every variable, as docs/configuration.md lists it (a test compares the two). */
 export const VARIABLES: readonly Variable[] = Object.entries(schema).map(([name, read]) => {
   const { description = '', shownDefault } = z.globalRegistry.get(read) ?? {};
   return { name, meaning: description, default: String(shownDefault) };

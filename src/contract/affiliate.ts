@@ -2,22 +2,22 @@
 
 import { z } from 'zod';
 import { campaignSchema } from './campaign.ts';
-import { identity, instant, integer, recordSchema, text } from './fields.ts';
+import { identity, integer, recordSchema, text, timestamp } from './fields.ts';
 import { linkSchema } from './link.ts';
 
 /**
  * Beyond what the contract calls null, a time that marks an event may be null until the event: `confirmed_at` of
  * an affiliate who never confirmed, `payout_email_confirmed_at` where `payout_email` is empty (assumed).
- * `state` is seen in the wild. `campaign`, `links` and `commission_stats` are there where they were asked for;
- * the fields of `commission_stats` are not shown by the contract, so it is kept whole.
+ * `state` is seen in the wild. `campaign`, `links` and `commission_stats` are present where they were asked for;
+ * the contract does not show the fields of `commission_stats`, so it is kept whole.
  */
 export const affiliateSchema = recordSchema(identity, {
   first_name: text.nullable(),
   last_name: text.nullable(),
   email: text,
   payout_email: text.nullable(),
-  confirmed_at: instant.nullable(),
-  payout_email_confirmed_at: instant.nullable(),
+  confirmed_at: timestamp.nullable(),
+  payout_email_confirmed_at: timestamp.nullable(),
   receive_new_commission_notifications: z.boolean(),
   sign_in_count: integer,
   unconfirmed_email: text.nullable(),

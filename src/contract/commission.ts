@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { campaignSchema } from './campaign.ts';
-import { identity, instant, integer, recordSchema, text } from './fields.ts';
+import { identity, integer, recordSchema, text, timestamp } from './fields.ts';
 import { saleSchema } from './sale.ts';
 
 /**
@@ -10,11 +10,11 @@ import { saleSchema } from './sale.ts';
  * `state` and `voided_at` are seen in the wild; `due_at` may be null on a voided commission (assumed).
  */
 export const commissionSchema = recordSchema(
-  { ...identity, amount: integer, currency: text, paid_at: instant.nullable() },
+  { ...identity, amount: integer, currency: text, paid_at: timestamp.nullable() },
   {
-    due_at: instant.nullable(),
+    due_at: timestamp.nullable(),
     state: text.nullable(),
-    voided_at: instant.nullable(),
+    voided_at: timestamp.nullable(),
     campaign: campaignSchema.nullable(),
     sale: saleSchema.nullable(),
   },
@@ -23,8 +23,8 @@ export const commissionSchema = recordSchema(
 const unchecked = z.unknown().optional();
 
 /**
- * What a payment rests on: the commission's own fields and its sale's. Whom it is about (campaign, referral, affiliate)
- * is judged where it is stored: an odd field of an affiliate must not hold up a payment.
+ * What a payment needs checked: the commission's own fields and its sale's. The campaign, referral and affiliate are
+ * checked where they are stored: an odd field of an affiliate must not hold up a payment.
  */
 export const payableCommissionSchema = z.looseObject({
   ...commissionSchema.shape,

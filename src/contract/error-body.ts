@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 
-/** `details` is there on 422 only: one string per validation problem. */
+/** `details` is present on 422 only: one string per validation problem. */
 export const errorBodySchema = z.looseObject({
   error: z.string(),
   details: z.array(z.string()).optional(),

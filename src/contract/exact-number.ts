@@ -1,5 +1,5 @@
-// A number that JavaScript's own would change, kept as the text that was sent: JSON.stringify writes it out again
-// digit by digit, and Postgres' numeric holds it whole.
+// A number that a JavaScript number would change, kept as the text that was sent: JSON.stringify writes it out again
+// digit by digit, and Postgres' numeric stores it exactly.
 
 declare global {
   // In V8 since 2023, not yet in TypeScript's library.
@@ -13,13 +13,13 @@ export interface ExactNumber {
   readonly rawJSON: string;
 }
 
-/** Returns the number that is kept as its text. Throws: SyntaxError on a text that is no JSON. */
+/** Returns the number, kept as its text. Throws: SyntaxError on a text that is not JSON. */
 export function makeExactNumber(text: string): ExactNumber {
   return JSON.rawJSON(text);
 }
 
-/** Returns whether the value is such a number. To JavaScript it is an object, and a schema may take it for one. */
+/** Returns whether the value is such a number. To JavaScript it is an object, and a schema may accept it as one. */
 export function isExactNumber(value: unknown): value is ExactNumber {
-  // Asked of every object on a page, isRawJSON alone would cost a tenth of reading it.
+  // Called with every object on a page, isRawJSON alone would take a tenth of the time of reading it.
   return typeof value === 'object' && value !== null && 'rawJSON' in value && JSON.isRawJSON(value);
 }

@@ -1,4 +1,4 @@
-// The kinds of values that the API sends, as zod schemas. Knows spelling and range, no resource.
+// The kinds of values that the API sends, as zod schemas.
 
 import { z } from 'zod';
 import { isInCalendar } from './timestamp.ts';
@@ -11,24 +11,24 @@ export const identifier = z.guid();
 
 /**
  * A date and time: ISO 8601 with a zone, kept as the text that was sent so that no precision is lost.
- * Source: contract, What the service does. Zones beyond ±15:59 are no instants to Postgres.
+ * Source: contract, What the service does. Postgres accepts no zones beyond ±15:59.
  */
-export const instant = z.iso
+export const timestamp = z.iso
   .datetime({ offset: true, error: 'expected an ISO 8601 date and time with a time zone' })
   .regex(/(?:Z|[+-](?:0\d|1[0-5]):\d\d)$/, 'expected a time zone of at most 15:59 hours')
   .refine(isInCalendar, 'expected a year from 1 to 9999 in UTC');
 
-/** A counter or an amount: an integer that neither JavaScript nor a bigint column distorts. */
+/** A counter or an amount: an integer that both a JavaScript number and a bigint column hold exactly. */
 export const integer = z.int();
 
-/** Free text, an open set's value included: upstream may add values at any time, so none is an enum. */
+/** Free text, also for values of an open set: upstream may add values at any time, so none is an enum. */
 export const text = z.string();
 
-/** The fields that make a record what it is: without one of them it cannot be stored, and is rejected. */
-export const identity = { id: identifier, created_at: instant, updated_at: instant };
+/** The fields that identify a record: one that lacks any of them cannot be stored, and is rejected. */
+export const identity = { id: identifier, created_at: timestamp, updated_at: timestamp };
 
 /**
- * Gives back the schema of a resource: `required` must be there, each of `carried` may be absent.
+ * Returns the schema of a resource: `required` must be present, each of `carried` may be absent.
  *
  * A field that is absent says nothing about its value (nested objects are partial views, and a field may vanish
  * upstream): its column is left alone. Fields that the contract does not know are kept.

@@ -5,7 +5,7 @@ import { z } from 'zod';
 const count = z.int().nonnegative();
 const pageNumber = z.int().positive();
 
-/** Records stay unchecked here: one that does not fit must not cost the others on its page. */
+/** Records stay unchecked here: one that does not fit must not cost the others of its page. */
 export const listEnvelopeSchema = z.looseObject({
   pagination: z.looseObject({
     previous_page: pageNumber.nullable(),

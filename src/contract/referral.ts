@@ -3,7 +3,7 @@
 
 import type { z } from 'zod';
 import { affiliateSchema } from './affiliate.ts';
-import { identity, instant, integer, recordSchema, text } from './fields.ts';
+import { identity, integer, recordSchema, text, timestamp } from './fields.ts';
 import { linkSchema } from './link.ts';
 
 /** `id` is the processor's identifier, not a UUID. Names and emails have been seen null in the wild. */
@@ -15,14 +15,14 @@ export const customerSchema = recordSchema(
 /**
  * A visitor has no customer yet, and a referral that came by coupon no link (both seen in the wild); hence a
  * visitor's `processor_*` identifiers may be null too, and a referral that never expires may have no `expires_at`
- * (assumed). `conversion_state` is an open set. `affiliate` is there where it was asked for.
+ * (assumed). `conversion_state` is an open set. `affiliate` is present where it was asked for.
  */
 export const referralSchema = recordSchema(identity, {
   processor_account_id: text.nullable(),
   processor_customer_id: text.nullable(),
   conversion_state: text,
-  deactivated_at: instant.nullable(),
-  expires_at: instant.nullable(),
+  deactivated_at: timestamp.nullable(),
+  expires_at: timestamp.nullable(),
   customer: customerSchema.nullable(),
   visits: integer,
   link: linkSchema.nullable(),

@@ -1,4 +1,4 @@
-// The registry: which resources the API serves, where, and what may be asked of each.
+// The registry: which resources the API serves, at which path, and what may be asked of each.
 // Adding a resource to the mirror starts with a line here.
 
 import { affiliateSchema } from './affiliate.ts';

@@ -1,5 +1,5 @@
 // The one place that knows the other spellings of a field's name. Live deployments write the processor's and the
-// payout provider's name where the contract writes neutral words (seen in the wild); everything else here is neutral.
+// payout provider's name where the contract writes neutral words (seen in the wild); all other code uses those.
 
 /** Spelling seen in the wild → the contract's spelling, which is also the column's name. */
 export const WIRE_ALIASES: ReadonlyMap<string, string> = new Map([
@@ -10,18 +10,18 @@ export const WIRE_ALIASES: ReadonlyMap<string, string> = new Map([
   ['paypal_email_confirmed_at', 'payout_email_confirmed_at'],
 ]);
 
-/** More than a commission's sale, its referral, its affiliate, their links: what lies deeper is no resource. */
+/** More than a commission's sale, its referral, its affiliate, their links: what is nested deeper is no resource. */
 const MOST_LEVELS = 10;
 
-/** Where a resource may nest another; nothing else is searched, so a foreign object keeps its own words. */
+/** Where a resource may nest another; nothing else is searched, so an unknown object keeps its own names. */
 const NESTED = ['campaign', 'links', 'link', 'customer', 'affiliate', 'sale', 'referral'] as const;
 
 /**
- * Gives back the value with every alias of a resource's field renamed, nested resources included, as deep as the
+ * Returns the value with every alias of a resource's field renamed, nested resources included, as deep as the
  * contract nests them: a record that nests thousands of levels must not overflow the stack.
  *
- * The argument is never changed; what needs no renaming is given back as it is. Where both spellings are there,
- * the contract's wins and the other stays as an unknown field, so that nothing is lost.
+ * The argument is never changed; what needs no renaming is returned as it is. Where both spellings are present,
+ * the contract's is used and the other stays as an unknown field, so that nothing is lost.
  */
 export function toContractSpelling(value: unknown): unknown {
   return rename(value, MOST_LEVELS);
@@ -58,7 +58,7 @@ function renameKeys(object: Record<string, unknown>): Record<string, unknown> {
   );
 }
 
-// A loop, because an array of the keys of every record costs three times as much.
+// A loop, because an array of the keys of every record takes three times as long.
 function hasAlias(object: object): boolean {
   for (const key in object) if (WIRE_ALIASES.has(key)) return true;
   return false;

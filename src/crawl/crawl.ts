@@ -1,24 +1,24 @@
-// Reads a whole list and says whether nothing can be missing: a walk, the head, and the verdict.
-// Knows pages and positions. Refuses to know how a page is fetched and where its records go.
+// Reads a whole list and says whether anything can be missing: a walk, the head, and the verdict. Contains no SQL and
+// no HTTP: the caller fetches the pages and stores their records.
 //
 // The verdict: at least as many distinct records must have been seen as the final total says exist (records seen
-// and then deleted make it more, never fewer). Fewer after a frontier walk: one overlap walk. Still fewer, or a walk
-// that gave up: not verified. Asked for concurrently, a list whose total fell is walked again the exact way, since
-// the frontier argument needs answers in order; and so is one at whose head more was created than its total rose by,
-// since then something was deleted as well. Where the totals swing, the exact walk reads the list, and is not
-// verified: there is no total to hold it to. Where no walk can go on, the crawl ends there (see tally.ts).
-// Why the head tells: what came at the head after the first answer stands there, unless it vanished again. Where the
-// total rose by no less than what stands there, whatever vanished had come in the same time, and pulled nothing forward.
-// What can still slip through a verified crawl: records of equal time whose order flips between two answers, a total
-// that lies, and a record missed behind a back-dated insertion (asked for concurrently, also where more than a page of
-// records came in the meantime) while another one, seen, vanished. The next crawl heals each of them; how often it
-// happens, test/crawl/measure-verdicts.ts measures.
+// and then deleted make it more, never fewer). Fewer after a prefix walk: one overlap walk. Still fewer, or a walk
+// that gave up: not verified. With several pages in flight, a list whose total fell is read again by the overlap walk,
+// since the prefix walk's argument needs answers in order; and so is one at whose head more was created than its total
+// rose by, since then something was deleted as well. Where the totals swing, the overlap walk reads the list, and is
+// not verified: there is no total to compare it with. Where no walk can go on, the crawl ends there (see tally.ts).
+// Why the head shows a deletion: what came at the head after the first answer is still there, unless it vanished again.
+// Where the total rose by at least that much, whatever vanished had come in the same time, and moved nothing forward.
+// What a verified crawl can still miss: records of equal time whose order flips between two answers, a wrong total, and
+// a record missed behind a back-dated insertion (with several pages in flight, also where more than a page of records
+// came in the meantime) while another one, seen, vanished. The next crawl finds each of them; how often this happens,
+// test/crawl/measure-verdicts.ts measures.
 
-import { frontierStart, walkFrontier } from './frontier-walk.ts';
 import { readHead } from './head.ts';
 import { type Loader, makeLoader } from './loader.ts';
 import { overlapStart, walkOverlap } from './overlap-walk.ts';
-import type { Checkpoint, CrawlDeps, FrontierCheckpoint, Page } from './page.ts';
+import type { Checkpoint, CrawlDeps, Page, PrefixCheckpoint } from './page.ts';
+import { prefixStart, walkPrefix } from './prefix-walk.ts';
 import { describeSwing } from './tally.ts';
 
 export interface CrawlOptions {
@@ -26,7 +26,7 @@ export interface CrawlOptions {
   readonly limit: number;
   /** Pages in flight at once. */
   readonly concurrency: number;
-  /** Where a killed run stopped; null to start from the head, `overlapStart` to have the exact walk from there. */
+  /** Where a killed run stopped; null to start from the head, `overlapStart` for the overlap walk from there. */
   readonly resumeFrom: Checkpoint | null;
   /** `when-moved` saves the head's request where the total never changed during the walk. */
   readonly head: 'always' | 'when-moved';
@@ -37,15 +37,15 @@ export interface Verdict {
   readonly verified: boolean;
   /** Why it is not verified; null where it is. */
   readonly reason: string | null;
-  /** The walk that the verdict rests on. */
-  readonly walk: 'frontier' | 'overlap';
+  /** The walk whose answers decided. */
+  readonly walk: 'prefix' | 'overlap';
   readonly distinct: number;
   readonly total: number;
 }
 
 /**
- * Gives back the verdict, once every page read is loaded. Pages that were read are loaded even when the crawl ends
- * in an error or an abort: they are paid for, and the checkpoint stays true.
+ * Returns the verdict, once every page read is loaded. Pages that were read are loaded even when the crawl ends in
+ * an error or an abort: their requests are spent, and the checkpoint stays right.
  *
  * Throws: what listing or loading throws; the signal's reason when aborted.
  */
@@ -70,13 +70,9 @@ async function crawlThrough<P extends Page>(walking: Walking<P>, options: CrawlO
   const { resumeFrom, limit, signal } = options;
   let start = resumeFrom;
   if (start?.walk !== 'overlap') {
-    const walk = await walkFrontier(
-      walking,
-      start === null ? frontierStart(limit) : onePageBack(start),
-      options,
-    );
+    const walk = await walkPrefix(walking, start === null ? prefixStart(limit) : onePageBack(start), options);
     const { checkpoint } = walk;
-    if (walk.how === 'ended') return judge('frontier', await withoutHead(walking, checkpoint), walk.why);
+    if (walk.how === 'ended') return judge('prefix', await withoutHead(walking, checkpoint), walk.why);
     const swing = describeSwing(checkpoint.tally);
     if (walk.how === 'complete' && swing === null) {
       const { moved, falls, firstTotal } = checkpoint.tally;
@@ -84,7 +80,7 @@ async function crawlThrough<P extends Page>(walking: Walking<P>, options: CrawlO
       const end = isStill
         ? await withoutHead(walking, checkpoint)
         : await headOf(walking, checkpoint, signal);
-      const verdict = judge('frontier', end, end.why);
+      const verdict = judge('prefix', end, end.why);
       const nothingVanished = falls === 0 && end.created <= end.total - (firstTotal ?? 0);
       const inOrder = options.concurrency === 1 || nothingVanished;
       if ((verdict.verified && inOrder) || end.why !== null) return verdict;
@@ -128,7 +124,7 @@ async function withoutHead<P extends Page>(walking: Walking<P>, { tally }: Check
   return { distinct: loaded?.distinct ?? 0, total: tally.total ?? 0, created: 0, why: null };
 }
 
-// The argument needs no page twice; one is read again all the same, against an order that flipped while nobody read.
-function onePageBack(checkpoint: FrontierCheckpoint): FrontierCheckpoint {
-  return { ...checkpoint, frontier: Math.max(0, checkpoint.frontier - checkpoint.limit) };
+// The argument needs no page twice; one is read again all the same, in case the order flipped while nobody read.
+function onePageBack(checkpoint: PrefixCheckpoint): PrefixCheckpoint {
+  return { ...checkpoint, covered: Math.max(0, checkpoint.covered - checkpoint.limit) };
 }

@@ -1,4 +1,4 @@
-// The head: the newest records of a list, read from page 1 until one is met that was seen before.
+// The head: the newest records of a list, read from page 1 until one was seen before.
 
 import type { Loader } from './loader.ts';
 import type { Checkpoint, CrawlDeps, Loaded, Page } from './page.ts';
@@ -9,14 +9,14 @@ export interface HeadOutcome {
   readonly loaded: Loaded;
   /** How many of its records were never seen before: created since the first page of the walk was answered. */
   readonly created: number;
-  /** Why it came to no end, where records that were never seen before came page after page; else null. */
+  /** Why it did not end, where records that were never seen before came page after page; else null. */
   readonly why: string | null;
 }
 
 /**
  * Returns the total and what was loaded, after every page up to the first that held a record seen before.
- * Each page is loaded before the next is asked for, since only the load knows what was seen. A page that was not the
- * one asked for says nothing, and is asked for again.
+ * Each page is loaded before the next is asked for, since only the load knows what was seen. Another page than the
+ * one asked for shows nothing, and the right one is asked for again.
  *
  * Throws: what listing or loading throws; the signal's reason when aborted.
  */
@@ -30,22 +30,22 @@ export async function readHead<P extends Page>(
   let number = 1;
   let created = 0;
   for (;;) {
-    const window = { page: number, limit };
-    const page = await deps.listPage(window, options.signal);
-    tally = tallyAnswer(tally, window, page);
+    const request = { page: number, limit };
+    const page = await deps.listPage(request, options.signal);
+    tally = tallyAnswer(tally, request, page);
     await deps.loader.drain();
     await deps.loader.push(page, checkpoint);
     const loaded = await deps.loader.drain();
-    if (loaded === null) throw new TypeError('a page was pushed, yet nothing was loaded');
+    if (loaded === null) throw new TypeError('a page was pushed, but nothing was loaded');
     created += loaded.fresh;
-    if (!isMisplaced(window, page)) {
+    if (!isMisplaced(request, page)) {
       const known = new Set(page.ids.filter((id) => id !== null)).size;
       if (loaded.fresh < known || page.isLast || page.ids.length === 0) {
         return { total: page.total, loaded, created, why: null };
       }
       number += 1;
     }
-    const why = whyEnd(tally, limit, window, page);
+    const why = whyEnd(tally, limit, request, page);
     if (why !== null) return { total: page.total, loaded, created, why };
   }
 }

@@ -1,26 +1,26 @@
 // A bounded buffer between reading and loading: pages are read while earlier ones are loaded, and pages that arrive
-// fast go into one batch. Keeps order; holds at most two batches, one that is loaded and one that is gathered.
+// fast go into one batch. It keeps their order, and holds at most two batches: one being loaded, one being gathered.
 
 import type { Checkpoint, CrawlDeps, Loaded, Page } from './page.ts';
 
 /**
- * Enough for a set-based load to pay, little enough to hold in memory and to lose. Measured on 100,000 referrals: taken
- * as they came, six pages made a batch, and half of its 17 ms were round trips; gathered, a sync took 2.9 s instead of
- * 3.4. Several pages in flight (API_CONCURRENCY 2 or 4) made no difference, and asking for the next page before this
- * one is parsed made 3 %: on two cores the work itself is what takes the time.
+ * Enough to make a set-based load worth it, few enough to hold in memory and to lose. Measured on 100,000 referrals:
+ * taken as they came, six pages made a batch, and half of its 17 ms were round trips; gathered, a sync took 2.9 s
+ * instead of 3.4. Several pages in flight (API_CONCURRENCY 2 or 4) made no difference, and asking for the next page
+ * before this one is parsed made 3 %: on two cores the work itself takes the time.
  */
 const BATCH_PAGES = 20;
-/** How long a batch is gathered. Under a rate limit, where pages come seldom, each then is a batch of its own. */
+/** How long a batch is gathered. Under a rate limit, where pages come rarely, each is then a batch of its own. */
 const GATHER_MS = 50;
 
 export interface Loader<P extends Page> {
   /** Accepts a page, waiting while a whole batch waits. Throws: what loading an earlier page threw. */
   push(page: P, checkpoint: Checkpoint): Promise<void>;
-  /** Gives back, once everything accepted is loaded, what the last batch gave back; null before the first. */
+  /** Returns what `load` returned for the last batch, once everything accepted is loaded; null before the first. */
   drain(): Promise<Loaded | null>;
 }
 
-/** Gives back a loader. After a failed load nothing further is loaded, and every call throws its error. */
+/** Returns a loader. After a failed load nothing more is loaded, and every call throws its error. */
 export function makeLoader<P extends Page>({
   accept,
   load,
@@ -32,7 +32,7 @@ export function makeLoader<P extends Page>({
   let failure: { error: unknown } | null = null;
   /** Ends the gathering of the batch. */
   let enough = Promise.withResolvers<void>();
-  /** Resolves when the batch that is gathered now is taken, and there is room for the next. */
+  /** Resolves when the batch being gathered is taken, and there is room for the next. */
   let taken = Promise.withResolvers<void>();
 
   async function loadAllWaiting(): Promise<void> {

@@ -1,29 +1,31 @@
 // The overlap walk: exact whatever is created, deleted or back-dated meanwhile, for about 14 % more requests.
 //
-// Why it misses no record that lives through it. Call covered the records read so far without a gap from the head.
-// Every window starts at least one record before the end of what is covered. If its first record is a covered one,
-// everything between that record and the window's end stands in the window itself: the window joins on, and its
-// records are covered too. If its first record is not a covered one, records vanished and pulled the list forward
-// past the overlap: there may be a gap, so the next window starts further back, until one joins on (the first page
-// always does). Records read beyond a gap are loaded, but join nothing on until it is closed. All that is assumed
-// is that the order of two records does not flip.
-// Where every page size divides a position, no window straddles it, and the walk gives up there. With pages of up
+// Why it misses no record that exists throughout. Call covered the records read so far without a gap from the head.
+// Every page starts at least one record before the end of what is covered. If its first record is a covered one,
+// everything between that record and the page's end is on the page itself: the page joins on, and its records are
+// covered too. If its first record is not a covered one, records vanished and pulled the list forward past the
+// overlap: there may be a gap, so the next page starts further back, until one joins on (the first page always does).
+// Records read beyond a gap are loaded, but nothing joins on to them until it is closed. The only assumption is that
+// the order of two records does not flip.
+// Where every page size divides a position, no page lies across it, and the walk gives up there. With pages of up
 // to 100 records the first such position is beyond any list; with fewer than 7 a program of 420 records has one.
 
 import type { Loader } from './loader.ts';
 import type { CrawlDeps, OverlapCheckpoint, Page } from './page.ts';
+import { furthestRequest, limitAfter } from './page-request.ts';
 import { EMPTY_TALLY, isMisplaced, tallyAnswer, whyEnd } from './tally.ts';
-import { furthestWindow, limitAfter } from './window.ts';
 
-/** How many covered identifiers are remembered: more than this many records created between two answers only
- * cost extra steps back. Bounded, so that memory does not grow with the list. */
+/**
+ * How many covered identifiers are remembered: more than this many records created between two answers only
+ * cost extra steps back. Bounded, so that memory does not grow with the list.
+ */
 const MAXIMUM_ANCHORS = 10_000;
 
-/** So many windows in a row without progress mean that the list is torn faster than it can be read. */
+/** So many pages in a row without progress mean that the list changes faster than it can be read. */
 const MAXIMUM_STALLS = 100;
 
 /**
- * `complete`: the walk came to the list's end. `outrun`: it gave up, since the list was torn faster than it could be
+ * `complete`: the walk came to the list's end. `outrun`: it gave up, since the list changed faster than it could be
  * read. `ended`: no walk can go on (see tally.ts).
  */
 export type OverlapOutcome = { readonly checkpoint: OverlapCheckpoint } & (
@@ -32,7 +34,7 @@ export type OverlapOutcome = { readonly checkpoint: OverlapCheckpoint } & (
 );
 
 /**
- * Gives back how the walk ended; every page read has been pushed to the loader.
+ * Returns how the walk ended; every page read has been pushed to the loader.
  *
  * Throws: what listing or loading throws; the signal's reason when aborted.
  */
@@ -47,18 +49,18 @@ export async function walkOverlap<P extends Page>(
   let stalls = 0;
   let checkpoint = from;
   while (stalls < MAXIMUM_STALLS) {
-    const window = furthestWindow(Math.max(0, end - stepBack), limit);
-    const page = await deps.listPage(window, options.signal);
-    tally = tallyAnswer(tally, window, page);
-    const isTrusted = !isMisplaced(window, page);
-    if (isTrusted) limit = limitAfter(limit, window, page);
+    const request = furthestRequest(Math.max(0, end - stepBack), limit);
+    const page = await deps.listPage(request, options.signal);
+    tally = tallyAnswer(tally, request, page);
+    const isTrusted = !isMisplaced(request, page);
+    if (isTrusted) limit = limitAfter(limit, request, page);
     const first = page.ids[0] ?? null;
     // The first page joins on to the head itself. An empty page joins on nowhere: the list ended before it.
     const joins = isTrusted && (page.start === 0 || (first !== null && anchors.has(first)));
     if (joins) {
       const before = anchors.size;
       for (const id of page.ids) if (id !== null) anchors.add(id);
-      // A window that adds nothing repeats covered records (many were created meanwhile); its end still counts.
+      // A page that adds nothing repeats covered records (many were created meanwhile); its end still counts.
       stalls = anchors.size > before || page.start + page.ids.length > end ? 0 : stalls + 1;
       end = page.start + (page.isLast ? page.ids.length : page.limit);
       stepBack = 1;
@@ -67,7 +69,7 @@ export async function walkOverlap<P extends Page>(
       stepBack = Math.min(stepBack * 2, end);
       stalls += 1;
     }
-    // One window's worth of anchors is enough to join on again after a kill; fewer only cost steps back.
+    // One page of anchors is enough to join on again after a kill; fewer only cost steps back.
     checkpoint = {
       walk: 'overlap',
       end,
@@ -78,7 +80,7 @@ export async function walkOverlap<P extends Page>(
     };
     await deps.loader.push(page, checkpoint);
     if (joins && (page.isLast || page.ids.length === 0)) return { how: 'complete', checkpoint };
-    const why = whyEnd(tally, limit, window, page);
+    const why = whyEnd(tally, limit, request, page);
     if (why !== null) return { how: 'ended', why, checkpoint };
   }
   return { how: 'outrun', checkpoint };
@@ -86,7 +88,7 @@ export async function walkOverlap<P extends Page>(
 
 /**
  * Returns the checkpoint from which a walk of the whole list starts. `doubt` says why it will prove nothing, where
- * the walk before it found that out.
+ * the walk before it found such a reason.
  */
 export function overlapStart(limit: number, doubt: string | null = null): OverlapCheckpoint {
   return { walk: 'overlap', end: 0, limit, anchors: [], tally: EMPTY_TALLY, doubt };

@@ -1,12 +1,12 @@
-// What the walk knows of a page and of its surroundings: positions, identities, totals. No SQL, no HTTP, no fields.
+// The types that the walks share: a page request, a page, a checkpoint, the tally. No SQL, no HTTP, no fields.
 
-/** What is asked for: the list is served in pages of `limit` records, the first page being 1. */
-export interface Window {
+/** Which page is asked for: the list is served in pages of `limit` records, the first page being 1. */
+export interface PageRequest {
   readonly page: number;
   readonly limit: number;
 }
 
-/** What came back. Whoever lists may hang the records themselves on it: the walk hands pages on untouched. */
+/** What was answered. The caller may add the records themselves to it: the walk passes pages on unchanged. */
 export interface Page {
   /** Position of the page's first record in the list, from 0, by the page number and limit that were answered. */
   readonly start: number;
@@ -20,7 +20,7 @@ export interface Page {
   readonly ids: readonly (string | null)[];
 }
 
-/** What the caller does with pages: commits records, seen ids and checkpoint together, or nothing. */
+/** What a load returns, once the pages' records, their seen ids and the checkpoint are committed together. */
 export interface Loaded {
   /** Distinct records seen in this run so far, these pages included. */
   readonly distinct: number;
@@ -29,19 +29,19 @@ export interface Loaded {
 }
 
 export interface CrawlDeps<P extends Page> {
-  readonly listPage: (window: Window, signal: AbortSignal | undefined) => Promise<P>;
-  /** Told of every page that is going to be loaded, in the order in which it will be. */
+  readonly listPage: (request: PageRequest, signal: AbortSignal | undefined) => Promise<P>;
+  /** Called with every page that is going to be loaded, in that order. */
   readonly accept?: (page: P) => void;
   readonly load: (pages: readonly P[], checkpoint: Checkpoint) => Promise<Loaded>;
 }
 
-/** From where a killed run goes on; plain JSON, stored in the transaction that holds the pages before it. */
-export type Checkpoint = FrontierCheckpoint | OverlapCheckpoint;
+/** From where a killed run goes on; plain JSON, stored in the transaction that stores the pages before it. */
+export type Checkpoint = PrefixCheckpoint | OverlapCheckpoint;
 
-export interface FrontierCheckpoint {
-  readonly walk: 'frontier';
-  /** How many leading positions are known to be covered. */
-  readonly frontier: number;
+export interface PrefixCheckpoint {
+  readonly walk: 'prefix';
+  /** The covered prefix: how many leading positions of the list are known to have been read. */
+  readonly covered: number;
   readonly limit: number;
   readonly tally: Tally;
 }
@@ -50,14 +50,14 @@ export interface OverlapCheckpoint {
   readonly walk: 'overlap';
   readonly end: number;
   readonly limit: number;
-  /** The last covered identifiers, newest first: the next window must join on to one of them. */
+  /** The last covered identifiers, newest first: the next page must join on to one of them. */
   readonly anchors: readonly string[];
   readonly tally: Tally;
-  /** Why this walk proves nothing even where it ends, as the walk before it found; null as a rule. */
+  /** Why this walk proves nothing even where it ends, as the walk before it found; usually null. */
   readonly doubt: string | null;
 }
 
-/** What a walk's answers have said so far; see tally.ts. */
+/** What the answers of a walk have said so far; see tally.ts. */
 export interface Tally {
   readonly answers: number;
   /** The total as first answered, and as last; null before the first answer. */
@@ -66,7 +66,7 @@ export interface Tally {
   /** How often the total fell, and by how many records in all. */
   readonly falls: number;
   readonly fallen: number;
-  /** Whether the total was ever another than in the answer before. */
+  /** Whether the total ever differed from the answer before. */
   readonly moved: boolean;
   /** How many of the last answers in a row were another page than the one that was asked for. */
   readonly misplaced: number;

@@ -1,23 +1,23 @@
-// The tally of a walk's answers: how many there were and whether they contradict each other. It is why every walk
-// ends, whatever the program answers. Knows totals and page numbers, not which records a walk has covered.
+// Counts a walk's answers and checks whether they contradict each other: this is why every walk ends, whatever the
+// program answers.
 //
 // A program that is asked again and again for the same list can contradict itself in two ways. It answers another page
 // than the one that was asked for: then nobody knows which positions its records have, and no walk can go on. Or its
 // total swings, as where two replicas answer in turn and one of them lags: more records vanish, by the totals, than
-// the list ever held. The frontier walk is led by the totals, and would be led back for ever; the overlap walk is not,
-// and reads the list all the same, but no total is left by which it could be verified.
-// Whatever is left, the cap ends. It counts from the total that was answered first, so that a total which grows with
-// every answer moves nothing, and is part of the checkpoint, so that a resumed walk counts on.
+// the list ever held. The prefix walk relies on the totals, and would go back again and again; the overlap walk does
+// not, and reads the list all the same, but there is no total left to verify it by.
+// Everything else ends at the cap. It counts from the total that was answered first, so that a total which grows with
+// every answer does not raise it, and is part of the checkpoint, so that a resumed walk counts on.
 
-import type { Page, Tally, Window } from './page.ts';
+import type { Page, PageRequest, Tally } from './page.ts';
 
 /** A walk may send so many times the requests that a still list of its length takes. Source: design, The walk. */
 const CAP_FACTOR = 10;
 /** A short list that moves may take more: with 45 requests in 30 seconds, a minute's worth. */
 const LEAST_CAP = 100;
-/** Another page than the one that was asked for, so often in a row, is no accident. */
+/** So many wrong pages in a row are no accident. */
 const MOST_MISPLACED = 3;
-/** Fewer falls are deletions: of a short list, a few can take more than it holds and be made up for by new records. */
+/** Fewer falls may be deletions: in a short list, a few can exceed its length where new records replace the old. */
 const LEAST_FALLS = 10;
 
 export const EMPTY_TALLY: Tally = {
@@ -30,8 +30,8 @@ export const EMPTY_TALLY: Tally = {
   misplaced: 0,
 };
 
-/** Returns the tally with one answer more. */
-export function tallyAnswer(before: Tally, window: Window, page: Page): Tally {
+/** Returns the tally with one more answer. */
+export function tallyAnswer(before: Tally, request: PageRequest, page: Page): Tally {
   const fall = fallSince(before, page);
   return {
     answers: before.answers + 1,
@@ -40,7 +40,7 @@ export function tallyAnswer(before: Tally, window: Window, page: Page): Tally {
     falls: before.falls + (fall > 0 ? 1 : 0),
     fallen: before.fallen + fall,
     moved: before.moved || (before.total !== null && before.total !== page.total),
-    misplaced: isMisplaced(window, page) ? before.misplaced + 1 : 0,
+    misplaced: isMisplaced(request, page) ? before.misplaced + 1 : 0,
   };
 }
 
@@ -50,12 +50,12 @@ export function fallSince(before: Tally, page: Page): number {
 }
 
 /**
- * Returns whether the page is another than the one that was asked for. One with a smaller limit is not: the program
- * may serve fewer. Neither is the last page, where the one that was asked for is beyond it.
+ * Returns whether the page is another than the one that was asked for. A smaller limit does not make it another: the
+ * program may serve fewer. Nor is it another where it is the last page, and the one asked for lies beyond it.
  */
-export function isMisplaced(window: Window, page: Page): boolean {
-  const wantedStart = (window.page - 1) * page.limit;
-  if (page.limit > window.limit) return true;
+export function isMisplaced(request: PageRequest, page: Page): boolean {
+  const wantedStart = (request.page - 1) * page.limit;
+  if (page.limit > request.limit) return true;
   if (page.start === wantedStart) return false;
   return !(page.isLast && page.start < wantedStart && wantedStart >= page.total);
 }
@@ -66,16 +66,16 @@ export function requestCap({ firstTotal }: Tally, limit: number): number {
 }
 
 /** Returns why no walk can go on after this answer; null where it may. */
-export function whyEnd(tally: Tally, limit: number, window: Window, page: Page): string | null {
+export function whyEnd(tally: Tally, limit: number, request: PageRequest, page: Page): string | null {
   if (tally.misplaced >= MOST_MISPLACED) {
     const answered = `page ${page.start / page.limit + 1} of ${page.limit} records each`;
-    const asked = `page ${window.page} of ${window.limit}`;
+    const asked = `page ${request.page} of ${request.limit}`;
     return `the program contradicts itself: asked for ${asked}, it answered ${answered}, ${tally.misplaced} times in a row`;
   }
   if (tally.answers < requestCap(tally, limit)) return null;
   return (
     `reading the list took ${tally.answers} requests without coming to its end, ` +
-    `where ${Math.max(1, Math.ceil((tally.firstTotal ?? 0) / limit))} would do for ${tally.firstTotal} records`
+    `where ${Math.max(1, Math.ceil((tally.firstTotal ?? 0) / limit))} are enough for ${tally.firstTotal} records`
   );
 }
 

@@ -1,4 +1,4 @@
-// Tells a lost connection from every other failure of a statement, in the catalogue's terms.
+// Turns a lost connection into DatabaseUnreachable, and leaves every other error of a statement as it is.
 
 import { DatabaseError } from 'pg';
 import { AppError, DatabaseUnreachable } from '../errors.ts';
@@ -16,7 +16,7 @@ const LOST_SOCKETS = new Set([
   'ENOTFOUND',
   'EHOSTUNREACH',
 ]);
-/** pg gives its own errors of a broken connection neither a code nor a class: their texts are all there is. */
+/** pg's own errors of a broken connection have neither a code nor a class: only their texts identify them. */
 const LOST_TEXTS = [
   'Connection terminated',
   'Client has encountered a connection error',
@@ -25,8 +25,8 @@ const LOST_TEXTS = [
 ];
 
 /**
- * Gives back DatabaseUnreachable, with the error as its cause, where the error means that the connection to Postgres
- * was lost or could not be had; every other error as it is.
+ * Returns DatabaseUnreachable, with the error as its cause, where the error means that the connection to Postgres
+ * was lost or could not be made; every other error as it is.
  */
 export function asDatabaseError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError || !isLost(error)) return error;

@@ -1,4 +1,4 @@
-// Turns "no connection" into words: which server and database, what is wrong, how to mend it. Never the password.
+// Checks the connection to the database; an error says which server and database, what is wrong and how to fix it.
 
 import { DatabaseError, type Pool } from 'pg';
 import { DatabaseUnreachable } from '../errors.ts';
@@ -6,7 +6,7 @@ import { DatabaseUnreachable } from '../errors.ts';
 /** Source: design, Configuration. */
 const OLDEST_SERVER = 15;
 
-// SQLSTATE of a refused connection → what to do about it.
+// SQLSTATE of a refused connection → what is wrong, or what to do about it.
 const HINTS: ReadonlyMap<string, string> = new Map([
   ['28P01', 'the password or the user name in DATABASE_URL is wrong'],
   ['28000', 'the server does not let this user in: check the user name in DATABASE_URL and pg_hba.conf'],
@@ -18,7 +18,7 @@ const HINTS: ReadonlyMap<string, string> = new Map([
 /**
  * Resolves once the database has answered.
  *
- * Throws: DatabaseUnreachable naming host, port and database, never the password.
+ * Throws: DatabaseUnreachable naming host, port and database, never the password; also where the server is too old.
  */
 export async function checkConnection(pool: Pool, url: string): Promise<void> {
   let version: number;
@@ -47,7 +47,7 @@ function unreachable(error: unknown, url: string): DatabaseUnreachable {
   return new DatabaseUnreachable(`cannot connect to ${nameDatabase(url)}: ${hint}`, { cause: error });
 }
 
-/** Gives back host, port and database of a connection address: all of it that may be printed. */
+/** Returns host, port and database of a connection address: the parts of it that may be printed. */
 export function nameDatabase(url: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url);
   const host = searchParams.get('host') ?? decodeURIComponent(hostname);

@@ -1,4 +1,4 @@
-// Says whether the mirror's schema is the one that this program was written for. Changes nothing.
+// Checks that the mirror's schema is the one that this version was written for. Changes nothing.
 
 import type { Pool } from 'pg';
 import { SchemaMismatch } from '../errors.ts';
@@ -6,7 +6,7 @@ import { type MigrationTarget, readApplied } from './migrate.ts';
 import { MIGRATIONS_DIRECTORY, readMigrationFiles } from './migration-files.ts';
 
 /**
- * Resolves where every migration of this program is applied and no other.
+ * Resolves where every migration of this version is applied and no other.
  *
  * Throws: SchemaMismatch where the schema has no tables, is older, newer, or was made by edited migrations.
  */
@@ -22,14 +22,14 @@ export async function checkSchema(
   const newer = done.find(({ name }) => !here.has(name));
   if (newer !== undefined) {
     throw new SchemaMismatch(
-      `the schema ${schema} is newer than this program (it has ${newer.name}): update affiliate-mirror`,
+      `the schema ${schema} is newer than this version (it has ${newer.name}): update affiliate-mirror`,
     );
   }
   const applied = new Set(done.map(({ name }) => name));
   const lacking = files.find(({ name }) => !applied.has(name));
   if (lacking !== undefined) {
     throw new SchemaMismatch(
-      `the schema ${schema} is older than this program (it lacks ${lacking.name}): run affiliate-mirror migrate`,
+      `the schema ${schema} is older than this version (it lacks ${lacking.name}): run affiliate-mirror migrate`,
     );
   }
   const edited = done.find(({ name, sha256 }) => here.get(name) !== sha256);

@@ -1,27 +1,26 @@
-// This machine's clock beside the database's, which is the one that counts. Knows how to compare the two; what may not
-// be believed of a clock that was wrong is looked after elsewhere.
+// Compares this machine's clock with the database's, which is the one that counts.
 //
 // Why it matters. BullMQ writes its delays, its ticks and, on Postgres, its locks by the clock of the machine that a
-// worker runs on. One that is ahead leaves jobs that nobody may touch before its own time has come; one that is behind
-// takes jobs from workers that are at them. A few seconds do no harm: every wait of ours allows for them.
+// worker runs on. One that is ahead leaves jobs that nobody may take until its own time has come; one that is behind
+// takes jobs from workers that are still doing them. A few seconds do no harm: all our waits allow for them.
 
 import { sql } from 'kysely';
 import { ClockWrong } from '../errors.ts';
 import type { Database } from './database.ts';
 
-/** From here on it is told of. */
+/** From this difference on, a warning. */
 const WORTH_A_WARNING_MS = 1000;
-/** From here on no worker works. Whatever a worker writes is at most this much further ahead than it should be. */
+/** From this difference on, no worker runs. What a worker writes is therefore at most this far ahead of the time. */
 export const CLOCK_TOLERANCE_MS = 10_000;
 
 export interface ClockReading {
   /** The database's clock. */
   readonly nowMs: number;
-  /** How much this machine's clock is ahead of it, at the least; negative where it is behind. */
+  /** How far this machine's clock is ahead of it, at least; negative where it is behind. */
   readonly aheadMs: number;
 }
 
-/** Returns what both clocks say. Throws: the database's errors. */
+/** Returns the time of both clocks. Throws: the database's errors. */
 export async function readClock(db: Database): Promise<ClockReading> {
   const askedMs = Date.now();
   const { rows } = await sql<{ now_ms: number }>`
@@ -32,14 +31,14 @@ export async function readClock(db: Database): Promise<ClockReading> {
   return { nowMs: row.now_ms, aheadMs: aheadBy(row.now_ms, askedMs, heardMs) };
 }
 
-// The database looked at its clock at some moment between the two of ours: an answer that took long proves nothing.
+// The database read its clock at some moment between our two readings: a slow answer proves nothing.
 function aheadBy(nowMs: number, askedMs: number, heardMs: number): number {
   if (askedMs > nowMs) return askedMs - nowMs;
   return Math.min(0, heardMs - nowMs);
 }
 
 /**
- * Returns the database's clock, after telling `warn` of a difference that somebody should look at.
+ * Returns the database's time, after calling `warn` with a difference that somebody should look at.
  *
  * Throws: ClockWrong where it is too large to work with; the database's errors.
  */

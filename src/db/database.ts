@@ -1,4 +1,4 @@
-// Kysely over the pool: the one handle through which statements are written.
+// The Kysely handle over the pool, with which statements are written.
 
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import type { Pool } from 'pg';
@@ -7,7 +7,7 @@ import type { Tables } from './tables.ts';
 export type Database = Kysely<Tables>;
 export type DatabaseTransaction = Transaction<Tables>;
 
-/** Gives back the typed handle. Destroying it ends the pool. */
+/** Returns the typed handle. Destroying it ends the pool. */
 export function makeDatabase(pool: Pool): Database {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }

@@ -1,5 +1,4 @@
 // Brings the mirror's schema up to date, file by file, and refuses where files and database disagree.
-// Knows nothing of what the files do.
 
 import { DatabaseError, escapeIdentifier, type Pool, type PoolClient } from 'pg';
 import { MigrationFailed } from '../errors.ts';
@@ -8,7 +7,7 @@ import { MIGRATIONS_DIRECTORY, type MigrationFile, readMigrationFiles } from './
 export interface MigrationTarget {
   /** The schema that the pool works in. */
   readonly schema: string;
-  /** Where the files are; those of this program if left out. */
+  /** Where the files are; those of affiliate-mirror if left out. */
   readonly directory?: string;
 }
 
@@ -18,7 +17,7 @@ export interface AppliedMigration {
 }
 
 /**
- * Applies the migrations that the schema lacks, each in its own transaction, and gives back their names.
+ * Applies the migrations that the schema lacks, each in its own transaction, and returns their names.
  * Creates the schema where there is none. Idempotent: yes, and safe for several processes at once (one works, the
  * others wait and then find nothing to do).
  *
@@ -33,9 +32,9 @@ export async function runMigrations(
   const client = await pool.connect();
   let broken = false;
   try {
-    // A session lock, since each file has a transaction of its own; it falls with the connection.
+    // A session lock, since each file has a transaction of its own; Postgres drops it with the connection.
     await client.query(`select pg_advisory_lock(hashtextextended($1, 0))`, [lockName(schema)]);
-    await createLedger(client, schema);
+    await createMigrationsTable(client, schema);
     const done = await readApplied(client, schema);
     refuseDisagreement(files, done);
     const names = new Set(done.map(({ name }) => name));
@@ -47,7 +46,7 @@ export async function runMigrations(
     await client.query(`select pg_advisory_unlock(hashtextextended($1, 0))`, [lockName(schema)]);
     return { applied };
   } catch (error) {
-    // The connection may be dead or hold the lock: closing it is the one way to be rid of both.
+    // The connection may be dead or hold the lock: closing it ends both.
     broken = true;
     throw error;
   } finally {
@@ -55,12 +54,12 @@ export async function runMigrations(
   }
 }
 
-/** Gives back what the schema's ledger of migrations says, in order; empty where there is no ledger yet. */
+/** Returns the migrations that the schema records as applied, in order; empty where it has no such table yet. */
 export async function readApplied(
   client: Pick<PoolClient, 'query'>,
   schema: string,
 ): Promise<readonly AppliedMigration[]> {
-  const table = ledgerOf(schema);
+  const table = migrationsTable(schema);
   const found = await client.query<{ found: boolean }>(`select to_regclass($1) is not null as found`, [
     table,
   ]);
@@ -70,7 +69,7 @@ export async function readApplied(
 }
 
 // Quoted, since a schema may be named by a word of SQL.
-function ledgerOf(schema: string): string {
+function migrationsTable(schema: string): string {
   return `${escapeIdentifier(schema)}.schema_migrations`;
 }
 
@@ -78,11 +77,11 @@ function lockName(schema: string): string {
   return `affiliate-mirror migrations of ${schema}`;
 }
 
-async function createLedger(client: PoolClient, schema: string): Promise<void> {
+async function createMigrationsTable(client: PoolClient, schema: string): Promise<void> {
   const found = await client.query(`select from pg_namespace where nspname = $1`, [schema]);
   // "if not exists" would still ask for the right to create schemas, which a prepared schema makes needless.
   if (found.rowCount === 0) await client.query(`create schema ${escapeIdentifier(schema)}`);
-  const table = ledgerOf(schema);
+  const table = migrationsTable(schema);
   await client.query(`
     begin;
     set local client_min_messages to warning;
@@ -104,7 +103,7 @@ function refuseDisagreement(files: readonly MigrationFile[], done: readonly Appl
     const file = here.get(name);
     if (file === undefined) {
       throw new MigrationFailed(
-        `the database has the migration ${name}, which this program lacks: the schema is newer. Update affiliate-mirror.`,
+        `the database has the migration ${name}, which this version lacks: the schema is newer. Update affiliate-mirror.`,
       );
     }
     if (file.sha256 !== sha256) {
@@ -119,7 +118,7 @@ async function applyFile(client: PoolClient, schema: string, file: MigrationFile
   try {
     await client.query(`begin; set local search_path to ${escapeIdentifier(schema)}`);
     await client.query(file.sql);
-    await client.query(`insert into ${ledgerOf(schema)} (name, sha256) values ($1, $2)`, [
+    await client.query(`insert into ${migrationsTable(schema)} (name, sha256) values ($1, $2)`, [
       file.name,
       file.sha256,
     ]);

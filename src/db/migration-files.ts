@@ -1,4 +1,4 @@
-// The migrations that come with this program: their names, text and fingerprints. Knows no database.
+// Reads the files of the migrations: their names, text and fingerprints.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ export interface MigrationFile {
 }
 
 /**
- * Gives back every migration of the directory, in the order in which they apply.
+ * Returns every migration of the directory, in the order in which they apply.
  *
  * Throws: MigrationFailed where a file is not named NNNN_what_it_does.sql, or two share a number.
  */
@@ -36,7 +36,7 @@ export async function readMigrationFiles(directory: string): Promise<readonly Mi
 }
 
 async function readMigrationFile(directory: string, name: string): Promise<MigrationFile> {
-  // A checkout on Windows may turn line ends around; that is no edit.
+  // A checkout on Windows may change line ends; that is not an edit.
   const sql = (await readFile(join(directory, name), 'utf8')).replaceAll('\r\n', '\n');
   return { name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
 }

@@ -1,17 +1,17 @@
-// How this program connects to its Postgres: search path, time zone and value types. Knows no table.
+// How every connection to the database is set up: search path, time zone, timeouts and value types.
 
 import { Pool, type PoolConfig, types } from 'pg';
 import type { Logger } from '../log.ts';
 
-/** Longest wait for a connection: a database that is down must not hang a command. */
+/** Longest wait for a connection: a database that is down must not make a command hang. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** A machine that lost its power gives up its locks after a minute, not after the system's two hours. */
+/** The locks of a machine that lost its power are released after a minute, not after the system's two hours. */
 const KEEPALIVE = ['tcp_keepalives_idle=30', 'tcp_keepalives_interval=10', 'tcp_keepalives_count=3'];
 
 /**
  * A process that is stopped in the middle of a transaction (Ctrl-Z, a suspended container) keeps its locks for this
- * long; then the server closes its connection. Between two statements a living process needs milliseconds.
+ * long; then the server closes its connection. Between two statements a running process needs milliseconds.
  */
 export const IDLE_IN_TRANSACTION = 'idle_in_transaction_session_timeout=5s';
 
@@ -24,14 +24,13 @@ export interface PoolSettings {
 }
 
 /**
- * Gives back a pool whose every connection works in the mirror's schema and in UTC.
+ * Returns a pool whose every connection works in the mirror's schema and in UTC.
  *
  * Both are startup options, not statements, so no connection ever exists without them. (A pooler that drops startup
- * options, such as PgBouncer in transaction mode, cannot stand between.)
- * Values: bigint comes back as a number, and a value that a number would distort is an error, in an array
- * too; timestamptz comes back
- * as ISO 8601 text in UTC with microseconds, because a Date would cut them; numeric stays text; json and jsonb are
- * parsed. Statement errors are pg's own, untouched.
+ * options, such as PgBouncer in transaction mode, cannot be used in between.)
+ * Values: bigint is read as a number, and one that a number would distort is an error, in an array too; timestamptz is
+ * read as ISO 8601 text in UTC with microseconds, because a Date would cut them; numeric stays text; json and jsonb are
+ * parsed. Statement errors are pg's own, unchanged.
  */
 export function makePool({ log }: { log: Logger }, settings: PoolSettings): Pool {
   const pool = new Pool({
@@ -42,13 +41,13 @@ export function makePool({ log }: { log: Logger }, settings: PoolSettings): Pool
     keepAlive: true,
     types: { getTypeParser },
   });
-  // Without these listeners, a connection that the server closes would end the process: the pool tells of idle ones
-  // only, and a connection that is checked out (the run's lock, say) tells of itself.
+  // Without these listeners, a connection that the server closes would end the process: the pool reports idle ones
+  // only, and a connection that is checked out (the run's lock, say) reports itself.
   pool.on('connect', (client) => {
     client.on('error', (error) => log.warn({ reason: error.message }, 'db.connection_lost'));
   });
   pool.on('error', () => {
-    // Told by the connection itself.
+    // The connection itself has reported it.
   });
   return pool;
 }
@@ -72,7 +71,7 @@ type TypeParser = (text: string) => unknown;
 const PARSERS: ReadonlyMap<number, TypeParser> = new Map<number, TypeParser>([
   [types.builtins.INT8, parseBigint],
   [BIGINT_ARRAY, parseBigints],
-  [types.builtins.TIMESTAMPTZ, parseInstant],
+  [types.builtins.TIMESTAMPTZ, parseTimestamp],
 ]);
 
 const getTypeParser: NonNullable<PoolConfig['types']>['getTypeParser'] = (id: number, format?: unknown) => {
@@ -94,6 +93,6 @@ function parseBigints(text: string): number[] {
 }
 
 // '2026-01-02 03:04:05.678901+00' → '2026-01-02T03:04:05.678901Z'; the time zone is always UTC here.
-function parseInstant(text: string): string {
+function parseTimestamp(text: string): string {
   return text.replace(' ', 'T').replace(/\+00$/, 'Z');
 }

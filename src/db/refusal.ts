@@ -1,5 +1,5 @@
-// Whose trouble a failed write is: that of the row which was written, or everybody's. A row that Postgres refuses must
-// not cost its neighbours anything, and a database that is away must not cost a row anything.
+// Whether a failed write is due to the row that was written, or would hit every row. A row that Postgres refuses must
+// not hold up the others, and an unreachable database must not count against a row.
 
 import { DatabaseError } from 'pg';
 
@@ -12,14 +12,14 @@ const PASSING = /^(08|25|40|53|55|57|58)/;
 
 /**
  * Those that are about the values of a row: cardinality, data, constraints, check options, limits (an index entry that
- * is too long, JSON nested too deeply), and what a trigger raises. Missing tables and rights are everybody's.
+ * is too long, JSON nested too deeply), and what a trigger raises. Missing tables and rights would hit every row.
  */
 const OF_VALUES = /^(21|22|23|44|54|P0)/;
 
-/** What our own code throws at a value that it cannot read or encode, a record nested too deeply among them. */
+/** What our own code throws for a value that it cannot read or encode, such as a record nested too deeply. */
 const UNREADABLE = [RangeError, TypeError];
 
-/** Returns whether what was to be written was refused: the same, written again, would be refused again. */
+/** Returns whether the write was refused: the same, written again, would be refused again. */
 export function isRefusal(error: unknown): boolean {
   if (isUnreadable(error)) return true;
   return isStatementError(error) && !PASSING.test(error.code ?? '');

@@ -1,14 +1,14 @@
 // A lock that is held for as long as a piece of work takes, and is taken from a process that was stopped meanwhile.
 //
 // It is a lock of the session: Postgres drops it with the connection when the process dies. One that is only stopped
-// keeps its connection, so the holder says every few seconds that it goes on, and the server closes a connection that
-// does not. Whoever wakes to that must be kept from harm by other means (a run by its attempt number).
+// keeps its connection, so the holder sends a statement every few seconds, and the server closes a connection that
+// sends none. A process that wakes up after that must be stopped by other means (a run by its attempt number).
 
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from './database.ts';
 
-const SAYS_SO_MS = 4000;
-/** Far more than it says so: a starved machine is no stopped one. */
+const KEEPALIVE_MS = 4000;
+/** Much longer than that, since a process may only be starved, not stopped. */
 const CLOSED_AFTER = '15s';
 
 export type Locked<T> =
@@ -17,7 +17,7 @@ export type Locked<T> =
 
 /**
  * Runs `work` while holding the lock of that name in the mirror's schema, and returns its result. Where another process
- * holds it, says so at once, or waits if it is patient.
+ * holds it, returns that at once; with `isPatient` it waits.
  */
 export async function withSessionLock<T>(
   db: Database,
@@ -30,16 +30,16 @@ export async function withSessionLock<T>(
     const { rows } = await sql<{ locked: boolean }>`select ${take} as locked`.execute(connection);
     if (rows[0]?.locked !== true) return { isHeldByOther: true };
     await sql`select set_config('idle_session_timeout', ${CLOSED_AFTER}, false)`.execute(connection);
-    const saying = setInterval(() => {
+    const keepalive = setInterval(() => {
       sql`select 1`.execute(connection).catch(() => {
-        // The connection is gone, and the lock with it: the pool's own listener says so.
-        clearInterval(saying);
+        // The connection is gone, and the lock with it: the pool's own listener reports it.
+        clearInterval(keepalive);
       });
-    }, SAYS_SO_MS);
+    }, KEEPALIVE_MS);
     try {
       return { isHeldByOther: false, result: await work() };
     } finally {
-      clearInterval(saying);
+      clearInterval(keepalive);
       await sql`select pg_advisory_unlock(${key}), set_config('idle_session_timeout', '0', false)`
         .execute(connection)
         .catch(() => undefined);

@@ -1,5 +1,5 @@
 // The row types of every table, as the pool returns values: bigint as number, timestamptz as ISO 8601 text.
-// A test compares the mirrored ones with the database; the meaning of each column stands in its comment there.
+// A test compares the mirrored ones with the database; what a column means is in its comment there.
 
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';

@@ -1,4 +1,4 @@
-// A transaction that is repeated where Postgres gave it up for no fault of its own.
+// A transaction that is repeated where Postgres rolled it back because of other work beside it.
 
 import { DatabaseUnreachable } from '../errors.ts';
 import { asDatabaseError } from './as-database-error.ts';
@@ -8,16 +8,16 @@ import type { Database, DatabaseTransaction } from './database.ts';
 const MOST_TRIES = 3;
 
 /**
- * SQLSTATEs of a transaction that is rolled back for sure, and may succeed if done again: serialization failure,
+ * SQLSTATEs of a transaction that is certainly rolled back, and may succeed if done again: serialization failure,
  * deadlock, idle in transaction, and a key that somebody inserted meanwhile (as small loads beside each other do).
  */
 const ROLLED_BACK = new Set(['40001', '40P01', '25P03', '23505']);
 
 /**
  * Returns what `work` returns, committed. `work` runs again from its beginning where the transaction was rolled back
- * by others at work beside it, or because this process was stopped in the middle of it (then the server closes the connection, so
- * that nobody waits for its locks). A connection that is lost while the commit is under way is not repeated: it may
- * have been committed.
+ * because of other work beside it, or because this process was stopped in the middle of it (then the server closes the
+ * connection, so that nobody waits for its locks). Where the connection is lost during the commit, it does not run
+ * again: the transaction may have been committed.
  *
  * Throws: what `work` throws; the database's errors.
  */

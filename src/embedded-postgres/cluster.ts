@@ -1,14 +1,13 @@
-// One Postgres cluster in its directory: made, started, found running, stopped.
-// Knows Postgres' programs and files; knows nothing of the processes that share it. Its callers hold the start lock.
+// Makes, starts, finds and stops one Postgres cluster in its directory. Its callers hold the start lock.
 
 import { chown, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { describeError, EmbeddedPostgresFailed } from '../errors.ts';
+import { type Executables, run } from './executables.ts';
 import { type Home, makePassword } from './home.ts';
-import { type Programs, run } from './programs.ts';
 
-/** The cluster's only role, a superuser of its own small world. */
+/** The cluster's only role, its superuser. */
 export const ROLE = 'affiliate_mirror';
 
 const LOOPBACK = '127.0.0.1';
@@ -18,7 +17,7 @@ const LOG_TAIL_LINES = 12;
 /** Long enough to replay a full WAL (1 GB at most) after a crash on a slow disk. */
 const START_TIMEOUT_S = 120;
 const STOP_TIMEOUT_S = 60;
-/** Someone else can take a port between our look and Postgres' own; more than twice in a row is not chance. */
+/** Someone else can take a port between our check and Postgres' start; more than twice in a row is not chance. */
 const START_ATTEMPTS = 5;
 
 /** A worker, its queues and an analyst's tools hold many connections; Postgres' own default is 100. */
@@ -32,35 +31,35 @@ const SETTINGS = [
 ];
 
 /**
- * Gives back nothing; afterwards the cluster exists, in the version that the programs can serve.
+ * Makes the cluster where it does not exist, and checks that the executables can serve its version.
  *
- * Throws: EmbeddedPostgresFailed. Idempotent: yes; an interrupted first start leaves only a draft, made anew.
+ * Throws: EmbeddedPostgresFailed. Idempotent: yes; an interrupted first start leaves only a draft, and starts again.
  */
-export async function ensureCluster(home: Home, programs: Programs): Promise<void> {
+export async function ensureCluster(home: Home, executables: Executables): Promise<void> {
   const version = await readFile(join(home.clusterDir, 'PG_VERSION'), 'utf8').catch(whereMissing(null));
-  if (version === null) return makeCluster(home, programs);
-  if (Number(version) === programs.majorVersion) return;
+  if (version === null) return makeCluster(home, executables);
+  if (Number(version) === executables.majorVersion) return;
   throw new EmbeddedPostgresFailed(
-    `the data in ${home.directory} was made by Postgres ${version.trim()}, and this program brings ` +
-      `Postgres ${programs.majorVersion}. Remove the directory and sync anew, or dump it with Postgres ` +
+    `the data in ${home.directory} was made by Postgres ${version.trim()}, and affiliate-mirror brings ` +
+      `Postgres ${executables.majorVersion}. Remove the directory and sync again, or dump it with Postgres ` +
       `${version.trim()} and set DATABASE_URL to where you restore it.`,
   );
 }
 
-async function makeCluster(home: Home, programs: Programs): Promise<void> {
+async function makeCluster(home: Home, executables: Executables): Promise<void> {
   await removeDrafts(home);
   const draft = await mkdtemp(`${home.clusterDir}${DRAFT}`);
   if (home.account !== null) await chown(draft, home.account.uid, home.account.gid);
   await makePassword(home);
   const { code, output } = await run(
-    programs.initdb,
+    executables.initdb,
     [
       `--pgdata=${draft}`,
       `--username=${ROLE}`,
       `--pwfile=${home.passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // Postgres' own locale: the system's may be missing, or gone when the directory moves to another machine.
+      // Postgres' own locale: the system's may be missing, here or on another machine that the directory moves to.
       '--no-locale',
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
@@ -79,14 +78,14 @@ async function removeDrafts(home: Home): Promise<void> {
   await Promise.all(drafts.map((name) => rm(join(home.directory, name), { recursive: true, force: true })));
 }
 
-/** Gives back the port of the cluster's living server; null where none runs. */
+/** Returns the port of the cluster's running server; null where none runs. */
 export async function findServer(home: Home): Promise<number | null> {
   const pidFile = join(home.clusterDir, 'postmaster.pid');
   const [pid, , , port] = (await readFile(pidFile, 'utf8').catch(whereMissing(''))).split('\n');
   if (pid === undefined || port === undefined || port === '') return null;
   if (!isAlive(Number(pid))) return null;
   if (await isServerOf(home, Number(pid))) return Number(port);
-  // The pid went to another process (usual where a container starts anew), and Postgres would refuse to start.
+  // Another process has the pid now (usual after a container restarts), and Postgres would refuse to start.
   await rm(pidFile, { force: true });
   return null;
 }
@@ -108,20 +107,20 @@ async function isServerOf(home: Home, pid: number): Promise<boolean> {
 }
 
 /**
- * Gives back the port of the server just started: the last one again where it is free, else any free one.
- * The server belongs to no terminal and no process group of ours: Ctrl-C reaches us, never the server.
+ * Starts a server and returns its port: the last one again where it is free, else any free one.
+ * The server belongs to neither our terminal nor our process group: Ctrl-C reaches us, never the server.
  *
  * Throws: EmbeddedPostgresFailed with the end of Postgres' own log.
  */
-export async function startServer(home: Home, programs: Programs): Promise<number> {
+export async function startServer(home: Home, executables: Executables): Promise<number> {
   const lastPort = Number(await readFile(home.portFile, 'utf8').catch(whereMissing('0')));
   for (let attempt = 1; ; attempt++) {
     const port = await findFreePort(attempt === 1 ? lastPort : 0);
-    // Before the start: a server whose port could not be written down would run on with nobody using it.
+    // Before the start: a server whose port could not be stored would run on with nobody using it.
     await writeFile(`${home.portFile}.new`, `${port}\n`);
     await rename(`${home.portFile}.new`, home.portFile);
-    if (await launch(home, programs, port)) return port;
-    // The starter of a process killed in mid-start works on, and may have been faster than ours.
+    if (await launch(home, executables, port)) return port;
+    // A start that a killed process began goes on, and may have been faster than ours.
     const running = await findServer(home);
     if (running !== null) return running;
     const wasTaken = (await findFreePort(port)) !== port;
@@ -131,12 +130,12 @@ export async function startServer(home: Home, programs: Programs): Promise<numbe
   }
 }
 
-async function launch(home: Home, programs: Programs, port: number): Promise<boolean> {
+async function launch(home: Home, executables: Executables, port: number): Promise<boolean> {
   await rename(home.logFile, `${home.logFile}.previous`).catch(whereMissing(undefined));
   const log = await open(home.logFile, 'w', 0o600);
   try {
     const { code } = await run(
-      programs.pgCtl,
+      executables.pgCtl,
       ['start', '-D', home.clusterDir, '-w', '-t', String(START_TIMEOUT_S), '-o', `-p ${port}`],
       { account: home.account, cwd: home.directory, outputFd: log.fd },
     );
@@ -146,7 +145,7 @@ async function launch(home: Home, programs: Programs, port: number): Promise<boo
   }
 }
 
-/** Gives back the wanted port where it is free on the loopback address, else another that is. */
+/** Returns the wanted port where it is free on the loopback address, else another free one. */
 async function findFreePort(wanted: number): Promise<number> {
   const server = createServer();
   try {
@@ -166,36 +165,36 @@ async function findFreePort(wanted: number): Promise<number> {
 }
 
 /**
- * Gives back nothing; afterwards the server is gone, with everything on disk.
+ * Stops the server, with everything written to disk.
  *
- * Throws: EmbeddedPostgresFailed where it does not go. Idempotent: yes.
+ * Throws: EmbeddedPostgresFailed where it does not stop. Idempotent: yes.
  */
-export async function stopServer(home: Home, programs: Programs): Promise<void> {
+export async function stopServer(home: Home, executables: Executables): Promise<void> {
   if ((await findServer(home)) === null) return;
   const { code, output } = await run(
-    programs.pgCtl,
+    executables.pgCtl,
     ['stop', '-D', home.clusterDir, '-m', 'fast', '-w', '-t', String(STOP_TIMEOUT_S)],
     { account: home.account, cwd: home.directory },
   );
   if (code !== 0 && (await findServer(home)) !== null) throw failure(home, 'did not stop', output);
 }
 
-/** Gives back the error that tells what happened, with the end of what Postgres said about it. */
+/** Returns the error that says what happened, with the end of Postgres' output about it. */
 export function failure(home: Home, what: string, said: string, cause?: unknown): EmbeddedPostgresFailed {
   const tail = said.trim().split('\n').slice(-LOG_TAIL_LINES).join('\n  ');
   return new EmbeddedPostgresFailed(
     `the embedded Postgres in ${home.directory} ${what}. It said:\n  ${tail}\n` +
-      'Mend what it names and start again, or set DATABASE_URL to a Postgres of your own.',
+      'Fix what it names and start again, or set DATABASE_URL to a Postgres of your own.',
     cause === undefined ? {} : { cause },
   );
 }
 
-/** Gives back the log of the server's current or last run. */
+/** Returns the log of the server's current or last run. */
 export async function readLogTail(home: Home): Promise<string> {
   return await readFile(home.logFile, 'utf8').catch((error: unknown) => `(no log: ${describeError(error)})`);
 }
 
-/** Gives back a handler that turns a missing file into the value, and throws every other error again. */
+/** Returns a handler that turns a missing file into the value, and rethrows every other error. */
 function whereMissing<T>(value: T): (error: unknown) => T {
   return (error) => {
     if (codeOf(error) === 'ENOENT') return value;

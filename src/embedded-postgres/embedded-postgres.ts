@@ -1,26 +1,26 @@
-// The Postgres that a first run needs no setup for: made under DATA_DIR, shared by every process that names the
-// same directory. Knows who uses it and when it may go; the cluster itself is embedded-cluster.ts.
+// The Postgres for which a first run needs no setup: made under DATA_DIR, shared by every process that names the
+// same directory. This file decides when it starts and stops; the cluster itself is in cluster.ts.
 //
-// Decision: the server is nobody's child. Whoever comes first starts it; each user holds a shared lock on one file;
-// whoever leaves last stops it. Coming and going happen one at a time, under a second lock. The kernel drops both
+// Decision: the server is no process's child. The first user starts it; each user holds a shared lock on one file;
+// the last one to leave stops it. Users come and leave one at a time, under a second lock. The kernel drops both
 // locks of a killed process, so there is nothing stale to detect: a server whose users were all killed runs on,
-// idle, until the next user finds it, shares it and stops it on leaving. Rejected: a child of its starter (the
-// others lose their database when that one ends, and Ctrl-C reaches it before we have finished), a count in a file
-// or in a table (wrong after a SIGKILL).
+// idle, until the next user finds it, shares it and stops it on leaving. Rejected: a child of the process that started
+// it (the others lose their database when that one ends, and Ctrl-C reaches it before we have finished), a count in a
+// file or in a table (wrong after a SIGKILL).
 //
-// Decision: the package's programs are used, its class is not. Importing it installs handlers for SIGINT, SIGTERM,
-// SIGHUP, exit and beforeExit (async-exit-hook) that end the process under a graceful stop still under way, and that
-// turn `process.exitCode = 3` into 0 when the process ends by itself (seen with 18.4.0-beta.17). Its start() rejects
-// with undefined whatever went wrong. Nothing here listens to signals: who opens must stop().
+// Decision: the package's executables are used, its class is not. Importing it installs handlers for SIGINT, SIGTERM,
+// SIGHUP, exit and beforeExit (async-exit-hook) that end the process during a graceful stop, and that turn
+// `process.exitCode = 3` into 0 when the process ends by itself (seen with 18.4.0-beta.17). Its start() rejects
+// with undefined whatever went wrong. Nothing here listens to signals: whoever opens it must call stop().
 
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { describeError, EmbeddedPostgresFailed } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { ensureCluster, failure, findServer, ROLE, readLogTail, startServer, stopServer } from './cluster.ts';
+import { type Executables, findExecutables } from './executables.ts';
 import { type Home, prepareHome, prepareLocks, readPassword } from './home.ts';
 import { type FileLock, tryLock, waitForLock } from './lock.ts';
-import { findPrograms, type Programs } from './programs.ts';
 
 export interface EmbeddedPostgres {
   /** Holds the password: never log it. */
@@ -29,25 +29,25 @@ export interface EmbeddedPostgres {
   readonly isOwner: boolean;
   readonly port: number;
   /**
-   * Gives back nothing; the server goes with its last user. Close every connection first.
+   * Leaves the server, and stops it where nobody else uses it. Close every connection first.
    *
-   * Throws: EmbeddedPostgresFailed where the server does not go. Idempotent: yes.
+   * Throws: EmbeddedPostgresFailed where the server does not stop. Idempotent: yes.
    */
   stop(): Promise<void>;
 }
 
 const DATABASE = 'affiliate_mirror';
-/** Longer than a start and a stop together may take (see embedded-cluster.ts). */
+/** Longer than a start and a stop together may take (see cluster.ts). */
 const TURN_TIMEOUT_MS = 200_000;
-/** For a found server that is still starting, recovering or on its way out. */
+/** For a server that was found still starting, recovering or stopping. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const RETRY_MS = 100;
 
 /**
- * Gives back a running Postgres with its data under `dataDir`/postgres: the one that runs there, else a new one.
+ * Returns a running Postgres with its data under `dataDir`/postgres: the one that runs there, else a new one.
  *
- * Throws: EmbeddedPostgresFailed with what happened, the end of Postgres' own log, and how to mend it.
+ * Throws: EmbeddedPostgresFailed with what happened, the end of Postgres' own log, and how to fix it.
  */
 export async function openEmbeddedPostgres(
   deps: { log: Logger },
@@ -59,7 +59,7 @@ export async function openEmbeddedPostgres(
     if (error instanceof EmbeddedPostgresFailed) throw error;
     throw new EmbeddedPostgresFailed(
       `the embedded Postgres under DATA_DIR ${options.dataDir} could not be opened: ${describeError(error)}. ` +
-        'Mend that, set DATA_DIR to another directory, or set DATABASE_URL to a Postgres of your own.',
+        'Fix that, set DATA_DIR to another directory, or set DATABASE_URL to a Postgres of your own.',
       { cause: error },
     );
   }
@@ -70,13 +70,13 @@ async function open({ log }: { log: Logger }, dataDir: string): Promise<Embedded
   const turn = await takeTurn(locks.startLock);
   try {
     const usage = tryLock(locks.usersLock, 'shared');
-    if (usage === null) throw new EmbeddedPostgresFailed(`${locks.usersLock} is locked by another program`);
+    if (usage === null) throw new EmbeddedPostgresFailed(`${locks.usersLock} is locked by another process`);
     try {
       const home = await prepareHome({ log }, dataDir);
-      const programs = await findPrograms(home.account);
-      await ensureCluster(home, programs);
+      const executables = await findExecutables(home.account);
+      await ensureCluster(home, executables);
       const password = await readPassword(home);
-      const { port, isOwner } = await findOrStart(home, programs, password);
+      const { port, isOwner } = await findOrStart(home, executables, password);
       log.debug({ port, isOwner, directory: home.directory }, 'embedded Postgres is open');
       let stopping: Promise<void> | undefined;
       return {
@@ -84,7 +84,7 @@ async function open({ log }: { log: Logger }, dataDir: string): Promise<Embedded
         isOwner,
         port,
         stop() {
-          stopping ??= leave({ log }, { ...locks, usage, home, programs });
+          stopping ??= leave({ log }, { ...locks, usage, home, executables });
           return stopping;
         },
       };
@@ -99,18 +99,18 @@ async function open({ log }: { log: Logger }, dataDir: string): Promise<Embedded
 
 async function leave(
   { log }: { log: Logger },
-  user: { startLock: string; usersLock: string; usage: FileLock; home: Home; programs: Programs },
+  user: { startLock: string; usersLock: string; usage: FileLock; home: Home; executables: Executables },
 ): Promise<void> {
   const turn = await takeTurn(user.startLock);
   try {
     user.usage.release();
     const alone = tryLock(user.usersLock, 'exclusive');
     if (alone === null) {
-      log.debug('embedded Postgres stays up: others use it');
+      log.debug('embedded Postgres goes on running: others use it');
       return;
     }
     alone.release();
-    await stopServer(user.home, user.programs);
+    await stopServer(user.home, user.executables);
     log.debug('embedded Postgres is stopped');
   } finally {
     turn.release();
@@ -128,7 +128,7 @@ async function takeTurn(startLock: string): Promise<FileLock> {
 
 async function findOrStart(
   home: Home,
-  programs: Programs,
+  executables: Executables,
   password: string,
 ): Promise<{ port: number; isOwner: boolean }> {
   const deadline = Date.now() + ANSWER_TIMEOUT_MS;
@@ -136,7 +136,7 @@ async function findOrStart(
   for (;;) {
     let port = await findServer(home);
     if (port === null) {
-      port = await startServer(home, programs);
+      port = await startServer(home, executables);
       isOwner = true;
     }
     try {
@@ -147,7 +147,7 @@ async function findOrStart(
         await delay(RETRY_MS);
         continue;
       }
-      if (isOwner) await stopServer(home, programs);
+      if (isOwner) await stopServer(home, executables);
       throw failure(
         home,
         `runs on port ${port}, but does not let us in (${describeError(error)})`,
@@ -169,7 +169,7 @@ async function ensureDatabase(home: Home, port: number, password: string): Promi
     connectionString: urlOf(port, password, 'postgres'),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  // Unheard, the loss of the connection would end the process; the query under way reports it anyway.
+  // Without a listener, losing the connection would end the process; the running query reports it anyway.
   client.on('error', () => {});
   await client.connect();
   try {
@@ -187,7 +187,7 @@ async function ensureDatabase(home: Home, port: number, password: string): Promi
   }
 }
 
-// Without sslmode, a PGSSLMODE=require in the environment would ask the loopback server for what it does not have.
+// Without sslmode, a PGSSLMODE=require in the environment would ask the server for TLS, which it does not have.
 function urlOf(port: number, password: string, database: string): string {
   return `postgres://${ROLE}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`;
 }

@@ -1,5 +1,4 @@
 // Where the embedded Postgres keeps its files, whom they belong to, and its password.
-// Knows paths and permissions; starts nothing.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -19,7 +18,7 @@ import {
 import { join, resolve } from 'node:path';
 import { describeError, EmbeddedPostgresFailed } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { type Account, canEnter, findServerAccount, makeSystemDirectory } from './programs.ts';
+import { type Account, canEnter, findServerAccount, makeSystemDirectory } from './executables.ts';
 
 export interface Home {
   /** The real path of DATA_DIR/postgres. */
@@ -27,7 +26,7 @@ export interface Home {
   /** Postgres' own data directory; missing before the first start. */
   readonly clusterDir: string;
   readonly passwordFile: string;
-  /** The port of the last start, kept so that a noted `psql` command stays right. */
+  /** The port of the last start, kept so that a saved `psql` command goes on working. */
   readonly portFile: string;
   readonly logFile: string;
   readonly account: Account;
@@ -36,9 +35,9 @@ export interface Home {
 const OWN_DATABASE = 'or set DATABASE_URL to a Postgres of your own';
 
 /**
- * Gives back the paths of the two lock files, in a data directory that exists and can be written to.
+ * Returns the paths of the two lock files, in a data directory that exists and can be written to.
  *
- * Throws: EmbeddedPostgresFailed where it cannot, or where another user's program was there first.
+ * Throws: EmbeddedPostgresFailed where it cannot, or where the lock file belongs to another user.
  */
 export async function prepareLocks(dataDir: string): Promise<{ startLock: string; usersLock: string }> {
   const directory = resolve(dataDir);
@@ -58,8 +57,8 @@ export async function prepareLocks(dataDir: string): Promise<{ startLock: string
 }
 
 /**
- * Gives back the home, made where it is missing. Root's server runs as another user: where that user cannot
- * enter DATA_DIR (a checkout under /root, say), the home stands under /var/lib and DATA_DIR/postgres links to it.
+ * Returns the home, made where it is missing. Root's server runs as another user: where that user cannot
+ * enter DATA_DIR (a checkout under /root, say), the home is under /var/lib and DATA_DIR/postgres links to it.
  *
  * Throws: EmbeddedPostgresFailed where it belongs to somebody else or cannot be reached.
  */
@@ -94,7 +93,7 @@ async function makeHome({ log }: { log: Logger }, dataDir: string, entry: string
   }
   if (await canEnter(account, dataDir)) {
     await mkdir(entry);
-    // Explicitly, since the umask may have closed it; what is secret inside is closed by itself.
+    // Explicitly, since the umask may have closed it; secret files inside have their own permissions.
     await chmod(entry, 0o755);
     return;
   }
@@ -102,7 +101,7 @@ async function makeHome({ log }: { log: Logger }, dataDir: string, entry: string
   await symlink(elsewhere, entry);
   log.info(
     { dataDir, elsewhere },
-    'root only may enter DATA_DIR, and Postgres does not run as root: its data stands elsewhere, with a link in DATA_DIR',
+    'root only may enter DATA_DIR, and Postgres does not run as root: its data is kept elsewhere, with a link in DATA_DIR',
   );
 }
 
@@ -130,7 +129,7 @@ async function refuseForeign(path: string): Promise<void> {
 }
 
 /**
- * Gives back the password of an existing cluster.
+ * Returns the password of an existing cluster.
  *
  * Throws: EmbeddedPostgresFailed where it cannot be read.
  */
@@ -146,7 +145,7 @@ export async function readPassword(home: Home): Promise<string> {
   }
 }
 
-/** Gives back nothing; a new random password is stored where only root and the server's account can read it. */
+/** Stores a new random password where only root and the server's account can read it. */
 export async function makePassword(home: Home): Promise<void> {
   const draft = `${home.passwordFile}.new`;
   await writeFile(draft, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 });

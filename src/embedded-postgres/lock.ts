@@ -1,7 +1,7 @@
-// Locks that several processes take on one file. Knows nothing of what they guard.
-// SQLite serves only for its portable file locks: the kernel releases them however the holder ends, so a
-// killed process leaves nothing stale behind. A file with a pid in it was rejected: two that find it stale
-// can each remove the other's new one, and pids are used again.
+// Locks that several processes take on one file.
+// SQLite is used only for its portable file locks: the kernel releases them however the holder ends, so a
+// killed process leaves nothing stale behind. A file with a pid in it was rejected: two processes that find it
+// stale can each remove the other's new one, and pids are used again.
 
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,11 +17,11 @@ export type LockKind = 'shared' | 'exclusive';
 const SQLITE_BUSY = 5;
 const POLL_MS = 25;
 
-// A connection that nothing refers to is closed by the garbage collector, and its lock would go with it.
+// The garbage collector would close a connection that nothing refers to, and release its lock.
 const held = new Set<DatabaseSync>();
 
 /**
- * Gives back the lock, or null where another process, or another part of this one, holds it.
+ * Returns the lock, or null where another process, or another part of this one, holds it.
  *
  * Throws: SQLite's error where the file cannot be made or opened.
  */
@@ -42,7 +42,7 @@ export function tryLock(path: string, kind: LockKind): FileLock | null {
   };
 }
 
-/** Gives back the exclusive lock as soon as it is free, or null where it was not within `waitMs`. */
+/** Returns the exclusive lock as soon as it is free, or null where it was not within `waitMs`. */
 export async function waitForLock(path: string, waitMs: number): Promise<FileLock | null> {
   const deadline = Date.now() + waitMs;
   for (;;) {

@@ -1,9 +1,9 @@
-// Every job and every schedule of the workers, with what becomes of a job that fails or ends. Does no work itself.
+// Every job and every schedule of the workers, with what becomes of a job that fails or ends.
 //
 // Two budgets of retries multiply. Within one attempt, the client sends a request up to 5 times over some seconds
 // (src/api/retry.ts): a restart, a lost connection. Here an attempt that failed all the same is repeated for hours:
 // 150 attempts, each after a random part of 5 s, 10 s, 20 s … 10 min, span some twelve hours. A run that is taken up
-// again re-reads the head and at most one page. Waiting for a 429 to pass, for a refused secret to be mended or for
+// again re-reads the head and at most one page. Waiting for a 429 to pass, for a refused secret to be corrected or for
 // another worker to stop costs no attempt.
 
 import type { Config } from '../config/config.ts';
@@ -14,7 +14,7 @@ import type { SyncMode } from '../sync/run-summary.ts';
 
 const MOST_ATTEMPTS = 150;
 
-/** What a job of `sync` is told. */
+/** The payload of a job of `sync`. */
 export interface SyncPayload {
   readonly resource: ListedResource;
   readonly mode: SyncMode;
@@ -22,7 +22,7 @@ export interface SyncPayload {
   readonly then: readonly ListedResource[];
 }
 
-/** Gives back the payload of a job of `sync`, which wantSync alone writes. */
+/** Returns the payload of a job of `sync`, which wantSync alone writes. */
 export function asSyncPayload(payload: Payload): SyncPayload {
   return payload as unknown as SyncPayload;
 }
@@ -52,7 +52,7 @@ export const JOBS = {
   },
 } as const satisfies Record<string, JobKind>;
 
-/** Gives back the work that mirrors the resources one after the other, the first of them as a job. */
+/** Returns the work that mirrors the resources one after the other, the first of them as a job. */
 export function wantSync(mode: SyncMode, resources: readonly ListedResource[]): WantedJob[] {
   const [resource, ...then] = resources;
   if (resource === undefined) return [];
@@ -67,13 +67,13 @@ export const WRITE_COMMISSIONS: WantedJob = {
   payload: {},
 };
 
-/** The work that asks for the known commissions whose turn it is. */
+/** The work that asks the program for the known commissions that are due for a poll. */
 const POLL_COMMISSIONS: WantedJob = { key: 'poll-commissions', name: 'poll-commissions', payload: {} };
 
-/** Affiliates first: what a delta of referrals looks for is told by their counters. */
+/** Affiliates first: their counters say what a delta of referrals looks for. */
 const IN_ORDER: readonly ListedResource[] = ['affiliates', 'referrals'];
 
-/** Gives back the schedules that the configuration asks for. */
+/** Returns the schedules that the configuration asks for. */
 export function makeSchedules({ full, delta, timezone }: Config['schedules']): Schedule[] {
   const syncs = [
     { name: 'sync-full', pattern: full, wants: wantSync('full', IN_ORDER) },
@@ -84,7 +84,7 @@ export function makeSchedules({ full, delta, timezone }: Config['schedules']): S
   );
 }
 
-/** Finds the requests whose notification nobody heard, and the known commissions whose turn has come. */
+/** Finds the requests whose notification got lost, and the known commissions that are due for a poll. */
 export const SWEEP_COMMISSIONS: Schedule = {
   name: 'sweep-commissions',
   pattern: '* * * * *',

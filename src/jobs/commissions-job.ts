@@ -1,5 +1,5 @@
-// The job `write-commissions`: empties the outbox of commission updates, woken by whoever fills it. Knows when to
-// look; what a request is and how it is applied is the commissions room's.
+// The job `write-commissions`: empties the outbox of commission updates, woken by whoever fills it. What a request is
+// and how it is applied is in src/commissions.
 
 import { type DrainDeps, type DrainOptions, drainUpdates } from '../commissions/drain-updates.ts';
 import { COMMISSION_UPDATES_CHANNEL } from '../commissions/request-updates.ts';
@@ -10,7 +10,7 @@ import type { JobHandler } from '../queue/process-job.ts';
 import type { RunningWorker } from '../queue/start-worker.ts';
 import { WRITE_COMMISSIONS } from './catalogue.ts';
 
-/** Gives back the handler. Requests that must wait are left to the sweep. */
+/** Returns the handler. Requests that must wait are left to the sweep. */
 export function makeCommissionsJob(
   deps: DrainDeps,
   options: Pick<DrainOptions, 'concurrency' | 'timing'>,

@@ -1,4 +1,4 @@
-// The job `sync`: one run of one resource. Knows what a run's end means for the work wanted.
+// The job `sync`: one run of one resource, and whether its end means that the wanted work is done.
 
 import type { ApiClient } from '../api/client.ts';
 import type { Database } from '../db/database.ts';
@@ -9,7 +9,7 @@ import type { Timings } from '../queue/timings.ts';
 import { runSync } from '../sync/run-sync.ts';
 import { asSyncPayload } from './catalogue.ts';
 
-/** Another process's run is looked at again after half of the time waited so far, within these. */
+/** Another process's run is looked at again after half of the time waited so far, and after this at the latest. */
 const LONGEST_WAIT_MS = 600_000;
 
 export interface SyncJobDeps {
@@ -19,8 +19,8 @@ export interface SyncJobDeps {
 }
 
 /**
- * Gives back the handler. Where another process is at the resource, the job waits for it, and is done as well if that
- * run did what was wanted: the holder may be a worker that hangs, and then its work would be lost.
+ * Returns the handler. Where another process syncs the resource, the job waits for it, and is done as well if that
+ * run did what was wanted. It does not count on that run: its worker may hang, and then the work would be lost.
  */
 export function makeSyncJob(
   { api, db, log }: SyncJobDeps,

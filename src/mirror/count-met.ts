@@ -1,5 +1,5 @@
-// Which of a batch's records the run meets for the first time. A record is met as a row or as a rejection, and counts
-// once though it was one and then the other. Knows no page.
+// Finds out which of a batch's records the run meets for the first time. A record is met as a row or as a rejection,
+// and counts once even if it was first one and then the other.
 
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
@@ -24,15 +24,15 @@ export interface BatchRecords {
 }
 
 export interface Met extends NewlySeen {
-  /** Records that fit and that the run has met as nothing before. */
+  /** Records that fit and that the run had not met before. */
   readonly freshValid: number;
-  /** Records with an identifier that were rejected, and that the run has met as nothing before. */
+  /** Records with an identifier that were rejected, and that the run had not met before. */
   readonly freshRejected: number;
   /** Rows that were written, though the run had met their record before. */
   readonly writtenAgain: number;
 }
 
-/** Gives back what is met first. To be called once the rows are written. */
+/** Returns what the run meets for the first time. To be called once the rows are written. */
 export async function countMet(
   trx: DatabaseTransaction,
   { run, resource }: { run: LoadRun | null; resource: LoadedResource },
@@ -45,7 +45,7 @@ export async function countMet(
     return { rowNumbers: [], rejectedIds: [], ...fresh, writtenAgain: 0 };
   }
   const { seen } = run;
-  // As a rule nothing is and was ever rejected, and nobody need be asked.
+  // As a rule nothing is rejected now or was before, and there is nothing to look up.
   const wereRejected = seen.rejected.size === 0 ? [] : [...valid].filter((id) => seen.rejected.has(id));
   const numbers = await readRowNumbers(trx, resource, [...rejected, ...wereRejected]);
   const rejectedRows = new Set(wereRejected.map((id) => numbers.get(id)));
@@ -59,7 +59,7 @@ export async function countMet(
   let freshValid = 0;
   let writtenAgain = 0;
   for (const { inserted_numbers, updated_numbers, met_numbers } of upserted) {
-    // Of an earlier statement of the batch as well.
+    // A number may also be from an earlier statement of the batch.
     for (const number of updated_numbers) if (isMet(number) || newNumbers.has(number)) writtenAgain += 1;
     for (const number of inserted_numbers) if (isMet(number)) writtenAgain += 1;
     for (const number of [...inserted_numbers, ...met_numbers]) {

@@ -1,5 +1,5 @@
-// Links that an affiliate no longer has. An affiliate listed with its links names all of them, so a link that it does
-// not name is gone: no list can be walked to find that out, and none needs to be.
+// Marks links deleted that an affiliate no longer has. An affiliate listed with its links names all of them, so a link
+// that it does not name is gone: no list can be walked to find that out, and none needs to be.
 
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
@@ -7,7 +7,7 @@ import type { DatabaseTransaction } from '../db/database.ts';
 import type { NamedLinks } from '../records/named-links.ts';
 
 /**
- * Marks deleted every living link of these affiliates that none of them names and that nothing has observed since.
+ * Marks deleted every link of these affiliates that none of them names and that was not observed since.
  * Idempotent: yes. Writes nothing where nothing is gone.
  */
 export async function markGoneLinks(

@@ -1,10 +1,9 @@
 // Loads pages that were read into their tables, in the caller's transaction: one statement per table, as a rule.
-// Knows what a batch does to the mirror; refuses to know how pages are fetched and when a run is at its end.
 //
-// Times. A row's _first_seen_at and _changed_at are times of observation, like _observed_at: a load gives the same
+// Times. A row's _first_seen_at and _changed_at are times of observation, like _observed_at: a load writes the same
 // rows whenever it commits. An unchanged row is not written, so its _observed_at stays at the observation that wrote
-// it (`touch` is for single reads, which must stand against every older page). The price: content that flips there
-// and back between three answers, and whose middle answer commits last, ends as the middle one until the next sync.
+// it (`touch` is for single reads, which no older page may overwrite). The cost: content that changes and changes back
+// between three answers, and whose middle answer commits last, stays as in the middle one until the next sync.
 
 import { CompiledQuery } from 'kysely';
 import type { ListedResource } from '../contract/resources.ts';
@@ -19,10 +18,10 @@ import { recordRejections } from './rejected-records.ts';
 import { saveSeenRows } from './runs/seen-rows.ts';
 import { type Upserted, type UpsertShape, upsertStatement } from './upsert-statement.ts';
 
-/** Up to here loads work beside each other, as payments do; a page of a list works alone and faster. */
+/** Loads of up to so many records run beside each other, as payments do; a page of a list runs alone and is faster. */
 const SMALL_LOAD_RECORDS = 20;
 
-/** Outside a run nothing is noted as seen, and everything was read together. */
+/** Outside a run nothing is noted as seen, and all pages were read together. */
 export type LoadInput =
   | { readonly run: LoadRun; readonly resource: ListedResource; readonly pages: readonly ReadPages[] }
   | {
@@ -46,18 +45,18 @@ export interface LoadCounts {
 export interface LoadResult extends LoadCounts {
   /** Identifiers that the run had not met before, rejected records included. */
   readonly fresh: number;
-  /** Rejected records without a usable identifier: they exist upstream, but no identifier stands for them. */
+  /** Rejected records without a usable identifier: they exist upstream, but cannot be told apart. */
   readonly anonymousRejected: number;
   /** Call once the transaction is committed, and only then. */
   afterCommit(): void;
 }
 
 /**
- * Loads the pages and gives back how every record was counted: by what it did to its own row; nested rows are loaded
+ * Loads the pages and returns how every record was counted: by what it did to its own row; nested rows are loaded
  * and not counted. Of several observations of a record the newest counts, and one that is older than its row's
  * changes nothing.
- * One load to a transaction, before anything else in it is locked: a second one could wait for another's and that
- * one for it.
+ * One load to a transaction, before anything else in it is locked: with a second one, two transactions could wait for
+ * each other.
  * Idempotent: yes; the second load of the same pages writes no row.
  */
 export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Promise<LoadResult> {
@@ -75,7 +74,7 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
     const upserted = await upsertRows(trx, rows, { how, touch });
     if (isOwn) own.push(upserted);
   }
-  // Of an affiliate that stands on two pages, the later one says which links there are.
+  // Of an affiliate that is on two pages, the later one says which links there are.
   const named = new Map(
     pages.flatMap(({ namedLinks }) => namedLinks.map((links) => [links.affiliateId, links])),
   );
@@ -127,7 +126,7 @@ async function upsertRows(
   const parameters = [...columns, ...(extras === null ? [] : [extras]), observedAt];
   const answer = await trx.executeQuery<Upserted>(CompiledQuery.raw(text, parameters));
   const [upserted] = answer.rows;
-  if (upserted === undefined) throw new TypeError(`the load of ${table} gave back no counts`);
+  if (upserted === undefined) throw new TypeError(`the load of ${table} returned no counts`);
   return upserted;
 }
 

@@ -1,4 +1,4 @@
-// Keeps what could not be stored. Knows the table of rejections, not the rules of the contract.
+// Keeps the records that could not be stored in their tables, each with the reason.
 
 import { sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
@@ -12,11 +12,11 @@ export interface RecordedRejections {
 }
 
 /**
- * Stores the rejections that the run has not stored yet and gives back how many those are. A record that is read
- * twice in a run is one rejection; without an identifier, its text tells. Outside a run there is one of each record,
+ * Stores the rejections that the run has not stored yet and returns how many those are. A record that is read twice
+ * in a run is one rejection; without an identifier, its text is compared. Outside a run there is one of each record,
  * and the newest stays: a commission that is polled for months must not fill the table.
  *
- * The payload travels as JSON text, in which what Postgres cannot hold (NUL, half a surrogate pair) is an escape.
+ * The payload is sent as JSON text, in which what Postgres cannot hold (NUL, half a surrogate pair) is an escape.
  */
 export async function recordRejections(
   trx: DatabaseTransaction,
@@ -48,7 +48,7 @@ export async function recordRejections(
   };
 }
 
-/** Gives back how many records without a usable identifier the run has rejected. */
+/** Returns how many records without a usable identifier the run has rejected. */
 export async function countAnonymousRejections(database: Database, runId: number): Promise<number> {
   const { count } = await database
     .selectFrom('rejected_records')

@@ -1,8 +1,8 @@
-// Finds out whether the program spells its identifiers in another case than the mirror knows them in. Reads only.
+// Finds out whether the program spells its identifiers in another case than the mirror has them. Reads only.
 //
-// Postgres tells "3f" from "3F", and so does the contract: an identifier is text. A program that changes the case makes
-// every record a second row beside its old one, which then looks deleted. Asked by primary key, in both spellings that a
-// UUID has: an index over lower(id) would cost every load.
+// To Postgres "3f" is not "3F", and neither to the contract: an identifier is text. A program that changes the case
+// makes every record a second row beside its old one, which then looks deleted. Looked up by primary key, in both
+// spellings that a UUID has: an index over lower(id) would slow down every load.
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -11,22 +11,22 @@ import type { ReadPages } from '../records/read-page.ts';
 
 export interface Respelled {
   readonly table: MirroredTable;
-  /** As the program spells it now, and as the mirror knows it. */
+  /** As the program spells it now, and as the mirror has it. */
   readonly id: string;
   readonly known: string;
 }
 
 export interface Spelling {
   /**
-   * A record, or one nested in it, that the mirror knows in another case only, where more of the page's are known so than
-   * are known as they are spelled; else null.
+   * A record, or one nested in it, that the mirror has in another case only, where more of the page's records are so
+   * than are there as they are spelled; else null.
    */
   readonly respelled: Respelled | null;
-  /** Whether the mirror knows any of the page's records, or has none at all: then further pages will tell no more. */
+  /** Whether the mirror knows any of the page's records, or has none at all: then further pages will show no more. */
   readonly isSettled: boolean;
 }
 
-/** Returns what the page says of the program's spelling, beside what the mirror holds. */
+/** Returns how the page's spelling compares with what the mirror holds. */
 export async function compareSpelling(
   db: Database,
   resource: MirroredTable,
@@ -51,7 +51,7 @@ export async function compareSpelling(
       const other = otherSpellings(id).find((spelling) => isHeld(table, spelling));
       return other === undefined || isHeld(table, id) ? [] : [{ table, id, known: other }];
     });
-    // One record that changed its case is its own trouble; most of a page are everybody's.
+    // One record that changed its case concerns itself alone; most of a page concern the whole list.
     const same = ids.filter((id) => isHeld(table, id)).length;
     const [respelled] = others;
     if (respelled !== undefined && others.length > same) return { respelled, isSettled: true };

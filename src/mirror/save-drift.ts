@@ -1,4 +1,4 @@
-// Stores what a run noticed of drift from the contract. Knows the table, not how drift is noticed.
+// Stores where a run saw records differ from the contract (schema_drift).
 
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import type { Drift } from '../records/drift-watch.ts';

@@ -1,4 +1,4 @@
-// Marks what is gone. Knows which rows a run did not meet; whether they are gone is for the caller to find out.
+// Finds the rows that a run did not meet, and marks rows deleted. Whether a missing row is gone, the caller finds out.
 
 import { CompiledQuery, sql } from 'kysely';
 import type { ListedResource } from '../contract/resources.ts';
@@ -10,15 +10,16 @@ import { lockForLoading } from './loading-lock.ts';
 import type { SeenRows } from './runs/seen-rows.ts';
 
 export interface Missing {
-  /** Living rows of the resource. */
+  /** Rows of the resource that are not marked deleted. */
   readonly living: number;
   /** The identifiers of those that the run did not meet, in order. */
   readonly ids: readonly string[];
 }
 
 /**
- * Gives back the living rows that the run did not meet. Missing is not deleted: see design, The walk.
- * A row that anything observed since the run began is not among them, nor is a record that the run rejected.
+ * Returns the rows, of those not marked deleted, that the run did not meet. Missing is not deleted: see
+ * docs/design.md, Walks. A row that was observed since the run began is not among them, nor is a record that the run
+ * rejected.
  */
 export async function findMissing(
   database: Database | DatabaseTransaction,
@@ -41,8 +42,9 @@ export async function findMissing(
 }
 
 /**
- * Marks the rows deleted, an affiliate's links with it, and gives back how many rows of the resource it marked. Every other column keeps its value, and a row that was
- * observed later than `observedAt`, or is marked already, is left alone.
+ * Marks the rows deleted, an affiliate's links with it, and returns how many rows of the resource it marked. Every
+ * other column keeps its value, and a row that was observed later than `observedAt`, or is marked already, is left
+ * alone.
  * Idempotent: yes.
  */
 export async function applyTombstones(
@@ -51,7 +53,7 @@ export async function applyTombstones(
     runId: number | null;
     resource: ListedResource;
     ids: readonly string[];
-    /** When the request that confirmed the deletion was granted its slot. */
+    /** When the request that confirmed the deletion was granted its permit. */
     observedAt: Timestamp;
   },
 ): Promise<number> {

@@ -1,34 +1,34 @@
-// The text of the statement that loads rows of one table. Knows columns and conflicts, no values.
+// Builds the text of the statement that loads rows of one table.
 //
 // Every load first compares: a row whose own content is the same is neither written nor locked. (`on conflict do
 // update` locks and logs a row even where its `where` is false, so it alone would not do.)
 // Two ways to write what remains, because plain inserts are a third faster than `on conflict` (800 against 1,350 ms
 // for 100,000 referrals, with binary arrays):
-// * alone: nobody else loads meanwhile (see loading-lock.ts), so new rows are inserted and changed ones updated;
-// * beside others: `on conflict do update`, rows in the order of their ids, and every condition asked again of the
-//   row as it is once it is locked.
-// The lateral join with its `offset 0` holds the planner to one look-up by key per row: left to itself it reads the
-// whole of a table of up to 200,000 rows for each batch (1,500 ms in 100,000 referrals).
+// * alone: nothing else is loaded meanwhile (see loading-lock.ts), so new rows are inserted and changed ones updated;
+// * beside others: `on conflict do update`, rows in the order of their ids, and every condition is checked again on
+//   the row once it is locked.
+// The lateral join with its `offset 0` makes the planner do one look-up by key per row: without it, it reads the whole
+// of a table of up to 200,000 rows for each batch (1,500 ms in 100,000 referrals).
 // Not prepared under a name: a plan made on an empty table is kept and scans it when it is full (7,700 ms).
 
 import { COLUMN_NAMES, COLUMN_TYPES, type MirroredTable } from '../records/mirrored-tables.ts';
 
 export interface UpsertShape {
   readonly table: MirroredTable;
-  /** The places of the columns that the rows carry, that of the id among them. */
+  /** The places of the columns that the rows have, that of the id among them. */
   readonly places: readonly number[];
   /** Whether any row has fields that the contract does not know. */
   readonly hasExtra: boolean;
   /**
-   * `beside`: others may load meanwhile. `alone`: nobody does. `numbered`: the same, and the numbers of the rows come
-   * back; for tables that have such numbers.
+   * `beside`: others may load meanwhile. `alone`: no other load does. `numbered`: the same, and the numbers of the
+   * rows are returned; for tables that have such numbers.
    */
   readonly how: 'beside' | 'alone' | 'numbered';
-  /** Whether an unchanged row takes the time of the observation all the same. */
+  /** Whether an unchanged row takes the time of the observation, too. */
   readonly touch: boolean;
 }
 
-/** The row that comes back. `inserted` and `updated` are counts; the numbers stay empty where nobody asked for them. */
+/** The row that is returned. `inserted` and `updated` are counts; the numbers are empty unless `how` is `numbered`. */
 export interface Upserted {
   readonly inserted: number;
   readonly updated: number;
@@ -39,17 +39,17 @@ export interface Upserted {
 }
 
 /**
- * Gives back the statement's text.
+ * Returns the statement's text.
  *
  * Shape: one array per column in order, then the extras (where there are any), then the observations in
- * timestamptz. One row comes back: see Upserted.
+ * timestamptz. One row is returned: see Upserted.
  */
 export function upsertStatement(shape: UpsertShape): string {
   const key = JSON.stringify(shape);
   let text = statements.get(key);
   if (text === undefined) {
     text = buildStatement(shape);
-    // Upstream decides how many shapes there are; a program gone wild must not fill the memory.
+    // The program's records decide how many shapes there are: they must not fill the memory.
     if (statements.size >= STATEMENTS_KEPT) statements.clear();
     statements.set(key, text);
   }
@@ -70,7 +70,7 @@ function buildStatement({ table, places, hasExtra, how, touch }: UpsertShape): s
   const content = columns.filter((column) => column !== 'id');
   const differs = (row: string) => {
     const tests = content.map((column) => `kept.${column} is distinct from ${row}.${column}`);
-    // Unknown fields add to those that are there: a partial view must not blank what it does not carry.
+    // Unknown fields add to those that are there: a partial view must not blank what it does not have.
     if (hasExtra) tests.push(`${mergedExtra(row)} is distinct from kept._extra`);
     return `(${['kept._deleted_at is not null', ...tests].join(' or ')})`;
   };

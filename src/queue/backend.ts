@@ -1,5 +1,5 @@
-// Where the queue is kept: Redis where an address is given, else a schema of its own in the mirror's Postgres. The one
-// importer of BullMQ's backends and of ioredis; knows connections and their failures, and nothing of any job.
+// Where the queue is kept: Redis where an address is given, else a schema of its own in the mirror's Postgres. The
+// only file that opens BullMQ's backends or imports ioredis.
 //
 // Connections of one worker process: on Postgres 4 (1 adds jobs, 2 work, 1 listens), on Redis 2 (1 shared, 1 blocks).
 // Left out on purpose: QueueEvents (on Postgres they lose events), setGlobalConcurrency (on Postgres a waiting job
@@ -27,9 +27,9 @@ import type { ConnectionPool } from './connection-pool.ts';
 import { makeQuietWarning } from './quiet-warning.ts';
 import { within } from './within.ts';
 
-/** One queue for all work of a mirror: what is paused is paused together, and each queue costs connections. */
+/** One queue for all work of a mirror: all of it is paused together, and each queue costs connections. */
 const QUEUE_NAME = 'work';
-/** A Redis that is back is noticed within this. Source: measured; ioredis' own pause grows to 20 s. */
+/** A Redis that is back is found within this. Source: measured; ioredis' own pause grows to 20 s. */
 const LONGEST_RECONNECT_MS = 2000;
 /** The longest wait for a queue that does not answer, at the start and in a health check. */
 const ANSWER_TIMEOUT_MS = 5000;
@@ -45,7 +45,7 @@ const LONGEST_NAME = 63;
 /** No job carries more than the key of a row. */
 export const LARGEST_JOB_BYTES = 16_384;
 
-// The two backends' classes differ in type parameters that nobody above this file cares for.
+// The two backends' classes differ in type parameters that no other file needs.
 type QueueClasses = ReturnType<typeof withBackend<IQueueBackend, ConnectionOptions>>;
 export type WorkQueue = InstanceType<QueueClasses['Queue']>;
 export type QueueWorker = InstanceType<QueueClasses['Worker']>;
@@ -61,17 +61,17 @@ export interface QueueBackend {
   readonly queue: WorkQueue;
   /** Of BullMQ's own tables; null on Redis. */
   readonly schema: string | null;
-  /** Gives back a worker that is connected, and not yet running. */
+  /** Returns a worker that is connected, and not yet running. */
   makeWorker(processor: Processor, options: Omit<WorkerOptions, 'connection'>): Promise<QueueWorker>;
   /** Throws: DatabaseUnreachable where the queue does not answer. */
   check(): Promise<void>;
-  /** The listener is told whenever a queue that was lost answers again. */
+  /** The listener is called whenever a queue that was lost answers again. */
   onReturn(listener: () => void): void;
   /** Closes the queue; each worker is closed by whoever made it, before. */
   close(): Promise<void>;
 }
 
-/** Gives back nothing; brings BullMQ's own tables up to date where the queue is in Postgres. Idempotent: yes. */
+/** Brings BullMQ's own tables up to date where the queue is in Postgres. Idempotent: yes. */
 export async function migrateQueue(pool: ConnectionPool, settings: QueueSettings): Promise<void> {
   if (settings.redisUrl !== null) return;
   const schema = queueSchema(settings.mirrorSchema);
@@ -91,9 +91,9 @@ export async function migrateQueue(pool: ConnectionPool, settings: QueueSettings
 }
 
 /**
- * Resolves where BullMQ's own tables are those of the version that this program brings. Redis has none.
+ * Checks that BullMQ's own tables are those of the BullMQ that is installed. Redis has none.
  *
- * Throws: SchemaMismatch.
+ * Throws: SchemaMismatch where they are not.
  */
 export async function checkQueueSchema(pool: ConnectionPool, settings: QueueSettings): Promise<void> {
   if (settings.redisUrl !== null) return;
@@ -110,10 +110,10 @@ export async function checkQueueSchema(pool: ConnectionPool, settings: QueueSett
 }
 
 /**
- * Gives back the queue, answering. `queueId` tells it from every other mirror's in the same Redis.
+ * Returns the queue, answering. `queueId` tells it from every other mirror's in the same Redis.
  *
- * Throws: DatabaseUnreachable; SchemaMismatch where it was never migrated. A queue that was opened while its server is away stays dead for good on Postgres, and
- * says nothing: so none is.
+ * Throws: DatabaseUnreachable; SchemaMismatch where it was never migrated. On Postgres, a queue that is opened while
+ * its server is away never works again, and reports no error: so none is opened then.
  */
 export async function openQueue(
   deps: { log: Logger },
@@ -159,7 +159,7 @@ export async function openQueue(
         connection: connections.worker,
       });
       worker.on('error', warn);
-      // BullMQ tells of a lost lock, and goes on working: two would then do the same job.
+      // BullMQ reports a lost lock, and goes on working: two workers would then do the same job.
       worker.on('lockRenewalFailed', (ids) => {
         for (const id of ids) worker.cancelJob(id, LOCK_LOST);
       });
@@ -238,7 +238,7 @@ function openRedis(url: string, prefix: string, warn: (error: unknown) => void):
   };
 }
 
-/** Gives back the schema of a mirror's queue: beside the mirror's own, so that two mirrors never share one. */
+/** Returns the schema of a mirror's queue: beside the mirror's own, so that two mirrors never share one. */
 export function queueSchema(mirrorSchema: string): string {
   const name = `${mirrorSchema}_queue`;
   if (name.length <= LONGEST_NAME) return name;

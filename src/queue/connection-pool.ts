@@ -1,4 +1,4 @@
-// What this room needs of pg's pool: a connection for a moment, or to listen on. (pg itself belongs to the room db.)
+// The part of pg's pool that src/queue uses: a connection for a moment, or to listen on. (Only src/db imports pg.)
 
 import type { PgQueryable } from 'bullmq';
 

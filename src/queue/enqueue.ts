@@ -6,15 +6,15 @@ import type { JobKinds, WantedJob } from './wanted-jobs.ts';
 /** The largest that a job may be: it carries a key. */
 const LARGEST_JOB_BYTES = 16_384;
 /**
- * Finished jobs are kept for a look, for so many seconds. The ledgers keep what matters. No `count`: on Postgres each
- * job that ends would then look for those beyond it, which costs almost half of the speed, and two that end at once can
- * deadlock (both measured).
+ * Finished jobs are kept for a look, for so many seconds. The run log and the payment ledger keep what matters. No
+ * `count`: on Postgres each job that ends would then look for those beyond it, which costs almost half of the speed,
+ * and two that end at once can deadlock (both measured).
  */
 const KEPT = { removeOnComplete: { age: 3600 }, removeOnFail: { age: 604_800 } };
 /** Every worker brings the strategy of this name. */
 const BACKOFF = 'full-jitter';
 
-/** Gives back nothing; afterwards one job for the key waits or runs, and, where one runs, one more follows it. */
+/** Adds a job for the key, unless one waits; where one runs, the new job follows it. */
 export async function enqueue(queue: WorkQueue, kinds: JobKinds, { key, name }: WantedJob): Promise<void> {
   await queue.add(
     name,
@@ -29,7 +29,7 @@ export async function enqueue(queue: WorkQueue, kinds: JobKinds, { key, name }: 
   );
 }
 
-/** Enqueues the key where no living job has it; gives back whether it had to. */
+/** Returns whether it had to enqueue the key: true where no job that waits or runs had it. */
 export async function ensureEnqueued(queue: WorkQueue, kinds: JobKinds, wanted: WantedJob): Promise<boolean> {
   const id = await queue.getDeduplicationJobId(wanted.key);
   if (id !== null) {

@@ -1,4 +1,4 @@
-// What becomes of a job whose work threw: the one place where the error catalogue meets the queue. Pure.
+// Decides what becomes of a job whose work threw, by the class of the error. Pure.
 
 import { ApiThrottled, ApiUnauthorized, AppError } from '../errors.ts';
 import type { Timings } from './timings.ts';
@@ -18,10 +18,10 @@ export type Decision =
  */
 const PASSING_SQLSTATES = /^(08|40|53|55|57|58)/;
 
-/** What a bug throws: it would throw it again. */
+/** What a bug throws: the next attempt would throw it again. */
 const BUGS = [TypeError, RangeError, ReferenceError, SyntaxError];
 
-/** Gives back what to do about the error. Whatever nobody foresaw is tried again: the attempts are bounded. */
+/** Returns what to do about the error. An error of no known class is tried again: the attempts are bounded. */
 export function decideAfterFailure(error: unknown, { throttledMs }: Pick<Timings, 'throttledMs'>): Decision {
   if (error instanceof ApiUnauthorized) return { kind: 'pause' };
   if (error instanceof ApiThrottled) return { kind: 'wait', waitMs: error.retryAfterMs ?? throttledMs };
@@ -30,7 +30,7 @@ export function decideAfterFailure(error: unknown, { throttledMs }: Pick<Timings
   return { kind: BUGS.some((kind) => error instanceof kind) ? 'fail' : 'retry' };
 }
 
-/** Gives back how long to wait before the next attempt: full jitter, so that workers do not come back together. */
+/** Returns how long to wait before the next attempt: full jitter, so that workers do not come back together. */
 export function backoffMs(
   attemptsMade: number,
   { firstBackoffMs, longestBackoffMs }: Pick<Timings, 'firstBackoffMs' | 'longestBackoffMs'>,

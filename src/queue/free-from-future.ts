@@ -1,5 +1,5 @@
-// What a worker whose clock was ahead left in the queue: locks and delays that end when its own time would have come.
-// Knows how far ahead ours can be, and frees what is further. (Its ticks are moved back in schedules.ts.)
+// Frees what a worker whose clock was ahead left in the queue: locks and delays that end further in the future than
+// any of ours can. (Its ticks are moved back in schedules.ts.)
 
 import { sql } from 'kysely';
 import { CLOCK_TOLERANCE_MS } from '../db/clock.ts';
@@ -18,7 +18,7 @@ type Limits = Pick<Timings, 'lockDurationMs' | 'longestDelayMs'>;
 
 /**
  * Frees the jobs that are locked or put off further ahead than they can be; `nowMs` is the database's clock. A lock is
- * shortened, not taken away: its worker may be at work still, and then renews it. Idempotent: yes.
+ * shortened, not taken away: its worker may still be running, and then renews it. Idempotent: yes.
  */
 export async function freeFromFuture(deps: FreeDeps, nowMs: number, limits: Limits): Promise<void> {
   const { log } = deps;

@@ -1,12 +1,12 @@
-// Hears what Postgres notifies of, for as long as a worker lives. Knows no job: who is told must not rely on it, since
-// what is notified while a connection is lost is never heard.
+// Listens to Postgres' notifications for as long as a worker runs. Callers must not rely on them: one that is sent
+// while the connection is lost never arrives.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 
-/** A lost connection is made anew after this. */
+/** The wait before a lost connection is opened again. */
 const RECONNECT_MS = 2000;
 
 export interface ListenInput {
@@ -14,11 +14,11 @@ export interface ListenInput {
   readonly channel: string;
   /** Of the notifications on the channel, only those with this text. */
   readonly payload: string;
-  /** Also called whenever a connection is made: something may have been missed before. */
+  /** Also called whenever a connection is opened: something may have been missed before. */
   readonly onHeard: () => void;
 }
 
-/** Listens until the signal aborts; holds one connection of the pool. Never throws: a lost connection is made anew. */
+/** Listens until the signal aborts, on one connection of the pool. Never throws: a lost connection is opened again. */
 export async function listen(
   { pool, log }: { pool: ConnectionPool; log: Logger },
   input: ListenInput,
@@ -54,7 +54,7 @@ async function listenOnce(
   } finally {
     // The signal outlives each connection.
     signal.removeEventListener('abort', stop);
-    // It is closed: the next user of a pooled connection would go on hearing.
+    // Closes it: in the pool, it would go on listening for its next user.
     connection.release(true);
   }
 }

@@ -1,4 +1,4 @@
-// Waits for a database that went away while a worker starts. Knows no step of the start.
+// Repeats a step of a worker's start for as long as the database is away.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asDatabaseError } from '../db/as-database-error.ts';
@@ -6,7 +6,7 @@ import { DatabaseUnreachable } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { makeQuietWarning } from './quiet-warning.ts';
 
-/** A database that is back is noticed within this. */
+/** The wait before the step is run again. */
 const AGAIN_AFTER_MS = 1000;
 
 /** Runs a step of the start. */
@@ -14,7 +14,7 @@ export type Patiently = <T>(step: () => Promise<T>) => Promise<T>;
 
 /**
  * Returns a function that returns what its step returns, and runs the step again for as long as it fails because the
- * connection to the database was lost: whatever is run by it must bear that.
+ * connection to the database was lost: the step must be safe to run twice.
  *
  * Throws (from that function): the signal's reason when aborted; every other error of the step.
  */

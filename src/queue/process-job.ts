@@ -1,5 +1,5 @@
-// What a worker does with one job of the queue: look up what is wanted, have it done, and see to it whatever happens.
-// Knows rows, signals and the queue's ways to give a job back; not what the work is.
+// What a worker does with one job of the queue: look up the wanted row, call its handler, and then finish the row, try
+// again, put the job off or pause the queue.
 
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { Database } from '../db/database.ts';
@@ -23,7 +23,7 @@ export interface JobContext {
 
 export type JobOutcome =
   | { readonly kind: 'done'; readonly result: object }
-  /** Not to be done now: somebody else is at it. Costs no attempt. */
+  /** Not to be done now: another process is doing it. Costs no attempt. */
   | { readonly kind: 'later'; readonly waitMs: number };
 
 export type JobHandler = (row: WantedRow, context: JobContext) => Promise<JobOutcome>;
@@ -42,13 +42,15 @@ export interface ProcessDeps {
 
 const PROGRESS_INTERVAL_MS = 1000;
 
-/** Gives back the processor. BullMQ hands the signal to a function of three parameters alone; one with a default is none. */
+/**
+ * Returns the processor. BullMQ passes a signal only to a function of three parameters, none of them with a default.
+ */
 export function makeProcessJob(
   deps: ProcessDeps,
   timings: Timings,
 ): (job: Job, token: string | undefined, signal: AbortSignal | undefined) => Promise<unknown> {
   return async (job, token, signal) => {
-    if (signal === undefined) throw new TypeError('BullMQ gave no signal');
+    if (signal === undefined) throw new TypeError('BullMQ passed no signal');
     try {
       if (job.name === TICK) return await tick(deps, job);
       return await work(deps, timings, { job, token, signal });
@@ -117,7 +119,7 @@ async function settle(
   if (signal.aborted) {
     if (signal.reason === LOCK_LOST) {
       log.warn({ job: job.name, key: job.data.key }, 'job.lock_lost');
-      // It may be another worker's by now: whatever is said of it here is refused.
+      // It may be another worker's by now: the queue refuses whatever this one does with it.
       throw new Error(LOCK_LOST);
     }
     log.info({ job: job.name, key: job.data.key, why: signal.reason }, 'job.given_back');
@@ -145,14 +147,14 @@ async function settle(
   throw new UnrecoverableError(reason);
 }
 
-// Neither a failure nor an end, and no attempt is spent. Not "back to waiting": a worker that closes would take its
-// own job up again and run it to its end.
+// Neither a failure nor an end, and no attempt is spent. Not moved back to waiting: a worker that closes would take
+// its own job again and run it to its end.
 async function stepAside(job: Job, token: string | undefined, waitMs: number): Promise<never> {
   await job.moveToDelayed(Date.now() + waitMs, token);
   throw new DelayedError();
 }
 
-// On Postgres, an error that cannot be stored leaves its job active for ever.
+// On Postgres, an error that cannot be stored leaves its job active forever.
 function storableError(error: unknown, reason: string): Error {
   const stored = new Error(reason);
   if (error instanceof Error && error.stack !== undefined) stored.stack = storableText(error.stack);

@@ -1,5 +1,5 @@
-// The pause of everything while the program refuses the API secret: one row that all workers share. Knows when the
-// secret is to be tried again; not how, and no queue.
+// The pause of all work while the program refuses the API secret, and when the secret is tried again: one row that all
+// workers share.
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -15,6 +15,7 @@ export interface ProgramPause {
   readonly probedAgoMs: number | null;
 }
 
+/** Returns the pause as it is now, by the database's clock. */
 export async function readPause(db: Database): Promise<ProgramPause> {
   const { rows } = await sql<ProgramPause>`
     select refused_at is not null as "isRefused",
@@ -27,7 +28,7 @@ export async function readPause(db: Database): Promise<ProgramPause> {
   return row;
 }
 
-/** Notes a 401, and puts the next try off, twice as long each time. Gives back whether it is the first of a pause. */
+/** Notes a 401, and puts the next try off, twice as long each time. Returns whether it began a pause. */
 export async function noteRefusal(
   db: Database,
   { firstProbeMs, longestProbeMs }: ProbeTimings,
@@ -48,7 +49,7 @@ export async function noteRefusal(
   return rows[0]?.is_first === true;
 }
 
-/** Notes that the program accepts the secret. Gives back whether that ends a pause. */
+/** Notes that the program accepts the secret. Returns whether that ends a pause. */
 export async function noteAcceptance(db: Database): Promise<boolean> {
   const { rows } = await sql<{ was_refused: boolean }>`
     update worker_state set refused_at = null, probed_at = clock_timestamp(), next_probe_at = null, probes = 0
@@ -65,7 +66,7 @@ export async function askForProbe(db: Database): Promise<void> {
   );
 }
 
-/** Gives back what tells this mirror's queue in Redis from every other mirror's. */
+/** Returns what tells this mirror's queue in Redis from every other mirror's. */
 export async function readQueueId(db: Database): Promise<string> {
   const { rows } = await sql<{ queue_id: string }>`select queue_id from worker_state`.execute(db);
   const row = rows[0];

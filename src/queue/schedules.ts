@@ -1,9 +1,8 @@
-// The schedules: BullMQ ticks, Postgres remembers. Knows when something is due, and whose tick has been acted upon;
-// not what the work is.
+// The schedules: BullMQ ticks, and Postgres remembers when each is due next and which tick was acted upon last.
 //
 // Each tick is claimed by a row, so it is acted upon once however often BullMQ delivers it, and one that BullMQ lost
-// (all workers were down, a Redis came back empty, a chain died) is made up for, once. BullMQ reckons ticks by the clock
-// of a worker's machine: what one whose clock was ahead wrote is not believed.
+// (all workers were down, a Redis came back empty, a chain broke) is made up for, once. BullMQ computes ticks by the
+// clock of a worker's machine: what one whose clock was ahead wrote is corrected.
 
 import { getNextMillis } from 'bullmq';
 import { sql } from 'kysely';
@@ -34,7 +33,7 @@ export interface ScheduleDeps {
 }
 
 /**
- * Resolves where every schedule has a next tick.
+ * Checks that every schedule has a next tick.
  *
  * Throws: ConfigError naming each that has none: well-formed, and yet never due (the 31st of February).
  */
@@ -64,8 +63,8 @@ export async function setSchedules(deps: ScheduleDeps, schedules: readonly Sched
 }
 
 /**
- * Sets the schedules anew that the queue has lost, no longer moves, or puts off beyond their next tick; gives back their
- * names. Under the lock; `nowMs` is the database's clock.
+ * Sets the schedules anew that the queue has lost, no longer moves, or puts off beyond their next tick. Returns their
+ * names. The caller holds the lock; `nowMs` is the database's clock.
  */
 export async function reviveSchedules(
   deps: ScheduleDeps,
@@ -86,8 +85,8 @@ export async function reviveSchedules(
 
 /**
  * Corrects what the table says of ticks that cannot be yet: none was acted upon in the future, and the next is the
- * first after the last. (Past by now, it was missed.) Returns the names of those schedules. Under the lock; `nowMs` is
- * the database's clock.
+ * first after the last. (Past by now, it was missed.) Returns the names of those schedules. The caller holds the lock;
+ * `nowMs` is the database's clock.
  */
 export async function moveBackTicks(
   { db, queue }: ScheduleDeps,
@@ -152,7 +151,7 @@ export async function noteNext({ db, queue }: ScheduleDeps, name: string): Promi
   `.execute(db);
 }
 
-/** Gives back whether this tick is the caller's to act upon; false where somebody has already, or it is not due yet. */
+/** Returns whether this tick is the caller's to act upon; false where somebody has already, or it is not due yet. */
 export async function claimTick(trx: Database, name: string, dueMs: number): Promise<boolean> {
   const { rows } = await sql`
     update schedules set last_tick_at = due
@@ -164,7 +163,7 @@ export async function claimTick(trx: Database, name: string, dueMs: number): Pro
   return rows.length > 0;
 }
 
-/** Gives back whether a tick was due longer ago than the grace and nobody acted upon it; it is then the caller's. */
+/** Returns whether a tick was due longer ago than the grace and nobody acted upon it; it is then the caller's. */
 export async function claimMissedTick(trx: Database, name: string, graceMs: number): Promise<boolean> {
   const { rows } = await sql`
     update schedules set last_tick_at = next_at

@@ -1,4 +1,4 @@
-// A worker from its start to its stop: the order in which its parts come up, and go down. Knows none of the jobs.
+// A worker from its start to its stop: the order in which its parts start, and stop.
 
 import { hostname } from 'node:os';
 import type { WorkerOptions } from 'bullmq';
@@ -21,8 +21,8 @@ import { within } from './within.ts';
 const CONCURRENCY = 4;
 /** Deploys and restarts of the queue's server count as stalls, and beyond this a job is called failed. */
 const MOST_STALLS = 10;
-/** Whoever is told to stop is told so again this often: a job may begin just then. */
-const TELL_AGAIN_MS = 50;
+/** While the worker stops, its jobs are cancelled again and again: one may have begun since. */
+const CANCEL_INTERVAL_MS = 50;
 /** Why the jobs of a worker that stops are aborted. */
 const STOPS = 'the worker stops';
 
@@ -50,7 +50,7 @@ export interface RunningWorker {
   /** Throws: DatabaseUnreachable where the queue does not answer. */
   checkQueue(): Promise<void>;
   /**
-   * Lets what is under way commit, gives its jobs back to the queue, and closes.
+   * Lets what is under way commit, returns its jobs to the queue, and closes.
    *
    * Throws: an Error where that takes longer than the deadline; the process should then end all the same.
    */
@@ -58,8 +58,8 @@ export interface RunningWorker {
 }
 
 /**
- * Gives back the worker, working. Postgres has answered by now, and is migrated: where it goes away meanwhile, the start
- * waits for it.
+ * Returns the worker, running. Postgres must have answered before, and be migrated: where it goes away meanwhile, the
+ * start waits for it.
  *
  * Throws: ConfigError where a schedule is never due; ClockWrong; DatabaseUnreachable where Redis does not answer; the
  * signal's reason when aborted.
@@ -72,7 +72,7 @@ export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise
   checkSchedules(schedules);
   const queueId = await patiently(() => readQueueId(db));
   const open = () => openQueue({ log }, input.queue, queueId);
-  // A Redis that never answered is a wrong address as likely as not, and somebody must be told.
+  // A Redis that never answered is often a wrong address: the start fails, so that somebody hears of it.
   const backend = await (input.queue.redisUrl === null ? patiently(open) : open());
   const unfit = Promise.withResolvers<never>();
   const watchdog = makeWatchdog({ ...deps, backend, kinds, schedules, onUnfit: unfit.reject }, timings);
@@ -89,9 +89,9 @@ export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise
   const close = async () => {
     await watchdog.stop();
     const closed = worker?.close();
-    const tell = setInterval(() => cancelJobs(STOPS), TELL_AGAIN_MS);
+    const timer = setInterval(() => cancelJobs(STOPS), CANCEL_INTERVAL_MS);
     cancelJobs(STOPS);
-    await Promise.resolve(closed).finally(() => clearInterval(tell));
+    await Promise.resolve(closed).finally(() => clearInterval(timer));
     await backend.close();
   };
   try {

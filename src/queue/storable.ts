@@ -1,7 +1,7 @@
-// Text that either queue can store: Postgres refuses NUL and half characters, and a job whose error holds one could
-// not even be failed. Knows no job.
+// Makes text storable in either queue: Postgres refuses NUL and half characters (lone surrogates), and a job whose
+// error holds one could not even be marked as failed.
 
-/** Gives back the value with every text in it storable; what JSON cannot carry is left out, as it would be anyway. */
+/** Returns the value with every text in it storable; what JSON cannot carry is left out, as it would be anyway. */
 export function storable(value: unknown): unknown {
   if (typeof value === 'string') return storableText(value);
   if (Array.isArray(value)) return value.map(storable);
@@ -13,7 +13,7 @@ export function storable(value: unknown): unknown {
   return value;
 }
 
-/** Gives back the text without NUL, its half characters replaced. */
+/** Returns the text without NUL, its half characters replaced. */
 export function storableText(text: string): string {
   return text.replaceAll('\0', '').toWellFormed();
 }

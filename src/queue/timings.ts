@@ -1,7 +1,7 @@
-// How long the workers wait for what, in one place, so that a test can scale time down. Knows no job.
+// How long the workers wait for what, in one place, so that a test can scale time down.
 
 export interface Timings {
-  /** A job whose worker says nothing for this long is taken over (within two stalledIntervalMs more). */
+  /** A job whose worker does not renew its lock for this long is taken over (within two stalledIntervalMs more). */
   readonly lockDurationMs: number;
   readonly stalledIntervalMs: number;
   /** How long an idle worker sleeps where nothing wakes it. */
@@ -19,12 +19,14 @@ export interface Timings {
   readonly longestDelayMs: number;
   /** A job that stepped aside (stopped, paused) is looked at again after this. */
   readonly stepAsideMs: number;
-  /** After a 429 that names no moment. The budget pauses all requests meanwhile; this only frees the worker. */
+  /**
+   * The wait after a 429 that does not say how long. The budget pauses all requests meanwhile; this frees the worker.
+   */
   readonly throttledMs: number;
   /** The same pair for trying a refused secret again. */
   readonly firstProbeMs: number;
   readonly longestProbeMs: number;
-  /** A worker that is told to stop is gone after this, whatever hangs. */
+  /** A worker that is told to stop has ended after this, whatever hangs. */
   readonly stopDeadlineMs: number;
 }
 

@@ -1,5 +1,4 @@
 // The work that is yet to be done, as rows: what is here is done sooner or later, whatever the queue forgets.
-// Knows the table; no queue, and not what any job does.
 //
 // Why rows beside a queue. A queue's job can be lost (a Redis that comes back empty), be done twice (a worker that
 // lost its lock) or be called failed though its work was done (a Postgres that went away just then). A row is deleted
@@ -26,17 +25,17 @@ export interface WantedRow extends WantedJob {
 }
 
 export interface JobKind {
-  /** How often it may fail in a way that may pass, before it fails for good. */
+  /** How often it may fail in a way that may pass, before it is given up. */
   readonly attempts: number;
   /** Whether the work must be done (once more) although the same key is waiting, or being worked on, already. */
   isNews(waiting: Payload, wanted: Payload): boolean;
-  /** What is wanted after it, whether it was done or failed for good. */
+  /** What is wanted after it, whether it was done or given up. */
   next(payload: Payload): WantedJob[];
 }
 
 export type JobKinds = Readonly<Record<string, JobKind>>;
 
-/** Gives back those that were not wanted already: the ones that need a job. Runs in the caller's transaction. */
+/** Returns those that were not wanted already: the ones that need a job. Runs in the caller's transaction. */
 export async function wantJobs(
   trx: Database,
   kinds: JobKinds,
@@ -68,20 +67,20 @@ async function wantJob(trx: Database, kinds: JobKinds, { key, name, payload }: W
   return true;
 }
 
-/** Gives back the row; null where its work is done. */
+/** Returns the row; null where its work is done. */
 export async function readWanted(db: Database, key: string): Promise<WantedRow | null> {
   const { rows } = await sql<WantedRow>`select * from wanted_jobs where key = ${key}`.execute(db);
   return rows[0] ?? null;
 }
 
-/** Gives back every row, oldest first. */
+/** Returns every row, oldest first. */
 export async function listWanted(db: Database): Promise<WantedRow[]> {
   const { rows } = await sql<WantedRow>`select * from wanted_jobs order by wanted_at, key`.execute(db);
   return rows;
 }
 
 /**
- * Deletes the row, and wants what follows in the same transaction; gives back what of that needs a job. Where the
+ * Deletes the row, and wants what follows in the same transaction; returns what of that needs a job. Where the
  * work was wanted again meanwhile, the row stays: it is to be done once more.
  */
 export async function finishWanted(

@@ -1,6 +1,6 @@
-// Keeps the queue what the tables say it is: schedules that move, a job for all that is wanted, a pause where the
-// program refuses the secret, and nothing that a clock which was ahead left behind. Knows how to look and mend; runs in
-// every worker, one at a time, and not as a job: what it mends is the queue.
+// Keeps the queue as the tables say it should be: schedules that move, a job for everything that is wanted, a pause
+// where the program refuses the secret, and nothing that a clock which was ahead left behind. Runs in every worker,
+// one at a time, and not as a job: what it fixes is the queue.
 
 import { checkClock, readClock } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
@@ -17,7 +17,7 @@ import { claimMissedTick, moveBackTicks, reviveSchedules, type Schedule, setSche
 import type { Timings } from './timings.ts';
 import { type JobKinds, listWanted, wantJobs } from './wanted-jobs.ts';
 
-/** Asks the program for as little as it can. Throws: ApiUnauthorized, or anything else where it says nothing. */
+/** Asks the program for as little as it can. Throws: ApiUnauthorized; another error where no usable answer came. */
 export type Probe = (signal: AbortSignal) => Promise<void>;
 
 export interface WatchdogDeps {
@@ -32,25 +32,27 @@ export interface WatchdogDeps {
 }
 
 export interface Watchdog {
-  /** The first round, patient and complete: to be awaited before any job runs. Throws what fails, such as ClockWrong. */
+  /**
+   * The first round, patient and complete: to be awaited before any job runs. Throws what fails, such as ClockWrong.
+   */
   setUp(): Promise<void>;
   start(): void;
   /** Looks now instead of at the next interval. */
   lookNow(): void;
-  /** Pauses the queue because the program answered 401; only the first of a pause is told of. */
+  /** Pauses the queue because the program answered 401; only the first of a pause is logged. */
   pause(error: unknown): Promise<void>;
   /** Resolves once no round is under way. Idempotent: yes. */
   stop(): Promise<void>;
 }
 
-/** One worker at a time, where BullMQ or a probe suffers no two. */
+/** Held by one worker at a time: BullMQ's schedulers break when two set them, and one probe is enough. */
 const LOCK = 'queue of';
-/** A start does not wait longer than this for a program that says nothing. */
+/** A start does not wait longer than this for a program that does not answer. */
 const PROBE_TIMEOUT_MS = 10_000;
 /** Workers that start together try the secret once: it is most likely the same. */
 const SAME_START_MS = 10_000;
 
-/** Gives back the watchdog, not yet started. */
+/** Returns the watchdog, not yet started. */
 export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
   const { db, log, backend, schedules } = deps;
   const { queue } = backend;
@@ -99,7 +101,7 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
       await checkClock(db, warnOfClock);
       await withSessionLock(db, { name: LOCK, isPatient: true }, async () => {
         const { probedAgoMs } = await readPause(db);
-        // A secret that was mended takes effect with the restart that brought it.
+        // A secret that was corrected takes effect with the restart that brought it.
         if (probedAgoMs === null || probedAgoMs > SAME_START_MS) {
           await tryProgram(deps, timings, stopping.signal);
         }
@@ -116,7 +118,7 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
     },
     lookNow,
     async pause(error) {
-      if (await noteRefusal(db, timings, { isProbe: false })) tellRefusal(log, error);
+      if (await noteRefusal(db, timings, { isProbe: false })) logRefusal(log, error);
       await queue.pause();
     },
     async stop() {
@@ -139,14 +141,14 @@ async function tryProgram(
     if (!(error instanceof ApiUnauthorized)) {
       log.warn({ reason: describeError(error) }, 'program.silent');
     } else if (await noteRefusal(db, timings, { isProbe: true })) {
-      tellRefusal(log, error);
+      logRefusal(log, error);
     }
     return;
   }
   if (await noteAcceptance(db)) log.info('the program accepts the API secret again: the queue goes on');
 }
 
-function tellRefusal(log: Logger, error: unknown): void {
+function logRefusal(log: Logger, error: unknown): void {
   log.error(
     { reason: describeError(error) },
     'the program refuses the API secret (401): the queue is paused, and nothing is lost. Correct AFFILIATE_API_SECRET and restart the worker; if the secret was right, it goes on by itself once it is accepted',

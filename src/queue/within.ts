@@ -1,6 +1,6 @@
-// A bound on a wait that knows none itself: a call to a Redis that is away only ends once it is back.
+// Puts a time limit on a wait that has none: a call to a Redis that is away only ends once it is back.
 
-/** Gives back what the promise resolves to. Throws: an Error where that takes longer than so many milliseconds. */
+/** Returns what the promise resolves to. Throws: an Error where that takes longer than so many milliseconds. */
 export async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);

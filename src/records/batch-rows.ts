@@ -1,11 +1,11 @@
-// Puts the rows of several pages together, as few statements as there can be: a record that stands on two pages goes
-// into two of them, as if the pages were loaded one after the other. Knows nothing of a statement's text.
+// Joins the rows of several pages into as few statements as possible: a record that is on two pages goes into two of
+// them, as if the pages were loaded one after the other.
 
 import { joinBinaryArrays, toBinaryArray } from './binary-array.ts';
 import { LOAD_ORDER } from './mirrored-tables.ts';
 import type { EncodedRows } from './page-rows.ts';
 
-/** Gives back the rows of each statement, in the order in which they are to be sent: table by table, in load order. */
+/** Returns the rows of each statement, in the order in which they are to be sent: table by table, in load order. */
 export function joinRows(pages: readonly (readonly EncodedRows[])[]): readonly EncodedRows[] {
   return LOAD_ORDER.flatMap((table) => {
     const joined: EncodedRows[] = [];
@@ -23,7 +23,7 @@ export function joinRows(pages: readonly (readonly EncodedRows[])[]): readonly E
   });
 }
 
-/** Rows of one table of which no record stands twice. */
+/** Collects rows of one table in which no record is twice. */
 function makeRound() {
   const ids = new Set<string>();
   const byColumns = new Map<string, EncodedRows[]>();

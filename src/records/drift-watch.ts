@@ -1,5 +1,5 @@
-// Notices where records differ from the contract: new fields, fields that no record carries, values of another type.
-// Keeps counts per field in bounded memory; stops nothing.
+// Notices where records differ from the contract: new fields, fields that no record has, values of another type.
+// Keeps counts per field in bounded memory; rejects nothing.
 
 import type { z } from 'zod';
 import { jsonType, valueAt } from './rejection-reason.ts';
@@ -15,24 +15,24 @@ export interface Drift {
   readonly kind: DriftKind;
   /** The JSON type that was found; null where the field vanished. */
   readonly found: string | null;
-  /** Records in which it was noticed; for a vanished field, records that should have carried it. */
+  /** Records in which it was noticed; for a vanished field, records that should have had it. */
   readonly occurrences: number;
 }
 
 export interface DriftWatch {
-  /** Notes which promised fields a record carries. `prefix` is `affiliate.` and the like for a nested record. */
+  /** Notes which promised fields a record has. `prefix` is `affiliate.` and the like for a nested record. */
   noteRecord(promised: readonly string[], record: object, prefix: string): void;
   noteUnknownFields(extra: Readonly<Record<string, unknown>>, prefix: string): void;
   noteRetyped(field: string, value: unknown): void;
   noteIssues(issues: readonly z.core.$ZodIssue[], record: unknown, prefix: string): void;
-  /** Gives back all that was noticed so far. */
+  /** Returns all that was noticed so far. */
   findings(): readonly Drift[];
 }
 
-/** Gives back a watch for one run. */
+/** Returns a watch for one run. */
 export function makeDriftWatch(): DriftWatch {
   const noticed = new Map<string, { field: string; kind: DriftKind; found: string; occurrences: number }>();
-  // Promised fields that no record has carried yet, by prefix: empty soon, so that watching costs nothing.
+  // Promised fields that no record has had yet, by prefix: soon empty, so that watching costs nothing.
   const absent = new Map<string, Set<string>>();
   const records = new Map<string, number>();
 
@@ -61,7 +61,7 @@ export function makeDriftWatch(): DriftWatch {
     noteUnknownFields(extra, prefix) {
       for (const [field, value] of Object.entries(extra)) {
         if (field === 'customer' && value !== null && typeof value === 'object') {
-          // The customer is no record of its own: what is unknown in it comes under its name.
+          // The customer is no record of its own: what is unknown in it is noted under its name.
           for (const [inner, found] of Object.entries(value)) {
             notice(`${prefix}customer.${inner}`, 'appeared', found);
           }

@@ -1,13 +1,13 @@
-// Remembers which nested records a run has already read, so that the affiliate who stands in a thousand referrals
-// is checked and loaded once. Knows nothing of tables and statements.
+// Remembers which nested records a run has already read, so that an affiliate who is in a thousand referrals is
+// checked and loaded once.
 //
-// What it must not do is hide a change. What it knows was read by this attempt of the run, whose pages are loaded in
-// the order in which they were read: where one is not, the attempt ends, and the next one knows nothing. It holds the
+// It must not hide a change. What it holds was read by this attempt of the run, whose pages are loaded in the order in
+// which they were read: where one is not, the attempt ends, and the next one begins with an empty cache. It holds the
 // newest observation, and a nested record that is older than what it holds and differs is superseded.
-// Tried and dropped: cutting what is known out of a page before it is parsed. Finding it in the text cost what parsing
-// it costs (2,520 ms instead of 2,530); in the bytes it made a sync 1 to 9 % faster, for 130 lines of search.
-// Tried and dropped: a hash of 64 bits instead of the record. At the peak of 1,000,000 referrals 8 MB of 260 less, and
-// 5 % slower.
+// Tried and dropped: cutting what is known out of a page before it is parsed. Finding it in the text cost as much as
+// parsing it (2,520 ms instead of 2,530); in the bytes it made a sync 1 to 9 % faster, for 130 lines of search.
+// Tried and dropped: a hash of 64 bits instead of the record. At the peak of 1,000,000 referrals it saved 8 MB of 260,
+// and was 5 % slower.
 
 import { isDeepStrictEqual } from 'node:util';
 import { isExactNumber } from '../contract/exact-number.ts';
@@ -18,13 +18,13 @@ const ENTRIES_KEPT = 10_000;
 
 interface Entry {
   readonly record: object;
-  /** The affiliate that the record belongs to by where it stood, which its row holds too. */
+  /** The affiliate that the record belongs to by its place, which its row holds too. */
   readonly owner: string | null;
   observedAtMicros: number;
 }
 
 export interface LoadedCache {
-  /** Gives back what the run knows of the record: the same content, which it need not load, something newer, or neither. */
+  /** Returns what is held of the record: the same content, which need not be loaded, something newer, or neither. */
   meet(
     table: MirroredTable,
     id: string,
@@ -36,7 +36,7 @@ export interface LoadedCache {
   note(table: MirroredTable, id: string, entry: Entry): void;
 }
 
-/** Gives back an empty memory for one attempt of a run. */
+/** Returns an empty cache for one attempt of a run. */
 export function makeLoadedCache(): LoadedCache {
   const tables = new Map<MirroredTable, Map<string, Entry>>();
   return {

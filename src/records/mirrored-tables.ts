@@ -1,5 +1,5 @@
 // The columns of each mirrored table that hold what the program sent, with their SQL types, and what nests in what.
-// A test compares it with the database. Knows no record and no statement.
+// A test compares them with the database.
 
 /** The SQL types that occur in mirrored tables. */
 export type ColumnType = 'text' | 'timestamptz' | 'bigint' | 'boolean' | 'jsonb';
@@ -89,7 +89,7 @@ export type MirroredTable = keyof typeof MIRRORED_TABLES;
 /** The tables in the order of MIRRORED_TABLES, which every load keeps: two loads then never wait for each other. */
 export const LOAD_ORDER = Object.keys(MIRRORED_TABLES) as readonly MirroredTable[];
 
-/** The names of each table's columns in order: a row's values stand in this order. */
+/** The names of each table's columns in order: a row's values are in this order. */
 export const COLUMN_NAMES: Readonly<Record<MirroredTable, readonly string[]>> = {
   campaigns: Object.keys(MIRRORED_TABLES.campaigns),
   affiliates: Object.keys(MIRRORED_TABLES.affiliates),

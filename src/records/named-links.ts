@@ -1,4 +1,4 @@
-// The links that an affiliate names: all that it has, where it was listed with them.
+// Reads the links that an affiliate names: all that it has, where it was listed with them.
 
 import type { Timestamp } from '../contract/timestamp.ts';
 
@@ -8,7 +8,7 @@ export interface NamedLinks {
   readonly observedAt: Timestamp;
 }
 
-/** Returns the links that a record which fits the contract names; null where it carries none of its list. */
+/** Returns the links that a record which fits the contract names; null where it has no list of them. */
 export function readNamedLinks(record: unknown, observedAt: Timestamp): NamedLinks | null {
   const { id, links } = record as { id: string; links?: readonly { id: string }[] };
   return links === undefined ? null : { affiliateId: id, linkIds: links.map((link) => link.id), observedAt };

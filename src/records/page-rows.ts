@@ -1,17 +1,17 @@
-// The rows that are read together, one per record, encoded as the arrays that a statement takes: what was observed
-// twice is one row that says both. Encoded at once, because buffers wait for their batch in less memory than the
-// strings that they hold: 265 MB at the peak of a sync instead of 320. (Reusing the memory of batches that are loaded
-// made no difference: V8 then collects later.) Knows nothing of statements.
+// Collects the rows that are read together, one per record, and encodes them as the arrays that a statement takes:
+// what was observed twice is one row that has both. Encoded at once, because buffers wait for their batch in less
+// memory than the strings that they hold: 265 MB at the peak of a sync instead of 320. (Reusing the memory of batches
+// that are loaded made no difference: V8 then collects later.)
 
-import { toBinaryArray, toInstantArray } from './binary-array.ts';
+import { toBinaryArray, toTimestampArray } from './binary-array.ts';
 import { COLUMN_NAMES, COLUMN_TYPES, LOAD_ORDER, type MirroredTable } from './mirrored-tables.ts';
 import type { MirrorRow } from './rows-of-record.ts';
 
-/** Rows of one table that carry the same columns; no record twice. Each array is a binary parameter. */
+/** Rows of one table that have the same columns; no record twice. Each array is a binary parameter. */
 export interface EncodedRows {
   readonly table: MirroredTable;
   readonly ids: readonly string[];
-  /** The places of the columns that they carry. */
+  /** The places of the columns that they have. */
   readonly places: readonly number[];
   /** One array per place. */
   readonly columns: readonly Buffer[];
@@ -22,11 +22,11 @@ export interface EncodedRows {
 
 export interface PageRows {
   add(row: MirrorRow): void;
-  /** Gives back the rows by table, in load order, and by the columns that they carry. */
+  /** Returns the rows by table, in load order, and by the columns that they have. */
   encode(): readonly EncodedRows[];
 }
 
-/** Gives back an empty collection. */
+/** Returns an empty collection. */
 export function makePageRows(): PageRows {
   const tables = new Map<MirroredTable, Map<string, MirrorRow>>();
   return {
@@ -48,7 +48,7 @@ export function makePageRows(): PageRows {
   };
 }
 
-// The same as loading first the older, then the newer one: what only the older carries stays.
+// The same as loading first the older, then the newer one: what only the older has stays.
 function merge(held: MirrorRow, row: MirrorRow): MirrorRow {
   const [older, newer] = row.observedAtMicros >= held.observedAtMicros ? [held, row] : [row, held];
   return {
@@ -59,7 +59,7 @@ function merge(held: MirrorRow, row: MirrorRow): MirrorRow {
 }
 
 function encodeTable(table: MirroredTable, byId: ReadonlyMap<string, MirrorRow>): EncodedRows[] {
-  // By the columns that are carried, as bits: no table has as many columns as a number has bits.
+  // By the columns that are there, as bits: no table has as many columns as a number has bits.
   const groups = new Map<number, MirrorRow[]>();
   for (const row of byId.values()) {
     const { values } = row;
@@ -93,7 +93,7 @@ function encodeRows(table: MirroredTable, carried: number, rows: readonly Mirror
           rows.map(({ extra }) => extra),
         )
       : null,
-    observedAt: toInstantArray(rows.map(({ observedAtMicros }) => observedAtMicros)),
+    observedAt: toTimestampArray(rows.map(({ observedAtMicros }) => observedAtMicros)),
   };
 }
 

@@ -1,5 +1,5 @@
-// Reads pages of records as they came: what they make of rows, what is refused, and who is on them. A run reads each
-// page as soon as it is there, while Postgres is busy with the pages before it. Knows no statement.
+// Reads pages of records as they came: the rows that they make, and what is refused. A run reads each page as soon as
+// it is there, while Postgres is busy with the pages before it.
 
 import type { Timestamp } from '../contract/timestamp.ts';
 import { toMicros } from './binary-array.ts';
@@ -13,7 +13,7 @@ import type { Rejection } from './rejection-reason.ts';
 export type LoadedResource = 'affiliates' | 'referrals' | 'commissions';
 
 export interface ObservedPage {
-  /** When the request was granted its slot: the page knows of nothing that happened later. */
+  /** When the request was granted its permit: the page shows nothing that happened later. */
   readonly observedAt: Timestamp;
   /** As the program sent them, in the contract's spelling. */
   readonly records: readonly unknown[];
@@ -23,7 +23,7 @@ export interface NestedRejection extends Rejection {
   readonly table: MirroredTable;
 }
 
-/** What the records make; they themselves are not kept, those that were refused excepted. */
+/** What the records make; of the records themselves only those that were refused are kept. */
 export interface ReadPages {
   /** How many records there were. */
   readonly count: number;
@@ -35,7 +35,7 @@ export interface ReadPages {
   readonly namedLinks: readonly NamedLinks[];
 }
 
-/** Gives back what the records of the pages make; of several observations of a record, the newest. */
+/** Returns what the records of the pages make; of several observations of a record, the newest. */
 export function readPages(
   deps: ReadDeps,
   resource: LoadedResource,

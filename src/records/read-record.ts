@@ -1,6 +1,6 @@
-// Checks one record as it came and gives back the rows that it and its nested records make, or why it is refused.
+// Checks one record as it came and returns the rows that it and its nested records make, or why it is refused.
 // A record is refused as a whole: half of one is never stored. Of a commission, what is nested in it may be refused
-// apart: a payment that was made must be seen, whatever came with it. Knows no statement.
+// apart: a payment that was made must be seen, whatever came with it.
 
 import { z } from 'zod';
 import { isExactNumber } from '../contract/exact-number.ts';
@@ -17,7 +17,7 @@ export type ParsedRecord =
   | { readonly id: string | null; readonly reason: string };
 
 export interface ReadDeps {
-  /** Nested records that the run has read already make no row; null to make a row of each. */
+  /** Nested records that are in it make no row; null to make a row of each. */
   readonly cache: LoadedCache | null;
   readonly drift: DriftWatch | null;
 }
@@ -31,7 +31,7 @@ export interface RefusedApart {
 }
 
 /**
- * Gives back the rows of a record, its own first, or the reason why it cannot be stored, with its identifier where
+ * Returns the rows of a record, its own first, or the reason why it cannot be stored, with its identifier where
  * that one can be used.
  * With `apart`, nested records that cannot be stored are added to it, and the rest is read on; without, the record is
  * refused because of them.
@@ -46,7 +46,7 @@ export function readRecord(
   const reading: Reading = { deps, observedAtMicros, rows: [], met: [], apart };
   const reason = readInto(reading, RECORD_KINDS[table], record, '', null);
   if (reason !== null) return { id: usableId(record), reason };
-  // The cache is told once the record is accepted as a whole.
+  // Into the cache once the record is accepted as a whole.
   for (const { table: of, id, entry } of reading.met) deps.cache?.note(of, id, entry);
   return { id: (record as CheckedRecord).id, rows: reading.rows };
 }
@@ -65,7 +65,7 @@ interface Met {
   readonly entry: Parameters<LoadedCache['note']>[2];
 }
 
-/** Adds the rows of a record to the reading; gives back why it cannot, or null. */
+/** Adds the rows of a record to the reading; returns why it cannot, or null. */
 function readInto(
   reading: Reading,
   kind: RecordKind,
@@ -91,7 +91,7 @@ function readInto(
   }
   if (deps.drift !== null) noteFields(deps.drift, kind, fields, prefix);
   if (row.extra !== null) deps.drift?.noteUnknownFields(row.extra, prefix);
-  // A link's owner is known from where the link stood.
+  // A link's owner is known from the place of the link.
   if (owner !== null && kind.ownerPlace >= 0) row.values[kind.ownerPlace] = owner;
   reading.rows.push(row);
   for (const nesting of kind.nested) {
@@ -155,7 +155,7 @@ function readNested(reading: Reading, place: Place, value: unknown): string | nu
   return null;
 }
 
-/** Gives back whether the nested record is refused by itself, and notes it then. */
+/** Returns whether the nested record is refused by itself, and notes it then. */
 function refuseApart(
   { apart }: Reading,
   { nesting: { table } }: Place,
@@ -188,15 +188,15 @@ function readOne(reading: Reading, { kind, row, nesting, prefix }: Place, record
   return null;
 }
 
-// The affiliate whose record the link stands in, or of the referral that came through it; a referral's nested
-// affiliate is read before its link.
+// The affiliate whose record the link is in, or of the referral that came through it; a referral's nested affiliate is
+// read before its link.
 function ownerOfLink(kind: RecordKind, row: MirrorRow): string | null {
   if (row.table === 'affiliates') return row.id;
   const affiliate = row.values[kind.ownerPlace];
   return typeof affiliate === 'string' ? affiliate : null;
 }
 
-/** Gives back the record's identifier where it is one; null where it is none, however broken the record. */
+/** Returns the record's identifier; null where it has none that can be used, however broken the record is. */
 export function usableId(record: unknown): string | null {
   const id = idOf(record);
   return id !== null && z.regexes.guid.test(id) ? id : null;

@@ -1,5 +1,5 @@
 // What each kind of record holds: its own fields, the records nested in it, and where they go.
-// One line per nesting; adding a resource adds a kind. Knows the contract's schemas, no statement.
+// One line per nesting; adding a resource adds a kind.
 
 import { z } from 'zod';
 import { affiliateSchema } from '../contract/affiliate.ts';
@@ -8,7 +8,7 @@ import { commissionSchema } from '../contract/commission.ts';
 import { linkSchema } from '../contract/link.ts';
 import { customerSchema, referralSchema } from '../contract/referral.ts';
 import { saleSchema } from '../contract/sale.ts';
-import { makeQuickCheck, type QuickCheck } from './fast-check.ts';
+import { type FastCheck, makeFastCheck } from './fast-check.ts';
 import { COLUMN_NAMES, type MirroredTable } from './mirrored-tables.ts';
 
 /** A field, and the place of its column among the table's. */
@@ -27,8 +27,8 @@ export interface RecordKind {
   readonly table: MirroredTable;
   /** Checks the record's own fields; nested records are checked as records of their own kind. */
   readonly schema: z.ZodType;
-  /** Passes most records that the schema accepts, fast; see quick-check.ts. */
-  readonly isPlain: QuickCheck;
+  /** Passes most records that the schema accepts, fast; see fast-check.ts. */
+  readonly isPlain: FastCheck;
   readonly nested: readonly Nesting[];
   readonly nestedFields: readonly string[];
   /** Every field that the schema above knows. */
@@ -95,7 +95,7 @@ function makeKind(
   return {
     table,
     schema: ownSchema,
-    isPlain: makeQuickCheck(ownSchema),
+    isPlain: makeFastCheck(ownSchema),
     nested: nested.map(([field, of, how]) => ({
       field,
       table: of,

@@ -1,4 +1,4 @@
-// Says in a short line why a record does not fit: path, expected, got. Knows zod's issues.
+// Says in a short line why a record does not fit: path, expected, got.
 
 import type { z } from 'zod';
 import { isExactNumber } from '../contract/exact-number.ts';
@@ -19,28 +19,28 @@ export interface Rejection {
 const QUOTED_CHARACTERS = 40;
 const NAMED_ISSUES = 3;
 
-/** Gives back such as `affiliate.email: expected string, got 17`; the first few problems where there are more. */
+/** Returns such as `affiliate.email: expected string, got 17`; the first few problems where there are more. */
 export function describeIssues(issues: readonly z.core.$ZodIssue[], record: unknown, prefix: string): string {
   const named = issues.slice(0, NAMED_ISSUES).map((issue) => describeIssue(issue, record, prefix));
   const more = issues.length - named.length;
   return named.join('; ') + (more > 0 ? `; and ${more} more` : '');
 }
 
-/** Gives back the value in JSON, cut where it is long; `nothing` where there is none. */
+/** Returns the value in JSON, cut where it is long; `nothing` where there is none. */
 export function quote(value: unknown): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(cutDeep(value));
   return text.length <= QUOTED_CHARACTERS ? text : `${text.slice(0, QUOTED_CHARACTERS).toWellFormed()}…`;
 }
 
-/** Gives back the JSON type of a value: null and array are types of their own. */
+/** Returns the JSON type of a value: null and array are types of their own. */
 export function jsonType(value: unknown): string {
   if (value === null) return 'null';
   if (isExactNumber(value)) return 'number';
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** Gives back what stands at the path; undefined where nothing does. */
+/** Returns the value at the path; undefined where there is none. */
 export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   let current = value;
   for (const key of path) {

@@ -1,5 +1,4 @@
-// Turns one checked record into the row of its table. Knows columns, fields and what is left over; no nested
-// record, no statement.
+// Turns one checked record, without those nested in it, into the row of its table.
 
 import { COLUMN_NAMES, type MirroredTable } from './mirrored-tables.ts';
 import { CUSTOMER_FIELDS, type Placed, type RecordKind } from './record-kinds.ts';
@@ -11,8 +10,8 @@ export interface MirrorRow {
   readonly table: MirroredTable;
   readonly id: string;
   /**
-   * In the order of the table's columns. What the record did not carry is undefined, says nothing, and is left alone
-   * by the load: a nested record is a partial view.
+   * In the order of the table's columns. What the record did not have is undefined, and is left alone by the
+   * load: a nested record is a partial view.
    */
   readonly values: unknown[];
   /** Fields that the contract does not know; null where there are none. */
@@ -22,7 +21,7 @@ export interface MirrorRow {
 }
 
 /**
- * Gives back the row of a record. The identifiers of nested records are not in it yet.
+ * Returns the row of a record. The identifiers of nested records are not in it yet.
  * A referral's customer becomes the four customer_* columns, all null where there is none.
  */
 export function toRow(kind: RecordKind, record: CheckedRecord, observedAtMicros: number): MirrorRow {
@@ -49,7 +48,7 @@ function place(fields: readonly Placed[], from: Readonly<Record<string, unknown>
 
 const KNOWN_OF_CUSTOMER: ReadonlySet<string> = new Set(CUSTOMER_FIELDS);
 
-/** Gives back what the customer carries beyond its columns; null where there is nothing. */
+/** Adds the customer's columns, and returns what it has beyond them; null where there is nothing. */
 function addCustomer(columns: readonly Placed[], customer: unknown, values: unknown[]): object | null {
   if (customer === undefined) return null;
   if (customer === null) {

@@ -1,28 +1,29 @@
-// What Postgres cannot hold in text or jsonb, or only in a way that nothing could read again: the NUL character, half of
-// a surrogate pair, a number beyond all bounds, levels without end. Knows no record.
+// Finds what Postgres cannot hold in text or jsonb, or only in a way that nothing could read again: the NUL character,
+// half of a surrogate pair, a number that is too long or too large, too many levels.
 
 import { isExactNumber } from '../contract/exact-number.ts';
 
 /**
- * So deep may a record nest what the contract does not know. Whatever reads JSON does so by recursion, and runs out of
- * stack at some thousands of levels (Postgres at 6,000 as it is shipped, Node's JSON.stringify at 8,000, others at
+ * How deeply a record may nest what the contract does not know. Whatever reads JSON does so by recursion, and runs out
+ * of stack at some thousands of levels (Postgres at 6,000 as it is shipped, Node's JSON.stringify at 8,000, others at
  * 1,000); no program nests a hundred on purpose.
  */
 export const MOST_LEVELS = 100;
 
-/** Longer numbers are no data; Postgres' numeric ends at 16,383 digits behind the point. */
+/** In characters. Longer numbers are no data; Postgres' numeric ends at 16,383 digits after the point. */
 const LONGEST_NUMBER = 1000;
 
 export interface Unstorable {
-  /** Where it stands, dotted; of what is too deep, the field that holds it. Empty for the value itself. */
+  /** Where it is, dotted; of what is too deep, the field that holds it. Empty for the value itself. */
   readonly path: string;
-  /** What was expected there and what came, to stand behind the path. */
+  /** What was expected there and what came, to be read after the path. */
   readonly problem: string;
 }
 
 /**
  * Returns the first such thing in a JSON value (field names included); null where there is none.
- * Of the outermost object, `except` names fields that are not looked at, and `known` names that need no look.
+ * Of the outermost object, `except` names fields that are not looked at, and `known` names that are known to be
+ * storable.
  */
 export function findUnstorable(
   value: unknown,

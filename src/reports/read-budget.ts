@@ -1,4 +1,4 @@
-// How much of the account's request budget is used, as the shared budget keeps it. Reads, and takes no permit.
+// How much of the account's request budget is used. Only reads: takes no permit.
 
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
@@ -11,13 +11,13 @@ export interface BudgetStatus {
   readonly foreign_requests: number;
   /** The limit that the program's answers name, where it is lower than the configured one; null otherwise. */
   readonly limit_requests: number | null;
-  /** Nobody sends a request before; null where nothing is paused. */
+  /** No request is sent before this; null where nothing is paused. */
   readonly paused_until: Timestamp | null;
   /** When the program last answered 429. */
   readonly last_throttled_at: Timestamp | null;
 }
 
-/** Gives back the budget at this moment. */
+/** Returns the budget at this moment. */
 export async function readBudget(db: Database): Promise<BudgetStatus> {
   const { rows } = await sql<BudgetStatus>`
     select

@@ -1,5 +1,5 @@
-// How fresh each resource is, when everything of it was last read, and what stands in the way of trusting it.
-// Reads the ledger of runs only.
+// How fresh each resource is, when everything of it was last read, and what speaks against trusting it. Reads the run
+// log only.
 
 import { sql } from 'kysely';
 import { LISTED_RESOURCES } from '../contract/resources.ts';
@@ -23,7 +23,7 @@ export interface ResourceStatus {
   readonly deletes_held_back: number;
 }
 
-/** Gives back the freshness of each listed resource at this moment. */
+/** Returns the freshness of each listed resource at this moment. */
 export async function readFreshness(db: Database): Promise<ResourceStatus[]> {
   const { rows } = await sql<ResourceStatus>`
     select r.resource,

@@ -1,5 +1,5 @@
-// How the mirror stands: how fresh each resource is, what the last runs did, what was not stored, what is left of
-// the budget. Reads only the mirror's own tables; asks the program nothing.
+// The mirror's status: how fresh each resource is, what the last runs did, what was not stored, what is left of the
+// budget. Reads only the mirror's own tables; sends no request.
 
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
@@ -9,7 +9,7 @@ import { type BudgetStatus, readBudget } from './read-budget.ts';
 import { type ResourceStatus, readFreshness } from './read-freshness.ts';
 import { readTracked, type TrackedStatus } from './read-tracked.ts';
 
-/** Shape: the names that the ledger's columns have (sync_runs), so that SQL and this agree. */
+/** Shape: the names that the run log's columns have (sync_runs), so that SQL and this agree. */
 export interface MirrorStatus {
   readonly resources: readonly ResourceStatus[];
   readonly tables: readonly TableStatus[];
@@ -62,7 +62,7 @@ export interface DriftStatus {
 const LAST_RUNS = 10;
 const TABLES = ['campaigns', 'affiliates', 'links', 'referrals', 'sales', 'commissions'] as const;
 
-/** Gives back the status at this moment. */
+/** Returns the status at this moment. */
 export async function readStatus(db: Database): Promise<MirrorStatus> {
   return {
     resources: await readFreshness(db),

@@ -1,4 +1,4 @@
-// How the known commissions stand, which are asked for one by one. Reads the registry; not when whose turn comes.
+// Counts of the known commissions, which are asked for one by one.
 
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
@@ -7,16 +7,16 @@ import type { Database } from '../db/database.ts';
 export interface TrackedStatus {
   /** Those that are still asked for. */
   readonly tracked: number;
-  /** Their turn has come, and no worker has asked yet. */
+  /** Their next poll is due, and no worker has asked yet. */
   readonly due: number;
-  /** The last question was not answered. */
+  /** The last request for them was not answered. */
   readonly unanswered: number;
-  /** The program has them no more. */
+  /** The program no longer has them. */
   readonly gone: number;
   readonly next_poll_at: Timestamp | null;
 }
 
-/** Gives back the counts at this moment. */
+/** Returns the counts at this moment. */
 export async function readTracked(db: Database): Promise<TrackedStatus> {
   const { rows } = await sql<TrackedStatus>`
     select count(next_poll_at) as tracked,
@@ -27,6 +27,6 @@ export async function readTracked(db: Database): Promise<TrackedStatus> {
     from tracked_commissions
   `.execute(db);
   const [status] = rows;
-  if (status === undefined) throw new Error('a count gave no row');
+  if (status === undefined) throw new Error('a count returned no row');
   return status;
 }

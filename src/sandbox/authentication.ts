@@ -1,15 +1,15 @@
-// Who may speak to the sandbox. Knows HTTP Basic and the one secret; it never prints it.
+// Checks the secret of a request, sent by HTTP Basic. It is never printed.
 //
-// Decisions where the contract is silent: the password must be empty or left out with its colon; any other one
-// is refused. A 401 names the scheme in WWW-Authenticate, as HTTP demands, and is decided before the rate limit,
-// of which it takes nothing and says nothing.
+// Decisions where the contract is silent: the password must be empty or left out with its colon; any other one is
+// refused. A 401 names the scheme in WWW-Authenticate, as HTTP demands; it is decided before the rate limit, does not
+// count against it and carries none of its headers.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 /** Source: contract, Errors, and its addendum. */
 export const INVALID_SECRET = 'Invalid API Secret.';
 
-/** Gives back a check of the Authorization header, in a time that does not depend on where a guess is wrong. */
+/** Returns a check of the Authorization header, in a time that does not depend on where a guess is wrong. */
 export function makeAuthentication(secret: string): (header: string | undefined) => boolean {
   // Hashes have one length whatever was sent, which timingSafeEqual needs.
   const expected = digest(secret);

@@ -1,11 +1,11 @@
-// Which request gets which fault. Knows the plan and the order of requests; not how a fault is carried out.
+// Decides which request gets which fault, from the plan and the order of requests. deliver.ts carries it out.
 
 import type { ExactFault, FaultKind, FaultPlan } from './fault-plan.ts';
 import { makeRandomness } from './randomness.ts';
 
 export type ChooseFault = (method: string, path: string) => FaultKind | null;
 
-/** Gives back a chooser that spoils the same requests of a sequence whenever plan and seed are the same. */
+/** Returns a function that spoils the same requests of a sequence whenever plan and seed are the same. */
 export function makeChooseFault(plan: FaultPlan, seed: number): ChooseFault {
   const randomness = makeRandomness(seed);
   const demands = plan.exact.map((fault) => ({ fault, seen: 0 }));

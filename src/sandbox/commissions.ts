@@ -1,4 +1,4 @@
-// GET and PUT /v1/commissions/:id. Knows what may be changed and how a refusal reads.
+// GET and PUT /v1/commissions/:id: what may be changed, and how a refusal reads.
 //
 // Decisions where the contract is silent:
 // - An unknown commission is 404 also on PUT, whatever the body; so is an id that is no UUID.
@@ -29,12 +29,12 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Gives back 200 with the commission, or 404. Source: contract, Retrieve commission. */
+/** Returns 200 with the commission, or 404. Source: contract, Retrieve commission. */
 export async function getCommission(deps: CommissionDeps, id: string): Promise<Answer> {
   return read(deps, id, `select * from ${deps.s}.commissions where id = $1`, []);
 }
 
-/** Gives back 200 with the changed commission, 404 or 422. Source: contract, Update commission. */
+/** Returns 200 with the changed commission, 404 or 422. Source: contract, Update commission. */
 export async function putCommission(
   deps: CommissionDeps,
   id: string,
@@ -59,9 +59,9 @@ export async function putCommission(
   if (paidAt === undefined && dueAt === undefined) return found;
 
   const time = (text: string | undefined) => {
-    const instant = readIsoTime(text ?? '');
-    if (deps.spelling === 'live') instant?.setUTCMilliseconds(0);
-    return instant?.toISOString() ?? null;
+    const date = readIsoTime(text ?? '');
+    if (deps.spelling === 'live') date?.setUTCMilliseconds(0);
+    return date?.toISOString() ?? null;
   };
   return read(
     deps,

@@ -1,5 +1,4 @@
-// How rows get in and out of the sandbox's tables: transactions, bulk insert, update and delete by id.
-// Knows SQL and the tables' names; not what a row means.
+// How rows are written to the sandbox's tables: transactions, bulk insert, update and delete by id.
 
 import pg from 'pg';
 import type { Rows } from './rows.ts';
@@ -7,12 +6,12 @@ import type { Rows } from './rows.ts';
 /** A pool, or one connection of it inside a transaction. */
 export type Queryable = pg.Pool | pg.PoolClient;
 
-/** Gives back the schema's name as it must be written in SQL. */
+/** Returns the schema's name as it must be written in SQL. */
 export function quoteSchema(schema: string): string {
   return pg.escapeIdentifier(schema);
 }
 
-/** Gives back what `work` gives back, run in one transaction; a throw rolls all of it back. */
+/** Returns what `work` returns, run in one transaction; a throw rolls all of it back. */
 export async function inTransaction<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<T>,
@@ -51,7 +50,7 @@ export async function insertRows<T extends keyof Rows>(
   );
 }
 
-/** Gives back whether a row with that id was there; sets the given columns of it. */
+/** Sets the given columns of the row with that id; returns whether there was one. */
 export async function updateRow<T extends keyof Rows>(
   db: Queryable,
   s: string,
@@ -69,7 +68,7 @@ export async function updateRow<T extends keyof Rows>(
   return result.rowCount === 1;
 }
 
-/** Gives back whether a row with that id was there; deletes it with everything that hangs on it. */
+/** Deletes the row with that id and everything that refers to it; returns whether there was one. */
 export async function deleteRow(db: Queryable, s: string, table: keyof Rows, id: string): Promise<boolean> {
   const result = await db.query(`delete from ${s}.${table} where id = $1`, [id]);
   return result.rowCount === 1;

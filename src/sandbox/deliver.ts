@@ -1,5 +1,4 @@
-// How an answer leaves the sandbox, whole or spoiled. Knows HTTP and how each fault looks on the wire; not which
-// request gets which fault.
+// Sends an answer, whole or spoiled by a fault. choose-fault.ts decides which request gets which fault.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer } from './commissions.ts';
@@ -10,8 +9,8 @@ const UNAVAILABLE = [500, 502, 503, 504] as const;
 const HTML = '<!doctype html><html><head><title>Maintenance</title></head><body>Back soon.</body></html>';
 
 /**
- * Sends what `work` gives back, or does what the fault asks for. Whether a fault strikes before or after the
- * change is applied stands with its kind.
+ * Sends what `work` returns, or does what the fault asks for. FAULT_KINDS says of each whether it strikes before or
+ * after the change is applied.
  */
 export async function deliver(
   request: FastifyRequest,

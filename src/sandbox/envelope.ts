@@ -1,4 +1,4 @@
-// The envelope around every list. Knows the arithmetic of pages; not what is in them.
+// The pagination envelope around every list.
 //
 // Decisions where the contract is silent: a page beyond the last is 200 with no data, its `previous_page` the
 // last page that exists and its `next_page` null; an empty list has 0 pages.
@@ -13,7 +13,7 @@ export interface PageOfRows {
   readonly dataJson: string;
 }
 
-/** Gives back the text of the whole response body. Source: contract, Pagination envelope. */
+/** Returns the text of the whole response body. Source: contract, Pagination envelope. */
 export function wrapInEnvelope(paging: Paging, rows: PageOfRows): string {
   const totalPages = Math.ceil(rows.totalCount / paging.limit);
   const previousPage = Math.min(paging.page - 1, totalPages);

@@ -1,4 +1,4 @@
-// Which faults the sandbox can be asked for, and how a plan of them is written. Knows no HTTP and no chance.
+// Which faults the sandbox can be asked for, and how a plan of them is written.
 
 import { ConfigError } from '../errors.ts';
 
@@ -41,7 +41,7 @@ export interface FaultPlan {
 export const NO_FAULTS: FaultPlan = { shares: {}, exact: [] };
 
 /**
- * Gives back the plan that texts such as `5xx=0.05` stand for.
+ * Returns the plan that texts such as `5xx=0.05` stand for.
  *
  * Throws: ConfigError naming every text that is malformed, or a sum of shares above 1.
  */

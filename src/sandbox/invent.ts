@@ -1,5 +1,4 @@
-// Invents one record at a time, as a believable program would hold it. Knows what such records look like and how
-// they follow from one another; not how many there are, nor where they are kept.
+// Invents one record at a time, as a plausible program would hold it.
 
 import type { Randomness } from './randomness.ts';
 import {
@@ -16,15 +15,15 @@ export const DAY_MS = 86_400_000;
 
 const CAMPAIGN_NAMES = ['Friends of the House', 'Agency Partners', 'Creators', 'Customers'];
 const PRICES_CENTS = [900, 1_900, 4_900, 9_900, 14_900, 29_900, 99_900];
-// Names that a mirror must carry unharmed, beside the plain ones.
+// Names that a mirror must keep exactly as they are, beside the plain ones.
 const UNUSUAL_NAMES = ['Zoë', 'José', 'Łukasz', 'Nguyễn', '美咲', "D'Arcy", 'Ana "Nita"', 'Back\\slash'];
 /** How long a visitor is remembered before a purchase no longer counts for the affiliate. */
 const COOKIE_DAYS = 60;
 
-/** Gives back the campaigns of a program, all of them older than `before`. */
+/** Returns the campaigns of a program, all of them older than `before`. */
 export function inventCampaigns(randomness: Randomness, before: Date): CampaignRow[] {
   return CAMPAIGN_NAMES.map((name) => {
-    const created_at = instant(before.getTime() - randomness.integer(1, 30 * DAY_MS));
+    const created_at = timestamp(before.getTime() - randomness.integer(1, 30 * DAY_MS));
     return {
       id: randomness.uuid(),
       created_at,
@@ -36,7 +35,7 @@ export function inventCampaigns(randomness: Randomness, before: Date): CampaignR
   });
 }
 
-/** Gives back an affiliate as it stands at `asOf`. */
+/** Returns an affiliate as it is at `asOf`. */
 export function inventAffiliate(
   randomness: Randomness,
   campaignId: string,
@@ -82,7 +81,7 @@ export function inventLink(
   };
 }
 
-/** Gives back a referral in the given state as it stands at `asOf`; a visitor has no customer yet. */
+/** Returns a referral in the given state as it is at `asOf`; a visitor has no customer yet. */
 export function inventReferral(
   randomness: Randomness,
   origin: Pick<ReferralRow, 'affiliate_id' | 'link_id' | 'conversion_state'> & {
@@ -104,7 +103,7 @@ export function inventReferral(
     conversion_state,
     deactivated_at: randomness.chance(0.02) ? earlier(createdAt.getTime() + 3 * DAY_MS, asOf) : null,
     expires_at:
-      conversion_state === 'conversion' ? null : instant(createdAt.getTime() + COOKIE_DAYS * DAY_MS),
+      conversion_state === 'conversion' ? null : timestamp(createdAt.getTime() + COOKIE_DAYS * DAY_MS),
     customer_name: null,
     customer_email: null,
     visits: randomness.integer(1, isVisitor ? 4 : 12),
@@ -123,7 +122,7 @@ export function inventCustomer(
   };
 }
 
-/** Gives back a sale; what was refunded was refunded whole, and then no tax is due on it. */
+/** Returns a sale; what was refunded was refunded whole, and then no tax is due on it. */
 export function inventSale(
   randomness: Randomness,
   referral: Pick<ReferralRow, 'id' | 'affiliate_id'>,
@@ -131,7 +130,7 @@ export function inventSale(
 ): SaleRow {
   const created_at = charge.createdAt.toISOString();
   // The program hears of a charge a little after the processor made it.
-  const charged_at = instant(charge.createdAt.getTime() - randomness.integer(200, 50_000));
+  const charged_at = timestamp(charge.createdAt.getTime() - randomness.integer(200, 50_000));
   const amount = randomness.pick(PRICES_CENTS);
   const tax = !charge.isRefunded && randomness.chance(0.4) ? Math.round((amount * 19) / 119) : 0;
   const refund = charge.isRefunded ? amount : 0;
@@ -153,7 +152,7 @@ export function inventSale(
   };
 }
 
-/** Gives back the sale's commission as it stands at `asOf`: a refund voids it, time lets it fall due, some are paid. */
+/** Returns the sale's commission as it is at `asOf`: a refund voids it, time lets it fall due, some are paid. */
 export function inventCommission(
   randomness: Randomness,
   sale: SaleRow,
@@ -172,20 +171,20 @@ export function inventCommission(
   return {
     id: randomness.uuid(),
     created_at: sale.created_at,
-    updated_at: instant(changedAtMs),
+    updated_at: timestamp(changedAtMs),
     sale_id: sale.id,
     affiliate_id: sale.affiliate_id,
     campaign_id: campaign.id,
     amount: Math.round((shared * campaign.commission_percent) / 100),
     currency: sale.currency,
-    due_at: instant(dueAtMs),
-    paid_at: isPaid ? instant(paidAtMs) : null,
-    voided_at: isVoided ? instant(voidedAtMs) : null,
+    due_at: timestamp(dueAtMs),
+    paid_at: isPaid ? timestamp(paidAtMs) : null,
+    voided_at: isVoided ? timestamp(voidedAtMs) : null,
     state: isVoided ? 'voided' : isPaid ? 'paid' : dueAtMs <= asOf.getTime() ? 'due' : 'pending',
   };
 }
 
-/** Gives back the currency that a customer pays in. */
+/** Returns the currency that a customer pays in. */
 export function inventCurrency(randomness: Randomness): string {
   return randomness.chance(0.8) ? 'USD' : randomness.pick(['EUR', 'EUR', 'GBP']);
 }
@@ -210,9 +209,9 @@ function slug(name: string): string {
 }
 
 function earlier(ms: number, asOf: Date): string {
-  return instant(Math.min(ms, asOf.getTime()));
+  return timestamp(Math.min(ms, asOf.getTime()));
 }
 
-function instant(ms: number): string {
+function timestamp(ms: number): string {
   return new Date(ms).toISOString();
 }

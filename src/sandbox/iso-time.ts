@@ -1,15 +1,15 @@
-// Which texts count as an ISO 8601 time. Knows the calendar; not what the time is for.
+// Which texts count as an ISO 8601 time.
 //
-// Decisions where the contract is silent: a date alone is its midnight; a time without an offset is UTC;
-// seconds and their fraction may be left out; digits beyond the millisecond are cut; a moment beyond the years 1 to 9999
-// in UTC, its offset applied, is none.
+// Decisions where the contract is silent: a date alone is its midnight; a time without an offset is UTC; seconds and
+// their fraction may be left out; digits beyond the millisecond are cut; a moment beyond the years 1 to 9999 in UTC,
+// its offset applied, is none.
 
 import { isInCalendar } from '../contract/timestamp.ts';
 
 const ISO_8601 =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
-/** Gives back the instant that the text names, or undefined where it names none. */
+/** Returns the time that the text names, or undefined where it names none. */
 export function readIsoTime(text: string): Date | undefined {
   const match = ISO_8601.exec(text);
   if (match === null) return undefined;

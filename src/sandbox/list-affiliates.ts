@@ -1,4 +1,4 @@
-// GET /v1/affiliates. Knows its filters and expansions; how a page is read and wrapped stands elsewhere.
+// GET /v1/affiliates: its filters and expansions.
 //
 // Decisions where the contract is silent:
 // - Filters compare exactly, also the case of an email.
@@ -18,7 +18,7 @@ export interface ListDeps {
   readonly s: string;
 }
 
-/** Gives back the body of the answer. Source: contract, List affiliates. */
+/** Returns the body of the answer. Source: contract, List affiliates. */
 export async function listAffiliates(deps: ListDeps, parameters: URLSearchParams): Promise<string> {
   const { wire, s } = deps;
   const conditions: string[] = [];

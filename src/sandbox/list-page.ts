@@ -1,5 +1,5 @@
-// Reading one page of a list in one statement, so that the rows and the total are of one moment. Knows how to
-// count no more often than something was written; not which columns a list is filtered by.
+// Reads one page of a list in one statement, so that the rows and the total are of one moment. Counts no more often
+// than something was written.
 
 import type pg from 'pg';
 import type { PageOfRows } from './envelope.ts';
@@ -21,8 +21,8 @@ export type ReadListPage = (query: ListQuery, paging: Paging) => Promise<PageOfR
 const REMEMBERED_TOTALS = 1_000;
 
 /**
- * Gives back the reader of pages. Newest first; rows of one `created_at` stand in the order of their ids, so
- * that the order never flips.
+ * Returns the reader of pages. Newest first; rows of one `created_at` are in the order of their ids, so that the order
+ * never changes.
  */
 export function makeReadListPage(pool: pg.Pool, s: string): ReadListPage {
   // Counting 100,000 rows costs more than reading a page of them, so a total is kept until the revision that

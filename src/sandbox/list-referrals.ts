@@ -1,4 +1,4 @@
-// GET /v1/referrals. Knows its filters and its one expansion; how a page is read and wrapped stands elsewhere.
+// GET /v1/referrals: its filters and its one expansion.
 //
 // Decisions where the contract is silent: `email` is the customer's; filters compare exactly, also its case.
 
@@ -7,7 +7,7 @@ import type { ListDeps } from './list-affiliates.ts';
 import { readArray, readFilter, readPaging } from './query-parameters.ts';
 import type { Field } from './wire.ts';
 
-/** Gives back the body of the answer. Source: contract, List referrals. */
+/** Returns the body of the answer. Source: contract, List referrals. */
 export async function listReferrals(deps: ListDeps, parameters: URLSearchParams): Promise<string> {
   const { wire, s } = deps;
   const conditions: string[] = [];

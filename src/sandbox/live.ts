@@ -1,5 +1,5 @@
-// Lets time pass in the program: one small event after the other, at a steady rate or when a test asks for the
-// next one. Knows what happens how often; how a record changes stands in program.ts.
+// Lets time pass in the program: one small event after the other, at a steady rate or when a test asks for the next
+// one. What happens how often is here; how a record changes is in program.ts.
 
 import type { Logger } from '../log.ts';
 import { deleteRow, updateRow } from './data.ts';
@@ -18,7 +18,7 @@ export interface LiveEvent {
 }
 
 export interface Live {
-  /** Gives back the event that happened; the same for the same seed, program and number of steps before. */
+  /** Returns the event that happened; the same for the same seed, program and number of steps before. */
   step(): Promise<LiveEvent>;
   /** Stops the clock; the event under way is over when this resolves. */
   stop(): Promise<void>;
@@ -111,10 +111,10 @@ const EVENTS = {
 
 export type LiveEventKind = keyof typeof EVENTS;
 
-/** Every kind of event, for those who wait for all of them. */
+/** Every kind of event, for tests that wait for all of them. */
 export const LIVE_EVENT_KINDS = Object.keys(EVENTS) as LiveEventKind[];
 
-/** Gives back the program's life; without options nothing happens but by `step`. */
+/** Returns the steps of the program; without options nothing happens except by `step`. */
 export function makeLive(deps: { program: Program; log: Logger }, options: LiveOptions | null): Live {
   const { program, log } = deps;
   const step = () => program.moment(happenSomething);
@@ -153,7 +153,7 @@ async function happenSomething(m: Moment): Promise<LiveEvent> {
     }
     draw -= weight;
   }
-  // Nobody was there for it to happen to, so somebody comes.
+  // There was no record for it to happen to, so an affiliate joins.
   return { kind: 'affiliate_joins', id: (await addAffiliate(m)).id };
 }
 

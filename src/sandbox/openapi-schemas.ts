@@ -1,4 +1,4 @@
-// The contract's resources and error bodies as JSON schemas. Knows fields and types; not which route uses them.
+// The contract's resources and error bodies as JSON schemas, for openapi.ts.
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -141,7 +141,7 @@ export const OPENAPI_SCHEMAS = {
   ValidationError: object({ error: string, details: { type: 'array', items: string } }),
 } as const satisfies Record<string, Schema>;
 
-// Unknown fields are left open on purpose: a client must be able to live with them.
+// Unknown fields are allowed on purpose: a client must accept them.
 function object(
   properties: Readonly<Record<string, Schema>>,
   optional: Readonly<Record<string, Schema>> = {},

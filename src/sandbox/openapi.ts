@@ -1,5 +1,5 @@
-// The contract as an OpenAPI 3.1 document: its four operations, their parameters, answers and authentication.
-// Describes the neutral spelling, and knows nothing of faults.
+// The contract as an OpenAPI 3.1 document: its four operations, their parameters, answers and authentication, in the
+// neutral spelling.
 
 import { OPENAPI_SCHEMAS } from './openapi-schemas.ts';
 import { DEFAULT_LIMIT, MAXIMUM_LIMIT } from './query-parameters.ts';

@@ -1,5 +1,4 @@
-// Brings a schema to hold exactly the program asked for: creates and seeds it, finds it there, or refuses. Knows
-// what may be dropped; nothing of HTTP.
+// Makes a schema hold exactly the program asked for: creates and seeds it, finds it there, or refuses.
 
 import type pg from 'pg';
 import { ConfigError } from '../errors.ts';
@@ -8,7 +7,7 @@ import { countAllSql, createTablesSql, createTriggersSql, dropTablesSql, FORMAT,
 import { type SeedSize, seedProgram } from './seed.ts';
 
 /**
- * Gives back whether the program was seeded now; false where it was there already.
+ * Returns whether the program was seeded now; false where it was there already.
  *
  * Throws: ConfigError where the schema holds another program (unless `reset`), or tables that are not the
  * sandbox's (always: those are never dropped).
@@ -42,7 +41,7 @@ export async function prepareSchema(
     await client.query(createTriggersSql(s));
     return true;
   });
-  // Marks the pages as visible to all, without which a far page costs a look at every row before it.
+  // Marks the table's pages as visible to all: otherwise a far page of a list costs a look at every row before it.
   if (isSeeded) await pool.query(`vacuum analyze ${TABLES.map((table) => `${s}.${table}`).join(', ')}`);
   return isSeeded;
 }

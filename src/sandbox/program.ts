@@ -1,5 +1,5 @@
-// What can happen in the program, each in one transaction: records come, change and go. Tests call it to change
-// the program under a client's feet; live steps are made of the same actions. Knows what must change together.
+// What can happen in the program, each in one transaction: records come, change and go. Tests call it to change the
+// program while a client reads it; live steps are made of the same actions.
 
 import type pg from 'pg';
 import { deleteRow, insertRows, inTransaction, updateRow } from './data.ts';
@@ -40,17 +40,17 @@ export interface Moment {
 
 export interface Program {
   /**
-   * Gives back what `work` gives back, in one transaction. What chance brings depends only on the seed and on how
+   * Returns what `work` returns, in one transaction. What chance brings depends only on the seed and on how
    * many moments there were before, also across restarts.
    */
   moment<T>(work: (moment: Moment) => Promise<T>): Promise<T>;
-  /** Each insert invents what the fields leave out, and gives back the row. */
+  /** Each insert invents what the fields leave out, and returns the row. */
   insertAffiliate(fields?: Partial<AffiliateRow>): Promise<AffiliateRow>;
   /** Belongs to a random affiliate and its first link unless the fields say otherwise. */
   insertReferral(fields?: Partial<ReferralRow>): Promise<ReferralRow>;
   /** Adds a sale to a conversion, with its commission. */
   insertSale(referralId: string, fields?: SaleFields): Promise<{ sale: SaleRow; commission: CommissionRow }>;
-  /** Each update and delete gives back whether there was a row with that id. `updated_at` moves unless given. */
+  /** Each update and delete returns whether there was a row with that id. `updated_at` moves unless given. */
   updateAffiliate(id: string, fields: Partial<AffiliateRow>): Promise<boolean>;
   updateReferral(id: string, fields: Partial<ReferralRow>): Promise<boolean>;
   updateCommission(id: string, fields: Partial<CommissionRow>): Promise<boolean>;
@@ -64,7 +64,7 @@ export interface SaleFields {
   readonly commission?: Partial<CommissionRow>;
 }
 
-/** Gives back the program kept in the schema's tables. */
+/** Returns the program kept in the schema's tables. */
 export function makeProgram(deps: ProgramDeps): Program {
   const { pool, s, seed } = deps;
 
@@ -76,7 +76,7 @@ export function makeProgram(deps: ProgramDeps): Program {
       const steps = Number(result.rows[0]?.steps);
       return work({ client, s, randomness: makeRandomness(seed, steps), now: deps.now() });
     });
-  // A moment begins with the program's own row, so that two changes wait for each other and never deadlock.
+  // A moment locks the program's own row first, so that two changes wait for each other and never deadlock.
   const update = <T extends keyof Rows>(table: T, id: string, fields: Partial<Rows[T]>) =>
     moment((m) => updateRow<T>(m.client, s, table, id, { updated_at: m.now.toISOString(), ...fields }));
   const remove = (table: keyof Rows, id: string) => moment((m) => deleteRow(m.client, s, table, id));
@@ -95,7 +95,7 @@ export function makeProgram(deps: ProgramDeps): Program {
   };
 }
 
-/** Gives back an affiliate that just joined, with one link. */
+/** Returns an affiliate that just joined, with one link. */
 export async function addAffiliate(m: Moment, fields: Partial<AffiliateRow> = {}): Promise<AffiliateRow> {
   const campaigns = await m.client.query<{ id: string }>(`select id from ${m.s}.campaigns order by id`);
   const campaign = m.randomness.pick(campaigns.rows);
@@ -105,7 +105,7 @@ export async function addAffiliate(m: Moment, fields: Partial<AffiliateRow> = {}
   return affiliate;
 }
 
-/** Gives back a referral that just came, a visitor unless the fields say otherwise. */
+/** Returns a referral that just came, a visitor unless the fields say otherwise. */
 export async function addReferral(m: Moment, fields: Partial<ReferralRow> = {}): Promise<ReferralRow> {
   const affiliateId = fields.affiliate_id ?? (await pickId(m, 'affiliates'));
   if (affiliateId === undefined) throw new Error('there is no affiliate to refer anybody');
@@ -125,7 +125,7 @@ export async function addReferral(m: Moment, fields: Partial<ReferralRow> = {}):
   return referral;
 }
 
-/** Gives back a sale that was just charged to that referral, with its commission. */
+/** Returns a sale that was just charged to that referral, with its commission. */
 export async function addSale(
   m: Moment,
   referralId: string,
@@ -160,7 +160,7 @@ export async function addSale(
 // Things happen to recent records: one of so many of the newest that qualify is drawn.
 const RECENT = 1_000;
 
-/** Gives back the id of a random recent row that meets the condition, or undefined where none does. */
+/** Returns the id of a random recent row that meets the condition, or undefined where none does. */
 export async function pickId(
   m: Moment,
   table: 'affiliates' | 'referrals' | 'commissions',

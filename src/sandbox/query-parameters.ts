@@ -1,5 +1,4 @@
 // How parameters are read from a query string or a form body: array form, single form, page and limit.
-// Knows nothing of what a parameter selects.
 //
 // Decisions where the contract is silent:
 // - A parameter that the endpoint does not have (per_page, say) is ignored; so is an unknown value of `expand`.
@@ -22,37 +21,37 @@ export interface Paging {
   readonly limit: number;
 }
 
-/** Gives back the parameters of a request's address. */
+/** Returns the parameters of a request's address. */
 export function readQuery(url: string): URLSearchParams {
   const mark = url.indexOf('?');
   return readForm(mark === -1 ? '' : url.slice(mark + 1));
 }
 
-/** Gives back the parameters of a form-encoded text. */
+/** Returns the parameters of a form-encoded text. */
 export function readForm(text: string): URLSearchParams {
   // Postgres holds no NUL in text: a value with one becomes a value that no row has.
   return new URLSearchParams(text.replaceAll('%00', '%EF%BF%BD'));
 }
 
-/** Gives back the last value sent under that name, or undefined where none was. */
+/** Returns the last value sent under that name, or undefined where none was. */
 export function readSingle(parameters: URLSearchParams, name: string): string | undefined {
   return parameters.getAll(name).at(-1);
 }
 
-/** Gives back the value of a single-valued filter, or undefined where it is blank or was not sent. */
+/** Returns the value of a single-valued filter, or undefined where it is blank or was not sent. */
 export function readFilter(parameters: URLSearchParams, name: string): string | undefined {
   const value = readSingle(parameters, name);
   return value === undefined || value.trim() === '' ? undefined : value;
 }
 
-/** Gives back every value sent under `name` or `name[]` that is not blank. */
+/** Returns every value sent under `name` or `name[]` that is not blank. */
 export function readArray(parameters: URLSearchParams, name: string): string[] {
   return [...parameters.getAll(name), ...parameters.getAll(`${name}[]`)].filter(
     (value) => value.trim() !== '',
   );
 }
 
-/** Gives back the page and the limit that hold for a request. */
+/** Returns the page and the limit that hold for a request. */
 export function readPaging(parameters: URLSearchParams): Paging {
   const page = readPositive(readSingle(parameters, 'page')) ?? 1;
   const limit = readPositive(readSingle(parameters, 'limit')) ?? DEFAULT_LIMIT;

@@ -1,5 +1,5 @@
-// The sandbox's only source of chance: everything drawn from one seed, so that the same seed gives the same
-// program. Knows distributions; not what they are used for.
+// The sandbox's only source of chance: everything is drawn from one seed, so that the same seed gives the same
+// program.
 
 import { base, en, Faker, generateMersenne53Randomizer } from '@faker-js/faker';
 
@@ -20,7 +20,7 @@ export interface Randomness {
 
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 
-/** Gives back a source of chance that draws the same values for the same seeds. */
+/** Returns a source of chance that draws the same values for the same seeds. */
 export function makeRandomness(...seeds: readonly number[]): Randomness {
   const randomizer = generateMersenne53Randomizer();
   randomizer.seed([...seeds]);

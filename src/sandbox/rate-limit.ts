@@ -1,9 +1,9 @@
-// The account's request limit: an exact sliding window over the moments at which requests came in. Knows no HTTP.
+// The account's request limit: an exact sliding window over the times at which requests came in.
 //
 // Decisions where the contract is silent:
 // - A request that is answered 429 does not count into the window, nor does one answered 401. Every other one
 //   does, also where a fault spoils its answer.
-// - The three headers stand on every answer to an authenticated request while the limit is on.
+// - Every answer to an authenticated request has the three headers while the limit is on.
 // - RateLimit-Reset is the number of seconds, rounded up, until the oldest request leaves the window: after that
 //   wait at least one request is free again.
 
@@ -17,13 +17,13 @@ export interface RateLimitVerdict {
 }
 
 export interface RateLimiter {
-  /** Gives back whether a request received at that moment is within the limit, and counts it if so. */
+  /** Returns whether a request received at that moment is within the limit, and counts it if so. */
   receive(atMs: number): RateLimitVerdict;
   /** Holds from the next request on; what was received before still counts. */
   setLimit(limit: RateLimit): void;
 }
 
-/** Gives back a limiter that has received nothing yet. */
+/** Returns a limiter that has received nothing yet. */
 export function makeRateLimiter(initial: RateLimit): RateLimiter {
   let limit = initial;
   let accepted: number[] = [];

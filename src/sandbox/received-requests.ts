@@ -1,5 +1,5 @@
-// What the sandbox remembers of the requests that it received, so that a test can count them and measure
-// windows. Knows no credentials and no answers' bodies.
+// What the sandbox remembers of the requests that it received, so that a test can count them and measure windows of
+// the limit. Keeps no credentials and no bodies.
 
 /** The oldest are forgotten beyond this many. */
 const REMEMBERED_REQUESTS = 10_000;
@@ -12,7 +12,7 @@ export interface ReceivedRequest {
   readonly url: string;
   /** Milliseconds since 1970, from a clock that never goes back. */
   readonly receivedAt: number;
-  /** The status answered; null until then, and for good where a fault left no answer. */
+  /** The status answered; null until then, and where a fault left no answer. */
   status: number | null;
   /** The fault that spoiled the answer. */
   fault: string | null;
@@ -24,7 +24,7 @@ export interface ReceivedRequests {
   add(method: string, url: string): ReceivedRequest;
 }
 
-/** Gives back an empty memory. */
+/** Returns a memory without requests. */
 export function makeReceivedRequests(): ReceivedRequests {
   const all: ReceivedRequest[] = [];
   let number = 0;

@@ -1,4 +1,4 @@
-// The shape of every row that the sandbox keeps. Knows names and types of columns; no SQL and no wire.
+// The shape of every row that the sandbox keeps.
 
 export interface CampaignRow {
   id: string;

@@ -1,4 +1,4 @@
-// The sandbox's tables. Knows columns, keys, indexes and the triggers that keep counters true; no data.
+// The sandbox's tables: columns, keys, indexes and the triggers that keep counters right.
 //
 // Decisions where the contract is silent:
 // - An affiliate's and a link's visitors, leads and conversions are counts of the referrals that exist: a
@@ -7,7 +7,7 @@
 // - Deleting an affiliate deletes its links and referrals; deleting a referral deletes its sales; deleting a
 //   sale deletes its commissions.
 
-/** Changes whenever the tables do; a schema that holds another format is refused, not guessed at. */
+/** Changes whenever the tables do; a schema that holds another format is refused. */
 export const FORMAT = 1;
 
 /** Every table of the sandbox, in an order in which they can be dropped. */
@@ -21,7 +21,7 @@ export const TABLES = [
   'sandbox_program',
 ] as const;
 
-/** Gives back the statements that create the tables without their triggers, for a schema that has none. */
+/** Returns the statements that create the tables without their triggers, for a schema that has none. */
 export function createTablesSql(s: string): string {
   return `
 create table ${s}.sandbox_program (
@@ -133,7 +133,7 @@ create index on ${s}.commissions (affiliate_id);
 `;
 }
 
-/** Gives back the statement that sets every counter from the referrals; for a table filled without triggers. */
+/** Returns the statement that sets every counter from the referrals; for a table filled without triggers. */
 export function countAllSql(s: string): string {
   const recount = (table: string, key: string) => `
 update ${s}.${table} t
@@ -147,7 +147,7 @@ update ${s}.${table} t
 }
 
 /**
- * Gives back the statements that create the triggers: they keep the counters equal to the referrals, and raise
+ * Returns the statements that create the triggers: they keep the counters equal to the referrals, and raise
  * `revision` with every write that can change how many rows a list has.
  */
 export function createTriggersSql(s: string): string {
@@ -191,7 +191,7 @@ create trigger raise_revision after insert or delete or update of campaign_id, e
 `;
 }
 
-/** Gives back the statements that remove everything the two functions above create, and nothing else. */
+/** Returns the statements that remove everything the two functions above create, and nothing else. */
 export function dropTablesSql(s: string): string {
   const tables = TABLES.map((table) => `drop table if exists ${s}.${table};`).join('\n');
   const functions = ['count_added', 'count_removed', 'count_changed', 'raise_revision']

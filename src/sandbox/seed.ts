@@ -1,5 +1,5 @@
-// Fills empty tables with a whole program, the same for the same seed and sizes down to the last byte. Knows how
-// many of everything there are and how they are spread over time; a single record is invented elsewhere.
+// Fills empty tables with a whole program, byte for byte the same for the same seed and sizes: how many records of
+// each kind there are and how they are spread over time. invent.ts invents a single record.
 
 import type pg from 'pg';
 import { insertRows } from './data.ts';
@@ -22,11 +22,11 @@ export interface SeedSize {
   readonly referrals: number;
 }
 
-/** The moment at which every seeded program stands; fixed, or the same seed would give another program tomorrow. */
+/** The present of every seeded program; fixed, or the same seed would give another program tomorrow. */
 const SEEDED_AS_OF = new Date('2026-10-01T00:00:00.000Z');
 
 const SPAN_DAYS = 730;
-// The newest records are older than that moment, or what happened to them since would lie in its future.
+// The newest records are older than that, or what happened to them since would be in its future.
 const NEWEST = new Date(SEEDED_AS_OF.getTime() - 3 * DAY_MS);
 const MOST_SALES_OF_ONE_CUSTOMER = 6;
 // Large enough that a statement's overhead does not count, small enough that memory does not grow with the size.
@@ -65,7 +65,7 @@ function spreadAffiliates(randomness: Randomness, campaigns: CampaignRow[], star
   const links: LinkRow[] = [];
   for (let index = 0; index < count; index += 1) {
     const previous = affiliates.at(-1);
-    // Some are created in the same millisecond, as an import does: lists must order them all the same.
+    // Some are created in the same millisecond, as by an import: lists must order them all the same.
     const createdAt =
       previous !== undefined && randomness.chance(0.03)
         ? new Date(previous.created_at)
@@ -95,7 +95,7 @@ function makeReferrers(campaigns: CampaignRow[], affiliates: AffiliateRow[], lin
 }
 
 function addReferral(randomness: Randomness, referrers: readonly Referrer[], batch: Batch): void {
-  // Squaring favours the first ones: a few affiliates bring most of the referrals, as in life.
+  // Squaring favours the first ones: a few affiliates bring most of the referrals, as in real programs.
   const referrer = referrers[Math.floor(referrers.length * randomness.next() ** 2)];
   if (referrer === undefined) throw new Error('there is no affiliate to refer anybody');
   const joinedAt = new Date(referrer.affiliate.created_at);
@@ -121,7 +121,7 @@ function addReferral(randomness: Randomness, referrers: readonly Referrer[], bat
   if (conversion_state === 'conversion') addSales(randomness, referrer, referral, batch);
 }
 
-// A customer who came twice: two referrals answer to one email, so a filter by email can find several.
+// A customer who came twice: two referrals have one email, so a filter by email can find several.
 function repeatCustomer(randomness: Randomness, referral: ReferralRow, batch: Batch): void {
   if (referral.customer_email === null || !randomness.chance(0.02)) return;
   const earlier = batch.referrals.findLast((other) => other.customer_email !== null);

@@ -1,9 +1,9 @@
-// The HTTP face of the sandbox: routes, and the order in which a request is checked (secret, rate limit, fault,
-// then the work). Knows fastify; what each route answers stands in files of its own.
+// The sandbox's HTTP server: routes, and the order in which a request is checked (secret, rate limit, fault, then the
+// work). What each route answers is in files of their own.
 //
-// Decisions where the contract is silent: an unknown route or method is 404 with `error`, after authentication.
-// A body that is not form-encoded is 415; a PUT without a body sends no parameter. /openapi.json needs no secret
-// and counts into no limit.
+// Decisions where the contract is silent: an unknown route or method is 404 with `error`, after authentication. A
+// body that is not form-encoded is 415; a PUT without a body sends no parameter. /openapi.json needs no secret and
+// does not count against the limit.
 
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from '../log.ts';
@@ -28,7 +28,7 @@ export interface ServerDeps {
   readonly log: Logger;
   readonly isAuthentic: (header: string | undefined) => boolean;
   readonly rateLimiter: RateLimiter;
-  /** Asked for at every request, since the plan may change. */
+  /** Called for every request, since the plan may change. */
   readonly chooseFault: ChooseFault;
   readonly requests: ReceivedRequests;
   readonly lists: ListDeps;
@@ -38,7 +38,7 @@ export interface ServerDeps {
 // An address has to be of a length that the router takes, or a long id would not be answered as an unknown one.
 const MAXIMUM_ID_LENGTH = 4_000;
 
-/** Gives back the server, not yet listening. */
+/** Returns the server, not yet listening. */
 export function makeServer(deps: ServerDeps): FastifyInstance {
   const app = Fastify({
     logger: false,
@@ -71,7 +71,7 @@ export function makeServer(deps: ServerDeps): FastifyInstance {
       send(reply, { status: 429, body: JSON.stringify({ error: 'Rate limit exceeded.' }) });
     }
   });
-  // Before the answer leaves: whoever has it in hand finds the request complete in the memory.
+  // Before the answer is sent: a client that has it finds the request complete in the memory.
   app.addHook('onSend', async (request, reply) => {
     request.received.status = reply.statusCode;
   });

@@ -1,5 +1,4 @@
-// Starts the whole sandbox on a pool that it is handed and does not close. Knows how its parts fit together, and
-// nothing that any of them knows.
+// Starts the whole sandbox on a pool that the caller closes.
 
 import type { AddressInfo } from 'node:net';
 import type pg from 'pg';
@@ -31,7 +30,7 @@ export interface SandboxOptions {
   readonly faults: FaultPlan;
   /** Null: nothing happens by itself. */
   readonly live: LiveOptions | null;
-  /** Drops a program that the schema holds, and starts anew. */
+  /** Drops a program that the schema holds, and seeds a new one. */
   readonly reset: boolean;
   /** The contract's where left out. */
   readonly spelling?: Spelling;
@@ -47,15 +46,16 @@ export interface Sandbox {
   readonly requests: readonly ReceivedRequest[];
   readonly program: Program;
   readonly live: Live;
-  /** Holds from the next request on, its counts and its chance beginning anew. */
+  /** Holds from the next request on; its counts and its chance start over. */
   setFaults(plan: FaultPlan): void;
+  /** Holds from the next request on; what was received before still counts. */
   setRateLimit(limit: RateLimit): void;
   /** Ends every connection, also the stalled ones. Idempotent: yes. */
   close(): Promise<void>;
 }
 
 /**
- * Gives back the running sandbox, listening.
+ * Returns the running sandbox, listening.
  *
  * Throws: ConfigError where the options are wrong or the schema holds another program; Busy where the port is taken.
  */
@@ -126,7 +126,7 @@ function checkOptions(options: SandboxOptions): void {
   const problems: string[] = [];
   for (const name of ['seed', 'affiliates', 'referrals'] as const) {
     const value = options[name];
-    // Larger seeds would fall together: the generator takes 32 bits.
+    // Larger seeds would not differ from smaller ones: the generator takes 32 bits.
     if (!Number.isInteger(value) || value < 0 || value > 0x7fffffff) {
       problems.push(`--${name} must be a whole number from 0 to ${0x7fffffff}, not ${value}`);
     }

@@ -1,5 +1,5 @@
-// How each resource looks on the wire, as SQL expressions that build its JSON: the database assembles a page
-// faster than Node would. Knows the contract's field names and both spellings; no filters and no paging.
+// How each resource looks on the wire, in both spellings, as SQL expressions that build its JSON: the database
+// assembles a page faster than Node would.
 //
 // Decisions where the contract is silent:
 // - Times are UTC with milliseconds: 2026-01-31T09:30:00.000Z.
@@ -14,7 +14,7 @@
 export type Spelling = 'neutral' | 'live';
 
 export interface Wire {
-  /** Each gives back a SQL expression over the row that the alias names; `more` are further fields of it. */
+  /** Each returns a SQL expression over the row that the alias names; `more` are further fields of it. */
   campaign(alias: string): string;
   link(alias: string): string;
   affiliate(alias: string, ...more: readonly Field[]): string;
@@ -27,7 +27,7 @@ export interface Wire {
 /** A field's name and the SQL expression of its value. */
 export type Field = readonly [name: string, expression: string];
 
-/** Gives back the expressions of the given spelling. */
+/** Returns the expressions of the given spelling. */
 export function makeWire(spelling: Spelling): Wire {
   const live = spelling === 'live';
   const processor = live ? 'stripe' : 'processor';

@@ -1,4 +1,4 @@
-// What a delta sync cannot see, in a user's words. Why, stands in plan-delta.ts.
+// What a delta sync cannot see, in a user's words. plan-delta.ts says why.
 
 /** Each is seen by the next full sync at the latest. */
 export const DELTA_BLIND_SPOTS: readonly string[] = [
@@ -7,3 +7,11 @@ export const DELTA_BLIND_SPOTS: readonly string[] = [
   'changes of one affiliate’s referrals that cancel each other out',
   'changes of referrals without an affiliate',
 ];
+
+/** Returns what a delta cannot see, as lines of text. */
+export function describeBlindSpots(): string {
+  return [
+    'A delta does not see, until the next full sync does:',
+    ...DELTA_BLIND_SPOTS.map((spot) => `  - ${spot}`),
+  ].join('\n');
+}

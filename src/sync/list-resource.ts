@@ -1,4 +1,4 @@
-// Where the API meets the walk: a page of the list as positions and identities, with its records hung on.
+// Turns a page of the API into what a walk needs: positions and identifiers, with a function that reads its records.
 
 import { setImmediate } from 'node:timers/promises';
 import type { RequestEvent } from '../api/attempt-request.ts';
@@ -10,7 +10,7 @@ import type { ObservedPage, ReadPages } from '../records/read-page.ts';
 import { usableId } from '../records/read-record.ts';
 
 export interface RecordPage extends Page {
-  /** Gives back what its records make. They are read once, as soon as nothing else is to do. */
+  /** Returns the rows that its records make. They are read once, as soon as nothing else is to do. */
   readonly read: () => Promise<ReadPages>;
   readonly askedAt: Timestamp;
 }
@@ -28,7 +28,7 @@ const EXPANSIONS: { readonly [R in ListedResource]: readonly Expansion<R>[] } = 
 };
 
 /**
- * Gives back the function by which a walk lists the resource, narrowed by the filters.
+ * Returns the function by which a walk lists the resource, narrowed by the filters.
  *
  * Positions come from the page number and limit that were answered, not from those that were asked for.
  */
@@ -37,8 +37,8 @@ export function makeListPage<R extends ListedResource>(
   resource: R,
   filters: Filters<R> = {},
 ): CrawlDeps<RecordPage>['listPage'] {
-  return async (window, signal) => {
-    const query = { ...window, filters, expand: EXPANSIONS[resource] };
+  return async (request, signal) => {
+    const query = { ...request, filters, expand: EXPANSIONS[resource] };
     const { pagination, data, askedAt } = await api.list(resource, query, {
       onRequest,
       ...(signal && { signal }),
@@ -52,10 +52,10 @@ export function makeListPage<R extends ListedResource>(
       isLast: pagination.next_page === null,
       ids: data.map(usableId),
       read: () => {
-        // Later, so that the next page is asked for first, and is on its way meanwhile.
+        // Not at once: the next page is asked for first, and is on its way meanwhile.
         reading ??= setImmediate().then(() => {
           const records = unread;
-          // The page waits for its batch, and the records are many times what they make.
+          // The page waits in memory for its batch, and records take many times the memory of their rows.
           unread = [];
           return readPage({ observedAt: askedAt, records });
         });

@@ -1,4 +1,4 @@
-// Which affiliates' referrals a delta must read again, and what that costs. Pure arithmetic on counters.
+// Which affiliates' referrals a delta must read again, and what that costs in requests. Pure arithmetic on counters.
 //
 // Why it works. The API can neither filter nor sort by change, but each affiliate's visitors, leads and conversions
 // count its referrals (a conversion counts as lead and visitor too, a lead as visitor). A referral that appears or
@@ -22,11 +22,11 @@ export interface AffiliateCounters {
   readonly current: Counters;
   /** What the new rows at the head add to each counter. */
   readonly explained: Counters;
-  /** Referrals of the affiliate that the mirror holds: what its list is expected to be long. */
+  /** Referrals of the affiliate that the mirror holds: how long its list is expected to be. */
   readonly rows: number;
 }
 
-/** Stored in the run's ledger and printed; costs are list requests. */
+/** Stored in the run log and printed. Units: list requests. */
 export interface DeltaPlan {
   readonly strategy: 'delta' | 'full';
   readonly moved_affiliates: number;
@@ -34,7 +34,7 @@ export interface DeltaPlan {
   readonly full_walk_requests: number;
 }
 
-/** Gives back the affiliates whose counters moved otherwise than the new rows explain. */
+/** Returns the affiliates whose counters moved otherwise than the new rows explain. */
 export function findMoved(affiliates: readonly AffiliateCounters[]): AffiliateCounters[] {
   return affiliates.filter(({ covered, current, explained }) =>
     (['visitors', 'leads', 'conversions'] as const).some(
@@ -44,7 +44,7 @@ export function findMoved(affiliates: readonly AffiliateCounters[]): AffiliateCo
 }
 
 /**
- * Gives back the plan: the moved affiliates' lists, or the whole list where that costs no more requests or was never
+ * Returns the plan: the moved affiliates' lists, or the whole list where that costs no more requests or was never
  * read (then the mirror's own rows say nothing about what those lists cost).
  */
 export function planDelta(

@@ -1,4 +1,4 @@
-// Commits what a run read: rows, what was seen, figures and checkpoint in one transaction, or nothing of it.
+// Commits what a run read: rows, what was seen, figures and checkpoint, all in one transaction.
 
 import type { RequestEvent } from '../api/attempt-request.ts';
 import type { ListedResource } from '../contract/resources.ts';
@@ -22,9 +22,9 @@ export interface RunLoader {
   /** Begins to read a page that is going to be loaded. */
   readonly accept: (page: RecordPage) => void;
   readonly load: (pages: readonly RecordPage[], checkpoint: Checkpoint) => Promise<Loaded>;
-  /** Loads pages of a narrowed list: neither the walk's checkpoint nor the list's total moves. */
+  /** Loads pages of a filtered list: neither the walk's checkpoint nor the list's total moves. */
   readonly loadAside: (pages: readonly RecordPage[]) => Promise<LoadedAside>;
-  /** To be told of every request; what was counted is saved with the next batch. */
+  /** To be called with every request; what was counted is saved with the next batch. */
   readonly countRequest: (event: RequestEvent) => void;
   readonly unsavedRequests: () => number;
   /** Saves the requests that no batch has saved. */
@@ -55,7 +55,7 @@ export interface MetBefore {
   readonly anonymous: number;
 }
 
-/** Gives back the loader of one run, or of its resumption. */
+/** Returns the loader of one run, or of its resumption. */
 export function makeRunLoader(
   { db, onProgress }: RunLoaderDeps,
   { run, resource, before }: { run: SyncRun; resource: ListedResource; before: MetBefore },
@@ -111,7 +111,7 @@ export function makeRunLoader(
     readPage: (page) => readPages({ cache, drift }, resource, [page]),
     accept: (page) => {
       page.read().catch(() => {
-        // Told where the page is loaded.
+        // Reported where the page is loaded.
       });
     },
     load: (pages, after) => commit(pages, { checkpoint: after, total: pages.at(-1)?.total ?? null }),
@@ -137,7 +137,7 @@ export function makeRunLoader(
   };
 }
 
-/** Gives back the counts of a row of the ledger. */
+/** Returns the row counts of a run of the run log. */
 export function rowCounts(run: SyncRun): LoadCounts {
   return {
     seen: run.rows_seen,

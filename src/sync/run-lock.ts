@@ -1,4 +1,4 @@
-// One run of a resource at a time, whatever started it.
+// The lock by which a resource has one run at a time, whatever started it.
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -13,9 +13,9 @@ export type RunLocked<T> =
  * Runs `work` while holding the mirror's lock on the resource, and returns its result; or, where another session
  * holds the lock, says which, without waiting.
  *
- * One connection is held for as long as the work takes. Should Postgres drop it (the process was stopped for long), the
- * lock is gone, though the work goes on: the run's attempt number then keeps it from committing anything once another
- * process took over.
+ * One connection is held for as long as the work takes. Should Postgres drop it (the process was stopped for long),
+ * the lock is gone, though the work goes on: the run's attempt number then keeps it from committing anything once
+ * another process has taken over.
  */
 export async function withRunLock<T>(
   db: Database,
@@ -37,7 +37,7 @@ async function readHolder(db: Database, name: string): Promise<string> {
       and l.classid::bigint = (wanted.key >> 32) & 4294967295 and l.objid::bigint = wanted.key & 4294967295
   `.execute(db);
   const holder = rows[0];
-  // The lock may have been given back between the two statements.
+  // The lock may have been released between the two statements.
   if (holder === undefined) return 'another process, which has ended since';
   return `${holder.application_name} (connected since ${holder.backend_start})`;
 }

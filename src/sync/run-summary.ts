@@ -1,4 +1,4 @@
-// What a run tells about itself, to the person who started it and to the one who reads the ledger later.
+// What a run reports while it runs and when it has ended.
 
 import type { ListedResource } from '../contract/resources.ts';
 import type { LoadCounts } from '../mirror/load-batch.ts';
@@ -6,7 +6,7 @@ import type { DeltaPlan } from './plan-delta.ts';
 
 export type SyncMode = 'full' | 'delta';
 
-/** Told after every batch that was committed. */
+/** Reported after every batch that was committed. */
 export interface SyncProgress {
   readonly resource: ListedResource;
   readonly requests: number;
@@ -18,8 +18,8 @@ export interface SyncProgress {
 
 /**
  * How a run ended. `succeeded`: read to the end and verified. `partial`: read to the end, but the counts could not be
- * verified (`reason` says why); nothing was marked deleted. `skipped`: another process is at it (`reason` says which).
- * A run that ends in an error has no summary: the error is thrown, and the ledger says `failed` or `interrupted`.
+ * verified (`reason` says why); nothing was marked deleted. `skipped`: another process syncs it (`reason` says which).
+ * A run that ends in an error has no summary: the error is thrown, and the run log says `failed` or `interrupted`.
  */
 export interface RunSummary {
   readonly runId: number;

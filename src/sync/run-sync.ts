@@ -1,4 +1,4 @@
-// One run of one resource, from taking its lock to closing its line in the ledger: the place where crawl meets mirror.
+// One run of one resource, from taking its lock to closing its row in the run log: the place where crawl meets mirror.
 
 import { MAXIMUM_LIMIT } from '../contract/list-envelope.ts';
 import type { ListedResource } from '../contract/resources.ts';
@@ -39,10 +39,10 @@ export interface SyncInput {
 }
 
 /**
- * Gives back how the run ended. A run that stopped short a while ago is taken up where it was; while another process
- * is at the resource, this one is `skipped`.
+ * Returns how the run ended. A run that was stopped or killed before is taken up where it was; while another process
+ * syncs the resource, this run is `skipped`.
  *
- * Throws: what the API, the database or the signal throws, after noting it in the ledger; what was read until then is
+ * Throws: what the API, the database or the signal throws, after noting it in the run log; what was read until then is
  * committed, and the next run of this resource and mode goes on from there.
  */
 export async function runSync(deps: RunDeps, input: SyncInput): Promise<RunSummary> {
@@ -50,7 +50,7 @@ export async function runSync(deps: RunDeps, input: SyncInput): Promise<RunSumma
   const { resource, mode } = input;
   const locked = await withRunLock(deps.db, resource, () => runLocked(deps, input));
   if (!locked.isHeldByOther) return summarise(resource, locked.result, startedMs);
-  const reason = `another sync of ${resource} is at work: ${locked.holder}`;
+  const reason = `another sync of ${resource} is running: ${locked.holder}`;
   deps.log.warn({ resource, mode, reason }, 'sync.skipped');
   const skipped = await recordSkippedRun(deps.db, { resource, mode, reason });
   return summarise(resource, skipped, startedMs);
@@ -77,7 +77,7 @@ async function runLocked(deps: RunDeps, input: SyncInput): Promise<SyncRun> {
       requests: loader.unsavedRequests(),
     };
     await stopRun(db, run, stop).catch((second: unknown) => {
-      // The database is most likely what failed; the error that is thrown says so, and the lock is gone by itself.
+      // Most likely the database failed; the error that is thrown says so, and the lock ends with its connection.
       log.warn({ run_id: run.id, reason: describeError(second) }, 'sync.stop_not_recorded');
     });
     throw error;
@@ -97,7 +97,7 @@ async function walk(
 ): Promise<Walked> {
   const { resource, mode, concurrency, acceptDeletes, signal } = input;
   const walkInput = { run, doubt, limit: MAXIMUM_LIMIT, concurrency, acceptDeletes, signal };
-  // Only the full walk leaves a checkpoint: a delta that has one had turned to it.
+  // Only the full walk leaves a checkpoint: a delta that has one had chosen the full walk.
   const isDelta = mode === 'delta' && resource === 'referrals' && run.checkpoint === null;
   const head = mode === 'delta' && resource === 'affiliates' ? 'when-moved' : 'always';
   try {

@@ -5,16 +5,18 @@ import type { ListedResource } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { crawl } from '../crawl/crawl.ts';
 import { overlapStart } from '../crawl/overlap-walk.ts';
+import { findWhereabouts } from '../mirror/find-whereabouts.ts';
 import { findMissing } from '../mirror/tombstones.ts';
-import { findWhereabouts } from './find-whereabouts.ts';
 import { makeListPage, type RecordPage } from './list-resource.ts';
 import type { RunLoader } from './run-loader.ts';
 import type { SyncDeps, Walked, WalkInput } from './walk.ts';
 import { walkAside } from './walk-aside.ts';
 
-/** More rows than this, and more than the share, gone at once are not believed without being told to. */
-const BELIEVED_ROWS = 10;
-const BELIEVED_SHARE = 0.02;
+/**
+ * Where more rows than this, and more than the share, are missing at once, `acceptDeletes` must say that it is right.
+ */
+const PLAUSIBLE_ROWS = 10;
+const PLAUSIBLE_SHARE = 0.02;
 /** Up to so many rows are looked for one by one; for more, a second walk is read: the exact one. */
 const HANDFUL = 10;
 
@@ -24,8 +26,8 @@ interface SettleInput extends Omit<WalkInput, 'concurrency' | 'doubt'> {
 }
 
 /**
- * Gives back the rows that are gone, and how many were held back: too many to believe at once (unless
- * `acceptDeletes`), or not to be told apart from a record that was rejected without a usable identifier.
+ * Returns the rows that are gone, and how many were held back: too many at once (unless `acceptDeletes`), or not to be
+ * distinguished from a record that was rejected without a usable identifier.
  *
  * To be called after a verified walk only.
  */
@@ -39,9 +41,9 @@ export async function settleMissing(
   const missing = await findMissing(db, { runId: run.id, resource, seen });
   const { length: count } = missing.ids;
   if (count === 0) return { gone: null, heldBack: 0 };
-  const believed = Math.max(BELIEVED_ROWS, Math.floor(missing.living * BELIEVED_SHARE));
-  if (loader.hasAnonymous() || (count > believed && !acceptDeletes)) {
-    log.warn({ run_id: run.id, resource, missing: count, believed }, 'sync.deletes_held_back');
+  const plausible = Math.max(PLAUSIBLE_ROWS, Math.floor(missing.living * PLAUSIBLE_SHARE));
+  if (loader.hasAnonymous() || (count > plausible && !acceptDeletes)) {
+    log.warn({ run_id: run.id, resource, missing: count, plausible }, 'sync.deletes_held_back');
     return { gone: null, heldBack: count };
   }
   const observedAt =
@@ -53,9 +55,7 @@ export async function settleMissing(
   return { gone: ids.length === 0 ? null : { ids, observedAt }, heldBack: 0 };
 }
 
-/**
- * Gives back when the reading began; null where it settles nothing. What is met is loaded, and no longer missing.
- */
+/** Returns when the reading began; null where it settles nothing. What is met is loaded, and no longer missing. */
 async function readWhereabouts(
   deps: SyncDeps,
   input: SettleInput,
@@ -80,8 +80,8 @@ async function readSecondWalk({ api }: SyncDeps, input: SettleInput): Promise<Ti
   let beganAt: Timestamp | null = null;
   const { verified } = await crawl<RecordPage>(
     {
-      listPage: async (window, stop) => {
-        const page = await listPage(window, stop);
+      listPage: async (request, stop) => {
+        const page = await listPage(request, stop);
         beganAt ??= page.askedAt;
         return page;
       },

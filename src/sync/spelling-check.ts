@@ -1,4 +1,4 @@
-// Stops a run, before it writes anything, whose program spells its identifiers in another case than the mirror knows.
+// Stops a run before it writes anything where the program spells its identifiers in another case than the mirror does.
 
 import type { ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';

@@ -1,4 +1,4 @@
-// Reads a narrowed list beside the run's own walk, as exactly as that one: with a verdict of its own.
+// Reads a filtered list beside the run's own walk, and as exactly: with a verdict of its own.
 
 import type { Filters, ListedResource } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
@@ -10,11 +10,11 @@ import type { SyncDeps, WalkInput } from './walk.ts';
 export interface WalkedAside {
   /** Why it is not known that nothing was missed; null where it is. */
   readonly doubt: string | null;
-  /** When the first request was granted its slot. */
+  /** When the first request was granted its permit. */
   readonly beganAt: Timestamp | null;
 }
 
-/** Gives back how the walk of the resource's list under these filters ended; everything that was met is loaded. */
+/** Returns how the walk of the resource's list under these filters ended; everything that was met is loaded. */
 export async function walkAside<R extends ListedResource>(
   { api }: Pick<SyncDeps, 'api'>,
   loader: RunLoader,
@@ -31,8 +31,8 @@ export async function walkAside<R extends ListedResource>(
   let beganAt: Timestamp | null = null;
   const { reason } = await crawl<RecordPage>(
     {
-      async listPage(window, stop) {
-        const page = await listPage(window, stop);
+      async listPage(request, stop) {
+        const page = await listPage(request, stop);
         beganAt ??= page.askedAt;
         return page;
       },

@@ -1,7 +1,7 @@
 // A delta run of referrals: the head of the list, then the lists of those affiliates whose counters say that
-// something changed (see plan-delta.ts). Needs a run of affiliates just before it: the counters are theirs.
-// A delta that is killed is simply begun again: what it had loaded already explains nothing to the next one, which
-// therefore reads those affiliates' lists.
+// something changed (see plan-delta.ts). Needs a run of affiliates just before it: the counters are theirs. A delta
+// that is killed begins again: to the next one, the rows that it had loaded are not new and explain no counter, so it
+// reads those affiliates' lists.
 
 import { EMPTY_TALLY, tallyAnswer, whyEnd } from '../crawl/tally.ts';
 import { readCounterChanges } from '../mirror/runs/covered-counters.ts';
@@ -15,7 +15,7 @@ import { walkAside } from './walk-aside.ts';
 import { walkFull } from './walk-full.ts';
 
 /**
- * Gives back whether every list that was read is verified. A delta marks nothing as deleted, unless it turns out that
+ * Returns whether every list that was read is verified. A delta marks nothing as deleted, unless it turns out that
  * the full walk costs no more, and is read instead.
  */
 export async function walkDelta(deps: SyncDeps, loader: RunLoader, input: WalkInput): Promise<Walked> {
@@ -58,13 +58,13 @@ async function readNewRows(
   const { limit } = input;
   let tally = EMPTY_TALLY;
   for (let number = 1; ; number += 1) {
-    const window = { page: number, limit };
-    const page = await listPage(window, input.signal);
-    tally = tallyAnswer(tally, window, page);
+    const request = { page: number, limit };
+    const page = await listPage(request, input.signal);
+    tally = tallyAnswer(tally, request, page);
     const { inserted } = await loader.loadAside([page]);
     const { total } = page;
     if (inserted === 0 || page.isLast || number >= input.mostPages) return { total, why: null };
-    const why = whyEnd(tally, limit, window, page);
+    const why = whyEnd(tally, limit, request, page);
     if (why !== null) return { total, why };
   }
 }

@@ -1,4 +1,4 @@
-// A full run: every page of the list, the verdict, and what became of rows that were not met.
+// A full run: reads every page of the list, and then decides about the rows that were not met.
 
 import type { ListedResource } from '../contract/resources.ts';
 import { crawl } from '../crawl/crawl.ts';
@@ -9,7 +9,7 @@ import { settleMissing } from './settle-missing.ts';
 import { type SyncDeps, unverified, type Walked, type WalkInput } from './walk.ts';
 
 /**
- * Gives back how the walk of the whole list ended. Only where it is verified may rows be gone.
+ * Returns how the walk of the whole list ended. Only where it is verified may rows be gone.
  *
  * `head: 'when-moved'` saves the last request where the list did not move during the walk.
  */
@@ -43,6 +43,6 @@ export async function walkFull(
 }
 
 function readCheckpoint(stored: object | null): Checkpoint | null {
-  // Written by this program, in the transaction of the batch before it; the schema's version guards its shape.
+  // Written by affiliate-mirror, in the transaction of the batch before it; the schema's version guards its shape.
   return stored as Checkpoint | null;
 }

@@ -1,4 +1,4 @@
-// What the walks of a run share: what they are given and what they give back.
+// The input and the result that the walks of a run share.
 
 import type { ApiClient } from '../api/client.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
@@ -26,7 +26,7 @@ export interface WalkInput {
 /** Rows that the program was asked for and does not have; they are marked deleted when the run ends. */
 export interface Gone {
   readonly ids: readonly string[];
-  /** When the first of the requests that confirmed it was granted its slot. */
+  /** When the first of the requests that confirmed it was granted its permit. */
   readonly observedAt: Timestamp;
 }
 
@@ -34,11 +34,11 @@ export interface Walked {
   /** Why the run is not verified, to be read after "unverified because"; null where it is. */
   readonly doubt: string | null;
   readonly gone: Gone | null;
-  /** Rows that look deleted, and are not believed to be. */
+  /** How many rows look deleted and are not marked so. */
   readonly heldBack: number;
 }
 
-/** Returns how a walk ended that proves nothing: then nothing is known to be gone. */
+/** Returns the result of a walk that proves nothing: then nothing is known to be gone. */
 export function unverified(doubt: string): Walked {
   return { doubt, gone: null, heldBack: 0 };
 }

@@ -1,5 +1,5 @@
-// What an orchestrator asks a worker: is it alive, and can it work. Knows HTTP and how to answer it; what is checked,
-// it is handed. Says nothing that needs a password.
+// Answers an orchestrator over HTTP: is the worker alive, and can it work. Anybody may ask, so answers name the checks
+// that failed, and not why.
 
 import { type FastifyInstance, fastify } from 'fastify';
 import { Busy, ConfigError, describeError } from '../errors.ts';
@@ -18,10 +18,10 @@ export interface Health {
 const CHECK_TIMEOUT_MS = 6000;
 
 /**
- * Gives back the server, listening: `/healthz` answers 200 while the process does, `/readyz` 200 where every check
+ * Returns the server, listening: `/healthz` answers 200 while the process does, `/readyz` 200 where every check
  * passes, and otherwise 503, naming those that do not.
  *
- * Throws: Busy where the port is taken; ConfigError where host or port cannot be had at all.
+ * Throws: Busy where the port is taken; ConfigError where host or port cannot be used at all.
  */
 export async function startHealth(
   { log, checks }: { log: Logger; checks: Checks },
@@ -41,7 +41,7 @@ export async function startHealth(
   return { url, close: () => server.close() };
 }
 
-// The reason stays in the log: an error may name hosts, and anybody may ask.
+// The reason is in the log only: an error may name hosts.
 async function runCheck(
   log: Logger,
   [name, check]: [string, () => Promise<unknown>],

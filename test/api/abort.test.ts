@@ -50,7 +50,7 @@ describe.each(CALLS)('$what that is aborted', ({ call }) => {
     expect(program.requests).toHaveLength(0);
   });
 
-  it('as the permit is granted gives it back and sends nothing', async () => {
+  it('as the permit is granted returns it and sends nothing', async () => {
     const program = await startRawProgram((socket) => socket.destroy());
     const controller = new AbortController();
     const { permits } = makeClient({ url: program.url });
@@ -67,7 +67,7 @@ describe.each(CALLS)('$what that is aborted', ({ call }) => {
   it.each([
     { stage: 'the answer', head: '' },
     { stage: 'the rest of the body', head: rawAnswer('200 OK', '{', { 'content-length': '100' }) },
-  ])('while it waits for $stage cuts the connection and gives the permit back', async ({ head }) => {
+  ])('while it waits for $stage cuts the connection and returns the permit', async ({ head }) => {
     const cut = Promise.withResolvers<void>();
     const program = await startRawProgram((socket) => {
       socket.on('close', () => cut.resolve());

@@ -1,4 +1,4 @@
-// The client against the whole program: what it reads and writes, and what each fault makes of it.
+// The client against the whole program: what it reads and writes, and how each fault ends.
 
 import { describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../src/contract/resources.ts';
@@ -30,7 +30,7 @@ function anId(): string {
 }
 
 describe('listing', () => {
-  it('gives back a page with its envelope, every record fitting the contract', async () => {
+  it('returns a page with its envelope, every record fitting the contract', async () => {
     const { api } = newClient();
     const referrals = await api.list('referrals', { page: 2, limit: 100, expand: ['affiliate'] });
     expect(referrals.pagination).toEqual({
@@ -131,7 +131,7 @@ describe('a commission', () => {
 });
 
 describe('a wrong secret', () => {
-  it('ends at once, naming the variable to mend', async () => {
+  it('ends at once, naming the variable to fix', async () => {
     const { api } = newClient({ secret: 'sk_live_of_somebody_else' });
     for (const call of [
       () => api.list('affiliates', FIRST_PAGE),
@@ -149,15 +149,15 @@ describe('a wrong secret', () => {
 });
 
 const FAULTS = [
-  { kind: '5xx', gives: ApiUnavailable, attempts: 5 },
-  { kind: 'reset', gives: ApiUnreachable, attempts: 5 },
-  { kind: 'stall', gives: ApiUnreachable, attempts: 5 },
-  { kind: 'cut', gives: ApiUnreachable, attempts: 5 },
-  { kind: 'truncated', gives: ContractViolation, attempts: 5 },
-  { kind: 'html', gives: ContractViolation, attempts: 5 },
-  { kind: 'no-envelope', gives: ContractViolation, attempts: 5 },
-  { kind: '429', gives: ApiThrottled, attempts: 10 },
-] as const satisfies { kind: FaultKind; gives: unknown; attempts: number }[];
+  { kind: '5xx', expected: ApiUnavailable, attempts: 5 },
+  { kind: 'reset', expected: ApiUnreachable, attempts: 5 },
+  { kind: 'stall', expected: ApiUnreachable, attempts: 5 },
+  { kind: 'cut', expected: ApiUnreachable, attempts: 5 },
+  { kind: 'truncated', expected: ContractViolation, attempts: 5 },
+  { kind: 'html', expected: ContractViolation, attempts: 5 },
+  { kind: 'no-envelope', expected: ContractViolation, attempts: 5 },
+  { kind: '429', expected: ApiThrottled, attempts: 10 },
+] as const satisfies { kind: FaultKind; expected: unknown; attempts: number }[];
 
 const READS = [
   { what: 'a list', read: (api: ReturnType<typeof newClient>['api']) => api.list('referrals', FIRST_PAGE) },
@@ -184,12 +184,12 @@ describe.each(READS)('reading $what', ({ read }) => {
     expect(waitsMs).toHaveLength(times);
   });
 
-  it.each(FAULTS)('ends as the right error when $kind stays', async ({ kind, gives, attempts }) => {
+  it.each(FAULTS)('ends as the right error when $kind stays', async ({ kind, expected, attempts }) => {
     const { sandbox, received } = current();
     sandbox.setFaults({ shares: { [kind]: 1 }, exact: [] });
     const { api, permits, lines } = newClient(kind === 'stall' ? { timeoutMs: 100 } : {});
     const error = await failureOf(read(api));
-    expect(error).toBeInstanceOf(gives);
+    expect(error).toBeInstanceOf(expected);
     expect(describeError(error)).toContain(`after ${attempts} attempts`);
     expect(describeError(error)).not.toMatch(/[\n\r]/);
     expect(received()).toBe(attempts);
@@ -209,7 +209,7 @@ describe.each(READS)('reading $what', ({ read }) => {
 });
 
 describe('the account’s limit', () => {
-  it('is told to the budget from every answer, and a request beyond it waits as long as it is asked to', async () => {
+  it('is passed to the budget with every answer, and a request beyond it waits as long as it is asked to', async () => {
     const { sandbox } = current();
     sandbox.setRateLimit({ requests: 2, windowSeconds: 30 });
     const waits: number[] = [];

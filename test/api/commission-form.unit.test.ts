@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { commissionForm } from '../../src/api/commission-form.ts';
 
 describe('the form of a commission’s change', () => {
-  it('sends a moment form-encoded, and only what was named', () => {
+  it('sends a timestamp form-encoded, and only what was named', () => {
     expect(commissionForm({ paid_at: '2026-03-01T12:00:00+01:00' })).toBe(
       'paid_at=2026-03-01T12%3A00%3A00%2B01%3A00',
     );

@@ -18,7 +18,7 @@ export interface RecordedClient {
   readonly waitsMs: readonly number[];
 }
 
-/** Gives back a client that is closed when the test ends, and whose waits between attempts take no time. */
+/** Returns a client that is closed when the test ends, and whose waits between attempts take no time. */
 export function makeClient(
   options: Partial<ApiClientOptions> & Pick<ApiClientOptions, 'url'>,
   takePermit?: TakePermit,
@@ -46,7 +46,7 @@ export function makeClient(
   return { api, permits, events, lines, waitsMs };
 }
 
-/** Gives back the error that the call ends with; fails where it ends well. */
+/** Returns the error that the call throws; fails where it throws none. */
 export async function failureOf(call: Promise<unknown>): Promise<unknown> {
   return await call.then(
     (value) => {

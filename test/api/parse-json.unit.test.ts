@@ -34,7 +34,7 @@ function scaled(number: string): bigint {
 }
 
 describe('reading JSON', () => {
-  it('changes no number, wherever it stands', () => {
+  it('changes no number, wherever it is', () => {
     fc.assert(
       fc.property(fc.array(numbers, { minLength: 1 }), fc.boolean(), (texts, isSpaced) => {
         const [between, around] = isSpaced ? [' ,\n', ' '] : [',', ''];
@@ -57,7 +57,7 @@ describe('reading JSON', () => {
         fc.maxSafeInteger(),
         fc.double({ noDefaultInfinity: true, noNaN: true }),
         (json, whole, real) => {
-          // A long number, so that the whole text is gone through.
+          // A long number, so that the whole text is parsed exactly.
           for (const text of [json, `[${json},9007199254740991,${whole},${JSON.stringify(real)}]`]) {
             expect(parseJson(text)).toEqual(JSON.parse(text));
           }

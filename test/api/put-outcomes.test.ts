@@ -1,4 +1,4 @@
-// What is known of a payment after each way in which its PUT can go wrong, and that it is never sent blindly again.
+// What is known of a payment after each way in which its PUT can go wrong, and that it is never sent again unchecked.
 
 import { describe, expect, it } from 'vitest';
 import { describeError, WriteOutcomeUnknown } from '../../src/errors.ts';
@@ -9,7 +9,7 @@ import { useSandbox } from './start-test-sandbox.ts';
 const current = useSandbox();
 const PAID_AT = '2026-02-03T04:05:06.000Z';
 
-/** Gives back an unpaid commission that no other test has touched. */
+/** Returns an unpaid commission that no other test has touched. */
 async function anUnpaidId(): Promise<string> {
   const { sandbox, commissionIds } = current();
   const id = commissionIds[used++];
@@ -30,7 +30,7 @@ const AMBIGUOUS = [
   { kind: 'no-envelope', isApplied: true, cause: 'ContractViolation' },
 ] as const satisfies { kind: FaultKind; isApplied: boolean; cause: string }[];
 
-describe('a PUT that the program spoils', () => {
+describe('a PUT that the program fails', () => {
   it.each(AMBIGUOUS)('by $kind is sent once and of unknown outcome', async ({ kind, isApplied, cause }) => {
     const { sandbox, received } = current();
     const id = await anUnpaidId();
@@ -43,7 +43,7 @@ describe('a PUT that the program spoils', () => {
     expect(describeError(error)).toContain(`PUT /v1/commissions/${id} was sent`);
     expect(received()).toBe(1);
     expect(permits.returned).toHaveLength(1);
-    // Both happen, which is why nothing may be concluded: the same error, with and without the change.
+    // Both happen, with the same error, so nothing may be concluded from it.
     const live = await makeClient({ url: sandbox.url }).api.getCommission(id);
     expect(live.commission.paid_at).toBe(isApplied ? PAID_AT : null);
   });

@@ -39,7 +39,7 @@ describe('the rate limit that headers name', () => {
     },
   );
 
-  it('does not believe a reset that can be no wait, such as a moment in Unix time', () => {
+  it('ignores a reset that cannot be a wait, such as a Unix timestamp', () => {
     expect(waitOf({ 'ratelimit-reset': '1772366400' })).toBeNull();
     expect(waitOf({ 'retry-after': 'Fri, 31 Dec 2027 23:59:59 GMT' })).toBeNull();
   });

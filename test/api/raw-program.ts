@@ -13,7 +13,7 @@ export interface RawProgram {
 }
 
 /**
- * Gives back such a program, listening until the test ends; `answer` gets each whole request with its number, from 1.
+ * Returns such a program, listening until the test ends; `answer` is called with each whole request and its number, from 1.
  */
 export async function startRawProgram(
   answer: (socket: Socket, number: number, request: string) => void,
@@ -48,7 +48,7 @@ export async function startRawProgram(
   return { url: `http://127.0.0.1:${port}`, requests, nextRequest: () => arrival.promise };
 }
 
-/** Gives back an answer's head and body as they go over the wire. */
+/** Returns an answer's head and body as they are sent. */
 export function rawAnswer(
   status: string,
   body: string,

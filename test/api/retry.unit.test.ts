@@ -14,7 +14,7 @@ import {
 const waits = async () => {};
 const attempts: Attempts = { most: 4, mostThrottled: 6, wait: waits };
 
-/** Runs attempts that fail in this order, the last of them for ever; tells how it ended and what was waited. */
+/** Runs attempts that fail in this order, the last of them again and again; returns how it ended and what was waited. */
 async function run(errors: readonly Error[], signal?: AbortSignal, own: Partial<Attempts> = {}) {
   const waited: Wait[] = [];
   let calls = 0;
@@ -55,7 +55,7 @@ describe('retrying', () => {
     new TypeError('fetch failed'),
     new TypeError('x is not a function'),
     new Error('a bug'),
-  ])('does not repeat what no repetition mends: %s', async (error) => {
+  ])('does not repeat what no retry can fix: %s', async (error) => {
     expect(await run([error])).toEqual({ failure: error, calls: 1, waitsMs: [] });
   });
 

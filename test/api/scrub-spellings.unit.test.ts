@@ -70,7 +70,7 @@ describe('scrubbing', () => {
     expect(makeScrub(secret)(`{"error":"key ${echo}"}`)).toBe('{"error":"key [secret]"}');
   });
 
-  it('takes out hexadecimal and base64, escaped too, wherever in what was encoded the secret stands', () => {
+  it('takes out hexadecimal and base64, escaped too, wherever in the encoded text the secret is', () => {
     fc.assert(
       fc.property(secrets, fc.string(), fc.string(), (secret, before, behind) => {
         const bytes = Buffer.from(`${before}${secret}${behind}`);
@@ -112,15 +112,15 @@ describe('scrubbing', () => {
     expect(makeScrub('sk_live_1234567')(pages)).toBe(pages);
   });
 
-  it('looks for a short secret in what it stands for, not in identifiers', () => {
+  it('looks for a short secret itself, not in identifiers', () => {
     const scrub = makeScrub('key');
     expect(scrub.isSure).toBe(false);
     expect(scrub('6b6579 k%65y')).toBe('6b6579 [secret]');
   });
 
-  // Each text is as bad as can be: a search that began anew at every place would take minutes.
+  // Each text is as bad as can be: a search that started again at every place would take minutes.
   it.each(['\\', '&#0', '%25', '&amp;', 'sk_live_123456', 's', 'A', '0'])(
-    'goes through a long text of nothing but %o',
+    'reads a long text of nothing but %o',
     (piece) => {
       const text = piece.repeat(1_000_000 / piece.length);
       expect(makeScrub('sk_live_1234567')(text)).toBe(text);

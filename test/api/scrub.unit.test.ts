@@ -41,7 +41,7 @@ describe('scrubbing', () => {
 });
 
 describe('an excerpt', () => {
-  it('stands on one line, without what could steer a terminal', () => {
+  it('is on one line, without what could control a terminal', () => {
     expect(excerpt('  <html>\r\n\t<b>\u001b[31mred\u0000\u202e ')).toBe('<html> <b> [31mred');
   });
 

@@ -1,4 +1,4 @@
-// What the sandbox cannot make go wrong: endless and dripping bodies, foreign bytes, connections that never stand.
+// Faults that the sandbox cannot make: endless and slow bodies, bytes that are not UTF-8, connections never made.
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -53,7 +53,7 @@ describe('a body', () => {
     expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
 
-  it('that drips is cut off when the time for the whole answer is up', async () => {
+  it('that comes too slowly is cut off when the time for the whole answer is up', async () => {
     const program = await startRawProgram((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n{');
       const drip = setInterval(() => socket.write(' '), 20);
@@ -68,7 +68,7 @@ describe('a body', () => {
     expect(permits.returned).toHaveLength(1);
   });
 
-  it('in foreign bytes is refused instead of stored damaged', async () => {
+  it('that is not UTF-8 is refused instead of stored damaged', async () => {
     const program = await startRawProgram((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n');
       socket.write(Buffer.from('{"a":"\xe9 "}', 'latin1'));
@@ -175,7 +175,7 @@ describe('a connection', () => {
   });
 
   it.each(['getCommission', 'putCommission'] as const)(
-    'that never stands is given up in time, and %s has sent nothing',
+    'that is never made is given up in time, and %s has sent nothing',
     async (method) => {
       // A server that accepts the connection and never says a word of TLS.
       const greeted = Promise.withResolvers<void>();
@@ -257,7 +257,7 @@ describe('a PUT', () => {
     expect(await failureOf(api.getCommission(ID))).toBe(gone);
   });
 
-  it('that is throttled was not applied: it waits as long as it is told to, and is sent again', async () => {
+  it('that is throttled was not applied: it waits as long as it is asked to, and is sent again', async () => {
     const program = await startRawProgram((socket, number) => {
       const limited = rawAnswer('429 Too Many Requests', '{"error":"slow down"}', {
         'ratelimit-limit': '45',

@@ -14,7 +14,7 @@ export interface TestSandbox {
   readonly received: () => number;
 }
 
-/** Gives back the file's sandbox, once it is there; every test finds it without faults. */
+/** Returns the file's sandbox, once it is started; every test finds it without faults. */
 export function useSandbox(): () => TestSandbox {
   let started: { sandbox: Sandbox; commissionIds: readonly string[] } | undefined;
   let before = 0;

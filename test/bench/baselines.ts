@@ -1,5 +1,5 @@
-// What a sync is compared with, each the plainest program that does its part: COPY of the same rows, fetching and
-// parsing the same pages, and what a user would write by hand. Knows SQL and HTTP, nothing of src/.
+// What a sync is compared with, each the simplest code that does its part: COPY of the same rows, fetching and
+// parsing the same pages, and what a user would write by hand. Uses nothing of src/.
 
 import type pg from 'pg';
 import { Pool } from 'undici';
@@ -9,7 +9,7 @@ import { type CopiedTable, copyIn, copyOut } from './copy-rows.ts';
 const TABLES = ['campaigns', 'affiliates', 'links', 'referrals'];
 const LIMIT = 100;
 
-/** Gives back all rows that the sync has written. */
+/** Returns all rows that the sync has written. */
 export async function readRows(pool: pg.Pool): Promise<readonly CopiedTable[]> {
   return withClient(pool, async (client) => {
     const tables: CopiedTable[] = [];

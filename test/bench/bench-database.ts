@@ -12,7 +12,7 @@ import { makeDirectory } from './start-child.ts';
 export interface BenchDatabase {
   readonly url: string;
   readonly pool: pg.Pool;
-  /** Gives back the server's position in its WAL, in bytes. */
+  /** Returns the server's position in its WAL, in bytes. */
   walPosition(): Promise<number>;
   drop(): Promise<void>;
 }
@@ -25,9 +25,9 @@ export interface BenchPostgres {
 /** Of every mirror that is measured. */
 export const SCHEMA = 'mirror';
 
-/** Gives back a running server; it and its directory go with the bench. */
+/** Returns a running server; it and its directory are removed when the bench ends. */
 export async function startBenchPostgres(cleanup: AsyncDisposableStack): Promise<BenchPostgres> {
-  // That a dropped database ends its connections is no news here.
+  // A dropped database ends its connections: that is no error here.
   const log = makeLogger('error');
   const dataDir = makeDirectory(cleanup, 'affiliate-mirror-bench-');
   // It is closed to all others, and root's Postgres runs as another user.
@@ -53,7 +53,7 @@ export async function startBenchPostgres(cleanup: AsyncDisposableStack): Promise
       url.pathname = `/${name}`;
       const pool = open(url.href);
       await runMigrations(pool, { schema: SCHEMA });
-      // Nobody's measurement pays for what was written before it.
+      // What was written before a measurement must not be flushed during it.
       await pool.query('checkpoint');
       return {
         url: url.href,

@@ -1,4 +1,4 @@
-// The benchmark runs, so that it cannot rot. Its figures are not judged here: that takes a quiet machine.
+// The benchmark is run, so that it keeps working. Its figures are not judged here: that takes a quiet machine.
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

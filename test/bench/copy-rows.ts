@@ -1,5 +1,5 @@
-// The floor: COPY of rows that were synced into the same, emptied tables with their indexes. pg knows the protocol's
-// messages, but has no COPY of its own: this is the little that lacks.
+// The fastest way to load the same rows: COPY of what was synced into the same, emptied tables with their indexes. pg
+// knows the protocol's messages, but has no COPY of its own: this adds it.
 
 import type pg from 'pg';
 
@@ -15,7 +15,7 @@ interface CopyConnection {
   endCopyFrom(): void;
 }
 
-/** Gives back the rows of the table. */
+/** Returns the rows of the table. */
 export async function copyOut(client: pg.PoolClient, table: string): Promise<CopiedTable> {
   const chunks: Buffer[] = [];
   await copy(client, `copy ${table} to stdout`, {

@@ -17,7 +17,7 @@ export interface Figures {
   all(): readonly Figure[];
 }
 
-/** Gives back an empty collection; figures keep the order in which they were first added. */
+/** Returns an empty collection; figures keep the order in which they were first added. */
 export function makeFigures(): Figures {
   const figures = new Map<string, { name: string; unit: string; values: number[]; target?: Target }>();
   return {
@@ -37,7 +37,7 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2;
 }
 
-/** Gives back `yes` or `no`, and an empty text where nothing is demanded. */
+/** Returns `yes` or `no`, and an empty text where nothing is demanded. */
 export function verdict({ values, target }: Figure): string {
   if (target === undefined) return '';
   const { most = Number.POSITIVE_INFINITY, least = Number.NEGATIVE_INFINITY } = target;
@@ -45,7 +45,7 @@ export function verdict({ values, target }: Figure): string {
   return value <= most && value >= least ? 'yes' : 'no';
 }
 
-/** Gives back the figures as a Markdown table, ready for the README. */
+/** Returns the figures as a Markdown table, ready for the README. */
 export function renderFigures(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => {
     const { name, unit, values, target } = figure;

@@ -1,5 +1,4 @@
 // The program that is measured: records by their number, the same on every machine, at any size without storage.
-// Knows what such records look like; nothing of pages and servers.
 
 import { createHash } from 'node:crypto';
 
@@ -32,12 +31,12 @@ const STATES = ['visitor', 'lead', 'conversion'] as const;
 const FIRST_REFERRAL_MS = Date.UTC(2023, 0, 1);
 const BETWEEN_REFERRALS_MS = 61_007;
 
-/** Gives back how many referrals there are. */
+/** Returns how many referrals there are. */
 export function countReferrals({ referrals, added }: ProgramState): number {
   return referrals + added;
 }
 
-/** Gives back the affiliate of the number as a referral carries it: with its campaign. */
+/** Returns the affiliate of the number as a referral carries it: with its campaign. */
 export function inventAffiliate(state: ProgramState, number: number): object {
   const person = inventPerson('affiliate', number);
   const created = new Date(FIRST_REFERRAL_MS - (state.affiliates - number) * 86_400).toISOString();
@@ -63,7 +62,7 @@ export function inventAffiliate(state: ProgramState, number: number): object {
   };
 }
 
-/** Gives back the affiliate of the number as the list of affiliates carries it with every expansion. */
+/** Returns the affiliate of the number as the list of affiliates carries it with every expansion. */
 export function inventListedAffiliate(state: ProgramState, number: number): object {
   const money = (cents: number) => ({ cents, currency_iso: 'USD' });
   const USD = {
@@ -81,7 +80,7 @@ export function inventListedAffiliate(state: ProgramState, number: number): obje
   };
 }
 
-/** Gives back the referral of the number, with its affiliate; the oldest is 0. */
+/** Returns the referral of the number, with its affiliate; the oldest is 0. */
 export function inventReferral(state: ProgramState, number: number): object {
   const affiliate = number % state.affiliates;
   const created = new Date(FIRST_REFERRAL_MS + number * BETWEEN_REFERRALS_MS);
@@ -110,12 +109,12 @@ export function inventReferral(state: ProgramState, number: number): object {
   };
 }
 
-/** Gives back the identifier of the commission of the number. */
+/** Returns the identifier of the commission of the number. */
 export function commissionId(number: number): string {
   return uuid('commission', number);
 }
 
-/** Gives back a commission with its sale, referral and affiliate; each stands in a hundredth of the commissions. */
+/** Returns a commission with its sale, referral and affiliate; each of those is in a hundredth of the commissions. */
 export function inventCommission(state: ProgramState, id: string, paidAt: string | null): object {
   const number = Number.parseInt(id.slice(0, 4), 16) % Math.min(100, countReferrals(state));
   const { affiliate, ...referral } = inventReferral(state, number) as { affiliate: object };
@@ -148,7 +147,7 @@ export function inventCommission(state: ProgramState, id: string, paidAt: string
   };
 }
 
-/** Gives back the affiliate's number whose identifier it is; null where it is none of the program's. */
+/** Returns the affiliate's number whose identifier it is; null where it is none of the program's. */
 export function findAffiliate(state: ProgramState, id: string): number | null {
   for (let number = 0; number < state.affiliates; number += 1) {
     if (uuid('affiliate', number) === id) return number;

@@ -1,5 +1,6 @@
-// How fast the real worker applies commission updates, on both queues: by the ledger, from the first request that was
-// sent to the last row that ended. And how much of a limit it uses: by when its requests came to the program.
+// How fast the real worker applies commission updates, on both queues: by the payment ledger, from the first request
+// that was sent to the last row that ended. And how much of a limit it uses: by when its requests came to the
+// program.
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -47,12 +48,12 @@ export async function measureCommissions(
   figures.add(`share of ${rateLimit} that payments use`, '%', 100 * share, { least: 95 });
 }
 
-/** Gives back the updates per second. */
+/** Returns the updates per second. */
 async function payThroughWorker(
   { cleanup, postgres, server }: BenchDeps,
   { updates, settings }: { updates: number; settings: Readonly<Record<string, string>> },
 ): Promise<number> {
-  // Served anew, no commission is paid.
+  // Served again from its beginning, no commission is paid.
   const { url } = await server.serve(programOf(100));
   const database = await postgres.createDatabase();
   const environment = {

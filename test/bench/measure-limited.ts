@@ -32,7 +32,7 @@ export async function measureLimited(
   }
 }
 
-/** Gives back how long the limit makes so many requests take, from the first to the last, at the least. */
+/** Returns how long the limit makes so many requests take, from the first to the last, at the least. */
 export function leastSeconds(requests: number, rateLimit: string): number {
   // The first window's go at once, and each later window's when the one before has passed.
   const [perWindow = 1, seconds = 1] = rateLimit.split('/').map(Number);

@@ -1,5 +1,5 @@
-// What the queue itself costs: jobs that do nothing, on both of its servers. Each figure is the rate at which one worker
-// in this process ends jobs that were all added before it started. Three ways, each on a database of its own:
+// What the queue itself costs: jobs that do nothing, on both of its servers. Each figure is the rate at which one
+// worker in this process ends jobs that were all added before it started. Three ways, each on a database of its own:
 //   bare BullMQ    its Queue and Worker as they come, with the concurrency of our worker;
 //   our queue      the room src/queue: jobs as enqueue() makes them (one to a key, retried, the last thousand kept),
 //                  on the worker's connections and with its options; the processor returns at once;
@@ -105,7 +105,7 @@ export async function measureQueue(
 }
 
 async function measureBare({ database, redisUrl, jobs, name }: Bench): Promise<number> {
-  // The two backends' classes differ in type parameters that nothing here cares for.
+  // The two backends' classes differ in type parameters that nothing here needs.
   const { Queue, Worker } = withBackend(
     (redisUrl === null ? createPostgresBackend : createRedisBackend) as unknown as () => IQueueBackend,
   );
@@ -174,7 +174,7 @@ async function measureQueued(
   return perSecond;
 }
 
-/** Runs the worker until it has completed so many jobs, and closes it; gives back how many that were per second. */
+/** Runs the worker until it has completed so many jobs, and closes it; returns how many that were per second. */
 async function timeAll(worker: QueueWorker, jobs: number): Promise<number> {
   const { promise: done, resolve, reject } = Promise.withResolvers<void>();
   let left = jobs;

@@ -8,7 +8,7 @@ import { runSync, type SyncRun } from './run-sync.ts';
 import type { PageServers } from './start-page-server.ts';
 
 export interface BenchDeps {
-  /** Clears up when the bench ends, however it does. */
+  /** Cleans up when the bench ends, however it does. */
   readonly cleanup: AsyncDisposableStack;
   readonly postgres: BenchPostgres;
   readonly server: PageServers;
@@ -23,7 +23,7 @@ const ADDED_SHARE = 0.001;
 const CONVERTED = 5;
 const MB = 1_000_000;
 
-/** Gives back the program of a size: an affiliate for every hundred referrals. */
+/** Returns the program of a size: an affiliate for every hundred referrals. */
 export function programOf(referrals: number): ProgramState {
   return { affiliates: Math.ceil(referrals / 100), referrals, added: 0, revisitedEvery: 0, converted: 0 };
 }

@@ -1,5 +1,5 @@
-// The program's API in a process of its own: pages are built before anything is measured and lie in memory.
-// Knows lists and pages; checks no secret, since it is not what is measured.
+// The program's API in a process of its own: pages are built before anything is measured and kept in memory. Checks no
+// secret: that is not measured.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ import {
 /** A state to serve from now on, answered by ServerReady; or when the requests for it came, in milliseconds. */
 export type Question = ProgramState | 'arrivals';
 
-/** What the process tells its parent once the pages of a state are built. */
+/** What the process sends to its parent once the pages of a state are built. */
 export interface ServerReady {
   readonly port: number;
   readonly bytesPerPage: number;
@@ -97,8 +97,8 @@ async function answerCommission(
   id: string,
 ): Promise<void> {
   if (request.method === 'PUT') {
-    const instant = new URLSearchParams(await text(request)).get('paid_at');
-    if (instant !== null) paidAt.set(id, instant);
+    const timestamp = new URLSearchParams(await text(request)).get('paid_at');
+    if (timestamp !== null) paidAt.set(id, timestamp);
   }
   send(response, Buffer.from(JSON.stringify(inventCommission(state, id, paidAt.get(id) ?? null))));
 }

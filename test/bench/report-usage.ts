@@ -29,9 +29,9 @@ process.once('exit', () => {
   writeSync(USAGE_FD, JSON.stringify(usage));
 });
 
-// In kB, of this program alone: on Linux, maxRSS may be that of the parent, which the process was before it began.
+// In kB, of this process alone: on Linux, maxRSS may be that of the parent, of which the process began as a copy.
 function readPeakOfLinux(): number {
   const [, peak] = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
-  if (peak === undefined) throw new Error('/proc/self/status does not tell the peak memory (VmHWM)');
+  if (peak === undefined) throw new Error('/proc/self/status does not state the peak memory (VmHWM)');
   return Number(peak);
 }

@@ -1,4 +1,4 @@
-// Runs the real command `sync` as a process of its own and gives back how long it took and what it used.
+// Runs the real command `sync` as a process of its own and returns how long it took and what it used.
 
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';

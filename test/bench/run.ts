@@ -44,9 +44,9 @@ const SIZES = options.quick
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
 const cleanup = new AsyncDisposableStack();
-// Not once: npm passes a Ctrl-C on, which the terminal has told this process already.
+// Not `once`: npm passes a Ctrl-C on, which this process has from the terminal already.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop(signal));
-// npm passes a SIGTERM on to the shell between it and this process, which dies of it and tells nobody.
+// npm passes a SIGTERM on to the shell between it and this process, which ends of it and does not pass it on.
 if (process.env['npm_lifecycle_event'] !== undefined) {
   const shell = process.ppid;
   setInterval(() => process.ppid !== shell && stop('SIGTERM'), 200).unref();
@@ -55,7 +55,7 @@ if (process.env['npm_lifecycle_event'] !== undefined) {
 try {
   await bench();
 } catch (error) {
-  // What the cleanup breaks off is no news.
+  // What the cleanup breaks off is not an error.
   if (!cleanup.disposed) throw error;
 } finally {
   await cleanup.disposeAsync();

@@ -1,5 +1,4 @@
-// The processes and directories of a bench: whatever was made here is gone when the bench is, however it ends.
-// Knows nothing of what runs in them.
+// The processes and directories of a bench: whatever is made here is removed when the bench ends, however it does.
 
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +7,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Gives back the process. Throws: an Error once the bench is being cleared up, which nothing may outlive. */
+/** Returns the process. Throws: an Error once the bench is being cleaned up, after which nothing may start. */
 export function startChild(
   cleanup: AsyncDisposableStack,
   file: string,
@@ -17,12 +16,12 @@ export function startChild(
 ): ChildProcess {
   if (cleanup.disposed) throw new Error('the bench is over');
   const child = spawn(file, args, options);
-  // What it would save is thrown away with it.
+  // It has nothing to save: its directory is removed with it.
   cleanup.defer(() => endChild(child, 'SIGKILL'));
   return child;
 }
 
-/** Gives back nothing, once the process has ended. Idempotent: yes. */
+/** Ends the process, and resolves once it has ended. Idempotent: yes. */
 export async function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   const hasStarted = child.pid !== undefined;
   if (!hasStarted || child.exitCode !== null || child.signalCode !== null) return;
@@ -31,7 +30,7 @@ export async function endChild(child: ChildProcess, signal: NodeJS.Signals): Pro
   await ended;
 }
 
-/** Gives back a new directory. */
+/** Returns a new directory. */
 export function makeDirectory(cleanup: AsyncDisposableStack, prefix: string): string {
   // In one step with the line after it: nothing can come between.
   const directory = mkdtempSync(join(tmpdir(), prefix));

@@ -1,4 +1,4 @@
-// Starts the real command just as `npm run affiliate-mirror` does, with the flags for Node that stand in package.json.
+// Starts the real command just as `npm run affiliate-mirror` does, with the flags for Node that are in package.json.
 
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -13,15 +13,16 @@ export interface CommandOptions {
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const [PROGRAM, ...ARGUMENTS] = manifest.scripts['affiliate-mirror'].split(' ');
+const [EXECUTABLE, ...ARGUMENTS] = manifest.scripts['affiliate-mirror'].split(' ');
 
-/** Gives back the command's process; its environment is the given one alone. */
+/** Returns the command's process; its environment is the given one alone. */
 export function startCommand(
   cleanup: AsyncDisposableStack,
   args: readonly string[],
   { environment, stdio, nodeArguments = [] }: CommandOptions,
 ): ChildProcess {
-  if (PROGRAM !== 'node') throw new Error(`package.json starts ${PROGRAM}, where the bench starts node`);
+  if (EXECUTABLE !== 'node')
+    throw new Error(`package.json starts ${EXECUTABLE}, where the bench starts node`);
   return startChild(cleanup, process.execPath, [...nodeArguments, ...ARGUMENTS, ...args], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'], ...environment },

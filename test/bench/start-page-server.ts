@@ -1,4 +1,4 @@
-// Starts the page server's process and tells it what to serve. Knows messages, no pages.
+// Starts the page server's process and sends it what to serve.
 
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -14,13 +14,13 @@ export interface PageServer {
 export interface PageServers {
   /** Makes the server serve a state, and resolves once all its pages are built. */
   serve(state: ProgramState): Promise<PageServer>;
-  /** Gives back when each request for this state came, in milliseconds from whenever. */
+  /** Returns when each request for this state came, in milliseconds since some moment that is the same for all. */
   readArrivals(): Promise<readonly number[]>;
 }
 
 const FILE = fileURLToPath(new URL('./page-server.ts', import.meta.url));
 
-/** Gives back the server's process, which serves nothing yet. It goes with the bench. */
+/** Returns the server's process, which serves nothing yet. It ends with the bench. */
 export function startPageServer(cleanup: AsyncDisposableStack): PageServers {
   const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const;
   const child = startChild(cleanup, process.execPath, [FILE], { stdio: [...stdio] });

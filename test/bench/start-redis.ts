@@ -1,4 +1,4 @@
-// A Redis of the bench's own. (That of test/support lives and dies with a file of tests, and writes out every command.)
+// A Redis of the bench's own. (That of test/support ends with a file of tests, and writes out every command.)
 
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { makeDirectory, startChild } from './start-child.ts';
 
 /**
- * Gives back the address of a Redis that answers, set up as the documentation asks for (AOF, written out every
+ * Returns the address of a Redis that answers, set up as the documentation asks for (AOF, written out every
  * second); null where this machine has none.
  */
 export async function startRedis(cleanup: AsyncDisposableStack): Promise<string | null> {

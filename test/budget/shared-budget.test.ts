@@ -106,7 +106,7 @@ describe('three processes that share one budget', { timeout: 60_000 }, () => {
     expect(sandbox.requests.slice(-2 * lowered).filter(({ status }) => status === 429)).toEqual([]);
   });
 
-  test('all pause for a window when one of them is answered a 429 that names no moment', async () => {
+  test('all pause for a window when one of them is answered a 429 that names no time', async () => {
     const spending = Promise.all([spend({}), spend({}), spend({})]);
     await expect.poll(() => sandbox.requests.length, { timeout: 20_000, interval: 20 }).toBeGreaterThan(5);
     sandbox.setFaults({ shares: {}, exact: [{ kind: '429', after: 0, times: 1 }] });

@@ -1,4 +1,4 @@
-// A process that does nothing but send requests, each with a permit of the shared budget, until it is told to stop.
+// A process that does nothing but send requests, each with a permit of the shared budget, until it is asked to stop.
 // Started by shared-budget.test.ts; prints one line of JSON at its end.
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -62,7 +62,7 @@ async function spend(): Promise<void> {
 await Promise.all([spend(), spend(), spend(), spend()]).catch((error: unknown) => {
   if (!stop.aborted) throw error;
 });
-// Slots that an abort left in flight are given back before the pool closes.
+// Permits that an abort left in flight are returned before the pool closes.
 await sleep(50);
 await api.close();
 await db.destroy();

@@ -111,19 +111,19 @@ test('every bad row of a file is named with its line and the reason, all at once
     expect.stringMatching(/^4: action is blank/),
     expect.stringMatching(/^5: commission_id "17" is not a UUID/),
     expect.stringMatching(/^6: commission_id is blank/),
-    expect.stringMatching(/^7: paid_at "2026-10-01" is a day, not a moment/),
+    expect.stringMatching(/^7: paid_at "2026-10-01" is a date without a time/),
     expect.stringMatching(/^8: paid_at "2026-10-01T12:00:00" has no time zone/),
-    expect.stringMatching(/^9: paid_at "2026-02-30T12:00:00Z" is no moment of the calendar/),
-    expect.stringMatching(/^10: paid_at "01\/10\/2026" is not a moment/),
+    expect.stringMatching(/^9: paid_at "2026-02-30T12:00:00Z" is not in the calendar/),
+    expect.stringMatching(/^10: paid_at "01\/10\/2026" is not a timestamp/),
     expect.stringMatching(/^11: paid_at is given with unpay/),
     expect.stringMatching(/^12: due_at is blank/),
     expect.stringMatching(/^13: paid_at and due_at are both given/),
     expect.stringMatching(/^14: expected_amount "12.50" is not a whole number/),
     expect.stringMatching(/^15: expected_currency "dollars" is not a currency code/),
-    expect.stringMatching(/^16: expected_paid_at "yesterday" is not a moment.*or unpaid/),
+    expect.stringMatching(/^16: expected_paid_at "yesterday" is not a timestamp.*or unpaid/),
     expect.stringMatching(/^17: has 3 cells where the header has 9/),
     expect.stringMatching(/^19: the commission 1b2a\S+ gets its paid_at on line 18 already/),
-    expect.stringMatching(/^20: idempotency_key "key 1" stands on line 18 already/),
+    expect.stringMatching(/^20: idempotency_key "key 1" is on line 18 already/),
   ]);
   expect(rows.map(({ line }) => line)).toEqual([18]);
 });
@@ -141,7 +141,7 @@ describe('a file that cannot be a batch is refused whole', () => {
     [
       'with a column twice',
       `commission_id,action,Action\n${A},pay,pay`,
-      /1: the column action stands there twice/,
+      /1: the column action is there twice/,
     ],
     ['with an open quote', `commission_id,action,reason\n${A},unpay,"oh`, /a quote was opened/],
     ['with a stray quote', `commission_id,action,reason\n${A},unpay,"a"b`, /2: the quotes do not match/],
@@ -167,16 +167,16 @@ test('quoted line breaks do not shift the line numbers', () => {
 
 test('a blank paid_at never clears a payment unless the row says unpay, whatever the file', () => {
   const blank = fc.constantFrom('', ' ', '""', '" "', '\t', 'null', 'NULL', '-', '0', 'unpaid');
-  const moment = fc.constantFrom(AT, '2026-10-01T12:00:00+02:00', '2026-10-01 12:00:00Z');
+  const timestamp = fc.constantFrom(AT, '2026-10-01T12:00:00+02:00', '2026-10-01 12:00:00Z');
   const row = fc.record({
     id: fc.uuid(),
     action: fc.constantFrom('pay', 'unpay', 'due', 'PAY', ' Unpay ', '', 'paid', 'clear'),
     paid_at: fc.oneof(
       blank,
-      moment,
+      timestamp,
       fc.string({ maxLength: 6 }).map((text) => text.replace(/[\r\n",;]/g, '')),
     ),
-    due_at: fc.oneof(blank, moment),
+    due_at: fc.oneof(blank, timestamp),
   });
   fc.assert(
     fc.property(

@@ -50,7 +50,7 @@ test('a payment at either end of the calendar is applied', async () => {
   for (const { id } of asked) expect(await row(id)).toMatchObject({ state: 'applied' });
 });
 
-test('the sandbox answers 422 to a moment beyond the calendar, and keeps what it had', async () => {
+test('the sandbox answers 422 to a timestamp beyond the calendar, and keeps what it had', async () => {
   const { sandbox, fresh, program } = given();
   const before = await fresh();
   for (const form of [`paid_at=${encodeURIComponent(BEYOND)}`, 'due_at=0001-01-01T00%3A00%3A00%2B05%3A00']) {

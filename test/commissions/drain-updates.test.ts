@@ -1,4 +1,4 @@
-// What becomes of a request: each terminal state, through every kind of failure, with its trace in the ledger.
+// What becomes of a request: each terminal state, through every kind of failure, with its line in the payment ledger.
 
 import { describe, expect, test } from 'vitest';
 import { drainUpdates } from '../../src/commissions/drain-updates.ts';
@@ -221,7 +221,7 @@ describe('a program that refuses', () => {
     expect(await drain()).toMatchObject({ ended: { applied: 5 } });
   });
 
-  test('everything with 404 because the address is wrong ends the drain, and burns no row', async () => {
+  test('everything with 404 because the address is wrong ends the drain, and fails no row', async () => {
     const { fresh, ask, row, sandbox, db, drain } = writer();
     const { id } = await fresh();
     const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
@@ -284,7 +284,7 @@ describe('a program that refuses', () => {
 });
 
 describe('a drain', () => {
-  test('that is aborted gives back what it has not done', async () => {
+  test('that is aborted releases what it has not done', async () => {
     const { freshMany, ask, drain, row, sandbox } = writer();
     const commissions = await freshMany(4);
     const asked = await ask(

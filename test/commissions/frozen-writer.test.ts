@@ -1,5 +1,5 @@
 // A foreground writer that is stopped (Ctrl-Z, a suspended machine) while others go on: when it wakes, what was asked
-// for later stands, and it has sent nothing that was no longer its own to send.
+// for later is unchanged, and it has sent nothing that was no longer its own to send.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

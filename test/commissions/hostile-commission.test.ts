@@ -1,5 +1,5 @@
-// A commission around which something cannot be stored, or not even be gone through: it is paid all the same, its own
-// row is mirrored, and what could not be stored is rejected by itself.
+// A commission with something nested in it that cannot be stored, or not even be read: it is paid nevertheless, its
+// own row is mirrored, and what could not be stored is rejected by itself.
 
 import { expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
@@ -15,7 +15,7 @@ interface Nested {
   [field: string]: unknown;
 }
 
-/** Gives back the client of a program that knows this commission alone. */
+/** Returns the client of a program that knows this commission alone. */
 async function clientOf(commission: object): Promise<ApiClient> {
   const body = withPieces(commission);
   const program = await startRawProgram((socket) => socket.write(rawAnswer('200 OK', body)));
@@ -52,7 +52,7 @@ const CASES: readonly {
     says: /^sale\.referral\.affiliate\.id: /,
   },
   {
-    what: 'a moment beyond the calendar',
+    what: 'a timestamp beyond the calendar',
     spoil: (referral) => {
       referral['expires_at'] = '9999-12-31T23:59:59-05:00';
     },

@@ -1,4 +1,4 @@
-// The judge: what is done about a request, given what the program has.
+// What is done about a request, given what the program has.
 
 import { describe, expect, test } from 'vitest';
 import { judgeAnswer, judgeUpdate } from '../../src/commissions/judge-update.ts';
@@ -27,7 +27,7 @@ const unpay = plainRequest({ commission_id: ID, action: 'unpay' });
 describe('a request', () => {
   test.each([
     ['a pay of an unpaid commission', pay, live(), { paid_at: AT }],
-    ['a pay at another moment', pay, live({ paid_at: '2026-09-01T00:00:00Z' }), { paid_at: AT }],
+    ['a pay at another timestamp', pay, live({ paid_at: '2026-09-01T00:00:00Z' }), { paid_at: AT }],
     ['an unpay of a paid one', unpay, live({ paid_at: AT }), { paid_at: null }],
     [
       'a due of one without a due date',

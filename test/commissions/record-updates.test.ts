@@ -1,4 +1,4 @@
-// A writer that was frozen for longer than its lease: it sends nothing, and overwrites nothing.
+// A writer that was frozen for longer than its claim: it sends nothing, and overwrites nothing.
 
 import { expect, test } from 'vitest';
 import { makeClaims } from '../../src/commissions/claims.ts';
@@ -55,7 +55,7 @@ test('a claim that was taken over lets nothing be sent and nothing be settled, y
   expect(await drain()).toMatchObject({ ended: { applied: 1 } });
 });
 
-test('text that Postgres cannot hold does not stop the ledger', async () => {
+test('text that Postgres cannot hold does not stop the payment ledger', async () => {
   const { fresh, ask, drain, row, db } = writer();
   const { id } = await fresh();
   const [asked] = await ask({ commission_id: id, action: 'unpay' });

@@ -1,4 +1,5 @@
-// A commission whose sale was refunded whole is not paid by mistake, though the program says nowhere that it is voided.
+// A commission whose sale was refunded whole is not paid by mistake, though the program says nowhere that it is
+// voided.
 
 import { describe, expect, test } from 'vitest';
 import { judgeAnswer, judgeUpdate } from '../../src/commissions/judge-update.ts';
@@ -38,7 +39,7 @@ describe('a pay of a commission whose sale was refunded whole', () => {
     expect((await program(id)).paid_at).toBeNull();
   });
 
-  test('is applied where the request says so, and the ledger keeps that', async () => {
+  test('is applied where the request says so, and the payment ledger keeps that', async () => {
     const { ask, drain, row, received, database } = writer();
     const id = await refunded();
     const [asked] = await ask({
@@ -128,7 +129,7 @@ describe('even_if_refunded', () => {
     const [first] = await ask(pay);
     expect(await ask(pay)).toMatchObject([{ id: first?.id, isNew: false }]);
     await expect(ask({ ...pay, even_if_refunded: true })).rejects.toThrow(
-      /'payout-1' stands for another request already/,
+      /'payout-1' names another request already/,
     );
     const { pool } = writer().database;
     await expect(

@@ -1,4 +1,4 @@
-// What Postgres refuses to hold costs the one request that it is about, and nobody beside or behind it.
+// What Postgres refuses fails the one request that it is about, and none beside or after it.
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { drainUpdates } from '../../src/commissions/drain-updates.ts';
@@ -203,7 +203,7 @@ test('an answer nested too deeply to be read costs its own request tries, and no
     await api.close();
     await proxy.close();
   }
-  // Whatever it came to, the program and the ledger agree about it.
+  // However it ended, the program and the payment ledger agree about it.
   const { state } = await row(first);
   const { paid_at } = await writer().program(poisoned);
   expect([state, paid_at === null]).toBeOneOf([
@@ -212,7 +212,7 @@ test('an answer nested too deeply to be read costs its own request tries, and no
   ]);
 });
 
-describe('a line of the ledger that is refused', () => {
+describe('a line of the payment ledger that is refused', () => {
   test('waits with its reason and is overtaken, ends as failed in the end, and is sent once', async () => {
     const { freshMany, ask, drain, row, received, program } = writer();
     const commissions = await freshMany(8);
@@ -290,7 +290,7 @@ describe('a line of the ledger that is refused', () => {
     await expect(drain({ concurrency: 4 })).rejects.toMatchObject({ code: '57014' });
     for (const id of ids) expect(await row(id)).toMatchObject({ state: 'pending', attempts: 0 });
     for (const statement of added.splice(0)) await writer().database.pool.query(statement);
-    // What was claimed comes back when its lease has run out.
+    // What was claimed can be claimed again when the claim has ended.
     await expect
       .poll(async () => {
         await drain();

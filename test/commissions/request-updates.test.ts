@@ -1,4 +1,4 @@
-// The door of the ledger: what may be asked for, by whom, and what the table says to nonsense.
+// Asking for updates: what may be asked for, by whom, and how the table refuses invalid requests.
 
 import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -54,11 +54,11 @@ describe('the table refuses', () => {
       /pay \(with paid_at\)/,
     ],
     ['no action', { commission_id: ID, action: null }, /unknown action null/, /pay/],
-    ['a pay without an instant', { commission_id: ID, action: 'pay' }, /paid_at is empty/, /unpay/],
+    ['a pay without a timestamp', { commission_id: ID, action: 'pay' }, /paid_at is empty/, /unpay/],
     [
-      'an unpay with an instant',
+      'an unpay with a timestamp',
       { commission_id: ID, action: 'unpay', paid_at: AT },
-      /unpay with an instant/,
+      /unpay with a timestamp/,
       /Only pay takes paid_at/,
     ],
     ['a blank due_at', { commission_id: ID, action: 'due' }, /blank due_at/, /never removed/],
@@ -69,7 +69,7 @@ describe('the table refuses', () => {
       /own/,
     ],
     [
-      'a due with an instant of payment',
+      'a due with a timestamp of payment',
       { commission_id: ID, action: 'due', due_at: AT, paid_at: AT },
       /due with/,
       /pay/,
@@ -84,19 +84,19 @@ describe('the table refuses', () => {
       /not both/,
     ],
     ['a state', { commission_id: ID, action: 'unpay', state: 'applied' }, /starts out as pending/, /writer/],
-  ])('%s, and says how to mend it', async (_, columns, message, hint) => {
+  ])('%s, and says how to fix it', async (_, columns, message, hint) => {
     const failure = await insert(columns).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(pg.DatabaseError);
     expect(failure).toMatchObject({ message: expect.stringMatching(message) });
     if (hint !== undefined) expect(failure).toMatchObject({ hint: expect.stringMatching(hint) });
   });
 
-  test('a key that stands for another request, and takes the same request again as nothing', async () => {
+  test('a key that names another request, and the same request again does nothing', async () => {
     const first = { commission_id: newId(), action: 'pay', paid_at: AT, idempotency_key: 'invoice 7' };
     expect(await insert(first)).toBeGreaterThan(0);
     expect(await insert({ ...first, reason: 'said otherwise' })).toBe(0);
     await expect(insert({ ...first, paid_at: '2026-10-02T00:00:00Z' })).rejects.toThrow(
-      /idempotency_key 'invoice 7' stands for another request already \(number \d+: pay of commission/,
+      /idempotency_key 'invoice 7' names another request already \(number \d+: pay of commission/,
     );
     const { rows } = await database.pool.query(
       `select count(*) as requests from commission_updates where idempotency_key = 'invoice 7'`,
@@ -115,7 +115,7 @@ describe('the table refuses', () => {
   });
 });
 
-test('a user who may only insert can ask, is named in the ledger, and can do nothing else', async () => {
+test('a user who may only insert can ask, is named in the payment ledger, and can do nothing else', async () => {
   const role = `asker_${process.pid}`;
   const columns = `batch_id, commission_id, action, paid_at, due_at, expected_unpaid, expected_paid_at, expected_amount,
     expected_currency, reason, requested_by, idempotency_key, supersede`;
@@ -181,7 +181,7 @@ test('requests are numbered in the order in which their transactions asked', asy
 });
 
 describe('asking from Node', () => {
-  test('gives back a line for each request, and tells which were asked for before and what overtook them', async () => {
+  test('returns a line for each request, and says which were asked for before and what overtook them', async () => {
     const commissionId = newId();
     const pay = {
       commission_id: commissionId,
@@ -283,7 +283,7 @@ describe('a request', () => {
   });
 });
 
-test('every column of the ledger is explained', async () => {
+test('every column of the payment ledger is explained', async () => {
   const { rows } = await database.pool.query(
     `select format('%s.%s', c.relname, a.attname) as name
      from pg_class c join pg_attribute a on a.attrelid = c.oid

@@ -80,7 +80,7 @@ export interface AttemptRow {
 /** A limit that no test reaches, with a window that makes a 429 without headers a short pause. */
 const PLENTY: RateLimit = { requests: 100_000, windowSeconds: 0.1 };
 
-/** Gives back the api of a writer whose waits between attempts are short. */
+/** Returns the api of a writer whose waits between attempts are short. */
 export function makeTestApi(
   db: Database,
   url: string,
@@ -106,7 +106,7 @@ export function makeTestApi(
   );
 }
 
-/** Gives back the file's writer, once it is there; every test finds the program without faults. */
+/** Returns the file's writer, once it is there; every test finds the program without faults. */
 export function useWriter(size = { affiliates: 20, referrals: 800 }): () => TestWriter {
   let started: TestWriter | undefined;
   let before = 0;

@@ -1,4 +1,4 @@
-// The registry of commissions: each is asked for when it is worth a request, and mirrored.
+// Tracked commissions: each is asked for when it is due, and mirrored.
 
 import { expect, test } from 'vitest';
 import { pollTracked, trackCommissions } from '../../src/commissions/tracked-commissions.ts';

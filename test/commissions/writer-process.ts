@@ -18,7 +18,7 @@ export interface WriterProcessOptions {
   readonly redisUrl: string | null;
   readonly apiUrl: string;
   readonly secret: string;
-  /** Without a budget, a 429 that names no moment pauses nobody for half a minute. */
+  /** Without a budget, a 429 that names no time pauses nobody for half a minute. */
   readonly hasBudget: boolean;
   readonly timings: Partial<Timings>;
   readonly drain: Partial<DrainTiming>;
@@ -64,7 +64,7 @@ const worker = await startWorker(
 const over = new AbortController();
 const listening = wakeForCommissions({ worker, pool, log }, { mirrorSchema: 'mirror' }, over.signal);
 
-// The test is gone: nobody will ever stop this process.
+// The test has ended: nothing else would stop this process.
 process.once('disconnect', () => process.exit(1));
 
 process.once('SIGTERM', async () => {

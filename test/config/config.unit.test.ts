@@ -21,7 +21,7 @@ test('a malformed variable does not hide a missing one, and each is named once',
   ]);
 });
 
-test('with both variables, it gives back the program', () => {
+test('with both variables, it returns the program', () => {
   const environment = { AFFILIATE_API_URL: 'https://program.example/', AFFILIATE_API_SECRET: 's3cret' };
   expect(readProgramConfig(environment).program).toEqual({
     url: 'https://program.example',

@@ -58,7 +58,7 @@ const KNOWN = new Set([
 const text = fc.string({ unit: 'grapheme', maxLength: 30 });
 const integer = fc.maxSafeInteger();
 const guid = fc.uuid();
-const instant = fc
+const timestamp = fc
   .tuple(
     fc.date({
       min: new Date('0001-01-02T00:00:00Z'),
@@ -88,7 +88,7 @@ function record(required: Fields, carried: Fields): Arbitrary<WireRecord> {
   return fc.tuple(known, unknownFields).map(([fields, unknown]) => ({ ...unknown, ...fields }));
 }
 
-const identity = { id: guid, created_at: instant, updated_at: instant };
+const identity = { id: guid, created_at: timestamp, updated_at: timestamp };
 
 export const campaigns = record(identity, { name: text });
 
@@ -111,8 +111,8 @@ export const affiliates = record(identity, {
   last_name: orNull(text),
   email: text,
   payout_email: orNull(text),
-  confirmed_at: orNull(instant),
-  payout_email_confirmed_at: orNull(instant),
+  confirmed_at: orNull(timestamp),
+  payout_email_confirmed_at: orNull(timestamp),
   receive_new_commission_notifications: fc.boolean(),
   sign_in_count: integer,
   unconfirmed_email: orNull(text),
@@ -136,8 +136,8 @@ export const referrals = record(identity, {
   processor_account_id: orNull(text),
   processor_customer_id: orNull(text),
   conversion_state: text,
-  deactivated_at: orNull(instant),
-  expires_at: orNull(instant),
+  deactivated_at: orNull(timestamp),
+  expires_at: orNull(timestamp),
   customer: orNull(customers),
   visits: integer,
   link: orNull(links),
@@ -146,10 +146,10 @@ export const referrals = record(identity, {
 
 export const sales = record(identity, {
   currency: text,
-  charged_at: orNull(instant),
+  charged_at: orNull(timestamp),
   processor_account_id: orNull(text),
   processor_charge_id: orNull(text),
-  invoiced_at: orNull(instant),
+  invoiced_at: orNull(timestamp),
   charge_amount_cents: integer,
   refund_amount_cents: integer,
   tax_amount_cents: integer,
@@ -159,11 +159,11 @@ export const sales = record(identity, {
 });
 
 export const commissions = record(
-  { ...identity, amount: integer, currency: text, paid_at: orNull(instant) },
+  { ...identity, amount: integer, currency: text, paid_at: orNull(timestamp) },
   {
-    due_at: orNull(instant),
+    due_at: orNull(timestamp),
     state: orNull(text),
-    voided_at: orNull(instant),
+    voided_at: orNull(timestamp),
     campaign: orNull(campaigns),
     sale: orNull(sales),
   },
@@ -171,7 +171,7 @@ export const commissions = record(
 
 const LIVE_SPELLING = new Map([...WIRE_ALIASES].map(([live, neutral]) => [neutral, live]));
 
-/** Gives back the record as a live deployment spells it, whatever is nested in it included. */
+/** Returns the record as a live deployment spells it, with everything nested in it. */
 export function inLiveSpelling(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inLiveSpelling);
   if (typeof value !== 'object' || value === null) return value;

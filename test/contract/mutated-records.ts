@@ -48,12 +48,12 @@ const mutation: Arbitrary<Mutation> = fc.record({
   value: fc.constantFrom(...ODD_VALUES),
 });
 
-/** Gives back the records, most of them mutated at any depth. */
+/** Returns the records, most of them mutated at any depth. */
 export function mutated(records: Arbitrary<WireRecord>): Arbitrary<unknown> {
   return mutatedBeside(records).map(([, record]) => record);
 }
 
-/** Gives back each record beside what became of it. */
+/** Returns each record beside its mutation. */
 export function mutatedBeside(records: Arbitrary<WireRecord>): Arbitrary<[WireRecord, unknown]> {
   return fc
     .tuple(records, fc.array(mutation, { maxLength: 2 }))

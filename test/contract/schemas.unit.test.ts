@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { affiliateSchema } from '../../src/contract/affiliate.ts';
 import { commissionSchema } from '../../src/contract/commission.ts';
 import { errorBodySchema } from '../../src/contract/error-body.ts';
-import { identifier, instant, integer } from '../../src/contract/fields.ts';
+import { identifier, integer, timestamp } from '../../src/contract/fields.ts';
 import { listEnvelopeSchema } from '../../src/contract/list-envelope.ts';
 import { referralSchema } from '../../src/contract/referral.ts';
 import { RESOURCES } from '../../src/contract/resources.ts';
@@ -15,7 +15,7 @@ const identity = {
 const commission = { ...identity, amount: 100, currency: 'USD', paid_at: null };
 
 describe('a record', () => {
-  it('is known by its identity alone, since any other field may be absent', () => {
+  it('is accepted with its identity alone, since any other field may be absent', () => {
     expect(affiliateSchema.parse(identity)).toEqual(identity);
     expect(referralSchema.parse(identity)).toEqual(identity);
     for (const field of ['id', 'created_at', 'updated_at'] as const) {
@@ -97,9 +97,9 @@ describe('a value', () => {
   );
 
   it.each(['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.123456+05:30', '0001-01-01T00:00:00-08:00'])(
-    '%s is an instant, kept as it was written',
+    '%s is a timestamp, kept as it was written',
     (value) => {
-      expect(instant.parse(value)).toBe(value);
+      expect(timestamp.parse(value)).toBe(value);
     },
   );
 
@@ -110,8 +110,8 @@ describe('a value', () => {
     '0000-01-01T00:00:00Z',
     '2026-01-01T00:00:00+23:00',
     1767225600,
-  ])('%s is no instant', (value) => {
-    expect(instant.safeParse(value).success).toBe(false);
+  ])('%s is not a timestamp', (value) => {
+    expect(timestamp.safeParse(value).success).toBe(false);
   });
 
   it('is no integer where JavaScript would distort it', () => {

@@ -1,10 +1,10 @@
-// One calendar for all who read or store a moment: the years 1 to 9999 in UTC, once the offset is applied.
+// One calendar for all that read or store a timestamp: the years 1 to 9999 in UTC, once the offset is applied.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readBatchFile } from '../../src/commissions/batch-file.ts';
-import { readInstant } from '../../src/commissions/read-instant.ts';
-import { instant } from '../../src/contract/fields.ts';
+import { readTimestamp } from '../../src/commissions/read-timestamp.ts';
+import { timestamp } from '../../src/contract/fields.ts';
 import { FIRST_TIMESTAMP, isInCalendar, LAST_TIMESTAMP } from '../../src/contract/timestamp.ts';
 import { readIsoTime } from '../../src/sandbox/iso-time.ts';
 
@@ -23,27 +23,27 @@ const OUTSIDE = [
   '9999-12-31T23:59:59.999999-00:01',
 ];
 
-test.each(INSIDE)('%s is a moment to everybody', (text) => {
+test.each(INSIDE)('%s is a timestamp everywhere', (text) => {
   expect(isInCalendar(text)).toBe(true);
-  expect(instant.safeParse(text).success).toBe(true);
-  expect(readInstant(text)).toHaveProperty('instant');
+  expect(timestamp.safeParse(text).success).toBe(true);
+  expect(readTimestamp(text)).toHaveProperty('timestamp');
   expect(readIsoTime(text)).toBeInstanceOf(Date);
 });
 
-test.each(OUTSIDE)('%s is none to anybody', (text) => {
+test.each(OUTSIDE)('%s is none anywhere', (text) => {
   expect(isInCalendar(text)).toBe(false);
-  expect(instant.safeParse(text).success).toBe(false);
-  expect(readInstant(text)).toHaveProperty('problem');
+  expect(timestamp.safeParse(text).success).toBe(false);
+  expect(readTimestamp(text)).toHaveProperty('problem');
   expect(readIsoTime(text)).toBeUndefined();
 });
 
-test('digits that Postgres would round into the year 10000 are beyond the last moment', () => {
+test('digits that Postgres would round into the year 10000 are beyond the last timestamp', () => {
   expect(isInCalendar('9999-12-31T23:59:59.9999994Z')).toBe(true);
   expect(isInCalendar('9999-12-31T23:59:59.9999995Z')).toBe(false);
   expect(isInCalendar('2026-12-31T23:59:59.9999999Z')).toBe(true);
 });
 
-test('a moment with an offset is one just where the moment in UTC is', () => {
+test('a timestamp with an offset is one exactly where it is one in UTC', () => {
   const days = fc.constantFrom('0001-01-01', '0001-01-02', '2026-01-01', '9999-12-30', '9999-12-31');
   const two = (value: number) => String(value).padStart(2, '0');
   fc.assert(
@@ -53,16 +53,16 @@ test('a moment with an offset is one just where the moment in UTC is', () => {
       const text = `${day}T${two(hour)}:30:00${zone}`;
       const year = new Date(Date.parse(`${day}T${two(hour)}:30:00Z`) - offset * 60_000).getUTCFullYear();
       expect(isInCalendar(text)).toBe(year >= 1 && year <= 9999);
-      const read = readInstant(text);
-      expect('instant' in read).toBe(year >= 1 && year <= 9999);
-      // What is read can be read again: nobody is handed a year of five digits.
-      if ('instant' in read) expect(readInstant(read.instant)).toEqual(read);
+      const read = readTimestamp(text);
+      expect('timestamp' in read).toBe(year >= 1 && year <= 9999);
+      // What is read can be read again: no year has five digits.
+      if ('timestamp' in read) expect(readTimestamp(read.timestamp)).toEqual(read);
     }),
   );
 });
 
 describe('in a batch', () => {
-  test('a moment beyond the calendar is a problem of its line', () => {
+  test('a timestamp beyond the calendar is a problem of its line', () => {
     const id = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
     const file = [
       'commission_id,action,paid_at',

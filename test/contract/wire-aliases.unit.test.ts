@@ -20,7 +20,7 @@ describe('the contract’s spelling', () => {
     );
   });
 
-  it('is given back as it is, the same object, and never changes its argument', () => {
+  it('is returned as it is, the same object, and never changes its argument', () => {
     fc.assert(
       fc.property(commissions, (record) => {
         expect(toContractSpelling(record)).toBe(record);
@@ -32,7 +32,7 @@ describe('the contract’s spelling', () => {
     );
   });
 
-  it('wins where both are there, and the other one stays', () => {
+  it('is used where both are present, and the other one stays', () => {
     const both = { stripe_customer_id: 'live', processor_customer_id: 'neutral' };
     expect(toContractSpelling(both)).toEqual(both);
   });

@@ -1,5 +1,5 @@
 // Whatever the contract allows comes out of the client as it went on the wire: every resource, in both spellings,
-// with fields that nobody knows.
+// with unknown fields.
 
 import { deepStrictEqual } from 'node:assert/strict';
 import fc, { type Arbitrary } from 'fast-check';
@@ -20,7 +20,7 @@ const SPELLINGS = [
 ];
 const PAGES = { numRuns: sized(20, 200) };
 
-/** Gives back a client of a program that answers everything with what `serve` was last called with. */
+/** Returns a client of a program that answers everything with what `serve` was last called with. */
 async function startServing() {
   let body = '';
   const program = await startRawProgram((socket) => socket.write(rawAnswer('200 OK', body)));
@@ -81,7 +81,7 @@ describe.each(SPELLINGS)('in $spelling spelling', ({ spell }) => {
 });
 
 describe('a page', () => {
-  it('with records that fit nothing hands them on, and the others with them', async () => {
+  it('with records that do not fit passes them on, and the others too', async () => {
     const { api, serve } = await startServing();
     const strange = [null, 7, 'text', [], {}, { id: 5 }, [{ stripe_customer_id: 'cus_1' }]];
     serve(envelope(strange));

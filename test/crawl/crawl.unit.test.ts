@@ -3,15 +3,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type CrawlOptions, crawl, type Verdict } from '../../src/crawl/crawl.ts';
-import { frontierStart, walkFrontier } from '../../src/crawl/frontier-walk.ts';
 import { makeLoader } from '../../src/crawl/loader.ts';
 import { overlapStart, walkOverlap } from '../../src/crawl/overlap-walk.ts';
+import { prefixStart, walkPrefix } from '../../src/crawl/prefix-walk.ts';
 import { type ListCase, listCases, type MovingList, makeMovingList } from '../support/moving-list.ts';
 import { sized } from '../support/sizes.ts';
 
 const WALKS = sized(1000, 4000);
 
-/** The smallest list that a plain walk, the frontier walk and one with several pages in flight each missed a row of. */
+/** The smallest list that a plain walk, the prefix walk and one with several pages in flight each missed a row of. */
 const STILL = { size: 17, limit: 8, maximumLimit: 8, concurrency: 1, shuffle: 0 };
 const DELETED_BEHIND_US: ListCase = {
   ...STILL,
@@ -39,7 +39,7 @@ const ANSWERED_OUT_OF_ORDER: ListCase = {
   movingAnswers: 3,
   shuffle: 11,
 };
-/** Each run draws anew, beside what failed once. A failure prints its seed. */
+/** Each run draws new lists, beside those that failed once. A failure prints its seed. */
 function runs(...examples: ListCase[]) {
   return { numRuns: WALKS, examples: examples.map((example): [ListCase] => [example]) };
 }
@@ -58,21 +58,21 @@ function crawlList(list: MovingList, given: ListCase, options: Partial<CrawlOpti
 async function walkPlainly(list: MovingList, given: ListCase): Promise<void> {
   for (let page = 1; ; page += 1) {
     const answer = await list.listPage({ page, limit: Math.min(given.limit, given.maximumLimit) });
-    await list.load([answer], frontierStart(given.limit));
+    await list.load([answer], prefixStart(given.limit));
     if (answer.isLast) return;
   }
 }
 
-describe('the frontier walk', () => {
-  test('misses no row that lived through it, while new rows come at the head', async () => {
+describe('the prefix walk', () => {
+  test('misses no row that existed throughout, while new rows come at the head', async () => {
     let walks = 0;
     let gaveUp = 0;
     await fc.assert(
       fc.asyncProperty(listCases('at-head', 1), async (given) => {
         const list = makeMovingList(given);
         const loader = makeLoader(list);
-        const from = frontierStart(given.limit);
-        const { how } = await walkFrontier({ listPage: list.listPage, loader }, from, {
+        const from = prefixStart(given.limit);
+        const { how } = await walkPrefix({ listPage: list.listPage, loader }, from, {
           concurrency: 1,
         });
         await loader.drain();
@@ -90,7 +90,7 @@ describe('the frontier walk', () => {
       fc.asyncProperty(listCases('at-head', 1), async (given) => {
         const list = makeMovingList({ ...given, movingAnswers: 0 });
         const loader = makeLoader(list);
-        await walkFrontier({ listPage: list.listPage, loader }, frontierStart(given.limit), {
+        await walkPrefix({ listPage: list.listPage, loader }, prefixStart(given.limit), {
           concurrency: 1,
         });
         await loader.drain();
@@ -104,7 +104,7 @@ describe('the frontier walk', () => {
 });
 
 describe('the overlap walk', () => {
-  test('misses no row that lived through it, even when new rows are back-dated', async () => {
+  test('misses no row that existed throughout, even when new rows are back-dated', async () => {
     let walks = 0;
     let gaveUp = 0;
     await fc.assert(
@@ -146,7 +146,7 @@ describe('a crawl', () => {
       }),
       runs(DELETED_BEHIND_US),
     );
-    // 99 in a hundred: otherwise little above was at stake.
+    // 99 in a hundred: otherwise little above was tested.
     expect(verifiedWalks / WALKS).toBeGreaterThan(0.9);
   });
 
@@ -178,7 +178,7 @@ describe('a crawl', () => {
         if (list.missed().length === 0) return;
         excused += 1;
         expect(given.concurrency).toBeGreaterThan(1);
-        expect(walk).toBe('frontier');
+        expect(walk).toBe('prefix');
         expect(list.did).toContain('delete');
         expect(list.did.has('insert-at-head') || list.did.has('insert-tied-with-newest')).toBe(true);
       }),
@@ -204,7 +204,7 @@ describe('a crawl', () => {
     expect(await crawlList(list, given)).toMatchObject({ verified: true, walk: 'overlap' });
     expect(list.missed()).toEqual([]);
     list.rest();
-    expect(await crawlList(list, given)).toMatchObject({ verified: true, walk: 'frontier' });
+    expect(await crawlList(list, given)).toMatchObject({ verified: true, walk: 'prefix' });
   });
 
   test('of a list at rest sees every row, verified, at any concurrency, whatever the crawl before it missed', async () => {
@@ -225,15 +225,15 @@ describe('a crawl', () => {
     );
   });
 
-  test('that was killed goes on from its checkpoint without missing a row that lived through both parts', async () => {
+  test('that was killed continues from its checkpoint without missing a row that existed throughout both parts', async () => {
     let verifiedWalks = 0;
     await fc.assert(
       fc.asyncProperty(listCases('at-head', 1), fc.integer({ min: 1, max: 20 }), async (given, killAfter) => {
         const list = makeMovingList(given);
         const killed = new Error('killed');
-        const listPage: MovingList['listPage'] = async (window) => {
+        const listPage: MovingList['listPage'] = async (request) => {
           if (list.answers() >= killAfter) throw killed;
-          return list.listPage(window);
+          return list.listPage(request);
         };
         const first = await crawlList({ ...list, listPage }, given).catch((error: unknown) => {
           if (error !== killed) throw error;
@@ -254,9 +254,9 @@ describe('a crawl', () => {
   test('that was killed re-reads at most one page and the head of a still list', async () => {
     const given = { size: 1000, limit: 100, maximumLimit: 100, concurrency: 1 };
     const list = makeMovingList({ ...given, changes: [[]], movingAnswers: 0, shuffle: 0 });
-    const listPage: MovingList['listPage'] = async (window) => {
+    const listPage: MovingList['listPage'] = async (request) => {
       if (list.answers() === 6) throw new Error('killed');
-      return list.listPage(window);
+      return list.listPage(request);
     };
     const settings = { limit: 100, concurrency: 1, head: 'always' } as const;
     await expect(crawl({ ...list, listPage }, { ...settings, resumeFrom: null })).rejects.toThrow('killed');
@@ -264,7 +264,7 @@ describe('a crawl', () => {
     expect(verdict).toEqual({
       verified: true,
       reason: null,
-      walk: 'frontier',
+      walk: 'prefix',
       distinct: 1000,
       total: 1000,
     });
@@ -282,8 +282,8 @@ describe('a crawl', () => {
       movingAnswers: 0,
       shuffle: 0,
     });
-    const listPage: MovingList['listPage'] = async (window) => ({
-      ...(await list.listPage(window)),
+    const listPage: MovingList['listPage'] = async (request) => ({
+      ...(await list.listPage(request)),
       total: 31,
     });
     const verdict = await crawl(

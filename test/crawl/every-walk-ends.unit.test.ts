@@ -3,15 +3,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type CrawlOptions, crawl } from '../../src/crawl/crawl.ts';
-import { frontierStart, walkFrontier } from '../../src/crawl/frontier-walk.ts';
 import { makeLoader } from '../../src/crawl/loader.ts';
 import { overlapStart, walkOverlap } from '../../src/crawl/overlap-walk.ts';
-import type { Checkpoint, Page, Window } from '../../src/crawl/page.ts';
+import type { Checkpoint, Page, PageRequest } from '../../src/crawl/page.ts';
+import { prefixStart, walkPrefix } from '../../src/crawl/prefix-walk.ts';
 
 /** A crawl that is still going after so many requests would never end. */
 const NEVER = 5_000;
 
-type Answer = (window: Window, answered: number) => Page;
+type Answer = (request: PageRequest, answered: number) => Page;
 
 /** A program that answers so, and the mirror of what it answered. */
 function makeProgram(answer: Answer) {
@@ -22,9 +22,9 @@ function makeProgram(answer: Answer) {
     answered: () => answered,
     seen,
     checkpoint: () => checkpoint,
-    listPage: async (window: Window): Promise<Page> => {
+    listPage: async (request: PageRequest): Promise<Page> => {
       if (answered >= NEVER) throw new Error(`still asking after ${NEVER} requests`);
-      const page = answer(window, answered);
+      const page = answer(request, answered);
       answered += 1;
       return page;
     },
@@ -38,7 +38,7 @@ function makeProgram(answer: Answer) {
 }
 
 /** A still list of so many records, newest first. */
-function pageOf(size: number, { page, limit }: Window): Page {
+function pageOf(size: number, { page, limit }: PageRequest): Page {
   const start = (page - 1) * limit;
   const length = Math.max(0, Math.min(limit, size - start));
   const ids = Array.from({ length }, (_, index) => `r${start + index}`);
@@ -58,8 +58,8 @@ describe.each([1, 4])('with %i requests in flight', (concurrency) => {
   ])(
     'a total that swings by %s: every record is read, and the run is not verified',
     async (_, less, more) => {
-      const program = makeProgram((window, answered) => ({
-        ...pageOf(more, window),
+      const program = makeProgram((request, answered) => ({
+        ...pageOf(more, request),
         total: answered % 2 === 0 ? more : less,
       }));
       const verdict = await crawl(program, options);
@@ -76,9 +76,9 @@ describe.each([1, 4])('with %i requests in flight', (concurrency) => {
   );
 
   test('two replicas of which one lags by 250 records: ends, and never calls a list verified that it has not seen', async () => {
-    const program = makeProgram((window, answered) => {
-      if (answered % 2 === 0) return pageOf(2000, window);
-      const page = pageOf(1750, window);
+    const program = makeProgram((request, answered) => {
+      if (answered % 2 === 0) return pageOf(2000, request);
+      const page = pageOf(1750, request);
       return { ...page, ids: page.ids.map((id) => `r${Number(id?.slice(1)) + 250}`) };
     });
     const { verified } = await crawl(program, options);
@@ -87,7 +87,7 @@ describe.each([1, 4])('with %i requests in flight', (concurrency) => {
   });
 
   test('a page number that is always 1', async () => {
-    const program = makeProgram((window) => ({ ...pageOf(2000, window), start: 0 }));
+    const program = makeProgram((request) => ({ ...pageOf(2000, request), start: 0 }));
     expect(await crawl(program, options)).toMatchObject({
       verified: false,
       reason: expect.stringMatching(
@@ -100,9 +100,9 @@ describe.each([1, 4])('with %i requests in flight', (concurrency) => {
   });
 
   test('a limit that is larger than the one that was asked for', async () => {
-    const program = makeProgram((window) => ({
-      ...pageOf(2000, window),
-      start: (window.page - 1) * 1000,
+    const program = makeProgram((request) => ({
+      ...pageOf(2000, request),
+      start: (request.page - 1) * 1000,
       limit: 1000,
     }));
     expect(await crawl(program, options)).toMatchObject({
@@ -112,8 +112,8 @@ describe.each([1, 4])('with %i requests in flight', (concurrency) => {
   });
 
   test('a page that is another one once is asked for again, and the list verified', async () => {
-    const program = makeProgram((window, answered) => {
-      const page = pageOf(2000, window);
+    const program = makeProgram((request, answered) => {
+      const page = pageOf(2000, request);
       return answered === 5 ? { ...page, start: 0 } : page;
     });
     expect(await crawl(program, options)).toMatchObject({ verified: true, reason: null, distinct: 2000 });
@@ -122,8 +122,8 @@ describe.each([1, 4])('with %i requests in flight', (concurrency) => {
 
   test('records at the head that never end, each of them new', async () => {
     let created = 0;
-    const program = makeProgram((window, answered) => {
-      const page = pageOf(2000, window);
+    const program = makeProgram((request, answered) => {
+      const page = pageOf(2000, request);
       if (answered < STILL_REQUESTS - 1) return page;
       return { ...page, isLast: false, ids: Array.from({ length: 100 }, () => `new${created++}`) };
     });
@@ -137,7 +137,7 @@ describe.each([1, 4])('with %i requests in flight', (concurrency) => {
   });
 
   test('a list that grows with every answer as fast as it is read', async () => {
-    const program = makeProgram((window, answered) => pageOf(1000 * (answered + 1), window));
+    const program = makeProgram((request, answered) => pageOf(1000 * (answered + 1), request));
     expect(await crawl(program, options)).toMatchObject({
       verified: false,
       reason: expect.stringMatching(/took 100 requests without coming to its end, where 10 /),
@@ -146,19 +146,19 @@ describe.each([1, 4])('with %i requests in flight', (concurrency) => {
 });
 
 test('the last page, answered where a later one was asked for, ends the walk: the list became shorter', async () => {
-  const program = makeProgram((window, answered) => {
+  const program = makeProgram((request, answered) => {
     const size = answered < 3 ? 400 : 290;
-    const last = Math.ceil(size / window.limit);
-    return pageOf(size, { ...window, page: Math.min(window.page, last) });
+    const last = Math.ceil(size / request.limit);
+    return pageOf(size, { ...request, page: Math.min(request.page, last) });
   });
   expect(await crawl(program, OPTIONS)).toMatchObject({ verified: true, distinct: 300, total: 290 });
 });
 
 test('a walk that is killed again and again counts its requests on, and ends', async () => {
   let allowance = 0;
-  const program = makeProgram((window, answered) => {
+  const program = makeProgram((request, answered) => {
     if (answered >= allowance) throw new Error('killed');
-    return pageOf(1000 * (answered + 1), window);
+    return pageOf(1000 * (answered + 1), request);
   });
   let attempts = 0;
   for (let reason: string | null = null; reason === null && attempts < 50; attempts += 1) {
@@ -191,11 +191,11 @@ describe('whatever a program answers', () => {
 
   function play(script: Answers): Answer {
     let created = 0;
-    return (window, answered) => {
+    return (request, answered) => {
       const said = script[answered % script.length];
       if (said === undefined) throw new TypeError('an empty script');
-      const limit = said.limit ?? window.limit;
-      const right = pageOf(said.total, { page: said.page ?? window.page, limit });
+      const limit = said.limit ?? request.limit;
+      const right = pageOf(said.total, { page: said.page ?? request.page, limit });
       const ids = {
         right: right.ids,
         none: [],
@@ -218,7 +218,7 @@ describe('whatever a program answers', () => {
           const deps = { listPage: program.listPage, loader: makeLoader(program) };
           const { checkpoint } = isExact
             ? await walkOverlap(deps, overlapStart(LIMIT), {})
-            : await walkFrontier(deps, frontierStart(LIMIT), { concurrency });
+            : await walkPrefix(deps, prefixStart(LIMIT), { concurrency });
           await deps.loader.drain();
           const cap = Math.max(100, 10 * Math.ceil((checkpoint.tally.firstTotal ?? 0) / checkpoint.limit));
           expect(program.answered()).toBeLessThanOrEqual(cap);
@@ -227,7 +227,7 @@ describe('whatever a program answers', () => {
       }),
       RUNS,
     );
-    // Otherwise nothing above was at stake.
+    // Otherwise nothing above was tested.
     expect(mostAnswers).toBeGreaterThanOrEqual(100);
   });
 

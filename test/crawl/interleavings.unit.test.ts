@@ -1,5 +1,5 @@
-// The interleavings that the argument admits: what makes a verified walk miss a row that lives. Each is shown to do
-// so, and the next run to heal it; nowhere is the missed row taken for gone. Lists are words, newest letter first.
+// The cases that the argument does not exclude, in which a verified walk misses an existing row. Each is shown to do
+// so, and the next run to find the row; the missed row is never taken for deleted. Lists are words, newest letter first.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { makeModelMirror } from '../support/model-mirror.ts';
 import { listCases, makeMovingList } from '../support/moving-list.ts';
 import { sized } from '../support/sizes.ts';
 
-const LIVES = sized(1500, 12_000);
+const PROGRAMS = sized(1500, 12_000);
 
 interface Moment {
   readonly list: string;
@@ -57,7 +57,7 @@ const CASES: readonly {
     missed: 'e',
   },
   {
-    name: 'the total lies',
+    name: 'the total is wrong',
     moments: [
       { list: 'abcdef', total: 4 },
       { list: 'abcdef', total: 4 },
@@ -81,12 +81,12 @@ const CASES: readonly {
   },
 ];
 
-describe('a verified walk misses a living row where', () => {
-  test.each(CASES)('$name; the next run heals it', async ({ moments, concurrency, missed }) => {
+describe('a verified walk misses an existing row where', () => {
+  test.each(CASES)('$name; the next run finds it', async ({ moments, concurrency, missed }) => {
     const list = makeScriptedList(moments);
     const mirror = makeModelMirror(list);
     const verdict = await mirror.sync({ limit: 2, concurrency });
-    expect(verdict).toMatchObject({ verified: true, walk: 'frontier' });
+    expect(verdict).toMatchObject({ verified: true, walk: 'prefix' });
     // The script was played to its end: what the walk missed is there at the end of it.
     expect(list.asked()).toBeGreaterThanOrEqual(moments.length - 1);
     expect(mirror.living().filter((id) => missed.includes(id))).toEqual([]);
@@ -96,7 +96,7 @@ describe('a verified walk misses a living row where', () => {
     expect([...missed].every((id) => mirror.living().includes(id))).toBe(true);
   });
 
-  test.each(CASES)('$name; a row that an earlier run knew is not taken for gone', async (given) => {
+  test.each(CASES)('$name; a row that an earlier run read is not taken for deleted', async (given) => {
     const { moments, concurrency, missed } = given;
     const list = makeScriptedList([...Array<string>(4).fill('abcdef'), ...moments]);
     const mirror = makeModelMirror(list);
@@ -107,20 +107,20 @@ describe('a verified walk misses a living row where', () => {
   });
 });
 
-test('a living row that the run missed is found by the second, exact walk, where a plain one would miss it too', async () => {
+test('an existing row that the run missed is found by the second, overlap walk, where a plain one would miss it too', async () => {
   const missesL = ['defghijklm', 'defghijklm', 'efghijklxm', 'efghijklxm'];
   const missesLAgain = ['pqefghijklxm', 'pqefghijklxm', 'efghijklxmyz'];
   const known = Array<string>(5).fill('abcdefghijklm');
   const list = makeScriptedList([...known, ...missesL, ...missesLAgain]);
   const mirror = makeModelMirror(list);
   await mirror.sync({ limit: 4, concurrency: 1 });
-  expect(await mirror.sync({ limit: 4, concurrency: 1 })).toMatchObject({ verified: true, walk: 'frontier' });
+  expect(await mirror.sync({ limit: 4, concurrency: 1 })).toMatchObject({ verified: true, walk: 'prefix' });
   expect(mirror.deleted()).toEqual(['a', 'b', 'c']);
 });
 
-test('of two pages in flight the later is answered first, then a row comes at the head (n) and another vanishes (f): the head tells', async () => {
+test('of two pages in flight the later is answered first, then a row comes at the head (n) and another vanishes (f): the head shows it', async () => {
   const list = makeScriptedList(['abcdef', 'nabcde', 'abcdef', 'nabcde']);
-  // Pages of two are too short for the exact walk, which gives up on them.
+  // Pages of two are too short for the overlap walk, which gives up on them.
   expect(await makeModelMirror(list).sync({ limit: 2, concurrency: 2 })).toMatchObject({
     walk: 'overlap',
     verified: false,
@@ -128,7 +128,7 @@ test('of two pages in flight the later is answered first, then a row comes at th
 });
 
 describe('a flip of two rows alone', () => {
-  test('is noticed by the verdict, and the exact walk finds the row', async () => {
+  test('is noticed by the verdict, and the overlap walk finds the row', async () => {
     const list = makeScriptedList(['abcdefghijkl', 'abcdefghijkl', 'abcdefgihjkl']);
     const mirror = makeModelMirror(list);
     expect(await mirror.sync({ limit: 4, concurrency: 1 })).toMatchObject({
@@ -139,8 +139,8 @@ describe('a flip of two rows alone', () => {
   });
 });
 
-describe('runs over a program that lives, rows being inserted anywhere and at any concurrency', () => {
-  test('never mark a living row deleted, and the first one after it comes to rest makes the mirror equal to it', async () => {
+describe('runs over a program that changes, rows being inserted anywhere and at any concurrency', () => {
+  test('never mark an existing row deleted, and the first one after it stops changing makes the mirror equal to it', async () => {
     let marked = 0;
     await fc.assert(
       fc.asyncProperty(listCases('anywhere', 8), fc.integer({ min: 1, max: 4 }), async (given, runs) => {
@@ -156,9 +156,9 @@ describe('runs over a program that lives, rows being inserted anywhere and at an
         expect(mirror.living()).toEqual(list.current().sort());
         marked += mirror.deleted().length;
       }),
-      { numRuns: LIVES },
+      { numRuns: PROGRAMS },
     );
-    // Otherwise nothing above was at stake.
-    expect(marked).toBeGreaterThan(LIVES);
+    // Otherwise nothing above was tested.
+    expect(marked).toBeGreaterThan(PROGRAMS);
   });
 });

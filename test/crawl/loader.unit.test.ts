@@ -1,11 +1,11 @@
-// The buffer between reading and loading: what it holds, in which order it hands on, and how it ends.
+// The buffer between reading and loading: what it holds, in which order it loads them, and how it ends.
 
 import { promiseHooks } from 'node:v8';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { frontierStart } from '../../src/crawl/frontier-walk.ts';
 import { makeLoader } from '../../src/crawl/loader.ts';
 import type { Checkpoint, Loaded, Page } from '../../src/crawl/page.ts';
+import { prefixStart } from '../../src/crawl/prefix-walk.ts';
 import { sized } from '../support/sizes.ts';
 
 const BATCH_PAGES = 20;
@@ -41,7 +41,7 @@ function pageAt(start: number): Page {
 }
 
 function checkpointAt(start: number): Checkpoint {
-  return { ...frontierStart(1), frontier: start + 1 };
+  return { ...prefixStart(1), covered: start + 1 };
 }
 
 interface Call {
@@ -74,14 +74,14 @@ function makeTestLoader() {
   return {
     accepted,
     drain: loader.drain,
-    /** Gives back the loads so far, by the pages that each was handed. */
+    /** Returns the loads so far, by the pages that each was called with. */
     batches: () => calls.map(({ starts }) => starts),
     call: (index: number): Call => {
       const call = calls[index];
       if (call === undefined) throw new Error(`there was no load ${index}`);
       return call;
     },
-    /** Pushes the next page; gives back whether it was accepted yet. */
+    /** Pushes the next page; returns a check of whether it was accepted yet. */
     push() {
       const state = { isAccepted: false };
       const start = next;
@@ -123,7 +123,7 @@ describe('a batch', () => {
     expect(loader.batches()).toEqual([range(0, BATCH_PAGES)]);
   });
 
-  test('is a single page where pages come seldom', async () => {
+  test('is a single page where pages come rarely', async () => {
     const loader = makeTestLoader();
     for (let index = 0; index < 3; index += 1) {
       await loader.pushAll(1);
@@ -226,7 +226,7 @@ describe('a page', () => {
 });
 
 describe('a drain', () => {
-  test('gives back null where nothing was ever accepted', async () => {
+  test('returns null where nothing was ever accepted', async () => {
     expect(await makeTestLoader().drain()).toBeNull();
   });
 
@@ -243,7 +243,7 @@ describe('a drain', () => {
     expect(ended).toHaveBeenCalledWith({ distinct: 3, fresh: 1 });
   });
 
-  test('loads at once what was gathered during a load, and gives back what the last one did', async () => {
+  test('loads at once what was gathered during a load, and returns what the last one did', async () => {
     const loader = makeTestLoader();
     await loader.pushAll(BATCH_PAGES + 1);
     const drained = loader.drain();
@@ -334,7 +334,7 @@ test('every page is loaded once and in order, one batch at a time, whatever take
       fc.option(fc.nat({ max: 6 }), { freq: 1 }),
       async (steps, loadTurns, failsAt) => {
         const broken = new Error('broken');
-        const handed: number[] = [];
+        const passed: number[] = [];
         let pushed = 0;
         let loads = 0;
         let isLoading = false;
@@ -345,7 +345,7 @@ test('every page is loaded once and in order, one batch at a time, whatever take
             isLoading = true;
             expect(pages.length).toBeGreaterThan(0);
             expect(pages.length).toBeLessThanOrEqual(BATCH_PAGES);
-            handed.push(...pages.map(({ start }) => start));
+            passed.push(...pages.map(({ start }) => start));
             expect(checkpoint).toEqual(checkpointAt(pages.at(-1)?.start ?? -1));
             const turns = loadTurns[loads % loadTurns.length] ?? 0;
             loads += 1;
@@ -354,7 +354,7 @@ test('every page is loaded once and in order, one batch at a time, whatever take
             for (let turn = 0; turn < turns; turn += 1) await null;
             isLoading = false;
             if (loads - 1 === failsAt) throw broken;
-            done = handed.length;
+            done = passed.length;
             return { distinct: done, fresh: pages.length };
           },
         });
@@ -379,8 +379,8 @@ test('every page is loaded once and in order, one batch at a time, whatever take
           (thrown: unknown) => thrown,
         );
         expect(error).toBe(failsAt !== null && loads > failsAt ? broken : null);
-        expect(handed).toEqual(range(0, handed.length));
-        if (error === null) expect(handed).toHaveLength(pushed);
+        expect(passed).toEqual(range(0, passed.length));
+        if (error === null) expect(passed).toHaveLength(pushed);
         else expect(loads - 1).toBe(failsAt);
         await settle();
         expect(vi.getTimerCount()).toBe(0);
@@ -388,7 +388,7 @@ test('every page is loaded once and in order, one batch at a time, whatever take
     ),
     { numRuns: STEPS_PLAYED },
   );
-  // Otherwise nothing above was at stake.
+  // Otherwise nothing above was tested.
   expect(batches).toBeGreaterThan(4 * STEPS_PLAYED);
   expect(full).toBeGreaterThan(0.4 * STEPS_PLAYED);
 });

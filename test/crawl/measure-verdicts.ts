@@ -1,9 +1,9 @@
-// Measures what can slip through a verified walk: how many of some thousand walks over moving lists missed a record that
-// lived through them, and were verified all the same. Run: node test/crawl/measure-verdicts.ts [walks]
+// Measures what a verified walk can miss: how many of some thousand walks over changing lists missed a record that
+// existed throughout, and were verified all the same. Run: node test/crawl/measure-verdicts.ts [walks]
 //
 // Two programs. Moving: the lists of crawl.unit.test.ts, short, with up to three changes before each answer. Steady: 500
 // records in pages of 20; before one answer in ten a record is created and another deleted, so that the total never
-// moves: the worst there is for a walk that is led by totals.
+// moves: the worst case for a walk that relies on totals.
 
 import fc from 'fast-check';
 import { crawl } from '../../src/crawl/crawl.ts';

@@ -36,7 +36,7 @@ test('a server that is not there is unreachable', async () => {
   await pool.end();
 });
 
-test('a statement that the database refuses stays what it is', async () => {
+test('a statement that the database refuses is left as it is', async () => {
   const { pool } = await createTestDatabase();
   expect(await failureOf(() => pool.query('select nonsense'))).toHaveProperty('code', '42703');
 });

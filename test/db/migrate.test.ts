@@ -56,7 +56,7 @@ test('ten processes that migrate at once apply every file once', async () => {
   await checkSchema(poolOf(schema), { schema });
 });
 
-test('two mirrors live side by side, each in its schema, and nothing lies outside of them', async () => {
+test('two mirrors work side by side, each in its schema, and nothing is outside of them', async () => {
   const objects = async () =>
     (
       await database.pool.query<{ name: string }>(`
@@ -104,7 +104,7 @@ test('a file that fails is named with its line, and nothing of it remains while 
   expect(await runMigrations(pool, { schema: 'failing', directory })).toEqual({ applied: ['0002_bad.sql'] });
 });
 
-test('a failure at run time tells what Postgres tells', async () => {
+test('a failure at run time says what Postgres says', async () => {
   await writeFile(
     join(directory, '0001_rows.sql'),
     'create table t (a int primary key);\ninsert into t values (1);\ninsert into t values (1);',
@@ -135,13 +135,13 @@ test('an applied file that was edited is refused by name, and so is a database t
   await writeFile(join(directory, '0001_first.sql'), 'create table first ();\n');
   await rm(join(directory, '0002_second.sql'));
   const newer = await failure(runMigrations(pool, { schema, directory }));
-  expect(newer.text).toContain('0002_second.sql, which this program lacks: the schema is newer');
+  expect(newer.text).toContain('0002_second.sql, which this version lacks: the schema is newer');
   expect((await failure(checkSchema(pool, { schema, directory }))).text).toBe(
-    'the schema edited is newer than this program (it has 0002_second.sql): update affiliate-mirror',
+    'the schema edited is newer than this version (it has 0002_second.sql): update affiliate-mirror',
   );
 });
 
-test('a schema without tables, or with too few of them, says which command mends it', async () => {
+test('a schema without tables, or with too few of them, says which command fixes it', async () => {
   const schema = 'young';
   const pool = poolOf(schema);
   const none = await failure(checkSchema(pool, { schema }));
@@ -151,7 +151,7 @@ test('a schema without tables, or with too few of them, says which command mends
   await copyFile(join(MIGRATIONS_DIRECTORY, String(first)), join(directory, String(first)));
   await runMigrations(pool, { schema, directory });
   expect((await failure(checkSchema(pool, { schema }))).text).toBe(
-    `the schema young is older than this program (it lacks ${second}): run affiliate-mirror migrate`,
+    `the schema young is older than this version (it lacks ${second}): run affiliate-mirror migrate`,
   );
 });
 

@@ -31,13 +31,13 @@ test('a connection works in the schema and in UTC, whatever the address says bes
   ]);
 });
 
-test('bigint is a number, instants keep their microseconds, and a number that would be distorted is an error', async () => {
+test('bigint is a number, timestamps keep their microseconds, and a number that would be distorted is an error', async () => {
   const { pool } = await createTestDatabase();
   const answer = await pool.query(`
-    select 9007199254740991 as big, '2026-01-02 03:04:05.678901+02'::timestamptz as instant,
+    select 9007199254740991 as big, '2026-01-02 03:04:05.678901+02'::timestamptz as time,
            '{"a": 1}'::json as json, 1.10::numeric as exact`);
   expect(answer.rows).toEqual([
-    { big: 9007199254740991, instant: '2026-01-02T01:04:05.678901Z', json: { a: 1 }, exact: '1.10' },
+    { big: 9007199254740991, time: '2026-01-02T01:04:05.678901Z', json: { a: 1 }, exact: '1.10' },
   ]);
   await expect(pool.query('select 9007199254740993')).rejects.toThrow(
     'which a JavaScript number cannot hold',
@@ -82,7 +82,7 @@ async function failureOf(url: string): Promise<string> {
   return describeError(error);
 }
 
-test('a database that cannot be reached is named with what mends it, and never with the password', async () => {
+test('a database that cannot be reached is named with how to fix it, and never with the password', async () => {
   const { url } = await createTestDatabase();
   await checkConnection(poolOn(url), url);
 

@@ -1,4 +1,4 @@
-// The schema as it stands after all migrations: what an analyst meets in psql.
+// The schema after all migrations, as an analyst sees it in psql.
 
 import { beforeAll, expect, test } from 'vitest';
 import { LISTED_RESOURCES } from '../../src/contract/resources.ts';
@@ -80,7 +80,7 @@ test('every function that names a table is pinned to the schema that it was made
   ).toEqual([]);
 });
 
-test('the ledger refuses counts that do not add up and success without verification', async () => {
+test('the run log refuses counts that do not add up and success without verification', async () => {
   const insert = (columns: string, values: string) =>
     database.pool.query(`insert into sync_runs (resource, mode, ${columns}) values ('x', 'full', ${values})`);
   await expect(insert('rows_seen, rows_inserted', '2, 1')).rejects.toThrow('sync_runs_counts_add_up');

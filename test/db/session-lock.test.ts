@@ -30,7 +30,7 @@ test('a lock that another process holds is not waited for, and is free when that
     .toEqual({ isHeldByOther: false, result: 'mine' });
 });
 
-test('a lock is taken from a process that was stopped, and whoever is patient gets it', async () => {
+test('a lock is taken from a process that was stopped, and one that waits gets it', async () => {
   const child = await startHolder();
   child.kill('SIGSTOP');
   try {

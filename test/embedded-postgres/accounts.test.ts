@@ -5,7 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
-import { canEnter, findPrograms, findServerAccount, run } from '../../src/embedded-postgres/programs.ts';
+import {
+  canEnter,
+  findExecutables,
+  findServerAccount,
+  run,
+} from '../../src/embedded-postgres/executables.ts';
 import { makeLogger } from '../../src/log.ts';
 import { makeDataDir, query, removeDataDir } from '../support/embedded-directories.ts';
 import {
@@ -102,11 +107,11 @@ function describeRoot(): void {
     await second.stop();
   });
 
-  it('copies the programs to where that user can run them, if the checkout is closed to it', async () => {
+  it('copies the executables to where that user can run them, if the checkout is closed to it', async () => {
     const account = await findServerAccount();
     const wasThere = (await stat(SYSTEM_DIR).catch(() => null)) !== null;
     const probe = join(dataDir, 'probe.mjs');
-    const source = fileURLToPath(new URL('../../src/embedded-postgres/programs.ts', import.meta.url));
+    const source = fileURLToPath(new URL('../../src/embedded-postgres/executables.ts', import.meta.url));
     await bundle(source, probe);
     await cp(join(checkout, 'node_modules'), join(dataDir, 'node_modules'), {
       recursive: true,
@@ -114,11 +119,13 @@ function describeRoot(): void {
     });
     // As a checkout made by root under a umask of 077 is.
     await run('chmod', ['-R', 'go-rwx', dataDir], { account: null, cwd: '/' });
-    const { findPrograms: findFromClosed }: { findPrograms: typeof findPrograms } = await import(probe);
-    const programs = await findFromClosed(account);
-    expect(programs.pgCtl).toMatch(/^\/var\/lib\/affiliate-mirror\/linux-/);
-    expect(await canEnter(account, dirname(programs.pgCtl))).toBe(true);
-    expect(programs.majorVersion).toBe((await findPrograms(account)).majorVersion);
+    const { findExecutables: findFromClosed }: { findExecutables: typeof findExecutables } = await import(
+      probe
+    );
+    const executables = await findFromClosed(account);
+    expect(executables.pgCtl).toMatch(/^\/var\/lib\/affiliate-mirror\/linux-/);
+    expect(await canEnter(account, dirname(executables.pgCtl))).toBe(true);
+    expect(executables.majorVersion).toBe((await findExecutables(account)).majorVersion);
     if (!wasThere) await rm(SYSTEM_DIR, { recursive: true });
   });
 

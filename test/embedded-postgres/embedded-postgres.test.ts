@@ -182,7 +182,7 @@ describe('after a crash', () => {
     await next.stop();
   });
 
-  it('starts although the dead server is written down under a pid that another process has now', async () => {
+  it('starts although the pid file of the dead server names a pid that another process has now', async () => {
     await makeCluster();
     const first = await open();
     const pidFile = await readFile(join(home, 'data', 'postmaster.pid'), 'utf8');

@@ -50,7 +50,7 @@ it('names DATA_DIR where it cannot be made', async () => {
 it('names both versions where another one made the data', async () => {
   await makeCluster();
   await writeFile(join(home, 'data', 'PG_VERSION'), '15\n');
-  await expectFailure(dataDir, home, 'was made by Postgres 15', 'this program brings Postgres 18');
+  await expectFailure(dataDir, home, 'was made by Postgres 15', 'affiliate-mirror brings Postgres 18');
 });
 
 it('names the password file where it is gone', async () => {
@@ -102,7 +102,7 @@ it('fails alike where the data directory was emptied by hand', async () => {
   await expectFailure(dataDir, 'did not start', 'global/pg_control');
 });
 
-it('gives its locks back after a failure', async () => {
+it('releases its locks after a failure', async () => {
   await makeCluster();
   await writeFile(join(home, 'data', 'PG_VERSION'), '15\n');
   await expectFailure(dataDir, '15');

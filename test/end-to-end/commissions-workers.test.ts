@@ -24,7 +24,7 @@ const KILLED_UPDATES = sized(120, 1000);
 const KILLS = sized(3, 10);
 /** Once a year: no sweep comes in the middle of a test. */
 const NEVER = '0 0 1 1 *';
-/** A killed writer's requests wait for two seconds instead of thirty. */
+/** The requests of a killed writer wait for two seconds instead of thirty. */
 const DRAIN = { leaseMs: 2000, firstBackoffMs: 200 };
 
 const SCRIPT = fileURLToPath(new URL('../commissions/writer-process.ts', import.meta.url));
@@ -92,7 +92,7 @@ async function makeSetting(kind: Kind, size: { affiliates: number; referrals: nu
         hasBudget: true,
         timings: FAST,
         drain: DRAIN,
-        // Thirty times as often as in real life.
+        // Thirty times as often as by default.
         sweeps: '*/2 * * * * *',
         ...options,
       };
@@ -146,7 +146,7 @@ async function outcomes(pool: pg.Pool) {
   return rows;
 }
 
-const cutToSecond = (instant: string | null) => instant?.replace(/\.\d+/, '') ?? null;
+const cutToSecond = (timestamp: string | null) => timestamp?.replace(/\.\d+/, '') ?? null;
 
 describe.each(KINDS)('on %s', (kind) => {
   test(`${UPDATES} updates with everything going wrong each end in the one right state`, async () => {
@@ -200,7 +200,7 @@ describe.each(KINDS)('on %s', (kind) => {
       if (isApplied) expect(row.program).toBe(cutToSecond(row.paid_at));
       else expect(row.program).toBe(before.get(row.commission_id) ?? null);
       if (row.state !== 'not_found') expect(row.mirrored).toBe(row.program);
-      // A PUT for each row that truly differed; every further one stands in the attempts. One that was given up
+      // A PUT for each row that truly differed; every further one is in the attempts. One that was given up
       // without an answer may have gone no further than this machine; one that was answered did arrive.
       const received = puts.get(row.commission_id) ?? 0;
       expect(received).toBeLessThanOrEqual(row.puts);

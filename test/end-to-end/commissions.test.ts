@@ -1,4 +1,4 @@
-// Finance at the command line: batches previewed, applied, repeated, refused; a ledger reconciled.
+// Finance at the command line: batches previewed, applied, repeated, refused; a payout file reconciled.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -132,7 +132,7 @@ describe('commissions apply', () => {
     expect(refused.stderr).toMatch(/nothing was queued from .*bad\.csv/);
     expect(refused.stderr).toMatch(/line 2: paid_at is blank/);
     expect(refused.stderr).toMatch(/line 3: commission_id "17" is not a UUID/);
-    expect(refused.stderr).toMatch(/line 3: paid_at "today" is not a moment/);
+    expect(refused.stderr).toMatch(/line 3: paid_at "today" is not a timestamp/);
     expect(received('PUT') + received('GET')).toBe(0);
     const skipped = await commissions('apply', path, '--wait', '--skip-invalid', '--csv');
     expect(skipped.code).toBe(3);
@@ -163,7 +163,7 @@ describe('commissions apply', () => {
   });
 });
 
-test('two processes asked for opposite things at once: the later request wins, and the ledger says so', async () => {
+test('two processes asked for opposite things at once: the later request wins, and the payment ledger says so', async () => {
   const [a] = await unpaid(1);
   const id = a?.id ?? '';
   for (let round = 0; round < 3; round += 1) {
@@ -212,7 +212,7 @@ test('a refused secret ends --wait with 1, and the requests wait', async () => {
 // A month of its own: what the other tests paid is not looked at.
 const JULY = '2026-07-01T12:00:00Z';
 
-test('a ledger is reconciled, and --fix pays what the program lacks, and nothing else', async () => {
+test('a payout file is reconciled, and --fix pays what the program lacks, and nothing else', async () => {
   const [match, lacking, other, amount, extra] = await unpaid(5);
   const pay = (id: string | undefined, at: string) =>
     sandbox.put(id ?? '', `paid_at=${encodeURIComponent(at)}`);
@@ -221,7 +221,7 @@ test('a ledger is reconciled, and --fix pays what the program lacks, and nothing
   expect((await commissions('pay', extra?.id ?? '', '--at', '2026-07-01T18:00:00Z', '--wait')).code).toBe(0);
   const unknown = '00000000-0000-4000-8000-000000000000';
   const path = await file(
-    'ledger.csv',
+    'payouts-july.csv',
     'paid_at,commission_id,amount,currency,payee',
     `${JULY},${match?.id},${match?.amount},${match?.currency},x`,
     `2026-07-02T00:00:00Z,${lacking?.id},${lacking?.amount},${lacking?.currency},x`,

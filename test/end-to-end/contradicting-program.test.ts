@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runCli } from '../support/run-cli.ts';
 
 const REFERRALS = 2000;
-/** Of a still list: its pages and the head. */
+/** Of a list that does not change: its pages and the head. */
 const STILL_REQUESTS = REFERRALS / 100 + 1;
 
 let sandbox: TestSandbox;
@@ -189,7 +189,7 @@ describe('a program that spells its identifiers in another case', () => {
     expect(await readMirror(mirror.pool)).toEqual(await readProgram(sandbox));
   });
 
-  test('one record that changed its case is a second row, and no other record suffers', async () => {
+  test('one record that changed its case is a second row, and no other record is affected', async () => {
     const [one] = await sandbox.allReferrals();
     const { runs } = await syncAltered(
       ({ pagination, data }) => ({

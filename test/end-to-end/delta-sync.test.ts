@@ -39,7 +39,7 @@ describe('sync --mode delta', () => {
     expect(stderr).not.toContain('did not see');
   });
 
-  test('of referrals alone syncs affiliates first, catches a conversion, and tells its plan, cost and blind spots', async () => {
+  test('of referrals alone syncs affiliates first, catches a conversion, and shows its plan, cost and blind spots', async () => {
     const [lead] = await sandbox.allReferrals('conversion_state=lead');
     await sandbox.program.updateReferral(lead?.id ?? '', { conversion_state: 'conversion' });
     const before = sandbox.requests.length;
@@ -79,12 +79,12 @@ describe('sync --mode delta', () => {
 });
 
 describe('the blind spots of a delta', () => {
-  test('stand in the help', async () => {
+  test('are in the help', async () => {
     const { stdout } = await run('sync', '--help');
     for (const spot of DELTA_BLIND_SPOTS) expect(stdout).toContain(spot);
   });
 
-  test('stand in the status, with when everything was last read and how many deltas there were since', async () => {
+  test('are in the status, with when everything was last read and how many deltas there were since', async () => {
     const { stdout } = await run('status');
     for (const spot of DELTA_BLIND_SPOTS) expect(stdout).toContain(spot);
     const [, section = ''] = stdout.split('Blind spots\n');
@@ -111,7 +111,7 @@ describe('the blind spots of a delta', () => {
   });
 });
 
-test('a delta of referrals is not run while another process is at the affiliates, whose counters it needs', async () => {
+test('a delta of referrals is not run while another process syncs the affiliates, whose counters it needs', async () => {
   const client = await mirror.pool.connect();
   try {
     await client.query(

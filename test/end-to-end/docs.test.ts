@@ -1,5 +1,5 @@
-// Does what the pages tell people to do, in the order of the pages: every command, query and snippet of the README and of
-// docs/, against a program that has the commissions which the pages name.
+// Does what the pages tell people to do, in the order of the pages: every command, query and snippet of the README
+// and of docs/, against a program that has the commissions which the pages name.
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -52,7 +52,7 @@ async function createEmptyDatabase(): Promise<TestDatabase> {
   return created;
 }
 
-/** Gives commissions of the program the identifiers and amounts that the pages show: unpaid, and due. */
+/** Sets commissions of the program to the identifiers and amounts that the pages show: unpaid, and due. */
 async function nameCommissions(): Promise<void> {
   const ids = new Set(BLOCKS.flatMap(({ text }) => text.match(UUID) ?? []));
   const csv = BLOCKS.filter(({ language }) => language === 'csv').map(({ text }) => text);
@@ -187,7 +187,7 @@ describe('a role with no more than the grants of a page', () => {
   });
 });
 
-// Roles belong to the whole server: these are there for one transaction, and never for anybody else.
+// Roles belong to the whole server: these exist in one transaction, which no other connection sees.
 async function withGrants(
   page: string,
   role: string,
@@ -254,7 +254,7 @@ test('the demo of the pages prints what its picture shows', async () => {
   const lacking = drawn
     .slice(1)
     .filter((line) => !/Postgres: |database /.test(line) && !lines.has(withoutFigures(line)));
-  expect(lacking, 'draw it anew: npm run picture').toEqual([]);
+  expect(lacking, 'draw it again: npm run picture').toEqual([]);
 });
 
 // Times, ports and durations differ each time, and with them the width of a cell.

@@ -1,6 +1,6 @@
 // Processes that are stopped (SIGSTOP) and go on (SIGCONT) at random moments of a busy hour, for longer than their
-// claims, locks and permits hold. Whatever they wake up to: the limit holds, nothing old overwrites something newer, and
-// while one is stopped the others go on.
+// claims, locks and permits hold. Whatever changed meanwhile: the limit holds, nothing old overwrites something
+// newer, and while one is stopped the others go on.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -102,7 +102,7 @@ async function noteWrites(pool: pg.Pool): Promise<void> {
 }
 
 test.concurrent.for(KINDS)(
-  'processes that are stopped at random moments harm nobody (%s)',
+  'processes that are stopped at random moments do no harm (%s)',
   async (kind, { expect }) => {
     const { url, pool } = await createTestDatabase();
     const redis = kind === 'redis' ? await startRedis() : null;
@@ -133,7 +133,7 @@ test.concurrent.for(KINDS)(
       [COMMISSIONS],
     );
     const ids = commissions.map(({ id }) => id);
-    // Each request pays at a moment of its own, so that a write tells whose it is: later ones ask for later moments.
+    // Each request pays at a moment of its own, so that a write shows whose it is: later ones ask for later moments.
     const lastAsked = new Map<string, string>();
     let asked = 0;
     const ask = async () => {

@@ -1,5 +1,5 @@
-// A sync ends after every single statement that it sends to Postgres, one after the other. What it leaves behind is all
-// of a batch or nothing of it, and the next run makes the mirror equal to the program.
+// A sync ends after every single statement that it sends to Postgres, one after the other. What it leaves behind is
+// all of a batch or nothing of it, and the next run makes the mirror equal to the program.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ async function select<T = Row>(sql: string, values: readonly unknown[] = []): Pr
   return (await given().database.pool.query(sql, [...values])).rows as T[];
 }
 
-/** How a sync ends at a statement: either is handed the statement's number, and returns false where there is none. */
+/** How a sync ends at a statement: either is passed the statement's number, and returns false where there is none. */
 const FAULTS = {
   'a process that is killed': async (fault: Fault) => {
     const child = spawn(process.execPath, [PROCESS, JSON.stringify(fault)], { stdio: 'inherit' });
@@ -92,7 +92,7 @@ const historyOf = async (change: string, { lastHistoryId }: Changes) =>
     )
   ).map(({ record_id }) => record_id);
 
-/** Rows, history, seen rows, figures and checkpoint tell of the same records, and of no other. */
+/** Rows, history, seen rows, figures and checkpoint agree on which records were loaded. */
 async function expectAgreement(changes: Changes): Promise<void> {
   const [run] = await select<SyncRun>('select * from sync_runs order by id desc limit 1');
   const seen = (
@@ -112,8 +112,8 @@ async function expectAgreement(changes: Changes): Promise<void> {
   if (run?.state === 'running') {
     expect(marked).toEqual([]);
     expect(seen).toHaveLength(run.distinct_seen);
-    const checkpoint = run.checkpoint as { walk: string; frontier: number; end: number } | null;
-    const covered = checkpoint?.walk === 'overlap' ? checkpoint.end : (checkpoint?.frontier ?? 0);
+    const checkpoint = run.checkpoint as { walk: string; covered: number; end: number } | null;
+    const covered = checkpoint?.walk === 'overlap' ? checkpoint.end : (checkpoint?.covered ?? 0);
     expect(new Set(seen)).toEqual(new Set(changes.list.slice(0, covered)));
     // A second reading sees nothing that the first one has not written.
     const isSecond = run.rows_repeated > run.distinct_seen;

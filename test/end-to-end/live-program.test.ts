@@ -1,4 +1,4 @@
-// Syncs of a program that lives meanwhile: referrals appear, change and vanish between any two answers.
+// Syncs of a program that changes meanwhile: referrals appear, change and vanish between any two answers.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
@@ -19,7 +19,7 @@ const inProgram = () => ids('select id from sandbox.referrals');
 const inMirror = () => ids('select id from referrals where _deleted_at is null');
 const tombstones = () => ids('select id from referrals where _deleted_at is not null');
 
-describe('while the program lives', () => {
+describe('while the program changes', () => {
   beforeAll(async () => {
     await given().syncBoth();
   });

@@ -1,4 +1,5 @@
-// What a user's mistakes look like from the outside: one clear message, the right exit code, and nothing of the secret.
+// What a user's mistakes look like from the outside: one clear message, the right exit code, and nothing of the
+// secret.
 
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { runSandbox, type TestSandbox } from '../sandbox/running-sandbox.ts';
@@ -134,7 +135,7 @@ describe('sync', () => {
 });
 
 describe('doctor', () => {
-  test('fails without a program and says how to mend it, but looks at the rest', async () => {
+  test('fails without a program and says how to fix it, but looks at the rest', async () => {
     const { code, stdout } = await run(['doctor'], { DATABASE_URL: database.url });
     expect(code).toBe(1);
     expect(stdout).toMatch(/^✓ configuration: /m);

@@ -1,5 +1,5 @@
-// A sync that is killed near its end while the program goes on changing, and taken up again much later: it says that it
-// proves nothing, and the next one does.
+// A sync that is killed near its end while the program goes on changing, and taken up again much later: it says that
+// it proves nothing, and the next one does.
 
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
@@ -55,7 +55,7 @@ test('a sync that is resumed an hour later exits 3, says that it was resumed and
     expect(await runCli(['status', '--json'], environment)).toMatchObject({ code: 0 });
     const { rows } = await mirror.pool.query('select from referrals where _deleted_at is not null');
     expect(rows).toEqual([]);
-    // Not all of the list was paid for again: what was left, a page before it, and the head.
+    // Not all of the list was read again: what was left, a page before it, and the head.
     expect(JSON.parse(resumed.stdout).runs[0].requests).toBeLessThanOrEqual(14 + 4);
 
     const fresh = await sync();

@@ -1,5 +1,5 @@
 // A program that drifts from its contract: new fields, vanished fields, fields of another type. Nothing stops, nothing
-// is lost, and each difference is told once per run.
+// is lost, and each difference is reported once per run.
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
@@ -54,7 +54,7 @@ async function driftOf(mirror: TestDatabase, { stdout }: CliRun) {
 const drifts = ({ stderr }: CliRun) => stderr.match(/sync\.schema_drift/g) ?? [];
 
 describe('a field that the contract does not know', () => {
-  test('is kept in _extra and told once per run, in the ledger, the log and the status; the sync succeeds', async () => {
+  test('is kept in _extra and reported once per run, in schema_drift, the log and the status; the sync succeeds', async () => {
     const mirror = await createTestDatabase();
     await run(['sync'], mirror);
     const result = await syncAltered(mirror, (referral) => {
@@ -103,7 +103,7 @@ describe('a field that the contract does not know', () => {
 });
 
 describe('a field of the contract that no record carries any more', () => {
-  test('is told once per run, and its column keeps every value', async () => {
+  test('is reported once per run, and its column keeps every value', async () => {
     const mirror = await createTestDatabase();
     await run(['sync'], mirror);
     const read = async () =>
@@ -149,7 +149,7 @@ describe('a field of the contract that no record carries any more', () => {
 });
 
 describe('a field whose type changed', () => {
-  test('is told once per run; its records are kept aside with their rows as they were, the others land', async () => {
+  test('is reported once per run; its records are kept aside with their rows as they were, the others are loaded', async () => {
     const mirror = await createTestDatabase();
     await run(['sync'], mirror);
     const [first, second] = await sandbox.allReferrals();

@@ -1,5 +1,5 @@
 // One sync of referrals that ends right after Postgres has answered its n-th statement. It asks for no page before the
-// one before is committed: each is a batch of its own then, and there is much to be interrupted between.
+// one before is committed: each is a batch of its own then, and there are many places to interrupt it.
 
 import { makeApiClient } from '../../src/api/client.ts';
 import type { TakePermit } from '../../src/api/permit.ts';

@@ -138,7 +138,7 @@ describe('sync', () => {
     expect(await count(mirror.pool, 'referrals')).toBe(5_000);
   });
 
-  test('status tells the freshness and the runs, as text and as JSON', async () => {
+  test('status shows the freshness and the runs, as text and as JSON', async () => {
     const mirror = await createTestDatabase();
     const none = await runCliAlone(['status'], environment(mirror.url));
     expect(none.code, none.stderr).toBe(0);
@@ -168,7 +168,7 @@ async function count(pool: Pool, table: string, schema = 'mirror'): Promise<numb
   return rows[0]?.count ?? -1;
 }
 
-/** What Postgres itself counted: rows inserted, updated and deleted, and which version of each row stands. */
+/** What Postgres itself counted: rows inserted, updated and deleted, and which version of each row is current. */
 async function writesOf(pool: Pool): Promise<{ table: string; written: number; versions: string | null }[]> {
   // A backend reports its counts when it ends, which is a moment after its client did.
   await expect

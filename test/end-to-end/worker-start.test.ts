@@ -18,7 +18,7 @@ interface Worker {
   readonly lines: readonly string[];
   /** Resolves once it has logged the word. */
   says(word: string): Promise<void>;
-  /** Tells it to stop, and gives back its exit code. */
+  /** Stops it by SIGTERM, and returns its exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -33,7 +33,7 @@ afterEach(async () => {
 function makeEnvironment(databaseUrl: string): Environment {
   return {
     DATABASE_URL: databaseUrl,
-    // Nobody is there: a worker starts all the same.
+    // No program answers there: a worker starts all the same.
     AFFILIATE_API_URL: 'http://127.0.0.1:9',
     AFFILIATE_API_SECRET: SECRET,
     API_RATE_LIMIT: 'none',
@@ -77,7 +77,7 @@ describe.each(['postgres', 'redis'] as const)('a worker with its queue in %s', (
   let postgres: OwnPostgres | undefined;
   let redisUrl: string | undefined;
 
-  /** Gives back the environment of a mirror on a server that may be stopped. */
+  /** Returns the environment of a mirror on a server that may be stopped. */
   async function prepare(): Promise<{ server: OwnPostgres; environment: Environment }> {
     if (kind === 'redis') redisUrl ??= (await startRedis()).url;
     postgres ??= await startOwnPostgres();
@@ -89,8 +89,8 @@ describe.each(['postgres', 'redis'] as const)('a worker with its queue in %s', (
     return { server: postgres, environment };
   }
 
-  // Of the first four messages, three are for the password, and one is the first question: with its answer the database
-  // counts as reached. Which step of the start a number falls into may change; together they fall into most.
+  // Of the first four messages, three are for the password, and one is the first question: with its answer the
+  // database counts as reached. Which step of the start a number falls into may change; together they fall into most.
   test.each([5, 8, 11, 14, 17])(
     'whose Postgres goes away at message %i of its start waits for it, and says that it started afterwards',
     async (number) => {
@@ -142,9 +142,9 @@ describe('a worker', () => {
     const worker = startWork({ ...environment, STATUS_PORT: String(port) });
     await worker.says('worker.started');
     expect(await worker.stop()).toBe(0);
-    const told = worker.lines.filter((line) => line.includes('status.not_served'));
-    expect(told).toHaveLength(1);
-    expect(JSON.parse(told[0] ?? '')).toMatchObject({
+    const warnings = worker.lines.filter((line) => line.includes('status.not_served'));
+    expect(warnings).toHaveLength(1);
+    expect(JSON.parse(warnings[0] ?? '')).toMatchObject({
       level: 40,
       reason: expect.stringContaining(`port ${port} of 127.0.0.1 is taken: set STATUS_PORT`),
     });
@@ -176,8 +176,8 @@ describe('a worker', () => {
     const worker = startWork(withClockAhead(await makeMigrated(), 3000));
     await worker.says('worker.started');
     expect(await worker.stop()).toBe(0);
-    const told = worker.lines.filter((line) => line.includes('clock.differs'));
-    expect(JSON.parse(told[0] ?? '{}')).toMatchObject({
+    const warnings = worker.lines.filter((line) => line.includes('clock.differs'));
+    expect(JSON.parse(warnings[0] ?? '{}')).toMatchObject({
       level: 40,
       reason: expect.stringMatching(/the clock of this machine is \d s ahead of the database's/),
     });

@@ -136,14 +136,14 @@ test('a worker whose Redis is away says that it is not ready, and is so again by
 test('a second signal ends a worker at once that waits for a queue which is away', async () => {
   const { redis, database, environment } = await setUp('redis');
   await runCli(['migrate'], environment);
-  // Each page waits for its slot, so the run is in its middle.
+  // Each page waits for its permit, so the run is in its middle.
   const worker = await startWork({ ...environment, API_RATE_LIMIT: '3/60' });
   const running = () =>
     database.pool.query(`select from sync_runs where state = 'running'`).then(({ rows }) => rows.length);
   await expect.poll(running).toBe(1);
   await redis?.stop();
   worker.send('SIGTERM');
-  // Told, and its run has stopped: what is left is a job that cannot be given back.
+  // It has the signal, and its run has stopped: what is left is a job that cannot be returned to the queue.
   await expect.poll(running).toBe(0);
   const again = setInterval(() => worker.send('SIGTERM'), 600);
   // 1 where it waited for its deadline.
@@ -151,7 +151,7 @@ test('a second signal ends a worker at once that waits for a queue which is away
   clearInterval(again);
 });
 
-test('a worker without tables, without a queue or without a database does not start, and says how to mend it', async () => {
+test('a worker without tables, without a queue or without a database does not start, and says how to fix it', async () => {
   const { database, environment } = await setUp('postgres');
   const noQueue = await runCliAlone(['work'], environment);
   expect(noQueue).toMatchObject({ code: 1, stderr: expect.stringContaining('run affiliate-mirror migrate') });

@@ -33,7 +33,7 @@ async function totals() {
   return rows;
 }
 
-test('known and reported sums stand side by side, by currency, with what is not known', async () => {
+test('known and reported sums are side by side, by currency, with what is not known', async () => {
   const affiliate = buildAffiliate();
   const commission_stats = {
     currencies: {

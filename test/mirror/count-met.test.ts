@@ -137,7 +137,7 @@ const CASES: readonly { readonly name: string; readonly batches: readonly Batch[
     batches: [{ pages: [[bad, bad]], fresh: 1, counted: { rejected: 1, repeated: 1 } }],
   },
   {
-    name: 'without an identifier, which no identifier stands for',
+    name: 'without an identifier, which cannot be told apart',
     batches: [
       {
         pages: [[nameless, nameless]],
@@ -174,7 +174,7 @@ describe('the rows of the mirror', () => {
   const FUTURE = '2999-01-01T00:00:00Z';
   const newer = '2999-01-02T00:00:00Z';
 
-  /** Gives back the identifiers of the rows that the run has met, as a resumption of it would know them. */
+  /** Returns the identifiers of the rows that the run has met, as a resumption of it would know them. */
   async function idsMet(runId: number, table: 'affiliates' | 'referrals'): Promise<unknown[]> {
     const seen = await readSeenRows(db, runId);
     const rows = await rowsOf(db, table);
@@ -233,7 +233,7 @@ describe('the rows of the mirror', () => {
     }
   });
 
-  test('keep their numbers through every load, tombstone and return', async () => {
+  test('keep their numbers through every load, deletion and return', async () => {
     const records = [buildReferral(), buildReferral()];
     const numbers = async () => (await rowsOf(db, resource)).map((row) => [row['id'], row['_row_number']]);
     await load(db, { resource, pages: [{ observedAt: at(1), records }] });

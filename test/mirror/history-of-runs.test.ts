@@ -104,7 +104,7 @@ const run = fc.array(
 type Tables = Record<string, Readonly<Record<string, unknown>>[]>;
 
 /**
- * One run of each list, and single reads of commissions beside them; gives back every table as they left it, and the
+ * One run of each list, and single reads of commissions beside them; returns every table as they left it, and the
  * number of the later run.
  */
 async function carryOut(steps: readonly Step[], index: number): Promise<{ runId: number; tables: Tables }> {
@@ -183,7 +183,7 @@ describe('the history of runs', () => {
       }),
       { numRuns: RUNS },
     );
-    // Otherwise nothing above was at stake.
+    // Otherwise nothing above was tested.
     expect(changes).toBeGreaterThan(RUNS);
   });
 
@@ -250,7 +250,7 @@ describe('an analyst', () => {
     ]);
   });
 
-  test('reads the funnel as it stood at an instant, without what came later and with what has vanished since', async () => {
+  test('reads the funnel as it was at a given time, without what came later and with what has vanished since', async () => {
     const [lead, gone, late] = [
       build({ conversion_state: 'lead' }),
       build({ conversion_state: 'conversion' }),

@@ -62,7 +62,7 @@ test('a change leaves one row of history with the fields that changed, when it w
   ]);
 });
 
-test('deletion and return are on record, and so is a change that somebody makes by hand', async () => {
+test('deletion and return are in the history, and so is a change that somebody makes by hand', async () => {
   const referral = buildReferral();
   await load(db, { resource: 'referrals', pages: [{ observedAt: at(1), records: [referral] }] });
   await db
@@ -142,7 +142,7 @@ function storable(value: unknown): boolean {
   return !/\\u/.test(json);
 }
 
-test('history applied backwards gives the rows of every earlier moment, and so does referrals_at', async () => {
+test('history applied backwards gives the rows of every earlier time, and so does referrals_at', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 12 }), async (changes) => {
       await sql`truncate campaigns, affiliates, links, referrals, record_history`.execute(db);

@@ -54,7 +54,7 @@ test('a commission brings its sale, referral, link, affiliate and campaigns, eac
   );
 });
 
-test('a link knows its affiliate from where it stood: under an affiliate, or in a referral beside one', async () => {
+test('a link gets its affiliate from its place: under an affiliate, or in a referral beside one', async () => {
   const [own, shared] = [buildLink(), buildLink()];
   const affiliate = buildAffiliate({ links: [own] });
   await load(db, { resource: 'affiliates', pages: [{ observedAt: at(1), records: [affiliate] }] });
@@ -115,7 +115,7 @@ test.each([1, 50])(
   },
 );
 
-test('a read that changes nothing still stands against older pages where it was asked to touch', async () => {
+test('a read that changes nothing is not overwritten by older pages where it was asked to touch', async () => {
   const unpaid = buildCommission();
   const pages = (second: number, fields: object) => [
     { observedAt: at(second), records: [{ ...unpaid, ...fields }] },

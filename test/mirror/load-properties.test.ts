@@ -1,4 +1,4 @@
-// What must hold for any pages in any order: counts that add up, the newest observation, no deadlock of logic.
+// What must hold for any pages in any order: counts that add up, the newest observation, no deadlock.
 
 import fc from 'fast-check';
 import { sql } from 'kysely';
@@ -23,7 +23,7 @@ const empty = () =>
 
 const referrals = Array.from({ length: 6 }, () => buildReferral());
 const affiliates = Array.from({ length: 2 }, () => buildAffiliate());
-// One each: a link that went back and forth between two owners would be content that moves back.
+// One each: a link that went back and forth between two owners would be content that changes back.
 const links = affiliates.map(() => buildLink());
 
 /** One observation of one of few referrals: changed, shortened, broken or nameless. */
@@ -38,7 +38,7 @@ const observation = fc.record({
 
 type Observation = typeof observation extends fc.Arbitrary<infer T> ? T : never;
 
-// Content moves on with time and never back: a record that flips there and back between three answers, which then
+// Content changes with time and never back: a record that changes and changes back between three answers, which then
 // arrive out of order, is the one case in which the load cannot tell (an unchanged row does not note its observation).
 function toRecord(seen: Observation, time: number): Record<string, unknown> {
   const { customer, id, ...rest } = referrals[seen.which] ?? buildReferral();
@@ -55,7 +55,7 @@ function toRecord(seen: Observation, time: number): Record<string, unknown> {
   };
 }
 
-// Observation times are unique: two answers of one moment that differ have no newer one among them.
+// Observation times are unique: of two answers of one time that differ, neither is newer.
 const batches = fc
   .array(fc.array(fc.array(observation, { maxLength: 9 }), { minLength: 1, maxLength: 4 }), {
     minLength: 1,

@@ -1,4 +1,4 @@
-// What the tests of the mirror do all the time: load pages in a transaction of their own, and read a table back.
+// Loads pages in a transaction of their own, and reads a table back.
 
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
@@ -9,7 +9,7 @@ import type { LoadedCache } from '../../src/records/loaded-cache.ts';
 import type { MirroredTable } from '../../src/records/mirrored-tables.ts';
 import { type LoadedResource, type ObservedPage, readPages } from '../../src/records/read-page.ts';
 
-/** Gives back the instant `second` seconds after the start of 2026-07. */
+/** Returns the timestamp `second` seconds after the start of 2026-07. */
 export function at(second: number): string {
   return new Date(Date.UTC(2026, 6, 1) + second * 1000).toISOString();
 }
@@ -24,7 +24,7 @@ export interface LoadedPages {
   readonly touch?: boolean;
 }
 
-/** Reads the pages, loads them, commits, and gives back the counts. */
+/** Reads the pages, loads them, commits, and returns the counts. */
 export async function load(database: Database, input: LoadedPages): Promise<LoadResult> {
   const { resource, runId, cache = null, drift = null, touch = false } = input;
   if (runId === undefined) {
@@ -40,12 +40,12 @@ export async function load(database: Database, input: LoadedPages): Promise<Load
   return database.transaction().execute((trx) => loadBatch(trx, { run, resource, pages }));
 }
 
-/** Gives back the counts alone. */
+/** Returns the counts alone. */
 export function counts({ seen, inserted, updated, unchanged, rejected, repeated }: LoadResult) {
   return { seen, inserted, updated, unchanged, rejected, repeated };
 }
 
-/** Gives back every row of a table, ordered by id. */
+/** Returns every row of a table, ordered by id. */
 export async function rowsOf(
   database: Database,
   table: MirroredTable,

@@ -13,7 +13,7 @@ const database = await createTestDatabase();
 const db = makeDatabase(database.pool);
 const ALONE = { isAlone: true, runId: null };
 
-test('a load that was only partly sent when its process stopped keeps others waiting for seconds, not for ever', async () => {
+test('a load that was only partly sent when its process stopped keeps others waiting for seconds, not forever', async () => {
   const stopped = await database.pool.connect();
   await stopped.query('begin');
   await stopped.query('select lock_for_loading(true)');

@@ -17,7 +17,7 @@ beforeEach(async () => {
 const resource = 'referrals' as const;
 const FUTURE = '2999-01-01T00:00:00Z';
 
-test('missing is what lived before the run and was neither met, rejected, nor observed by anyone since', async () => {
+test('missing is what existed before the run and was neither met, rejected, nor observed by anyone since', async () => {
   const [met, rejected, gone, later, buried] = Array.from({ length: 5 }, () => buildReferral());
   const past = '2020-01-01T00:00:00Z';
   await load(db, { resource, pages: [{ observedAt: past, records: [met, rejected, gone, later, buried] }] });
@@ -38,7 +38,7 @@ test('missing is what lived before the run and was neither met, rejected, nor ob
   expect(await findMissing(db, { runId: run.id, resource, seen })).toEqual({ living: 5, ids: [gone?.id] });
 });
 
-test('a run that has met nothing misses every living row, named in order', async () => {
+test('a run that has met nothing misses every row that is not marked deleted, named in order', async () => {
   const records = Array.from({ length: 5 }, () => buildReferral());
   await load(db, { resource, pages: [{ observedAt: at(1), records }] });
   const run = await startRun(db, { resource, mode: 'full' });
@@ -63,7 +63,7 @@ test('a row whose number lies beyond every row that the run has met is missing l
   expect(await missing()).toEqual({ living: 3, ids: [last.id] });
 });
 
-test('a tombstone keeps every other column, is applied once, and spares what was observed later', async () => {
+test('marking a row deleted keeps every other column, happens once, and spares what was observed later', async () => {
   const [gone, alive] = [buildReferral(), buildReferral()];
   await load(db, { resource, pages: [{ observedAt: at(1), records: [gone] }] });
   await load(db, { resource, pages: [{ observedAt: at(9), records: [alive] }] });

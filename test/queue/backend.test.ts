@@ -1,5 +1,5 @@
-// The queue itself, on both backends: that the defects measured in BullMQ's Postgres backend stay answered, and that
-// both behave alike where this project leans on them.
+// The queue on both backends: that the defects measured in BullMQ's Postgres backend stay worked around, and that both
+// behave alike where affiliate-mirror relies on them.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -46,7 +46,7 @@ async function wantedKeys({ pool }: Queueing): Promise<string[]> {
   return rows.map(({ key }) => key);
 }
 
-/** Long enough for a queue that spins to be caught at it. */
+/** Long enough for a queue that spins to show it. */
 const LOOKING_MS = 1000;
 /** A dozen rounds of the watchdog: what a starved machine may still fit in. */
 const MOST_STATEMENTS = 500;
@@ -133,7 +133,7 @@ describe.each(KINDS)('a queue on %s', (kind) => {
       await gate.promise;
       return done;
     };
-    // As in real life, but for a watchdog that looks often enough to see the pause.
+    // The default timings, except for a watchdog that looks often enough to see the pause.
     const worker = await start(queueing, { once }, { watchIntervalMs: 1000 });
     const keys = Array.from({ length: 10 }, (_, index) => want('once', `once-${index}`)).flat();
     await worker.want(keys);
@@ -170,7 +170,7 @@ describe.each(KINDS)('a queue on %s', (kind) => {
   });
 });
 
-/** Makes the queue believe that a job which is gone does the work of that key. */
+/** Leaves in the queue the key of a job that is gone, as if that job did the work. */
 async function leaveKey({ pool, redis, db }: Queueing, key: string): Promise<void> {
   if (redis === null) {
     await pool.query(`insert into mirror_queue.dedup (queue, dedup_id, job_id) values ('work', $1, 'gone')`, [
@@ -240,14 +240,14 @@ describe('the queue in Postgres', () => {
     await backend.close();
   });
 
-  test('that was never migrated is refused, saying how to mend it', async () => {
+  test('that was never migrated is refused, saying how to fix it', async () => {
     const { url } = await createTestDatabase();
     const settings = { redisUrl: null, databaseUrl: url, mirrorSchema: 'mirror' };
     await expect(openQueue({ log }, settings, 'id')).rejects.toThrow('run affiliate-mirror migrate');
   });
 });
 
-test('nothing leans on what is known to fail on Postgres', () => {
+test('nothing relies on what is known to fail on Postgres', () => {
   const directory = new URL('../../src/', import.meta.url);
   const code = readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))

@@ -1,4 +1,4 @@
-// BullMQ writes a row for whatever becomes of a job, on Postgres, and nobody here reads them: they are trimmed.
+// On Postgres, BullMQ writes a row for everything that happens to a job. Nothing here reads them: they are trimmed.
 
 import { expect, test } from 'vitest';
 import { makeLogger } from '../../src/log.ts';
@@ -8,7 +8,7 @@ import { FAST, makeQueueing } from './queueing.ts';
 const JOBS = 800;
 /** Each is added, waits, is active, completes. */
 const EVENTS_OF_A_JOB = 4;
-/** BullMQ trims at every 256th event, and skips one where another transaction is at it. */
+/** BullMQ trims at every 256th event, and skips that where another transaction does it already. */
 const MOST_KEPT = 1000 + 3 * 256;
 
 test("the rows of BullMQ's events on Postgres stay few, however many jobs there are", async () => {

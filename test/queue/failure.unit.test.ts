@@ -1,4 +1,4 @@
-// The error catalogue in the queue's terms: every error has one treatment, and waits grow and end.
+// What the queue does about each class of error, and how its waits grow.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -29,7 +29,7 @@ test.each([
   ['a deadlock', databaseError('40P01'), { kind: 'retry' }],
   ['a statement that is wrong', databaseError('42703'), { kind: 'fail' }],
   ['a pipe that broke', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }), { kind: 'retry' }],
-  ['an error that nobody foresaw', new Error('Connection terminated unexpectedly'), { kind: 'retry' }],
+  ['an error of no known class', new Error('Connection terminated unexpectedly'), { kind: 'retry' }],
   ['a bug', new TypeError('x is not a function'), { kind: 'fail' }],
   ['what is no error', 'text', { kind: 'retry' }],
 ])('%s', (_what, error, decision) => {

@@ -1,4 +1,4 @@
-// Notifications are heard, also after the connection was lost, and nothing of them stays behind in the pool.
+// Notifications arrive, also after the connection was lost, and no listening connection goes back to the pool.
 
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';

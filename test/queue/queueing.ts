@@ -45,7 +45,7 @@ export interface Queueing {
   open(): Promise<QueueBackend>;
 }
 
-/** Gives back a mirror with its queue; `database` is where it stands, a new one where left out. */
+/** Returns a mirror with its queue, in `database`, or in a new one where left out. */
 export async function makeQueueing(
   kind: Kind,
   sandbox: Pick<TestSandbox, 'url'>,

@@ -66,7 +66,7 @@ async function waitForBothRuns(queueing: Queueing): Promise<void> {
     readRuns(queueing)
       .then((runs) => runs.filter(({ state }) => state !== 'skipped'))
       .then((runs) => runs.map(({ resource, state }) => `${resource} ${state}`))
-      // While Postgres is away, nobody knows.
+      // Not known while Postgres is away.
       .catch(() => []);
   await expect.poll(states, { interval: 50 }).toEqual(['affiliates succeeded', 'referrals succeeded']);
   await expect
@@ -159,7 +159,7 @@ describe.each(KINDS)('a run in the middle, on %s', (kind) => {
     const frozen = await findHolder(workers);
     const other = workers.find((worker) => worker !== frozen);
     frozen.send('SIGSTOP');
-    // Its lock in Postgres stands while its connection does: the other one waits for it, and loses no work.
+    // Its lock in Postgres holds as long as its connection: the other one waits for it, and loses no work.
     await other?.says('sync.skipped');
     sandbox.setFaults(NO_FAULTS);
     frozen.send('SIGCONT');

@@ -1,4 +1,5 @@
-// A secret that the program refuses, on both queues: one request, one line, no job burnt, and back by itself.
+// A secret that the program refuses, on both queues: one request, one line in the log, no job fails, and the queue
+// goes on by itself once the secret is accepted.
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { wantSync } from '../../src/jobs/catalogue.ts';
@@ -43,7 +44,7 @@ async function readProbe({ pool }: Queueing, probes: number): Promise<number | n
 }
 
 describe.each(KINDS)('a wrong secret, on %s', (kind) => {
-  test('stops the queue with one line and one request, burns no job, and a restart with the right one mends it', async () => {
+  test('stops the queue with one line and one request, fails no job, and a restart with the right one fixes it', async () => {
     const program = await startProgram(await createTestDatabase(), SECRET);
     const queueing = await makeQueueing(kind, program);
     const timings = { watchIntervalMs: 300, tickGraceMs: 300, firstProbeMs: 60_000 };
@@ -70,10 +71,10 @@ describe.each(KINDS)('a wrong secret, on %s', (kind) => {
     for (const worker of workers) await worker.end('SIGTERM');
 
     await queueing.pool.query(`update worker_state set probed_at = probed_at - interval '1 minute'`);
-    const mended = await queueing.start({ schedules: [OFTEN] });
-    await mended.says('the program accepts the API secret again: the queue goes on');
+    const fixed = await queueing.start({ schedules: [OFTEN] });
+    await fixed.says('the program accepts the API secret again: the queue goes on');
     await waitForRun(queueing);
-    await mended.end('SIGTERM');
+    await fixed.end('SIGTERM');
   });
 
   test('that the program comes to refuse in the middle of things is tried again at growing intervals, and taken up again', async () => {
@@ -108,7 +109,7 @@ describe.each(KINDS)('a wrong secret, on %s', (kind) => {
     await worker.end('SIGTERM');
   });
 
-  test('that was mended is taken up again at once when doctor asks for it', async () => {
+  test('that was corrected is taken up again at once when doctor asks for it', async () => {
     const database = await createTestDatabase();
     const program = await startProgram(database, 'another-secret');
     const { port } = program;

@@ -43,7 +43,7 @@ const count: JobHandler = async (row) => {
   await sql`insert into counted (key, wanted_at, pid) values (${row.key}, ${row.wanted_at}, ${process.pid})`.execute(
     db,
   );
-  // Long enough for the other worker to take what else is waiting.
+  // Long enough for the other worker to take the other job that waits.
   await sleep(20);
   return { kind: 'done', result: {} };
 };
@@ -77,7 +77,7 @@ process.on('message', () => {
   });
 });
 
-// The test is gone: nobody will ever stop this process.
+// The test has ended: nothing else would stop this process.
 process.once('disconnect', () => process.exit(1));
 
 async function end(): Promise<void> {

@@ -1,4 +1,4 @@
-// Starts worker processes for a test, listens to what they log, and leaves none behind.
+// Starts worker processes for a test, reads what they log, and stops them when it ends.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ export interface WorkerProcess {
   said(message: string): LogLine[];
   /** Resolves once it has logged the message so many times. */
   says(message: string, times?: number): Promise<void>;
-  /** Sends the signal, and gives back how it ended. */
+  /** Sends the signal, and returns how it ended. */
   end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   send(signal: NodeJS.Signals): void;
   measure(): Promise<{ heapUsed: number; resources: number }>;
@@ -39,7 +39,7 @@ export interface StartOptions {
   readonly clockJumpsBy?: number;
 }
 
-/** Gives back the process, once it works; `isReady: false` does not wait for that. */
+/** Returns the process, once it works; `isReady: false` does not wait for that. */
 export async function startWorkerProcess(
   options: WorkerProcessOptions,
   { isReady = true, clockJumpsBy }: StartOptions = {},
@@ -85,7 +85,7 @@ export async function startWorkerProcess(
   return worker;
 }
 
-// What is no line of the log is an error that ended the process.
+// A line that is not of the log is an error that ended the process.
 function readLine(line: string): LogLine {
   try {
     return JSON.parse(line);

@@ -1,4 +1,4 @@
-// Workers whose clock jumps a day ahead, on both queues: they end, and what they leave behind holds nobody up.
+// Workers whose clock jumps a day ahead, on both queues: they end, and what they leave behind delays no other worker.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { JOBS, wantSync } from '../../src/jobs/catalogue.ts';
@@ -10,7 +10,7 @@ import { countEvery, FAST, KINDS, makeProgram, makeQueueing, type Queueing } fro
 import type { WorkerProcess } from './worker-processes.ts';
 
 const DAY_MS = 86_400_000;
-/** Slow enough to be met in mid-run. */
+/** Slow enough for a run to be interrupted in its middle. */
 const SLOWLY = '4/0.3';
 const EVERY_OTHER_SECOND = [countEvery('a', '*/2 * * * * *')];
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => sandbox.close());
 
-/** Gives back a worker that does not look at its own clock for so long that it can do all the harm there is. */
+/** Returns a worker that checks its own clock so rarely that it does all the harm it can. */
 function startHarmful(queueing: Queueing, options: Parameters<Queueing['start']>[0] = {}) {
   const timings = { ...FAST, watchIntervalMs: 600_000 };
   return queueing.start({ timings, ...options }, { clockJumpsBy: DAY_MS });
@@ -78,7 +78,7 @@ describe.each(KINDS)('a worker whose clock jumps a day ahead, on %s', { timeout:
     await expectMirrored(queueing);
   });
 
-  test('and that gives its job back puts it off no longer than the next worker to start', async () => {
+  test('and that returns its job puts it off no longer than until the next worker starts', async () => {
     const queueing = await makeQueueing(kind, sandbox);
     const harmful = await startHarmful(queueing, { rateLimit: SLOWLY });
     await startRun(queueing, harmful);
@@ -95,7 +95,7 @@ describe.each(KINDS)('a worker whose clock jumps a day ahead, on %s', { timeout:
     const beside = await queueing.start({ schedules: EVERY_OTHER_SECOND });
     const harmful = await startHarmful(queueing, { schedules: EVERY_OTHER_SECOND });
     harmful.send('SIGUSR2');
-    // Whoever is first picks a tick up; the scheduler is set a day ahead once it is the harmful one.
+    // Either worker may take a tick; the scheduler is set a day ahead once it is the one whose clock is wrong.
     await untilTrue(queueing, `(select next_at > now() + interval '1 hour' from schedules)`);
     expect(await harmful.end('SIGKILL')).toMatchObject({ signal: 'SIGKILL' });
     await untilCounted(queueing, 3);

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { joinBinaryArrays, toBinaryArray, toInstantArray, toMicros } from '../../src/records/binary-array.ts';
+import {
+  joinBinaryArrays,
+  toBinaryArray,
+  toMicros,
+  toTimestampArray,
+} from '../../src/records/binary-array.ts';
 import type { ColumnType } from '../../src/records/mirrored-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -12,7 +17,7 @@ beforeAll(async () => {
 
 const two = (from: number, to: number) =>
   fc.integer({ min: from, max: to }).map((n) => String(n).padStart(2, '0'));
-const instant = fc
+const timestamp = fc
   .tuple(
     fc.integer({ min: 1, max: 9999 }).map((year) => String(year).padStart(4, '0')),
     two(1, 12),
@@ -37,11 +42,11 @@ const values: readonly [ColumnType, fc.Arbitrary<unknown>][] = [
   ['text', storable],
   ['bigint', fc.maxSafeInteger()],
   ['boolean', fc.boolean()],
-  ['timestamptz', instant],
+  ['timestamptz', timestamp],
   ['jsonb', fc.dictionary(storable, fc.oneof(storable, fc.maxSafeInteger(), fc.constant(null)))],
 ];
 
-test.each(values)('%s arrives as the value that its text stands for', async (type, value) => {
+test.each(values)('%s arrives as the value that its text means', async (type, value) => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.option(value), { maxLength: 20 }), async (list) => {
       const texts = list.map((item) =>
@@ -80,11 +85,11 @@ test('digits below a microsecond are rounded as Postgres rounds them', async () 
 });
 
 test('an observation keeps its microseconds', async () => {
-  const answer = await database.pool.query(`select unnest($1::timestamptz[]) as instant`, [
-    toInstantArray([toMicros('2026-07-01T12:34:56.789012Z'), toMicros('1969-12-31T23:59:59.999999Z')]),
+  const answer = await database.pool.query(`select unnest($1::timestamptz[]) as observed`, [
+    toTimestampArray([toMicros('2026-07-01T12:34:56.789012Z'), toMicros('1969-12-31T23:59:59.999999Z')]),
   ]);
   expect(answer.rows).toEqual([
-    { instant: '2026-07-01T12:34:56.789012Z' },
-    { instant: '1969-12-31T23:59:59.999999Z' },
+    { observed: '2026-07-01T12:34:56.789012Z' },
+    { observed: '1969-12-31T23:59:59.999999Z' },
   ]);
 });

@@ -1,4 +1,4 @@
-// The fast check against the schemas that it stands for: what it passes, they pass.
+// The fast check against its schemas: what it passes, they pass.
 
 import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -45,14 +45,14 @@ const BUILDERS: Readonly<Record<MirroredTable, (fields?: object) => object>> = {
 
 const MANY = { numRuns: sized(60, 300) };
 
-/** The slow way: the schema accepts it, and the fields that the kind knows hold no text that Postgres cannot. */
+/** The slow path: the schema accepts it, and the fields that the kind knows hold no text that Postgres cannot. */
 function fits(table: MirroredTable, record: unknown): boolean {
   return (
     RECORD_KINDS[table].schema.safeParse(record).success && findUnstorable(known(table, record)) === null
   );
 }
 
-/** What the check is about: the record without its nested records, and without what the contract does not know. */
+/** What the check looks at: the record without its nested records, and without what the contract does not know. */
 function known(table: MirroredTable, record: unknown): unknown {
   if (!isObject(record)) return record;
   const own = pick(record, [...RECORD_KINDS[table].ownFields]);
@@ -68,7 +68,7 @@ function isObject(value: unknown): value is WireRecord {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Text that the fast check may leave to the slow way, though most of it is in order. */
+/** Text that the fast check may leave to the slow path, though most of it is in order. */
 function holdsSurrogates(table: MirroredTable, record: unknown): boolean {
   return /[\ud800-\udfff]|\\ud[89a-f]/.test(JSON.stringify(known(table, record)) ?? '');
 }
@@ -83,14 +83,14 @@ function expectTheSame(table: MirroredTable, record: unknown): void {
 describe.each(LOAD_ORDER)('of %s', (table) => {
   const { isPlain } = RECORD_KINDS[table];
 
-  test('a mutated record passes just where it fits, what is left to the slow way excepted', () => {
+  test('a mutated record passes exactly where it fits, what is left to the slow path excepted', () => {
     fc.assert(
       fc.property(mutated(RECORDS[table]), (record) => expectTheSame(table, record)),
       MANY,
     );
   });
 
-  test('every record that the contract allows passes, what is left to the slow way excepted', () => {
+  test('every record that the contract allows passes, what is left to the slow path excepted', () => {
     expect(isPlain(BUILDERS[table]())).toBe(true);
     fc.assert(
       fc.property(RECORDS[table], (record) => {
@@ -101,7 +101,7 @@ describe.each(LOAD_ORDER)('of %s', (table) => {
     );
   });
 
-  test('each field passes with each odd value just where it fits', () => {
+  test('each field passes with each odd value exactly where it fits', () => {
     for (const field of RECORD_KINDS[table].ownFields) {
       for (const value of ODD_VALUES) expectTheSame(table, BUILDERS[table]({ [field]: value }));
     }
@@ -116,7 +116,7 @@ describe.each(LOAD_ORDER)('of %s', (table) => {
 
 const UUID = '0b1a6d1e-3f9c-4a58-9b7a-0d3f3b1c2d4e';
 
-/** The same, in words: what each spelling is to zod and to Postgres, and so to the check. */
+/** The same as examples: what each spelling is to zod and to Postgres, and so to the check. */
 describe('of a referral', () => {
   test.each([
     { field: 'id', value: UUID.toUpperCase() },
@@ -172,7 +172,7 @@ describe('of a referral', () => {
     expect(fits('referrals', record)).toBe(false);
   });
 
-  test('a character beyond the basic plane is left to the slow way, which takes it', () => {
+  test('a character beyond the basic plane is left to the slow path, which takes it', () => {
     const record = buildReferral({ conversion_state: '🦊' });
     expect(RECORD_KINDS.referrals.isPlain(record)).toBe(false);
     expect(fits('referrals', record)).toBe(true);

@@ -1,4 +1,4 @@
-// Which records are read and which are refused, whatever way they are checked.
+// Which records are read and which are refused, by the fast path and by the schema.
 
 const RECORDS = sized(100, 500);
 
@@ -31,7 +31,7 @@ const plainDeps = () => ({ cache: null, drift: null });
 describe.each(GIVEN)('a record of $resource', ({ resource, records, build }) => {
   const { schema }: { schema: z.ZodObject } = RESOURCES[resource];
 
-  /** Gives back whether it is read, which it is where its whole schema accepts it and Postgres can hold all of it. */
+  /** Returns whether it is read, which it is where its whole schema accepts it and Postgres can hold all of it. */
   function expectVerdict(record: unknown): boolean {
     const isRead = 'rows' in readRecord(plainDeps(), resource, record, 0);
     const fits = schema.safeParse(record).success && findUnstorable(record) === null;
@@ -39,7 +39,7 @@ describe.each(GIVEN)('a record of $resource', ({ resource, records, build }) => 
     return isRead;
   }
 
-  test('is read just where its whole schema accepts it and Postgres can hold all of it', () => {
+  test('is read exactly where its whole schema accepts it and Postgres can hold all of it', () => {
     let read = 0;
     let refused = 0;
     fc.assert(
@@ -49,7 +49,7 @@ describe.each(GIVEN)('a record of $resource', ({ resource, records, build }) => 
       }),
       { numRuns: RECORDS },
     );
-    // Otherwise nothing above was at stake.
+    // Otherwise nothing above was tested.
     expect(Math.min(read, refused)).toBeGreaterThan(RECORDS / 5);
   });
 
@@ -59,7 +59,7 @@ describe.each(GIVEN)('a record of $resource', ({ resource, records, build }) => 
     }
   });
 
-  /** What is nested in it, the run has met in another record, and remembers. */
+  /** The run has met what is nested in it in another record, and remembers it. */
   function expectTheSameAfter(met: unknown, record: unknown, observedAt: number): void {
     const deps = { cache: makeLoadedCache(), drift: makeDriftWatch() };
     readRecord(deps, resource, met, 0);

@@ -1,4 +1,4 @@
-// The status against a real database, whose ledger says what each test is about.
+// The status against a real database, whose run log each test fills.
 
 import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
@@ -182,7 +182,7 @@ test('drift is that of the last run that came to its end', async () => {
   ]);
 });
 
-test('the budget tells what counts now, and a pause only while it lasts', async () => {
+test('the budget shows what counts now, and a pause only while it lasts', async () => {
   await database.pool.query(
     `insert into request_permits (priority, granted_at, expires_at)
      values ('reads', now(), now() + interval '1 minute'), ('payments', now(), now() - interval '1 second')`,

@@ -82,7 +82,7 @@ describe('A list', () => {
     await expect(answer.text()).rejects.toThrow('terminated');
   });
 
-  it('truncated: 200 with half of the document, its length told truly', async () => {
+  it('truncated: 200 with half of the document, and its true length', async () => {
     const whole = await list();
     demand('truncated');
     const { status, text } = await list();
@@ -92,7 +92,7 @@ describe('A list', () => {
     expect(() => JSON.parse(text)).toThrow(SyntaxError);
   });
 
-  it('html: 200 with a page for people', async () => {
+  it('html: 200 with an HTML page', async () => {
     demand('html');
     const { status, headers, text } = await list();
     expect(status).toBe(200);

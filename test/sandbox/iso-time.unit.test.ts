@@ -20,8 +20,8 @@ describe('An ISO 8601 time', () => {
     ['2026-01-02T03:04:05,5+01', '2026-01-02T02:04:05.500Z'],
     ['2026-01-02T03:04:05-05:30', '2026-01-02T08:34:05.000Z'],
     ['2024-02-29', '2024-02-29T00:00:00.000Z'],
-  ])('%s is %s', (text, instant) => {
-    expect(readIsoTime(text)?.toISOString()).toBe(instant);
+  ])('%s is %s', (text, timestamp) => {
+    expect(readIsoTime(text)?.toISOString()).toBe(timestamp);
   });
 
   it.each([

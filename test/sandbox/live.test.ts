@@ -55,7 +55,7 @@ describe('A live step', () => {
     await Promise.all([straight.close(), second.close()]);
   });
 
-  it('brings every kind of event in time, keeps the counters true, and nothing lies in the future', async () => {
+  it('brings every kind of event in time, keeps the counters right, and nothing is in the future', async () => {
     const sandbox = await runSandbox(pool, { schema: 'long' });
     const seen = new Set<string>();
     for (let step = 0; step < 1_500 && seen.size < LIVE_EVENT_KINDS.length; step += 1) {
@@ -74,7 +74,7 @@ describe('A live step', () => {
     await sandbox.close();
   });
 
-  it('begins a program that holds nobody', async () => {
+  it('begins a program that holds no affiliate', async () => {
     const sandbox = await runSandbox(pool, { schema: 'empty', affiliates: 0, referrals: 0 });
     const events = await steps(sandbox, 5);
     expect(events[0]?.kind).toBe('affiliate_joins');
@@ -95,7 +95,7 @@ describe('A live step', () => {
   });
 });
 
-describe('The program under a client’s feet', () => {
+describe('The program that a test changes', () => {
   let sandbox: TestSandbox;
   beforeAll(async () => {
     sandbox = await runSandbox(pool, { schema: 'program' });

@@ -1,5 +1,5 @@
-// The sandbox's tables over time: they survive a restart, are never taken for another program's, and no two starts
-// spoil them.
+// The sandbox's tables over time: they survive a restart, are never taken for another program's, and two starts at
+// once do not spoil them.
 
 import type pg from 'pg';
 import { beforeAll, expect, it } from 'vitest';
@@ -93,14 +93,14 @@ it('a total is right after a change made by another process', async () => {
   await Promise.all(both.map((sandbox) => sandbox.close()));
 });
 
-it('two programs live side by side in one database', async () => {
+it('two programs can be in one database', async () => {
   const one = await runSandbox(pool, { schema: 'left' });
   const other = await runSandbox(pool, { schema: 'Right "quoted"', seed: 3 });
   expect((await one.referrals()).data[0]?.id).not.toBe((await other.referrals()).data[0]?.id);
   await Promise.all([one.close(), other.close()]);
 });
 
-it('a taken port is said plainly', async () => {
+it('a port that is taken is reported plainly', async () => {
   const sandbox = await runSandbox(pool, { schema: 'left' });
   const start = runSandbox(pool, { schema: 'left', port: sandbox.port });
   await expect(start).rejects.toThrow(Busy);

@@ -131,7 +131,7 @@ describe('The seeded program is consistent with itself', () => {
       'select 1 from commissions c join sales s on s.id = c.sale_id join affiliates a on a.id = s.affiliate_id where (c.currency, c.affiliate_id, c.campaign_id) is distinct from (s.currency, s.affiliate_id, a.campaign_id)',
     ],
     [
-      'a commission that stands is its share of the sale',
+      'a commission that is not voided is its share of the sale',
       "select 1 from commissions c join sales s on s.id = c.sale_id join campaigns p on p.id = c.campaign_id where c.state <> 'voided' and c.amount <> round(s.sale_amount_cents * p.commission_percent / 100.0)",
     ],
     [
@@ -147,7 +147,7 @@ describe('The seeded program is consistent with itself', () => {
       "select 1 from commissions where (paid_at is null) = (state = 'paid') or paid_at < due_at",
     ],
     [
-      'nothing is updated before it is created, or after the moment at which the program stands',
+      'nothing is updated before it is created, or after the present of the program',
       "select 1 from (select created_at, updated_at from affiliates union all select created_at, updated_at from referrals union all select created_at, updated_at from sales union all select created_at, updated_at from commissions) t where updated_at < created_at or updated_at > '2026-10-01T00:00:00Z'",
     ],
   ])('%s', async (_rule, sql) => {

@@ -9,7 +9,7 @@ export interface AlteringProxy {
   close(): Promise<void>;
 }
 
-/** Gives back the running proxy; `alter` is handed the body of each answer and gives back what to answer instead. */
+/** Returns the running proxy; `alter` is passed the body of each answer and returns what to answer instead. */
 export async function startAlteringProxy(
   target: string,
   alter: (body: string) => string,

@@ -1,4 +1,4 @@
-// The oracle: what the mirror holds, beside what the program itself answers, row for row and field for field.
+// What the mirror holds, and what the program itself answers, in one form, to be compared row for row.
 
 import type pg from 'pg';
 import type { TestSandbox } from '../sandbox/running-sandbox.ts';
@@ -12,7 +12,7 @@ export interface Contents {
   readonly referrals: readonly Row[];
 }
 
-/** Gives back everything that the program lists, as the mirror's columns would hold it, by table, in order of id. */
+/** Returns everything that the program lists, as the mirror's columns would hold it, by table, in order of id. */
 export async function readProgram(sandbox: TestSandbox): Promise<Contents> {
   const affiliates = await sandbox.allAffiliates(
     'expand[]=campaign&expand[]=links&expand[]=commission_stats',
@@ -43,7 +43,7 @@ export async function readProgram(sandbox: TestSandbox): Promise<Contents> {
   };
 }
 
-/** Gives back the living rows of the same tables, without the mirror's own columns and those that are null everywhere. */
+/** Returns the living rows of the same tables, without the mirror's own columns and those that are null everywhere. */
 export async function readMirror(pool: pg.Pool): Promise<Contents> {
   const read = async (table: keyof Contents) => {
     const { rows } = await pool.query<Row>(`select * from ${table} where _deleted_at is null`);
@@ -61,7 +61,7 @@ function withoutOwnColumns(row: Row): Row {
   return Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith('_')));
 }
 
-// Both spell instants their own way; what counts is the instant.
+// Each spells timestamps its own way; only the moment counts.
 function times(row: Row): Row {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) =>

@@ -25,7 +25,7 @@ const KEPT = process.env['TEST_DATABASE_URL']
   ? 'kept on the server of TEST_DATABASE_URL'
   : 'kept until the run ends; set TEST_DATABASE_URL to look at them afterwards';
 
-/** Gives back a new database with an empty, migrated schema `mirror`, and the program's own kind of pool on it. */
+/** Returns a new database with an empty, migrated schema `mirror`, and affiliate-mirror's own kind of pool on it. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { url: serverUrl, template } = inject('testPostgres');
   const name = `test_${randomBytes(6).toString('hex')}`;
@@ -33,7 +33,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   const pool = makePool(
-    // Connections that a test breaks are its own affair.
+    // A test may break its connections: that is no error here.
     { log: makeLogger('fatal') },
     { url: url.href, schema: 'mirror', max: 5, applicationName: 'test' },
   );

@@ -1,18 +1,18 @@
-// Data directories for tests of the embedded Postgres, and the certainty that nothing of them stays behind.
+// Data directories for tests of the embedded Postgres, removed with what still runs in them.
 
 import { chmod, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 
-/** Gives back a new directory that every user may enter, as DATA_DIR's parents usually are. */
+/** Returns a new directory that every user may enter, as DATA_DIR's parents usually are. */
 export async function makeDataDir(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-embedded-'));
   await chmod(directory, 0o755);
   return directory;
 }
 
-/** Gives back nothing; stops what still runs there, so that a failed test leaves no server, and removes the files. */
+/** Stops what still runs there, so that a failed test leaves no server, and removes the files. */
 export async function removeDataDir(dataDir: string): Promise<void> {
   const home = await realpath(join(dataDir, 'postgres')).catch(() => dataDir);
   for (const directory of new Set([home, dataDir])) {
@@ -21,7 +21,7 @@ export async function removeDataDir(dataDir: string): Promise<void> {
   }
 }
 
-/** Gives back the processes started for something below the directory; none where there is no /proc to ask. */
+/** Returns the processes started for something below the directory; none where there is no /proc to ask. */
 export async function findProcesses(directory: string): Promise<{ pid: number }[]> {
   const found: { pid: number }[] = [];
   for (const name of await readdir('/proc').catch(() => [])) {
@@ -33,7 +33,7 @@ export async function findProcesses(directory: string): Promise<{ pid: number }[
   return found;
 }
 
-/** Gives back the rows of one statement, over a connection of its own. */
+/** Returns the rows of one statement, over a connection of its own. */
 export async function query(url: string, statement: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -17,7 +17,7 @@ export interface EmbeddedUser {
   readonly port: number;
   readonly isOwner: boolean;
   readonly child: ChildProcess;
-  /** Gives back the exit code and signal after sending the signal, to the whole process group where asked. */
+  /** Returns the exit code and signal after sending the signal, to the whole process group where asked. */
   end(signal: NodeJS.Signals, options?: { group: boolean }): Promise<{ code: number | null; said: unknown }>;
 }
 
@@ -32,14 +32,14 @@ export interface UserOptions {
 
 const running = new Set<ChildProcess>();
 
-/** Gives back nothing; what a failed test left running is killed. */
+/** Kills what a failed test left running. */
 export async function killEmbeddedUsers(): Promise<void> {
   const closed = [...running].map((child) => once(child, 'close'));
   for (const child of running) child.kill('SIGKILL');
   await Promise.all(closed);
 }
 
-/** Gives back a process that has opened the embedded Postgres. Throws: Error with what it said where it could not. */
+/** Returns a process that has opened the embedded Postgres. Throws: Error with what it said where it could not. */
 export async function startEmbeddedUser(dataDir: string, options: UserOptions = {}): Promise<EmbeddedUser> {
   const { env = {}, node = process.execPath, script = EMBEDDED_PROCESS, ...account } = options;
   const child = spawn(node, [script, dataDir], {

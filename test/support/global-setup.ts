@@ -94,7 +94,7 @@ async function startServer(preparedCluster: string): Promise<{ url: string; stop
   };
 }
 
-/** Gives back nothing; afterwards neither the server nor its directories exist. */
+/** Stops the server and removes its directories. */
 function removeServer(dataDir: string): void {
   const home = join(dataDir, 'postgres');
   if (existsSync(home)) {

@@ -21,7 +21,7 @@ export interface ModelMirror {
 /** Few, so that short lists are read a second time too. */
 const HANDFUL = 2;
 
-/** Gives back the empty mirror of a list. */
+/** Returns the empty mirror of a list. */
 export function makeModelMirror(list: ModelList): ModelMirror {
   const isDeleted = new Map<string, boolean>();
 

@@ -1,7 +1,7 @@
 // A model of the program's list as an array, newest first, that changes between any two answers.
 
 import fc from 'fast-check';
-import type { Checkpoint, Loaded, Page, Window } from '../../src/crawl/page.ts';
+import type { Checkpoint, Loaded, Page, PageRequest } from '../../src/crawl/page.ts';
 
 export type Change =
   | { readonly kind: 'insert-at-head' | 'insert-tied-with-newest' }
@@ -24,7 +24,7 @@ interface Row {
   version: number;
 }
 
-/** Below this, short lists have positions that no window straddles (see overlap-walk.ts). */
+/** Below this, short lists have positions that no page lies across (see overlap-walk.ts). */
 const SMALLEST_LIMIT = 8;
 
 const position = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
@@ -39,7 +39,7 @@ const anyChange: fc.Arbitrary<Change> = fc.oneof(
   { weight: 1, arbitrary: position.map((at): Change => ({ kind: 'insert-back-dated', at })) },
 );
 
-/** Gives back cases in which new rows come at the head only, or anywhere. */
+/** Returns cases in which new rows come at the head only, or anywhere. */
 export function listCases(insertions: 'at-head' | 'anywhere', concurrency: number): fc.Arbitrary<ListCase> {
   const change = insertions === 'at-head' ? headChange : anyChange;
   return fc.record({
@@ -54,7 +54,7 @@ export function listCases(insertions: 'at-head' | 'anywhere', concurrency: numbe
 }
 
 export interface MovingList {
-  readonly listPage: (window: Window) => Promise<Page>;
+  readonly listPage: (request: PageRequest) => Promise<Page>;
   /** What a filtered list answers: whether the row is there. Takes its turn among the answers. */
   readonly find: (id: string) => Promise<boolean>;
   readonly load: (pages: readonly Page[], checkpoint: Checkpoint) => Promise<Loaded>;
@@ -124,10 +124,10 @@ export function makeMovingList(given: ListCase): MovingList {
     answered += 1;
   }
 
-  function answer(window: Window): Page {
+  function answer(request: PageRequest): Page {
     move();
-    const limit = Math.min(window.limit, given.maximumLimit);
-    const start = (window.page - 1) * limit;
+    const limit = Math.min(request.limit, given.maximumLimit);
+    const start = (request.page - 1) * limit;
     return {
       start,
       limit,
@@ -145,10 +145,10 @@ export function makeMovingList(given: ListCase): MovingList {
   }
 
   return {
-    listPage: (window) =>
+    listPage: (request) =>
       new Promise((resolve) => {
         if (pending.length === 0) queueMicrotask(flush);
-        pending.push(() => resolve(answer(window)));
+        pending.push(() => resolve(answer(request)));
       }),
     find: async (id) => {
       move();

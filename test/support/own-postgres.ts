@@ -1,4 +1,4 @@
-// A Postgres server of a test's own, which it may stop and start again. Gone with the test file.
+// A Postgres server of a test's own, which it may stop and start again. It ends with the test file.
 
 import { afterAll, inject } from 'vitest';
 import { runMigrations } from '../../src/db/migrate.ts';
@@ -26,7 +26,7 @@ afterAll(async () => {
   for (const close of closers) await close();
 });
 
-/** Gives back the running server. */
+/** Returns the running server. */
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const log = makeLogger('warn');
   const dataDir = await makeDataDir();

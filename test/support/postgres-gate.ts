@@ -13,7 +13,7 @@ export interface PostgresGate {
   close(): Promise<void>;
 }
 
-/** Gives back the gate, which holds the clients' message of that number, over all connections. */
+/** Returns the gate, which holds the clients' message of that number, over all connections. */
 export async function startPostgresGate(url: string, number: number): Promise<PostgresGate> {
   const target = new URL(url);
   const held = Promise.withResolvers<void>();

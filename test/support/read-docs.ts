@@ -1,4 +1,4 @@
-// Reads the pages for people: README.md, CHANGELOG.md and docs/. Knows their Markdown, nothing of what they say.
+// Reads the Markdown of the pages for people: README.md, CHANGELOG.md and docs/.
 
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -33,7 +33,7 @@ export const BLOCKS: readonly Block[] = PAGES.flatMap(readBlocks);
 
 function readBlocks({ path, text }: Page): Block[] {
   const parts = text.split(/^```/m);
-  // What stands between two fences is a block, and every second part; its language is on the fence's own line.
+  // Every second part is a block between two fences; its language is on the fence's own line.
   return parts.flatMap((part, index): Block[] => {
     if (index % 2 === 0) return [];
     const end = part.indexOf('\n');
@@ -94,16 +94,16 @@ export function readCommands(blocks: readonly Block[]): PlacedCommand[] {
 }
 
 function parseCommand(command: string, page: string): Command {
-  const [program = '', ...args] = splitWords(command.replace(/\s+> \S+$/, ''));
-  if (program === 'export') return { kind: 'export', names: args.map((word) => word.split('=')[0] ?? '') };
-  if (program === 'npx' && args[0] === 'affiliate-mirror') return { kind: 'cli', args: args.slice(1) };
-  if (program === 'affiliate-mirror') return { kind: 'cli', args };
-  if (program === 'curl' && args.length === 1) return { kind: 'curl', url: args[0] ?? '' };
-  if (program === 'npm' && args[0] === 'run') {
+  const [executable = '', ...args] = splitWords(command.replace(/\s+> \S+$/, ''));
+  if (executable === 'export') return { kind: 'export', names: args.map((word) => word.split('=')[0] ?? '') };
+  if (executable === 'npx' && args[0] === 'affiliate-mirror') return { kind: 'cli', args: args.slice(1) };
+  if (executable === 'affiliate-mirror') return { kind: 'cli', args };
+  if (executable === 'curl' && args.length === 1) return { kind: 'curl', url: args[0] ?? '' };
+  if (executable === 'npm' && args[0] === 'run') {
     const [script = '', dashes, ...rest] = args.slice(1);
     if (dashes === undefined || dashes === '--') return { kind: 'npm', script, args: rest };
   }
-  if (program === 'npm' && args.length === 1) return { kind: 'npm', script: args[0] ?? '', args: [] };
+  if (executable === 'npm' && args.length === 1) return { kind: 'npm', script: args[0] ?? '', args: [] };
   throw new Error(`${page}: no test runs "${command}"`);
 }
 

@@ -1,5 +1,5 @@
-// Which modules a source file imports, and whether it reads the environment. Works on the syntax tree, so that comments
-// and strings do not count and no spelling escapes.
+// Which modules a source file imports, and whether it reads the environment. Works on the syntax tree, so that
+// comments and strings do not count and every way to write an import does.
 
 import { parseAst } from 'rolldown/parseAst';
 
@@ -10,7 +10,7 @@ export interface Import {
   readonly names: readonly string[];
 }
 
-/** Gives back whether the text reads `process.env`. */
+/** Returns whether the text reads `process.env`. */
 export function readsEnvironment(text: string): boolean {
   return nodesOf(parse(text)).some(isEnvironment);
 }
@@ -40,7 +40,7 @@ function isEnvironment(node: Node): boolean {
 }
 
 /**
- * Gives back every import of a TypeScript file, in order: statements, re-exports, `import()`, `require()` and types.
+ * Returns every import of a TypeScript file, in order: statements, re-exports, `import()`, `require()` and types.
  *
  * Throws: Error naming the file where the target is computed.
  */

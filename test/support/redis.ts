@@ -1,4 +1,4 @@
-// A Redis of a test's own, which it may stop, start and empty. Gone with the test file.
+// A Redis of a test's own, which it may stop, start and empty. It ends with the test file.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ export interface TestRedis {
   readonly url: string;
   /** Starts it again on the same port, with what it kept. */
   start(): Promise<void>;
-  /** Stops it; what it was told last is on the disk. */
+  /** Stops it; the last commands that it answered are on the disk. */
   stop(): Promise<void>;
   /** Throws away what it kept. Only while it is stopped. */
   wipe(): Promise<void>;
@@ -27,7 +27,7 @@ afterAll(async () => {
   await Promise.all(directories.map((directory) => rm(directory, { recursive: true, force: true })));
 });
 
-/** Gives back a running Redis that keeps everything (AOF) and evicts nothing, as the documentation asks for. */
+/** Returns a running Redis that keeps everything (AOF) and evicts nothing, as the documentation asks for. */
 export async function startRedis(): Promise<TestRedis> {
   const directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-redis-'));
   directories.push(directory);

@@ -1,6 +1,6 @@
 // Runs the real command line as a user would, with nothing in its environment but what is given. Starting Node takes
-// longer than most commands do, so `runCli` keeps one process per test file for all of them; where the process itself
-// is the matter (signals, several at once, whether it ends at all), it is `runCliAlone` or `spawnCli`.
+// longer than most commands do, so `runCli` keeps one process per test file for all of them; a test of the process
+// itself (signals, several at once, whether it ends at all) uses `runCliAlone` or `spawnCli`.
 
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ export interface CliRun {
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const KEPT = fileURLToPath(new URL('cli-process.ts', import.meta.url));
-// Postgres' programs need the system's PATH; nothing of the developer's own settings may leak in.
+// Postgres' executables need the system's PATH; nothing of the developer's own settings may leak in.
 const PATH = { PATH: process.env['PATH'] };
 const COMPILE_CACHE = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
 

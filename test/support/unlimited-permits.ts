@@ -1,4 +1,4 @@
-// A budget that grants every permit at once, by this machine's clock, and remembers what it was told.
+// A budget that grants every permit at once, by this machine's clock, and remembers how each was returned.
 
 import type { AnsweredLimits, TakePermit } from '../../src/api/permit.ts';
 

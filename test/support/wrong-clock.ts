@@ -1,4 +1,4 @@
-// Loaded before a program (node --import): shifts the clock of its process by CLOCK_AHEAD_MS, as if the machine's own
+// Loaded before a script (node --import): shifts the clock of its process by CLOCK_AHEAD_MS, as if the machine's own
 // were wrong. At once, or, where CLOCK_JUMPS is set, when the process is sent SIGUSR2.
 
 const aheadMs = Number(process.env['CLOCK_AHEAD_MS']);

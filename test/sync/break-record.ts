@@ -2,7 +2,7 @@
 
 import type { ApiClient } from '../../src/api/client.ts';
 
-/** Gives back the client of a program that is the same but for one record, whose visits are a word. */
+/** Returns the client of a program that is the same but for one record, whose visits are a word. */
 export function breakRecord(api: ApiClient, id: string): ApiClient {
   return {
     ...api,

@@ -1,6 +1,6 @@
 // Several pages in flight at once (API_CONCURRENCY), over HTTP, while the program changes as fast as it can. Answers
-// come in no order, so the frontier's argument falls: a fall of the total sends the run to the exact walk, and what
-// can slip through is only what the total does not show, an insertion and a deletion that cancel out.
+// come in no order, so the argument of the covered prefix fails: a fall of the total sends the run to the exact walk,
+// and a run can miss only what the total does not show, an insertion and a deletion that cancel out.
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
@@ -18,7 +18,7 @@ async function ids(sql: string): Promise<Set<string>> {
 
 const inProgram = () => ids('select id from sandbox.referrals');
 
-/** Lets one change follow the other until `stop` is called; gives back how many there were. */
+/** Lets one change follow the other until `stop` is called; returns how many there were. */
 function churn(changes: readonly (() => Promise<unknown>)[]): { stop: () => Promise<number> } {
   let isStopped = false;
   const working = (async () => {

@@ -39,7 +39,7 @@ test('a delta leaves the mirror equal to the program in everything that it claim
     expect(mirror.affiliates).toEqual(program.affiliates);
     expect(mirror.links).toEqual(program.links);
   }
-  // Otherwise nothing above was at stake.
+  // Otherwise the comparison above proves nothing.
   expect(deltas).toBeGreaterThan(ROUNDS / 2);
   expect([...kinds]).toEqual(expect.arrayContaining(['visit', 'lead', 'conversion', 'affiliate_joins']));
 

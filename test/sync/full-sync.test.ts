@@ -128,7 +128,7 @@ describe('a full sync', () => {
     expect(gone.rows.map(({ id }) => id)).toEqual([...rows[0].link_ids, rows[1].link_ids[0]].sort());
   });
 
-  test('holds back more deletions than it believes, until it is told to accept them', async () => {
+  test('holds back more deletions than are plausible, until it is told to accept them', async () => {
     const { syncBoth, sync, sandbox, database } = given();
     await syncBoth();
     const vanishing = (await sandbox.allReferrals()).slice(100, 120);
@@ -181,7 +181,7 @@ describe('a full sync', () => {
     expect(rows).toMatchObject([{ record_id: null, payload: { id: 'no-uuid' } }]);
     expect(await count('referrals')).toBe((referrals?.total ?? 0) - 1);
 
-    // While a record without a usable identifier stands in the list, nobody can tell which row is missing.
+    // While a record without a usable identifier is in the list, it is not known which row is missing.
     const [other] = await sandbox.allReferrals('conversion_state=lead').catch(() => []);
     await sandbox.program.deleteReferral(other?.id ?? '');
     expect(await sync('referrals')).toMatchObject({
@@ -193,7 +193,7 @@ describe('a full sync', () => {
 });
 
 describe('one run of a resource at a time', () => {
-  test('a second run ends as skipped, says who holds it, and is in the ledger', async () => {
+  test('a second run ends as skipped, says who holds it, and is in the run log', async () => {
     const { sync, sandbox } = given();
     sandbox.setFaults({ shares: {}, exact: [{ kind: 'stall', times: 1 }] });
     const controller = new AbortController();
@@ -201,7 +201,7 @@ describe('one run of a resource at a time', () => {
     await expect.poll(() => count(`sync_runs where state = 'running'`)).toBe(1);
     const second = await sync('affiliates');
     expect(second).toMatchObject({ state: 'skipped', requests: 0 });
-    expect(second.reason).toMatch(/another sync of affiliates is at work: test \(connected since /);
+    expect(second.reason).toMatch(/another sync of affiliates is running: test \(connected since /);
     const { rows } = await given().database.pool.query(
       `select error, error_code, requests from sync_runs where state = 'skipped'`,
     );
@@ -214,7 +214,7 @@ describe('one run of a resource at a time', () => {
 });
 
 describe('a run that stopped short', () => {
-  test('goes on from its checkpoint: the head and one page are read twice, and the ledger shows one run', async () => {
+  test('goes on from its checkpoint: the head and one page are read twice, and the run log shows one run', async () => {
     const { sync, sandbox, database } = given();
     await sync('affiliates');
     sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', after: 4, times: 5 }] });

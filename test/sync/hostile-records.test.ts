@@ -1,5 +1,5 @@
-// Records that a program should not send: nested without end, numbers beyond JavaScript's, moments beyond the calendar,
-// the API secret. Each costs itself at most; what lands is what came.
+// Records that a program should not send: nested very deep, numbers beyond JavaScript's, moments beyond the calendar,
+// the API secret. At most the record itself is rejected; what is stored is exactly what came.
 
 import { pino } from 'pino';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -184,7 +184,7 @@ test('moments at the edge of the calendar are stored', async () => {
   ]);
 });
 
-/** All that anybody could read of the mirror. */
+/** Everything that can be read of the mirror. */
 async function dump(): Promise<string> {
   const { pool } = given().database;
   const { rows: tables } = await pool.query<{ name: string }>(

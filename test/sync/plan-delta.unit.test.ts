@@ -8,7 +8,7 @@ function affiliate(fields: Partial<AffiliateCounters>): AffiliateCounters {
 }
 
 describe('an affiliate has moved', () => {
-  test('not, where its counters stand as they did, whatever their absolute values', () => {
+  test('not, where its counters did not change, whatever their absolute values', () => {
     const counters = { visitors: 900, leads: 30, conversions: 7 };
     expect(findMoved([affiliate({ covered: counters, current: counters })])).toEqual([]);
   });

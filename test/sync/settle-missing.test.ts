@@ -9,7 +9,7 @@ import { useSyncing } from './syncing.ts';
 
 const given = useSyncing({ affiliates: 60, referrals: 800 });
 
-/** The program as a walk sees it that misses one record, and whose total says so too: the verdict cannot tell. */
+/** The program as a walk sees it that misses one record, with a total to match: the verdict cannot know. */
 function hideFromWalks(api: ApiClient, id: string): ApiClient {
   return {
     ...api,
@@ -141,7 +141,7 @@ describe('many records that are gone', () => {
       deletesHeldBack: 0,
     });
     for (const id of gone) expect(await isMarkedDeleted('referrals', id)).toBe(true);
-    // What was rejected is there, and its row stands as it was.
+    // What was rejected is there, and its row is as it was.
     expect(await isMarkedDeleted('referrals', broken?.id ?? '')).toBe(false);
   });
 });

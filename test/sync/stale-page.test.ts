@@ -42,7 +42,7 @@ async function paidAt(id: string): Promise<string | null> {
   return rows[0].paid_at;
 }
 
-describe('a payment stands', () => {
+describe('a payment is kept', () => {
   test('against a read of the commission that was answered before it and is committed after it', async () => {
     const { api, db } = given();
     const { commissionId } = await pickUnpaid();
@@ -59,7 +59,7 @@ describe('a payment stands', () => {
     expect(await paidAt(commissionId)).toBe('2026-05-01T00:00:00Z');
   });
 
-  test('against a page of a sync, and so does what its answer told of the referral and the affiliate', async () => {
+  test('against a page of a sync, and so is what its answer said of the referral and the affiliate', async () => {
     const { api, db, sandbox, database, syncBoth } = given();
     await syncBoth();
     const { commissionId, referralId, affiliateId } = await pickUnpaid();

@@ -22,7 +22,7 @@ export interface Syncing {
   syncBoth(input?: Partial<SyncInput>): Promise<RunSummary[]>;
 }
 
-/** Registers a program and a mirror for each test file; gives back the function to reach them. */
+/** Registers a program and a mirror for each test file; returns the function to reach them. */
 export function useSyncing(options: Partial<SandboxOptions> = {}): () => Syncing {
   let syncing: Syncing | undefined;
   beforeAll(async () => {

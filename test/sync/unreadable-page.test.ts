@@ -1,4 +1,4 @@
-// A page that cannot even be read, for a reason that nobody foresaw.
+// A page that cannot be read, because of an error of no known class.
 
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
@@ -27,8 +27,8 @@ function spoil(api: ApiClient): ApiClient {
   };
 }
 
-// A rejection that nobody handles would end the process, and fails this file.
-test('fails its run, which says so in the ledger, and not the process; the next run goes on', async () => {
+// A rejection that nothing handles would end the process, and fails this file.
+test('fails its run, which says so in the run log, and not the process; the next run goes on', async () => {
   const { api, db, sync, sandbox, database } = given();
   await sync('affiliates');
   const failed = runSync(

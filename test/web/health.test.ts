@@ -1,4 +1,4 @@
-// The two questions of an orchestrator.
+// The two questions of an orchestrator: is the worker alive, and is it ready.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -35,7 +35,7 @@ test('it is not ready where one fails, and says which, without a word of why', a
   expect(await ask(checks, '/readyz')).toEqual({ status: 503, body });
 });
 
-test('a port that is taken is told of, with how to mend it', async () => {
+test('a port that is taken is reported, with how to fix it', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const address = other.address();
@@ -49,6 +49,6 @@ test('a port that is taken is told of, with how to mend it', async () => {
 test.each([
   ['192.0.2.1', 'STATUS_HOST is 192.0.2.1, which is no address of this machine'],
   ['no-such-host.invalid', 'STATUS_HOST is no-such-host.invalid, which is no address of this machine'],
-])('a host that is not ours, %s, is told of, with how to mend it', async (host, problem) => {
+])('a host that is not ours, %s, is reported, with how to fix it', async (host, problem) => {
   await expect(startHealth({ log, checks: {} }, { host, port: 0 })).rejects.toThrow(problem);
 });

@@ -38,7 +38,6 @@ Examples:
   $ affiliate-mirror commissions apply payouts.csv --wait --json > result.json
   $ psql -c "copy (…) to stdout csv header" | affiliate-mirror commissions apply - --wait`;
 
-/** Adds the command. */
 export function registerApply(group: Command, cli: Cli): void {
   addQueueFlags(
     group
@@ -75,7 +74,7 @@ export function registerApply(group: Command, cli: Cli): void {
     );
 }
 
-/** Gives back the problem with its line in words. */
+/** Returns the problem with its line in words. */
 export function describeProblem({ line, problem }: Problem): string {
   return line === null ? problem : `line ${line}: ${problem}`;
 }

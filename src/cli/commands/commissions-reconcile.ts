@@ -1,4 +1,4 @@
-// The command `commissions reconcile`: compares a payout ledger with the program, and mends it if asked to.
+// The command `commissions reconcile`: compares the books with the program, and fixes it if asked to.
 
 import { basename } from 'node:path';
 import type { Command } from 'commander';
@@ -32,27 +32,26 @@ interface ReconcileFlags extends OutputFlags {
 }
 
 const HELP = `
-The ledger is CSV or NDJSON with the columns ${LEDGER_COLUMNS.join(', ')}; amount and currency may be
+The file is CSV or NDJSON with the columns ${LEDGER_COLUMNS.join(', ')}; amount and currency may be
 missing, and other columns are not read. A blank paid_at says that the books have it as unpaid.
 
 Findings:
 ${Object.entries(FINDINGS)
   .map(([finding, meaning]) => `  ${finding.padEnd(18)}${meaning}`)
   .join('\n')}
-Commissions that the ledger lacks are looked for among those that the mirror knows as paid between the ledger's first
+Commissions that the file lacks are looked for among those that the mirror knows as paid between the file's first
 and last payment; all figures are read from the program anew.
 
 --fix queues a payment for each unpaid_upstream and different_instant, only if nothing changes meanwhile. It never
 takes a payment back, and never touches a row whose amount differs.
 
-Exit code 3: ledger and program differ.`;
+Exit code 3: books and program differ.`;
 
-/** Adds the command. */
 export function registerReconcile(group: Command, cli: Cli): void {
   addOutputFlags(
     group
       .command('reconcile')
-      .description('compare a payout ledger with the program')
+      .description('compare your books with the program')
       .argument('<file>', 'CSV or NDJSON; - reads standard input')
       .option('--fix', 'queue the payments that the program lacks or dates otherwise')
       .option('--wait', 'with --fix: apply them here and now'),
@@ -95,7 +94,7 @@ async function reconcile(
   const fixes = proposeFixes(rows);
   if (flags.fix !== true) return exitCode;
   if (fixes.length === 0) {
-    printError('nothing that --fix would mend');
+    printError('nothing that --fix would change');
     return exitCode;
   }
   const asked = fixes.map((request) => ({ line: null, request, hasOwnKey: false }));

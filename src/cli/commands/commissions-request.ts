@@ -1,7 +1,7 @@
 // The commands `commissions pay`, `unpay` and `due`: updates of the commissions that are named one by one.
 
 import { type Command, InvalidArgumentError } from 'commander';
-import { readInstant } from '../../commissions/read-instant.ts';
+import { readTimestamp } from '../../commissions/read-timestamp.ts';
 import { type Action, plainRequest, type UpdateRequest } from '../../commissions/update-request.ts';
 import { identifier } from '../../contract/fields.ts';
 import { readClock } from '../../db/clock.ts';
@@ -26,7 +26,6 @@ Examples:
   $ affiliate-mirror commissions pay 0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11 --wait
   $ affiliate-mirror commissions pay 0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11 --at 2026-10-01T12:00:00Z --dry-run`;
 
-/** Adds the commands. */
 export function registerRequests(group: Command, cli: Cli): void {
   addCommand(group, cli, 'pay', 'mark commissions paid')
     .option(
@@ -59,7 +58,7 @@ function addCommand(group: Command, cli: Cli, action: Action, description: strin
       .command(action)
       .description(description)
       .argument('<ids...>', 'identifiers of the commissions', collectIds)
-      .option('--reason <text>', 'why; kept in the ledger')
+      .option('--reason <text>', 'why; kept in the payment ledger')
       .option('--supersede', 'drop older requests for them that still wait'),
   ).action((ids: readonly string[], flags: RequestFlags) =>
     cli.run(async (lifetime) => {
@@ -93,7 +92,7 @@ function makeRequest(action: Action, id: string, now: string, flags: RequestFlag
   });
 }
 
-/** Gives back the identifiers so far and this one, in lower case. Throws: InvalidArgumentError. */
+/** Returns the identifiers so far and this one, in lower case. Throws: InvalidArgumentError. */
 function collectIds(text: string, before: readonly string[] | undefined): readonly string[] {
   const id = text.trim().toLowerCase();
   if (!identifier.safeParse(id).success) throw new InvalidArgumentError('It must be a UUID.');
@@ -101,7 +100,7 @@ function collectIds(text: string, before: readonly string[] | undefined): readon
 }
 
 function parseMoment(text: string): string {
-  const read = readInstant(text.trim());
-  if ('instant' in read) return read.instant;
+  const read = readTimestamp(text.trim());
+  if ('timestamp' in read) return read.timestamp;
   throw new InvalidArgumentError(`${read.problem}.`);
 }

@@ -18,7 +18,6 @@ interface ReviseFlags {
 
 const WHAT = 'a batch, the number of a request, or the identifier of a commission';
 
-/** Adds the commands. */
 export function registerRevise(group: Command, cli: Cli): void {
   group
     .command('retry')

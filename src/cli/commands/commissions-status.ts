@@ -21,7 +21,6 @@ Examples:
 
 In SQL: select * from commission_ledger, and every HTTP request in commission_update_attempts.`;
 
-/** Adds the command. */
 export function registerLedgerStatus(group: Command, cli: Cli): void {
   addOutputFlags(
     group

@@ -23,7 +23,6 @@ Commissions that were changed by a request are tracked by themselves.
 A running worker ("affiliate-mirror work") reads each commission within a minute, and then again and again:
 ${POLL_SCHEDULE.map((line) => `  - ${line}`).join('\n')}`;
 
-/** Adds the command. */
 export function registerTrack(group: Command, cli: Cli): void {
   group
     .command('track')

@@ -1,4 +1,4 @@
-// The command group `commissions`: everything that changes the program, or tells what became of it.
+// The command group `commissions`: everything that changes the program, or says what became of it.
 
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
@@ -10,7 +10,7 @@ import { registerLedgerStatus } from './commissions-status.ts';
 import { registerTrack } from './commissions-track.ts';
 
 const HELP = `
-Every change is written to the ledger (the table commission_updates) first, and then carried out by a running worker,
+Every change is written to the payment ledger (the table commission_updates) first, and then carried out by a running worker,
 or by the command itself with --wait. Each request ends in one state:
   applied      the program has it as asked
   unchanged    it was so already; nothing was sent
@@ -27,9 +27,8 @@ Examples:
 
 Exit code 3: a request ended as conflict, not_found, rejected or failed.`;
 
-/** Adds the commands. */
-export function registerCommissions(program: Command, cli: Cli): void {
-  const group = program
+export function registerCommissions(root: Command, cli: Cli): void {
+  const group = root
     .command('commissions')
     .description('mark commissions paid, unpaid or due in the program; see what became of it')
     .addHelpText('after', HELP);

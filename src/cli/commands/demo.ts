@@ -5,32 +5,29 @@ import type { Pool } from 'pg';
 import { readConfig } from '../../config/config.ts';
 import { LISTED_RESOURCES } from '../../contract/resources.ts';
 import { runMigrations } from '../../db/migrate.ts';
-import { makeLogger } from '../../log.ts';
+import { calmLevel, makeLogger } from '../../log.ts';
 import { NO_FAULTS } from '../../sandbox/fault-plan.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { RunSummary } from '../../sync/run-summary.ts';
-import { calmLevel } from '../calm-level.ts';
 import type { Cli } from '../cli.ts';
 import { markAsDemo, refuseForeignMirror } from '../demo-mark.ts';
 import { chooseDue, type PaymentDeps, payDue } from '../demo-payments.ts';
 import { compareWithProgram, type Example, runExample, TOUR } from '../demo-tour.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { formatCount, formatDuration } from '../format.ts';
-import type { Lifetime } from '../lifetime.ts';
-import { DEFAULT_SIZE, SANDBOX_HOST, SANDBOX_SECRET } from '../made-up-program.ts';
+import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { makeSync } from '../make-sync.ts';
 import { openDatabase } from '../open-database.ts';
 import { print, printError } from '../print.ts';
 import { describeConcerns } from '../render-runs.ts';
 import { renderTable } from '../render-table.ts';
-import { untilStopped } from '../until-stopped.ts';
+import { DEFAULT_SIZE, SANDBOX_HOST, SANDBOX_SECRET } from './sandbox.ts';
 
 /** Apart from the schema of the command `sandbox`, whose program may be of another size. */
 const PROGRAM_SCHEMA = 'demo_program';
 
-/** Adds the command. */
-export function registerDemo(program: Command, cli: Cli): void {
-  program
+export function registerDemo(root: Command, cli: Cli): void {
+  root
     .command('demo')
     .description('see it work: a made-up program, mirrored on this machine')
     .option('--once', 'end after the first sync')
@@ -109,7 +106,9 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
       comparison.map(({ table, rows, programHas, isVerified }) => [table, rows, programHas, isVerified]),
     ),
   );
-  print('(The program has no list of commissions and sales: the mirror knows those that it was told of.)');
+  print(
+    '(The program has no list of commissions and sales: the mirror knows those that it was asked to track.)',
+  );
   for (const example of TOUR) await showExample(pool, example);
   if (!isOnce || !isEmbedded) print(`\nAsk it yourself:\n  ${psqlCommand}`);
   else print('\nIts Postgres stops now: "npm run demo" keeps it up, so that you can ask it yourself.');
@@ -128,7 +127,7 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
   return isVerified && arePaid ? 0 : 3;
 }
 
-/** Gives back whether the payments ended as they were meant to. */
+/** Returns whether the payments ended as they were meant to. */
 async function showPayments(pool: Pool, deps: PaymentDeps, timeoutMs: number, url: string): Promise<boolean> {
   const due = await chooseDue(pool, PROGRAM_SCHEMA);
   if (due.length === 0) {

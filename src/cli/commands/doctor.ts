@@ -1,4 +1,4 @@
-// The command `doctor`: looks at everything that a sync needs, one thing after the other, and says how to mend it.
+// The command `doctor`: looks at everything that a sync needs, one thing after the other, and says how to fix it.
 
 import type { Command } from 'commander';
 import { makeApiClient } from '../../api/client.ts';
@@ -18,11 +18,10 @@ import type { Lifetime } from '../lifetime.ts';
 import { type OpenDatabase, openDatabase } from '../open-database.ts';
 import { print } from '../print.ts';
 
-/** Adds the command. */
-export function registerDoctor(program: Command, cli: Cli): void {
-  program
+export function registerDoctor(root: Command, cli: Cli): void {
+  root
     .command('doctor')
-    .description('check the configuration, the database and the program, and say how to mend each')
+    .description('check the configuration, the database and the program, and say how to fix each')
     .addHelpText(
       'after',
       '\nSends one request to the program, and changes nothing. Where it is accepted, a worker that stopped at a refused\nsecret tries its own again.',
@@ -32,7 +31,7 @@ export function registerDoctor(program: Command, cli: Cli): void {
 
 async function examine(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   let failed = 0;
-  // Gives back null where the check failed: what builds on it is then not checked.
+  // Returns null where the check failed: what builds on it is then not checked.
   const check = async <T>(
     subject: string,
     look: () => Promise<{ found: T; says: string }>,

@@ -9,9 +9,8 @@ import type { Cli } from '../cli.ts';
 import { openDatabase } from '../open-database.ts';
 import { print } from '../print.ts';
 
-/** Adds the command. */
-export function registerMigrate(program: Command, cli: Cli): void {
-  program
+export function registerMigrate(root: Command, cli: Cli): void {
+  root
     .command('migrate')
     .description('make the tables of the mirror, or bring them up to date')
     .addHelpText(

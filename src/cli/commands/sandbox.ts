@@ -3,18 +3,21 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readConfig } from '../../config/config.ts';
 import { type RateLimit, readRateLimit } from '../../config/rate-limit.ts';
-import { makeLogger } from '../../log.ts';
+import { calmLevel, makeLogger } from '../../log.ts';
 import { FAULT_KINDS, parseFaultPlan } from '../../sandbox/fault-plan.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
-import { calmLevel } from '../calm-level.ts';
 import type { Cli } from '../cli.ts';
 import type { ExitCode } from '../exit-code.ts';
-import type { Lifetime } from '../lifetime.ts';
-import { DEFAULT_SIZE, SANDBOX_HOST, SANDBOX_SECRET } from '../made-up-program.ts';
+import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
 import { print } from '../print.ts';
-import { untilStopped } from '../until-stopped.ts';
-import { wholeNumber } from '../whole-number.ts';
+
+/** Of the program that `sandbox` and `demo` make up. No secret at all: it opens a made-up program that listens on this machine only. */
+export const SANDBOX_SECRET = 'sandbox-secret';
+
+export const SANDBOX_HOST = '127.0.0.1';
+
+export const DEFAULT_SIZE = { seed: 1, affiliates: 400, referrals: 6_000 } as const;
 
 interface SandboxFlags {
   readonly port: number;
@@ -44,11 +47,10 @@ Examples:
   $ affiliate-mirror sandbox --affiliates 2000 --referrals 100000 --reset
   $ affiliate-mirror sandbox --rate-limit 45/30 --fault 5xx=0.05 --live 5
 
-Its data stand in the schema ${SANDBOX_SCHEMA} of DATABASE_URL (else of the embedded Postgres) and survive a restart.`;
+Its data are in the schema ${SANDBOX_SCHEMA} of DATABASE_URL (else of the embedded Postgres) and survive a restart.`;
 
-/** Adds the command. */
-export function registerSandbox(program: Command, cli: Cli): void {
-  program
+export function registerSandbox(root: Command, cli: Cli): void {
+  root
     .command('sandbox')
     .description('serve a made-up program on this machine, with faults on demand')
     .option('--port <number>', 'port to listen on; 0 takes a free one', wholeNumber(0, 65_535), 4010)
@@ -142,4 +144,13 @@ function parseEventsPerSecond(text: string): number {
   const events = Number(text);
   if (events > 0 && events <= 1000) return events;
   throw new InvalidArgumentError('It must be more than 0 and at most 1000.');
+}
+
+/** Returns a parser of whole numbers within the bounds, which throws commander's InvalidArgumentError. */
+function wholeNumber(from: number, to: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= from && value <= to) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${from} to ${to}.`);
+  };
 }

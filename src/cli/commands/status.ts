@@ -6,16 +6,15 @@ import { readConfig } from '../../config/config.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { makeLogger } from '../../log.ts';
 import { type MirrorStatus, readStatus } from '../../reports/read-status.ts';
+import { describeBlindSpots } from '../../sync/delta-blind-spots.ts';
 import type { Cli } from '../cli.ts';
-import { describeBlindSpots } from '../describe-blind-spots.ts';
 import { formatCount, formatDuration, formatInstant } from '../format.ts';
 import { openDatabase } from '../open-database.ts';
 import { print, printJson } from '../print.ts';
 import { renderTable } from '../render-table.ts';
 
-/** Adds the command. */
-export function registerStatus(program: Command, cli: Cli): void {
-  program
+export function registerStatus(root: Command, cli: Cli): void {
+  root
     .command('status')
     .description('how fresh the mirror is, what the last runs did, what was not stored')
     .option('--json', 'print it as one JSON document')

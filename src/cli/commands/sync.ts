@@ -7,14 +7,12 @@ import type { Timestamp } from '../../contract/timestamp.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import type { Database } from '../../db/database.ts';
 import { runMigrations } from '../../db/migrate.ts';
-import { makeLogger } from '../../log.ts';
+import { calmLevel, makeLogger } from '../../log.ts';
 import { readFreshness } from '../../reports/read-freshness.ts';
-import { DELTA_BLIND_SPOTS } from '../../sync/delta-blind-spots.ts';
+import { DELTA_BLIND_SPOTS, describeBlindSpots } from '../../sync/delta-blind-spots.ts';
 import type { RunSummary, SyncMode } from '../../sync/run-summary.ts';
-import { calmLevel } from '../calm-level.ts';
 import type { Cli } from '../cli.ts';
 import { refuseDemoMirror } from '../demo-mark.ts';
-import { describeBlindSpots } from '../describe-blind-spots.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { formatDuration, formatInstant } from '../format.ts';
 import type { Lifetime } from '../lifetime.ts';
@@ -51,9 +49,8 @@ Examples:
 Exit code 3: it finished, but rows were rejected (see the table rejected_records), deletions were held back
 (see --accept-deletes) or the counts could not be verified.`;
 
-/** Adds the command. */
-export function registerSync(program: Command, cli: Cli): void {
-  program
+export function registerSync(root: Command, cli: Cli): void {
+  root
     .command('sync')
     .description('mirror the program once, in the foreground')
     .addArgument(new Argument('[resources...]', 'what to sync').choices(LISTED_RESOURCES))

@@ -1,4 +1,4 @@
-// The command `work`: schedules, queue and health in one process, until it is told to stop. Puts the parts together.
+// The command `work`: schedules, queue and health in one process, until it is stopped.
 
 import type { Command } from 'commander';
 import { drainConcurrency } from '../../commissions/drain-updates.ts';
@@ -18,10 +18,9 @@ import { type Checks, startHealth } from '../../web/health.ts';
 import type { Cli } from '../cli.ts';
 import { refuseDemoMirror } from '../demo-mark.ts';
 import type { ExitCode } from '../exit-code.ts';
-import type { Lifetime } from '../lifetime.ts';
+import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
 import { makeProgramClient } from '../program-client.ts';
-import { untilStopped } from '../until-stopped.ts';
 
 const HELP = `
 Syncs on schedule (SYNC_FULL_CRON, SYNC_DELTA_CRON, SYNC_TIMEZONE), applies the commission updates that are asked for
@@ -34,9 +33,8 @@ Ctrl-C or SIGTERM: what is under way commits, its jobs go back to the queue, and
 
 The queue is kept in the same Postgres, which is enough for workers on one machine; set REDIS_URL for a fleet.`;
 
-/** Adds the command. */
-export function registerWork(program: Command, cli: Cli): void {
-  program
+export function registerWork(root: Command, cli: Cli): void {
+  root
     .command('work')
     .description('keep the mirror up to date, on schedule, until it is stopped')
     .addHelpText('after', HELP)

@@ -1,4 +1,4 @@
-// Remembers each affiliate's counters from before its referrals were read. Knows the table, not what is made of it.
+// Stores each affiliate's counters from before its referrals were read (covered_counters), for delta syncs.
 
 import { sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
@@ -16,8 +16,8 @@ export async function noteCounters(db: Database, runId: number): Promise<void> {
 }
 
 /**
- * Forgets all counters that this run's have replaced, of affiliates without counters in this run none. To be called
- * in the transaction in which the run succeeds.
+ * Deletes all counters that this run's replace; those of affiliates without counters in this run stay. To be called in
+ * the transaction in which the run succeeds.
  */
 export async function replaceCounters(trx: DatabaseTransaction, runId: number): Promise<void> {
   await sql`
@@ -36,7 +36,7 @@ export interface CounterChange {
 }
 
 /**
- * Gives back, for every affiliate whose counters are not as they were when its referrals were last covered or who has
+ * Returns, for every affiliate whose counters are not as they were when its referrals were last covered or who has
  * new referrals since the run began: both counters, what the new referrals add to each, and how many referrals the
  * mirror holds. The current counters are those that the run noted.
  *

@@ -1,5 +1,5 @@
-// Begins a run, or takes up one that was stopped or killed. Its caller holds the lock on the resource, so whatever the
-// ledger calls running has no process any more.
+// Begins a run, or takes up one that was stopped or killed. Its caller holds the lock on the resource, so a run
+// that is running according to the run log has no process any more.
 
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
@@ -18,7 +18,7 @@ const RESUMABLE_HOURS = 6;
 /**
  * What a run read before it was stopped proves something as long as it is no older than this. A run that is older goes
  * on all the same, since one that is stopped every hour must come to an end some day; but it ends unverified. Short,
- * because all that a longer time would spare is a fresh run of a list that is read within it.
+ * because a longer time would only save a new run of a list that is read within it.
  */
 const PROVING_MINUTES = 2;
 
@@ -29,7 +29,7 @@ export interface OpenedRun {
 }
 
 /**
- * Gives back the run to work on: the latest one of the resource and mode if it stopped short, not long ago, at a
+ * Returns the run to work on: the latest one of the resource and mode if it stopped short, not long ago, at a
  * checkpoint; else a new one.
  *
  * A run that is taken up has its attempt number raised, so that its former process can commit nothing more. Where a

@@ -1,4 +1,4 @@
-// Notes in the ledger what a run set out to do.
+// Notes in the run log what a run set out to do.
 
 import type { Database } from '../../db/database.ts';
 

@@ -1,4 +1,4 @@
-// Notes in the ledger that a run stopped short of its end, and leaves everything in place for it to be taken up again.
+// Notes in the run log that a run stopped before its end, and leaves everything in place for it to be resumed.
 
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
@@ -36,7 +36,7 @@ export async function stopRun(
     .execute();
 }
 
-/** Notes that a run was not even begun, since another process is at it; gives back the ledger's row. */
+/** Notes that a run was not begun, since another process runs it; returns its row in the run log. */
 export async function recordSkippedRun(
   db: Database,
   { resource, mode, reason }: { resource: string; mode: SyncRun['mode']; reason: string },

@@ -1,4 +1,4 @@
-// The ledger of runs: begins, advances and ends a run. Knows the table sync_runs, not how a run is carried out.
+// The run log (sync_runs): begins, advances and ends a run.
 
 import { type Selectable, sql } from 'kysely';
 import { DatabaseError } from 'pg';
@@ -13,7 +13,7 @@ export type SyncRun = Selectable<SyncRunsTable>;
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * Gives back the new, running run.
+ * Begins a run and returns it.
  *
  * Throws: Busy where a run of the resource is going on (or was killed and is neither resumed nor ended yet).
  */
@@ -42,13 +42,13 @@ export interface Progress {
   readonly rows: LoadCounts;
   /** Different records that the batch met for the first time in the run. */
   readonly distinct: number;
-  /** As the program last said; null leaves what is there. */
+  /** The total that the program last gave; null leaves what is there. */
   readonly totalUpstream: number | null;
   readonly checkpoint: object | null;
 }
 
 /**
- * Adds to the run's figures, replaces its checkpoint, and gives back the run as it is now. Belongs into the
+ * Adds to the run's figures, replaces its checkpoint, and returns the run as it is now. Belongs in the
  * transaction that holds the batch's rows and seen rows.
  *
  * Throws: Busy where the run has ended already, or another process has taken it over.
@@ -86,8 +86,8 @@ export async function saveProgress(
 
 export interface RunEnd {
   /**
-   * Why it is not known that nothing was missed, a sentence; null where it is known: only then did the run succeed, and
-   * only then may it delete.
+   * Why it is not known that nothing was missed, a sentence; null where it is known: only then did the run succeed,
+   * and only then may it delete.
    */
   readonly reason: string | null;
   readonly rowsDeleted: number;
@@ -95,8 +95,8 @@ export interface RunEnd {
 }
 
 /**
- * Ends the run that was read to its end, empties its checkpoint, forgets what it met, and gives back the run as it
- * ended. Belongs into the transaction that holds the run's tombstones.
+ * Ends the run that was read to its end, empties its checkpoint, deletes what it met, and returns the run as it
+ * ended. Belongs in the transaction that marks the run's missing rows deleted.
  *
  * Throws: Busy where the run has ended already, or another process has taken it over.
  */

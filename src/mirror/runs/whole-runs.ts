@@ -1,4 +1,4 @@
-// Which runs read all of their resource, whatever their mode, and which did what is wanted. Knows the run log.
+// Asks the run log which runs read all of their resource, whatever their mode, and whether one ran since.
 
 import { sql } from 'kysely';
 import type { Timestamp } from '../../contract/timestamp.ts';
@@ -8,7 +8,7 @@ import type { RunMode } from '../../db/tables.ts';
 /** A condition on sync_runs: a delta of affiliates reads all of them; one of referrals does where that costs no more. */
 export const READS_EVERYTHING = sql<boolean>`(mode = 'full' or resource = 'affiliates' or plan ->> 'strategy' = 'full')`;
 
-/** Gives back whether everything of the resource was ever read, and verified. */
+/** Returns whether everything of the resource was ever read, and verified. */
 export async function wasEverRead(db: Database, resource: string): Promise<boolean> {
   const { rows } = await sql`
     select from sync_runs where resource = ${resource} and state = 'succeeded' and ${READS_EVERYTHING} limit 1

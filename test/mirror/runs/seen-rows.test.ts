@@ -36,7 +36,7 @@ const rowNumber = fc.oneof(
 );
 const rowNumbers = fc.array(rowNumber, { maxLength: 30 });
 
-/** Gives back those of the numbers that are set, as `get_bit` counts; beyond the last bit, nothing is. */
+/** Returns those of the numbers that are set, as `get_bit` counts; beyond the last bit, none is. */
 async function setInPostgres(seen: SeenRows, numbers: readonly number[]): Promise<number[]> {
   const bits = seen.bits();
   const { rows } = await database.pool.query<{ number: number }>(

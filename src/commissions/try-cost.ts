@@ -1,36 +1,36 @@
-// What a try costs its request, and the words of that. Pure; what a failure is worth is the drain's to decide.
+// What a try costs its request, and the words for it. Pure; drain-updates.ts decides which failure costs what.
 
 import { isOfTheRow, isStatementError } from '../db/refusal.ts';
 import { type ApiRejected, AppError, describeError } from '../errors.ts';
 import type { EndState } from './update-request.ts';
 
-/** What a try comes to: an end, or a wait, or the end of the drain. */
-export interface Price {
+/** What follows from a try: the request's end, or a wait, or (`fatal`) the error that ends the drain. */
+export interface TryCost {
   readonly end: { readonly state: EndState; readonly outcome: string; readonly note: string | null } | null;
   readonly attempts: number;
   readonly waitMs: number;
   readonly fatal: unknown;
 }
 
-export const FREE: Price = { end: null, attempts: 0, waitMs: 0, fatal: null };
+export const FREE: TryCost = { end: null, attempts: 0, waitMs: 0, fatal: null };
 
-/** Returns what is kept of a failure that is the request's own; null where there is none. */
-export function lastErrorOf(end: Price['end'], error: unknown): string | null {
+/** Returns the words for a failure of the request itself, to be kept as last_error; null where there is none. */
+export function lastErrorOf(end: TryCost['end'], error: unknown): string | null {
   if (end !== null && end.state !== 'failed') return null;
   if (error === null) return end?.outcome ?? null;
   if (error instanceof AppError) return describeError(error);
   return isOfTheRow(error) ? describeUnreadable(error) : null;
 }
 
-/** Returns what kept a try from being made or understood. */
+/** Returns why a try could not be made, or its answer not be read. */
 export function describeUnreadable(error: Error): string {
   return isStatementError(error)
     ? `the database refused to note that the change is to be sent: ${error.message}`
     : `what the program answered cannot be read: ${error.message}`;
 }
 
-/** Returns why the ledger does not say how the request ended. */
-export function describeRefusedLine(end: Price['end'], error: Error): string {
+/** Returns why the payment ledger does not say how the request ended. */
+export function describeRefusedLine(end: TryCost['end'], error: Error): string {
   const was = end === null ? 'the try' : `that it ended as ${end.state} (${end.outcome})`;
   return `the database refused to note ${was}: ${error.message}`;
 }

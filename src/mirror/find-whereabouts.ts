@@ -1,13 +1,13 @@
-// Where the program would list a record that a walk did not meet: the narrowest filters that must find it.
-// The contract can read neither one affiliate nor one referral by its identifier, so what the mirror knows of the
-// record has to lead there. The hole that remains: a record that a verified walk missed, although it lives, and that
-// has changed every attribute that the mirror could look for since it was last read. The next run takes it back.
+// Finds where the program would list a record that a walk did not meet: the narrowest filters that must find it.
+// The contract can read neither one affiliate nor one referral by its identifier, so the filters are made of what the
+// mirror knows of the record. What they can miss: a record that a verified walk missed although it exists, and that
+// has changed every attribute that the mirror could look for since it was last read. The next run brings it back.
 
 import type { Filters, ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';
 
 /**
- * Gives back the filters under which all of these records would be found, each once; null where some record has
+ * Returns the filters under which all of these records would be found, each once; null where some record has
  * nothing to filter by. Source: contract, Endpoints (filters; `stripe_customer_id` is spelled so there).
  */
 export async function findWhereabouts(
@@ -24,7 +24,7 @@ export async function findWhereabouts(
 type Found = readonly Filters<ListedResource>[];
 
 // An email changes, by way of the unconfirmed one as a rule: looked for under the old one alone, the affiliate would
-// be taken for gone.
+// look deleted.
 async function affiliateFilters(db: Database, ids: readonly string[]): Promise<Found[]> {
   const rows = await db
     .selectFrom('affiliates')

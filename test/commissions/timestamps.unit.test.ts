@@ -1,5 +1,7 @@
+// Timestamps are compared and spelled without losing a digit.
+
 import { expect, test } from 'vitest';
-import { matchInstant, spellInstant } from '../../src/commissions/instants.ts';
+import { matchTimestamp, spellTimestamp } from '../../src/commissions/timestamps.ts';
 
 test.each([
   ['2026-10-01T12:00:00Z', '2026-10-01T12:00:00Z', 'same'],
@@ -13,7 +15,7 @@ test.each([
   ['2026-10-01T12:00:00.123456Z', '2026-10-01T12:00:00.123457Z', 'different'],
   ['2026-10-01T12:00:00Z', null, 'different'],
 ] as const)('asked %s, held %s: %s', (asked, held, match) => {
-  expect(matchInstant(asked, held)).toBe(match);
+  expect(matchTimestamp(asked, held)).toBe(match);
 });
 
 test.each([
@@ -21,6 +23,6 @@ test.each([
   ['2026-10-01T12:00:00.5Z', '2026-10-01T12:00:00.500Z'],
   ['2026-10-01T12:00:00.123450Z', '2026-10-01T12:00:00.123450Z'],
   ['1969-12-31T23:59:58.5Z', '1969-12-31T23:59:58.500Z'],
-])('%s is spelled %s', (instant, spelled) => {
-  expect(spellInstant(instant)).toBe(spelled);
+])('%s is spelled %s', (timestamp, spelled) => {
+  expect(spellTimestamp(timestamp)).toBe(spelled);
 });

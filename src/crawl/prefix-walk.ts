@@ -1,0 +1,98 @@
+// The prefix walk: reads a newest-first list by offset pages, in order, with no extra request while the list is still.
+//
+// Why it misses no record that exists throughout. A record created during the walk enters at the head and pushes
+// the others back: they are seen twice, which is harmless. A record deleted at a position already passed pulls the
+// others forward: without care, one unread record slips into the part already read. The covered prefix P is how many
+// leading positions are known to have been read. Between two responses let i records be created and d deleted before
+// P: the unread list moves forward by d − i positions, and the total falls by at least d − i (deletions behind P
+// make it fall further, never less). So P is first lowered by the fall of the total, which brings it back to or
+// before the first unread record; then a page that starts at or before P raises P to the page's end. The next
+// page request always starts at or before P, and the walk ends when a page that raises P is the last one.
+// It assumes a stable order, that new records come at the head (one inserted further back can hide a fall) and
+// answers in the order of the requests. Where one of these fails, the count at the end shows it (see crawl.ts).
+
+import type { Loader } from './loader.ts';
+import type { CrawlDeps, Page, PageRequest, PrefixCheckpoint } from './page.ts';
+import { furthestRequest, limitAfter } from './page-request.ts';
+import {
+  describeSwing,
+  EMPTY_TALLY,
+  fallSince,
+  isMisplaced,
+  requestCap,
+  tallyAnswer,
+  whyEnd,
+} from './tally.ts';
+
+/** So many answers in a row without progress mean that records vanish faster than they can be read. */
+const MAXIMUM_STALLS = 20;
+
+/**
+ * `complete`: the walk came to the list's end. `outrun`: it gave up, since records vanished faster than pages came.
+ * `misled`: the totals, on which it relies, swing. `ended`: no walk can go on (see tally.ts).
+ */
+export type PrefixOutcome = { readonly checkpoint: PrefixCheckpoint } & (
+  | { readonly how: 'complete' | 'outrun' }
+  | { readonly how: 'misled' | 'ended'; readonly why: string }
+);
+
+/**
+ * Returns how the walk ended; every page read has been pushed to the loader.
+ *
+ * With `concurrency` above 1 several pages are asked for at once. Their answers come in any order, so the argument
+ * above does not hold: the caller must then not trust a walk during which the total fell.
+ *
+ * Throws: what listing or loading throws; the signal's reason when aborted.
+ */
+export async function walkPrefix<P extends Page>(
+  deps: { listPage: CrawlDeps<P>['listPage']; loader: Loader<P> },
+  from: PrefixCheckpoint,
+  options: { concurrency: number; signal?: AbortSignal | undefined },
+): Promise<PrefixOutcome> {
+  let state = from;
+  // While records vanish, pages start this much before the prefix's end, so that the next fall does not outrun them.
+  let margin = 0;
+  let stalls = 0;
+  while (stalls < MAXIMUM_STALLS) {
+    const left = requestCap(state.tally, state.limit) - state.tally.answers;
+    const requests = nextRequests(state, margin, Math.min(options.concurrency, left));
+    const answers = await Promise.all(
+      requests.map(async (request) => ({ request, page: await deps.listPage(request, options.signal) })),
+    );
+    for (const { request, page } of answers) {
+      const fall = fallSince(state.tally, page);
+      const tally = tallyAnswer(state.tally, request, page);
+      const covered = Math.max(0, state.covered - fall);
+      const isTrusted = !isMisplaced(request, page);
+      const covers = isTrusted && page.start <= covered;
+      const reached = covers ? Math.max(covered, page.start + page.limit) : covered;
+      stalls = reached > state.covered ? 0 : stalls + 1;
+      const wanted = fall > 0 ? Math.max(fall, margin * (covers ? 1 : 2)) : Math.floor(margin / 2);
+      const limit = isTrusted ? limitAfter(state.limit, request, page) : state.limit;
+      state = { walk: 'prefix', covered: reached, limit, tally };
+      margin = Math.min(state.limit - 1, wanted);
+      await deps.loader.push(page, state);
+      if (covers && (page.isLast || page.ids.length === 0)) return { how: 'complete', checkpoint: state };
+      const why = whyEnd(tally, limit, request, page);
+      if (why !== null) return { how: 'ended', why, checkpoint: state };
+      const swing = describeSwing(tally);
+      if (swing !== null) return { how: 'misled', why: swing, checkpoint: state };
+    }
+  }
+  return { how: 'outrun', checkpoint: state };
+}
+
+/** Returns the checkpoint from which a walk of the whole list starts. */
+export function prefixStart(limit: number): PrefixCheckpoint {
+  return { walk: 'prefix', covered: 0, limit, tally: EMPTY_TALLY };
+}
+
+function nextRequests(state: PrefixCheckpoint, margin: number, concurrency: number): PageRequest[] {
+  const first = furthestRequest(Math.max(0, state.covered - margin), state.limit);
+  const requests = [first];
+  for (let page = first.page + 1; requests.length < concurrency; page += 1) {
+    if ((page - 1) * first.limit >= (state.tally.total ?? 0)) break;
+    requests.push({ page, limit: first.limit });
+  }
+  return requests;
+}
