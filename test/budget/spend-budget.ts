@@ -18,6 +18,8 @@ export interface Spending {
   readonly rateLimit: string;
   readonly priority: Priority;
   readonly forMs: number;
+  /** Requests at once; 4 if left out. */
+  readonly concurrency?: number;
   /** Where it stops itself, once; nowhere if left out. */
   readonly freeze?: FreezePoint;
   readonly usableMs?: number;
@@ -59,7 +61,7 @@ async function spend(): Promise<void> {
   while (!stop.aborted) await api.list('affiliates', { page: 1, limit: 1 }, { signal: stop });
 }
 
-await Promise.all([spend(), spend(), spend(), spend()]).catch((error: unknown) => {
+await Promise.all(Array.from({ length: given.concurrency ?? 4 }, spend)).catch((error: unknown) => {
   if (!stop.aborted) throw error;
 });
 // Permits that an abort left in flight are returned before the pool closes.
