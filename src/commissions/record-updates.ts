@@ -8,33 +8,15 @@
 // cannot hold does not keep an update from being settled as what it is (see keep-observed.ts).
 
 import { sql } from 'kysely';
-import type { RequestEvent } from '../api/attempt-request.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
+import { storableJson } from '../db/storable.ts';
 import { transact } from '../db/transact.ts';
+import { type RecordedCall, writeAttempts } from './attempt-lines.ts';
 import { type AddToGroup, makeGroupWrites } from './group-writes.ts';
 import { type Keeping, keepObserved, MIRRORED, writeWhatCanBeKept } from './keep-observed.ts';
 import type { ObservedCommission } from './mirror-commissions.ts';
 import { trackObserved } from './tracked-commissions.ts';
 import type { CommissionValues, EndState } from './update-request.ts';
-
-/** One HTTP request that was made, with its end by this process's `performance.now()`. */
-export interface SentRequest extends RequestEvent {
-  readonly endedAtMs: number;
-  /** The line that announced it; null for a GET. */
-  readonly intentId: number | null;
-}
-
-/** One call of the program for a request: every HTTP request that it took, and how it ended. */
-export interface RecordedCall {
-  readonly method: 'GET' | 'PUT';
-  readonly sent: readonly SentRequest[];
-  /** Of the last of them; null on a success. */
-  readonly error: { readonly code: string; readonly message: string } | null;
-  readonly form: string | null;
-  readonly received: CommissionValues | null;
-  /** The lines that announced a PUT, whether or not it was sent; none for a GET. */
-  readonly announced: readonly number[];
-}
 
 /** How one try ended. `end` is null where the request stays pending. */
 export interface TryResult {
@@ -102,7 +84,7 @@ async function writeIntents(
   const input = intents.map(({ updateId, before, form }) => ({ id: updateId, before, form }));
   const { rows } = await sql<{ id: number; update_id: number }>`
     with input as (
-      select * from jsonb_to_recordset(${storable(input)}::jsonb) as input (id bigint, before jsonb, form text)
+      select * from jsonb_to_recordset(${storableJson(input)}::jsonb) as input (id bigint, before jsonb, form text)
     ), still_ours as (
       update commission_updates request
       set before = input.before, put_sent_at = coalesce(request.put_sent_at, clock_timestamp())
@@ -148,7 +130,7 @@ async function writeResults(
         put_sent_at = case when input.state <> 'pending' or input.may_be_sent then request.put_sent_at end,
         claimed_by = null, claimed_until = null,
         finished_at = case when input.state <> 'pending' then clock_timestamp() end
-    from jsonb_to_recordset(${storable(input)}::jsonb) as input (
+    from jsonb_to_recordset(${storableJson(input)}::jsonb) as input (
       id bigint, state text, outcome text, note text, before jsonb, after jsonb, last_error text,
       may_be_sent boolean, attempts integer, wait_ms float8
     )
@@ -181,86 +163,4 @@ function noteKeeping(
   const where = keeping.as === 'nothing' || observed === null ? '' : ' (see rejected_records)';
   const refused = `the mirror could not take over what the program answered${where}: ${keeping.reason}`;
   return note === null ? refused : `${note}; ${refused}`;
-}
-
-interface AttemptLine {
-  readonly intent_id: number | null;
-  readonly update_id: number;
-  readonly method: 'GET' | 'PUT';
-  readonly ago_ms: number;
-  readonly duration_ms: number | null;
-  readonly status: number | null;
-  readonly error_code: string | null;
-  readonly error: string | null;
-  readonly sent: string | null;
-  readonly received: CommissionValues | null;
-}
-
-async function writeAttempts(trx: DatabaseTransaction, results: readonly TryResult[]): Promise<void> {
-  const lines = results.flatMap(({ updateId, calls }) => calls.flatMap((call) => linesOf(updateId, call)));
-  if (lines.length === 0) return;
-  // A PUT has a line already: it was written before the PUT was sent.
-  await sql`
-    with input as (
-      select input.*, row_number() over () as place
-      from jsonb_to_recordset(${storable(lines)}::jsonb) as input (
-        intent_id bigint, update_id bigint, method text, ago_ms float8, duration_ms integer, status integer,
-        error_code text, error text, sent text, received jsonb
-      )
-    ), announced as (
-      update commission_update_attempts attempt
-      set duration_ms = input.duration_ms, status = input.status, error_code = input.error_code,
-          error = input.error, received = input.received
-      from input where attempt.id = input.intent_id
-    )
-    insert into commission_update_attempts
-      (update_id, method, sent_at, duration_ms, status, error_code, error, sent, received)
-    select update_id, method, clock_timestamp() - make_interval(secs => ago_ms / 1000), duration_ms, status,
-           error_code, error, sent, received
-    from input where intent_id is null
-    order by place
-  `.execute(trx);
-}
-
-const NEVER_SENT = 'not sent: stopped before';
-const REPEATED = 'repeated at once';
-
-function linesOf(updateId: number, call: RecordedCall): AttemptLine[] {
-  const nowMs = performance.now();
-  const common = { update_id: updateId, method: call.method, sent: call.form };
-  const sent = call.sent.map((request, index): AttemptLine => {
-    const isLast = index === call.sent.length - 1;
-    return {
-      ...common,
-      intent_id: request.intentId,
-      ago_ms: nowMs - request.endedAtMs + request.durationMs,
-      duration_ms: request.durationMs,
-      status: request.status,
-      error_code: isLast ? (call.error?.code ?? null) : null,
-      error: isLast ? (call.error?.message ?? null) : REPEATED,
-      received: isLast ? call.received : null,
-    };
-  });
-  const left = new Set(call.sent.map(({ intentId }) => intentId));
-  const unsent = call.announced.filter((id) => !left.has(id));
-  return [
-    ...sent,
-    ...unsent.map((id) => ({
-      ...common,
-      intent_id: id,
-      ago_ms: 0,
-      duration_ms: 0,
-      status: null,
-      error_code: call.error?.code ?? null,
-      error: call.error === null ? NEVER_SENT : `${NEVER_SENT}: ${call.error.message}`,
-      received: null,
-    })),
-  ];
-}
-
-// Neither text nor jsonb holds a NUL or half of a surrogate pair, and an answer of the program may contain either.
-function storable(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'string' ? inner.replaceAll('\0', '').toWellFormed() : inner,
-  );
 }

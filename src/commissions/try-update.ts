@@ -8,10 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient, CallOptions, ReadCommission } from '../api/client.ts';
 import { type CommissionChange, commissionForm } from '../api/commission-form.ts';
 import { ApiRejected, AppError, describeError, WriteOutcomeUnknown } from '../errors.ts';
+import type { RecordedCall, SentRequest } from './attempt-lines.ts';
 import type { Claims } from './claims.ts';
 import { type Ending, judgeAnswer, judgeUpdate, valuesOf } from './judge-update.ts';
 import type { ObservedCommission } from './mirror-commissions.ts';
-import type { RecordedCall, SentRequest, UpdateRecorder } from './record-updates.ts';
+import type { UpdateRecorder } from './record-updates.ts';
 import type { ClaimedUpdate, CommissionValues } from './update-request.ts';
 
 export interface TryDeps {

@@ -3,6 +3,7 @@
 
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { Database } from '../db/database.ts';
+import { storable, storableText } from '../db/storable.ts';
 import { transact } from '../db/transact.ts';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
@@ -10,7 +11,6 @@ import { LOCK_LOST, type WorkQueue } from './backend.ts';
 import { enqueue } from './enqueue.ts';
 import { decideAfterFailure } from './failure.ts';
 import { claimTick, noteNext, type Schedule, TICK } from './schedules.ts';
-import { storable, storableText } from './storable.ts';
 import type { Timings } from './timings.ts';
 import { finishWanted, type JobKinds, readWanted, type WantedRow, wantJobs } from './wanted-jobs.ts';
 

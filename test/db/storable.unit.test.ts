@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { storable } from '../../src/queue/storable.ts';
+import { storable } from '../../src/db/storable.ts';
 
 test('no NUL and no half character is left, however deep', () => {
   const value = fc.letrec((tie) => ({

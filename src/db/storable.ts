@@ -1,5 +1,5 @@
-// Makes text storable in either queue: Postgres refuses NUL and half characters (lone surrogates), and a job whose
-// error holds one could not even be marked as failed.
+// Makes text storable: Postgres refuses NUL and half characters (lone surrogates) in text and in jsonb alike, and an
+// answer of the program may contain either. A job whose error holds one could not even be marked as failed.
 
 /** Returns the value with every text in it storable; what JSON cannot carry is left out, as it would be anyway. */
 export function storable(value: unknown): unknown {
@@ -16,4 +16,11 @@ export function storable(value: unknown): unknown {
 /** Returns the text without NUL, its half characters replaced. */
 export function storableText(text: string): string {
   return text.replaceAll('\0', '').toWellFormed();
+}
+
+/** Returns the value as JSON that Postgres takes as jsonb. */
+export function storableJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'string' ? storableText(inner) : inner,
+  );
 }
