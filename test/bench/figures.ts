@@ -45,7 +45,7 @@ export function verdict({ values, target }: Figure): string {
   return value <= most && value >= least ? 'yes' : 'no';
 }
 
-/** Returns the figures as a Markdown table, ready for the README. */
+/** Returns the figures as a Markdown table, ready for docs/performance.md. */
 export function renderFigures(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => {
     const { name, unit, values, target } = figure;
