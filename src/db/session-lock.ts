@@ -27,8 +27,11 @@ export async function withSessionLock<T>(
   return db.connection().execute(async (connection) => {
     const key = sessionLockKey(name);
     const take = isPatient ? sql`pg_advisory_lock(${key}) is not null` : sql`pg_try_advisory_lock(${key})`;
-    const { rows } = await sql<{ locked: boolean }>`select ${take} as locked`.execute(connection);
-    if (rows[0]?.locked !== true) return { isHeldByOther: true };
+    const { rows } = await sql<{ locked: boolean; usual: string }>`
+      select ${take} as locked, current_setting('idle_session_timeout') as usual
+    `.execute(connection);
+    const [row] = rows;
+    if (row?.locked !== true) return { isHeldByOther: true };
     await sql`select set_config('idle_session_timeout', ${CLOSED_AFTER}, false)`.execute(connection);
     const keepalive = setInterval(() => {
       sql`select 1`.execute(connection).catch(() => {
@@ -40,7 +43,7 @@ export async function withSessionLock<T>(
       return { isHeldByOther: false, result: await work() };
     } finally {
       clearInterval(keepalive);
-      await sql`select pg_advisory_unlock(${key}), set_config('idle_session_timeout', '0', false)`
+      await sql`select pg_advisory_unlock(${key}), set_config('idle_session_timeout', ${row.usual}, false)`
         .execute(connection)
         .catch(() => undefined);
     }

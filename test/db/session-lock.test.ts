@@ -41,7 +41,7 @@ test('a lock is taken from a process that was stopped, and one that waits gets i
   }
 });
 
-test('the connection that held it can do anything again', async () => {
+test('the connection that held it may be idle again for as long as it was before', async () => {
   await withSessionLock(db, LOCK, async () => {});
   const { rows } = await database.pool.query('show idle_session_timeout');
   expect(rows).toEqual([{ idle_session_timeout: '0' }]);
