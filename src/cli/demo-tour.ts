@@ -53,7 +53,7 @@ export interface TableComparison {
 }
 
 const TABLES = ['campaigns', 'affiliates', 'links', 'referrals', 'commissions', 'sales'] as const;
-/** Read one by one: only those are mirrored that the mirror was told of. */
+/** Read one by one: only those that are tracked are mirrored. */
 const UNLISTED: readonly string[] = ['commissions', 'sales'];
 
 /** Returns, for each table, its rows and what the program's own tables hold; for a list, its run must agree. */

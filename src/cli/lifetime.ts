@@ -24,7 +24,7 @@ type StopSignal = 'SIGINT' | 'SIGTERM';
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/** npm passes a Ctrl-C on to its child, which the terminal has told already: one key press, two signals. */
+/** npm passes a Ctrl-C on to its child, which has it from the terminal already: one key press, two signals. */
 const SAME_KEY_PRESS_MS = 500;
 
 /**

@@ -10,7 +10,7 @@ import { openEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts'
 import type { Logger } from '../log.ts';
 import type { Lifetime } from './lifetime.ts';
 
-/** A walk, its loader and the budget's slots need a connection each, and a few wait at once. */
+/** A walk, its loader and the budget's permits need a connection each, and a few wait at once. */
 const MOST_CONNECTIONS = 8;
 
 export interface OpenDatabase {

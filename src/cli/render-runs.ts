@@ -14,7 +14,7 @@ const PLAN_LINES: readonly Line[] = [
   ['if all were read', ({ plan }) => plan?.full_walk_requests ?? null],
 ];
 
-/** What is told of a run, in the order of the table's lines. */
+/** What is shown of a run, in the order of the table's lines. */
 const LINES: readonly Line[] = [
   ['state', (run) => run.state],
   ['records read', (run) => run.rows.seen],

@@ -172,7 +172,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     try {
       return await tryUpdate({ api, recorder, claims, onAnswer }, update, signal);
     } catch (error) {
-      // The database refused to announce a PUT, which was not sent then. An earlier one may have been.
+      // What was read cannot be understood, and a PUT of an earlier try may have arrived.
       if (!isOfTheRow(error)) throw error;
       return { end: null, error, before: null, after: null, mayBeSent: true, calls: [], observed: null };
     }

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { ApiClient } from '../api/client.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { isOfTheRow, isRefusal } from '../db/refusal.ts';
+import { storableText } from '../db/storable.ts';
 import { transact } from '../db/transact.ts';
 import { ApiRejected, ApiUnauthorized, AppError, describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
@@ -140,8 +141,7 @@ async function ask({ client, health }: PollDeps, id: string, signal: AbortSignal
     if (error instanceof ApiRejected && error.status === 404) return { id, observed: null, error: null };
     const isItsOwn = error instanceof AppError || isOfTheRow(error);
     if (!isItsOwn || error instanceof ApiUnauthorized) throw error;
-    // No column holds a NUL or half of a surrogate pair, and the program's own words may contain one.
-    return { id, observed: null, error: error.message.replaceAll('\0', '').toWellFormed() };
+    return { id, observed: null, error: storableText(error.message) };
   }
 }
 

@@ -26,7 +26,7 @@ export interface Timings {
   /** The same pair for trying a refused secret again. */
   readonly firstProbeMs: number;
   readonly longestProbeMs: number;
-  /** A worker that is told to stop has ended after this, whatever hangs. */
+  /** A worker that is stopped has ended after this, whatever hangs. */
   readonly stopDeadlineMs: number;
 }
 

@@ -33,7 +33,7 @@ export async function startBenchPostgres(cleanup: AsyncDisposableStack): Promise
   // It is closed to all others, and root's Postgres runs as another user.
   await chmod(dataDir, 0o755);
   const opening = openEmbeddedPostgres({ log }, { dataDir });
-  // Before it is open: a bench that is told to stop meanwhile has to wait for it, and stop it.
+  // Before it is open: a bench that is stopped meanwhile has to wait for it, and stop it.
   cleanup.defer(async () => {
     const opened = await opening.catch(() => null);
     await opened?.stop();

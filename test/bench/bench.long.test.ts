@@ -36,7 +36,7 @@ test('the benchmark measures everything that it names, and writes it down', asyn
   expect(medianOf('share of 10/0.5 that payments use')).toBeLessThanOrEqual(100);
 });
 
-test('a benchmark that is told to stop ends what it started, and leaves no file', async () => {
+test('a benchmark that is stopped ends what it started, and leaves no file', async () => {
   const temporary = join(directory, 'tmp');
   await mkdir(temporary);
   // Root's Postgres runs as another user.

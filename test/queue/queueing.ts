@@ -2,11 +2,14 @@
 
 import type pg from 'pg';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { JOBS, wantSync } from '../../src/jobs/catalogue.ts';
 import { makeLogger } from '../../src/log.ts';
 import { migrateQueue, openQueue, type QueueBackend, type QueueSettings } from '../../src/queue/backend.ts';
+import { enqueue } from '../../src/queue/enqueue.ts';
 import { readQueueId } from '../../src/queue/program-pause.ts';
 import type { Schedule } from '../../src/queue/schedules.ts';
 import type { Timings } from '../../src/queue/timings.ts';
+import { wantJobs } from '../../src/queue/wanted-jobs.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
@@ -96,4 +99,14 @@ export const EVERY_SECOND = '* * * * * *';
 /** A schedule of the job that only counts. */
 export function countEvery(name: string, pattern: string): Schedule {
   return { name, pattern, timezone: 'UTC', wants: [{ key: name, name: 'count', payload: {} }] };
+}
+
+/** Has a full sync of everything done by whichever worker is there. */
+export async function wantFullSync(queueing: Queueing): Promise<void> {
+  const jobs = await queueing.db
+    .transaction()
+    .execute((trx) => wantJobs(trx, JOBS, wantSync('full', ['affiliates', 'referrals'])));
+  const backend = await queueing.open();
+  for (const job of jobs) await enqueue(backend.queue, JOBS, job);
+  await backend.close();
 }

@@ -3,10 +3,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makePool } from '../../src/db/pool.ts';
-import { JOBS, wantSync } from '../../src/jobs/catalogue.ts';
 import { makeLogger } from '../../src/log.ts';
-import { enqueue } from '../../src/queue/enqueue.ts';
-import { wantJobs } from '../../src/queue/wanted-jobs.ts';
 import { type FaultKind, NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import type { TestSandbox } from '../sandbox/running-sandbox.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
@@ -20,6 +17,7 @@ import {
   makeQueueing,
   PROGRAM,
   type Queueing,
+  wantFullSync,
 } from './queueing.ts';
 import type { WorkerProcess } from './worker-processes.ts';
 
@@ -37,15 +35,6 @@ beforeAll(async () => {
 beforeEach(() => holdMidRun('stall'));
 
 afterAll(() => sandbox.close());
-
-async function wantFullSync(queueing: Queueing): Promise<void> {
-  const jobs = await queueing.db
-    .transaction()
-    .execute((trx) => wantJobs(trx, JOBS, wantSync('full', ['affiliates', 'referrals'])));
-  const backend = await queueing.open();
-  for (const job of jobs) await enqueue(backend.queue, JOBS, job);
-  await backend.close();
-}
 
 interface Run {
   readonly resource: string;

@@ -1,12 +1,17 @@
 // Workers whose clock jumps a day ahead, on both queues: they end, and what they leave behind delays no other worker.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { JOBS, wantSync } from '../../src/jobs/catalogue.ts';
-import { enqueue } from '../../src/queue/enqueue.ts';
-import { wantJobs } from '../../src/queue/wanted-jobs.ts';
 import type { TestSandbox } from '../sandbox/running-sandbox.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
-import { countEvery, FAST, KINDS, makeProgram, makeQueueing, type Queueing } from './queueing.ts';
+import {
+  countEvery,
+  FAST,
+  KINDS,
+  makeProgram,
+  makeQueueing,
+  type Queueing,
+  wantFullSync,
+} from './queueing.ts';
 import type { WorkerProcess } from './worker-processes.ts';
 
 const DAY_MS = 86_400_000;
@@ -29,12 +34,7 @@ function startHarmful(queueing: Queueing, options: Parameters<Queueing['start']>
 }
 
 async function startRun(queueing: Queueing, worker: WorkerProcess): Promise<void> {
-  const jobs = await queueing.db
-    .transaction()
-    .execute((trx) => wantJobs(trx, JOBS, wantSync('full', ['affiliates', 'referrals'])));
-  const backend = await queueing.open();
-  for (const job of jobs) await enqueue(backend.queue, JOBS, job);
-  await backend.close();
+  await wantFullSync(queueing);
   const ofReferrals = () => worker.said('sync.started').filter(({ resource }) => resource === 'referrals');
   await expect.poll(() => ofReferrals().length, { timeout: 20_000, interval: 10 }).toBe(1);
 }
