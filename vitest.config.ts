@@ -29,7 +29,13 @@ export default defineConfig(({ mode }) => {
       projects: [
         {
           extends: true,
-          test: { name: 'unit', include: files.filter(isUnit), ...patience(isLong ? 600 : 60) },
+          test: {
+            name: 'unit',
+            include: files.filter(isUnit),
+            ...patience(isLong ? 600 : 60),
+            // They share nothing that could be changed, and a process for each would cost more than its tests.
+            isolate: false,
+          },
         },
         {
           extends: true,

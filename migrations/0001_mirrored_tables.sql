@@ -9,18 +9,24 @@
 -- * No foreign keys, checks or enums on what the program sends, and every column but the key may be null: the
 --   program may send half a pair, a value never seen before, or a partial view of a record.
 -- * Column names are the API's own field names. Names that start with an underscore are the mirror's own.
+-- * Fields that the contract does not show, but live deployments send, have columns where they mean something to a
+--   reader; the comment of each says "Seen in the wild": a program need not send it, and it is null then.
 -- * The only secondary indexes here serve the filters and joins that everyone writes (each says which).
 
 create table campaigns (
-  id             text collate "C" primary key,
-  created_at     timestamptz,
-  updated_at     timestamptz,
-  name           text,
-  _first_seen_at timestamptz not null,
-  _changed_at    timestamptz not null,
-  _observed_at   timestamptz not null,
-  _deleted_at    timestamptz,
-  _extra         jsonb
+  id                             text collate "C" primary key,
+  created_at                     timestamptz,
+  updated_at                     timestamptz,
+  name                           text,
+  url                            text,
+  private                        boolean,
+  commission_percent             double precision,
+  days_until_commissions_are_due bigint,
+  _first_seen_at                 timestamptz not null,
+  _changed_at                    timestamptz not null,
+  _observed_at                   timestamptz not null,
+  _deleted_at                    timestamptz,
+  _extra                         jsonb
 );
 
 create table affiliates (
@@ -42,6 +48,8 @@ create table affiliates (
   leads                                bigint,
   conversions                          bigint,
   state                                text,
+  wise_email                           text,
+  wise_email_confirmed_at              timestamptz,
   campaign_id                          text collate "C",
   commission_stats                     jsonb,
   _first_seen_at                       timestamptz not null,
@@ -82,6 +90,9 @@ create table referrals (
   customer_name         text,
   customer_email        text,
   visits                bigint,
+  became_lead_at        timestamptz,
+  became_conversion_at  timestamptz,
+  coupon                jsonb,
   _first_seen_at        timestamptz not null,
   _changed_at           timestamptz not null,
   _observed_at          timestamptz not null,
@@ -138,13 +149,17 @@ comment on table campaigns is 'Campaigns of the affiliate program: what affiliat
 comment on table affiliates is 'Affiliates: the people who refer customers. One row per affiliate that the program ever sent; rows with _deleted_at set are gone upstream.';
 comment on table links is 'Tracked addresses of the affiliates, with their counters.';
 comment on table referrals is 'Referrals: the visitors, leads and customers that affiliates brought. One row per referral that the program ever sent; rows with _deleted_at set are gone upstream.';
-comment on table sales is 'Charges of referred customers. Known through the commissions that were read; the program has no list of its own.';
-comment on table commissions is 'Known commissions: those that were read or written one by one. The program cannot list commissions, so this is not all of them; affiliates.commission_stats has the program''s own totals.';
+comment on table sales is 'Charges of referred customers. Known through the commissions that were read: all where the program lists its commissions (commission_list), else those of the known ones.';
+comment on table commissions is 'Commissions of the affiliates. Where the program lists them (see commission_list) this is all of them, one row per commission that it ever sent; rows with _deleted_at set are gone upstream. Elsewhere it is the known ones, those that were read or written one by one; commission_totals compares them with the program''s own totals.';
 
 comment on column campaigns.id is 'Identifier of the campaign (a UUID in text form).';
 comment on column campaigns.created_at is 'When the campaign was created in the program.';
 comment on column campaigns.updated_at is 'When the program last updated the campaign.';
 comment on column campaigns.name is 'Name of the campaign.';
+comment on column campaigns.url is 'Address that the campaign''s links lead to. Seen in the wild: null where the program does not send it.';
+comment on column campaigns.private is 'Whether affiliates join by invitation only. Seen in the wild: null where the program does not send it.';
+comment on column campaigns.commission_percent is 'Share of a sale that affiliates earn, in per cent. Seen in the wild: null where the program does not send it.';
+comment on column campaigns.days_until_commissions_are_due is 'Days after which a commission becomes payable. Seen in the wild: null where the program does not send it.';
 
 comment on column affiliates.id is 'Identifier of the affiliate (a UUID in text form).';
 comment on column affiliates.created_at is 'When the affiliate joined the program.';
@@ -163,7 +178,9 @@ comment on column affiliates.processor_account_id is 'Account identifier at the 
 comment on column affiliates.visitors is 'Visitors referred so far, as the program counts them (leads and conversions included).';
 comment on column affiliates.leads is 'Leads referred so far, as the program counts them (conversions included).';
 comment on column affiliates.conversions is 'Conversions referred so far, as the program counts them.';
-comment on column affiliates.state is 'State of the affiliate, such as active, disabled or suspicious. An open set: new words may appear.';
+comment on column affiliates.state is 'State of the affiliate, such as active, disabled or suspicious. An open set: new words may appear. Seen in the wild: null where the program does not send it.';
+comment on column affiliates.wise_email is 'Email address at another payout provider, for affiliates who are paid there. Seen in the wild: null where the program does not send it.';
+comment on column affiliates.wise_email_confirmed_at is 'When the affiliate confirmed that address. Seen in the wild: null where the program does not send it.';
 comment on column affiliates.campaign_id is 'Campaign of the affiliate (campaigns.id).';
 comment on column affiliates.commission_stats is 'The program''s own commission totals of the affiliate by currency, as last sent. For example: commission_stats #>> ''{currencies,USD,unpaid,cents}''.';
 
@@ -190,6 +207,9 @@ comment on column referrals.customer_id is 'Customer identifier at the payment p
 comment on column referrals.customer_name is 'Name of the customer.';
 comment on column referrals.customer_email is 'Email address of the customer.';
 comment on column referrals.visits is 'Number of visits of the referral.';
+comment on column referrals.became_lead_at is 'When the referral became a lead. Seen in the wild: null where the program does not send it, and before that.';
+comment on column referrals.became_conversion_at is 'When the referral became a conversion. Seen in the wild: null where the program does not send it, and before that.';
+comment on column referrals.coupon is 'Coupon that the referral came by, as the program sent it: id, token, external_id, archived, archived_at, affiliate_id. For example: coupon ->> ''token''. Null where it came by a link. Seen in the wild: null where the program does not send it.';
 
 comment on column sales.id is 'Identifier of the sale (a UUID in text form).';
 comment on column sales.created_at is 'When the sale was recorded in the program.';
@@ -215,8 +235,8 @@ comment on column commissions.amount is 'Amount of the commission. The program d
 comment on column commissions.currency is 'Currency code of the amount.';
 comment on column commissions.due_at is 'When the commission becomes payable to the affiliate.';
 comment on column commissions.paid_at is 'When the commission was paid; null while it is unpaid.';
-comment on column commissions.state is 'State of the commission, such as pending, due, paid or voided. An open set: new words may appear.';
-comment on column commissions.voided_at is 'When the commission was voided; null where it was not.';
+comment on column commissions.state is 'State of the commission, such as pending, due, paid or voided. An open set: new words may appear. Seen in the wild: null where the program does not send it.';
+comment on column commissions.voided_at is 'When the commission was voided; null where it was not. Seen in the wild: null, too, where the program does not send it.';
 
 -- The mirror's own columns mean the same in each table, so their comments are written once.
 do $$

@@ -98,29 +98,50 @@ comment on trigger record_changes on referrals is 'Keeps the history of referral
 comment on trigger record_changes on sales is 'Keeps the history of sales.';
 comment on trigger record_changes on commissions is 'Keeps the history of commissions.';
 
+-- A conversion that the mirror saw happen is in its history. One from before that is known by the program's own word,
+-- where it sends became_conversion_at (seen in the wild).
 create view conversion_events as
-select history.record_id as referral_id,
+with seen as (
+  select history.record_id as referral_id,
+         history.before ->> 'conversion_state' as from_state,
+         (history.after ->> 'became_conversion_at')::timestamptz as stated_at,
+         history.observed_at,
+         history.run_id
+  from record_history history
+  where history.table_name = 'referrals'
+    and history.after ->> 'conversion_state' = 'conversion'
+), event as (
+  select * from seen
+  union all
+  select referral.id, null, referral.became_conversion_at, referral._first_seen_at, null
+  from referrals referral
+  where referral.became_conversion_at is not null
+    and not exists (select from seen where seen.referral_id = referral.id)
+)
+select event.referral_id,
        referral.affiliate_id,
        referral.link_id,
        referral.customer_email,
-       history.before ->> 'conversion_state' as from_state,
-       history.observed_at,
-       history.run_id
-from record_history history
-left join referrals referral on referral.id = history.record_id
-where history.table_name = 'referrals'
-  and history.after ->> 'conversion_state' = 'conversion';
+       event.from_state,
+       coalesce(event.stated_at, event.observed_at) as converted_at,
+       event.stated_at is not null as is_exact,
+       event.observed_at,
+       event.run_id
+from event
+left join referrals referral on referral.id = event.referral_id;
 
-comment on view conversion_events is 'Each time that the mirror saw a referral become a conversion. Referrals that were conversions when first seen are not in it: when those converted is not known.';
+comment on view conversion_events is 'Each conversion of a referral: those that the mirror saw happen, and those from before whose time the program states (referrals.became_conversion_at, seen in the wild). Where it states none, referrals that were conversions when first seen are not in it: when those converted is not known.';
 comment on column conversion_events.referral_id is 'The referral (referrals.id).';
 comment on column conversion_events.affiliate_id is 'Affiliate of the referral today (affiliates.id).';
 comment on column conversion_events.link_id is 'Link of the referral today (links.id).';
 comment on column conversion_events.customer_email is 'Email address of the customer today.';
-comment on column conversion_events.from_state is 'What the referral was before: lead, or visitor.';
-comment on column conversion_events.observed_at is 'When the mirror saw the conversion: it happened before that, and after the sync before.';
-comment on column conversion_events.run_id is 'The run that saw it (sync_runs.id).';
+comment on column conversion_events.from_state is 'What the referral was before: lead, or visitor; null where the mirror did not see it.';
+comment on column conversion_events.converted_at is 'When the referral converted: as the program states it, or else observed_at.';
+comment on column conversion_events.is_exact is 'Whether the program stated converted_at. If not, it converted before that, and after the sync before.';
+comment on column conversion_events.observed_at is 'When the mirror saw the conversion, or a referral that had converted before, for the first time.';
+comment on column conversion_events.run_id is 'The run that saw it happen (sync_runs.id); null where none did.';
 
-create function referrals_at(instant timestamptz) returns setof referrals
+create function referrals_at(moment timestamptz) returns setof referrals
 language sql stable
 set search_path from current
 as $$
@@ -138,16 +159,16 @@ as $$
     cross join lateral jsonb_each(history.before) as field (key, value)
     where history.table_name = 'referrals'
       and history.record_id = referral.id
-      and history.observed_at > instant
+      and history.observed_at > moment
   ) later on true
   left join lateral (
     select max(history.observed_at) as changed_at
     from record_history history
     where history.table_name = 'referrals'
       and history.record_id = referral.id
-      and history.observed_at <= instant
+      and history.observed_at <= moment
   ) earlier on true
-  where referral._first_seen_at <= instant
+  where referral._first_seen_at <= moment
 $$;
 
 comment on function referrals_at(timestamptz) is 'The referrals as the mirror knew them at a given time: select * from referrals_at(''2026-01-01''). Rows that were deleted by then carry _deleted_at.';

@@ -171,7 +171,7 @@ begin
   -- Fewer remain than we would send: somebody else uses the account, and their requests are left to them. A quota that
   -- is larger or longer than ours leaves more than we would send, and teaches nothing. The figure is known only to
   -- within what the answer did not count, so the figure before it stays where it fits. The answer may have been
-  -- given at any moment since its request was sent, so all of ours that counted since then are told apart from theirs.
+  -- given at any moment since its request was sent, so all of ours that counted since then are distinguished from theirs.
   select count(*),
          count(*) filter (where id <> own_permit_id and (returned_at is null or granted_at > sent_at))
     into used, uncounted

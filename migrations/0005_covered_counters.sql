@@ -13,7 +13,7 @@ create table covered_counters (
   primary key (affiliate_id, run_id)
 );
 
-comment on table covered_counters is 'The counters that each affiliate had before a run of referrals that then covered all of its referrals. Counts only if that run succeeded. What a delta sync compares with; nothing for analysis.';
+comment on table covered_counters is 'The counters that each affiliate had before a run of referrals that then covered all of its referrals. Counts only if that run was verified. What a delta sync compares with; nothing for analysis.';
 comment on column covered_counters.affiliate_id is 'The affiliate.';
 comment on column covered_counters.run_id is 'The run of referrals (sync_runs.id).';
 comment on column covered_counters.visitors is 'The affiliate''s visitors when the run began.';

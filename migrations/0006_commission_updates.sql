@@ -261,7 +261,7 @@ create trigger keep_request before update on commission_updates
          new.expected_paid_at, new.expected_amount, new.expected_currency, new.reason, new.requested_by,
          new.database_user, new.idempotency_key, new.supersede, new.even_if_refunded, new.requested_at))
   execute function refuse_edited_request();
-create trigger keep_ledger before delete on commission_updates
+create trigger keep_requests before delete on commission_updates
   for each statement execute function refuse_deleted_request();
 
 create view commission_ledger as
@@ -376,4 +376,4 @@ comment on trigger take_turns on commission_updates is 'One inserting transactio
 comment on trigger check_request on commission_updates is 'Refuses invalid requests with a message that says how to fix them.';
 comment on trigger announce on commission_updates is 'Drops what is superseded; notifies the workers.';
 comment on trigger keep_request on commission_updates is 'Keeps what was asked as it was asked.';
-comment on trigger keep_ledger on commission_updates is 'Keeps every request.';
+comment on trigger keep_requests on commission_updates is 'Keeps every request.';

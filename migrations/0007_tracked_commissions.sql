@@ -1,4 +1,4 @@
--- Why: the program has no list of commissions, so the mirror keeps its own list of those to mirror, and asks for each
+-- Why: the program need not list its commissions, so the mirror keeps its own list of those to mirror, and asks for each
 -- of them again from time to time.
 -- Lock taken: none on anything that exists (new table only). Breaking: no.
 
@@ -13,7 +13,7 @@ create table tracked_commissions (
 
 create index tracked_commissions_next on tracked_commissions (next_poll_at) where next_poll_at is not null;
 
-comment on table tracked_commissions is 'The commissions that the mirror keeps asking the program for. To have one mirrored, insert its identifier.';
+comment on table tracked_commissions is 'The commissions that the mirror keeps asking the program for, where it does not list them (commission_list). To have one mirrored, insert its identifier.';
 comment on column tracked_commissions.commission_id is 'The commission (commissions.id).';
 comment on column tracked_commissions.tracked_by is 'Who wanted it.';
 comment on column tracked_commissions.tracked_at is 'Since when it is asked for.';

@@ -1,6 +1,33 @@
--- Why: the mirror knows only the commissions that were tracked or updated through it; the program's own sums per
--- affiliate show how much of the whole those are.
--- Lock taken: none on anything that exists (a new view). Breaking: no.
+-- Why: the program need not list its commissions, and then the mirror knows only those that were tracked or updated
+-- through it; the program's own sums per affiliate show how much of the whole those are. Where it does list them, the
+-- same sums show whether the mirror has every one. And what finance would pay today is defined once, here.
+-- Lock taken: none on anything that exists (a new table, new views). Breaking: no.
+
+create table commission_list (
+  only_row  boolean primary key default true check (only_row),
+  setting   text not null default 'auto' check (setting in ('auto', 'on', 'off')),
+  is_served boolean,
+  is_used   boolean not null
+            generated always as (setting = 'on' or setting = 'auto' and coalesce(is_served, false)) stored,
+  found_at  timestamptz,
+  found_by  text,
+  asked_at  timestamptz,
+  problem   text,
+  constraint commission_list_found_is_whole
+    check ((is_served is null) = (found_at is null) and (is_served is null) = (found_by is null))
+);
+
+insert into commission_list default values;
+
+comment on table commission_list is 'Whether the program lists its commissions. Its contract shows no such list, but some programs have one: it is asked once a day. One row.';
+comment on column commission_list.only_row is 'Always true: keeps the table at one row.';
+comment on column commission_list.setting is 'COMMISSION_LIST, as it was last configured: auto, on or off.';
+comment on column commission_list.is_served is 'Whether it does, as it last said; null where it was never asked, or never answered in a way that says so.';
+comment on column commission_list.is_used is 'Whether the tables commissions and sales are read from that list, and so hold all of them; otherwise they hold the known ones.';
+comment on column commission_list.found_at is 'When it said so.';
+comment on column commission_list.found_by is 'The version of affiliate-mirror that asked; another one asks again.';
+comment on column commission_list.asked_at is 'When it was last asked.';
+comment on column commission_list.problem is 'Why its last answer decided nothing; null where it did.';
 
 create view commission_totals as
 with known as (
@@ -54,7 +81,7 @@ select coalesce(known.affiliate_id, reported.affiliate_id) as affiliate_id,
 from known
 full join reported on reported.affiliate_id = known.affiliate_id and reported.currency = known.currency;
 
-comment on view commission_totals is 'Per affiliate and currency: the sums of the commissions that the mirror knows, beside the sums that the program reports, and the difference. The program has no list of commissions, so the mirror knows only those that were tracked or updated through it.';
+comment on view commission_totals is 'Per affiliate and currency: the sums of the commissions that the mirror knows, beside the sums that the program reports, and the difference. Where the program lists its commissions (commission_list) the mirror knows all of them; elsewhere those that were tracked or updated through it.';
 comment on column commission_totals.affiliate_id is 'The affiliate (affiliates.id); null for commissions whose sale names none.';
 comment on column commission_totals.currency is 'Currency code of every sum in the row.';
 comment on column commission_totals.known_commissions is 'How many commissions the mirror knows; without voided and deleted ones.';
@@ -67,3 +94,115 @@ comment on column commission_totals.reported_total is 'What the program reports 
 comment on column commission_totals.unknown_unpaid is 'Reported minus known: unpaid commissions that the mirror has not met, or whose payment it has not seen yet. Takes amounts to be in cents, which the program does not say.';
 comment on column commission_totals.unknown_paid is 'Reported minus known: paid commissions that the mirror has not met. Below zero where it saw payments after the last sync of affiliates.';
 comment on column commission_totals.unknown_total is 'Reported minus known, of all commissions: 0 where the mirror knows every one. Below zero where the program voids commissions without saying so of them (no state, no voided_at).';
+
+create view commission_differences as
+with reported as (
+  select max(started_at) as as_of from sync_runs where resource = 'affiliates' and verified
+), changed as (
+  select sale.affiliate_id,
+         upper(commission.currency) as currency,
+         max(greatest(commission.updated_at, commission._deleted_at)) as at
+  from commissions commission
+  join sales sale on sale.id = commission.sale_id
+  group by sale.affiliate_id, upper(commission.currency)
+), compared as (
+  select totals.affiliate_id,
+         totals.currency,
+         totals.known_commissions,
+         totals.known_unpaid,
+         totals.known_paid,
+         totals.known_total,
+         -- A currency that the program does not name is one in which it reports nothing.
+         case when named.currency is not null then totals.reported_unpaid else 0 end as reported_unpaid,
+         case when named.currency is not null then totals.reported_paid else 0 end as reported_paid,
+         case when named.currency is not null then totals.reported_total else 0 end as reported_total
+  from commission_totals totals
+  join affiliates affiliate on affiliate.id = totals.affiliate_id
+  left join lateral (
+    select key as currency
+    from jsonb_object_keys(
+      case jsonb_typeof(affiliate.commission_stats -> 'currencies')
+        when 'object' then affiliate.commission_stats -> 'currencies' else '{}'
+      end
+    ) key
+    where upper(key) = totals.currency
+    limit 1
+  ) named on true
+  where affiliate._deleted_at is null
+    and jsonb_typeof(affiliate.commission_stats -> 'currencies') = 'object'
+)
+select compared.*,
+       reported.as_of as reported_as_of,
+       changed.at as changed_at,
+       coalesce(changed.at >= reported.as_of, false) as is_recent
+from compared
+cross join reported
+left join changed on changed.affiliate_id = compared.affiliate_id and changed.currency = compared.currency
+where compared.reported_unpaid <> compared.known_unpaid
+   or compared.reported_paid <> compared.known_paid
+   or compared.reported_total <> compared.known_total;
+
+comment on view commission_differences is 'Affiliates and currencies whose sums of commissions are not those that the program reports. Where the program lists its commissions (commission_list) there should be none but recent ones; elsewhere the mirror knows only a part of them.';
+comment on column commission_differences.affiliate_id is 'The affiliate (affiliates.id).';
+comment on column commission_differences.currency is 'Currency code of every sum in the row.';
+comment on column commission_differences.known_commissions is 'How many commissions the mirror knows; without voided and deleted ones.';
+comment on column commission_differences.known_unpaid is 'Sum of their amounts, of those that are not paid.';
+comment on column commission_differences.known_paid is 'Sum of their amounts, of those that are paid.';
+comment on column commission_differences.known_total is 'Sum of all their amounts.';
+comment on column commission_differences.reported_unpaid is 'What the program reports as unpaid, in cents; 0 where it reports other currencies only.';
+comment on column commission_differences.reported_paid is 'What the program reports as paid.';
+comment on column commission_differences.reported_total is 'What the program reports in all.';
+comment on column commission_differences.reported_as_of is 'When the last verified sync of affiliates began, which read what the program reports.';
+comment on column commission_differences.changed_at is 'When one of these commissions last changed in the program, or was found to be deleted.';
+comment on column commission_differences.is_recent is 'Whether that was after reported_as_of: the next sync of affiliates may settle the difference.';
+
+create view unpaid_commissions as
+select commission.id as commission_id,
+       affiliate.id as affiliate_id,
+       nullif(concat_ws(' ', affiliate.first_name, affiliate.last_name), '') as affiliate_name,
+       affiliate.email as affiliate_email,
+       commission.amount,
+       upper(commission.currency) as currency,
+       commission.due_at,
+       judged.is_due,
+       judged.withheld,
+       judged.is_due and judged.withheld is null as is_payable
+from commissions commission
+left join sales sale on sale.id = commission.sale_id
+left join affiliates affiliate on affiliate.id = sale.affiliate_id
+left join lateral (
+  select request.action, request.state
+  from commission_updates request
+  where request.commission_id = commission.id
+    and request.action in ('pay', 'unpay')
+    and request.state in ('pending', 'applied', 'unchanged')
+  order by request.id desc
+  limit 1
+) last on true
+cross join lateral (
+  select coalesce(commission.due_at <= now(), commission.state is distinct from 'pending') as is_due,
+         case
+           when last.state = 'pending' then 'a request for it waits in the payment ledger'
+           when last.action = 'pay' then 'by the payment ledger it was paid before'
+           -- As the writer judges it (src/commissions/judge-update.ts): it would end as conflict.
+           when coalesce(sale.charge_amount_cents > 0, true)
+             and (sale.refund_amount_cents >= sale.charge_amount_cents or sale.sale_amount_cents = 0)
+             then 'its sale was refunded in full'
+         end as withheld
+) judged
+where commission.paid_at is null
+  and commission._deleted_at is null
+  and commission.voided_at is null
+  and commission.state is distinct from 'voided';
+
+comment on view unpaid_commissions is 'The commissions that are still to be paid, now (is_payable) or later: unpaid, not voided and not gone. Where the program lists its commissions (commission_list) these are all of them, as of the last sync; elsewhere those that the mirror knows.';
+comment on column unpaid_commissions.commission_id is 'The commission (commissions.id).';
+comment on column unpaid_commissions.affiliate_id is 'The affiliate whom it is owed to (affiliates.id); null where its sale names none.';
+comment on column unpaid_commissions.affiliate_name is 'First and last name of the affiliate.';
+comment on column unpaid_commissions.affiliate_email is 'Email address of the affiliate.';
+comment on column unpaid_commissions.amount is 'Its amount, as in commissions.amount.';
+comment on column unpaid_commissions.currency is 'Currency code of the amount.';
+comment on column unpaid_commissions.due_at is 'From when it is payable.';
+comment on column unpaid_commissions.is_due is 'Whether that is over. Where the program sent no due_at: whether it says otherwise than that the commission is pending.';
+comment on column unpaid_commissions.withheld is 'Why it is not payable although it may be due, in words: a request waits in the payment ledger, the payment ledger has it as paid, or its sale was refunded in full. Null: nothing speaks against it.';
+comment on column unpaid_commissions.is_payable is 'Whether it is to be paid now: due, and not withheld.';

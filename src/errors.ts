@@ -102,9 +102,29 @@ export class ContractViolation extends AppError {
   readonly retry = 'soon';
 }
 
+/** Thrown by the library's lists when a list was read to its end, and records may be missing all the same. */
+export class ListUnverified extends AppError {
+  readonly code = 'LIST_UNVERIFIED';
+  readonly retry = 'soon';
+}
+
+/** Thrown when commissions are to be listed, and the program does not list them, or is not to be asked for it. */
+export class ListNotServed extends AppError {
+  readonly code = 'LIST_NOT_SERVED';
+  readonly retry = 'never';
+  override readonly exitCode = 2;
+}
+
 /** Thrown when the database cannot be reached, or the connection is lost. */
 export class DatabaseUnreachable extends AppError {
   readonly code = 'DB_UNREACHABLE';
+  readonly retry = 'soon';
+}
+
+/** Thrown when the database answers, but its role may not do what is needed, or nothing may be written at all. */
+export class AccessRefused extends AppError {
+  readonly code = 'DB_ACCESS_REFUSED';
+  // Once a grant or a failover has changed that, nobody needs to start anything again.
   readonly retry = 'soon';
 }
 
@@ -149,10 +169,37 @@ export function describeError(error: unknown): string {
   return parts.join(': ');
 }
 
+/** What Node says where nobody that it trusts vouches for a certificate. Source: the documentation of node:tls. */
+const UNTRUSTED = new Set([
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]);
+
+/**
+ * Returns what to do where the error or a cause of it is that a certificate is not trusted; null where it is something
+ * else. Node's own words are left out: they are long, and name one of several ways.
+ */
+export function describeUntrusted(error: unknown, where: string): string | null {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if ('code' in current && UNTRUSTED.has(String(current.code))) {
+      return `nobody trusted here vouches for its certificate (${current.code}): name the file of a private authority's in ${where}`;
+    }
+  }
+  return null;
+}
+
 // Node's connection errors to a host with several addresses are AggregateErrors with an empty message.
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') {
     return error.errors.map(messageOf).join('; ');
   }
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns the code of an error of Node or of Postgres, such as ENOENT or 40001; '' where it has none. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

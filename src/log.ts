@@ -1,7 +1,9 @@
 // The logger: structured lines on stderr, readable ones where that is a terminal. Stdout is for data.
 
-import { type Logger, pino, stdTimeFunctions } from 'pino';
-import pretty from 'pino-pretty';
+import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
+import { prettyFactory } from 'pino-pretty';
+import { AppError, describeError, errorCode } from './errors.ts';
+import { hasStderrColors, isStderrTerminal, writeErrorText } from './terminal.ts';
 
 export type { Logger };
 
@@ -9,8 +11,10 @@ export type { Logger };
 const SECRET_FIELDS = ['secret', 'password', 'authorization', 'AFFILIATE_API_SECRET'];
 
 /**
- * Returns the process's root logger, writing to stderr: NDJSON for machines, coloured lines on a terminal.
- * Secrets are redacted by field name here; connection strings are never logged at all.
+ * Returns the process's root logger, writing to stderr: NDJSON for machines, a line for each event on a terminal, in
+ * colour unless NO_COLOR says otherwise (FORCE_COLOR: in any case). An error of the catalogue shows its message there,
+ * and only one that nobody foresaw its stack. Secrets are redacted by field name here; connection strings are never
+ * logged at all.
  */
 export function makeLogger(level: string): Logger {
   const options = {
@@ -22,14 +26,34 @@ export function makeLogger(level: string): Logger {
       censor: '[secret]',
     },
   };
-  // Synchronous on purpose: a line logged just before the process ends must not be lost.
-  if (process.stderr.isTTY) {
-    return pino(
-      options,
-      pretty({ destination: 2, sync: true, colorize: true, translateTime: 'SYS:HH:MM:ss' }),
-    );
+  // Synchronous on purpose, both of them: a line logged just before the process ends must not be lost.
+  if (isStderrTerminal()) {
+    return pino({ ...options, serializers: { err: describeForPeople } }, makeLineWriter(hasStderrColors()));
   }
   return pino(options, pino.destination({ fd: 2, sync: true }));
+}
+
+/** Returns what writes each event as one line of text, such as `12:00:01 WARN: api.retry {"attempt":1}`. */
+function makeLineWriter(colorize: boolean): DestinationStream {
+  const asLine = prettyFactory({
+    colorize,
+    singleLine: true,
+    errorLikeObjectKeys: [],
+    translateTime: 'SYS:HH:MM:ss',
+  });
+  return { write: (event) => writeErrorText(asLine(event)) };
+}
+
+/**
+ * Returns an error as a terminal shows it: in a sentence where it is one of the catalogue's, the database's or the
+ * network's, which have a code. What Node itself codes (ERR_…) is a bug, like everything else, and keeps its stack.
+ */
+function describeForPeople(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const code = errorCode(error);
+  if (code === '' || (code.startsWith('ERR_') && !(error instanceof AppError)))
+    return stdSerializers.err(error);
+  return `${describeError(error)} (${code})`;
 }
 
 /** Returns the level for a command that shows its progress to a person: only warnings, unless another level is set. */

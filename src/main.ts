@@ -9,7 +9,7 @@ const OLDEST_NODE = 24;
 if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   process.stderr.write(
     `affiliate-mirror needs Node ${OLDEST_NODE} or newer, and this is ${process.versions.node}. ` +
-      'The project brings its own: start it with "npm run affiliate-mirror -- …" or "npx affiliate-mirror …".\n',
+      'Install one from https://nodejs.org. A checkout of the project brings its own: start it with "npx affiliate-mirror …".\n',
   );
   process.exitCode = 2;
 } else {

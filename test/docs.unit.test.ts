@@ -6,19 +6,36 @@ import { dirname, join } from 'node:path';
 import { parseAst } from 'rolldown/parseAst';
 import { describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../src/cli/exit-code.ts';
-import { BATCH_COLUMNS } from '../src/commissions/batch-file.ts';
-import { FINDINGS } from '../src/commissions/reconcile-ledger.ts';
+import { BATCH_COLUMNS } from '../src/commissions/files/batch-file.ts';
+import { FINDINGS } from '../src/commissions/reconcile-books.ts';
 import { END_STATES } from '../src/commissions/update-request.ts';
 import { VARIABLES } from '../src/config/variables.ts';
-import { DELTA_BLIND_SPOTS } from '../src/sync/delta-blind-spots.ts';
+import { CONCERN_CODES } from '../src/reports/find-concerns.ts';
+import { DELTA_BLIND_SPOTS } from '../src/sync/plan-delta.ts';
 import { BLOCKS, PAGES, proseOf, ROOT, readCommands, readTable } from './support/read-docs.ts';
 
 const CONFIGURATION = 'docs/configuration.md';
 const FINANCE = 'docs/finance.md';
 const CONTRIBUTING = 'docs/contributing.md';
+const DEPLOYMENT = 'docs/deployment.md';
+
+/** Private or literary words for what has a usual one: returns, fix, is, stop, time. */
+const ODD_WORDS = [
+  'gives? back',
+  'gave back',
+  'given back',
+  'mend',
+  'mended',
+  'stand',
+  '(?:is|are|be) told',
+  'told to',
+  'unshaken',
+  'whereabout',
+  'instant',
+];
 
 const code = (text: string) => `\`${text}\``;
-/** What stands between backticks in the cell. */
+/** What is between backticks in the cell. */
 const codesIn = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text ?? '');
 
 describe('the table of', () => {
@@ -47,6 +64,11 @@ describe('the table of', () => {
     expect(codes.toSorted()).toEqual(readErrorCodes().map(code).toSorted());
   });
 
+  test("concerns is the program's", () => {
+    const rows = readTable('docs/operations.md', 'When something is wrong', ['code', 'what it means']);
+    expect(rows.map(([cell]) => cell)).toEqual(CONCERN_CODES.map(code));
+  });
+
   test("states of a request is the writer's", () => {
     const rows = readTable(FINANCE, 'How a request is carried out', ['state', 'meaning', 'what to do']);
     expect(rows.map(([state]) => state)).toEqual(['pending', ...END_STATES].map(code));
@@ -61,6 +83,21 @@ describe('the table of', () => {
     const rows = readTable(FINANCE, 'A payout file', ['column', 'meaning']);
     expect(rows.flatMap(([cell]) => codesIn(cell)).toSorted()).toEqual([...BATCH_COLUMNS].toSorted());
   });
+});
+
+test('every case of a deployment names a test that is there', () => {
+  const { text } = PAGES.find(({ path }) => path === DEPLOYMENT) ?? { text: '' };
+  const header = ['Case', 'What happens', 'Test'];
+  const headings = [...text.matchAll(/^#+ (.+)\n(?:(?!^#).*\n)*?\| Case \| What happens \| Test \|$/gm)];
+  expect(headings.length).toBe(text.split(`| ${header.join(' | ')} |`).length - 1);
+  const rows = headings.flatMap(([, heading = '']) => readTable(DEPLOYMENT, heading, header));
+  expect(rows.length).toBeGreaterThan(0);
+  const lacking = rows.filter(([name = '', , cell = '']) => {
+    const [file = ''] = codesIn(cell);
+    const words = cell.split('`: ')[1] ?? name.replaceAll('`', '');
+    return !existsSync(join(ROOT, file)) || !readFileSync(join(ROOT, file), 'utf8').includes(words);
+  });
+  expect(lacking).toEqual([]);
 });
 
 test('what a delta does not see is listed as the program says it', () => {
@@ -109,23 +146,30 @@ test("the README's tree names every room, and no other", () => {
 test('no page uses a word that the glossary replaces by another', () => {
   const words = readTable('docs/glossary.md', 'Glossary', ['word', 'meaning', 'not']);
   const refused = words.flatMap(([, , not = '']) => not.split(', ').filter((word) => word !== ''));
-  const pattern = new RegExp(
-    `\\b(?:${[...refused, 'gives? back', 'gave back', 'mend'].join('|')})s?\\b`,
-    'gi',
-  );
+  const pattern = new RegExp(`\\b(?:${[...refused, ...ODD_WORDS].join('|')})s?\\b`, 'gi');
   const found = PAGES.filter(({ path }) => path !== 'docs/glossary.md').flatMap((page) =>
     [...proseOf(page).matchAll(pattern)].map(([word]) => `${page.path}: ${word}`),
   );
   expect(found).toEqual([]);
 });
 
+test('no code, message or comment of the program uses an odd word where a usual one will do', () => {
+  const pattern = new RegExp(`\\b(?:${ODD_WORDS.join('|')})s?\\b`, 'gi');
+  const files = globSync(['src/**/*.ts', 'migrations/*.sql'], { cwd: ROOT });
+  const found = files.flatMap((path) =>
+    [...readFileSync(join(ROOT, path), 'utf8').matchAll(pattern)].map(([word]) => `${path}: ${word}`),
+  );
+  expect(files.length).toBeGreaterThan(100);
+  expect(found).toEqual([]);
+});
+
 test('every block is in a language that a test runs or reads, and every line of a shell is run', () => {
-  const languages = ['sh', 'sql', 'python', 'js', 'csv', 'mermaid', ''];
+  const languages = ['sh', 'sql', 'python', 'js', 'ts', 'csv', 'mermaid', ''];
   expect(BLOCKS.filter(({ language }) => !languages.includes(language))).toEqual([]);
   expect(readCommands(BLOCKS).length).toBeGreaterThan(20);
 });
 
-test('what a shell is told to export are variables of the program', () => {
+test('what a shell exports are variables of the program', () => {
   const names = readCommands(BLOCKS).flatMap((command) => (command.kind === 'export' ? command.names : []));
   expect(VARIABLES.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
 });
@@ -136,6 +180,14 @@ test('every script of npm that the pages name is in package.json', () => {
   expect(['ci', ...Object.keys(scripts)]).toEqual(expect.arrayContaining(named));
 });
 
+test('every still of the terminal is on its page, and small enough for it', () => {
+  const page = PAGES.find(({ path }) => path === 'docs/terminal.md')?.text ?? '';
+  const stills = globSync('docs/images/terminal/*.svg', { cwd: ROOT });
+  expect(stills.length).toBeGreaterThan(0);
+  expect(stills.filter((path) => !page.includes(`](${path.replace('docs/', '')})`))).toEqual([]);
+  for (const path of stills) expect(statSync(join(ROOT, path)).size, path).toBeLessThan(50_000);
+});
+
 test('the picture of the demo is small enough for a page', () => {
   const path = join(ROOT, 'docs/images/demo.svg');
   expect(statSync(path).size).toBeLessThan(100_000);
@@ -143,7 +195,7 @@ test('the picture of the demo is small enough for a page', () => {
   expect(Number(width)).toBeLessThanOrEqual(1000);
 });
 
-// Stands for a field of a referral that means nothing to the program but itself.
+// A made-up field of a referral that means nothing to the program but itself.
 const FIELD = 'deactivated_at';
 
 test('the places that a new field of a referral touches are those that the page lists', () => {

@@ -6,10 +6,20 @@ import { delimiter, join } from 'node:path';
 
 const OLDEST_NODE = 24;
 
-/** What the tests run beside Node, and the Debian package that holds it. */
-const PROGRAMS = [{ program: 'redis-server', debianPackage: 'redis-server' }] as const;
+/** What the tests run beside Node, and the Debian package that holds it; some are needed by the long ones only. */
+const PROGRAMS = [
+  { program: 'redis-server', debianPackage: 'redis-server', isLong: false },
+  { program: 'openssl', debianPackage: 'openssl', isLong: true },
+  { program: 'pgbouncer', debianPackage: 'pgbouncer', isLong: true },
+  { program: 'buildah', debianPackage: 'buildah', isLong: true },
+  { program: 'debootstrap', debianPackage: 'debootstrap', isLong: true },
+  { program: 'systemd-analyze', debianPackage: 'systemd', isLong: true },
+  { program: 'zsh', debianPackage: 'zsh', isLong: true },
+  { program: 'fish', debianPackage: 'fish', isLong: true },
+  { program: 'python3', debianPackage: 'python3-minimal', isLong: true },
+] as const;
 
-function provision(): void {
+function provision(withLong: boolean): void {
   const [major] = process.versions.node.split('.');
   if (Number(major) < OLDEST_NODE) {
     fail(
@@ -17,7 +27,8 @@ function provision(): void {
         'Run "npm ci", which installs one, and start them with "npm test".',
     );
   }
-  const missing = PROGRAMS.filter(({ program }) => !isInstalled(program));
+  const needed = PROGRAMS.filter(({ isLong }) => withLong || !isLong);
+  const missing = needed.filter(({ program }) => !isInstalled(program));
   if (missing.length === 0) return;
   const packages = missing.map(({ debianPackage }) => debianPackage);
   const names = missing.map(({ program }) => program).join(', ');
@@ -64,4 +75,4 @@ function fail(text: string): never {
   process.exit(1);
 }
 
-provision();
+provision(process.argv.includes('--long'));

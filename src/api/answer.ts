@@ -1,7 +1,7 @@
 // Turns the outcome of a request into a value or an error of the catalogue: the only place that knows what a status
 // means.
 
-import { errorBodySchema } from '../contract/error-body.ts';
+import { errorBodySchema } from '../contract/answer-bodies.ts';
 import {
   ApiRejected,
   ApiThrottled,
@@ -13,7 +13,6 @@ import {
   describeError,
   WriteOutcomeUnknown,
 } from '../errors.ts';
-import { excerpt } from './excerpt.ts';
 import { parseJson } from './parse-json.ts';
 import { type AnswerHeaders, readRateLimitHeaders } from './rate-limit-headers.ts';
 import type { Scrub } from './scrub.ts';
@@ -24,6 +23,8 @@ export interface AnswerContext {
   readonly request: ApiRequest;
   /** Scheme, host and port of the program. */
   readonly origin: string;
+  /** Empty, or names the proxy. */
+  readonly way: string;
   /** How often the request was sent so far, this time included. */
   readonly attempt: number;
   readonly scrub: Scrub;
@@ -91,7 +92,8 @@ function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 
   const { summary, details } = readErrorBody(context, answer.body);
   if (status === 401) {
     return new ApiUnauthorized(
-      `the program refused the API secret (401: ${summary}): check AFFILIATE_API_SECRET`,
+      // Source: contract, Authentication 5 and 6.
+      `the program refused the API secret (401: ${summary}): check AFFILIATE_API_SECRET against the account's company settings; the operator may have rotated it`,
     );
   }
   const call = `${context.request.method} ${context.request.path}`;
@@ -142,7 +144,8 @@ function redirectTarget({ origin, request, scrub }: AnswerContext, headers: Answ
 }
 
 function unreachable(context: AnswerContext, what: string, reason: string): ApiUnreachable {
-  return new ApiUnreachable(`${what} from ${context.origin} ${afterAttempts(context)}: ${excerpt(reason)}`);
+  const where = `${context.origin}${context.way}`;
+  return new ApiUnreachable(`${what} from ${where} ${afterAttempts(context)}: ${excerpt(reason)}`);
 }
 
 function readJson(context: AnswerContext, body: AnswerBody): [json: unknown, reject: RejectAnswer] {
@@ -161,4 +164,17 @@ function readJson(context: AnswerContext, body: AnswerBody): [json: unknown, rej
 
 function afterAttempts({ attempt }: AnswerContext): string {
   return `after ${attempt} ${attempt === 1 ? 'attempt' : 'attempts'}`;
+}
+
+/** Enough to tell a login page from a proxy's error. */
+const EXCERPT_LENGTH = 160;
+
+/** Returns the beginning of a text on one line, without characters that could control a terminal. */
+export function excerpt(text: string): string {
+  // Cut before cleaning too: the body of an error may be megabytes, and only its beginning is shown.
+  const clean = text
+    .slice(0, EXCERPT_LENGTH * 10)
+    .replace(/[\p{C}\s]+/gu, ' ')
+    .trim();
+  return clean.length > EXCERPT_LENGTH ? `${clean.slice(0, EXCERPT_LENGTH)}…` : clean;
 }

@@ -2,25 +2,16 @@
 
 import type { Timestamp } from '../contract/timestamp.ts';
 import { RequestWithheld } from '../errors.ts';
-import type { Logger } from '../log.ts';
 import { isMaybeApplied, outcomeUnknown } from './answer.ts';
 import type { Permit, TakePermit } from './permit.ts';
 import { readRateLimitHeaders } from './rate-limit-headers.ts';
+import type { RequestEvent, RequestLog } from './request-event.ts';
 import { type ApiRequest, type Outcome, sendRequest, type Wire, type Withheld } from './send-request.ts';
-
-/** One request that was sent, or could not be; `status` is null where no answer came. */
-export interface RequestEvent {
-  readonly method: ApiRequest['method'];
-  readonly path: string;
-  readonly status: number | null;
-  readonly durationMs: number;
-  readonly attempt: number;
-}
 
 export interface AttemptDeps {
   /** Called before every attempt, so that retries count against the account's limit too. */
   readonly takePermit: TakePermit;
-  readonly log: Logger;
+  readonly log: RequestLog;
   readonly onRequest?: (event: RequestEvent) => void;
 }
 

@@ -1,17 +1,22 @@
 // The client of the affiliate program: its three operations, each a request that is repeated until it succeeds or
 // cannot succeed any more. Contains no SQL; the budget is passed in as a function.
 
-import { Pool } from 'undici';
+import type { HttpProxy } from '../config/http-proxy.ts';
+import type { ListEnvelope } from '../contract/answer-bodies.ts';
 import type { Commission } from '../contract/commission.ts';
-import type { ListEnvelope } from '../contract/list-envelope.ts';
 import { type ListedResource, RESOURCES } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { type RejectAnswer, readAnswer } from './answer.ts';
-import { type AttemptDeps, attemptRequest, type BeforeSend, type RequestEvent } from './attempt-request.ts';
-import { basicAuth } from './basic-auth.ts';
-import { type CommissionChange, commissionForm } from './commission-form.ts';
-import { type ListQuery, listQueryString } from './query-string.ts';
+import { type AttemptDeps, attemptRequest, type BeforeSend } from './attempt-request.ts';
+import { openTransport } from './open-transport.ts';
 import { commissionReader, readListAnswer } from './records.ts';
+import type { RequestEvent } from './request-event.ts';
+import {
+  type CommissionChange,
+  commissionForm,
+  type ListQuery,
+  listQueryString,
+} from './request-parameters.ts';
 import { ATTEMPTS, type Attempts, retry } from './retry.ts';
 import { makeScrub } from './scrub.ts';
 import type { ApiRequest, Wire } from './send-request.ts';
@@ -22,6 +27,8 @@ export interface ApiClientOptions {
   readonly secret: string;
   /** For one attempt, from connecting to the last byte. */
   readonly timeoutMs: number;
+  /** Left out or null: the program is reached directly. */
+  readonly proxy?: HttpProxy | null;
   readonly attempts?: Partial<Attempts>;
 }
 
@@ -79,18 +86,10 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
   const { origin, pathname } = new URL(options.url);
   const scrub = makeScrub(options.secret);
   const attempts = { ...ATTEMPTS, ...options.attempts };
-  const pool = new Pool(origin, {
-    // One request per connection at a time and nothing re-sent by the transport, as HTTP/2 may do: the outcome
-    // of a PUT must be known from its own connection.
-    allowH2: false,
-    pipelining: 1,
-    connect: { timeout: options.timeoutMs },
-    // The attempt's own timeout covers both.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  const transport = openTransport(origin, options.proxy ?? null, options.timeoutMs);
   const wire: Wire = {
-    dispatcher: pool,
+    dispatcher: transport.dispatcher,
+    origin,
     pathPrefix: pathname.replace(/\/+$/, ''),
     authorization: basicAuth(options.secret),
     timeoutMs: options.timeoutMs,
@@ -116,7 +115,11 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
         const input = { request, attempt, beforeSend, signal };
         const { outcome, askedAt, answeredAt } = await attemptRequest(attemptDeps, wire, input);
         return {
-          value: readAnswer({ request, origin, attempt, scrub }, outcome, parse),
+          value: readAnswer(
+            { request, origin, way: transport.describeWay(), attempt, scrub },
+            outcome,
+            parse,
+          ),
           askedAt,
           answeredAt,
         };
@@ -147,11 +150,20 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
       return { commission: value, ...times };
     },
     async close() {
-      await pool.destroy();
+      await transport.close();
     },
   };
 }
 
 function commissionPath(id: string): string {
   return `${RESOURCES.commissions.path}/${encodeURIComponent(id)}`;
+}
+
+/**
+ * Returns the `Authorization` header's value: the secret as the user name, an empty password.
+ *
+ * Source: contract, Authentication, 2.
+ */
+export function basicAuth(secret: string): string {
+  return `Basic ${Buffer.from(`${secret}:`).toString('base64')}`;
 }

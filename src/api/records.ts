@@ -1,8 +1,8 @@
 // Checks the JSON of a success: a list's envelope, or one commission.
 
 import type { z } from 'zod';
+import { type ListEnvelope, listEnvelopeSchema } from '../contract/answer-bodies.ts';
 import { type Commission, payableCommissionSchema } from '../contract/commission.ts';
-import { type ListEnvelope, listEnvelopeSchema } from '../contract/list-envelope.ts';
 import { toContractSpelling } from '../contract/wire-aliases.ts';
 import type { RejectAnswer } from './answer.ts';
 

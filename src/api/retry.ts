@@ -1,6 +1,6 @@
-// When a request is sent again, and after how long.
+// When a request is sent again, and after how long. p-retry waits between two attempts; the pause that a 429 asks for is
+// the budget's: it holds for every process, and the next attempt takes its permit only after it.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import {
   ApiThrottled,
@@ -16,28 +16,22 @@ export interface Attempts {
   readonly most: number;
   /** How often it may be answered 429 before the call fails; these do not count as failures. */
   readonly mostThrottled: number;
-  /** Resolves after so many milliseconds; rejects when aborted. */
-  readonly wait: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+  /** The first wait takes this long, and up to twice as long by chance; each later one twice that of the one before. */
+  readonly firstWaitMs: number;
+  readonly longestWaitMs: number;
 }
 
 /**
- * Five tries spread over some four seconds (fifteen at most) outlast a restart or a lost connection; the queue
- * handles longer outages. Ten 429s, each after the wait that it asks for, are minutes of an account
- * whose budget somebody else keeps using up; where no wait is named, the backoff alone spans a window of 30 s.
+ * Five tries spread over four to eight seconds outlast a restart or a lost connection; the queue handles longer
+ * outages. Ten 429s, each with its pause, are minutes of an account whose budget somebody else keeps using up; where
+ * the pause that they name is over at once, the waits alone span a window of 30 s.
  */
-export const ATTEMPTS: Attempts = {
-  most: 5,
-  mostThrottled: 10,
-  wait: (ms, signal) => sleep(ms, undefined, { signal }),
-};
-
-const FIRST_BACKOFF_MS = 500;
-const LONGEST_BACKOFF_MS = 16_000;
+export const ATTEMPTS: Attempts = { most: 5, mostThrottled: 10, firstWaitMs: 250, longestWaitMs: 16_000 };
 
 /** What may succeed when retried. Everything else fails again, or (a write's unknown outcome) must not be repeated. */
 const TRANSIENT = [ApiUnreachable, ApiUnavailable, ApiThrottled, ContractViolation, RequestWithheld];
 
-export interface Wait {
+export interface RetryWait {
   readonly error: AppError;
   readonly attempt: number;
   readonly waitMs: number;
@@ -49,33 +43,26 @@ export interface Wait {
  * Throws: what the last attempt threw; at once what no retry can fix; the signal's reason when aborted.
  */
 export async function retry<T>(
-  attempts: Attempts,
+  { most, mostThrottled, firstWaitMs, longestWaitMs }: Attempts,
   attempt: (number: number) => Promise<T>,
-  onWait: (wait: Wait) => void,
+  onWait: (wait: RetryWait) => void,
   signal?: AbortSignal,
 ): Promise<T> {
   let failed = 0;
   let throttled = 0;
   return await pRetry(attempt, {
-    // The two counts below decide; this is only their sum. The same goes for p-retry's delay: its randomising
-    // adds between 0 and 100 %, so that clients that failed together try again together.
-    retries: attempts.most + attempts.mostThrottled,
-    minTimeout: 0,
-    shouldRetry: async ({ error, attemptNumber }) => {
+    // The two counts below decide; this is only their sum.
+    retries: most + mostThrottled,
+    minTimeout: firstWaitMs,
+    maxTimeout: longestWaitMs,
+    // Clients that failed together do not try again together.
+    randomize: true,
+    shouldRetry: ({ error, attemptNumber, retryDelay }) => {
       if (!isTransient(error)) return false;
-      const isThrottled = error instanceof ApiThrottled;
-      const count = isThrottled ? ++throttled : ++failed;
-      if (count >= (isThrottled ? attempts.mostThrottled : attempts.most)) return false;
-      const asked = isThrottled ? (error.retryAfterMs ?? 0) : 0;
-      // The jitter comes on top of what was asked for: a reset in whole seconds may say 0 a moment too early,
-      // and everyone who was throttled would come back at once.
-      const waitMs = asked + fullJitter(count);
-      onWait({ error, attempt: attemptNumber, waitMs });
-      await attempts.wait(waitMs, signal).catch((failure: unknown) => {
-        // Node's timer rejects with an error of its own around the reason.
-        signal?.throwIfAborted();
-        throw failure;
-      });
+      if (error instanceof ApiThrottled) throttled += 1;
+      else failed += 1;
+      if (failed >= most || throttled >= mostThrottled) return false;
+      onWait({ error, attempt: attemptNumber, waitMs: retryDelay });
       return true;
     },
     ...(signal && { signal }),
@@ -84,9 +71,4 @@ export async function retry<T>(
 
 function isTransient(error: Error): error is AppError {
   return TRANSIENT.some((kind) => error instanceof kind);
-}
-
-function fullJitter(failures: number): number {
-  const ceiling = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 1));
-  return Math.round(Math.random() * ceiling);
 }

@@ -2,7 +2,7 @@
 // decided in answer.ts, whether to try again in retry.ts.
 
 import type { Dispatcher } from 'undici';
-import { describeError } from '../errors.ts';
+import { describeError, describeUntrusted, errorCode } from '../errors.ts';
 import type { AnswerHeaders } from './rate-limit-headers.ts';
 import type { Scrub } from './scrub.ts';
 
@@ -37,6 +37,8 @@ export interface Withheld {
 
 export interface Wire {
   readonly dispatcher: Dispatcher;
+  /** Scheme, host and port of the program. */
+  readonly origin: string;
   /** Put before every path: the base address may have a path itself. */
   readonly pathPrefix: string;
   readonly authorization: string;
@@ -89,11 +91,15 @@ export async function sendRequest(
     signal?.throwIfAborted();
     const isSent = exchange.isSent();
     if (isMisuse(error) && !(isSent && request.method === 'PUT')) throw error;
-    return { kind: 'unanswered', isSent, reason: wire.scrub(describeError(error)) };
+    return { kind: 'unanswered', isSent, reason: wire.scrub(describeFailure(error)) };
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
   }
+}
+
+function describeFailure(error: unknown): string {
+  return describeUntrusted(error, 'NODE_EXTRA_CA_CERTS') ?? describeError(error);
 }
 
 interface Exchange {
@@ -167,6 +173,7 @@ function startExchange(wire: Wire, request: ApiRequest, mayLeave: () => boolean)
 
 function dispatchOptions(wire: Wire, { method, path, query, body }: ApiRequest): Dispatcher.DispatchOptions {
   return {
+    origin: wire.origin,
     method,
     path: `${wire.pathPrefix}${path}${query === '' ? '' : `?${query}`}`,
     body,
@@ -196,5 +203,5 @@ function decode(chunks: readonly Buffer[], size: number): AnswerBody {
 
 function isMisuse(error: unknown): boolean {
   if (error instanceof TypeError) return true;
-  return error instanceof Error && 'code' in error && MISUSE_CODES.has(String(error.code));
+  return MISUSE_CODES.has(errorCode(error));
 }

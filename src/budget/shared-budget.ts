@@ -20,9 +20,16 @@ import type { RateLimit } from '../config/rate-limit.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
-import { sayLongWaits } from './say-long-waits.ts';
-import type { Priority, TakenPermit, WaitReason } from './taken-permit.ts';
+import { makeReadNextFree } from './next-free.ts';
 import { makeUnlimitedPermits } from './unlimited-permits.ts';
+import {
+  type BudgetWait,
+  type PermitWait,
+  type Priority,
+  sayLongWaits,
+  type TakenPermit,
+  type WaitReason,
+} from './waits.ts';
 
 /** While a payment waits, reads keep this share of the limit, so that a batch never stops a sync. */
 const READS_FLOOR = 0.2;
@@ -34,6 +41,8 @@ const DEFAULT_PAUSE_MS = 30_000;
 export interface BudgetDeps {
   readonly db: Database;
   readonly log: Logger;
+  /** Called with each wait, several times a second, where somebody watches. */
+  readonly onWait?: (wait: BudgetWait) => void;
 }
 
 export interface BudgetOptions {
@@ -52,13 +61,19 @@ export interface BudgetOptions {
  * Throws (from that function): the signal's reason when aborted; the database's errors.
  * Source of the limit itself: seen in the wild (45 requests per 30 seconds, may be lowered at any time).
  */
-export function makeTakePermit({ db, log }: BudgetDeps, options: BudgetOptions): TakePermit {
+export function makeTakePermit({ db, log, onWait }: BudgetDeps, options: BudgetOptions): TakePermit {
   const { rateLimit, priority, requestTimeoutMs, usableMs = USABLE_MS } = options;
   const take =
     rateLimit === null
       ? makeUnlimitedPermits({ db, noteThrottled: (limits) => noteThrottled(db, limits) }, { priority })
       : () => askForPermit(db, { rateLimit, priority, requestTimeoutMs, usableMs });
 
+  const readNextFree = makeReadNextFree(db);
+  const tell = async ({ reason, waitMs }: PermitWait) => {
+    if (onWait === undefined) return;
+    const goesOnInMs = reason === 'window' ? await readNextFree() : reason === 'pause' ? waitMs : null;
+    onWait({ reason, goesOnInMs });
+  };
   return async (signal) => {
     const said = sayLongWaits(log);
     for (;;) {
@@ -66,6 +81,7 @@ export function makeTakePermit({ db, log }: BudgetDeps, options: BudgetOptions):
       const answer = await take();
       if ('permit' in answer) return answer.permit;
       said(answer);
+      await tell(answer);
       await sleep(answer.waitMs, undefined, { ...(signal && { signal }) }).catch((error: unknown) => {
         signal?.throwIfAborted();
         throw error;

@@ -9,9 +9,9 @@
 
 import { sql } from 'kysely';
 import type { AnsweredLimits, Permit } from '../api/permit.ts';
-import type { Timestamp } from '../contract/timestamp.ts';
+import { spellMicros } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
-import type { Priority, TakenPermit } from './taken-permit.ts';
+import type { Priority, TakenPermit } from './waits.ts';
 
 /** A pause that another process was asked for is noticed after this long at most. */
 const LOOK_EVERY_MS = 100;
@@ -68,14 +68,14 @@ export function makeUnlimitedPermits(
       last = null;
       return { waitMs: Math.ceil(seen.pausedMicros / 1000), reason: 'pause' };
     }
-    const grantedAt = toTimestamp(seen.nowMicros + since(seen.heardMs) * (1 - CLOCK_DRIFT));
+    const grantedAt = spellMicros(seen.nowMicros + since(seen.heardMs) * (1 - CLOCK_DRIFT));
     const returnAnswered: Permit['returnAnswered'] = async (limits) => {
       if (limits?.throttled) {
         last = null;
         await noteThrottled(limits);
       }
-      if (priority === 'payments') return toTimestamp((await lookAgain()).nowMicros);
-      return toTimestamp(seen.nowMicros + since(seen.askedMs) * (1 + CLOCK_DRIFT));
+      if (priority === 'payments') return spellMicros((await lookAgain()).nowMicros);
+      return spellMicros(seen.nowMicros + since(seen.askedMs) * (1 + CLOCK_DRIFT));
     };
     // Without a limit no permit is ever too old.
     return { permit: { grantedAt, isUsable: () => true, returnAnswered, returnUnused: async () => {} } };
@@ -84,10 +84,4 @@ export function makeUnlimitedPermits(
 
 function since(ms: number): number {
   return (performance.now() - ms) * 1000;
-}
-
-function toTimestamp(micros: number): Timestamp {
-  const whole = Math.floor(micros);
-  const date = new Date(Math.floor(whole / 1000)).toISOString();
-  return `${date.slice(0, -1)}${String(whole % 1000).padStart(3, '0')}Z`;
 }

@@ -1,65 +1,86 @@
-// How requests look: in the terminal, as CSV, as JSON.
+// Which requests a user points at, and how they look: in the terminal, as CSV, as JSON.
 
 import type { StateCounts } from '../commissions/await-updates.ts';
 import type { PreviewedUpdate } from '../commissions/preview-updates.ts';
-import type { LedgerLine } from '../commissions/read-ledger.ts';
-import { BAD_STATES, END_STATES, type UpdateRequest } from '../commissions/update-request.ts';
+import { type PaymentLine, readPaymentLedger, type Selection } from '../commissions/read-payment-ledger.ts';
+import { type Action, BAD_STATES, END_STATES, type UpdateRequest } from '../commissions/update-request.ts';
+import type { AmountUnit } from '../config/amount-unit.ts';
+import { identifier } from '../contract/fields.ts';
+import type { Database } from '../db/database.ts';
+import { ConfigError } from '../errors.ts';
 import { formatCount } from './format.ts';
 import type { Listing } from './output-format.ts';
-import type { Cell } from './render-table.ts';
+import type { Cell, Money } from './render-table.ts';
 
-/** Returns the listing of lines of the payment ledger. */
-export function ledgerListing(
-  rows: readonly LedgerLine[],
-  more: Readonly<Record<string, unknown>> = {},
-): Listing<LedgerLine> {
+/** Returns the selection that the word names. */
+export function parseSelection(word: string): Selection {
+  const text = word.trim();
+  if (/^\d{1,15}$/.test(text)) return { kind: 'requests', ids: [Number(text)] };
+  if (identifier.safeParse(text).success) return { kind: 'commission', commissionId: text.toLowerCase() };
+  return { kind: 'batch', batchId: text };
+}
+
+/** Returns the selected lines. Throws: ConfigError where there are none. */
+export async function readSelected(db: Database, word: string): Promise<PaymentLine[]> {
+  const lines = await readPaymentLedger(db, parseSelection(word));
+  if (lines.length > 0) return lines;
+  throw new ConfigError([
+    `the payment ledger has no batch, request or commission ${word}: "affiliate-mirror commissions status" lists the batches`,
+  ]);
+}
+
+/** Returns the listing of lines of the payment ledger; `documentOf` makes the JSON document of them. */
+export function paymentListing(
+  rows: readonly PaymentLine[],
+  unit: AmountUnit,
+  documentOf: (requests: object[]) => object,
+): Listing<PaymentLine> {
   return {
-    name: 'requests',
     rows,
-    more,
     table: {
       request: ({ request }) => String(request),
       commission: ({ commission_id }) => commission_id,
-      amount: ({ amount, currency }) => money(amount, currency),
+      amount: ({ amount, currency }) => money(amount, currency, unit),
       asked: ({ asked }) => asked,
       state: ({ state }) => state,
+      outcome: (row) => outcomeOf(row),
     },
-    remark: ({ request, state, outcome, note }) => {
-      if (state === 'applied' && note === null) return null;
-      return `request ${request} ${state}: ${note === null ? outcome : `${outcome} (${note})`}`;
-    },
-    csv: columnsOf<LedgerLine>(
-      'request',
-      'batch',
-      'commission_id',
-      'asked',
-      'state',
-      'outcome',
-      'note',
-      'reason',
-      'requested_by',
-      'requested_at',
-      'finished_at',
-      'amount',
-      'currency',
-      'paid_at_before',
-      'paid_at_after',
-      'due_at_before',
-      'due_at_after',
-      'affiliate_id',
-      'affiliate_name',
-      'affiliate_email',
-      'puts',
-    ),
+    narrow: { mayGo: ['asked', 'request'], mayGoBelow: 'outcome' },
+    csv: sayUnit(PAYMENT_COLUMNS, ['amount'], unit),
+    document: () => documentOf(rows.map((row) => sayUnit(row, ['amount'], unit))),
   };
 }
+
+const PAYMENT_COLUMNS = columnsOf<PaymentLine>(
+  'request',
+  'batch',
+  'commission_id',
+  'asked',
+  'state',
+  'outcome',
+  'note',
+  'reason',
+  'requested_by',
+  'requested_at',
+  'finished_at',
+  'amount',
+  'currency',
+  'paid_at_before',
+  'paid_at_after',
+  'due_at_before',
+  'due_at_after',
+  'affiliate_id',
+  'affiliate_name',
+  'affiliate_email',
+  'puts',
+);
 
 /** One row of a dry run. */
 export interface PreviewRow {
   readonly line: number | null;
   readonly commission_id: string;
-  readonly action: string;
-  readonly would: string;
+  readonly action: Action;
+  readonly would: PreviewedUpdate['would'] | 'asked_before';
   readonly outcome: string;
   readonly note: string | null;
   readonly paid_at: string | null;
@@ -90,12 +111,20 @@ export function previewRow(
 /** Returns the row of a dry run for what was asked for before: it would do nothing. */
 export function repeatedRow(
   { line, request, hasOwnKey }: { line: number | null; request: UpdateRequest; hasOwnKey: boolean },
-  earlier: { readonly id: number; readonly state: string },
+  earlier: PaymentLine,
 ): PreviewRow {
-  const { commission_id, action } = request;
-  const outcome = `request ${earlier.id} asked for this before (${earlier.state}); ${askAnew(hasOwnKey)}`;
-  const nothing = { note: null, paid_at: null, due_at: null, amount: null, currency: null };
-  return { line, commission_id, action, would: 'asked_before', outcome, ...nothing };
+  return {
+    line,
+    commission_id: request.commission_id,
+    action: request.action,
+    would: 'asked_before',
+    outcome: `request ${earlier.request} asked for this before (${earlier.state}); ${askAnew(hasOwnKey)}`,
+    note: null,
+    paid_at: earlier.paid_at_after,
+    due_at: earlier.due_at_after,
+    amount: earlier.amount,
+    currency: earlier.currency,
+  };
 }
 
 /** Returns how a row is asked for once more. */
@@ -103,39 +132,45 @@ export function askAnew(hasOwnKey: boolean): string {
   return hasOwnKey ? 'another idempotency_key asks anew' : '--again asks anew';
 }
 
-/** Returns the listing of a dry run. */
-export function previewListing(rows: readonly PreviewRow[]): Listing<PreviewRow> {
+/** Returns the listing of a dry run; `documentOf` makes the JSON document of its rows. */
+export function previewListing(
+  rows: readonly PreviewRow[],
+  unit: AmountUnit,
+  documentOf: (rows: object[]) => object,
+): Listing<PreviewRow> {
   return {
-    name: 'rows',
     rows,
-    more: { dry_run: true },
     table: {
       ...(rows.some(({ line }) => line !== null) && {
         line: ({ line }) => (line === null ? null : String(line)),
       }),
       commission: ({ commission_id }) => commission_id,
-      amount: ({ amount, currency }) => money(amount, currency),
+      amount: ({ amount, currency }) => money(amount, currency, unit),
       would: ({ would }) => would,
-      outcome: ({ would, outcome }) => (would === 'change' ? outcome : null),
+      outcome: (row) => outcomeOf(row),
     },
-    remark: ({ line, commission_id, would, outcome, note }) => {
-      if (would === 'change' && note === null) return null;
-      const place = line === null ? commission_id : `line ${line}`;
-      return `${place} ${would}: ${note === null ? outcome : `${outcome} (${note})`}`;
-    },
-    csv: columnsOf<PreviewRow>(
-      'line',
-      'commission_id',
-      'action',
-      'would',
-      'outcome',
-      'note',
-      'paid_at',
-      'due_at',
-      'amount',
-      'currency',
-    ),
+    narrow: { mayGo: ['line'], mayGoBelow: 'outcome' },
+    csv: sayUnit(PREVIEW_COLUMNS, ['amount'], unit),
+    document: () => documentOf(rows.map((row) => sayUnit(row, ['amount'], unit))),
   };
+}
+
+const PREVIEW_COLUMNS = columnsOf<PreviewRow>(
+  'line',
+  'commission_id',
+  'action',
+  'would',
+  'outcome',
+  'note',
+  'paid_at',
+  'due_at',
+  'amount',
+  'currency',
+);
+
+/** Returns what became of the row, with its note. */
+export function outcomeOf({ outcome, note }: { outcome: string; note: string | null }): string {
+  return note === null ? outcome : `${outcome}; ${note}`;
 }
 
 /** Returns the counts in words: `12 applied, 3 unchanged, 1 conflict`. */
@@ -161,6 +196,18 @@ export function columnsOf<Row extends { readonly [K in keyof Row]: Row[K] }>(
   );
 }
 
-function money(amount: number | null, currency: string | null): string | null {
-  return amount === null ? null : `${formatCount(amount)} ${currency ?? ''}`.trim();
+/** Returns the amount for people to read; null where it is not known. */
+export function money(amount: number | null, currency: string | null, unit: AmountUnit): Money | null {
+  return amount === null ? null : { amount, currency, unit };
+}
+
+/** Returns the record for programs, its amounts under names that say their unit: amount becomes amount_minor. */
+export function sayUnit<T>(
+  record: Readonly<Record<string, T>> | object,
+  names: readonly string[],
+  unit: AmountUnit,
+): Record<string, T> {
+  return Object.fromEntries(
+    Object.entries(record).map(([name, value]) => [names.includes(name) ? `${name}_${unit}` : name, value]),
+  );
 }

@@ -1,38 +1,56 @@
-// Shows how far a batch has come: a bar where a person watches, a line in the log every few seconds elsewhere.
+// Shows how far a batch has come: a line where a person watches, a line in the log every few seconds elsewhere.
 
-import { Presets, SingleBar } from 'cli-progress';
 import type { StateCounts } from '../commissions/await-updates.ts';
 import type { Logger } from '../log.ts';
+import { canDrawStatusLine } from '../terminal.ts';
+import type { BudgetWaitNote } from './budget-wait.ts';
 import { describeCounts } from './commissions-listings.ts';
+import { formatCount } from './format.ts';
+import { startProgressLine } from './progress-line.ts';
 
 export interface BatchProgressView {
   show(counts: StateCounts): void;
-  /** Takes the bar away. Idempotent: yes. */
+  /** Takes the line away. Idempotent: yes. */
   finish(): void;
 }
 
 const LOG_INTERVAL_MS = 5_000;
-const FORMAT = '{bar} {value} of {total} | {counts}';
 
 /** Returns the view for so many requests. */
-export function makeBatchProgress(total: number, { log }: { log: Logger }): BatchProgressView {
-  return process.stderr.isTTY === true ? makeBar(total) : makeLines(total, log);
+export function makeBatchProgress(
+  total: number,
+  { log, budgetWait }: { log: Logger; budgetWait: BudgetWaitNote },
+): BatchProgressView {
+  return canDrawStatusLine() ? makeLine(total, budgetWait) : makeLog(total, log);
 }
 
-function makeBar(total: number): BatchProgressView {
-  // Its own handling of signals would end the process under the closers of ours.
-  const bar = new SingleBar(
-    { format: FORMAT, stream: process.stderr, clearOnComplete: true, gracefulExit: false, barsize: 24 },
-    Presets.shades_classic,
-  );
-  bar.start(total, 0, { counts: '' });
+function makeLine(total: number, budgetWait: BudgetWaitNote): BatchProgressView {
+  const beganMs = performance.now();
+  let counts: StateCounts = { pending: total };
+  const line = startProgressLine(() => {
+    const done = total - (counts.pending ?? 0);
+    const waits = budgetWait.read();
+    return {
+      leftMs: done === 0 ? null : ((performance.now() - beganMs) / done) * (total - done),
+      label: 'requests',
+      share: total === 0 ? 1 : done / total,
+      details: [
+        ...(waits === null ? [] : [waits]),
+        `${formatCount(done)} of ${formatCount(total)}`,
+        describeCounts(counts),
+      ],
+    };
+  });
   return {
-    show: (counts) => bar.update(total - (counts.pending ?? 0), { counts: describeCounts(counts) }),
-    finish: () => bar.stop(),
+    show(shown) {
+      counts = shown;
+      line.draw();
+    },
+    finish: line.finish,
   };
 }
 
-function makeLines(total: number, log: Logger): BatchProgressView {
+function makeLog(total: number, log: Logger): BatchProgressView {
   let loggedAtMs = performance.now();
   return {
     show(counts) {

@@ -1,26 +1,35 @@
 // The common end of every command that asks for updates: preview them, or queue them, wait if asked to, and report.
 
 import { randomBytes } from 'node:crypto';
-import { userInfo } from 'node:os';
 import { awaitUpdates, type StateCounts } from '../commissions/await-updates.ts';
 import { type PreviewedUpdate, previewUpdates } from '../commissions/preview-updates.ts';
-import { readLedger } from '../commissions/read-ledger.ts';
+import { countStates, type PaymentLine, readPaymentLedger } from '../commissions/read-payment-ledger.ts';
 import { findRequested, type RequestedUpdate, requestUpdates } from '../commissions/request-updates.ts';
 import { BAD_STATES, type UpdateRequest } from '../commissions/update-request.ts';
+import { spellToTheSecond } from '../contract/timestamp.ts';
+import { outcomeOfPayment, outcomeOfPreview, type RowOutcome } from './apply-outcome.ts';
+import { reportAskedBefore } from './commissions-asked-before.ts';
 import {
-  askAnew,
   describeCounts,
   hasBadEnd,
-  ledgerListing,
   type PreviewRow,
+  paymentListing,
   previewListing,
   previewRow,
   repeatedRow,
 } from './commissions-listings.ts';
 import { makeBatchProgress } from './commissions-progress.ts';
-import type { Openers, ProgramSession } from './commissions-session.ts';
+import {
+  nameUser,
+  type Openers,
+  type PaymentLedgerSession,
+  type ProgramSession,
+} from './commissions-session.ts';
+import { describeStateTotals, renderStateTotals, totalsByState } from './commissions-totals.ts';
+import type { DryRunDocument, QueuedDocument, WaitedDocument } from './documents/commissions.ts';
 import type { ExitCode } from './exit-code.ts';
 import { formatCount } from './format.ts';
+import { Stopped } from './lifetime.ts';
 import { type OutputFlags, printListing } from './output-format.ts';
 import { print, printError } from './print.ts';
 
@@ -29,6 +38,8 @@ export interface QueueFlags extends OutputFlags {
   readonly wait?: true;
   /** Stdout carries another document already: only stderr tells what became of the requests. */
   readonly isStdoutTaken?: boolean;
+  /** Called with what became of every row, before anything of it is printed. */
+  readonly onOutcomes?: (outcomes: readonly RowOutcome[]) => Promise<void>;
 }
 
 /** A request with the line of the file that it is on; null where it comes from no file. */
@@ -52,18 +63,17 @@ export async function queueUpdates(
   if (flags.dryRun === true) return await preview(await open.program(), rows, flags);
   // Opened before anything is queued: whoever wants to wait must be able to.
   const program = flags.wait === true ? await open.program() : null;
-  const session = program ?? (await open.ledger());
+  const session = program ?? (await open.paymentLedger());
   const batchId = batchName(source);
   const requested = await requestUpdates(
     session,
     rows.map(({ request }) => request),
-    { batchId, requestedBy: userInfo().username },
+    { batchId, requestedBy: nameUser() },
   );
   const isWorrying = reportAskedBefore(rows, requested);
+  const asked = { batchId, rows, requested };
   const exitCode =
-    program === null
-      ? await reportQueued(session, batchId, requested, flags)
-      : await wait(program, batchId, requested, flags);
+    program === null ? await reportQueued(session, asked, flags) : await wait(program, asked, flags);
   return isWorrying ? 3 : exitCode;
 }
 
@@ -71,18 +81,24 @@ export async function queueUpdates(
 async function preview(
   session: ProgramSession,
   rows: readonly AskedRow[],
-  flags: OutputFlags,
+  flags: QueueFlags,
 ): Promise<ExitCode> {
-  const { reader, db, concurrency, signal } = session;
+  const { reader, db, concurrency, signal, amountUnit } = session;
   const keys = rows.flatMap(({ request }) => request.idempotency_key ?? []);
   const before = await findRequested(db, keys);
+  const earlierIds = [...before.values()].map(({ id }) => id);
+  const earlierLines = byRequest(await readPaymentLedger(db, { kind: 'requests', ids: earlierIds }));
   const isNew = ({ request }: AskedRow) => !before.has(request.idempotency_key ?? '');
   const anew = rows.filter(isNew);
   const progress = makeBatchProgress(anew.length, session);
   const previewed: PreviewedUpdate[] = [];
   try {
     const requests = anew.map(({ request }) => request);
-    for await (const row of previewUpdates({ client: reader }, requests, { concurrency, signal })) {
+    for await (const row of previewUpdates({ client: reader }, requests, {
+      concurrency,
+      signal,
+      amountUnit,
+    })) {
       previewed.push(row);
       progress.show({ pending: anew.length - previewed.length });
     }
@@ -90,28 +106,45 @@ async function preview(
     progress.finish();
   }
   const listed = rows.flatMap((row): PreviewRow[] => {
-    const earlier = before.get(row.request.idempotency_key ?? '');
+    const earlier = earlierLines.get(before.get(row.request.idempotency_key ?? '')?.id ?? 0);
     if (earlier !== undefined) return [repeatedRow(row, earlier)];
     const next = previewed.shift();
     return next === undefined ? [] : [previewRow(next, row.line)];
   });
-  printListing(previewListing(listed), flags);
+  await flags.onOutcomes?.(listed.map(outcomeOfPreview));
+  const totals = totalsByState(listed.map((row) => ({ ...row, state: row.would })));
+  const documentOf = (documented: object[]): DryRunDocument => ({
+    dry_run: true,
+    totals: describeStateTotals(totals, 'would', amountUnit),
+    rows: documented,
+  });
+  printListing(previewListing(listed, amountUnit, documentOf), flags);
+  if (isForPeople(flags) && listed.length > 0) print(renderStateTotals(totals, 'would', amountUnit));
   const counts = Map.groupBy(listed, ({ would }) => would);
   const words = [...counts].map(([would, of]) => `${formatCount(of.length)} ${would}`).join(', ');
   printError(`dry run: nothing was queued or changed. ${words}`);
   return listed.some(({ would }) => BAD_STATES.some((state) => state === would)) ? 3 : 0;
 }
 
+/** What was asked for: `requested` has one for each of the rows. */
+interface Asked {
+  readonly batchId: string;
+  readonly rows: readonly AskedRow[];
+  readonly requested: readonly RequestedUpdate[];
+}
+
 async function reportQueued(
-  { db }: Pick<ProgramSession, 'db'>,
-  batchId: string,
-  requested: readonly RequestedUpdate[],
+  session: PaymentLedgerSession,
+  asked: Asked,
   flags: QueueFlags,
 ): Promise<ExitCode> {
+  const { batchId, requested } = asked;
   const queued = requested.filter(({ isNew }) => isNew).length;
-  if (flags.json === true || flags.csv === true) {
-    const lines = await readLedger(db, { kind: 'requests', ids: requested.map(({ id }) => id) });
-    printListing(ledgerListing(lines, { batch: batchId, queued }), flags);
+  const lines =
+    isForPeople(flags) && flags.onOutcomes === undefined ? [] : await readLines(session, asked, flags);
+  if (!isForPeople(flags)) {
+    const documentOf = (requests: object[]): QueuedDocument => ({ batch: batchId, queued, requests });
+    printListing(paymentListing(lines, session.amountUnit, documentOf), flags);
   } else if (queued > 0) {
     const say = flags.isStdoutTaken === true ? printError : print;
     say(`${formatCount(queued)} queued as ${batchId}`);
@@ -126,24 +159,54 @@ async function reportQueued(
   return 0;
 }
 
-async function wait(
-  session: ProgramSession,
-  batchId: string,
-  requested: readonly RequestedUpdate[],
-  flags: QueueFlags,
-): Promise<ExitCode> {
+async function wait(session: ProgramSession, asked: Asked, flags: QueueFlags): Promise<ExitCode> {
+  const { batchId, requested } = asked;
   const ids = requested.map(({ id }) => id);
+  const { amountUnit } = session;
   const counts = await waitFor(session, ids);
-  const lines = await readLedger(session.db, { kind: 'requests', ids });
-  const isForPrograms = flags.json === true || flags.csv === true;
+  const lines = await readLines(session, asked, flags);
   const listed =
-    isForPrograms || lines.length <= MOST_LISTED
+    !isForPeople(flags) || lines.length <= MOST_LISTED
       ? lines
       : lines.filter(({ state }) => BAD_STATES.includes(state));
-  if (flags.isStdoutTaken !== true) printListing(ledgerListing(listed, { batch: batchId, counts }), flags);
+  const totals = totalsByState(lines);
+  if (flags.isStdoutTaken !== true) {
+    const documentOf = (requests: object[]): WaitedDocument => ({
+      batch: batchId,
+      counts,
+      totals: describeStateTotals(totals, 'state', amountUnit),
+      requests,
+    });
+    printListing(paymentListing(listed, amountUnit, documentOf), flags);
+    if (isForPeople(flags) && lines.length > 0) print(renderStateTotals(totals, 'state', amountUnit));
+  }
   const isQueued = requested.some(({ isNew }) => isNew);
   printError(isQueued ? `${batchId}: ${describeCounts(counts)}` : describeCounts(counts));
   return hasBadEnd(counts) ? 3 : 0;
+}
+
+/** Returns the requests as they are in the payment ledger now, after handing them to whoever wants the outcomes. */
+async function readLines(
+  { db }: PaymentLedgerSession,
+  { rows, requested }: Asked,
+  flags: QueueFlags,
+): Promise<PaymentLine[]> {
+  const lines = await readPaymentLedger(db, { kind: 'requests', ids: requested.map(({ id }) => id) });
+  const byId = byRequest(lines);
+  const outcomes = requested.flatMap(({ id }, index) => {
+    const payment = byId.get(id);
+    return payment === undefined ? [] : [outcomeOfPayment(rows[index]?.line ?? null, payment)];
+  });
+  await flags.onOutcomes?.(outcomes);
+  return lines;
+}
+
+function byRequest(lines: readonly PaymentLine[]): ReadonlyMap<number, PaymentLine> {
+  return new Map(lines.map((line) => [line.request, line]));
+}
+
+function isForPeople(flags: OutputFlags): boolean {
+  return flags.json !== true && flags.csv !== true;
 }
 
 /** Returns how the requests ended, after showing how far they come. */
@@ -155,49 +218,26 @@ export async function waitFor(session: ProgramSession, ids: readonly number[]): 
       signal: session.signal,
       onProgress: progress.show,
     });
+  } catch (error) {
+    throw error instanceof Stopped ? error.saying(await describeReached(session, ids)) : error;
   } finally {
     progress.finish();
   }
 }
 
-/** Returns whether a row was asked for before, and the program does not have what it asks for. */
-function reportAskedBefore(rows: readonly AskedRow[], requested: readonly RequestedUpdate[]): boolean {
-  const before = requested.filter(({ isNew }) => !isNew);
-  if (before.length === 0) return false;
-  printError(
-    `${formatCount(before.length)} of ${formatCount(rows.length)} were asked for before: not queued again`,
+async function describeReached({ db }: ProgramSession, ids: readonly number[]): Promise<string> {
+  const { pending = 0, ...ended } = await countStates(db, ids);
+  if (pending === 0) return `all ${formatCount(ids.length)} requests have ended: ${describeCounts(ended)}`;
+  const states = pending === ids.length ? '' : ` (${describeCounts(ended)})`;
+  return (
+    `${formatCount(ids.length - pending)} of ${formatCount(ids.length)} requests have ended${states}, ` +
+    `and ${formatCount(pending)} stay queued; the next command with --wait goes on there, and so does a running worker`
   );
-  let isWorrying = false;
-  requested.forEach((request, index) => {
-    if (request.isNew) return;
-    const row = rows[index];
-    const where = row === undefined || row.line === null ? '' : `line ${row.line}: `;
-    const hint = askAnew(row?.hasOwnKey === true);
-    if (request.overtaken_by !== null) {
-      isWorrying = true;
-      printError(
-        `${where}request ${request.id} asked for this and ended as ${request.state}, but request ${request.overtaken_by} came later: ${hint}`,
-      );
-    } else if (BAD_STATES.includes(request.state)) {
-      isWorrying = true;
-      printError(
-        `${where}request ${request.id} asked for this and ended as ${request.state} (${request.outcome}): ${
-          request.state === 'failed' ? `affiliate-mirror commissions retry ${request.id}` : hint
-        }`,
-      );
-    }
-  });
-  return isWorrying;
 }
 
 // Sorts by time, says where it came from, and can be typed.
 function batchName(source: string): string {
-  const moment = new Date()
-    .toISOString()
-    .slice(0, 19)
-    .replaceAll(':', '')
-    .replaceAll('-', '')
-    .replace('T', '-');
+  const moment = spellToTheSecond(Date.now()).replaceAll(/[-:Z]/g, '').replace('T', '-');
   const name = source.replace(/[^\w.-]+/g, '_').slice(-60);
   return `${moment}-${name}-${randomBytes(2).toString('hex')}`;
 }

@@ -1,48 +1,59 @@
-// What the commands of `commissions` open before they work: the database, and the program where they need it.
+// What the commands of `commissions` open before they work: the database, the program, and the user's file.
 
+import { readFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { buffer } from 'node:stream/consumers';
 import type { Pool } from 'pg';
 import type { ApiClient } from '../api/client.ts';
-import type { Priority } from '../budget/taken-permit.ts';
+import type { Priority } from '../budget/waits.ts';
 import { drainConcurrency } from '../commissions/drain-updates.ts';
+import type { AmountUnit } from '../config/amount-unit.ts';
 import { type Config, readConfig, readProgramConfig } from '../config/config.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import type { Database } from '../db/database.ts';
+import { ConfigError, errorCode } from '../errors.ts';
 import { calmLevel, type Logger, makeLogger } from '../log.ts';
+import { canDrawStatusLine } from '../terminal.ts';
+import { type BudgetWaitNote, makeBudgetWaitNote } from './budget-wait.ts';
 import type { Cli } from './cli.ts';
 import { refuseDemoMirror } from './demo-mark.ts';
 import type { Lifetime } from './lifetime.ts';
 import { openDatabase } from './open-database.ts';
 import { makeProgramClient } from './program-client.ts';
 
-export interface LedgerSession {
+export interface PaymentLedgerSession {
   readonly pool: Pool;
   readonly db: Database;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** How the program counts. */
+  readonly amountUnit: AmountUnit;
 }
 
-export interface ProgramSession extends LedgerSession {
+export interface ProgramSession extends PaymentLedgerSession {
   /** For what changes the program: its requests go first. */
   readonly api: ApiClient;
   /** For what only reads, and no payment waits for. */
   readonly reader: ApiClient;
   readonly concurrency: number;
+  /** What its requests wait for. */
+  readonly budgetWait: BudgetWaitNote;
 }
 
 /** Opens what a command turns out to need. */
 export interface Openers {
-  ledger(): Promise<LedgerSession>;
+  paymentLedger(): Promise<PaymentLedgerSession>;
   program(): Promise<ProgramSession>;
 }
 
 /** Returns the openers for one command; each opens once, and what they open is closed with the lifetime. */
 export function makeOpeners(cli: Cli, lifetime: Lifetime): Openers {
-  let ledger: Promise<LedgerSession> | undefined;
+  let paymentLedger: Promise<PaymentLedgerSession> | undefined;
   let program: Promise<ProgramSession> | undefined;
   return {
-    ledger: () => {
-      ledger ??= openLedger(cli, lifetime);
-      return ledger;
+    paymentLedger: () => {
+      paymentLedger ??= openPaymentLedger(cli, lifetime);
+      return paymentLedger;
     },
     program: () => {
       program ??= openProgram(cli, lifetime);
@@ -52,8 +63,18 @@ export function makeOpeners(cli: Cli, lifetime: Lifetime): Openers {
 }
 
 /** Returns the database alone, with the schema up to date. Closed with the lifetime. */
-export async function openLedger(cli: Cli, lifetime: Lifetime): Promise<LedgerSession> {
+export async function openPaymentLedger(cli: Cli, lifetime: Lifetime): Promise<PaymentLedgerSession> {
   return open(lifetime, readConfig(cli.environment));
+}
+
+/** Returns who asks, for the payment ledger: the name of this process's user, or its number where it has no name. */
+export function nameUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run as a user that its /etc/passwd does not know.
+    return `uid ${process.geteuid?.()}`;
+  }
 }
 
 /** Returns the database and the program. Closed with the lifetime. */
@@ -63,20 +84,36 @@ export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<Program
   await refuseDemoMirror(session.pool, config.mirrorSchema, program.url);
   const { rateLimit, timeoutMs } = config.api;
   const { db, log } = session;
+  const budgetWait = makeBudgetWaitNote();
   const client = (priority: Priority) =>
-    makeProgramClient({ db, log, lifetime }, { ...program, timeoutMs, rateLimit, priority });
+    makeProgramClient(
+      { db, log, lifetime, onWait: budgetWait.note },
+      { ...program, timeoutMs, rateLimit, priority },
+    );
   return {
     ...session,
     api: client('payments'),
     reader: client('reads'),
     concurrency: drainConcurrency(rateLimit),
+    budgetWait,
   };
 }
 
-async function open(lifetime: Lifetime, config: Config): Promise<LedgerSession> {
-  const hasBar = process.stderr.isTTY === true;
-  const log = makeLogger(hasBar ? calmLevel(config.logLevel) : config.logLevel);
+async function open(lifetime: Lifetime, config: Config): Promise<PaymentLedgerSession> {
+  const log = makeLogger(canDrawStatusLine() ? calmLevel(config.logLevel) : config.logLevel);
   const { pool, db } = await openDatabase({ log, lifetime }, config, 'commissions');
   await checkSchema(pool, { schema: config.mirrorSchema });
-  return { pool, db, log, signal: lifetime.signal };
+  return { pool, db, log, signal: lifetime.signal, amountUnit: config.amountUnit };
+}
+
+/** Returns the bytes of the file, or of standard input for `-`. Throws: ConfigError where it cannot be read. */
+export async function readInput(path: string): Promise<Uint8Array> {
+  if (path === '-') return await buffer(process.stdin);
+  try {
+    return await readFile(path);
+  } catch (error) {
+    const code = errorCode(error) || 'unreadable';
+    const reason = code === 'ENOENT' ? 'there is no such file' : code;
+    throw new ConfigError([`cannot read ${path}: ${reason}`]);
+  }
 }

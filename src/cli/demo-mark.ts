@@ -6,7 +6,7 @@
 // which every other command would have to know; a note of the program's address, which may change.
 
 import type { Pool } from 'pg';
-import { isLoopback } from '../config/api-url.ts';
+import { isLoopback } from '../config/program-access.ts';
 import { ConfigError } from '../errors.ts';
 
 const MARK = 'The mirror of affiliate-mirror demo: a made-up program. Nothing in it is real.';

@@ -1,11 +1,11 @@
 // What the demo shows of payments: a small batch through the writer, one of whose requests expects what is not so.
-// Takes the commissions from the made-up program's own tables, since no program lists them over its API.
 
 import type { Pool } from 'pg';
 import { awaitUpdates } from '../commissions/await-updates.ts';
 import { drainConcurrency } from '../commissions/drain-updates.ts';
 import { requestUpdates } from '../commissions/request-updates.ts';
 import { plainRequest, type UpdateRequest } from '../commissions/update-request.ts';
+import { spellToTheSecond } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
 import type { Example } from './demo-tour.ts';
@@ -26,25 +26,24 @@ export interface PaymentProgram {
 
 export interface DemoPayments {
   /** Shows the batch in the payment ledger. */
-  readonly ledger: Example;
+  readonly outcome: Example;
   /** All were paid except the one that expects a wrong amount, which was not. */
   readonly isAsMeant: boolean;
 }
 
-interface DueCommission {
-  readonly id: string;
+export interface PayableCommission {
+  readonly commission_id: string;
   readonly amount: number;
 }
 
 /** Three that are paid, and the one that is not. */
 const REQUESTS = 4;
 
-/** Returns unpaid commissions of the program that are due, the oldest debts first; fewer than four where it has no more. */
-export async function chooseDue(pool: Pool, programSchema: string): Promise<DueCommission[]> {
-  const { rows } = await pool.query<DueCommission>(
-    `select id, amount from ${programSchema}.commissions
-     where paid_at is null and voided_at is null and due_at <= now()
-     order by due_at, id limit ${REQUESTS}`,
+/** Returns payable commissions, the oldest debts first; fewer than four where there are no more. */
+export async function choosePayable(pool: Pool): Promise<PayableCommission[]> {
+  const { rows } = await pool.query<PayableCommission>(
+    `select commission_id, amount from unpaid_commissions
+     where is_payable order by due_at, commission_id limit ${REQUESTS}`,
   );
   return rows;
 }
@@ -53,17 +52,17 @@ export async function chooseDue(pool: Pool, programSchema: string): Promise<DueC
 export async function payDue(
   { db, log, lifetime }: PaymentDeps,
   { url, secret, timeoutMs }: PaymentProgram,
-  due: readonly DueCommission[],
+  due: readonly PayableCommission[],
 ): Promise<DemoPayments> {
   const options = { url, secret, timeoutMs, rateLimit: null, priority: 'payments' } as const;
   const api = makeProgramClient({ db, log, lifetime }, options);
 
-  const now = `${new Date().toISOString().slice(0, 19)}Z`;
+  const now = spellToTheSecond(Date.now());
   const batchId = `demo ${now}`;
-  const requests = due.map(({ id, amount }, index): UpdateRequest => {
+  const requests = due.map(({ commission_id, amount }, index): UpdateRequest => {
     const isMistaken = index === due.length - 1;
     return plainRequest({
-      commission_id: id,
+      commission_id,
       action: 'pay',
       paid_at: now,
       expected_unpaid: true,
@@ -78,7 +77,7 @@ export async function payDue(
     { concurrency: drainConcurrency(null), signal: lifetime.signal },
   );
   return {
-    ledger: {
+    outcome: {
       question: 'What became of each payment?',
       query: `select affiliate_name as affiliate, amount as cents, currency, state, outcome
 from commission_ledger

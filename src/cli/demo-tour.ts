@@ -9,6 +9,16 @@ export interface Example {
   readonly query: string;
 }
 
+/** What is asked before anything is paid. */
+export const PAYABLE_TODAY: Example = {
+  question: 'What would finance pay today?',
+  query: `select currency, count(*) as commissions, count(distinct affiliate_id) as affiliates, sum(amount)::bigint as cents
+from unpaid_commissions
+where is_payable
+group by currency
+order by currency;`,
+};
+
 /** Two queries that an analyst may start from. */
 export const TOUR: readonly Example[] = [
   {
@@ -41,6 +51,7 @@ export async function runExample(pool: Pool, { query }: Example): Promise<string
   return renderTable(
     fields.map((field) => field.name),
     rows,
+    { otherwise: null },
   );
 }
 
@@ -48,15 +59,12 @@ export interface TableComparison {
   readonly table: string;
   readonly rows: number;
   readonly programHas: number;
-  /** Null where the program has no list to compare with. */
-  readonly isVerified: boolean | null;
+  readonly isVerified: boolean;
 }
 
 const TABLES = ['campaigns', 'affiliates', 'links', 'referrals', 'commissions', 'sales'] as const;
-/** Read one by one: only those that are tracked are mirrored. */
-const UNLISTED: readonly string[] = ['commissions', 'sales'];
 
-/** Returns, for each table, its rows and what the program's own tables hold; for a list, its run must agree. */
+/** Returns, for each table, its rows and what the program's own tables hold; for what is listed, its run must agree. */
 export async function compareWithProgram(
   pool: Pool,
   programSchema: string,
@@ -69,7 +77,6 @@ export async function compareWithProgram(
   );
   const { rows } = await pool.query<Omit<TableComparison, 'isVerified'>>(counts.join(' union all '));
   return rows.map((comparison) => {
-    if (UNLISTED.includes(comparison.table)) return { ...comparison, isVerified: null };
     const run = runs.find(({ resource }) => resource === comparison.table);
     const isRunVerified = run === undefined || (run.verified && run.total === comparison.programHas);
     return { ...comparison, isVerified: isRunVerified && comparison.rows === comparison.programHas };

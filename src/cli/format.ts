@@ -1,4 +1,6 @@
-// How counts, durations and moments look in the terminal.
+// How counts, durations and timestamps look in the terminal.
+
+import type { Timestamp } from '../contract/timestamp.ts';
 
 const COUNT = new Intl.NumberFormat('en-US');
 
@@ -19,7 +21,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** Returns an ISO 8601 instant to the second, in UTC: `2026-01-02 03:04:05Z`. */
-export function formatInstant(instant: string): string {
-  return `${instant.slice(0, 19).replace('T', ' ')}Z`;
+/** Returns a timestamp in UTC to the second: `2026-01-02 03:04:05Z`. */
+export function formatTimestamp(timestamp: Timestamp): string {
+  return `${timestamp.slice(0, 19).replace('T', ' ')}Z`;
 }

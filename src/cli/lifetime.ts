@@ -1,9 +1,10 @@
 // The life of one command: what stops it, and what has to be closed when it ends.
 
 import type { ExitCode } from './exit-code.ts';
+import { isUnderNohup, watchNpm } from './starters.ts';
 
 export interface Lifetime {
-  /** Aborts on the first Ctrl-C or SIGTERM; its reason is a Stopped. */
+  /** Aborts on the first Ctrl-C, SIGTERM or SIGHUP, and when npm, which started us, is gone; its reason is a Stopped. */
   readonly signal: AbortSignal;
   /** What was opened last is closed first, whatever became of the command. */
   onClose(close: () => Promise<unknown>): void;
@@ -12,50 +13,70 @@ export interface Lifetime {
 /** The reason of a lifetime's signal. Not an error of the catalogue: nothing went wrong. */
 export class Stopped extends Error {
   readonly exitCode: 130 | 143;
+  readonly #cause: StopCause;
 
-  constructor(signal: StopSignal) {
-    super(signal === 'SIGINT' ? 'stopped by Ctrl-C' : 'stopped by SIGTERM');
+  /** `reached` says how far the work came and how it goes on; null where there is nothing to say. */
+  constructor(cause: StopCause, reached: string | null = null) {
+    super(`stopped ${CAUSES[cause].words}${reached === null ? '' : `: ${reached}`}`);
     this.name = 'Stopped';
-    this.exitCode = EXIT_CODES[signal];
+    this.exitCode = CAUSES[cause].exitCode;
+    this.#cause = cause;
+  }
+
+  /** Returns the same, with how far the work came. */
+  saying(reached: string): Stopped {
+    return new Stopped(this.#cause, reached);
   }
 }
 
-type StopSignal = 'SIGINT' | 'SIGTERM';
+/** A terminal that is closed sends SIGHUP. */
+const CAUSES = {
+  SIGINT: { exitCode: 130, words: 'by Ctrl-C' },
+  SIGTERM: { exitCode: 143, words: 'by SIGTERM' },
+  SIGHUP: { exitCode: 143, words: 'by SIGHUP' },
+  'npm is gone': { exitCode: 143, words: 'since npm, which started it, is gone' },
+} as const;
 
-const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+type StopCause = keyof typeof CAUSES;
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** npm passes a Ctrl-C on to its child, which has it from the terminal already: one key press, two signals. */
 const SAME_KEY_PRESS_MS = 500;
 
 /**
  * Returns the exit code that the work returns, once everything that it opened is closed. The first signal
- * aborts the work; a second one ends the process at once.
+ * aborts the work; a second one ends the process at once. The environment tells who started us.
  *
  * Throws: what the work throws; else what closing throws.
  */
-export async function withLifetime(work: (lifetime: Lifetime) => Promise<ExitCode>): Promise<ExitCode> {
+export async function withLifetime(
+  work: (lifetime: Lifetime) => Promise<ExitCode>,
+  environment: Readonly<Record<string, string | undefined>> = {},
+): Promise<ExitCode> {
   const controller = new AbortController();
   const closers: (() => Promise<unknown>)[] = [];
   let stoppedAtMs: number | null = null;
-  const stop = (signal: StopSignal) => {
+  const stop = (cause: StopCause) => {
+    if (cause === 'SIGHUP' && isUnderNohup(environment)) return;
     const nowMs = performance.now();
     if (stoppedAtMs === null) {
       stoppedAtMs = nowMs;
-      controller.abort(new Stopped(signal));
+      controller.abort(new Stopped(cause));
     } else if (nowMs - stoppedAtMs > SAME_KEY_PRESS_MS) {
-      process.exit(EXIT_CODES[signal]);
+      process.exit(CAUSES[cause].exitCode);
     }
   };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
+  for (const signal of SIGNALS) process.on(signal, stop);
+  const endWatch = watchNpm(environment, () => stop('npm is gone'));
   try {
     return await closeAfterwards(
       () => work({ signal: controller.signal, onClose: (close) => closers.push(close) }),
       closers,
     );
   } finally {
-    process.off('SIGINT', stop);
-    process.off('SIGTERM', stop);
+    for (const signal of SIGNALS) process.off(signal, stop);
+    endWatch();
   }
 }
 

@@ -1,5 +1,7 @@
 // Puts a sync together: the client, the shared budget, the database.
 
+import type { BudgetWait } from '../budget/waits.ts';
+import type { HttpProxy } from '../config/http-proxy.ts';
 import type { RateLimit } from '../config/rate-limit.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';
@@ -9,16 +11,21 @@ import { runSync } from '../sync/run-sync.ts';
 import type { Lifetime } from './lifetime.ts';
 import { makeProgramClient } from './program-client.ts';
 
-export interface SyncDeps {
+export interface MakeSyncDeps {
   readonly db: Database;
   readonly log: Logger;
   readonly lifetime: Lifetime;
   readonly onProgress: (progress: SyncProgress) => void;
+  /** See BudgetDeps. */
+  readonly onWait?: (wait: BudgetWait) => void;
+  /** Told how far a run came that stops short, before its error is thrown. */
+  readonly onStopped?: (run: RunSummary) => void;
 }
 
 export interface SyncProgram {
   readonly url: string;
   readonly secret: string;
+  readonly proxy: HttpProxy | null;
   readonly timeoutMs: number;
   readonly concurrency: number;
   readonly rateLimit: RateLimit;
@@ -26,14 +33,13 @@ export interface SyncProgram {
 
 /** Returns the function that syncs one resource. The client is closed with the lifetime. */
 export function makeSync(
-  { db, log, lifetime, onProgress }: SyncDeps,
-  { url, secret, timeoutMs, concurrency, rateLimit }: SyncProgram,
+  { onProgress, onStopped = () => {}, ...deps }: MakeSyncDeps,
+  { concurrency, ...program }: SyncProgram,
 ): (resource: ListedResource, how: { mode: SyncMode; acceptDeletes: boolean }) => Promise<RunSummary> {
-  const options = { url, secret, timeoutMs, rateLimit, priority: 'reads' } as const;
-  const api = makeProgramClient({ db, log, lifetime }, options);
+  const api = makeProgramClient(deps, { ...program, priority: 'reads' });
   return (resource, { mode, acceptDeletes }) =>
     runSync(
-      { api, db, log, onProgress },
-      { resource, mode, concurrency, acceptDeletes, signal: lifetime.signal },
+      { api, db: deps.db, log: deps.log, onProgress, onStopped },
+      { resource, mode, concurrency, acceptDeletes, signal: deps.lifetime.signal },
     );
 }

@@ -3,21 +3,54 @@
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import type { Config } from '../config/config.ts';
+import { refuseReadOnly } from '../db/check-access.ts';
 import { checkConnection, nameDatabase } from '../db/check-connection.ts';
 import { type Database, makeDatabase } from '../db/database.ts';
 import { makePool } from '../db/pool.ts';
+import type { Session } from '../db/session.ts';
 import { openEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts';
 import type { Logger } from '../log.ts';
 import type { Lifetime } from './lifetime.ts';
+import { printError } from './print.ts';
 
 /** A walk, its loader and the budget's permits need a connection each, and a few wait at once. */
 const MOST_CONNECTIONS = 8;
+
+// How many connections a command's pool may hold, how many a queue in Postgres takes besides (see
+// src/queue/postgres-backend.ts), and whether all that the command does ends in a write.
+const COMMANDS = {
+  demo: { most: MOST_CONNECTIONS, queue: 0, isWriting: true },
+  migrate: { most: 1, queue: 0, isWriting: true },
+  sync: { most: MOST_CONNECTIONS, queue: 0, isWriting: true },
+  work: { most: MOST_CONNECTIONS, queue: 4, isWriting: true },
+  commissions: { most: MOST_CONNECTIONS, queue: 0, isWriting: false },
+  sandbox: { most: MOST_CONNECTIONS, queue: 0, isWriting: true },
+  deletions: { most: 2, queue: 0, isWriting: false },
+  status: { most: 2, queue: 0, isWriting: false },
+  doctor: { most: 2, queue: 1, isWriting: false },
+} as const;
+
+/** Commands that open the database, by the word that names them. */
+export type DatabaseCommand = keyof typeof COMMANDS;
+
+/** Returns how many connections the command holds at most, with those of its queue. */
+export function connectionsOf(command: DatabaseCommand, isQueueInPostgres: boolean): number {
+  const { most, queue } = COMMANDS[command];
+  return most + (isQueueInPostgres ? queue : 0);
+}
+
+/** Returns whether the word names one of them. */
+export function isDatabaseCommand(word: string | undefined): word is DatabaseCommand {
+  return word !== undefined && word in COMMANDS;
+}
 
 export interface OpenDatabase {
   readonly pool: Pool;
   readonly db: Database;
   /** With the password: for what opens connections of its own, and nothing else. */
   readonly url: string;
+  /** What its connections are. */
+  readonly session: Session;
   /** Database, host and port: what may be printed of it. */
   readonly name: string;
   readonly isEmbedded: boolean;
@@ -29,32 +62,35 @@ export interface OpenDatabase {
  * Returns the database, answering. Closed with the lifetime. The command's name is what others see of us in
  * Postgres, such as the one who waits for a lock of ours.
  *
- * Throws: EmbeddedPostgresFailed; DatabaseUnreachable; the signal's reason when aborted.
+ * Throws: EmbeddedPostgresFailed; DatabaseUnreachable; AccessRefused where the command writes and the database takes no
+ * writes; ConfigError where DATABASE_URL leads to what cannot be used; the signal's reason when aborted.
  */
 export async function openDatabase(
   deps: { log: Logger; lifetime: Lifetime },
   config: Pick<Config, 'databaseUrl' | 'dataDir' | 'mirrorSchema'>,
-  command: string,
+  command: DatabaseCommand,
 ): Promise<OpenDatabase> {
   const { log, lifetime } = deps;
-  const url = config.databaseUrl ?? (await openEmbedded(deps, config.dataDir));
+  const url = config.databaseUrl ?? (await openEmbedded(deps, config.dataDir, command));
   lifetime.signal.throwIfAborted();
   const pool = makePool(
     { log },
     {
       url,
       schema: config.mirrorSchema,
-      max: MOST_CONNECTIONS,
+      max: COMMANDS[command].most,
       applicationName: `affiliate-mirror ${command}`,
     },
   );
   lifetime.onClose(() => pool.end());
-  await checkConnection(pool, url);
+  const session = await checkConnection(pool, url);
+  if (COMMANDS[command].isWriting) refuseReadOnly(session);
   lifetime.signal.throwIfAborted();
   return {
     pool,
     db: makeDatabase(pool),
     url,
+    session,
     name: nameDatabase(url),
     isEmbedded: config.databaseUrl === null,
     psqlCommand: describePsql(url, config),
@@ -64,9 +100,16 @@ export async function openDatabase(
 async function openEmbedded(
   { log, lifetime }: { log: Logger; lifetime: Lifetime },
   dataDir: string,
+  command: DatabaseCommand,
 ): Promise<string> {
   const embedded = await openEmbeddedPostgres({ log }, { dataDir });
   lifetime.onClose(() => embedded.stop());
+  // A wrong directory, or a forgotten DATABASE_URL, looks like a mirror that lost everything. The demo says it itself.
+  if (embedded.madeIn !== null && command !== 'demo') {
+    printError(
+      `affiliate-mirror: a new, empty database was made in ${embedded.madeIn}, since DATABASE_URL is not set`,
+    );
+  }
   return embedded.url;
 }
 

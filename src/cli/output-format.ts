@@ -1,9 +1,9 @@
 // The choice between a table for people, and JSON or CSV for programs.
 
 import { type Command, Option } from 'commander';
-import { print, printJson } from './print.ts';
-import { renderCsv } from './render-csv.ts';
-import { type Cell, renderTable } from './render-table.ts';
+import type { Sacrifices } from './fit-columns.ts';
+import { print, printData, printJson } from './print.ts';
+import { type Cell, renderCsv, renderTable, type TableCell } from './render-table.ts';
 
 export interface OutputFlags {
   readonly json?: true;
@@ -12,17 +12,15 @@ export interface OutputFlags {
 
 /** A list to print: for people the columns with a title, for programs all of them. */
 export interface Listing<Row> {
-  /** Name of the list in the JSON document. */
-  readonly name: string;
   readonly rows: readonly Row[];
   /** Title of the column → its value. */
-  readonly table: Readonly<Record<string, (row: Row) => Cell>>;
-  /** What a person should know beyond the table, a line below it; null where nothing. */
-  readonly remark?: (row: Row) => string | null;
+  readonly table: Readonly<Record<string, (row: Row) => TableCell>>;
+  /** How the table is made to fit a narrow terminal. */
+  readonly narrow?: Sacrifices;
   /** Name of the column → its value. */
   readonly csv: Readonly<Record<string, (row: Row) => Cell>>;
-  /** What else the JSON document holds. */
-  readonly more?: Readonly<Record<string, unknown>>;
+  /** Returns the JSON document. */
+  readonly document: () => object;
 }
 
 /** Adds --json and --csv, of which one may be given. */
@@ -34,15 +32,12 @@ export function addOutputFlags(command: Command): Command {
 
 /** Prints the list as asked for. An empty table is not printed. */
 export function printListing<Row extends object>(listing: Listing<Row>, flags: OutputFlags): void {
-  const { name, rows, table, csv, more, remark = () => null } = listing;
-  if (flags.json === true) printJson({ ...more, [name]: rows });
-  else if (flags.csv === true) print(renderCsv(Object.keys(csv), cellsOf(rows, csv)));
-  else if (rows.length > 0) {
-    print(renderTable(Object.keys(table), cellsOf(rows, table)));
-    for (const line of rows.map(remark)) if (line !== null) print(line);
-  }
+  const { rows, table, narrow, csv, document } = listing;
+  if (flags.json === true) printJson(document());
+  else if (flags.csv === true) printData(renderCsv(Object.keys(csv), cellsOf(rows, csv)));
+  else if (rows.length > 0) print(renderTable(Object.keys(table), cellsOf(rows, table), narrow));
 }
 
-function cellsOf<Row>(rows: readonly Row[], columns: Readonly<Record<string, (row: Row) => Cell>>): Cell[][] {
+function cellsOf<Row, C>(rows: readonly Row[], columns: Readonly<Record<string, (row: Row) => C>>): C[][] {
   return rows.map((row) => Object.values(columns).map((read) => read(row)));
 }

@@ -1,16 +1,24 @@
 // The two streams of the command line: data on stdout, everything else on stderr.
 
-/** Writes a line of data to stdout. */
+import { columnsOfStderr, columnsOfStdout, writeData, writeErrorText, writeText } from '../terminal.ts';
+import { wrapProse } from './wrap-text.ts';
+
+/** Writes a line for a person to stdout, broken between words where the terminal is narrower. */
 export function print(line = ''): void {
-  process.stdout.write(`${line}\n`);
+  writeText(`${wrapProse(line, columnsOfStdout())}\n`);
 }
 
-/** Writes a line for the person at the terminal to stderr. */
+/** Writes lines for another program to stdout, such as CSV or SQL. */
+export function printData(lines: string): void {
+  writeData(`${lines}\n`);
+}
+
+/** Writes a line for the person at the terminal to stderr, broken in the same way. */
 export function printError(line: string): void {
-  process.stderr.write(`${line}\n`);
+  writeErrorText(`${wrapProse(line, columnsOfStderr())}\n`);
 }
 
 /** Writes one JSON document to stdout. */
 export function printJson(value: unknown): void {
-  print(JSON.stringify(value, null, 2));
+  printData(JSON.stringify(value, null, 2));
 }

@@ -2,7 +2,7 @@
 
 import { type ApiClient, type ApiClientOptions, makeApiClient } from '../api/client.ts';
 import { makeTakePermit } from '../budget/shared-budget.ts';
-import type { Priority } from '../budget/taken-permit.ts';
+import type { BudgetWait, Priority } from '../budget/waits.ts';
 import type { RateLimit } from '../config/rate-limit.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
@@ -12,6 +12,8 @@ export interface ClientDeps {
   readonly db: Database;
   readonly log: Logger;
   readonly lifetime: Lifetime;
+  /** See BudgetDeps. */
+  readonly onWait?: (wait: BudgetWait) => void;
 }
 
 export interface ClientOptions extends ApiClientOptions {
@@ -21,11 +23,11 @@ export interface ClientOptions extends ApiClientOptions {
 
 /** Returns a client whose requests count against the shared budget. It is closed with the lifetime. */
 export function makeProgramClient(
-  { db, log, lifetime }: ClientDeps,
+  { db, log, lifetime, onWait }: ClientDeps,
   { rateLimit, priority, ...options }: ClientOptions,
 ): ApiClient {
   const takePermit = makeTakePermit(
-    { db, log },
+    { db, log, ...(onWait && { onWait }) },
     { rateLimit, priority, requestTimeoutMs: options.timeoutMs },
   );
   const api = makeApiClient({ takePermit, log }, options);

@@ -1,4 +1,4 @@
-// How finished runs look: a table for people, the column names of the run log in JSON, and what to worry about.
+// How finished runs look to people: a table, and what to worry about. (For programs: documents/sync.ts.)
 
 import type { RunSummary } from '../sync/run-summary.ts';
 import { formatCount, formatDuration } from './format.ts';
@@ -9,7 +9,8 @@ type Line = readonly [label: string, cell: (run: RunSummary) => Cell];
 /** The plan of a delta, beside what it came to. */
 const PLAN_LINES: readonly Line[] = [
   ['to read (plan)', ({ plan }) => plan && (plan.strategy === 'full' ? 'everything' : 'what changed')],
-  ['affiliates moved', ({ plan }) => plan?.moved_affiliates ?? null],
+  ['affiliates moved', ({ plan }) => (plan && 'moved_affiliates' in plan ? plan.moved_affiliates : null)],
+  ['commissions moved', ({ plan }) => (plan && 'moved_commissions' in plan ? plan.moved_commissions : null)],
   ['requests expected', ({ plan }) => plan?.expected_requests ?? null],
   ['if all were read', ({ plan }) => plan?.full_walk_requests ?? null],
 ];
@@ -17,13 +18,15 @@ const PLAN_LINES: readonly Line[] = [
 /** What is shown of a run, in the order of the table's lines. */
 const LINES: readonly Line[] = [
   ['state', (run) => run.state],
-  ['records read', (run) => run.rows.seen],
+  // Each once: what was read again is a line of its own.
+  ['records read', (run) => run.rows.seen - run.rows.repeated],
   ['inserted', (run) => run.rows.inserted],
   ['updated', (run) => run.rows.updated],
   ['unchanged', (run) => run.rows.unchanged],
   ['rejected', (run) => run.rows.rejected],
   ['read again', (run) => run.rows.repeated],
   ['marked deleted', (run) => run.deleted],
+  ['held back', (run) => run.deletesHeldBack],
   ['program has', (run) => run.total],
   ['verified', (run) => run.verified],
   ['requests', (run) => run.requests],
@@ -41,30 +44,9 @@ export function renderRuns(runs: readonly RunSummary[]): string {
   );
 }
 
-/** Returns a run under the names of the ledger's columns (sync_runs). */
-export function runAsJson(run: RunSummary): Record<string, unknown> {
-  return {
-    id: run.runId,
-    resource: run.resource,
-    mode: run.mode,
-    state: run.state,
-    reason: run.reason,
-    requests: run.requests,
-    pages: run.pages,
-    rows_seen: run.rows.seen,
-    rows_inserted: run.rows.inserted,
-    rows_updated: run.rows.updated,
-    rows_unchanged: run.rows.unchanged,
-    rows_rejected: run.rows.rejected,
-    rows_repeated: run.rows.repeated,
-    rows_deleted: run.deleted,
-    deletes_held_back: run.deletesHeldBack,
-    total_upstream: run.total,
-    distinct_seen: run.distinct,
-    verified: run.verified,
-    plan: run.plan,
-    duration_ms: run.durationMs,
-  };
+/** Returns whether somebody should look at what a finished run read. */
+export function isDoubtful(run: RunSummary): boolean {
+  return run.state === 'partial' || run.rows.rejected > 0;
 }
 
 /** Returns what is wrong with a run and how to go on, a sentence each; empty where nothing is. */
@@ -73,7 +55,10 @@ export function describeConcerns(run: RunSummary): string[] {
   if (run.state === 'skipped') {
     concerns.push(`${run.resource}: not synced: ${run.reason ?? 'another process is at it'}`);
   }
-  if (run.state === 'partial') {
+  if (run.state === 'partial' && run.verified) {
+    concerns.push(`${run.resource}: ${run.reason ?? 'deletions held back'}`);
+  }
+  if (run.state === 'partial' && !run.verified) {
     const counts =
       run.total === null
         ? ''
@@ -84,14 +69,8 @@ export function describeConcerns(run: RunSummary): string[] {
   }
   if (run.rows.rejected > 0) {
     concerns.push(
-      `${run.resource}: ${formatCount(run.rows.rejected)} rejected: the reasons stand in the table rejected_records ` +
+      `${run.resource}: ${formatCount(run.rows.rejected)} rejected: the reasons are in the table rejected_records ` +
         `(run ${run.runId})`,
-    );
-  }
-  if (run.deletesHeldBack > 0) {
-    concerns.push(
-      `${run.resource}: ${formatCount(run.deletesHeldBack)} deletions held back, too many to be believed: if they are ` +
-        'real, sync again with --accept-deletes',
     );
   }
   return concerns;

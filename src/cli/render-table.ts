@@ -1,27 +1,87 @@
-// Tables for the terminal: a header, rows, numbers to the right.
+// Tables for the terminal (a header, rows, numbers to the right) and for other programs.
 
 import Table from 'cli-table3';
+import { stringify } from 'csv-stringify/sync';
+import type { AmountUnit } from '../config/amount-unit.ts';
+import { formatMoney } from '../contract/money.ts';
+import { columnsOfStdout, spellForStdout } from '../terminal.ts';
+import { breakLongWords, type Column, fitColumns, PADDING, type Sacrifices } from './fit-columns.ts';
 import { formatCount } from './format.ts';
 
 export type Cell = string | number | boolean | null;
 
-/** Returns the table as text: numbers grouped and to the right, true and false as yes and no, null as a dash. */
-export function renderTable(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
+/** For people only: programs get amount and currency as two columns. */
+export interface Money {
+  /** As the program counts: in minor units, such as cents, where the unit is not another. */
+  readonly amount: number;
+  readonly currency: string | null;
+  readonly unit: AmountUnit;
+}
+
+export type TableCell = Cell | Money;
+
+export interface TableOptions extends Sacrifices {
+  /** Where all columns are shown besides on a wider terminal; null where nowhere. */
+  readonly otherwise?: string | null;
+}
+
+/**
+ * Returns the table as text: numbers grouped, money in the currency's unit, both to the right, true and false as yes and
+ * no, null as a dash. On a terminal it is never wider than that (see fitColumns), and a line below says how many columns
+ * are left out. Elsewhere it is as wide as it is.
+ */
+export function renderTable(
+  header: readonly string[],
+  rows: readonly (readonly TableCell[])[],
+  { otherwise = '--json', ...sacrifices }: TableOptions = {},
+): string {
+  const columns = header.map(
+    (title, index): Column => ({
+      title: spellForStdout(title),
+      cells: rows.map((row) => renderCell(row[index] ?? null)),
+      isFigure: rows.some((row) => isFigure(row[index])),
+    }),
+  );
+  const room = columnsOfStdout();
+  const { shown, widths, below } = fitColumns(columns, sacrifices, room);
   const table = new Table({
-    head: [...header],
-    colAligns: header.map((_, column) =>
-      rows.some((row) => typeof row[column] === 'number') ? 'right' : 'left',
-    ),
+    head: shown.map(({ title }) => title),
+    colAligns: shown.map((column) => (column.isFigure ? 'right' : 'left')),
+    ...(Number.isFinite(room) && { colWidths: widths.map((width) => width + PADDING), wordWrap: true }),
     // Colours would end up in files and pipes as well.
     style: { head: [], border: [], compact: true },
   });
-  for (const row of rows) table.push(row.map(renderCell));
-  return table.toString();
+  for (const index of rows.keys()) {
+    table.push(shown.map(({ cells }) => cells[index] ?? ''));
+    const text = below?.cells[index] ?? '';
+    if (text === '' || text === renderCell(null)) continue;
+    table.push([{ colSpan: shown.length, content: breakLongWords(text, widths) }]);
+  }
+  const gone = columns.length - shown.length - (below === null ? 0 : 1);
+  if (gone === 0) return table.toString();
+  const more = `${formatCount(gone)} ${gone === 1 ? 'column' : 'columns'} more`;
+  return `${table.toString()}\n${more}: ${otherwise === null ? '' : `${otherwise}, or `}a wider terminal`;
 }
 
-function renderCell(cell: Cell): string {
-  if (cell === null) return '–';
+function isFigure(cell: TableCell | undefined): boolean {
+  return typeof cell === 'number' || (typeof cell === 'object' && cell !== null);
+}
+
+function renderCell(cell: TableCell): string {
+  if (cell === null) return spellForStdout('–');
+  if (typeof cell === 'object') return formatMoney(cell.amount, cell.currency, cell.unit);
   if (typeof cell === 'number') return formatCount(cell);
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
-  return cell;
+  return spellForStdout(cell);
+}
+
+/** Returns the table as CSV (RFC 4180) without a line end after its last row. Null is an empty cell. */
+export function renderCsv(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  return stringify([header, ...rows], {
+    record_delimiter: 'windows',
+    eof: false,
+    // A line end of another system within a cell would be left bare.
+    quoted_match: /[\r\n]/,
+    cast: { boolean: String },
+  });
 }

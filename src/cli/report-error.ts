@@ -3,14 +3,18 @@
 
 import { CommanderError } from 'commander';
 import { DatabaseError } from 'pg';
-import { asDatabaseError } from '../db/as-database-error.ts';
+import { asDatabaseError, isShortOfConnections } from '../db/as-database-error.ts';
 import { AppError, ConfigError, describeError } from '../errors.ts';
 import type { ExitCode } from './exit-code.ts';
 import { Stopped } from './lifetime.ts';
+import { connectionsOf, isDatabaseCommand } from './open-database.ts';
 import { printError } from './print.ts';
 
-/** Returns the exit code that the error stands for, after saying on stderr what happened. */
-export function reportError(thrown: unknown): ExitCode {
+/**
+ * Returns the exit code of the error, after saying on stderr what happened. The command's name is for those
+ * that have to give it more connections.
+ */
+export function reportError(thrown: unknown, command: string | undefined): ExitCode {
   const error = asDatabaseError(thrown);
   // commander has printed its own message, or the help that was asked for.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -23,7 +27,7 @@ export function reportError(thrown: unknown): ExitCode {
     return 2;
   }
   if (error instanceof AppError) {
-    printError(`affiliate-mirror: ${describeError(error)}`);
+    printError(`affiliate-mirror: ${describeError(error)}${describeNeed(error, command)}`);
     return error.exitCode;
   }
   if (error instanceof DatabaseError) {
@@ -35,6 +39,11 @@ export function reportError(thrown: unknown): ExitCode {
   const details = error instanceof Error ? (error.stack ?? describeError(error)) : describeError(error);
   printError(`affiliate-mirror: a bug, please report it: ${details}`);
   return 1;
+}
+
+function describeNeed(error: AppError, command: string | undefined): string {
+  if (!isShortOfConnections(error.cause) || !isDatabaseCommand(command)) return '';
+  return ` (affiliate-mirror ${command} holds up to ${connectionsOf(command, true)} connections)`;
 }
 
 function describeProblems(problems: readonly string[]): string {

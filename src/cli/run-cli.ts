@@ -1,36 +1,43 @@
 // The command line as a whole: which commands there are, what --help says, and what becomes of their errors.
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { describeVersion } from '../package.ts';
+import { useTerminal } from '../terminal.ts';
 import type { Cli } from './cli.ts';
 import { EXIT_CODES, type ExitCode } from './exit-code.ts';
+import { HELP_OUTPUT, hintAtOwnHelp, readHelpRequest, showHelp } from './help.ts';
 import { withLifetime } from './lifetime.ts';
-import { reportError } from './report-error.ts';
+import { print } from './print.ts';
 
 type Register = (program: Command, cli: Cli) => void;
 
 // By the word that names it. Loading them all takes longer than a short command's work, so that one alone is loaded
-// where the first word names it; --help and everything else see them all.
+// where the first word names it; --help and everything else see them all, and a completion has to know them all.
 const COMMANDS: ReadonlyMap<string, () => Promise<Register>> = new Map([
   ['demo', async () => (await import('./commands/demo.ts')).registerDemo],
   ['migrate', async () => (await import('./commands/migrate.ts')).registerMigrate],
   ['sync', async () => (await import('./commands/sync.ts')).registerSync],
   ['work', async () => (await import('./commands/work.ts')).registerWork],
+  ['deletions', async () => (await import('./commands/deletions.ts')).registerDeletions],
   ['commissions', async () => (await import('./commands/commissions.ts')).registerCommissions],
   ['status', async () => (await import('./commands/status.ts')).registerStatus],
   ['doctor', async () => (await import('./commands/doctor.ts')).registerDoctor],
+  ['grants', async () => (await import('./commands/grants.ts')).registerGrants],
   ['sandbox', async () => (await import('./commands/sandbox.ts')).registerSandbox],
+  ['completion', async () => (await import('./commands/completion.ts')).registerCompletion],
 ]);
 
 const HELP = `
 Start here:
-  $ npm run demo                             see it work: a made-up program, mirrored on this machine
-  $ affiliate-mirror doctor                  check the configuration, the database and the program
-  $ affiliate-mirror sync --migrate          make the tables, and mirror your program into them
-  $ affiliate-mirror work                    keep it up to date, on schedule, until Ctrl-C
-  $ affiliate-mirror status                  how fresh the mirror is
+  $ affiliate-mirror demo             see it work: a made-up program, mirrored on this machine
+  $ affiliate-mirror doctor           check the configuration, the database and the program
+  $ affiliate-mirror sync --migrate   make the tables, and mirror your program into them
+  $ affiliate-mirror work             keep it up to date, on schedule, until Ctrl-C
+  $ affiliate-mirror status           how fresh the mirror is
 
-Configuration stands in environment variables; these two are needed to reach your program:
-  AFFILIATE_API_URL, AFFILIATE_API_SECRET    the others have defaults: see docs/configuration.md
+Configuration is read from environment variables; these two are needed to reach your program:
+  AFFILIATE_API_URL, AFFILIATE_API_SECRET
+The others have defaults: see docs/configuration.md.
 Without DATABASE_URL, a Postgres of its own is started under DATA_DIR (.affiliate-mirror).
 
 Data goes to stdout; logs, progress and errors go to stderr.
@@ -45,28 +52,46 @@ export async function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<ExitCode> {
+  useTerminal(environment);
   endQuietlyWhenNobodyReads();
+  if (args[0] === '--version') {
+    print(describeVersion());
+    return 0;
+  }
   let exitCode: ExitCode = 0;
   const cli: Cli = {
     environment,
     run: async (work) => {
-      exitCode = await withLifetime(work);
+      exitCode = await withLifetime(work, environment);
     },
   };
-  const program = new Command('affiliate-mirror')
-    .description('Keeps a faithful, queryable copy of an affiliate program in your own Postgres.')
-    .usage('COMMAND [options]')
-    .exitOverride()
-    .showHelpAfterError('("affiliate-mirror --help" lists the commands and their options)')
-    .addHelpText('after', HELP);
-  const named = COMMANDS.get(args[0] ?? '');
-  for (const load of named === undefined ? COMMANDS.values() : [named]) (await load())(program, cli);
+  const program = await loadProgram(cli, args[0]);
   try {
-    await program.parseAsync(args, { from: 'user' });
+    const asked = readHelpRequest(args, program);
+    if (asked === null) await program.parseAsync(args, { from: 'user' });
+    else await showHelp(program, asked);
     return exitCode;
   } catch (error) {
-    return reportError(error);
+    const { reportError } = await import('./report-error.ts');
+    return reportError(error, args[0]);
   }
+}
+
+/** Returns the command line, with the command that the word names; with all of them where it names none. */
+export async function loadProgram(cli: Cli, word?: string): Promise<Command> {
+  // Not loaded for --version, nor the error's names before there is one: each takes as long as Node itself to start.
+  const commander = await import('commander');
+  const program = new commander.Command('affiliate-mirror')
+    .description('Keeps a faithful, queryable copy of an affiliate program in your own Postgres.')
+    .usage('COMMAND [options]')
+    .option('--version', 'print the versions of affiliate-mirror, of Node and of the schema')
+    .exitOverride()
+    .configureOutput(HELP_OUTPUT)
+    .addHelpText('after', HELP);
+  const named = word === undefined || word === 'completion' ? undefined : COMMANDS.get(word);
+  for (const load of named === undefined ? COMMANDS.values() : [named]) (await load())(program, cli);
+  hintAtOwnHelp(program);
+  return program;
 }
 
 // `affiliate-mirror status | head -1` closes the pipe while we still write.

@@ -1,63 +1,57 @@
-// Shows how far a sync has come: a bar where a person watches, a line in the log every few seconds elsewhere.
+// Shows how far a sync has come: a line where a person watches, a line in the log every few seconds elsewhere.
 
-import { Presets, SingleBar } from 'cli-progress';
 import type { RateLimit } from '../config/rate-limit.ts';
 import type { Logger } from '../log.ts';
 import type { SyncProgress } from '../sync/run-summary.ts';
-import { formatCount, formatDuration } from './format.ts';
-import { makePace, type Pace } from './pace.ts';
+import type { BudgetWaitNote } from './budget-wait.ts';
+import { formatCount } from './format.ts';
+import { makePace } from './pace.ts';
+import { type ProgressLine, type ProgressReading, startProgressLine } from './progress-line.ts';
 
 export interface SyncProgressView {
   show(progress: SyncProgress): void;
-  /** Takes the bar away; the next run starts a new one. Idempotent: yes. */
+  /** Takes the line away; the next run starts a new one. Idempotent: yes. */
   finish(): void;
 }
 
 /** Often enough to see that it moves, seldom enough for a night's log. */
 const LOG_INTERVAL_MS = 5_000;
-/** While the budget pauses everything, the time that passes is all there is to see. */
-const REFRESH_MS = 1_000;
-const FORMAT =
-  '{resource} {bar} {percentage}% | {done} of {total_rows} rows | {pages} pages | {rate} | {left}';
 
 /** Returns the view for a run on a terminal. */
-export function makeProgressBar(stream: NodeJS.WriteStream, rateLimit: RateLimit): SyncProgressView {
-  let running: { bar: SingleBar; pace: Pace; timer: NodeJS.Timeout; last: SyncProgress } | null = null;
-  const draw = () => {
-    if (running === null) return;
-    const { bar, pace, last } = running;
+export function makeProgressView(
+  { budgetWait }: { budgetWait: BudgetWaitNote },
+  rateLimit: RateLimit,
+): SyncProgressView {
+  let line: ProgressLine | null = null;
+  let last: SyncProgress | null = null;
+  let pace = makePace(rateLimit);
+  const read = (): ProgressReading => {
+    if (last === null) return { leftMs: null, label: '', share: 0, details: [] };
     const { done, rowsPerSecond, leftMs } = pace.read(last);
     const total = last.total ?? done;
-    bar.setTotal(total);
-    bar.update(done, {
-      resource: last.resource.padEnd('affiliates'.length),
-      done: formatCount(done),
-      total_rows: formatCount(total),
-      pages: formatCount(last.pages),
-      rate: rowsPerSecond === null ? '… rows/s' : `${formatCount(Math.round(rowsPerSecond))} rows/s`,
-      left: leftMs === null ? '… left' : `${formatDuration(leftMs)} left`,
-    });
+    const waits = budgetWait.read();
+    return {
+      leftMs,
+      label: last.resource,
+      share: total === 0 ? 0 : Math.min(1, done / total),
+      details: [
+        ...(waits === null ? [] : [waits]),
+        `${formatCount(done)} of ${formatCount(total)} rows`,
+        ...(rowsPerSecond === null ? [] : [`${formatCount(Math.round(rowsPerSecond))} rows/s`]),
+        `${formatCount(last.pages)} pages`,
+      ],
+    };
   };
   return {
     show(progress) {
-      if (running === null) {
-        const bar = new SingleBar(
-          { format: FORMAT, stream, clearOnComplete: true, barsize: 20 },
-          Presets.shades_classic,
-        );
-        // The first drawing comes at once, and must find every field of the format.
-        const empty = { resource: progress.resource, done: 0, total_rows: 0, pages: 0, rate: '', left: '' };
-        bar.start(progress.total ?? 0, 0, empty);
-        running = { bar, pace: makePace(rateLimit), timer: setInterval(draw, REFRESH_MS), last: progress };
-      }
-      running.last = progress;
-      draw();
+      last = progress;
+      if (line === null) line = startProgressLine(read);
+      else line.draw();
     },
     finish() {
-      if (running === null) return;
-      clearInterval(running.timer);
-      running.bar.stop();
-      running = null;
+      line?.finish();
+      line = null;
+      pace = makePace(rateLimit);
     },
   };
 }

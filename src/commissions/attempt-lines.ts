@@ -1,7 +1,7 @@
 // The line of each request that was sent for a commission update, in commission_update_attempts.
 
 import { sql } from 'kysely';
-import type { RequestEvent } from '../api/attempt-request.ts';
+import type { RequestEvent } from '../api/request-event.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { storableJson } from '../db/storable.ts';
 import type { CommissionValues } from './update-request.ts';

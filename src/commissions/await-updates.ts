@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DrainDeps, type DrainTiming, drainUpdates } from './drain-updates.ts';
-import { countStates } from './read-ledger.ts';
+import { countStates } from './read-payment-ledger.ts';
 import type { UpdateState } from './update-request.ts';
 
 export type StateCounts = Readonly<Partial<Record<UpdateState, number>>>;
@@ -22,7 +22,7 @@ const LOOK_INTERVAL_MS = 300;
  * Returns how many of the requests ended in each state, once none is pending. Whatever else is due is applied as
  * well while that takes.
  *
- * Throws: what `drainUpdates` throws.
+ * Throws: what `drainUpdates` throws; the database's refusal of one of the requests, after the others were tried.
  */
 export async function awaitUpdates(
   deps: DrainDeps,
@@ -30,6 +30,7 @@ export async function awaitUpdates(
   options: AwaitOptions,
 ): Promise<StateCounts> {
   const { signal, onProgress, ...drainOptions } = options;
+  const waitedFor = new Set(ids);
   const look = async () => {
     const counts = await countStates(deps.db, ids);
     onProgress?.(counts);
@@ -37,7 +38,14 @@ export async function awaitUpdates(
   };
   for (;;) {
     const enough = new AbortController();
-    const drained = drainUpdates(deps, { ...drainOptions, signal: AbortSignal.any([signal, enough.signal]) });
+    let refusal: Error | null = null;
+    const drained = drainUpdates(deps, {
+      ...drainOptions,
+      signal: AbortSignal.any([signal, enough.signal]),
+      onRefused: (id, error) => {
+        if (waitedFor.has(id)) refusal ??= error;
+      },
+    });
     let isOver = false;
     const draining = drained.finally(() => {
       isOver = true;
@@ -57,6 +65,7 @@ export async function awaitUpdates(
       return counts;
     }
     await draining;
+    if (refusal !== null) throw refusal;
     await sleep(LOOK_INTERVAL_MS);
   }
 }

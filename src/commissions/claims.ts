@@ -6,11 +6,17 @@
 //
 // The database's clock decides when a claim ends. Its writer notes a time that is earlier than that end, by a clock
 // that goes on while the process or the machine is suspended: a writer that was stopped knows, without asking, that
-// its claim may have ended.
+// its claim may have ended. It does not claim again what it still works on: settling the first try would undo what the
+// second one noted, above all that a PUT was sent.
+//
+// A request that the database does not let anybody claim (an administrator's constraint that its row does not meet)
+// stays pending and holds up no other.
 
 import { uptime } from 'node:os';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { isOfTheRow } from '../db/refusal.ts';
+import { writeTogether } from './group-writes.ts';
 import type { ClaimedUpdate } from './update-request.ts';
 
 export interface Claimer {
@@ -18,13 +24,20 @@ export interface Claimer {
   readonly name: string;
   /** How long a claim holds unless it is extended. */
   readonly leaseMs: number;
+  /** Called once for every due request that the database does not let be claimed. */
+  readonly onRefused: (id: number, error: Error) => void;
 }
 
 /** The share of a claim's time that must be left for a request to be sent: sending takes far less. */
 const LEAST_LEFT = 0.1;
 
 export interface Claims {
-  /** Returns up to `most` requests that are due, oldest first, now claimed. */
+  /**
+   * Returns up to `most` requests that are due, oldest first, now claimed. None, where no further one can be. A
+   * request that this writer claimed before is not among them until it is released or forgotten.
+   *
+   * Throws: the database's errors, but for refusals of single rows.
+   */
   claim(most: number): Promise<readonly ClaimedUpdate[]>;
   /** Lets every claim hold for another `leaseMs` from now. */
   extend(): Promise<void>;
@@ -40,13 +53,14 @@ export interface Claims {
 export function makeClaims(db: Database, claimer: Claimer): Claims {
   /** By request: until when the claim surely holds, in seconds of the system's uptime. */
   const heldUntil = new Map<number, number>();
+  const refused = new Set<number>();
   const leaseSeconds = claimer.leaseMs / 1000;
   // Counted from before the query: the database counts from a little later.
   const leaseFromNow = () => uptime() + leaseSeconds;
   return {
     async claim(most) {
       const until = leaseFromNow();
-      const updates = await claimUpdates(db, claimer, most);
+      const updates = await claimDue(db, claimer, most, [...heldUntil.keys()], refused);
       for (const { id } of updates) heldUntil.set(id, until);
       return updates;
     },
@@ -54,7 +68,7 @@ export function makeClaims(db: Database, claimer: Claimer): Claims {
       const ids = [...heldUntil.keys()];
       if (ids.length === 0) return;
       const until = leaseFromNow();
-      for (const id of await extendClaims(db, claimer, ids)) {
+      for (const id of await writeEach(ids, (some) => extendClaims(db, claimer, some))) {
         // Not one that was settled while this was under way.
         if (heldUntil.has(id)) heldUntil.set(id, until);
       }
@@ -62,30 +76,81 @@ export function makeClaims(db: Database, claimer: Claimer): Claims {
     hasTimeLeft: (id) => (heldUntil.get(id) ?? 0) - uptime() > leaseSeconds * LEAST_LEFT,
     async release(ids) {
       for (const id of ids) heldUntil.delete(id);
-      if (ids.length > 0) await releaseClaims(db, claimer, ids);
+      if (ids.length > 0) await writeEach(ids, (some) => releaseClaims(db, claimer, some));
     },
     forget: (id) => void heldUntil.delete(id),
   };
+}
+
+async function claimDue(
+  db: Database,
+  claimer: Claimer,
+  most: number,
+  held: readonly number[],
+  refused: Set<number>,
+): Promise<readonly ClaimedUpdate[]> {
+  const others = () => sql`request.id <> all(${[...held, ...refused]}::bigint[])`;
+  try {
+    return await claimUpdates(db, claimer, most, others());
+  } catch (error) {
+    if (!isOfTheRow(error)) throw error;
+  }
+  // One of them is refused: each is claimed alone, and further ones where none of these could be.
+  for (;;) {
+    const claimed: ClaimedUpdate[] = [];
+    const refusedBefore = refused.size;
+    for (const id of await findDue(db, most, others())) {
+      try {
+        claimed.push(...(await claimUpdates(db, claimer, 1, sql`request.id = ${id}`)));
+      } catch (error) {
+        if (!isOfTheRow(error)) throw error;
+        refused.add(id);
+        claimer.onRefused(id, error);
+      }
+    }
+    if (claimed.length > 0 || refused.size === refusedBefore) return claimed;
+  }
+}
+
+/** Selects the requests that are due and for which the condition holds, oldest first. */
+function selectDue(most: number, condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select request.id
+    from commission_updates request
+    where ${IS_DUE} and ${condition}
+    order by request.id
+    limit ${most}`;
+}
+
+async function findDue(db: Database, most: number, condition: RawBuilder<unknown>): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`${selectDue(most, condition)}`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** A condition on commission_updates as `request`: it can be claimed now. */
+const IS_DUE = sql`
+  request.state = 'pending' and request.next_attempt_at <= clock_timestamp()
+  and (request.claimed_until is null or request.claimed_until <= clock_timestamp())
+  and not exists (
+    select from commission_updates earlier
+    where earlier.commission_id = request.commission_id and earlier.state = 'pending' and earlier.id < request.id
+  )`;
+
+/** Returns whether any request can be claimed now. */
+export async function hasDueUpdates(db: Database): Promise<boolean> {
+  const { rows } = await sql`select from commission_updates request where ${IS_DUE} limit 1`.execute(db);
+  return rows.length > 0;
 }
 
 async function claimUpdates(
   db: Database,
   { name, leaseMs }: Claimer,
   most: number,
+  condition: RawBuilder<unknown>,
 ): Promise<readonly ClaimedUpdate[]> {
   const { rows } = await sql<ClaimedUpdate>`
     with due as materialized (
-      select request.id
-      from commission_updates request
-      where request.state = 'pending' and request.next_attempt_at <= clock_timestamp()
-        and (request.claimed_until is null or request.claimed_until <= clock_timestamp())
-        and not exists (
-          select from commission_updates earlier
-          where earlier.commission_id = request.commission_id and earlier.state = 'pending'
-            and earlier.id < request.id
-        )
-      order by request.id
-      limit ${most}
+      ${selectDue(most, condition)}
       for update skip locked
     )
     update commission_updates request
@@ -114,9 +179,32 @@ async function extendClaims(
   return rows.map(({ id }) => id);
 }
 
-async function releaseClaims(db: Database, { name }: Claimer, ids: readonly number[]): Promise<void> {
-  await sql`
+/** Returns the requests that were this writer's until then. */
+async function releaseClaims(
+  db: Database,
+  { name }: Claimer,
+  ids: readonly number[],
+): Promise<readonly number[]> {
+  const { rows } = await sql<{ id: number }>`
     update commission_updates set claimed_by = null, claimed_until = null
     where id = any(${ids}::bigint[]) and claimed_by = ${name} and state = 'pending'
+    returning id
   `.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** Returns the requests that were written: together, or, where one of them is refused, all but that. */
+async function writeEach(
+  ids: readonly number[],
+  write: (some: readonly number[]) => Promise<readonly number[]>,
+): Promise<number[]> {
+  const results = await writeTogether(async (some: readonly number[]) => {
+    const written = new Set(await write(some));
+    return some.map((id) => written.has(id));
+  }, ids);
+  return ids.filter((_, index) => {
+    const result = results[index];
+    if (result?.status === 'rejected' && !isOfTheRow(result.reason)) throw result.reason;
+    return result?.status === 'fulfilled' && result.value;
+  });
 }

@@ -5,14 +5,16 @@
 //   that is down is asked by one request at a time, less and less often, for as long as it takes.
 // * 401 ends the drain. Nothing is lost: what was claimed is pending.
 // * A failure while the program answers others is the request's own: it waits, longer each time, and ends as failed
-//   after MOST_ATTEMPTS. So does a request whose line in the payment ledger the database refuses; the others overtake
+//   after a dozen tries. So does a request whose line in the payment ledger the database refuses; the others overtake
 //   it.
+// * A request that the database does not let be claimed stays pending, and the others are applied.
 // * A database that cannot be reached ends the drain.
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../api/client.ts';
+import type { AmountUnit } from '../config/amount-unit.ts';
 import type { RateLimit } from '../config/rate-limit.ts';
 import type { Database } from '../db/database.ts';
 import { isOfTheRow } from '../db/refusal.ts';
@@ -20,16 +22,9 @@ import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError } from '../errors.
 import type { Logger } from '../log.ts';
 import { makeClaims } from './claims.ts';
 import { makeProgramHealth, type ProgramHealth } from './program-health.ts';
-import { makeUpdateRecorder, type TryResult, type UpdateRecorder } from './record-updates.ts';
-import {
-  describeRefusedLine,
-  describeUnreadable,
-  FREE,
-  failed,
-  lastErrorOf,
-  rejected,
-  type TryCost,
-} from './try-cost.ts';
+import { makeUpdateRecorder, type UpdateRecorder } from './record-updates.ts';
+import { settleTry } from './settle-try.ts';
+import { describeUnreadable, FREE, ownFailure, rejected, type TryCost } from './try-cost.ts';
 import { type Tried, tryUpdate } from './try-update.ts';
 import type { ClaimedUpdate, EndState } from './update-request.ts';
 
@@ -37,6 +32,8 @@ export interface DrainDeps {
   readonly api: ApiClient;
   readonly db: Database;
   readonly log: Logger;
+  /** What the program counts amounts in; `minor` where left out. */
+  readonly amountUnit?: AmountUnit;
 }
 
 export interface DrainOptions {
@@ -46,6 +43,8 @@ export interface DrainOptions {
   readonly timing?: Partial<DrainTiming>;
   /** Called once for every request that ended. */
   readonly onEnd?: (update: ClaimedUpdate, state: EndState) => void;
+  /** Called once for every due request that the database does not let be claimed. */
+  readonly onRefused?: (id: number, error: Error) => void;
 }
 
 export interface DrainTiming {
@@ -58,7 +57,7 @@ export interface DrainTiming {
 export interface DrainSummary {
   /** How many requests ended in each state. */
   readonly ended: Readonly<Partial<Record<EndState, number>>>;
-  /** Tries that decided nothing: their requests are still pending. */
+  /** Tries that decided nothing, and requests that could not be claimed: they are still pending. */
   readonly deferred: number;
 }
 
@@ -76,10 +75,7 @@ export function drainConcurrency(rateLimit: RateLimit): number {
 }
 
 const TIMING: DrainTiming = { leaseMs: 30_000, firstBackoffMs: 2_000 };
-const LONGEST_BACKOFF_MS = 600_000;
 const LONGEST_OUTAGE_NAP_MS = 60_000;
-/** With the waits above, some forty minutes in which the program answers every request but this one. */
-const MOST_ATTEMPTS = 12;
 
 /**
  * Returns what became of every request that was due, once none is left. Several drains may run at once, in any
@@ -99,11 +95,11 @@ export async function drainUpdates(deps: DrainDeps, options: DrainOptions): Prom
 }
 
 function makeDrain(deps: DrainDeps, options: DrainOptions) {
-  const { api, db, log } = deps;
+  const { api, db, log, amountUnit = 'minor' } = deps;
   const { concurrency, onEnd } = options;
   const { leaseMs, firstBackoffMs }: DrainTiming = { ...TIMING, ...options.timing };
   const name = `${hostname()}:${process.pid}:${randomUUID()}`;
-  const claims = makeClaims(db, { name, leaseMs });
+  const claims = makeClaims(db, { name, leaseMs, onRefused });
   const health: ProgramHealth = makeProgramHealth({ client: api });
   const recorder: UpdateRecorder = makeUpdateRecorder({ db }, name);
   const stop = new AbortController();
@@ -140,6 +136,13 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     }
   }
 
+  // Nothing can be noted in its row: it stays pending, and the next drain tries again.
+  function onRefused(id: number, error: Error): void {
+    deferred += 1;
+    log.error({ request: id, reason: error.message }, 'commissions.claim_refused');
+    options.onRefused?.(id, error);
+  }
+
   async function claim(most: number): Promise<void> {
     queue.push(...(await claims.claim(most)));
   }
@@ -157,7 +160,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   async function handle(update: ClaimedUpdate): Promise<void> {
     const tried = await attempt(update);
     const cost = await costOf(update, tried);
-    const { isOurs, end } = await settle(update, tried, cost);
+    const { isOurs, end } = await settleTry({ recorder, log, firstBackoffMs }, update, tried, cost);
     if (cost.fatal !== null) throw cost.fatal;
     if (!isOurs) log.warn({ request: update.id }, 'commissions.claim_lost');
     else if (end === null) deferred += 1;
@@ -170,53 +173,12 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
 
   async function attempt(update: ClaimedUpdate): Promise<Tried> {
     try {
-      return await tryUpdate({ api, recorder, claims, onAnswer }, update, signal);
+      return await tryUpdate({ api, recorder, claims, amountUnit, onAnswer }, update, signal);
     } catch (error) {
       // What was read cannot be understood, and a PUT of an earlier try may have arrived.
       if (!isOfTheRow(error)) throw error;
       return { end: null, error, before: null, after: null, mayBeSent: true, calls: [], observed: null };
     }
-  }
-
-  async function settle(update: ClaimedUpdate, tried: Tried, cost: TryCost): Promise<Settled> {
-    const result: TryResult = {
-      updateId: update.id,
-      commissionId: update.commission_id,
-      end: cost.end,
-      before: tried.before,
-      after: tried.after,
-      mayBeSent: tried.mayBeSent,
-      lastError: lastErrorOf(cost.end, tried.error),
-      attempts: cost.attempts,
-      waitMs: cost.waitMs,
-      calls: tried.calls,
-      observed: tried.observed,
-    };
-    try {
-      return { isOurs: await recorder.settle(result), end: cost.end };
-    } catch (error) {
-      if (!isOfTheRow(error)) throw error;
-      return await settleRefused(update, result, error);
-    }
-  }
-
-  // The payment ledger refuses the line: the request waits and says why, and ends as failed after MOST_ATTEMPTS. Less
-  // and less of it is written, until the ledger takes it; where it takes nothing, the claim ends by itself.
-  async function settleRefused(update: ClaimedUpdate, result: TryResult, error: Error): Promise<Settled> {
-    const reason = describeRefusedLine(result.end, error);
-    const cost = ownFailure(update, reason);
-    // What was sent before stays noted: a later read then settles whether it arrived.
-    const line = { ...result, ...cost, before: null, after: null, mayBeSent: true, lastError: reason };
-    const bare = { ...line, calls: [], observed: null };
-    for (const less of [line, bare, { ...bare, end: null }]) {
-      try {
-        return { isOurs: await recorder.settle(less), end: less.end };
-      } catch (refusal) {
-        if (!isOfTheRow(refusal)) throw refusal;
-      }
-    }
-    log.error({ request: update.id, reason }, 'commissions.line_refused');
-    return { isOurs: true, end: null };
   }
 
   function onAnswer(): void {
@@ -236,18 +198,11 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
       if (error instanceof ApiThrottled || !(await health.isUp(signal))) return sawOutage(update, error);
       if (end !== null) return { ...FREE, end };
       if (error instanceof ApiRejected) return { ...FREE, end: rejected(error) };
-      return ownFailure(update, error instanceof AppError ? error.message : describeUnreadable(error));
+      const reason = error instanceof AppError ? error.message : describeUnreadable(error);
+      return ownFailure(update, reason, firstBackoffMs);
     } catch (fatal) {
       return { ...FREE, fatal };
     }
-  }
-
-  function ownFailure(update: ClaimedUpdate, reason: string): TryCost {
-    const attempts = update.attempts + 1;
-    if (attempts >= MOST_ATTEMPTS) return { ...FREE, attempts: 1, end: failed(attempts, reason) };
-    const waitMs = Math.min(LONGEST_BACKOFF_MS, firstBackoffMs * 2 ** update.attempts);
-    log.warn({ request: update.id, attempts, wait_ms: waitMs, reason }, 'commissions.retry');
-    return { ...FREE, attempts: 1, waitMs };
   }
 
   function sawOutage(update: ClaimedUpdate, error: Error): TryCost {
@@ -279,9 +234,4 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
       await claims.release(queue.map(({ id }) => id));
     },
   };
-}
-
-interface Settled {
-  readonly isOurs: boolean;
-  readonly end: TryCost['end'];
 }

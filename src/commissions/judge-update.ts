@@ -1,10 +1,12 @@
 // Decides what to do about one request, given what the program has. Pure: the writer and the dry run call the same
 // function, so a dry run shows what would happen.
 
-import type { CommissionChange } from '../api/commission-form.ts';
+import type { CommissionChange } from '../api/request-parameters.ts';
+import type { AmountUnit } from '../config/amount-unit.ts';
 import type { Commission } from '../contract/commission.ts';
-import { describeRefund } from './refunded-sale.ts';
-import { matchTimestamp, spellTimestamp } from './timestamps.ts';
+import { formatMoney } from '../contract/money.ts';
+import { spellTimestamp } from '../contract/timestamp.ts';
+import { matchTimestamp } from './timestamps.ts';
 import type { CommissionValues, EndState, UpdateRequest } from './update-request.ts';
 
 /** An end, with its reason in words. */
@@ -15,7 +17,7 @@ export interface Ending {
   readonly note: string | null;
 }
 
-export type Verdict =
+export type UpdateVerdict =
   | Ending
   | {
       readonly kind: 'write';
@@ -27,9 +29,14 @@ export type Verdict =
 /**
  * Returns what to do: write, or end here. `mayBeSent` says that an earlier PUT for this request may have
  * arrived: then a commission that holds what was asked was changed by us, and what was expected before no longer
- * counts.
+ * counts. `unit` is what the program counts amounts in, for the words.
  */
-export function judgeUpdate(request: UpdateRequest, live: Commission, mayBeSent: boolean): Verdict {
+export function judgeUpdate(
+  request: UpdateRequest,
+  live: Commission,
+  mayBeSent: boolean,
+  unit: AmountUnit = 'minor',
+): UpdateVerdict {
   const held = isHeld(request, live);
   if (mayBeSent && held !== 'different') {
     return end(
@@ -38,7 +45,7 @@ export function judgeUpdate(request: UpdateRequest, live: Commission, mayBeSent:
       joinNotes([LOST_ANSWER, noteCut(request, live), noteRefund(request, live)]),
     );
   }
-  const failures = unmetExpectations(request, live);
+  const failures = unmetExpectations(request, live, unit);
   if (failures.length > 0) {
     return end(
       'conflict',
@@ -123,8 +130,9 @@ function wanted({ action, paid_at, due_at }: UpdateRequest): string {
   return timestamp;
 }
 
-function unmetExpectations(request: UpdateRequest, live: Commission): string[] {
+function unmetExpectations(request: UpdateRequest, live: Commission, unit: AmountUnit): string[] {
   const failures: string[] = [];
+  const currency = live.currency.toUpperCase();
   const paid = live.paid_at === null ? 'it is unpaid' : `it is paid at ${spellTimestamp(live.paid_at)}`;
   if (request.expected_unpaid && live.paid_at !== null)
     failures.push(`expected it to be unpaid, but ${paid}`);
@@ -135,9 +143,9 @@ function unmetExpectations(request: UpdateRequest, live: Commission): string[] {
     failures.push(`expected it to be paid at ${spellTimestamp(request.expected_paid_at)}, but ${paid}`);
   }
   if (request.expected_amount !== null && request.expected_amount !== live.amount) {
-    failures.push(`expected the amount ${request.expected_amount}, but it is ${live.amount}`);
+    const expected = formatMoney(request.expected_amount, request.expected_currency ?? currency, unit);
+    failures.push(`expected the amount ${expected}, but it is ${formatMoney(live.amount, currency, unit)}`);
   }
-  const currency = live.currency.toUpperCase();
   if (request.expected_currency !== null && request.expected_currency.toUpperCase() !== currency) {
     failures.push(`expected the currency ${request.expected_currency}, but it is ${currency}`);
   }
@@ -175,4 +183,28 @@ function noteRefund(request: UpdateRequest, live: Commission): string | null {
 function joinNotes(notes: readonly (string | null)[]): string | null {
   const given = notes.filter((note) => note !== null);
   return given.length === 0 ? null : given.join('; ');
+}
+
+/**
+ * Returns in words how the commission's sale shows that it was refunded whole; null where it does not. The program
+ * voids such a commission, and not every program says so.
+ *
+ * Source: contract, addendum: where neither `state` nor `voided_at` is sent, a voided commission shows itself only by
+ * its sale, with `refund_amount_cents` equal to `charge_amount_cents`, or `sale_amount_cents` 0.
+ * Decisions where that is silent:
+ * - It counts whatever `state` says, since a program may refund a sale some time before it voids the commission
+ *   (assumed). A person checks again; nobody is paid for nothing.
+ * - More refunded than charged is refunded whole.
+ * - A sale for which nothing was charged is not refunded: nothing can have been, and a commission for it is as good as
+ *   any other. Its `sale_amount_cents` is 0 from the start.
+ * - A sale that has none of the amounts says nothing.
+ */
+export function describeRefund({ sale }: Commission): string | null {
+  if (sale === null || sale === undefined) return null;
+  const { charge_amount_cents: charge, refund_amount_cents: refund, sale_amount_cents: left } = sale;
+  if (charge !== undefined && charge <= 0) return null;
+  if (charge !== undefined && refund !== undefined && refund >= charge) {
+    return `its sale is fully refunded (${refund} of ${charge} cents)`;
+  }
+  return left === 0 ? 'its sale is fully refunded (sale_amount_cents is 0)' : null;
 }

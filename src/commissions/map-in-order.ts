@@ -1,5 +1,7 @@
 // Makes many calls at once and yields their results in the order of the items.
 
+import { pMapIterable } from 'p-map';
+
 /**
  * Yields the results in the order of the items, with at most `concurrency` calls under way. The first call goes
  * alone: what fails for every item fails once.
@@ -10,25 +12,18 @@ export async function* mapInOrder<Item, Result>(
   items: readonly Item[],
   concurrency: number,
   call: (item: Item) => Promise<Result>,
-): AsyncGenerator<Result> {
-  const underWay: Promise<Result>[] = [];
-  let next = 0;
+) {
+  const [first, ...others] = items;
+  if (first === undefined) return;
+  yield await call(first);
+  const underWay = new Set<Promise<Result>>();
   try {
-    while (next < items.length || underWay.length > 0) {
-      const room = next === 0 ? 1 : concurrency;
-      for (const item of items.slice(next, next + room - underWay.length)) {
-        const result = call(item);
-        // Its turn may come late: until then nobody awaits its failure.
-        result.catch(() => undefined);
-        underWay.push(result);
-        next += 1;
-      }
-      const first = underWay[0];
-      if (first === undefined) return;
-      const result = await first;
-      underWay.shift();
-      yield result;
-    }
+    const begin = (item: Item) => {
+      const result = call(item);
+      underWay.add(result);
+      return result.finally(() => underWay.delete(result));
+    };
+    yield* pMapIterable(others, begin, { concurrency });
   } finally {
     await Promise.allSettled(underWay);
   }

@@ -6,6 +6,7 @@ import type { Timestamp } from '../contract/timestamp.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { loadBatch } from '../mirror/load-batch.ts';
 import { recordRejections } from '../mirror/rejected-records.ts';
+import { describeRespelled, findRespelled } from '../mirror/respelled-ids.ts';
 import { readPages } from '../records/read-page.ts';
 
 /**
@@ -17,7 +18,15 @@ export interface ObservedCommission {
   readonly observedAt: Timestamp;
 }
 
-/** Loads the commissions with their sales, referrals, affiliates and campaigns. Idempotent: yes. */
+/** An answer that spells an identifier in another case than the mirror has it; a refusal, as isRefusal knows them. */
+class RespelledIds extends RangeError {}
+
+/**
+ * Loads the commissions with their sales, referrals, affiliates and campaigns. No page of a list that was asked for
+ * before they were observed overwrites them, also where they changed nothing. Idempotent: yes.
+ *
+ * Throws: a refusal where the mirror has one of them in another case only: it would become a second row.
+ */
 export async function mirrorCommissions(
   trx: DatabaseTransaction,
   observed: readonly ObservedCommission[],
@@ -25,26 +34,22 @@ export async function mirrorCommissions(
   if (observed.length === 0) return;
   const pages = observed.map(({ commission, observedAt }) => ({ observedAt, records: [commission] }));
   const read = readPages({ cache: null, drift: null }, 'commissions', pages);
-  await loadBatch(trx, { run: null, resource: 'commissions', pages: [read] });
+  const respelled = await findRespelled(trx, read);
+  if (respelled !== null) {
+    throw new RespelledIds(`${describeRespelled(respelled)}, which would become a second row`);
+  }
+  await loadBatch(trx, { run: null, resource: 'commissions', pages: [read], touch: true });
 }
 
 /**
- * Notes that the mirror could not hold the commission. Once: as long as the reason stays the same, a commission that
- * is read every hour makes no further line. `isWhole` false keeps only the record's own plain fields.
+ * Notes that the mirror could not hold the commission, in place of what was noted of it before. `isWhole` false keeps
+ * only the record's own plain fields.
  */
 export async function rejectCommission(
   trx: DatabaseTransaction,
   { commission, observedAt }: ObservedCommission,
   { reason, isWhole }: { reason: string; isWhole: boolean },
 ): Promise<void> {
-  const { rows } = await sql<{ is_known: boolean }>`
-    select exists (
-      select from rejected_records
-      where run_id is null and resource = 'commissions'
-        and coalesce(record_id, md5(payload::text)) = ${commission.id} and reason = ${reason}
-    ) as is_known
-  `.execute(trx);
-  if (rows[0]?.is_known === true) return;
   const payload = isWhole ? commission : plainFields(commission);
   const rejection = { id: commission.id, reason, payload, observedAt };
   await recordRejections(trx, { runId: null, resource: 'commissions' }, [rejection]);

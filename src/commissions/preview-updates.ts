@@ -1,6 +1,7 @@
 // The dry run: what would happen to each request if it were applied now. Reads the program and changes nothing.
 
 import type { ApiClient } from '../api/client.ts';
+import type { AmountUnit } from '../config/amount-unit.ts';
 import { ApiRejected } from '../errors.ts';
 import { describeChange, judgeUpdate, valuesOf } from './judge-update.ts';
 import { mapInOrder } from './map-in-order.ts';
@@ -24,14 +25,18 @@ export interface PreviewedUpdate {
 export function previewUpdates(
   deps: { client: ApiClient },
   requests: readonly UpdateRequest[],
-  { concurrency, signal }: { concurrency: number; signal: AbortSignal },
+  {
+    concurrency,
+    signal,
+    amountUnit = 'minor',
+  }: { concurrency: number; signal: AbortSignal; amountUnit?: AmountUnit },
 ): AsyncGenerator<PreviewedUpdate> {
   return mapInOrder(requests, concurrency, async (request) => {
     const read = await readCommission(deps.client, request.commission_id, signal);
     if (read === null) {
       return { request, would: 'not_found', outcome: NOT_FOUND, note: null, live: null };
     }
-    const verdict = judgeUpdate(request, read, false);
+    const verdict = judgeUpdate(request, read, false, amountUnit);
     const live = valuesOf(read);
     if (verdict.kind === 'end') {
       return { request, would: verdict.state, outcome: verdict.outcome, note: verdict.note, live };

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
-import { Busy } from '../errors.ts';
+import { Busy, errorCode } from '../errors.ts';
 import type { UpdateRequest, UpdateState } from './update-request.ts';
 
 /** Notified whenever requests wait; the payload is the schema. The trigger of commission_updates uses the name too. */
@@ -46,9 +46,10 @@ export async function requestUpdates(
   return transact(deps.db, async (trx) => {
     const requested: RequestedUpdate[] = [];
     await sql`select set_config('lock_timeout', ${LONGEST_TURN}, true)`.execute(trx);
-    // The trigger takes this lock too; taken beforehand, what others asked for until then is visible below.
-    await sql`select pg_advisory_xact_lock(
-      hashtextextended('affiliate-mirror commission updates of ' || current_schema(), 0))`
+    // The trigger takes this lock too; taken beforehand, what others asked for until then is visible below, and
+    // a process that was stopped in the middle of sending a statement loses it.
+    await sql`select take_lock(
+      hashtextextended('affiliate-mirror commission updates of ' || current_schema(), 0), true, ${LONGEST_TURN})`
       .execute(trx)
       .catch(refuseToWait);
     for (let at = 0; at < requests.length; at += ROWS_PER_STATEMENT) {
@@ -118,7 +119,7 @@ function insertAndRead(slice: readonly (UpdateRequest & { place: number })[], op
 const LOCK_NOT_AVAILABLE = '55P03';
 
 function refuseToWait(error: unknown): never {
-  if (error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE) {
+  if (errorCode(error) === LOCK_NOT_AVAILABLE) {
     throw new Busy(
       'another transaction has asked for commission updates and has not ended yet, so nothing was queued: commit it or roll it back, and try again',
       { cause: error },

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
-import { isSelected, type Selection } from './read-ledger.ts';
+import { isSelected, type Selection } from './read-payment-ledger.ts';
 import { COMMISSION_UPDATES_CHANNEL } from './request-updates.ts';
 
 export interface Revised {

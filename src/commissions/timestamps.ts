@@ -1,27 +1,155 @@
-// Compares and spells timestamps without losing a digit. Pure.
+// Reads a timestamp as people and their tools write it, and compares it with the program's. Pure. Strict about what
+// moves money to another day: the time zone must be there or be named for the whole file, and a date that could be two
+// days is refused.
+
+import {
+  FIRST_TIMESTAMP,
+  floorTo,
+  isInCalendar,
+  joinTimestamp,
+  LAST_TIMESTAMP,
+  MICROS_PER_MILLI,
+  MICROS_PER_SECOND,
+  spellTimestamp,
+  spellToTheSecond,
+  type Timestamp,
+  toMicros,
+} from '../contract/timestamp.ts';
+import { findLocalMoment, findStartOfDay } from './files/local-time.ts';
+import type { DateSpelling, DayOrder } from './files/spelling.ts';
+
+export type ReadTimestamp = { readonly timestamp: string } | { readonly problem: string };
+
+const EXAMPLE = '2026-10-01T00:00:00Z';
+const ISO_DAY = /^(\d{4})-(\d{2})-(\d{2})(?!\d)/;
+const LOCAL_DAY = /^(\d{1,2})([./])(\d{1,2})\2(\d{4}|\d{2})(?!\d)/;
+const TIME = /^[Tt ](\d{2}:\d{2})(:\d{2}(?:\.(\d+))?)? ?(Z|z|UTC|[+-]\d{2}(?::?\d{2})?)?$/;
+const MOST_DIGITS = 6;
+
+/**
+ * Returns the timestamp in UTC, or what is wrong with the text, to be read after the name of its column. The spelling
+ * says how its file spells dates; null where the text is no cell of a file.
+ */
+export function readTimestamp(text: string, spelling: DateSpelling | null = null): ReadTimestamp {
+  const found = readDay(text, spelling?.dayOrder ?? null);
+  if (found === null) return { problem: `${quote(text)} ${describeOther(text)}` };
+  if ('problem' in found) return found;
+  const { day, rest } = found;
+  const midnightMs = Date.parse(`${day}T00:00:00Z`);
+  // Date rolls 30 February over into March.
+  if (Number.isNaN(midnightMs) || !new Date(midnightMs).toISOString().startsWith(day)) {
+    return { problem: `${quote(text)} is not in the calendar` };
+  }
+  if (rest === '') return readMidnight(text, midnightMs, spelling);
+  const match = TIME.exec(rest);
+  if (match === null) return { problem: `${quote(text)} is not a timestamp: write it as ${EXAMPLE}` };
+  const [, hour = '', seconds = ':00', digits = '', zone] = match;
+  if (digits.length > MOST_DIGITS) {
+    return { problem: `${quote(text)} has more than ${MOST_DIGITS} digits after the second` };
+  }
+  const timestamp = joinTimestamp(day, `${hour}${seconds}`, zone?.replace(/^utc$/i, 'Z') ?? 'Z');
+  if (timestamp === null) return { problem: `${quote(text)} is not in the calendar` };
+  return zone === undefined ? readLocal(text, timestamp, digits, spelling) : inCalendar(text, timestamp);
+}
+
+/** Excel counts days from here. */
+const EXCEL_ZERO_MS = Date.UTC(1899, 11, 30);
+const DAY_MS = 86_400_000;
+
+function describeOther(text: string): string {
+  // A cell that lost its format: 46296 is 1 October 2026. Of the years 1982 to 2064.
+  if (!/^[3-5]\d{4}(\.\d+)?$/.test(text)) return `is not a timestamp: write it as ${EXAMPLE}`;
+  const day = new Date(EXCEL_ZERO_MS + Math.floor(Number(text)) * DAY_MS).toISOString().slice(0, 10);
+  return `is not a timestamp: if it is Excel's number for ${day}, format the cell as a date`;
+}
+
+/** A date, and what is written after it; null where the text does not begin with a date. */
+type FoundDay = { readonly day: string; readonly rest: string } | { readonly problem: string } | null;
+
+function readDay(text: string, order: DayOrder | null): FoundDay {
+  const iso = ISO_DAY.exec(text);
+  if (iso !== null) return { day: iso[0], rest: text.slice(iso[0].length) };
+  const local = LOCAL_DAY.exec(text);
+  if (local === null) return null;
+  const [all, one = '', separator, two = '', year = ''] = local;
+  // Spreadsheets write the hour with as many digits as it has.
+  const rest = text.slice(all.length).replace(/^ (\d:)/, ' 0$1');
+  if (year.length < 4) return { problem: `${quote(text)} has a year of two digits: write all four` };
+  const spell = (month: string, day: string) => `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  const [dayFirst, monthFirst] = [spell(two, one), spell(one, two)];
+  if (separator === '.' || order === 'day-first') return { day: dayFirst, rest };
+  if (order === 'month-first') return { day: monthFirst, rest };
+  if (Number(one) > 12) return { day: dayFirst, rest };
+  if (Number(two) > 12 || dayFirst === monthFirst) return { day: monthFirst, rest };
+  return {
+    problem: `${quote(text)} is ${dayFirst} where the day comes first, and ${monthFirst} where the month does: write the one that you mean, or give --locale en-GB or en-US`,
+  };
+}
+
+function readMidnight(text: string, midnightMs: number, spelling: DateSpelling | null): ReadTimestamp {
+  const midnight = spellToTheSecond(midnightMs);
+  if (spelling === null) {
+    return {
+      problem: `${quote(text)} is a date without a time: write it with time and zone, such as ${midnight}`,
+    };
+  }
+  const { timeZone } = spelling;
+  if (timeZone === null) {
+    return {
+      problem: `${quote(text)} is a date without a time: give --timezone, such as Europe/Berlin, to have its midnight there; or write ${midnight} for that of UTC`,
+    };
+  }
+  const startMs = findStartOfDay(timeZone, midnightMs);
+  return inCalendar(text, spellToTheSecond(startMs));
+}
+
+function readLocal(
+  text: string,
+  shown: Timestamp,
+  digits: string,
+  spelling: DateSpelling | null,
+): ReadTimestamp {
+  const timeZone = spelling?.timeZone ?? null;
+  if (timeZone === null) {
+    const hint = spelling === null ? '' : '; or give --timezone, such as Europe/Berlin';
+    return {
+      problem: `${quote(text)} has no time zone: end it with Z for UTC, or with an offset such as +02:00${hint}`,
+    };
+  }
+  const shownMicros = toMicros(shown);
+  const seconds = floorTo(shownMicros, MICROS_PER_SECOND);
+  const moment = findLocalMoment(timeZone, Number(seconds / MICROS_PER_MILLI));
+  if (moment === 'never') {
+    return { problem: `${quote(text)} does not exist in ${timeZone}: the clocks skip it` };
+  }
+  if (moment === 'twice') {
+    return {
+      problem: `${quote(text)} is there twice in ${timeZone}, as the clocks go back: end it with an offset such as +02:00`,
+    };
+  }
+  const fraction = digits === '' ? '' : `.${digits}`;
+  return inCalendar(text, `${new Date(moment).toISOString().slice(0, 19)}${fraction}Z`);
+}
+
+function inCalendar(text: string, timestamp: Timestamp): ReadTimestamp {
+  if (!isInCalendar(timestamp)) {
+    return { problem: `${quote(text)} is not between ${FIRST_TIMESTAMP} and ${LAST_TIMESTAMP}` };
+  }
+  return { timestamp: spellTimestamp(timestamp) };
+}
+
+/** Returns the text in quotes, short enough for a message. */
+export function quote(text: string): string {
+  const short = text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  return JSON.stringify(short);
+}
 
 /** How the program's timestamp relates to the one that was asked for. `cut`: the same, with its end cut off. */
 export type Match = 'same' | 'cut' | 'different';
 
-const MICROS_PER_SECOND = 1_000_000n;
-const MICROS_PER_MILLI = 1000n;
-
-/**
- * Returns microseconds since 1970; further digits are cut.
- *
- * Throws: TypeError on text that is not a timestamp.
- */
-export function toMicros(timestamp: string): bigint {
-  const ms = Date.parse(timestamp);
-  if (Number.isNaN(ms)) throw new TypeError(`${timestamp} is not a timestamp`);
-  const fraction = /\.(\d+)/.exec(timestamp)?.[1] ?? '';
-  const wholeSeconds = BigInt(Math.floor(ms / 1000)) * MICROS_PER_SECOND;
-  return wholeSeconds + BigInt(fraction.slice(0, 6).padEnd(6, '0'));
-}
-
 /**
  * Returns whether the program has the timestamp that was asked for. Cut to the second or the millisecond it still
- * has it. Source: seen in the wild (addendum: compare instants, tolerate a truncation to the second).
+ * has it. Source: seen in the wild (addendum: compare times, tolerate a truncation to the second).
  */
 export function matchTimestamp(asked: string, held: string | null): Match {
   if (held === null) return 'different';
@@ -31,19 +159,4 @@ export function matchTimestamp(asked: string, held: string | null): Match {
   return found === floorTo(wanted, MICROS_PER_SECOND) || found === floorTo(wanted, MICROS_PER_MILLI)
     ? 'cut'
     : 'different';
-}
-
-/** Returns the timestamp in UTC, with as many digits after the second as it has: none, three or six. */
-export function spellTimestamp(timestamp: string): string {
-  const micros = toMicros(timestamp);
-  const fraction = micros - floorTo(micros, MICROS_PER_SECOND);
-  const seconds = new Date(Number((micros - fraction) / MICROS_PER_MILLI)).toISOString().slice(0, 19);
-  if (fraction === 0n) return `${seconds}Z`;
-  const digits = fraction.toString().padStart(6, '0');
-  return `${seconds}.${digits.endsWith('000') ? digits.slice(0, 3) : digits}Z`;
-}
-
-function floorTo(micros: bigint, unit: bigint): bigint {
-  const rest = micros % unit;
-  return micros - (rest < 0n ? rest + unit : rest);
 }

@@ -1,4 +1,4 @@
-// Asks for the commissions that the mirror tracks, since the program cannot list them. How often: poll-schedule.ts.
+// Asks for the commissions that the mirror tracks, where the program does not list them. How often: poll-schedule.ts.
 
 import { sql } from 'kysely';
 import type { ApiClient } from '../api/client.ts';
@@ -53,6 +53,14 @@ export async function trackObserved(trx: DatabaseTransaction, ids: readonly stri
     from unnest(${ids}::text[]) as id left join commissions commission using (id)
     on conflict (commission_id) do nothing
   `.execute(trx);
+}
+
+/** Returns whether any tracked commission is due. */
+export async function hasDuePolls(db: Database): Promise<boolean> {
+  const { rows } = await sql`
+    select from tracked_commissions where next_poll_at <= clock_timestamp() limit 1
+  `.execute(db);
+  return rows.length > 0;
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { isOfTheRow, isStatementError } from '../db/refusal.ts';
 import { type ApiRejected, AppError, describeError } from '../errors.ts';
-import type { EndState } from './update-request.ts';
+import type { ClaimedUpdate, EndState } from './update-request.ts';
 
 /** What follows from a try: the request's end, or a wait, or (`fatal`) the error that ends the drain. */
 export interface TryCost {
@@ -13,6 +13,21 @@ export interface TryCost {
 }
 
 export const FREE: TryCost = { end: null, attempts: 0, waitMs: 0, fatal: null };
+
+const LONGEST_BACKOFF_MS = 600_000;
+/** With the waits between them, some forty minutes in which the program answers every request but this one. */
+const MOST_ATTEMPTS = 12;
+
+/** Returns what a failure of the request itself costs: a wait that doubles each time, and in the end the request. */
+export function ownFailure(
+  { attempts }: Pick<ClaimedUpdate, 'attempts'>,
+  reason: string,
+  firstBackoffMs: number,
+): TryCost {
+  const made = attempts + 1;
+  if (made >= MOST_ATTEMPTS) return { ...FREE, attempts: 1, end: failed(made, reason) };
+  return { ...FREE, attempts: 1, waitMs: Math.min(LONGEST_BACKOFF_MS, firstBackoffMs * 2 ** attempts) };
+}
 
 /** Returns the words for a failure of the request itself, to be kept as last_error; null where there is none. */
 export function lastErrorOf(end: TryCost['end'], error: unknown): string | null {
@@ -36,7 +51,7 @@ export function describeRefusedLine(end: TryCost['end'], error: Error): string {
 }
 
 /** Returns the end of a request that failed too often. */
-export function failed(attempts: number, reason: string) {
+function failed(attempts: number, reason: string) {
   const outcome = `given up after ${attempts} tries, while the program answered others: ${reason}`;
   return { state: 'failed', outcome, note: null } as const;
 }

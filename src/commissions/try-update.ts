@@ -6,7 +6,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient, CallOptions, ReadCommission } from '../api/client.ts';
-import { type CommissionChange, commissionForm } from '../api/commission-form.ts';
+import { type CommissionChange, commissionForm } from '../api/request-parameters.ts';
+import type { AmountUnit } from '../config/amount-unit.ts';
 import { ApiRejected, AppError, describeError, WriteOutcomeUnknown } from '../errors.ts';
 import type { RecordedCall, SentRequest } from './attempt-lines.ts';
 import type { Claims } from './claims.ts';
@@ -19,6 +20,7 @@ export interface TryDeps {
   readonly api: ApiClient;
   readonly recorder: Pick<UpdateRecorder, 'intend'>;
   readonly claims: Pick<Claims, 'hasTimeLeft'>;
+  readonly amountUnit: AmountUnit;
   /** Called whenever the program answered with a commission. */
   readonly onAnswer: () => void;
 }
@@ -63,7 +65,7 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signal: Ab
     deps.onAnswer();
     const live = read.answer.commission;
     tried = { ...tried, observed: { commission: live, observedAt: read.answer.askedAt } };
-    const verdict = judgeUpdate(update, live, tried.mayBeSent);
+    const verdict = judgeUpdate(update, live, tried.mayBeSent, deps.amountUnit);
     if (verdict.kind === 'end') {
       // Settled by reading: what was there before is in the payment ledger since the PUT was announced.
       return verdict.state === 'applied'
@@ -163,13 +165,19 @@ async function call(
   } catch (error) {
     const code = error instanceof AppError ? error.code : 'ABORTED';
     calls.push({ ...common, error: { code, message: describeError(error) }, received: null });
-    return { isAnswered: false, error, mayBeApplied: method === 'PUT' && isMaybeApplied(error, sent) };
+    return {
+      isAnswered: false,
+      error,
+      mayBeApplied: method === 'PUT' && isMaybeApplied(error, sent, signal),
+    };
   }
 }
 
-// An abort leaves open what became of the request that was in flight.
-function isMaybeApplied(error: unknown, sent: readonly SentRequest[]): boolean {
-  if (error instanceof AppError) return error instanceof WriteOutcomeUnknown;
+// An abort leaves open what became of the request that was in flight, whatever its reason is: also an error of the
+// program or of the database that another request met.
+function isMaybeApplied(error: unknown, sent: readonly SentRequest[], signal: AbortSignal): boolean {
+  const isAborted = signal.aborted && error === signal.reason;
+  if (error instanceof AppError && !isAborted) return error instanceof WriteOutcomeUnknown;
   const last = sent.at(-1)?.status;
   return last !== undefined && (last === null || last < 300 || last >= 500);
 }

@@ -1,8 +1,9 @@
 // The only reader of the environment: checks all variables and reports every problem at once.
 
 import { ConfigError } from '../errors.ts';
-import { readSecret } from './api-secret.ts';
-import { environmentSchema, MAY_BE_EMPTY } from './variables.ts';
+import type { HttpProxy } from './http-proxy.ts';
+import { readSecret } from './program-access.ts';
+import { environmentSchema, MAY_BE_EMPTY, MAY_BE_SMALL } from './variables.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -22,6 +23,7 @@ export function readConfig(environment: Environment): Config {
 export interface ProgramAddress {
   readonly url: string;
   readonly secret: string;
+  readonly proxy: HttpProxy | null;
 }
 
 /**
@@ -31,14 +33,14 @@ export interface ProgramAddress {
  */
 export function readProgramConfig(environment: Environment): { config: Config; program: ProgramAddress } {
   const config = check(environment, { isProgramNeeded: true });
-  const { url, secret } = config.api;
+  const { url, secret, proxy } = config.api;
   if (url === null || secret === null) throw new TypeError('the check accepted a missing variable');
-  return { config, program: { url, secret } };
+  return { config, program: { url, secret, proxy } };
 }
 
 function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded: boolean }) {
   const given = Object.fromEntries(
-    Object.entries(environment).filter(
+    Object.entries(withSmallLetters(environment)).filter(
       ([name, value]) => value !== undefined && (value.trim() !== '' || MAY_BE_EMPTY.includes(name)),
     ),
   );
@@ -54,18 +56,30 @@ function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded:
     api: {
       url: env.AFFILIATE_API_URL ?? null,
       secret,
+      proxy: readProxy(env.HTTPS_PROXY ?? env.HTTP_PROXY, env.NO_PROXY),
       timeoutMs: env.API_TIMEOUT_MS,
       concurrency: env.API_CONCURRENCY,
       rateLimit: env.API_RATE_LIMIT,
     },
+    amountUnit: env.AFFILIATE_AMOUNT_UNIT,
     databaseUrl: env.DATABASE_URL ?? null,
     mirrorSchema: env.MIRROR_SCHEMA,
     redisUrl: env.REDIS_URL ?? null,
     schedules: { full: env.SYNC_FULL_CRON, delta: env.SYNC_DELTA_CRON, timezone: env.SYNC_TIMEZONE },
+    commissionList: env.COMMISSION_LIST,
     status: { host: env.STATUS_HOST, port: env.STATUS_PORT },
     dataDir: env.DATA_DIR,
     logLevel: env.LOG_LEVEL,
   };
+}
+
+function readProxy(url: string | undefined, exceptions = ''): HttpProxy | null {
+  return url === undefined ? null : { url, exceptions };
+}
+
+function withSmallLetters(environment: Environment): Environment {
+  const small = MAY_BE_SMALL.map((name) => [name, environment[name.toLowerCase()]] as const);
+  return { ...environment, ...Object.fromEntries(small.filter(([, value]) => value !== undefined)) };
 }
 
 /** Returns what is missing of the program's address and secret, each with how to fix it. */
@@ -76,7 +90,10 @@ function missingProgram(given: Environment): string[] {
     problems.push('AFFILIATE_API_URL is not set: give the base address of the program, without /v1');
   }
   if (!AFFILIATE_API_SECRET && !AFFILIATE_API_SECRET_FILE) {
-    problems.push('AFFILIATE_API_SECRET is not set (nor AFFILIATE_API_SECRET_FILE): give the API secret');
+    // Source: contract, Authentication 6.
+    problems.push(
+      "AFFILIATE_API_SECRET is not set (nor AFFILIATE_API_SECRET_FILE): give the API secret, which is found in the account's company settings",
+    );
   }
   return problems;
 }

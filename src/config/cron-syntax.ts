@@ -1,39 +1,32 @@
-// Checks the spelling of a cron pattern. BullMQ checks one only once there is a queue, and accepts five letters as a
-// pattern of five fields; a wrong configuration should be refused before anything starts.
+// Checks the spelling of a cron pattern with BullMQ's own parser, so that a wrong configuration is refused before
+// anything starts. The parser does not say which field it refuses, and makes up fields that are missing.
 
-const MONTHS = 'JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC';
-const WEEKDAYS = 'SUN|MON|TUE|WED|THU|FRI|SAT';
+import { CronExpressionParser } from 'cron-parser';
 
-/** The fields from the right: the least and the greatest value of each, and its names. */
-const FIELDS: readonly (readonly [name: string, from: number, to: number, names?: string])[] = [
-  ['day of the week', 0, 7, WEEKDAYS],
-  ['month', 1, 12, MONTHS],
-  ['day of the month', 1, 31],
-  ['hour', 0, 23],
-  ['minute', 0, 59],
-  ['second', 0, 59],
-];
+/** From the right: seconds may be missing. */
+const FIELDS = ['day of the week', 'month', 'day of the month', 'hour', 'minute', 'second'];
+
+/** The parser takes H for a random value, another one each time, and drops the end of 1-2-3. */
+const MISREAD = /\bH\b|-[^,]*-/i;
 
 /** Returns what is wrong with the pattern, worded to follow its variable's name; null where nothing is. */
 export function findCronProblem(pattern: string): string | null {
-  const fields = pattern.trim().split(/\s+/).toReversed();
+  const fields = pattern.trim().split(/\s+/);
   if (fields.length < 5 || fields.length > 6) {
     return 'must have five fields (minute hour day month weekday), such as 0 2 * * *, or a second first';
   }
-  for (const [index, field] of fields.entries()) {
-    const [name, from, to, names] = FIELDS[index] ?? ['field', 0, 0];
-    if (!field.split(',').every((part) => isPart(part, from, to, names))) {
-      return `has a ${name} that cron does not know: ${field}`;
-    }
-  }
-  return null;
+  const index = fields.findLastIndex((field, place) => !isKnown(field, fields.length, place));
+  if (index === -1) return null;
+  const name = FIELDS[fields.length - 1 - index];
+  return `has a value for the ${name} that cron does not know: ${fields[index]}`;
 }
 
-function isPart(part: string, from: number, to: number, names = '(?!)'): boolean {
-  const match = new RegExp(`^(?:\\*|(\\d+|${names})(?:-(\\d+|${names}))?)(?:/([1-9]\\d*))?$`, 'i').exec(part);
-  if (match === null) return false;
-  return match.slice(1, 3).every((value) => {
-    const number = Number(value ?? from);
-    return Number.isNaN(number) || (number >= from && number <= to);
-  });
+function isKnown(field: string, length: number, place: number): boolean {
+  if (MISREAD.test(field)) return false;
+  try {
+    CronExpressionParser.parse(Array.from({ length }, (_, at) => (at === place ? field : '*')).join(' '));
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -3,7 +3,7 @@
 /** At most `requests` in any window of `windowSeconds`; null means that no limit is kept. */
 export type RateLimit = { readonly requests: number; readonly windowSeconds: number } | null;
 
-/** Returns the limit that `45/30` or `none` stands for; undefined where the text is neither. */
+/** Returns the limit that a text such as `45/30` or `none` names; undefined where it names none. */
 export function readRateLimit(text: string): RateLimit | undefined {
   if (text === 'none') return null;
   const match = /^([1-9]\d{0,6})\/(\d{1,6}(?:\.\d{1,3})?)$/.exec(text);

@@ -1,9 +1,13 @@
 // Every environment variable of affiliate-mirror, with its rules, meaning and default.
 
 import { z } from 'zod';
-import { apiUrlSchema } from './api-url.ts';
+import { AMOUNT_UNITS } from './amount-unit.ts';
 import { findCronProblem } from './cron-syntax.ts';
+import { databaseUrlSchema } from './database-url.ts';
+import { proxyUrlSchema } from './http-proxy.ts';
+import { apiUrlSchema } from './program-access.ts';
 import { readRateLimit } from './rate-limit.ts';
+import { readRedisAddress } from './redis-address.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -39,6 +43,11 @@ const rateLimit = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const redisUrl = z.string().superRefine((text, context) => {
+  const address = readRedisAddress(text);
+  if ('problem' in address) context.addIssue({ code: 'custom', message: address.problem });
+});
+
 /** In the order of the documentation. A default is written as a user would write it, and read by the same schema. */
 const schema = {
   AFFILIATE_API_URL: optional('base address of the program, without `/v1`', apiUrlSchema),
@@ -46,7 +55,7 @@ const schema = {
   AFFILIATE_API_SECRET_FILE: optional('a file that holds the API secret', z.string()),
   DATABASE_URL: optional(
     'analytics Postgres, 15 or newer',
-    z.string().regex(/^postgres(ql)?:\/\/\S+$/, 'must look like postgres://user:password@host:5432/database'),
+    databaseUrlSchema,
     'embedded Postgres under `DATA_DIR`',
   ),
   MIRROR_SCHEMA: variable(
@@ -63,12 +72,17 @@ const schema = {
   API_RATE_LIMIT: variable("the account's budget, requests/seconds; `none` for no limit", rateLimit, '45/30'),
   API_TIMEOUT_MS: variable('longest wait for one answer, in milliseconds', integer(1, 600_000), '30000'),
   API_CONCURRENCY: variable('pages in flight at once, 1 to 16', integer(1, 16), '1'),
+  HTTPS_PROXY: optional('proxy for requests to the program; also in small letters', proxyUrlSchema),
+  HTTP_PROXY: optional('the same, where `HTTPS_PROXY` is not set', proxyUrlSchema),
+  NO_PROXY: optional('hosts and domains that are reached without it, with commas between them', z.string()),
+  AFFILIATE_AMOUNT_UNIT: variable(
+    'what the program counts amounts in: `minor` units of the currency (USD 2 digits, JPY 0, KWD 3), `cent` (2, whatever the currency) or `major` units',
+    z.enum(AMOUNT_UNITS, `must be one of ${AMOUNT_UNITS.join(', ')}`),
+    'minor',
+  ),
   REDIS_URL: optional(
     'Redis to keep the queue in, for workers on many machines',
-    z
-      .string()
-      .regex(/^rediss?:\/\/\S+$/, 'must look like redis://:password@host:6379/0')
-      .refine((text) => URL.canParse(text), 'must look like redis://:password@host:6379/0'),
+    redisUrl,
     'the queue is kept in Postgres',
   ),
   SYNC_FULL_CRON: variable(
@@ -82,6 +96,11 @@ const schema = {
     '*/15 * * * *',
   ),
   SYNC_TIMEZONE: variable('the time zone of both, such as `Europe/Berlin`', timezone, 'UTC'),
+  COMMISSION_LIST: variable(
+    'whether commissions are mirrored by their list: `auto` asks the program once a day whether it has one, `on`, `off`',
+    z.enum(['auto', 'on', 'off'], 'must be auto, on or off'),
+    'auto',
+  ),
   STATUS_HOST: variable(
     'address that a worker serves its health on',
     z.string().regex(/^\S+$/, 'must be an address or the name of a host'),
@@ -97,6 +116,9 @@ const schema = {
 };
 
 export const environmentSchema = z.object(schema);
+
+/** Other programs read them in small letters too, and prefer these. */
+export const MAY_BE_SMALL: readonly string[] = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
 
 /** Empty means something here. Every other variable that is empty counts as unset. */
 export const MAY_BE_EMPTY: readonly string[] = ['SYNC_FULL_CRON', 'SYNC_DELTA_CRON'];

@@ -1,9 +1,27 @@
-// The commission: what an affiliate earns from a sale. Source: contract, Resources and their fields, Commission.
+// The commission: what an affiliate earns from a sale, which is one charge of a referred customer.
+// Source: contract, Resources and their fields, Commission and Sale.
 
 import { z } from 'zod';
-import { campaignSchema } from './campaign.ts';
+import { affiliateSchema, campaignSchema } from './affiliate.ts';
 import { identity, integer, recordSchema, text, timestamp } from './fields.ts';
-import { saleSchema } from './sale.ts';
+import { referralSchema } from './referral.ts';
+
+/** A charge may come without an invoice or a processor's identifier: those are null then (assumed). */
+export const saleSchema = recordSchema(identity, {
+  currency: text,
+  charged_at: timestamp.nullable(),
+  processor_account_id: text.nullable(),
+  processor_charge_id: text.nullable(),
+  invoiced_at: timestamp.nullable(),
+  charge_amount_cents: integer,
+  refund_amount_cents: integer,
+  tax_amount_cents: integer,
+  sale_amount_cents: integer,
+  referral: referralSchema.nullable(),
+  affiliate: affiliateSchema.nullable(),
+});
+
+export type Sale = z.infer<typeof saleSchema>;
 
 /**
  * Amount, currency and `paid_at` (null while unpaid) are required: money is never guessed.

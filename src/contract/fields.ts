@@ -1,7 +1,7 @@
 // The kinds of values that the API sends, as zod schemas.
 
 import { z } from 'zod';
-import { isInCalendar } from './timestamp.ts';
+import { findTimestampProblem } from './timestamp.ts';
 
 /**
  * An identifier: a UUID in text form. Source: contract, What the service does (stored as a string, never a number).
@@ -11,12 +11,15 @@ export const identifier = z.guid();
 
 /**
  * A date and time: ISO 8601 with a zone, kept as the text that was sent so that no precision is lost.
- * Source: contract, What the service does. Postgres accepts no zones beyond ±15:59.
+ * Source: contract, What the service does; addendum, more than one spelling (`+0000`, minutes without seconds).
+ * Postgres accepts no zones beyond ±15:59.
  */
-export const timestamp = z.iso
-  .datetime({ offset: true, error: 'expected an ISO 8601 date and time with a time zone' })
-  .regex(/(?:Z|[+-](?:0\d|1[0-5]):\d\d)$/, 'expected a time zone of at most 15:59 hours')
-  .refine(isInCalendar, 'expected a year from 1 to 9999 in UTC');
+export const timestamp = z
+  .string('expected an ISO 8601 date and time with a time zone')
+  .superRefine((text, context) => {
+    const message = findTimestampProblem(text);
+    if (message !== null) context.addIssue({ code: 'custom', message });
+  });
 
 /** A counter or an amount: an integer that both a JavaScript number and a bigint column hold exactly. */
 export const integer = z.int();

@@ -1,10 +1,9 @@
 // The referral: a visitor, lead or customer that an affiliate brought.
 // Source: contract, Resources and their fields, Referral and Customer.
 
-import type { z } from 'zod';
-import { affiliateSchema } from './affiliate.ts';
+import { z } from 'zod';
+import { affiliateSchema, linkSchema } from './affiliate.ts';
 import { identity, integer, recordSchema, text, timestamp } from './fields.ts';
-import { linkSchema } from './link.ts';
 
 /** `id` is the processor's identifier, not a UUID. Names and emails have been seen null in the wild. */
 export const customerSchema = recordSchema(
@@ -15,7 +14,8 @@ export const customerSchema = recordSchema(
 /**
  * A visitor has no customer yet, and a referral that came by coupon no link (both seen in the wild); hence a
  * visitor's `processor_*` identifiers may be null too, and a referral that never expires may have no `expires_at`
- * (assumed). `conversion_state` is an open set. `affiliate` is present where it was asked for.
+ * (assumed). `conversion_state` is an open set. `affiliate` is present where it was asked for. `became_*_at` and
+ * `coupon` are seen in the wild; the coupon is kept whole.
  */
 export const referralSchema = recordSchema(identity, {
   processor_account_id: text.nullable(),
@@ -26,6 +26,9 @@ export const referralSchema = recordSchema(identity, {
   customer: customerSchema.nullable(),
   visits: integer,
   link: linkSchema.nullable(),
+  became_lead_at: timestamp.nullable(),
+  became_conversion_at: timestamp.nullable(),
+  coupon: z.record(z.string(), z.unknown()).nullable(),
   affiliate: affiliateSchema.nullable(),
 });
 

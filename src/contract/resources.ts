@@ -7,7 +7,8 @@ import { referralSchema } from './referral.ts';
 
 /**
  * Source: contract, Endpoints. `expansions` are the only objects that may be expanded, `filters` the only
- * parameters that narrow a list (spelled as the contract spells them). A commission is read one at a time.
+ * parameters that narrow a list (spelled as the contract spells them). The list of commissions is the addendum's, seen
+ * in the wild: a program need not serve it.
  */
 export const RESOURCES = {
   affiliates: {
@@ -31,13 +32,18 @@ export const RESOURCES = {
     path: '/v1/commissions',
     schema: commissionSchema,
     table: 'commissions',
-    expansions: [],
-    filters: [],
+    expansions: ['sale', 'campaign'],
+    filters: ['affiliate_id', 'state'],
   },
 } as const;
 
-/** The resources that can be listed, in the order in which a sync reads them. */
-export const LISTED_RESOURCES = ['affiliates', 'referrals'] as const;
+/** The resources that the contract lists: every program does. */
+export const ALWAYS_LISTED = ['affiliates', 'referrals'] as const;
+
+export type AlwaysListed = (typeof ALWAYS_LISTED)[number];
+
+/** The resources that can be listed, in the order in which a sync reads them; commissions where the program does. */
+export const LISTED_RESOURCES = [...ALWAYS_LISTED, 'commissions'] as const;
 
 export type ListedResource = (typeof LISTED_RESOURCES)[number];
 
@@ -45,7 +51,7 @@ export type Expansion<R extends ListedResource> = (typeof RESOURCES)[R]['expansi
 
 /** What narrows a list: several values only where the contract allows the array form. */
 export type Filters<R extends ListedResource> = {
-  readonly [F in (typeof RESOURCES)[R]['filters'][number]]?: F extends 'conversion_state'
+  readonly [F in (typeof RESOURCES)[R]['filters'][number]]?: F extends 'conversion_state' | 'state'
     ? string | readonly string[]
     : string;
 };

@@ -1,5 +1,8 @@
-// Which timestamps are accepted: those of the years 1 to 9999 in UTC, once the offset is applied. Postgres would hold
-// more, but nothing else agrees on how to spell them. The trigger of commission_updates has the same bounds.
+// Timestamps: which are accepted, and how they are read and spelled without losing a digit. (The load reads those of
+// records by position, for speed: records/binary-array.ts.)
+//
+// Accepted are those of the years 1 to 9999 in UTC, once the offset is applied. Postgres would hold more, but nothing
+// else agrees on how to spell them. The trigger of commission_updates has the same bounds.
 
 /** A time in UTC as ISO 8601 text, with microseconds where it comes from the database's clock. */
 export type Timestamp = string;
@@ -16,9 +19,93 @@ const ROUNDED_UP = /\.9{6}[5-9]/;
 /** No offset moves these past a bound; parsing every one of a page would take a fifth of the time of reading it. */
 const WELL_INSIDE = /^(?!000[01]|9999)\d{4}-/;
 
+/** As the program may spell them: 2026-01-02T03:04[:05[.678]] and Z, +02, +0200 or +02:00. */
+const SPELLED = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d(?::?\d\d)?)$/;
+const ZONE = /(?:Z|[+-](?:0\d|1[0-5])(?::?\d\d)?)$/;
+
+/**
+ * Returns what is wrong with a text that should be a timestamp of the program, as a sentence's end; null where nothing is. Source: contract, What the service does; addendum (`+0000`, minutes without seconds).
+ */
+export function findTimestampProblem(text: string): string | null {
+  const spelled = SPELLED.exec(text);
+  if (spelled === null) return 'expected an ISO 8601 date and time with a time zone';
+  if (!ZONE.test(text)) return 'expected a time zone of at most 15:59 hours';
+  const [, day = '', time = '', zone = ''] = spelled;
+  const joined = joinTimestamp(day, time, zone);
+  if (joined === null) return 'expected a day and a time that are in the calendar';
+  return isInCalendar(joined) ? null : 'expected a year from 1 to 9999 in UTC';
+}
+
 /** Returns whether the timestamp, an ISO 8601 date and time with a zone, is within the bounds. */
 export function isInCalendar(timestamp: string): boolean {
   if (WELL_INSIDE.test(timestamp)) return true;
-  const ms = Date.parse(timestamp);
+  const ms = parseMs(timestamp);
   return ms >= FIRST_MS && (ms < LAST_MS || (ms === LAST_MS && !ROUNDED_UP.test(timestamp)));
+}
+
+/**
+ * Returns a timestamp of its parts: a day such as 2026-01-02, a time such as 03:04:05.678, and Z, +02, +0200 or +02:00.
+ * Null where the calendar has no such day or time, or Postgres no such zone (beyond ±15:59).
+ */
+export function joinTimestamp(day: string, time: string, zone: string): Timestamp | null {
+  const ms = Date.parse(`${day}T${time}Z`);
+  // Date rolls 30 February over into March, so the parts must come back as they were written.
+  if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(`${day}T${time.slice(0, 5)}`)) return null;
+  if (/^z$/i.test(zone)) return `${day}T${time}Z`;
+  const digits = zone.slice(1).replace(':', '').padEnd(4, '0');
+  const [hours, minutes] = [digits.slice(0, 2), digits.slice(2)];
+  return Number(hours) > 15 || Number(minutes) > 59 ? null : `${day}T${time}${zone[0]}${hours}:${minutes}`;
+}
+
+// Date.parse need not know an offset without a colon, and does not know one without minutes.
+function parseMs(timestamp: string): number {
+  const spelled = SPELLED.exec(timestamp);
+  if (spelled === null) return Date.parse(timestamp);
+  const [, day = '', time = '', zone = ''] = spelled;
+  return Date.parse(joinTimestamp(day, time, zone) ?? timestamp);
+}
+
+export const MICROS_PER_MILLI = 1000n;
+export const MICROS_PER_SECOND = 1_000_000n;
+
+/**
+ * Returns microseconds since 1970; further digits are cut.
+ *
+ * Throws: TypeError on text that is not a timestamp.
+ */
+export function toMicros(timestamp: Timestamp): bigint {
+  const ms = parseMs(timestamp);
+  if (Number.isNaN(ms)) throw new TypeError(`${timestamp} is not a timestamp`);
+  const fraction = /\.(\d+)/.exec(timestamp)?.[1] ?? '';
+  const wholeSeconds = BigInt(Math.floor(ms / 1000)) * MICROS_PER_SECOND;
+  return wholeSeconds + BigInt(fraction.slice(0, 6).padEnd(6, '0'));
+}
+
+/**
+ * Returns microseconds since 1970, cut to whole ones, as a timestamp in UTC with as many digits as it needs: none,
+ * three or six.
+ */
+export function spellMicros(exact: bigint | number): Timestamp {
+  const micros = typeof exact === 'bigint' ? exact : BigInt(Math.floor(exact));
+  const fraction = micros - floorTo(micros, MICROS_PER_SECOND);
+  const seconds = new Date(Number((micros - fraction) / MICROS_PER_MILLI)).toISOString().slice(0, 19);
+  if (fraction === 0n) return `${seconds}Z`;
+  const digits = fraction.toString().padStart(6, '0');
+  return `${seconds}.${digits.endsWith('000') ? digits.slice(0, 3) : digits}Z`;
+}
+
+/** Returns the timestamp as `spellMicros` spells it, cut to the microsecond. */
+export function spellTimestamp(timestamp: Timestamp): Timestamp {
+  return spellMicros(toMicros(timestamp));
+}
+
+/** Returns milliseconds since 1970 as a timestamp in UTC, cut to the second: 2026-01-02T03:04:05Z. */
+export function spellToTheSecond(ms: number): Timestamp {
+  return spellMicros(BigInt(Math.floor(ms / 1000)) * MICROS_PER_SECOND);
+}
+
+/** Returns the number cut to a multiple of the unit, towards the past. */
+export function floorTo(micros: bigint, unit: bigint): bigint {
+  const rest = micros % unit;
+  return micros - (rest < 0n ? rest + unit : rest);
 }

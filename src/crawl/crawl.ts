@@ -33,7 +33,7 @@ export interface CrawlOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Verdict {
+export interface WalkVerdict {
   readonly verified: boolean;
   /** Why it is not verified; null where it is. */
   readonly reason: string | null;
@@ -49,7 +49,7 @@ export interface Verdict {
  *
  * Throws: what listing or loading throws; the signal's reason when aborted.
  */
-export async function crawl<P extends Page>(deps: CrawlDeps<P>, options: CrawlOptions): Promise<Verdict> {
+export async function crawl<P extends Page>(deps: CrawlDeps<P>, options: CrawlOptions): Promise<WalkVerdict> {
   const loader = makeLoader(deps);
   try {
     return await crawlThrough({ listPage: deps.listPage, loader }, options);
@@ -66,7 +66,10 @@ interface Walking<P extends Page> {
   readonly loader: Loader<P>;
 }
 
-async function crawlThrough<P extends Page>(walking: Walking<P>, options: CrawlOptions): Promise<Verdict> {
+async function crawlThrough<P extends Page>(
+  walking: Walking<P>,
+  options: CrawlOptions,
+): Promise<WalkVerdict> {
   const { resumeFrom, limit, signal } = options;
   let start = resumeFrom;
   if (start?.walk !== 'overlap') {
@@ -104,7 +107,7 @@ interface End {
   readonly why: string | null;
 }
 
-function judge(walk: Verdict['walk'], { distinct, total }: End, doubt: string | null): Verdict {
+function judge(walk: WalkVerdict['walk'], { distinct, total }: End, doubt: string | null): WalkVerdict {
   const tooFew = `${distinct} different records were seen, where the program says that it has ${total}`;
   const reason = doubt ?? (distinct < total ? tooFew : null);
   return { verified: reason === null, reason, walk, distinct, total };

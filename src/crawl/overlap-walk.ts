@@ -11,8 +11,7 @@
 // to 100 records the first such position is beyond any list; with fewer than 7 a program of 420 records has one.
 
 import type { Loader } from './loader.ts';
-import type { CrawlDeps, OverlapCheckpoint, Page } from './page.ts';
-import { furthestRequest, limitAfter } from './page-request.ts';
+import { type CrawlDeps, furthestRequest, limitAfter, type OverlapCheckpoint, type Page } from './page.ts';
 import { EMPTY_TALLY, isMisplaced, tallyAnswer, whyEnd } from './tally.ts';
 
 /**

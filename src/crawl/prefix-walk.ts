@@ -12,8 +12,14 @@
 // answers in the order of the requests. Where one of these fails, the count at the end shows it (see crawl.ts).
 
 import type { Loader } from './loader.ts';
-import type { CrawlDeps, Page, PageRequest, PrefixCheckpoint } from './page.ts';
-import { furthestRequest, limitAfter } from './page-request.ts';
+import {
+  type CrawlDeps,
+  furthestRequest,
+  limitAfter,
+  type Page,
+  type PageRequest,
+  type PrefixCheckpoint,
+} from './page.ts';
 import {
   describeSwing,
   EMPTY_TALLY,

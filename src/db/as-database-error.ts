@@ -1,13 +1,15 @@
-// Turns a lost connection into DatabaseUnreachable, and leaves every other error of a statement as it is.
+// Turns a lost connection into DatabaseUnreachable, a refused right or a read-only database into words that say how to
+// fix it, and leaves every other error of a statement as it is.
 
 import { DatabaseError } from 'pg';
-import { AppError, DatabaseUnreachable } from '../errors.ts';
+import { AccessRefused, AppError, DatabaseUnreachable, errorCode } from '../errors.ts';
 
 /**
- * SQLSTATE classes and codes of a server that went away, is not up yet, has no connection left, or closed the
- * connection of a process that was stopped in the middle of a transaction.
+ * SQLSTATE classes and codes of a server that went away, is not up yet, or closed the connection of a process that was
+ * stopped in the middle of a transaction.
  */
-const LOST_STATES = /^(08...|57P0[1235]|53300|25P03)$/;
+const LOST_STATES = /^(08...|57P0[1235]|25P03)$/;
+const TOO_MANY_CONNECTIONS = '53300';
 const LOST_SOCKETS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -22,21 +24,63 @@ const LOST_TEXTS = [
   'Client has encountered a connection error',
   'Client was closed',
   'timeout exceeded when trying to connect',
+  'Query read timeout',
 ];
 
+const READ_ONLY = '25006';
+const NO_RIGHT = '42501';
+
 /**
- * Returns DatabaseUnreachable, with the error as its cause, where the error means that the connection to Postgres
- * was lost or could not be made; every other error as it is.
+ * Returns DatabaseUnreachable, with the error as its cause, where the error means that the connection to Postgres was
+ * lost or could not be made; AccessRefused where this role or this database may not write, or not so; every other error
+ * as it is.
  */
 export function asDatabaseError(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof AppError || !isLost(error)) return error;
-  return new DatabaseUnreachable('the connection to the database was lost: check that Postgres runs', {
-    cause: error,
-  });
+  if (!(error instanceof Error) || error instanceof AppError) return error;
+  if (isShortOfConnections(error)) return new DatabaseUnreachable(NO_CONNECTION_LEFT, { cause: error });
+  if (isLost(error)) {
+    return new DatabaseUnreachable('the connection to the database was lost: check that Postgres runs', {
+      cause: error,
+    });
+  }
+  if (isLackOfRights(error)) return new AccessRefused(LACKS_RIGHTS, { cause: error });
+  if (error instanceof DatabaseError && error.code === READ_ONLY) {
+    return new AccessRefused(readOnlyDatabase(), { cause: error });
+  }
+  return error;
 }
 
+/** Returns whether this role may not do what it asked for. */
+export function isLackOfRights(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === NO_RIGHT;
+}
+
+/** Returns whether the server, the database or the role has as many connections as it may. */
+export function isShortOfConnections(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === TOO_MANY_CONNECTIONS;
+}
+
+/** What to do about it. */
+export const NO_CONNECTION_LEFT =
+  'no connection is left for this role: raise max_connections, or the connection limit of the role or the database, or stop other clients';
+
+/** Returns what is wrong with a database that takes no writes. */
+export function readOnlyDatabase(why: 'standby' | 'default' | null = null): string {
+  const found = {
+    standby: 'the database is a standby, which takes no writes: name the primary server in DATABASE_URL',
+    default:
+      'the database is read-only (default_transaction_read_only is set for it or its server): find out why, often a full disk, and reset it',
+  };
+  return why === null
+    ? 'the database is read-only: name the primary server in DATABASE_URL, or reset default_transaction_read_only'
+    : found[why];
+}
+
+const LACKS_RIGHTS =
+  'this role of the database lacks a right: "affiliate-mirror grants worker" prints what its owner has to grant, and migrate is for the owner of the schema';
+
 function isLost(error: Error): boolean {
-  const code = 'code' in error ? String(error.code) : '';
+  const code = errorCode(error);
   if (error instanceof DatabaseError) return LOST_STATES.test(code);
   return LOST_SOCKETS.has(code) || LOST_TEXTS.some((text) => error.message.startsWith(text));
 }

@@ -1,7 +1,10 @@
 // Checks the connection to the database; an error says which server and database, what is wrong and how to fix it.
 
 import { DatabaseError, type Pool } from 'pg';
-import { DatabaseUnreachable } from '../errors.ts';
+import { readDatabaseUrl } from '../config/database-url.ts';
+import { AppError, DatabaseUnreachable, errorCode } from '../errors.ts';
+import { isShortOfConnections, NO_CONNECTION_LEFT } from './as-database-error.ts';
+import { readSession, type Session } from './session.ts';
 
 /** Source: design, Configuration. */
 const OLDEST_SERVER = 15;
@@ -11,46 +14,88 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['28P01', 'the password or the user name in DATABASE_URL is wrong'],
   ['28000', 'the server does not let this user in: check the user name in DATABASE_URL and pg_hba.conf'],
   ['3D000', 'this database does not exist: create it, or correct DATABASE_URL'],
-  ['53300', 'the server has no connection left: raise max_connections or stop other clients'],
+  ['42501', 'this role may not connect: "grant connect on database" it, or correct DATABASE_URL'],
   ['57P03', 'the server is starting or shutting down: try again in a moment'],
+  ['08P01', 'the server or a pooler refuses it: leave options out of DATABASE_URL, and PGOPTIONS unset'],
 ]);
 
+const WRONG_CA = 'the certificate of the server comes from a CA that is not trusted';
+const UNKNOWN_CA = `${WRONG_CA}: add sslrootcert=/path/of/its/ca.pem to DATABASE_URL, or name the right file there`;
+
+// Node's code of a refused certificate → the same. Source: Node's documentation of tls, X509 certificate error codes.
+const TLS_HINTS: ReadonlyMap<string, string> = new Map([
+  ...[
+    'SELF_SIGNED_CERT_IN_CHAIN',
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'UNABLE_TO_GET_ISSUER_CERT',
+    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+    'CERT_SIGNATURE_FAILURE',
+  ].map((code) => [code, UNKNOWN_CA] as const),
+  [
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'the certificate of the server is for another host: name that host in DATABASE_URL, or say sslmode=verify-ca, which does not compare it',
+  ],
+  ['CERT_HAS_EXPIRED', 'the certificate of the server has expired: have it renewed'],
+]);
+
+/** pg's own error has no code: only its text identifies it. */
+const NO_TLS = 'The server does not support SSL connections';
+const NO_ANSWER = 'Query read timeout';
+
 /**
- * Resolves once the database has answered.
+ * Returns what the first connection is, once it was set up.
  *
- * Throws: DatabaseUnreachable naming host, port and database, never the password; also where the server is too old.
+ * Throws: DatabaseUnreachable naming host, port and database, never the password, also where the server is too old;
+ * ConfigError where a pooler shares connections out.
  */
-export async function checkConnection(pool: Pool, url: string): Promise<void> {
-  let version: number;
+export async function checkConnection(pool: Pool, url: string): Promise<Session> {
+  let session: Session;
   try {
-    const answer = await pool.query<{ version: number }>(
-      `select current_setting('server_version_num')::int / 10000 as version`,
-    );
-    version = answer.rows[0]?.version ?? 0;
+    const client = await pool.connect();
+    session = readSession(client);
+    client.release();
   } catch (error) {
-    throw unreachable(error, url);
+    if (error instanceof AppError) throw error;
+    throw new DatabaseUnreachable(`cannot connect to ${nameDatabase(url)}: ${hintFor(error, url)}`, {
+      cause: error,
+    });
   }
-  if (version < OLDEST_SERVER) {
+  if (session.version < OLDEST_SERVER) {
     throw new DatabaseUnreachable(
-      `${nameDatabase(url)} runs Postgres ${version}: version ${OLDEST_SERVER} or newer is needed`,
+      `${nameDatabase(url)} runs Postgres ${session.version}: version ${OLDEST_SERVER} or newer is needed`,
     );
   }
+  return session;
 }
 
-function unreachable(error: unknown, url: string): DatabaseUnreachable {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const hint =
-    HINTS.get(code) ??
-    (error instanceof DatabaseError
-      ? 'check DATABASE_URL'
-      : 'check that Postgres runs there and that DATABASE_URL names it');
-  return new DatabaseUnreachable(`cannot connect to ${nameDatabase(url)}: ${hint}`, { cause: error });
+function hintFor(error: unknown, url: string): string {
+  if (isShortOfConnections(error)) return NO_CONNECTION_LEFT;
+  const code = errorCode(error);
+  if (error instanceof DatabaseError)
+    return `${HINTS.get(code) ?? 'check DATABASE_URL'}${tlsHint(code, url)}`;
+  const message = error instanceof Error ? error.message : '';
+  if (message === NO_TLS) {
+    return 'the server does not encrypt: turn its TLS on, or say sslmode=disable in DATABASE_URL';
+  }
+  if (message === NO_ANSWER) {
+    return 'it lets us in, and does not answer: a pooler may have no connection left (default_pool_size of PgBouncer)';
+  }
+  return TLS_HINTS.get(code) ?? 'check that Postgres runs there and that DATABASE_URL names it';
+}
+
+/** A server that demands encryption, or a certificate of the client, refuses with a code that says only that it refuses. */
+function tlsHint(code: string, url: string): string {
+  if (code !== '28000' && code !== '08P01') return '';
+  const { sslmode, sslcert } = readDatabaseUrl(url).tls;
+  if (sslmode === null || sslmode === 'disable') {
+    return '; where it takes only encrypted connections, add sslmode=require (or verify-full) to DATABASE_URL';
+  }
+  return sslcert === null ? '; where it asks for a certificate of yours, add sslcert and sslkey' : '';
 }
 
 /** Returns host, port and database of a connection address: the parts of it that may be printed. */
 export function nameDatabase(url: string): string {
-  const { hostname, port, pathname, searchParams } = new URL(url);
-  const host = searchParams.get('host') ?? decodeURIComponent(hostname);
-  const database = decodeURIComponent(pathname.slice(1));
-  return `database ${database === '' ? '(default)' : database} at ${host}:${port === '' ? 5432 : port}`;
+  const { host, port, database } = readDatabaseUrl(url);
+  return `database ${database ?? '(default)'} at ${host ?? 'localhost'}:${port ?? 5432}`;
 }

@@ -5,6 +5,7 @@
 // takes jobs from workers that are still doing them. A few seconds do no harm: all our waits allow for them.
 
 import { sql } from 'kysely';
+import type { Timestamp } from '../contract/timestamp.ts';
 import { ClockWrong } from '../errors.ts';
 import type { Database } from './database.ts';
 
@@ -29,6 +30,14 @@ export async function readClock(db: Database): Promise<ClockReading> {
   const row = rows[0];
   if (row === undefined) throw new TypeError('a select returned no row');
   return { nowMs: row.now_ms, aheadMs: aheadBy(row.now_ms, askedMs, heardMs) };
+}
+
+/** Returns the time of the database's clock. */
+export async function readNow(db: Database): Promise<Timestamp> {
+  const { rows } = await sql<{ now: Timestamp }>`select clock_timestamp() as now`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new TypeError('a select returned no row');
+  return row.now;
 }
 
 // The database read its clock at some moment between our two readings: a slow answer proves nothing.

@@ -1,8 +1,10 @@
 // Brings the mirror's schema up to date, file by file, and refuses where files and database disagree.
 
 import { DatabaseError, escapeIdentifier, type Pool, type PoolClient } from 'pg';
-import { MigrationFailed } from '../errors.ts';
+import { AccessRefused, MigrationFailed } from '../errors.ts';
+import { isLackOfRights } from './as-database-error.ts';
 import { MIGRATIONS_DIRECTORY, type MigrationFile, readMigrationFiles } from './migration-files.ts';
+import { CLOSED_AFTER } from './session-lock.ts';
 
 export interface MigrationTarget {
   /** The schema that the pool works in. */
@@ -19,7 +21,7 @@ export interface AppliedMigration {
 /**
  * Applies the migrations that the schema lacks, each in its own transaction, and returns their names.
  * Creates the schema where there is none. Idempotent: yes, and safe for several processes at once (one works, the
- * others wait and then find nothing to do).
+ * others wait and then find nothing to do; one that was stopped in the middle loses its turn after seconds).
  *
  * Throws: MigrationFailed where a file fails (nothing of it remains), was edited since it was applied, or is missing
  * here although the database has it.
@@ -32,18 +34,16 @@ export async function runMigrations(
   const client = await pool.connect();
   let broken = false;
   try {
-    // A session lock, since each file has a transaction of its own; Postgres drops it with the connection.
-    await client.query(`select pg_advisory_lock(hashtextextended($1, 0))`, [lockName(schema)]);
+    const usual = await takeLock(client, schema);
     await createMigrationsTable(client, schema);
     const done = await readApplied(client, schema);
     refuseDisagreement(files, done);
-    const names = new Set(done.map(({ name }) => name));
     const applied: string[] = [];
-    for (const file of files.filter(({ name }) => !names.has(name))) {
+    for (const file of lacking(files, done)) {
       await applyFile(client, schema, file);
       applied.push(file.name);
     }
-    await client.query(`select pg_advisory_unlock(hashtextextended($1, 0))`, [lockName(schema)]);
+    await releaseLock(client, schema, usual);
     return { applied };
   } catch (error) {
     // The connection may be dead or hold the lock: closing it ends both.
@@ -52,6 +52,28 @@ export async function runMigrations(
   } finally {
     client.release(broken);
   }
+}
+
+/**
+ * Returns the names of the migrations that `runMigrations` would apply now. Changes nothing.
+ *
+ * Throws: MigrationFailed where one was edited since it was applied, or is missing here although the database has it.
+ */
+export async function listPending(
+  pool: Pool,
+  { schema, directory = MIGRATIONS_DIRECTORY }: MigrationTarget,
+): Promise<string[]> {
+  const [files, done] = await Promise.all([readMigrationFiles(directory), readApplied(pool, schema)]);
+  refuseDisagreement(files, done);
+  return lacking(files, done).map(({ name }) => name);
+}
+
+function lacking(
+  files: readonly MigrationFile[],
+  done: readonly AppliedMigration[],
+): readonly MigrationFile[] {
+  const names = new Set(done.map(({ name }) => name));
+  return files.filter(({ name }) => !names.has(name));
 }
 
 /** Returns the migrations that the schema records as applied, in order; empty where it has no such table yet. */
@@ -73,6 +95,26 @@ function migrationsTable(schema: string): string {
   return `${escapeIdentifier(schema)}.schema_migrations`;
 }
 
+// A lock of the session, since each file has a transaction of its own; Postgres drops it with the connection, and
+// closes that where the process was stopped. Not `withSessionLock`: its name needs the schema, which may not be there
+// yet, and its work goes on over other connections. Here all work goes over the connection that holds the lock, so
+// that a process which wakes up after it lost the lock can write nothing more. Returns the usual idle time-out.
+async function takeLock(client: PoolClient, schema: string): Promise<string> {
+  const { rows } = await client.query<{ usual: string }>(
+    `select pg_advisory_lock(hashtextextended($1, 0)), current_setting('idle_session_timeout') as usual,
+       set_config('idle_session_timeout', $2, false)`,
+    [lockName(schema), CLOSED_AFTER],
+  );
+  return rows[0]?.usual ?? '0';
+}
+
+async function releaseLock(client: PoolClient, schema: string, usual: string): Promise<void> {
+  await client.query(
+    `select pg_advisory_unlock(hashtextextended($1, 0)), set_config('idle_session_timeout', $2, false)`,
+    [lockName(schema), usual],
+  );
+}
+
 function lockName(schema: string): string {
   return `affiliate-mirror migrations of ${schema}`;
 }
@@ -80,7 +122,7 @@ function lockName(schema: string): string {
 async function createMigrationsTable(client: PoolClient, schema: string): Promise<void> {
   const found = await client.query(`select from pg_namespace where nspname = $1`, [schema]);
   // "if not exists" would still ask for the right to create schemas, which a prepared schema makes needless.
-  if (found.rowCount === 0) await client.query(`create schema ${escapeIdentifier(schema)}`);
+  if (found.rowCount === 0) await createSchema(client, schema);
   const table = migrationsTable(schema);
   await client.query(`
     begin;
@@ -95,6 +137,22 @@ async function createMigrationsTable(client: PoolClient, schema: string): Promis
     comment on column ${table}.sha256 is 'Fingerprint of the file when it was applied: an applied file must never be edited.';
     comment on column ${table}.applied_at is 'When it was applied.';
     commit`);
+}
+
+async function createSchema(client: PoolClient, schema: string): Promise<void> {
+  try {
+    await client.query(`create schema ${escapeIdentifier(schema)}`);
+  } catch (error) {
+    throw isLackOfRights(error) ? mayNotCreateSchema(schema, error) : error;
+  }
+}
+
+/** Returns what is wrong where the role may not make a schema, and what a DBA can do about it. */
+export function mayNotCreateSchema(schema: string, cause: unknown): AccessRefused {
+  return new AccessRefused(
+    `this role may not make the schema ${schema}: have a DBA run "create schema ${schema} authorization" with its name, or "grant create on database" to it`,
+    { cause },
+  );
 }
 
 function refuseDisagreement(files: readonly MigrationFile[], done: readonly AppliedMigration[]): void {

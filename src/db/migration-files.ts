@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { MigrationFailed } from '../errors.ts';
+import { PACKAGE_DIRECTORY } from '../package.ts';
 
-export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL('../../migrations/', import.meta.url));
+export const MIGRATIONS_DIRECTORY = join(PACKAGE_DIRECTORY, 'migrations');
 
 export interface MigrationFile {
   readonly name: string;

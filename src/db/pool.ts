@@ -1,21 +1,13 @@
-// How every connection to the database is set up: search path, time zone, timeouts and value types.
+// The pool of connections to the database, and how their values are read.
 
 import { Pool, type PoolConfig, types } from 'pg';
 import type { Logger } from '../log.ts';
-
-/** Longest wait for a connection: a database that is down must not make a command hang. */
-const CONNECT_TIMEOUT_MS = 10_000;
-
-/** The locks of a machine that lost its power are released after a minute, not after the system's two hours. */
-const KEEPALIVE = ['tcp_keepalives_idle=30', 'tcp_keepalives_interval=10', 'tcp_keepalives_count=3'];
-
-/**
- * A process that is stopped in the middle of a transaction (Ctrl-Z, a suspended container) keeps its locks for this
- * long; then the server closes its connection. Between two statements a running process needs milliseconds.
- */
-export const IDLE_IN_TRANSACTION = 'idle_in_transaction_session_timeout=5s';
+import { connectionConfig } from './connection-config.ts';
+import { refuseSharing } from './refuse-sharing.ts';
+import { makeSetUp } from './session.ts';
 
 export interface PoolSettings {
+  /** An accepted address of a Postgres (config/database-url.ts). */
   readonly url: string;
   /** Comes validated from the configuration: a plain lower-case name. */
   readonly schema: string;
@@ -24,27 +16,23 @@ export interface PoolSettings {
 }
 
 /**
- * Returns a pool whose every connection works in the mirror's schema and in UTC.
+ * Returns a pool whose every connection works in the mirror's schema and in UTC (see session.ts).
  *
- * Both are startup options, not statements, so no connection ever exists without them. (A pooler that drops startup
- * options, such as PgBouncer in transaction mode, cannot be used in between.)
  * Values: bigint is read as a number, and one that a number would distort is an error, in an array too; timestamptz is
  * read as ISO 8601 text in UTC with microseconds, because a Date would cut them; numeric stays text; json and jsonb are
  * parsed. Statement errors are pg's own, unchanged.
+ *
+ * Throws: ConfigError where a file that the address names cannot be used.
  */
 export function makePool({ log }: { log: Logger }, settings: PoolSettings): Pool {
-  const pool = new Pool({
-    connectionString: withStartupOptions(settings.url, settings.schema),
-    max: settings.max,
-    application_name: settings.applicationName,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
-    types: { getTypeParser },
-  });
+  const pool = new Pool({ ...poolConfig(settings), types: { getTypeParser } });
   // Without these listeners, a connection that the server closes would end the process: the pool reports idle ones
   // only, and a connection that is checked out (the run's lock, say) reports itself.
   pool.on('connect', (client) => {
-    client.on('error', (error) => log.warn({ reason: error.message }, 'db.connection_lost'));
+    client.on('error', (error) => {
+      // How a connection that we close ends is nobody's concern.
+      if (!pool.ending) log.warn({ reason: error.message }, 'db.connection_lost');
+    });
   });
   pool.on('error', () => {
     // The connection itself has reported it.
@@ -52,15 +40,19 @@ export function makePool({ log }: { log: Logger }, settings: PoolSettings): Pool
   return pool;
 }
 
-// pg lets the address's own options win over ours, so they are joined in the address itself.
-function withStartupOptions(url: string, schema: string): string {
-  const address = new URL(url);
-  const ours = [`search_path=${schema}`, 'timezone=UTC', IDLE_IN_TRANSACTION, ...KEEPALIVE]
-    .map((setting) => `-c ${setting}`)
-    .join(' ');
-  const given = address.searchParams.get('options');
-  address.searchParams.set('options', given === null ? ours : `${given} ${ours}`);
-  return address.href;
+/**
+ * Returns what a pool of such connections is made with, for the queue's own as well; values are pg's own there.
+ *
+ * Throws: as makePool.
+ */
+export function poolConfig({ url, schema, max, applicationName }: PoolSettings): PoolConfig {
+  const config = { ...connectionConfig(url), application_name: applicationName };
+  const { options = '' } = config;
+  return {
+    ...config,
+    max,
+    onConnect: makeSetUp({ schema, options }, (client) => refuseSharing(client, config)),
+  };
 }
 
 /** Of bigint[], which pg does not name. Source: pg_type.dat of Postgres. */

@@ -8,8 +8,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from './database.ts';
 
 const KEEPALIVE_MS = 4000;
-/** Much longer than that, since a process may only be starved, not stopped. */
-const CLOSED_AFTER = '15s';
+/** How long a holder may send nothing. Much longer than that, since a process may only be starved, not stopped. */
+export const CLOSED_AFTER = '15s';
 
 export type Locked<T> =
   | { readonly isHeldByOther: false; readonly result: T }
@@ -27,12 +27,16 @@ export async function withSessionLock<T>(
   return db.connection().execute(async (connection) => {
     const key = sessionLockKey(name);
     const take = isPatient ? sql`pg_advisory_lock(${key}) is not null` : sql`pg_try_advisory_lock(${key})`;
+    // In one statement: a process may be stopped between any two.
     const { rows } = await sql<{ locked: boolean; usual: string }>`
-      select ${take} as locked, current_setting('idle_session_timeout') as usual
+      with taken as materialized (
+        select ${take} as locked, current_setting('idle_session_timeout') as usual
+      )
+      select locked, usual, case when locked then set_config('idle_session_timeout', ${CLOSED_AFTER}, false) end
+      from taken
     `.execute(connection);
     const [row] = rows;
     if (row?.locked !== true) return { isHeldByOther: true };
-    await sql`select set_config('idle_session_timeout', ${CLOSED_AFTER}, false)`.execute(connection);
     const keepalive = setInterval(() => {
       sql`select 1`.execute(connection).catch(() => {
         // The connection is gone, and the lock with it: the pool's own listener reports it.

@@ -28,6 +28,10 @@ interface Times {
 export interface CampaignsTable extends MirrorMetadata, Times {
   id: string;
   name: string | null;
+  url: string | null;
+  private: boolean | null;
+  commission_percent: number | null;
+  days_until_commissions_are_due: number | null;
 }
 
 export interface AffiliatesTable extends MirrorMetadata, Times, Numbered {
@@ -47,6 +51,8 @@ export interface AffiliatesTable extends MirrorMetadata, Times, Numbered {
   leads: number | null;
   conversions: number | null;
   state: string | null;
+  wise_email: string | null;
+  wise_email_confirmed_at: Timestamp | null;
   campaign_id: string | null;
   commission_stats: Json | null;
 }
@@ -75,6 +81,9 @@ export interface ReferralsTable extends MirrorMetadata, Times, Numbered {
   customer_name: string | null;
   customer_email: string | null;
   visits: number | null;
+  became_lead_at: Timestamp | null;
+  became_conversion_at: Timestamp | null;
+  coupon: Json | null;
 }
 
 export interface SalesTable extends MirrorMetadata, Times {
@@ -92,7 +101,7 @@ export interface SalesTable extends MirrorMetadata, Times {
   sale_amount_cents: number | null;
 }
 
-export interface CommissionsTable extends MirrorMetadata, Times {
+export interface CommissionsTable extends MirrorMetadata, Times, Numbered {
   id: string;
   campaign_id: string | null;
   sale_id: string | null;
@@ -168,6 +177,26 @@ export interface SchemaDriftTable {
   occurrences: number;
 }
 
+export interface HeldBackDeletionsTable {
+  resource: string;
+  record_id: string;
+  run_id: number;
+  held_back_at: Generated<Timestamp>;
+  accepted_at: Timestamp | null;
+  accepted_by: string | null;
+}
+
+export interface CommissionListTable {
+  only_row: Generated<boolean>;
+  setting: Generated<'auto' | 'on' | 'off'>;
+  is_served: boolean | null;
+  is_used: GeneratedAlways<boolean>;
+  found_at: Timestamp | null;
+  found_by: string | null;
+  asked_at: Timestamp | null;
+  problem: string | null;
+}
+
 export interface RecordHistoryTable {
   id: Generated<number>;
   table_name: string;
@@ -186,6 +215,8 @@ export interface ConversionEventsView {
   link_id: string | null;
   customer_email: string | null;
   from_state: string | null;
+  converted_at: Timestamp;
+  is_exact: boolean;
   observed_at: Timestamp;
   run_id: number | null;
 }
@@ -202,6 +233,8 @@ export interface Tables {
   covered_counters: CoveredCountersTable;
   rejected_records: RejectedRecordsTable;
   schema_drift: SchemaDriftTable;
+  held_back_deletions: HeldBackDeletionsTable;
+  commission_list: CommissionListTable;
   record_history: RecordHistoryTable;
   conversion_events: ConversionEventsView;
 }

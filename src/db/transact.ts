@@ -1,6 +1,6 @@
 // A transaction that is repeated where Postgres rolled it back because of other work beside it.
 
-import { DatabaseUnreachable } from '../errors.ts';
+import { DatabaseUnreachable, errorCode } from '../errors.ts';
 import { asDatabaseError } from './as-database-error.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
 
@@ -31,14 +31,10 @@ export async function transact<T>(db: Database, work: (trx: DatabaseTransaction)
         return result;
       });
     } catch (error) {
-      const isRolledBack = ROLLED_BACK.has(sqlState(error)) || (!isDone && isLost(error));
+      const isRolledBack = ROLLED_BACK.has(errorCode(error)) || (!isDone && isLost(error));
       if (attempt >= MOST_TRIES || !isRolledBack) throw error;
     }
   }
-}
-
-function sqlState(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function isLost(error: unknown): boolean {

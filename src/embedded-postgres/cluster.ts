@@ -2,8 +2,9 @@
 
 import { chown, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { userInfo } from 'node:os';
 import { basename, join } from 'node:path';
-import { describeError, EmbeddedPostgresFailed } from '../errors.ts';
+import { describeError, EmbeddedPostgresFailed, errorCode } from '../errors.ts';
 import { type Executables, run } from './executables.ts';
 import { type Home, makePassword } from './home.ts';
 
@@ -31,14 +32,18 @@ const SETTINGS = [
 ];
 
 /**
- * Makes the cluster where it does not exist, and checks that the executables can serve its version.
+ * Makes the cluster where it does not exist, and checks that the executables can serve its version. Returns whether it
+ * made it.
  *
  * Throws: EmbeddedPostgresFailed. Idempotent: yes; an interrupted first start leaves only a draft, and starts again.
  */
-export async function ensureCluster(home: Home, executables: Executables): Promise<void> {
+export async function ensureCluster(home: Home, executables: Executables): Promise<boolean> {
   const version = await readFile(join(home.clusterDir, 'PG_VERSION'), 'utf8').catch(whereMissing(null));
-  if (version === null) return makeCluster(home, executables);
-  if (Number(version) === executables.majorVersion) return;
+  if (version === null) {
+    await makeCluster(home, executables);
+    return true;
+  }
+  if (Number(version) === executables.majorVersion) return false;
   throw new EmbeddedPostgresFailed(
     `the data in ${home.directory} was made by Postgres ${version.trim()}, and affiliate-mirror brings ` +
       `Postgres ${executables.majorVersion}. Remove the directory and sync again, or dump it with Postgres ` +
@@ -51,6 +56,7 @@ async function makeCluster(home: Home, executables: Executables): Promise<void> 
   const draft = await mkdtemp(`${home.clusterDir}${DRAFT}`);
   if (home.account !== null) await chown(draft, home.account.uid, home.account.gid);
   await makePassword(home);
+  refuseNameless(home);
   const { code, output } = await run(
     executables.initdb,
     [
@@ -69,6 +75,20 @@ async function makeCluster(home: Home, executables: Executables): Promise<void> 
   );
   if (code !== 0) throw failure(home, 'could not make its data directory', output);
   await rename(draft, home.clusterDir);
+}
+
+// A container may run as a user that its /etc/passwd does not know.
+function refuseNameless({ account }: Home): void {
+  if (account !== null) return;
+  try {
+    userInfo();
+  } catch (error) {
+    throw new EmbeddedPostgresFailed(
+      `the user ${process.geteuid?.()} has no entry in /etc/passwd, and for such a user Postgres makes no data ` +
+        'directory. Add one, run as another user, or set DATABASE_URL to a Postgres of your own.',
+      { cause: error },
+    );
+  }
 }
 
 // Each draft has a name of its own: the initdb of a killed first start may still be writing to the last one.
@@ -95,7 +115,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return codeOf(error) === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }
 
@@ -197,11 +217,7 @@ export async function readLogTail(home: Home): Promise<string> {
 /** Returns a handler that turns a missing file into the value, and rethrows every other error. */
 function whereMissing<T>(value: T): (error: unknown) => T {
   return (error) => {
-    if (codeOf(error) === 'ENOENT') return value;
+    if (errorCode(error) === 'ENOENT') return value;
     throw error;
   };
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

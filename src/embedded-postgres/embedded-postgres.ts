@@ -15,7 +15,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { describeError, EmbeddedPostgresFailed } from '../errors.ts';
+import { describeError, EmbeddedPostgresFailed, errorCode } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { ensureCluster, failure, findServer, ROLE, readLogTail, startServer, stopServer } from './cluster.ts';
 import { type Executables, findExecutables } from './executables.ts';
@@ -27,6 +27,8 @@ export interface EmbeddedPostgres {
   readonly url: string;
   /** Whether this call started the server; it does not decide who stops it. */
   readonly isOwner: boolean;
+  /** The directory whose database this call made, empty; null where it was there. */
+  readonly madeIn: string | null;
   readonly port: number;
   /**
    * Leaves the server, and stops it where nobody else uses it. Close every connection first.
@@ -74,7 +76,7 @@ async function open({ log }: { log: Logger }, dataDir: string): Promise<Embedded
     try {
       const home = await prepareHome({ log }, dataDir);
       const executables = await findExecutables(home.account);
-      await ensureCluster(home, executables);
+      const isMade = await ensureCluster(home, executables);
       const password = await readPassword(home);
       const { port, isOwner } = await findOrStart(home, executables, password);
       log.debug({ port, isOwner, directory: home.directory }, 'embedded Postgres is open');
@@ -82,6 +84,7 @@ async function open({ log }: { log: Logger }, dataDir: string): Promise<Embedded
       return {
         url: urlOf(port, password, DATABASE),
         isOwner,
+        madeIn: isMade ? home.directory : null,
         port,
         stop() {
           stopping ??= leave({ log }, { ...locks, usage, home, executables });
@@ -160,8 +163,7 @@ async function findOrStart(
 
 // Starting, stopping or recovering (57P03, 57P01), or not listening yet.
 function isPassing(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === '57P03' || code === '57P01' || code === 'ECONNREFUSED' || code === 'ECONNRESET';
+  return ['57P03', '57P01', 'ECONNREFUSED', 'ECONNRESET'].includes(errorCode(error));
 }
 
 async function ensureDatabase(home: Home, port: number, password: string): Promise<void> {

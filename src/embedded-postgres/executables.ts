@@ -103,7 +103,8 @@ function findNativeDir(): string {
   } catch (error) {
     throw new EmbeddedPostgresFailed(
       `there is no embedded Postgres for ${platformName()} in node_modules. ` +
-        'Run "npm ci" (with its optional dependencies), or set DATABASE_URL to a Postgres of your own.',
+        'Run "npm ci" (with its optional dependencies), or set DATABASE_URL to a Postgres of your own. ' +
+        'On Debian, npm leaves it out without a word where the package libatomic1 is missing.',
       { cause: error },
     );
   }

@@ -1,43 +1,97 @@
-// The job `sync`: one run of one resource, and whether its end means that the wanted work is done.
+// The duty `sync`: after each tick of a schedule, every resource that is listed is synced once, and in full where somebody accepted
+// deletions of it. Whether it was, the run log says.
 
 import type { ApiClient } from '../api/client.ts';
+import type { Config } from '../config/config.ts';
+import { ALWAYS_LISTED, LISTED_RESOURCES, type ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
-import { hasRunSince } from '../mirror/runs/whole-runs.ts';
-import type { JobHandler } from '../queue/process-job.ts';
+import { isCommissionListUsed } from '../mirror/commission-list.ts';
+import { listAccepted } from '../mirror/held-back.ts';
+import { listSyncedSince } from '../mirror/runs/whole-runs.ts';
+import type { Due, Duty, JobContext, JobOutcome } from '../queue/duty.ts';
+import { lastTick, type Schedule } from '../queue/schedules.ts';
 import type { Timings } from '../queue/timings.ts';
+import type { SyncMode } from '../sync/run-summary.ts';
 import { runSync } from '../sync/run-sync.ts';
-import { asSyncPayload } from './catalogue.ts';
 
 /** Another process's run is looked at again after half of the time waited so far, and after this at the latest. */
 const LONGEST_WAIT_MS = 600_000;
 
-export interface SyncJobDeps {
+export interface SyncSchedule extends Schedule {
+  readonly mode: SyncMode;
+}
+
+/** Returns the schedules that the configuration asks for. Full first: it finds what a delta cannot. */
+export function makeSchedules({ full, delta, timezone }: Config['schedules']): SyncSchedule[] {
+  const patterns = [
+    { mode: 'full', pattern: full },
+    { mode: 'delta', pattern: delta },
+  ] as const;
+  return patterns.flatMap(({ mode, pattern }) =>
+    pattern === null ? [] : [{ name: `sync-${mode}`, mode, pattern, timezone }],
+  );
+}
+
+export interface SyncDutyDeps {
   readonly api: ApiClient;
   readonly db: Database;
   readonly log: Logger;
 }
 
+export interface SyncDutyOptions {
+  readonly schedules: readonly SyncSchedule[];
+  /** Pages in flight at once. */
+  readonly concurrency: number;
+}
+
 /**
- * Returns the handler. Where another process syncs the resource, the job waits for it, and is done as well if that
- * run did what was wanted. It does not count on that run: its worker may hang, and then the work would be lost.
+ * Returns the duty. What a delta finds, a full run finds too: after it, no delta is due for the same tick. A sync that
+ * was given up is due again with the next tick of its schedule.
  */
-export function makeSyncJob(
-  { api, db, log }: SyncJobDeps,
-  { concurrency }: { concurrency: number },
+export function makeSyncDuty(
+  deps: SyncDutyDeps,
+  { schedules, concurrency }: SyncDutyOptions,
   { stepAsideMs }: Pick<Timings, 'stepAsideMs'>,
-): JobHandler {
-  return async (row, { signal, onProgress }) => {
-    const { resource, mode } = asSyncPayload(row.payload);
-    const syncOnce = () =>
-      runSync({ api, db, log, onProgress }, { resource, mode, concurrency, acceptDeletes: false, signal });
-    let run = await syncOnce();
-    // What a run that was resumed hours later cannot prove, a fresh one can; the row stays until that one has ended.
-    if (run.state === 'partial' && run.isResumed) run = await syncOnce();
-    if (run.state !== 'skipped' || (await hasRunSince(db, { resource, mode }, row.wanted_at))) {
-      return { kind: 'done', result: run };
-    }
-    const waitedMs = Date.now() - Date.parse(row.wanted_at);
+): Duty {
+  // Where another process syncs the resource, the job waits for it, and then asks again whether it is due. It does not
+  // count on that run: its worker may hang, and then the work would be lost.
+  const sync = async (
+    resource: ListedResource,
+    mode: SyncMode,
+    { signal, onProgress, waitedMs }: JobContext,
+  ): Promise<JobOutcome> => {
+    const options = { resource, mode, concurrency, acceptDeletes: false, signal };
+    const { state } = await runSync({ ...deps, onProgress }, options);
+    if (state !== 'skipped') return { kind: 'done' };
     return { kind: 'later', waitMs: Math.min(LONGEST_WAIT_MS, Math.max(stepAsideMs * 10, waitedMs / 2)) };
+  };
+  return {
+    name: 'sync',
+    alarms: schedules,
+    async findDue(moment) {
+      const due: Due[] = [];
+      // Affiliates first: their counters say what a delta of referrals looks for.
+      const resources = (await isCommissionListUsed(deps.db)) ? LISTED_RESOURCES : ALWAYS_LISTED;
+      const isListed = (resource: ListedResource) => resources.some((one) => one === resource);
+      for (const { resource, atMs } of (await listAccepted(deps.db)).filter((one) =>
+        isListed(one.resource),
+      )) {
+        if ((await listSyncedSince(deps.db, 'full', atMs)).includes(resource)) continue;
+        const id = `sync-${resource}-accepted-${atMs}`;
+        due.push({ id, atMs, run: (context) => sync(resource, 'full', context) });
+      }
+      for (const schedule of schedules) {
+        const { mode } = schedule;
+        const tickMs = lastTick(schedule, moment);
+        if (tickMs === null) continue;
+        const synced = await listSyncedSince(deps.db, mode, tickMs);
+        for (const resource of resources.filter((one) => !synced.includes(one))) {
+          const id = `sync-${resource}-${mode}-${tickMs}`;
+          due.push({ id, atMs: tickMs, run: (context) => sync(resource, mode, context) });
+        }
+      }
+      return due;
+    },
   };
 }

@@ -2,8 +2,8 @@
 // and counts once even if it was first one and then the other.
 
 import { sql } from 'kysely';
+import type { ListedResource } from '../contract/resources.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
-import type { LoadedResource } from '../records/read-page.ts';
 import type { Rejection } from '../records/rejection-reason.ts';
 import type { NewlySeen, SeenRows } from './runs/seen-rows.ts';
 import type { Upserted } from './upsert-statement.ts';
@@ -35,7 +35,7 @@ export interface Met extends NewlySeen {
 /** Returns what the run meets for the first time. To be called once the rows are written. */
 export async function countMet(
   trx: DatabaseTransaction,
-  { run, resource }: { run: LoadRun | null; resource: LoadedResource },
+  { run, resource }: { run: LoadRun | null; resource: ListedResource },
   { valid, rejections, upserted }: BatchRecords,
 ): Promise<Met> {
   const rejected = new Set(rejections.flatMap(({ id }) => id ?? []));
@@ -73,7 +73,7 @@ export async function countMet(
 
 async function readRowNumbers(
   trx: DatabaseTransaction,
-  resource: LoadedResource,
+  resource: ListedResource,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   if (ids.length === 0) return new Map();

@@ -4,7 +4,7 @@
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
-import type { NamedLinks } from '../records/named-links.ts';
+import type { NamedLinks } from '../records/read-page.ts';
 
 /**
  * Marks deleted every link of these affiliates that none of them names and that was not observed since.

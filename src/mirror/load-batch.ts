@@ -1,19 +1,19 @@
-// Loads pages that were read into their tables, in the caller's transaction: one statement per table, as a rule.
+// Loads pages that were read into their tables, in the caller's transaction and under the lock of loads: one statement
+// per table, as a rule.
 //
 // Times. A row's _first_seen_at and _changed_at are times of observation, like _observed_at: a load writes the same
 // rows whenever it commits. An unchanged row is not written, so its _observed_at stays at the observation that wrote
 // it (`touch` is for single reads, which no older page may overwrite). The cost: content that changes and changes back
 // between three answers, and whose middle answer commits last, stays as in the middle one until the next sync.
 
-import { CompiledQuery } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import type { ListedResource } from '../contract/resources.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { joinRows } from '../records/batch-rows.ts';
 import type { EncodedRows } from '../records/page-rows.ts';
-import type { LoadedResource, ReadPages } from '../records/read-page.ts';
+import type { ReadPages } from '../records/read-page.ts';
 import { countMet, type LoadRun } from './count-met.ts';
 import { markGoneLinks } from './gone-links.ts';
-import { lockForLoading } from './loading-lock.ts';
 import { recordRejections } from './rejected-records.ts';
 import { saveSeenRows } from './runs/seen-rows.ts';
 import { type Upserted, type UpsertShape, upsertStatement } from './upsert-statement.ts';
@@ -26,9 +26,12 @@ export type LoadInput =
   | { readonly run: LoadRun; readonly resource: ListedResource; readonly pages: readonly ReadPages[] }
   | {
       readonly run: null;
-      readonly resource: LoadedResource;
+      readonly resource: ListedResource;
       readonly pages: readonly [ReadPages];
-      /** Makes unchanged rows take the time of this observation: nothing older can overwrite them afterwards. */
+      /**
+       * Makes unchanged rows of the resource take the time of this observation: nothing older can overwrite them
+       * afterwards.
+       */
       readonly touch?: boolean;
     };
 
@@ -45,7 +48,7 @@ export interface LoadCounts {
 export interface LoadResult extends LoadCounts {
   /** Identifiers that the run had not met before, rejected records included. */
   readonly fresh: number;
-  /** Rejected records without a usable identifier: they exist upstream, but cannot be told apart. */
+  /** Rejected records without a usable identifier: they exist upstream, but cannot be distinguished. */
   readonly anonymousRejected: number;
   /** Call once the transaction is committed, and only then. */
   afterCommit(): void;
@@ -71,7 +74,7 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
   for (const rows of statements) {
     const isOwn = rows.table === resource;
     const how = run !== null && isOwn ? 'numbered' : isAlone ? 'alone' : 'beside';
-    const upserted = await upsertRows(trx, rows, { how, touch });
+    const upserted = await upsertRows(trx, rows, { how, touch: touch && isOwn });
     if (isOwn) own.push(upserted);
   }
   // Of an affiliate that is on two pages, the later one says which links there are.
@@ -132,4 +135,23 @@ async function upsertRows(
 
 function sum<T>(items: readonly T[], count: (item: T) => number): number {
   return items.reduce((total, item) => total + count(item), 0);
+}
+
+/**
+ * Waits for the right to load until the transaction ends, and names the run for the history that it writes. There is
+ * one lock per schema: a large load runs alone, small ones beside each other.
+ *
+ * Alone means: nothing else is loaded or marked deleted in this schema, so plain inserts are safe and no two loads can
+ * deadlock. A process that was stopped while it holds the lock loses it after seconds. It is an advisory lock, since
+ * locking the tables would also stop autovacuum. A row that somebody inserts by hand at the same time makes the load
+ * fail on its key; tried again, it finds the row.
+ */
+export async function lockForLoading(
+  trx: DatabaseTransaction,
+  { isAlone, runId }: { isAlone: boolean; runId: number | null },
+): Promise<void> {
+  await sql`
+    select set_config('affiliate_mirror.run_id', ${runId === null ? '' : String(runId)}, true),
+      lock_for_loading(${isAlone})
+  `.execute(trx);
 }

@@ -4,8 +4,8 @@
 // makes every record a second row beside its old one, which then looks deleted. Looked up by primary key, in both
 // spellings that a UUID has: an index over lower(id) would slow down every load.
 
-import { sql } from 'kysely';
-import type { Database } from '../db/database.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Database, DatabaseTransaction } from '../db/database.ts';
 import type { MirroredTable } from '../records/mirrored-tables.ts';
 import type { ReadPages } from '../records/read-page.ts';
 
@@ -16,7 +16,7 @@ export interface Respelled {
   readonly known: string;
 }
 
-export interface Spelling {
+export interface IdSpelling {
   /**
    * A record, or one nested in it, that the mirror has in another case only, where more of the page's records are so
    * than are there as they are spelled; else null.
@@ -31,33 +31,74 @@ export async function compareSpelling(
   db: Database,
   resource: MirroredTable,
   { rows }: Pick<ReadPages, 'rows'>,
-): Promise<Spelling> {
-  const byTable = [...Map.groupBy(rows, ({ table }) => table)].map(([table, groups]) => ({
+): Promise<IdSpelling> {
+  const byTable = idsByTable(rows);
+  const anyRow = sql`select 'any' as held_in, id from (select id from ${sql.table(resource)} limit 1) one`;
+  const held = await findHeld(db, byTable, [anyRow]);
+  const ownFirst = byTable.toSorted((a, b) => Number(b.table === resource) - Number(a.table === resource));
+  for (const group of ownFirst) {
+    const others = respelledOf(group, held);
+    // One record that changed its case concerns itself alone; most of a page concern the whole list.
+    const same = group.ids.filter((id) => held.has(keyOf(group.table, id))).length;
+    const [respelled] = others;
+    if (respelled !== undefined && others.length > same) return { respelled, isSettled: true };
+  }
+  const heldIn = new Set([...held].map((key) => key.split(' ')[0]));
+  return { respelled: null, isSettled: !heldIn.has('any') || heldIn.has(resource) };
+}
+
+/** Returns a record of these, nested ones among them, that the mirror has in another case only; null where none is. */
+export async function findRespelled(
+  db: Database | DatabaseTransaction,
+  { rows }: Pick<ReadPages, 'rows'>,
+): Promise<Respelled | null> {
+  const byTable = idsByTable(rows);
+  if (byTable.length === 0) return null;
+  const held = await findHeld(db, byTable);
+  return byTable.flatMap((group) => respelledOf(group, held))[0] ?? null;
+}
+
+/** Returns in words what is wrong. */
+export function describeRespelled({ table, id, known }: Respelled): string {
+  return `the program now spells identifiers in another case: ${id} in ${table} is ${known} in the mirror`;
+}
+
+interface TableIds {
+  readonly table: MirroredTable;
+  readonly ids: readonly string[];
+}
+
+function idsByTable(rows: ReadPages['rows']): TableIds[] {
+  return [...Map.groupBy(rows, ({ table }) => table)].map(([table, groups]) => ({
     table,
     ids: groups.flatMap(({ ids }) => ids),
   }));
+}
+
+/** Returns the keys of those that the mirror has, in any spelling, and of the rows that `others` select. */
+async function findHeld(
+  db: Database | DatabaseTransaction,
+  byTable: readonly TableIds[],
+  others: readonly RawBuilder<unknown>[] = [],
+): Promise<ReadonlySet<string>> {
   const lookups = byTable.map(({ table, ids }) => {
     const spellings = [...new Set(ids.flatMap((id) => [id, ...otherSpellings(id)]))];
     return sql`select ${table}::text as held_in, id from ${sql.table(table)} where id = any(${spellings}::text[])`;
   });
-  const anyRow = sql`select 'any' as held_in, id from (select id from ${sql.table(resource)} limit 1) one`;
-  const { rows: held } = await sql<{ held_in: string; id: string }>`
-    ${sql.join([...lookups, anyRow], sql` union all `)}`.execute(db);
-  const known = new Set(held.map(({ held_in, id }) => `${held_in} ${id}`));
-  const isHeld = (table: string, id: string) => known.has(`${table} ${id}`);
-  const ownFirst = byTable.toSorted((a, b) => Number(b.table === resource) - Number(a.table === resource));
-  for (const { table, ids } of ownFirst) {
-    const others = ids.flatMap((id) => {
-      const other = otherSpellings(id).find((spelling) => isHeld(table, spelling));
-      return other === undefined || isHeld(table, id) ? [] : [{ table, id, known: other }];
-    });
-    // One record that changed its case concerns itself alone; most of a page concern the whole list.
-    const same = ids.filter((id) => isHeld(table, id)).length;
-    const [respelled] = others;
-    if (respelled !== undefined && others.length > same) return { respelled, isSettled: true };
-  }
-  const isEmpty = held.every(({ held_in }) => held_in !== 'any');
-  return { respelled: null, isSettled: isEmpty || held.some(({ held_in }) => held_in === resource) };
+  const { rows } = await sql<{ held_in: string; id: string }>`
+    ${sql.join([...lookups, ...others], sql` union all `)}`.execute(db);
+  return new Set(rows.map(({ held_in, id }) => keyOf(held_in, id)));
+}
+
+function respelledOf({ table, ids }: TableIds, held: ReadonlySet<string>): Respelled[] {
+  return ids.flatMap((id) => {
+    const known = otherSpellings(id).find((spelling) => held.has(keyOf(table, spelling)));
+    return known === undefined || held.has(keyOf(table, id)) ? [] : [{ table, id, known }];
+  });
+}
+
+function keyOf(heldIn: string, id: string): string {
+  return `${heldIn} ${id}`;
 }
 
 function otherSpellings(id: string): string[] {

@@ -1,16 +1,16 @@
 // Finds the rows that a run did not meet, and marks rows deleted. Whether a missing row is gone, the caller finds out.
 
-import { CompiledQuery, sql } from 'kysely';
+import { CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { ListedResource } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { toBinaryArray } from '../records/binary-array.ts';
 import { markLinksOfGone } from './gone-links.ts';
-import { lockForLoading } from './loading-lock.ts';
+import { lockForLoading } from './load-batch.ts';
 import type { SeenRows } from './runs/seen-rows.ts';
 
 export interface Missing {
-  /** Rows of the resource that are not marked deleted. */
+  /** Rows of those looked at that are not marked deleted. */
   readonly living: number;
   /** The identifiers of those that the run did not meet, in order. */
   readonly ids: readonly string[];
@@ -18,12 +18,17 @@ export interface Missing {
 
 /**
  * Returns the rows, of those not marked deleted, that the run did not meet. Missing is not deleted: see
- * docs/design.md, Walks. A row that was observed since the run began is not among them, nor is a record that the run
+ * docs/design.md, Walks. `among` is a condition on the rows that are looked at. A row that was observed since the run began is not among them, nor is a record that the run
  * rejected.
  */
 export async function findMissing(
   database: Database | DatabaseTransaction,
-  { runId, resource, seen }: { runId: number; resource: ListedResource; seen: SeenRows },
+  {
+    runId,
+    resource,
+    seen,
+    among = sql<boolean>`true`,
+  }: { runId: number; resource: ListedResource; seen: SeenRows; among?: RawBuilder<boolean> },
 ): Promise<Missing> {
   const bits = seen.bits();
   // `case`, because get_bit fails beyond the last bit, and Postgres may ask the parts of an `and` in any order.
@@ -35,7 +40,7 @@ export async function findMissing(
         _observed_at < (select started_at from sync_runs where id = ${runId})
           and case when _row_number < ${bits.length * 8} then get_bit(${bits}, _row_number) = 0 else true end as is_unmet
       from ${sql.table(resource)}
-      where _deleted_at is null
+      where _deleted_at is null and ${among}
     ) kept`.execute(database);
   const { living = 0, ids = [] } = answer.rows[0] ?? {};
   return { living, ids: ids.toSorted() };

@@ -4,7 +4,7 @@
 // update` locks and logs a row even where its `where` is false, so it alone would not do.)
 // Two ways to write what remains, because plain inserts are a third faster than `on conflict` (800 against 1,350 ms
 // for 100,000 referrals, with binary arrays):
-// * alone: nothing else is loaded meanwhile (see loading-lock.ts), so new rows are inserted and changed ones updated;
+// * alone: nothing else is loaded meanwhile (see lockForLoading), so new rows are inserted and changed ones updated;
 // * beside others: `on conflict do update`, rows in the order of their ids, and every condition is checked again on
 //   the row once it is locked.
 // The lateral join with its `offset 0` makes the planner do one look-up by key per row: without it, it reads the whole

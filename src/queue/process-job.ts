@@ -1,41 +1,22 @@
-// What a worker does with one job of the queue: look up the wanted row, call its handler, and then finish the row, try
-// again, put the job off or pause the queue.
+// What a worker does with one job of the queue: ask its duty what is due, do that, and then end the job, try again, put
+// it off or pause the queue.
 
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { Database } from '../db/database.ts';
 import { storable, storableText } from '../db/storable.ts';
-import { transact } from '../db/transact.ts';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { LOCK_LOST, type WorkQueue } from './backend.ts';
-import { enqueue } from './enqueue.ts';
+import { LOCK_LOST } from './backend.ts';
+import type { Due, Duty, JobContext } from './duty.ts';
 import { decideAfterFailure } from './failure.ts';
-import { claimTick, noteNext, type Schedule, TICK } from './schedules.ts';
+import { TICK } from './schedules.ts';
 import type { Timings } from './timings.ts';
-import { finishWanted, type JobKinds, readWanted, type WantedRow, wantJobs } from './wanted-jobs.ts';
-
-export interface JobContext {
-  /** Aborted when the worker stops, when the queue is paused, and when another worker may have the job. */
-  readonly signal: AbortSignal;
-  /** Kept on the job, at most once a second. */
-  readonly onProgress: (progress: object) => void;
-}
-
-export type JobOutcome =
-  | { readonly kind: 'done'; readonly result: object }
-  /** Not to be done now: another process is doing it. Costs no attempt. */
-  | { readonly kind: 'later'; readonly waitMs: number };
-
-export type JobHandler = (row: WantedRow, context: JobContext) => Promise<JobOutcome>;
-export type JobHandlers = Readonly<Record<string, JobHandler>>;
+import { readMoment } from './worker-state.ts';
 
 export interface ProcessDeps {
   readonly db: Database;
   readonly log: Logger;
-  readonly queue: WorkQueue;
-  readonly handlers: JobHandlers;
-  readonly kinds: JobKinds;
-  readonly schedules: readonly Schedule[];
+  readonly duties: readonly Duty[];
   /** Called on a 401, once it is clear that it was one. */
   readonly pause: (error: unknown) => Promise<void>;
 }
@@ -48,31 +29,18 @@ const PROGRESS_INTERVAL_MS = 1000;
 export function makeProcessJob(
   deps: ProcessDeps,
   timings: Timings,
-): (job: Job, token: string | undefined, signal: AbortSignal | undefined) => Promise<unknown> {
+): (job: Job, token: string | undefined, signal: AbortSignal | undefined) => Promise<void> {
   return async (job, token, signal) => {
     if (signal === undefined) throw new TypeError('BullMQ passed no signal');
+    // Once any job has ended, its worker looks at what is due.
+    if (job.name === TICK) return;
     try {
-      if (job.name === TICK) return await tick(deps, job);
-      return await work(deps, timings, { job, token, signal });
+      await work(deps, timings, { job, token, signal });
     } catch (error) {
       if (error instanceof DelayedError) throw error;
-      return await settle(deps, timings, { job, token, signal }, error);
+      await settle(deps, timings, { job, token, signal }, error);
     }
   };
-}
-
-// The tick is claimed and what it wants is written in one transaction; the queue may forget the rest.
-async function tick({ db, queue, kinds, schedules }: ProcessDeps, job: Job): Promise<object> {
-  const schedule = schedules.find(({ name }) => name === job.data.schedule);
-  // Another worker's newer or older catalogue names it; that worker acts upon it.
-  if (schedule === undefined) return { state: 'unknown schedule' };
-  const dueMs = job.opts.prevMillis ?? job.timestamp;
-  const news = await transact(db, async (trx) =>
-    (await claimTick(trx, schedule.name, dueMs)) ? wantJobs(trx, kinds, schedule.wants) : [],
-  );
-  for (const wanted of news) await enqueue(queue, kinds, wanted);
-  await noteNext({ db, queue }, schedule.name);
-  return { wanted: news.map(({ key }) => key) };
 }
 
 interface Running {
@@ -82,30 +50,25 @@ interface Running {
 }
 
 async function work(
-  deps: ProcessDeps,
+  { db, duties, log }: ProcessDeps,
   { longestDelayMs }: Timings,
   { job, token, signal }: Running,
-): Promise<unknown> {
-  const { db, handlers, log } = deps;
-  const key = String(job.data.key);
-  let result: object = { state: 'nothing to do' };
-  for (;;) {
-    signal.throwIfAborted();
-    const row = await readWanted(db, key);
-    if (row === null) return storable(result);
-    const handler = handlers[row.name];
-    if (handler === undefined) throw new TypeError(`no handler for the job ${row.name}`);
-    const outcome = await handler(row, { signal, onProgress: makeOnProgress(job, log) });
-    if (outcome.kind === 'later') await stepAside(job, token, Math.min(outcome.waitMs, longestDelayMs));
-    else {
-      result = outcome.result;
-      await finish(deps, row);
-    }
-  }
+): Promise<void> {
+  const duty = duties.find(({ name }) => name === job.name);
+  // A worker of another version has it, and makes it a new job.
+  if (duty === undefined) return log.warn({ job: job.name, id: job.id }, 'job.unknown');
+  signal.throwIfAborted();
+  const due = chooseDue(await duty.findDue(await readMoment(db)), job);
+  if (due === undefined) return log.debug({ job: job.name, id: job.id }, 'job.done_already');
+  const onProgress = makeOnProgress(job, log);
+  const outcome = await due.run({ signal, onProgress, waitedMs: Date.now() - job.timestamp });
+  if (outcome.kind === 'later') await stepAside(job, token, Math.min(outcome.waitMs, longestDelayMs));
 }
 
-async function finish({ db, queue, kinds }: ProcessDeps, row: WantedRow): Promise<void> {
-  for (const next of await finishWanted(db, kinds, row)) await enqueue(queue, kinds, next);
+// What came due since the job was made goes first where it matters more. What was due by then is left alone: it may
+// have been given up.
+function chooseDue(due: readonly Due[], job: Job): Due | undefined {
+  return due.find(({ id, atMs }) => id === job.id || atMs > job.data.atMs);
 }
 
 async function settle(
@@ -114,15 +77,15 @@ async function settle(
   { job, token, signal }: Running,
   error: unknown,
 ): Promise<never> {
-  const { log, db } = deps;
+  const { log } = deps;
   const reason = storableText(describeError(error));
   if (signal.aborted) {
     if (signal.reason === LOCK_LOST) {
-      log.warn({ job: job.name, key: job.data.key }, 'job.lock_lost');
+      log.warn({ job: job.name, id: job.id }, 'job.lock_lost');
       // It may be another worker's by now: the queue refuses whatever this one does with it.
       throw new Error(LOCK_LOST);
     }
-    log.info({ job: job.name, key: job.data.key, why: signal.reason }, 'job.given_back');
+    log.info({ job: job.name, id: job.id, why: signal.reason }, 'job.given_back');
     return await stepAside(job, token, timings.stepAsideMs);
   }
   const decision = decideAfterFailure(error, timings);
@@ -132,18 +95,16 @@ async function settle(
   }
   if (decision.kind === 'wait') {
     const waitMs = Math.min(decision.waitMs, timings.longestDelayMs);
-    log.warn({ job: job.name, key: job.data.key, wait_ms: waitMs, reason }, 'job.waits');
+    log.warn({ job: job.name, id: job.id, wait_ms: waitMs, reason }, 'job.waits');
     return await stepAside(job, token, waitMs);
   }
   const attempt = job.attemptsMade + 1;
   const isLast = attempt >= (job.opts.attempts ?? 1);
   if (decision.kind === 'retry' && !isLast) {
-    log.warn({ job: job.name, key: job.data.key, attempt, reason }, 'job.failed_for_now');
+    log.warn({ job: job.name, id: job.id, attempt, reason }, 'job.failed_for_now');
     throw storableError(error, reason);
   }
-  log.error({ job: job.name, key: job.data.key, attempt, reason }, 'job.failed');
-  const row = job.name === TICK ? null : await readWanted(db, String(job.data.key));
-  if (row !== null) await finish(deps, row);
+  log.error({ job: job.name, id: job.id, attempt, reason }, 'job.failed');
   throw new UnrecoverableError(reason);
 }
 

@@ -4,6 +4,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Timings } from './timings.ts';
+import { readRow } from './worker-state.ts';
 
 type ProbeTimings = Pick<Timings, 'firstProbeMs' | 'longestProbeMs'>;
 
@@ -17,15 +18,14 @@ export interface ProgramPause {
 
 /** Returns the pause as it is now, by the database's clock. */
 export async function readPause(db: Database): Promise<ProgramPause> {
-  const { rows } = await sql<ProgramPause>`
-    select refused_at is not null as "isRefused",
-      refused_at is not null and next_probe_at <= clock_timestamp() as "isProbeDue",
-      (extract(epoch from clock_timestamp() - probed_at) * 1000)::float8 as "probedAgoMs"
-    from worker_state
-  `.execute(db);
-  const row = rows[0];
-  if (row === undefined) throw new TypeError('worker_state has lost its one row');
-  return row;
+  return readRow(
+    db,
+    sql<ProgramPause>`
+      select refused_at is not null as "isRefused",
+        refused_at is not null and next_probe_at <= clock_timestamp() as "isProbeDue",
+        (extract(epoch from clock_timestamp() - probed_at) * 1000)::float8 as "probedAgoMs"
+      from worker_state`,
+  );
 }
 
 /** Notes a 401, and puts the next try off, twice as long each time. Returns whether it began a pause. */
@@ -64,12 +64,4 @@ export async function askForProbe(db: Database): Promise<void> {
   await sql`update worker_state set next_probe_at = clock_timestamp() where refused_at is not null`.execute(
     db,
   );
-}
-
-/** Returns what tells this mirror's queue in Redis from every other mirror's. */
-export async function readQueueId(db: Database): Promise<string> {
-  const { rows } = await sql<{ queue_id: string }>`select queue_id from worker_state`.execute(db);
-  const row = rows[0];
-  if (row === undefined) throw new TypeError('worker_state has lost its one row');
-  return row.queue_id;
 }

@@ -3,24 +3,23 @@
 import { hostname } from 'node:os';
 import type { WorkerOptions } from 'bullmq';
 import type { Database } from '../db/database.ts';
-import { transact } from '../db/transact.ts';
 import type { Logger } from '../log.ts';
-import { openQueue, type QueueSettings, type QueueWorker } from './backend.ts';
-import { enqueue } from './enqueue.ts';
+import { openQueue, type QueueWorker } from './backend.ts';
+import type { Duty } from './duty.ts';
 import { backoffMs } from './failure.ts';
 import { makePatiently } from './patiently.ts';
-import { type JobHandlers, makeProcessJob } from './process-job.ts';
-import { readQueueId } from './program-pause.ts';
-import { checkSchedules, type Schedule } from './schedules.ts';
+import { makeProcessJob } from './process-job.ts';
+import type { QueueSettings } from './queue-tables.ts';
+import { checkSchedules } from './schedules.ts';
 import { TIMINGS, type Timings } from './timings.ts';
-import { type JobKinds, type WantedJob, wantJobs } from './wanted-jobs.ts';
 import { makeWatchdog, type Probe } from './watchdog.ts';
 import { within } from './within.ts';
+import { readQueueId } from './worker-state.ts';
 
 /** A sync, the writer, and room for the ticks beside them. */
 const CONCURRENCY = 4;
-/** Deploys and restarts of the queue's server count as stalls, and beyond this a job is called failed. */
-const MOST_STALLS = 10;
+/** Endless: beyond it a job would be given up, and deploys and restarts of the queue's server count as stalls. */
+const MOST_STALLS = 1_000_000;
 /** While the worker stops, its jobs are cancelled again and again: one may have begun since. */
 const CANCEL_INTERVAL_MS = 50;
 /** Why the jobs of a worker that stops are aborted. */
@@ -29,22 +28,20 @@ const STOPS = 'the worker stops';
 export interface WorkerDeps {
   readonly db: Database;
   readonly log: Logger;
-  readonly handlers: JobHandlers;
   readonly probe: Probe;
 }
 
 export interface WorkerInput {
   readonly queue: QueueSettings;
-  readonly kinds: JobKinds;
-  readonly schedules: readonly Schedule[];
+  readonly duties: readonly Duty[];
   readonly timings?: Partial<Timings>;
   /** Ends a start that waits for a database which went away. */
   readonly signal?: AbortSignal;
 }
 
 export interface RunningWorker {
-  /** Has the work done, by whichever worker is free; safe to call for work that is wanted already. */
-  want(jobs: readonly WantedJob[]): Promise<void>;
+  /** Has everything that is due done soon, by whichever worker is free. */
+  lookNow(): void;
   /** Ends with stop(). Throws ClockWrong where this machine's clock went wrong; nothing else is known to end it. */
   readonly ended: Promise<void>;
   /** Throws: DatabaseUnreachable where the queue does not answer. */
@@ -65,8 +62,9 @@ export interface RunningWorker {
  * signal's reason when aborted.
  */
 export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise<RunningWorker> {
-  const { db, log, handlers } = deps;
-  const { kinds, schedules } = input;
+  const { db, log } = deps;
+  const { duties } = input;
+  const schedules = duties.flatMap(({ alarms }) => alarms);
   const timings: Timings = { ...TIMINGS, ...input.timings };
   const patiently = makePatiently({ log }, input.signal ?? new AbortController().signal);
   checkSchedules(schedules);
@@ -75,17 +73,14 @@ export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise
   // A Redis that never answered is often a wrong address: the start fails, so that somebody hears of it.
   const backend = await (input.queue.redisUrl === null ? patiently(open) : open());
   const unfit = Promise.withResolvers<never>();
-  const watchdog = makeWatchdog({ ...deps, backend, kinds, schedules, onUnfit: unfit.reject }, timings);
+  const watchdog = makeWatchdog({ ...deps, backend, duties, onUnfit: unfit.reject }, timings);
   let worker: QueueWorker | null = null;
   const cancelJobs = (why: string) => worker?.cancelAllJobs(why);
   const pause = async (error: unknown) => {
     await watchdog.pause(error);
     cancelJobs('the program refuses the API secret');
   };
-  const processJob = makeProcessJob(
-    { db, log, queue: backend.queue, handlers, kinds, schedules, pause },
-    timings,
-  );
+  const processJob = makeProcessJob({ db, log, duties, pause }, timings);
   const close = async () => {
     await watchdog.stop();
     const closed = worker?.close();
@@ -102,16 +97,16 @@ export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise
     throw error;
   }
   watchdog.start();
+  // What comes next may have waited for the job that ended.
+  worker.on('completed', watchdog.lookNow);
+  worker.on('failed', watchdog.lookNow);
   const ended = Promise.race([worker.run(), unfit.promise]);
   log.info(
     { queue: backend.kind, schedules: schedules.map(({ name, pattern }) => `${name} ${pattern}`) },
     'worker.started',
   );
   return {
-    async want(jobs) {
-      const news = await transact(db, (trx) => wantJobs(trx, kinds, jobs));
-      for (const job of news) await enqueue(backend.queue, kinds, job);
-    },
+    lookNow: watchdog.lookNow,
     ended,
     checkQueue: backend.check,
     stop: () => within(timings.stopDeadlineMs, close()),

@@ -1,21 +1,21 @@
-// Keeps the queue as the tables say it should be: schedules that move, a job for everything that is wanted, a pause
-// where the program refuses the secret, and nothing that a clock which was ahead left behind. Runs in every worker,
-// one at a time, and not as a job: what it fixes is the queue.
+// Keeps the queue as the tables say it should be: a job for everything that is due, schedules that move, a pause where
+// the program refuses the secret, and nothing that a clock which was ahead left behind. Runs in every worker, and not
+// as a job: what it fixes is the queue.
 
 import { checkClock, readClock } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
 import { withSessionLock } from '../db/session-lock.ts';
-import { transact } from '../db/transact.ts';
 import { ApiUnauthorized, ClockWrong, describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { QueueBackend, WorkQueue } from './backend.ts';
-import { ensureEnqueued } from './enqueue.ts';
+import type { Duty } from './duty.ts';
+import { ensureJob } from './ensure-job.ts';
 import { freeFromFuture } from './free-from-future.ts';
 import { noteAcceptance, noteRefusal, readPause } from './program-pause.ts';
 import { makeQuietWarning } from './quiet-warning.ts';
-import { claimMissedTick, moveBackTicks, reviveSchedules, type Schedule, setSchedules } from './schedules.ts';
+import { reviveSchedules, setSchedules } from './schedules.ts';
 import type { Timings } from './timings.ts';
-import { type JobKinds, listWanted, wantJobs } from './wanted-jobs.ts';
+import { readMoment } from './worker-state.ts';
 
 /** Asks the program for as little as it can. Throws: ApiUnauthorized; another error where no usable answer came. */
 export type Probe = (signal: AbortSignal) => Promise<void>;
@@ -24,8 +24,7 @@ export interface WatchdogDeps {
   readonly db: Database;
   readonly log: Logger;
   readonly backend: QueueBackend;
-  readonly kinds: JobKinds;
-  readonly schedules: readonly Schedule[];
+  readonly duties: readonly Duty[];
   readonly probe: Probe;
   /** Called where this worker must not go on: its clock is wrong. */
   readonly onUnfit: (error: ClockWrong) => void;
@@ -37,7 +36,7 @@ export interface Watchdog {
    */
   setUp(): Promise<void>;
   start(): void;
-  /** Looks now instead of at the next interval. */
+  /** Looks now, or as soon as it may, whether everything that is due has a job. */
   lookNow(): void;
   /** Pauses the queue because the program answered 401; only the first of a pause is logged. */
   pause(error: unknown): Promise<void>;
@@ -51,40 +50,57 @@ const LOCK = 'queue of';
 const PROBE_TIMEOUT_MS = 10_000;
 /** Workers that start together try the secret once: it is most likely the same. */
 const SAME_START_MS = 10_000;
+/** Between two looks, however often one is asked for: by a batch of requests, or by jobs that find nothing to do. */
+const LOOK_PAUSE_MS = 100;
 
 /** Returns the watchdog, not yet started. */
 export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
-  const { db, log, backend, schedules } = deps;
+  const { db, log, backend } = deps;
   const { queue } = backend;
+  const schedules = deps.duties.flatMap(({ alarms }) => alarms);
   const warn = makeQuietWarning({ log }, 'watchdog.failed');
   const warnOfClock = makeQuietWarning({ log }, 'clock.differs');
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<void> = Promise.resolve();
   let isUnderWay = false;
+  let isAskedFor = false;
+  let nextTendingMs = 0;
+  let mayLookMs = 0;
 
-  async function look(): Promise<void> {
-    await checkClock(db, warnOfClock);
-    // Asking a Redis that is away would not fail, but wait.
-    await backend.check();
+  async function tend(): Promise<void> {
     await withSessionLock(db, { name: LOCK, isPatient: false }, async () => {
       const { isProbeDue } = await readPause(db);
       if (isProbeDue) await tryProgram(deps, timings, stopping.signal);
       await alignPause(db, queue);
-      const nowMs = await undoWrongClock(deps, timings);
-      await makeUpForTicks(deps, timings.tickGraceMs);
-      const graceMs = timings.tickGraceMs;
-      for (const name of await reviveSchedules({ db, queue }, schedules, { nowMs, graceMs })) {
+      const { nowMs } = await readClock(db);
+      await freeFromFuture(deps, nowMs, timings);
+      for (const name of await reviveSchedules(queue, schedules, { nowMs, graceMs: timings.tickGraceMs })) {
         log.warn({ schedule: name }, 'schedule.revived');
       }
-      await enqueueWanted(deps);
     });
   }
 
-  function lookNow(): void {
-    if (isUnderWay || stopping.signal.aborted) return;
-    isUnderWay = true;
+  async function look(): Promise<void> {
+    const isToTend = performance.now() >= nextTendingMs;
+    if (isToTend) {
+      nextTendingMs = performance.now() + timings.watchIntervalMs;
+      await checkClock(db, warnOfClock);
+    }
+    // Asking a Redis that is away would not fail, but wait.
+    await backend.check();
+    if (isToTend) await tend();
+    await ensureJobs(deps, timings);
+  }
+
+  function lookAfter(ms: number): void {
     clearTimeout(timer);
+    if (!stopping.signal.aborted) timer = setTimeout(runLook, ms);
+  }
+
+  function runLook(): void {
+    isUnderWay = true;
+    isAskedFor = false;
     round = look()
       .catch((error: unknown) => {
         if (error instanceof ClockWrong) deps.onUnfit(error);
@@ -92,8 +108,15 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
       })
       .finally(() => {
         isUnderWay = false;
-        if (!stopping.signal.aborted) timer = setTimeout(lookNow, timings.watchIntervalMs);
+        const nowMs = performance.now();
+        mayLookMs = nowMs + LOOK_PAUSE_MS;
+        lookAfter(isAskedFor ? LOOK_PAUSE_MS : Math.max(LOOK_PAUSE_MS, nextTendingMs - nowMs));
       });
+  }
+
+  function lookNow(): void {
+    isAskedFor = true;
+    if (!isUnderWay) lookAfter(Math.max(0, mayLookMs - performance.now()));
   }
 
   return {
@@ -106,15 +129,18 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
           await tryProgram(deps, timings, stopping.signal);
         }
         await alignPause(db, queue);
-        await undoWrongClock(deps, timings);
-        await makeUpForTicks(deps, 0);
-        await setSchedules({ db, queue }, schedules);
-        await enqueueWanted(deps);
+        await freeFromFuture(deps, (await readClock(db)).nowMs, timings);
+        await setSchedules(queue, schedules);
       });
+      await ensureJobs(deps, timings);
     },
     start() {
-      timer = setTimeout(lookNow, timings.watchIntervalMs);
-      backend.onReturn(lookNow);
+      nextTendingMs = performance.now() + timings.watchIntervalMs;
+      lookAfter(timings.watchIntervalMs);
+      backend.onReturn(() => {
+        nextTendingMs = 0;
+        lookNow();
+      });
     },
     lookNow,
     async pause(error) {
@@ -162,30 +188,24 @@ async function alignPause(db: Database, queue: WorkQueue): Promise<void> {
   if (!isRefused && isPaused) await queue.resume();
 }
 
-/** Returns the database's clock, after undoing what a worker whose clock was ahead left behind. */
-async function undoWrongClock(deps: WatchdogDeps, timings: Timings): Promise<number> {
-  const { db, backend, schedules, log } = deps;
-  const { nowMs } = await readClock(db);
-  await freeFromFuture(deps, nowMs, timings);
-  for (const name of await moveBackTicks({ db, queue: backend.queue }, schedules, nowMs)) {
-    log.warn({ schedule: name }, 'schedule.moved_back');
+// A duty that cannot say what is due keeps no other from its job.
+async function ensureJobs(
+  { db, backend, duties, log }: WatchdogDeps,
+  { mostAttempts }: Timings,
+): Promise<void> {
+  const moment = await readMoment(db);
+  const failures: unknown[] = [];
+  for (const duty of duties) {
+    try {
+      const id = await ensureJob(
+        backend.queue,
+        { name: duty.name, mostAttempts },
+        await duty.findDue(moment),
+      );
+      if (id !== null) log.info({ job: duty.name, id }, 'job.added');
+    } catch (error) {
+      failures.push(error);
+    }
   }
-  return nowMs;
-}
-
-async function makeUpForTicks({ db, kinds, schedules, log }: WatchdogDeps, graceMs: number): Promise<void> {
-  for (const { name, wants } of schedules) {
-    const isMissed = await transact(db, async (trx) => {
-      if (!(await claimMissedTick(trx, name, graceMs))) return false;
-      await wantJobs(trx, kinds, wants);
-      return true;
-    });
-    if (isMissed) log.info({ schedule: name }, 'schedule.made_up_for');
-  }
-}
-
-async function enqueueWanted({ db, backend, kinds, log }: WatchdogDeps): Promise<void> {
-  for (const wanted of await listWanted(db)) {
-    if (await ensureEnqueued(backend.queue, kinds, wanted)) log.info({ key: wanted.key }, 'job.enqueued');
-  }
+  if (failures.length > 0) throw failures[0];
 }

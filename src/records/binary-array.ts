@@ -13,6 +13,7 @@ const ELEMENT_OID: Readonly<Record<ColumnType, number>> = {
   boolean: 16,
   bigint: 20,
   text: 25,
+  'double precision': 701,
   timestamptz: 1184,
   jsonb: 3802,
 };
@@ -42,6 +43,10 @@ export function toBinaryArray(type: ColumnType, values: readonly unknown[]): Buf
     case 'bigint':
       return encodeFixed(ELEMENT_OID.bigint, 8, values, (buffer, value, at) =>
         writeInt64(buffer, value as number, at),
+      );
+    case 'double precision':
+      return encodeFixed(ELEMENT_OID['double precision'], 8, values, (buffer, value, at) =>
+        buffer.writeDoubleBE(value as number, at),
       );
     case 'timestamptz':
       return encodeFixed(ELEMENT_OID.timestamptz, 8, values, (buffer, value, at) =>
@@ -76,7 +81,7 @@ export function joinBinaryArrays(arrays: readonly Buffer[]): Buffer {
  * Returns the microseconds since 1970 of a timestamp.
  * Units: exact for the years 1685 to 2255, which is where observations are.
  */
-export function toMicros(timestamp: string): number {
+export function observationMicros(timestamp: string): number {
   const { ms, micros } = parseTimestamp(timestamp);
   return ms * 1000 + micros;
 }
@@ -149,21 +154,22 @@ function writeTimestamp(buffer: Buffer, timestamp: string, at: number): void {
   else buffer.writeBigInt64BE(BigInt(ms - POSTGRES_EPOCH_MS) * 1000n + BigInt(micros), at);
 }
 
-// The contract's schema has checked the spelling: 2026-01-02T03:04:05[.678901…](Z|±01:30). Read by position,
+// The contract's schema has checked the spelling: 2026-01-02T03:04[:05[.678901…]](Z|±01[[:]30]). Read by position,
 // because a regular expression took three times as long. Postgres rounds to microseconds, so this does too.
 function parseTimestamp(text: string): { ms: number; micros: number } {
   const year = digits(text, 0, 4);
+  const hasSeconds = text[16] === ':';
   let ms = Date.UTC(
     year < 100 ? year + 400 : year,
     digits(text, 5, 7) - 1,
     digits(text, 8, 10),
     digits(text, 11, 13),
     digits(text, 14, 16),
-    digits(text, 17, 19),
+    hasSeconds ? digits(text, 17, 19) : 0,
   );
   // Date.UTC takes two-digit years for the last century; the calendar repeats every 400 years.
   if (year < 100) ms -= YEARS_400_MS;
-  let at = 19;
+  let at = hasSeconds ? 19 : 16;
   let micros = 0;
   if (text[at] === '.') {
     const start = at + 1;
@@ -173,7 +179,9 @@ function parseTimestamp(text: string): { ms: number; micros: number } {
     micros = Math.round(digits(text, start, end) * 10 ** (6 - (end - start)));
   }
   if (text[at] !== 'Z') {
-    const minutes = digits(text, at + 1, at + 3) * 60 + digits(text, at + 4, at + 6);
+    // Without a colon they follow the hours at once; without minutes there are no digits, and they are 0.
+    const minutesAt = text[at + 3] === ':' ? at + 4 : at + 3;
+    const minutes = digits(text, at + 1, at + 3) * 60 + digits(text, minutesAt, text.length);
     ms -= (text[at] === '-' ? -minutes : minutes) * 60_000;
   }
   return { ms, micros };

@@ -14,7 +14,7 @@ export type FastCheck = (value: unknown) => boolean;
 const PERHAPS_UNSTORABLE = /[\0\ud800-\udfff]/;
 /** How nearly every program spells nearly every timestamp; the last days of a month are left to the schema. */
 const PLAIN_TIMESTAMP =
-  /^[12]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z$/;
+  /^[12]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(?:Z|\+00:?00)$/;
 
 const CHECKS: ReadonlyMap<unknown, FastCheck> = new Map<unknown, FastCheck>([
   [identifier, (value) => typeof value === 'string' && z.regexes.guid.test(value)],

@@ -2,13 +2,21 @@
 // A test compares them with the database.
 
 /** The SQL types that occur in mirrored tables. */
-export type ColumnType = 'text' | 'timestamptz' | 'bigint' | 'boolean' | 'jsonb';
+export type ColumnType = 'text' | 'timestamptz' | 'bigint' | 'double precision' | 'boolean' | 'jsonb';
 
 const times = { created_at: 'timestamptz', updated_at: 'timestamptz' } as const;
 
 /** In the order in which every load writes them: what is nested comes before what it is nested in. */
 export const MIRRORED_TABLES = {
-  campaigns: { id: 'text', ...times, name: 'text' },
+  campaigns: {
+    id: 'text',
+    ...times,
+    name: 'text',
+    url: 'text',
+    private: 'boolean',
+    commission_percent: 'double precision',
+    days_until_commissions_are_due: 'bigint',
+  },
   affiliates: {
     id: 'text',
     ...times,
@@ -27,6 +35,8 @@ export const MIRRORED_TABLES = {
     leads: 'bigint',
     conversions: 'bigint',
     state: 'text',
+    wise_email: 'text',
+    wise_email_confirmed_at: 'timestamptz',
     campaign_id: 'text',
     commission_stats: 'jsonb',
   },
@@ -54,6 +64,9 @@ export const MIRRORED_TABLES = {
     customer_name: 'text',
     customer_email: 'text',
     visits: 'bigint',
+    became_lead_at: 'timestamptz',
+    became_conversion_at: 'timestamptz',
+    coupon: 'jsonb',
   },
   sales: {
     id: 'text',

@@ -1,16 +1,14 @@
 // Reads pages of records as they came: the rows that they make, and what is refused. A run reads each page as soon as
 // it is there, while Postgres is busy with the pages before it.
 
+import type { ListedResource } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { toMicros } from './binary-array.ts';
-import { cutDeep } from './cut-deep.ts';
+import { observationMicros } from './binary-array.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
-import { type NamedLinks, readNamedLinks } from './named-links.ts';
 import { type EncodedRows, makePageRows } from './page-rows.ts';
 import { type ReadDeps, type RefusedApart, readRecord } from './read-record.ts';
 import type { Rejection } from './rejection-reason.ts';
-
-export type LoadedResource = 'affiliates' | 'referrals' | 'commissions';
+import { cutDeep } from './unstorable.ts';
 
 export interface ObservedPage {
   /** When the request was granted its permit: the page shows nothing that happened later. */
@@ -38,7 +36,7 @@ export interface ReadPages {
 /** Returns what the records of the pages make; of several observations of a record, the newest. */
 export function readPages(
   deps: ReadDeps,
-  resource: LoadedResource,
+  resource: ListedResource,
   pages: readonly ObservedPage[],
 ): ReadPages {
   const rows = makePageRows();
@@ -47,7 +45,7 @@ export function readPages(
   const namedLinks: NamedLinks[] = [];
   let count = 0;
   for (const { observedAt, records } of pages) {
-    const observedAtMicros = toMicros(observedAt);
+    const observedAtMicros = observationMicros(observedAt);
     count += records.length;
     for (const record of records) {
       const apart: RefusedApart[] | null = resource === 'commissions' ? [] : null;
@@ -65,4 +63,17 @@ export function readPages(
     }
   }
   return { count, rows: rows.encode(), rejections, nestedRejections, namedLinks };
+}
+
+/** The links of an affiliate that was listed with them: all that it has. */
+export interface NamedLinks {
+  readonly affiliateId: string;
+  readonly linkIds: readonly string[];
+  readonly observedAt: Timestamp;
+}
+
+/** Returns the links that a record which fits the contract names; null where it has no list of them. */
+export function readNamedLinks(record: unknown, observedAt: Timestamp): NamedLinks | null {
+  const { id, links } = record as { id: string; links?: readonly { id: string }[] };
+  return links === undefined ? null : { affiliateId: id, linkIds: links.map((link) => link.id), observedAt };
 }

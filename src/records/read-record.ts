@@ -8,7 +8,7 @@ import type { DriftWatch } from './drift-watch.ts';
 import type { LoadedCache } from './loaded-cache.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
 import { CUSTOMER_FIELDS, type Nesting, RECORD_KINDS, type RecordKind } from './record-kinds.ts';
-import { describeIssues, quote } from './rejection-reason.ts';
+import { describeIssues, quoteJson } from './rejection-reason.ts';
 import { type CheckedRecord, type MirrorRow, toRow } from './rows-of-record.ts';
 import { findUnstorable } from './unstorable.ts';
 
@@ -135,7 +135,7 @@ function readNested(reading: Reading, place: Place, value: unknown): string | nu
     if (!Array.isArray(value)) {
       const path = `${prefix}${nesting.field}`;
       reading.deps.drift?.noteRetyped(path, value);
-      return `${path}: expected array, got ${quote(value)}`;
+      return `${path}: expected array, got ${quoteJson(value)}`;
     }
     for (const item of value) {
       const reason = readOne(reading, place, item);

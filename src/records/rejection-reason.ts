@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { isExactNumber } from '../contract/exact-number.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { cutDeep } from './cut-deep.ts';
+import { cutDeep } from './unstorable.ts';
 
 /** A record that cannot be stored, and why. */
 export interface Rejection {
@@ -27,7 +27,7 @@ export function describeIssues(issues: readonly z.core.$ZodIssue[], record: unkn
 }
 
 /** Returns the value in JSON, cut where it is long; `nothing` where there is none. */
-export function quote(value: unknown): string {
+export function quoteJson(value: unknown): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(cutDeep(value));
   return text.length <= QUOTED_CHARACTERS ? text : `${text.slice(0, QUOTED_CHARACTERS).toWellFormed()}…`;
@@ -53,7 +53,7 @@ export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 function describeIssue(issue: z.core.$ZodIssue, record: unknown, prefix: string): string {
   const path = `${prefix}${issue.path.join('.')}`;
   const value = valueAt(record, issue.path);
-  return `${path === '' ? 'record' : path}: ${expected(issue, value)}, got ${quote(value)}`;
+  return `${path === '' ? 'record' : path}: ${expected(issue, value)}, got ${quoteJson(value)}`;
 }
 
 function expected(issue: z.core.$ZodIssue, value: unknown): string {

@@ -1,5 +1,5 @@
 // Finds what Postgres cannot hold in text or jsonb, or only in a way that nothing could read again: the NUL character,
-// half of a surrogate pair, a number that is too long or too large, too many levels.
+// half of a surrogate pair, a number that is too long or too large, too many levels. Cuts off what is too deep.
 
 import { isExactNumber } from '../contract/exact-number.ts';
 
@@ -74,4 +74,15 @@ function problemOf(value: unknown): string | null {
 
 function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
+}
+
+/** The text in place of what was left out. */
+export const LEFT_OUT = `[left out by affiliate-mirror: more than ${MOST_LEVELS} levels deep]`;
+
+/** Returns the value with everything that is nested too deeply replaced by a text that says so. */
+export function cutDeep(value: unknown, levels = MOST_LEVELS): unknown {
+  if (value === null || typeof value !== 'object' || isExactNumber(value)) return value;
+  if (levels === 0) return LEFT_OUT;
+  if (Array.isArray(value)) return value.map((item) => cutDeep(item, levels - 1));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, cutDeep(inner, levels - 1)]));
 }

@@ -4,21 +4,32 @@
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
+import type { RunMode, RunState, SchemaDriftTable } from '../db/tables.ts';
 import { READS_EVERYTHING } from '../mirror/runs/whole-runs.ts';
 import { type BudgetStatus, readBudget } from './read-budget.ts';
+import { type CommissionListStatus, readCommissionList } from './read-commission-list.ts';
 import { type ResourceStatus, readFreshness } from './read-freshness.ts';
+import { type PaymentStatus, readPayments } from './read-payments.ts';
 import { readTracked, type TrackedStatus } from './read-tracked.ts';
 
 /** Shape: the names that the run log's columns have (sync_runs), so that SQL and this agree. */
 export interface MirrorStatus {
   readonly resources: readonly ResourceStatus[];
   readonly tables: readonly TableStatus[];
+  readonly commission_list: CommissionListStatus;
   readonly tracked_commissions: TrackedStatus;
   /** Newest first. */
   readonly last_runs: readonly RunStatus[];
   /** What was noticed since and including the last run of each resource that read everything. */
   readonly schema_drift: readonly DriftStatus[];
   readonly budget: BudgetStatus;
+  readonly payments: PaymentStatus;
+  readonly worker: WorkerStatus;
+}
+
+export interface WorkerStatus {
+  /** Since when the program refuses the API secret of the workers, which pauses all of them; null where it does not. */
+  readonly secret_refused_since: Timestamp | null;
 }
 
 export interface TableStatus {
@@ -31,8 +42,8 @@ export interface TableStatus {
 export interface RunStatus {
   readonly id: number;
   readonly resource: string;
-  readonly mode: string;
-  readonly state: string;
+  readonly mode: RunMode;
+  readonly state: RunState;
   readonly started_at: Timestamp;
   readonly finished_at: Timestamp | null;
   readonly requests: number;
@@ -41,6 +52,8 @@ export interface RunStatus {
   readonly rows_updated: number;
   readonly rows_unchanged: number;
   readonly rows_rejected: number;
+  /** Records that the run read again, such as the head of the list at its end; part of rows_seen. */
+  readonly rows_repeated: number;
   readonly rows_deleted: number;
   readonly deletes_held_back: number;
   readonly verified: boolean;
@@ -54,7 +67,7 @@ export interface DriftStatus {
   readonly run_id: number;
   readonly resource: string;
   readonly field: string;
-  readonly kind: string;
+  readonly kind: SchemaDriftTable['kind'];
   readonly found: string | null;
   readonly occurrences: number;
 }
@@ -67,10 +80,13 @@ export async function readStatus(db: Database): Promise<MirrorStatus> {
   return {
     resources: await readFreshness(db),
     tables: await readTables(db),
+    commission_list: await readCommissionList(db),
     tracked_commissions: await readTracked(db),
     last_runs: await readLastRuns(db),
     schema_drift: await readDrift(db),
     budget: await readBudget(db),
+    payments: await readPayments(db),
+    worker: await readWorker(db),
   };
 }
 
@@ -101,6 +117,7 @@ async function readLastRuns(db: Database): Promise<RunStatus[]> {
       'rows_updated',
       'rows_unchanged',
       'rows_rejected',
+      'rows_repeated',
       'rows_deleted',
       'deletes_held_back',
       'verified',
@@ -111,6 +128,12 @@ async function readLastRuns(db: Database): Promise<RunStatus[]> {
     .orderBy('id', 'desc')
     .limit(LAST_RUNS)
     .execute();
+}
+
+async function readWorker(db: Database): Promise<WorkerStatus> {
+  const { rows } = await sql<WorkerStatus>`
+    select refused_at as secret_refused_since from worker_state`.execute(db);
+  return rows[0] ?? { secret_refused_since: null };
 }
 
 async function readDrift(db: Database): Promise<DriftStatus[]> {

@@ -7,7 +7,7 @@ import type { Database } from '../db/database.ts';
 export interface TrackedStatus {
   /** Those that are still asked for. */
   readonly tracked: number;
-  /** Their next poll is due, and no worker has asked yet. */
+  /** Their next poll is due, and no worker has asked yet; none is where the program lists its commissions. */
   readonly due: number;
   /** The last request for them was not answered. */
   readonly unanswered: number;
@@ -20,7 +20,9 @@ export interface TrackedStatus {
 export async function readTracked(db: Database): Promise<TrackedStatus> {
   const { rows } = await sql<TrackedStatus>`
     select count(next_poll_at) as tracked,
-           count(*) filter (where next_poll_at <= clock_timestamp()) as due,
+           count(*) filter (
+             where next_poll_at <= clock_timestamp() and not (select is_used from commission_list)
+           ) as due,
            count(*) filter (where last_error is not null) as unanswered,
            count(*) filter (where next_poll_at is null) as gone,
            min(next_poll_at) as next_poll_at

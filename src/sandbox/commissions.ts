@@ -6,18 +6,19 @@
 //   truly empty `paid_at` clears it; one of blanks is not a time, 422.
 // - A PUT that sends neither parameter changes nothing; every other one moves `updated_at`, also where the
 //   value stays the same. Parameters in the address, unknown ones and those in array form are ignored.
-// - A commission's state (shown by the spelling `live`) follows its times when it is written: voided, paid, or
-//   due and pending by `due_at`; it then stays until the next write or until a live step lets it fall due.
+// - A commission's state (shown by the spelling `live`, and wherever commissions are listed) follows its times when it
+//   is written: voided, paid, or due and pending by `due_at`; it then stays until the next write or until a live step
+//   lets it fall due.
 // - In the spelling `live`, a time sent comes back cut to the second, as seen in the wild.
 
 import type { Queryable } from './data.ts';
 import { readIsoTime } from './iso-time.ts';
 import { readSingle } from './query-parameters.ts';
-import type { Spelling, Wire } from './wire.ts';
+import type { Spelling, WireFormat } from './wire.ts';
 
 export interface CommissionDeps {
   readonly pool: Queryable;
-  readonly wire: Wire;
+  readonly wire: WireFormat;
   readonly spelling: Spelling;
   /** The schema, quoted. */
   readonly s: string;
@@ -63,17 +64,19 @@ export async function putCommission(
     if (deps.spelling === 'live') date?.setUTCMilliseconds(0);
     return date?.toISOString() ?? null;
   };
+  // Waits for whoever writes, before it holds anything: see createTriggersSql.
   return read(
     deps,
     id,
-    `update ${deps.s}.commissions set
+    `update ${deps.s}.commissions t set
        paid_at = case when $2::boolean then $3::timestamptz else paid_at end,
        due_at = coalesce($4::timestamptz, due_at),
        state = case when voided_at is not null then 'voided'
                     when case when $2 then $3 else paid_at end is not null then 'paid'
                     when coalesce($4, due_at) <= now() then 'due' else 'pending' end,
        updated_at = clock_timestamp()
-     where id = $1 returning *`,
+       from (select from ${deps.s}.sandbox_program for update) locked
+     where id = $1 returning t.*`,
     [paidAt !== undefined, time(paidAt), time(dueAt)],
   );
 }
@@ -85,21 +88,29 @@ async function read(
   values: readonly unknown[],
 ): Promise<Answer> {
   const { wire, s } = deps;
-  const affiliate = wire.affiliate('a', ['campaign', wire.campaign('ac')]);
-  const sale = wire.sale('sa', ['referral', wire.referral('r', 'l')], ['affiliate', affiliate]);
+  const sale = nestedSale(wire, s, 'co.sale_id');
   const result = await deps.pool.query<{ body: string }>(
     `with co as (${source})
-     select ${wire.commission('co', ['campaign', wire.campaign('c')], ['sale', sale])}::text as body
+     select ${wire.commission('co', ['campaign', wire.campaign('c')], ['sale', sale.json])}::text as body
        from co
        join ${s}.campaigns c on c.id = co.campaign_id
-       join ${s}.sales sa on sa.id = co.sale_id
-       join ${s}.referrals r on r.id = sa.referral_id
-       left join ${s}.links l on l.id = r.link_id
-       join ${s}.affiliates a on a.id = sa.affiliate_id
-       join ${s}.campaigns ac on ac.id = a.campaign_id`,
+       ${sale.joins}`,
     [id, ...values],
   );
   const [row] = result.rows;
   if (row !== undefined) return { status: 200, body: row.body };
   return { status: 404, body: JSON.stringify({ error: `Commission not found: ${id}` }) };
+}
+
+/** Returns the sale of that id with its referral and affiliate: its JSON, and the joins that it needs. */
+export function nestedSale(wire: WireFormat, s: string, saleId: string): { json: string; joins: string } {
+  const affiliate = wire.affiliate('a', ['campaign', wire.campaign('ac')]);
+  return {
+    json: wire.sale('sa', ['referral', wire.referral('r', 'l')], ['affiliate', affiliate]),
+    joins: `join ${s}.sales sa on sa.id = ${saleId}
+            join ${s}.referrals r on r.id = sa.referral_id
+            left join ${s}.links l on l.id = r.link_id
+            join ${s}.affiliates a on a.id = sa.affiliate_id
+            join ${s}.campaigns ac on ac.id = a.campaign_id`,
+  };
 }

@@ -41,7 +41,7 @@ export interface FaultPlan {
 export const NO_FAULTS: FaultPlan = { shares: {}, exact: [] };
 
 /**
- * Returns the plan that texts such as `5xx=0.05` stand for.
+ * Returns the plan that texts such as `5xx=0.05` describe.
  *
  * Throws: ConfigError naming every text that is malformed, or a sum of shares above 1.
  */

@@ -92,10 +92,12 @@ export function inventReferral(
   const { createdAt, asOf, conversion_state } = origin;
   const created_at = createdAt.toISOString();
   const isVisitor = conversion_state === 'visitor';
+  const id = randomness.uuid();
+  const updated_at = earlier(createdAt.getTime() + (isVisitor ? 0 : randomness.integer(1, 2 * DAY_MS)), asOf);
   return {
-    id: randomness.uuid(),
+    id,
     created_at,
-    updated_at: earlier(createdAt.getTime() + (isVisitor ? 0 : randomness.integer(1, 2 * DAY_MS)), asOf),
+    updated_at,
     affiliate_id: origin.affiliate_id,
     link_id: origin.link_id,
     processor_account_id: PROCESSOR_ACCOUNT_ID,
@@ -107,8 +109,20 @@ export function inventReferral(
     customer_name: null,
     customer_email: null,
     visits: randomness.integer(1, isVisitor ? 4 : 12),
+    ...(conversion_state === 'conversion'
+      ? datesOfConversion(created_at, updated_at)
+      : { became_lead_at: isVisitor ? null : updated_at, became_conversion_at: null }),
     ...(isVisitor ? {} : inventCustomer(randomness)),
   };
+}
+
+/** Returns when a referral of that age became what it is, which takes nothing from chance: a lead halfway. */
+export function datesOfConversion(
+  createdAt: string,
+  convertedAt: string,
+): Pick<ReferralRow, 'became_lead_at' | 'became_conversion_at'> {
+  const halfway = (Date.parse(createdAt) + Date.parse(convertedAt)) / 2;
+  return { became_lead_at: timestamp(Math.floor(halfway)), became_conversion_at: convertedAt };
 }
 
 export function inventCustomer(

@@ -6,40 +6,34 @@
 //   charged, `net_revenue` what is left after refunds and taxes; a voided commission counts in neither `unpaid`
 //   nor `paid`. An affiliate without sales has no currencies.
 
-import { wrapInEnvelope } from './envelope.ts';
-import type { ReadListPage } from './list-page.ts';
-import { readArray, readFilter, readPaging } from './query-parameters.ts';
-import type { Field, Wire } from './wire.ts';
+import { type ReadListPage, wrapInEnvelope } from './list-page.ts';
+import { readArray, readFilters, readPaging } from './query-parameters.ts';
+import type { Field, WireFormat } from './wire.ts';
 
-export interface ListDeps {
+export interface ListingDeps {
   readonly readListPage: ReadListPage;
-  readonly wire: Wire;
+  readonly wire: WireFormat;
   /** The schema, quoted. */
   readonly s: string;
 }
 
-/** Returns the body of the answer. Source: contract, List affiliates. */
-export async function listAffiliates(deps: ListDeps, parameters: URLSearchParams): Promise<string> {
-  const { wire, s } = deps;
-  const conditions: string[] = [];
-  const values: unknown[] = [];
-  const filters = [
-    ['campaign_id', 'campaign_id'],
-    ['email', 'email'],
-    ['stripe_customer_id', 'processor_customer_id'],
-  ] as const;
-  for (const [name, column] of filters) {
-    const value = readFilter(parameters, name);
-    if (value !== undefined) conditions.push(`t.${column} = $${values.push(value)}`);
-  }
+/** Returns what joins the record's own campaign and shows it, where it is to be expanded; else nothing. */
+export function expandCampaign(
+  { wire, s }: ListingDeps,
+  expand: readonly string[],
+): { joins: string; more: Field[] } {
+  if (!expand.includes('campaign')) return { joins: '', more: [] };
+  return {
+    joins: ` join ${s}.campaigns c on c.id = t.campaign_id`,
+    more: [['campaign', wire.campaign('c')]],
+  };
+}
 
+/** Returns the body of the answer. Source: contract, List affiliates. */
+export async function listAffiliates(deps: ListingDeps, parameters: URLSearchParams): Promise<string> {
+  const { wire, s } = deps;
   const expand = readArray(parameters, 'expand');
-  const more: Field[] = [];
-  let joins = '';
-  if (expand.includes('campaign')) {
-    joins += ` join ${s}.campaigns c on c.id = t.campaign_id`;
-    more.push(['campaign', wire.campaign('c')]);
-  }
+  const { joins, more } = expandCampaign(deps, expand);
   if (expand.includes('links')) {
     more.push([
       'links',
@@ -50,8 +44,13 @@ export async function listAffiliates(deps: ListDeps, parameters: URLSearchParams
   if (expand.includes('commission_stats')) more.push(['commission_stats', commissionStats(s)]);
 
   const paging = readPaging(parameters);
+  const filters = readFilters(parameters, {
+    campaign_id: 'campaign_id',
+    email: 'email',
+    stripe_customer_id: 'processor_customer_id',
+  });
   const page = await deps.readListPage(
-    { table: 'affiliates', conditions, values, json: wire.affiliate('t', ...more), joins },
+    { list: 'affiliates', states: [], filters, json: wire.affiliate('t', ...more), joins },
     paging,
   );
   return wrapInEnvelope(paging, page);

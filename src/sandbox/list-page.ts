@@ -1,63 +1,105 @@
-// Reads one page of a list in one statement, so that the rows and the total are of one moment. Counts no more often
-// than something was written.
+// Reads one page of a list in one statement, so that the rows and the total are of one moment, and puts the envelope
+// around it.
+//
+// A list without a filter, or filtered by state only, is counted by day (counts.ts): the reader adds up the days, and
+// begins with the day that the page is in. Remembering where pages begin would not do: with every record that comes or
+// goes they all begin elsewhere. Every other filter leaves so few rows that they are counted and skipped one by one.
+//
+// Decisions where the contract is silent: a page beyond the last is 200 with no data, its `previous_page` the
+// last page that exists and its `next_page` null; an empty list has 0 pages.
 
 import type pg from 'pg';
-import type { PageOfRows } from './envelope.ts';
+import { LISTS, type List } from './counts.ts';
 import type { Paging } from './query-parameters.ts';
 
-export interface ListQuery {
-  readonly table: 'affiliates' | 'referrals';
-  /** Conditions over the alias `t`, with `$1`, `$2` … for `values`. */
-  readonly conditions: readonly string[];
-  readonly values: readonly unknown[];
+export interface RowQuery {
+  readonly list: List;
+  /** Only rows in one of these states; none means in any. */
+  readonly states: readonly string[];
+  /** Columns of the list that must have that value. */
+  readonly filters: readonly (readonly [column: string, value: string])[];
   /** The expression that builds one row's JSON, over the aliases `t` and those of `joins`. */
   readonly json: string;
   readonly joins: string;
 }
 
-export type ReadListPage = (query: ListQuery, paging: Paging) => Promise<PageOfRows>;
-
-// Filters seen since the last write; a client that asks for each affiliate in turn must not fill the memory.
-const REMEMBERED_TOTALS = 1_000;
+export type ReadListPage = (query: RowQuery, paging: Paging) => Promise<PageOfRows>;
 
 /**
  * Returns the reader of pages. Newest first; rows of one `created_at` are in the order of their ids, so that the order
  * never changes.
  */
-export function makeReadListPage(pool: pg.Pool, s: string): ReadListPage {
-  // Counting 100,000 rows costs more than reading a page of them, so a total is kept until the revision that
-  // every write raises has moved. The statement itself compares, or a total could belong to another moment.
-  const totals = new Map<string, { revision: string; total: string }>();
-
+export function makeReadListPage(pool: Pick<pg.Pool, 'query'>, s: string): ReadListPage {
   return async (query, paging) => {
-    const where = query.conditions.length === 0 ? '' : `where ${query.conditions.join(' and ')}`;
-    const key = JSON.stringify([query.table, query.conditions, query.values]);
-    const known = totals.get(key);
-    const at = query.values.length;
-    const result = await pool.query<{ revision: string; total: string; count: number; data: string }>(
-      `with page as materialized (
-         select t.id, t.created_at from ${s}.${query.table} t ${where}
-          order by t.created_at desc, t.id desc limit $${at + 1} offset $${at + 2}
-       )
-       select p.revision::text as revision,
-              case when p.revision = $${at + 3}::bigint then $${at + 4}::bigint
-                   else (select count(*) from ${s}.${query.table} t ${where}) end::text as total,
-              (select count(*)::integer from page) as count,
-              (select coalesce(json_agg(${query.json} order by page.created_at desc, page.id desc), '[]')
-                 from page join ${s}.${query.table} t on t.id = page.id ${query.joins})::text as data
-         from ${s}.sandbox_program p`,
-      [
-        ...query.values,
-        paging.limit,
-        (paging.page - 1) * paging.limit,
-        known?.revision ?? null,
-        known?.total ?? null,
-      ],
-    );
+    const { text, values } = pageStatement(s, query, paging);
+    const result = await pool.query<{ total: string; count: number; data: string }>(text, values);
     const [row] = result.rows;
-    if (row === undefined) throw new Error(`${s}.sandbox_program is empty: the sandbox was dropped`);
-    if (totals.size >= REMEMBERED_TOTALS) totals.clear();
-    totals.set(key, { revision: row.revision, total: row.total });
+    if (row === undefined) throw new Error('a select without a from clause returned no row');
     return { totalCount: Number(row.total), count: row.count, dataJson: row.data };
+  };
+}
+
+export interface PageOfRows {
+  readonly totalCount: number;
+  /** How many rows the page holds. */
+  readonly count: number;
+  /** The rows as the text of a JSON array, as the database built it. */
+  readonly dataJson: string;
+}
+
+/** Returns the text of the whole response body. Source: contract, Pagination envelope. */
+export function wrapInEnvelope(paging: Paging, rows: PageOfRows): string {
+  const totalPages = Math.ceil(rows.totalCount / paging.limit);
+  const previousPage = Math.min(paging.page - 1, totalPages);
+  const pagination = {
+    previous_page: previousPage >= 1 ? previousPage : null,
+    current_page: paging.page,
+    next_page: paging.page < totalPages ? paging.page + 1 : null,
+    count: rows.count,
+    limit: paging.limit,
+    total_pages: totalPages,
+    total_count: rows.totalCount,
+  };
+  return `{"pagination":${JSON.stringify(pagination)},"data":${rows.dataJson}}`;
+}
+
+function pageStatement(s: string, query: RowQuery, paging: Paging) {
+  const { list, states, filters } = query;
+  const values: unknown[] = [paging.limit, (paging.page - 1) * paging.limit];
+  const conditions = filters.map(([column, value]) => `t.${column} = $${values.push(value)}`);
+  // One state is compared by itself: Postgres then reads the index in the order of the list.
+  const [state] = states;
+  const inStates =
+    state === undefined
+      ? null
+      : states.length === 1
+        ? `= $${values.push(state)}`
+        : `= any($${values.push(states)})`;
+  if (inStates !== null) conditions.push(`t.${LISTS[list]} ${inStates}`);
+
+  const isCountedByDay = filters.length === 0;
+  if (isCountedByDay) conditions.push(`t.created_at < (select before from start)`);
+  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+  const days = `
+    days as materialized (
+      select day, sum(records) as records, sum(sum(records)) over (order by day desc) - sum(records) as newer
+        from ${s}.list_days where list = '${list}' ${inStates === null ? '' : `and state ${inStates}`} group by day
+    ),
+    start as materialized (
+      select (day + 1)::timestamp at time zone 'UTC' as before, newer
+        from days where newer <= $2 order by day limit 1
+    ),`;
+  return {
+    values,
+    text: `with ${isCountedByDay ? days : ''}
+      page as materialized (
+        select t.id, t.created_at from ${s}.${list} t ${where}
+         order by t.created_at desc, t.id desc
+         limit $1 offset $2::bigint ${isCountedByDay ? '- (select newer from start)::bigint' : ''}
+      )
+      select ${isCountedByDay ? '(select coalesce(sum(records), 0) from days)' : `(select count(*) from ${s}.${list} t ${where})`}::text as total,
+             (select count(*)::integer from page) as count,
+             (select coalesce(json_agg(${query.json} order by page.created_at desc, page.id desc), '[]')
+                from page join ${s}.${list} t on t.id = page.id ${query.joins})::text as data`,
   };
 }

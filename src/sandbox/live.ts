@@ -48,6 +48,7 @@ const EVENTS = {
         updateRow(m.client, m.s, 'referrals', id, {
           ...inventCustomer(m.randomness),
           conversion_state: 'lead',
+          became_lead_at: m.now.toISOString(),
           updated_at: m.now.toISOString(),
         }),
       ),
@@ -57,7 +58,8 @@ const EVENTS = {
     (m) =>
       change(m, 'referrals', state('lead'), async (id) => {
         const updated_at = m.now.toISOString();
-        const fields = { conversion_state: 'conversion', expires_at: null, updated_at };
+        const became_conversion_at = updated_at;
+        const fields = { conversion_state: 'conversion', expires_at: null, became_conversion_at, updated_at };
         await updateRow(m.client, m.s, 'referrals', id, fields);
         await addSale(m, id);
       }),

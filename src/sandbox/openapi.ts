@@ -1,11 +1,13 @@
-// The contract as an OpenAPI 3.1 document: its four operations, their parameters, answers and authentication, in the
-// neutral spelling.
+// What the sandbox serves as an OpenAPI 3.1 document: operations, parameters, answers and authentication, in the
+// spelling that it was started with.
 
-import { OPENAPI_SCHEMAS } from './openapi-schemas.ts';
-import { DEFAULT_LIMIT, MAXIMUM_LIMIT } from './query-parameters.ts';
+import { MAXIMUM_LIMIT } from '../contract/answer-bodies.ts';
+import { makeOpenapiSchemas } from './openapi-schemas.ts';
+import { DEFAULT_LIMIT } from './query-parameters.ts';
+import type { WireStyle } from './wire.ts';
 
-const ref = (name: keyof typeof OPENAPI_SCHEMAS) => ({ $ref: `#/components/schemas/${name}` });
-const json = (description: string, name: keyof typeof OPENAPI_SCHEMAS) => ({
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const json = (description: string, name: string) => ({
   description,
   content: { 'application/json': { schema: ref(name) } },
 });
@@ -19,10 +21,12 @@ const rateLimitHeaders = Object.fromEntries(
 );
 const everywhere = {
   401: json('Authorization missing or invalid.', 'Error'),
+  415: json('A body that is not form-encoded, or a request with a Content-Encoding.', 'Error'),
   429: {
     ...json('Too many requests (not part of the contract; seen in the wild).', 'Error'),
     headers: rateLimitHeaders,
   },
+  default: json('Any other error; 5xx where the service fails.', 'Error'),
 };
 
 const filter = (name: string, description: string, schema: object = { type: 'string' }) => ({
@@ -49,82 +53,125 @@ const paging = [
   }),
 ];
 
-/** The document, served at /openapi.json. Source: contract, Endpoints, Authentication and Errors. */
-export const OPENAPI_DOCUMENT = {
-  openapi: '3.1.0',
-  info: {
-    title: 'Affiliate Program REST API',
-    version: '1',
-    description: 'Affiliates, referrals and commissions, as the sandbox of affiliate-mirror serves them.',
+const commissionList = {
+  get: {
+    operationId: 'listCommissions',
+    tags: ['Commissions'],
+    summary: 'List commissions, newest first',
+    description:
+      'Not part of the contract; seen in the wild. Page and limit apply to what the filters leave.',
+    parameters: [
+      filter('affiliate_id', 'Only commissions of that affiliate.', uuid),
+      ...several('state', 'Only commissions currently in the given state or states.', { type: 'string' }),
+      ...paging,
+      ...expand('campaign', 'sale'),
+    ],
+    responses: { 200: json('One page of commissions.', 'CommissionList'), ...everywhere },
   },
-  security: [{ secret: [] }],
-  paths: {
-    '/v1/commissions/{id}': {
-      parameters: [{ name: 'id', in: 'path', required: true, schema: uuid }],
-      get: {
-        operationId: 'retrieveCommission',
-        summary: 'Retrieve commission',
-        responses: {
-          200: json('The commission with its campaign and sale.', 'Commission'),
-          404: json('The commission does not exist.', 'Error'),
-          ...everywhere,
-        },
-      },
-      put: {
-        operationId: 'updateCommission',
-        summary: 'Update commission',
-        description: 'A parameter that is not sent leaves the field unchanged.',
-        requestBody: {
-          content: { 'application/x-www-form-urlencoded': { schema: ref('CommissionUpdate') } },
-        },
-        responses: {
-          200: json('The updated commission.', 'Commission'),
-          404: json('The commission does not exist.', 'Error'),
-          422: json('Invalid data.', 'ValidationError'),
-          ...everywhere,
-        },
-      },
+};
+
+/** Returns the document, served at /openapi.json. Source: contract, Endpoints, Authentication and Errors. */
+export function makeOpenapiDocument(style: Omit<WireStyle, 'times'>) {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Affiliate Program REST API',
+      version: '1',
+      description: 'Affiliates, referrals and commissions, as the sandbox of affiliate-mirror serves them.',
+      contact: { name: 'affiliate-mirror' },
+      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
-    '/v1/referrals': {
-      get: {
-        operationId: 'listReferrals',
-        summary: 'List referrals, newest first',
+    // The address that the document came from.
+    servers: [{ url: '/', description: 'This sandbox.' }],
+    tags: [
+      { name: 'Affiliates', description: 'People who refer customers.' },
+      { name: 'Commissions', description: 'What affiliates earn from sales.' },
+      { name: 'Referrals', description: 'Visitors, leads and customers whom affiliates brought.' },
+    ],
+    security: [{ secret: [] }],
+    paths: {
+      ...(style.commissionList ? { '/v1/commissions': commissionList } : {}),
+      '/v1/commissions/{id}': {
         parameters: [
-          filter('affiliate_id', 'Only referrals of that affiliate.', uuid),
-          ...several('conversion_state', 'Only referrals currently in the given state or states.', {
-            type: 'string',
-          }),
-          filter('email', 'Only referrals with that email address.'),
-          filter('stripe_customer_id', 'Only referrals with that payment-processor customer identifier.'),
-          ...paging,
-          ...expand('affiliate'),
+          { name: 'id', in: 'path', required: true, description: 'Of the commission.', schema: uuid },
         ],
-        responses: { 200: json('One page of referrals.', 'ReferralList'), ...everywhere },
+        get: {
+          operationId: 'retrieveCommission',
+          tags: ['Commissions'],
+          summary: 'Retrieve commission',
+          description: 'Returns one commission with its campaign and its sale.',
+          responses: {
+            200: json('The commission with its campaign and sale.', 'Commission'),
+            404: json('The commission does not exist.', 'Error'),
+            ...everywhere,
+          },
+        },
+        put: {
+          operationId: 'updateCommission',
+          tags: ['Commissions'],
+          summary: 'Update commission',
+          description: 'A parameter that is not sent leaves the field unchanged.',
+          requestBody: {
+            description: 'Form-encoded; any other type of body is refused with 415.',
+            content: { 'application/x-www-form-urlencoded': { schema: ref('CommissionUpdate') } },
+          },
+          responses: {
+            200: json('The updated commission.', 'Commission'),
+            404: json('The commission does not exist.', 'Error'),
+            413: json('A body of more than a megabyte.', 'Error'),
+            422: json('Invalid data.', 'ValidationError'),
+            ...everywhere,
+          },
+        },
+      },
+      '/v1/referrals': {
+        get: {
+          operationId: 'listReferrals',
+          tags: ['Referrals'],
+          summary: 'List referrals, newest first',
+          description: 'Filters combine; page and limit apply to what they leave.',
+          parameters: [
+            filter('affiliate_id', 'Only referrals of that affiliate.', uuid),
+            ...several('conversion_state', 'Only referrals currently in the given state or states.', {
+              type: 'string',
+            }),
+            filter('email', 'Only referrals with that email address.'),
+            filter('stripe_customer_id', 'Only referrals with that payment-processor customer identifier.'),
+            ...paging,
+            ...expand('affiliate'),
+          ],
+          responses: { 200: json('One page of referrals.', 'ReferralList'), ...everywhere },
+        },
+      },
+      '/v1/affiliates': {
+        get: {
+          operationId: 'listAffiliates',
+          tags: ['Affiliates'],
+          summary: 'List affiliates, newest first',
+          description: 'Filters combine; page and limit apply to what they leave.',
+          parameters: [
+            filter('campaign_id', 'Only affiliates of that campaign.', uuid),
+            filter('email', 'Only the affiliate with that email address.'),
+            filter(
+              'stripe_customer_id',
+              'Only the affiliate with that payment-processor customer identifier.',
+            ),
+            ...paging,
+            ...expand('campaign', 'links', 'commission_stats'),
+          ],
+          responses: { 200: json('One page of affiliates.', 'AffiliateList'), ...everywhere },
+        },
       },
     },
-    '/v1/affiliates': {
-      get: {
-        operationId: 'listAffiliates',
-        summary: 'List affiliates, newest first',
-        parameters: [
-          filter('campaign_id', 'Only affiliates of that campaign.', uuid),
-          filter('email', 'Only the affiliate with that email address.'),
-          filter('stripe_customer_id', 'Only the affiliate with that payment-processor customer identifier.'),
-          ...paging,
-          ...expand('campaign', 'links', 'commission_stats'),
-        ],
-        responses: { 200: json('One page of affiliates.', 'AffiliateList'), ...everywhere },
+    components: {
+      securitySchemes: {
+        secret: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'The API secret as user name; the password empty or omitted.',
+        },
       },
+      schemas: makeOpenapiSchemas(style),
     },
-  },
-  components: {
-    securitySchemes: {
-      secret: {
-        type: 'http',
-        scheme: 'basic',
-        description: 'The API secret as user name; the password empty or omitted.',
-      },
-    },
-    schemas: OPENAPI_SCHEMAS,
-  },
-} as const;
+  };
+}

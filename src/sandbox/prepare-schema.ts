@@ -2,19 +2,20 @@
 
 import type pg from 'pg';
 import { ConfigError } from '../errors.ts';
+import { countAllSql, createTriggersSql } from './counts.ts';
 import { inTransaction, quoteSchema } from './data.ts';
-import { countAllSql, createTablesSql, createTriggersSql, dropTablesSql, FORMAT, TABLES } from './schema.ts';
-import { type SeedSize, seedProgram } from './seed.ts';
+import { createIndexesSql, createTablesSql, dropTablesSql, FORMAT, TABLES } from './schema.ts';
+import { type SeedOptions, type SeedSize, seedProgram } from './seed.ts';
 
 /**
  * Returns whether the program was seeded now; false where it was there already.
  *
  * Throws: ConfigError where the schema holds another program (unless `reset`), or tables that are not the
- * sandbox's (always: those are never dropped).
+ * sandbox's (always: those are never dropped); the signal's reason where it aborts.
  * Idempotent: yes; two at once on one schema wait for each other, and a killed one leaves nothing behind.
  */
 export async function prepareSchema(
-  pool: pg.Pool,
+  { pool, ...seeding }: { pool: pg.Pool } & SeedOptions,
   schema: string,
   size: SeedSize,
   reset: boolean,
@@ -36,7 +37,8 @@ export async function prepareSchema(
       `insert into ${s}.sandbox_program (format, seed, affiliates, referrals) values ($1, $2, $3, $4)`,
       [FORMAT, size.seed, size.affiliates, size.referrals],
     );
-    await seedProgram(client, s, size);
+    await seedProgram(client, s, size, seeding);
+    await client.query(createIndexesSql(s));
     await client.query(countAllSql(s));
     await client.query(createTriggersSql(s));
     return true;

@@ -4,14 +4,14 @@
 // - A parameter that the endpoint does not have (per_page, say) is ignored; so is an unknown value of `expand`.
 // - A blank filter counts as not sent. A filter value that no row can have (a malformed UUID) finds nothing.
 // - A single-valued parameter sent twice takes its last value; sent as `name[]`, it is ignored. An array
-//   parameter takes every value sent, in either form.
+//   parameter takes every value sent, in either form, also the numbered one of some HTTP libraries (`name[0]=a`).
 // - `limit` above 100 is cut to 100; below 1 or not a whole number, it is 25. `page` below 1 or not a whole
 //   number is 1. `pagination.limit` and `pagination.current_page` say what was used.
 
+import { MAXIMUM_LIMIT } from '../contract/answer-bodies.ts';
+
 /** Contract, Limits. */
 export const DEFAULT_LIMIT = 25;
-/** Contract, Limits. */
-export const MAXIMUM_LIMIT = 100;
 
 // Far beyond any list, and small enough for offsets to stay exact.
 const MAXIMUM_PAGE = 1_000_000_000;
@@ -38,17 +38,22 @@ export function readSingle(parameters: URLSearchParams, name: string): string | 
   return parameters.getAll(name).at(-1);
 }
 
-/** Returns the value of a single-valued filter, or undefined where it is blank or was not sent. */
-export function readFilter(parameters: URLSearchParams, name: string): string | undefined {
-  const value = readSingle(parameters, name);
-  return value === undefined || value.trim() === '' ? undefined : value;
+/** Returns the single-valued filters that were sent and are not blank, each as its column and value. */
+export function readFilters(
+  parameters: URLSearchParams,
+  columns: Readonly<Record<string, string>>,
+): [column: string, value: string][] {
+  return Object.entries(columns).flatMap(([name, column]): [string, string][] => {
+    const value = readSingle(parameters, name);
+    return value === undefined || value.trim() === '' ? [] : [[column, value]];
+  });
 }
 
-/** Returns every value sent under `name` or `name[]` that is not blank. */
+/** Returns every value sent under `name`, `name[]` or `name[0]`, `name[1]` … that is not blank. */
 export function readArray(parameters: URLSearchParams, name: string): string[] {
-  return [...parameters.getAll(name), ...parameters.getAll(`${name}[]`)].filter(
-    (value) => value.trim() !== '',
-  );
+  return [...parameters]
+    .filter(([key, value]) => key.replace(/\[\d*\]$/, '') === name && value.trim() !== '')
+    .map(([, value]) => value);
 }
 
 /** Returns the page and the limit that hold for a request. */

@@ -7,8 +7,7 @@
 // - RateLimit-Reset is the number of seconds, rounded up, until the oldest request leaves the window: after that
 //   wait at least one request is free again.
 
-/** At most `requests` in any window of `windowSeconds`; null means that no limit is kept. */
-export type RateLimit = { readonly requests: number; readonly windowSeconds: number } | null;
+import type { RateLimit } from '../config/rate-limit.ts';
 
 export interface RateLimitVerdict {
   readonly isAllowed: boolean;

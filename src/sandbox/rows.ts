@@ -50,6 +50,8 @@ export interface ReferralRow {
   customer_name: string | null;
   customer_email: string | null;
   visits: number;
+  became_lead_at: string | null;
+  became_conversion_at: string | null;
 }
 
 export interface SaleRow {

@@ -1,14 +1,12 @@
-// The sandbox's tables: columns, keys, indexes and the triggers that keep counters right.
+// The sandbox's tables: columns, keys and indexes. counts.ts keeps what is counted in them.
 //
-// Decisions where the contract is silent:
-// - An affiliate's and a link's visitors, leads and conversions are counts of the referrals that exist: a
-//   conversion counts as lead and visitor too, a lead as visitor; a deleted referral leaves all of them.
-// - A counter that moves does not move the `updated_at` of its affiliate.
-// - Deleting an affiliate deletes its links and referrals; deleting a referral deletes its sales; deleting a
-//   sale deletes its commissions.
+// Decision where the contract is silent: deleting an affiliate deletes its links and referrals; deleting a referral
+// deletes its sales; deleting a sale deletes its commissions.
+
+import { COUNTING_FUNCTIONS } from './counts.ts';
 
 /** Changes whenever the tables do; a schema that holds another format is refused. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 /** Every table of the sandbox, in an order in which they can be dropped. */
 export const TABLES = [
@@ -18,10 +16,11 @@ export const TABLES = [
   'links',
   'affiliates',
   'campaigns',
+  'list_days',
   'sandbox_program',
 ] as const;
 
-/** Returns the statements that create the tables without their triggers, for a schema that has none. */
+/** Returns the statements that create the tables without indexes and triggers, for a schema that has none. */
 export function createTablesSql(s: string): string {
   return `
 create table ${s}.sandbox_program (
@@ -30,8 +29,14 @@ create table ${s}.sandbox_program (
   seed bigint not null,
   affiliates integer not null,
   referrals integer not null,
-  revision bigint not null default 0,
   steps bigint not null default 0
+);
+create table ${s}.list_days (
+  list text not null,
+  day date not null,
+  state text not null,
+  records bigint not null,
+  primary key (list, day, state)
 );
 create table ${s}.campaigns (
   id text collate "C" primary key,
@@ -85,7 +90,9 @@ create table ${s}.referrals (
   expires_at timestamptz(3),
   customer_name text,
   customer_email text,
-  visits integer not null
+  visits integer not null,
+  became_lead_at timestamptz(3),
+  became_conversion_at timestamptz(3)
 );
 create table ${s}.sales (
   id text collate "C" primary key,
@@ -117,6 +124,12 @@ create table ${s}.commissions (
   voided_at timestamptz(3),
   state text not null
 );
+`;
+}
+
+/** Returns the statements that create the indexes: after the seed, which would have to keep them up row by row. */
+export function createIndexesSql(s: string): string {
+  return `
 create index on ${s}.affiliates (created_at desc, id desc);
 create index on ${s}.affiliates (campaign_id, created_at desc, id desc);
 create index on ${s}.links (affiliate_id);
@@ -129,73 +142,15 @@ create index on ${s}.referrals (link_id) where link_id is not null;
 create index on ${s}.sales (referral_id);
 create index on ${s}.sales (affiliate_id);
 create index on ${s}.commissions (sale_id);
-create index on ${s}.commissions (affiliate_id);
+create index on ${s}.commissions (created_at desc, id desc);
+create index on ${s}.commissions (affiliate_id, created_at desc, id desc);
+create index on ${s}.commissions (state, created_at desc, id desc);
 `;
 }
 
-/** Returns the statement that sets every counter from the referrals; for a table filled without triggers. */
-export function countAllSql(s: string): string {
-  const recount = (table: string, key: string) => `
-update ${s}.${table} t
-   set visitors = c.visitors, leads = c.leads, conversions = c.conversions
-  from (select ${key} as id, count(*) as visitors,
-               count(*) filter (where conversion_state in ('lead', 'conversion')) as leads,
-               count(*) filter (where conversion_state = 'conversion') as conversions
-          from ${s}.referrals where ${key} is not null group by ${key}) c
- where t.id = c.id;`;
-  return recount('affiliates', 'affiliate_id') + recount('links', 'link_id');
-}
-
-/**
- * Returns the statements that create the triggers: they keep the counters equal to the referrals, and raise
- * `revision` with every write that can change how many rows a list has.
- */
-export function createTriggersSql(s: string): string {
-  const move = (table: string, key: string, moved: string) => `
-  update ${s}.${table} t
-     set visitors = t.visitors + d.visitors, leads = t.leads + d.leads, conversions = t.conversions + d.conversions
-    from (select ${key} as id, sum(sign) as visitors,
-                 coalesce(sum(sign) filter (where conversion_state in ('lead', 'conversion')), 0) as leads,
-                 coalesce(sum(sign) filter (where conversion_state = 'conversion'), 0) as conversions
-            from (${moved}) moved where ${key} is not null group by ${key}) d
-   where t.id = d.id and (d.visitors, d.leads, d.conversions) is distinct from (0, 0, 0);`;
-  const counting = (event: string, moved: string) => `
-create function ${s}.count_${event}() returns trigger language plpgsql as $$
-begin
-  ${move('affiliates', 'affiliate_id', moved)}
-  ${move('links', 'link_id', moved)}
-  return null;
-end $$;`;
-  const columns = 'affiliate_id, link_id, conversion_state';
-  const added = `select ${columns}, 1 as sign from added`;
-  const removed = `select ${columns}, -1 as sign from removed`;
-  return `
-create function ${s}.raise_revision() returns trigger language plpgsql as $$
-begin
-  update ${s}.sandbox_program set revision = revision + 1;
-  return null;
-end $$;
-${counting('added', added)}
-${counting('removed', removed)}
-${counting('changed', `${added} union all ${removed}`)}
-create trigger count_added after insert on ${s}.referrals
-  referencing new table as added for each statement execute function ${s}.count_added();
-create trigger count_removed after delete on ${s}.referrals
-  referencing old table as removed for each statement execute function ${s}.count_removed();
-create trigger count_changed after update on ${s}.referrals
-  referencing new table as added old table as removed for each statement execute function ${s}.count_changed();
-create trigger raise_revision after insert or delete or update on ${s}.referrals
-  for each statement execute function ${s}.raise_revision();
-create trigger raise_revision after insert or delete or update of campaign_id, email, processor_customer_id
-  on ${s}.affiliates for each statement execute function ${s}.raise_revision();
-`;
-}
-
-/** Returns the statements that remove everything the two functions above create, and nothing else. */
+/** Returns the statements that remove the tables and everything that counts.ts adds to them, and nothing else. */
 export function dropTablesSql(s: string): string {
-  const tables = TABLES.map((table) => `drop table if exists ${s}.${table};`).join('\n');
-  const functions = ['count_added', 'count_removed', 'count_changed', 'raise_revision']
-    .map((name) => `drop function if exists ${s}.${name}();`)
-    .join('\n');
-  return `${tables}\n${functions}`;
+  const tables = TABLES.map((table) => `drop table if exists ${s}.${table};`);
+  const functions = COUNTING_FUNCTIONS.map((name) => `drop function if exists ${s}.${name}();`);
+  return [...tables, ...functions].join('\n');
 }

@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { insertRows } from './data.ts';
 import {
   DAY_MS,
+  datesOfConversion,
   inventAffiliate,
   inventCampaigns,
   inventCommission,
@@ -20,6 +21,17 @@ export interface SeedSize {
   readonly seed: number;
   readonly affiliates: number;
   readonly referrals: number;
+}
+
+export interface SeedProgress {
+  /** Referrals made so far, of `total`. */
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface SeedOptions {
+  readonly onProgress?: (progress: SeedProgress) => void;
+  readonly signal?: AbortSignal;
 }
 
 /** The present of every seeded program; fixed, or the same seed would give another program tomorrow. */
@@ -38,8 +50,13 @@ interface Batch {
   readonly commissions: CommissionRow[];
 }
 
-/** Fills the tables, which must be empty and without triggers. */
-export async function seedProgram(client: pg.PoolClient, s: string, size: SeedSize): Promise<void> {
+/** Fills the tables, which must be empty and without triggers. Throws: the signal's reason where it aborts. */
+export async function seedProgram(
+  client: pg.PoolClient,
+  s: string,
+  size: SeedSize,
+  { onProgress, signal }: SeedOptions = {},
+): Promise<void> {
   const randomness = makeRandomness(size.seed);
   const start = new Date(SEEDED_AS_OF.getTime() - SPAN_DAYS * DAY_MS);
   const campaigns = inventCampaigns(randomness, start);
@@ -51,12 +68,14 @@ export async function seedProgram(client: pg.PoolClient, s: string, size: SeedSi
 
   const referrers = makeReferrers(campaigns, affiliates, links);
   for (let done = 0; done < size.referrals; done += ROWS_PER_STATEMENT) {
+    signal?.throwIfAborted();
     const batch: Batch = { referrals: [], sales: [], commissions: [] };
     const until = Math.min(ROWS_PER_STATEMENT, size.referrals - done);
     for (let index = 0; index < until; index += 1) addReferral(randomness, referrers, batch);
     await insertRows(client, s, 'referrals', batch.referrals);
     await insertRows(client, s, 'sales', batch.sales);
     await insertRows(client, s, 'commissions', batch.commissions);
+    onProgress?.({ done: done + until, total: size.referrals });
   }
 }
 
@@ -138,6 +157,10 @@ function addSales(randomness: Randomness, referrer: Referrer, referral: Referral
   for (let made = 0; made < howMany && createdAtMs <= SEEDED_AS_OF.getTime() - DAY_MS; made += 1) {
     const charge = { createdAt: new Date(createdAtMs), currency, isRefunded: randomness.chance(0.04) };
     const sale = inventSale(randomness, referral, charge);
+    // Its first charge makes a customer of somebody, at the latest.
+    if (made === 0 && sale.charged_at < referral.updated_at) {
+      Object.assign(referral, datesOfConversion(referral.created_at, sale.charged_at));
+    }
     batch.sales.push(sale);
     batch.commissions.push(inventCommission(randomness, sale, referrer.campaign, SEEDED_AS_OF));
     createdAtMs += randomness.integer(28, 32) * DAY_MS;

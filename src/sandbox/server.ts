@@ -2,18 +2,20 @@
 // work). What each route answers is in files of their own.
 //
 // Decisions where the contract is silent: an unknown route or method is 404 with `error`, after authentication. A
-// body that is not form-encoded is 415; a PUT without a body sends no parameter. /openapi.json needs no secret and
-// does not count against the limit.
+// body that is not form-encoded is 415, and so is any request with a Content-Encoding; a PUT without a body sends no
+// parameter. /openapi.json needs no secret and does not count against the limit. The password must be empty or left out
+// with its colon; any other one is refused. A 401 names the scheme in WWW-Authenticate, as HTTP demands; it is decided
+// before the rate limit, does not count against it and carries none of its headers.
 
+import { createHash, timingSafeEqual } from 'node:crypto';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from '../log.ts';
-import { INVALID_SECRET } from './authentication.ts';
 import type { ChooseFault } from './choose-fault.ts';
 import { type Answer, type CommissionDeps, getCommission, putCommission } from './commissions.ts';
 import { deliver, send } from './deliver.ts';
-import { type ListDeps, listAffiliates } from './list-affiliates.ts';
+import { type ListingDeps, listAffiliates } from './list-affiliates.ts';
+import { listCommissions } from './list-commissions.ts';
 import { listReferrals } from './list-referrals.ts';
-import { OPENAPI_DOCUMENT } from './openapi.ts';
 import { readForm, readQuery } from './query-parameters.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { ReceivedRequest, ReceivedRequests } from './received-requests.ts';
@@ -26,13 +28,17 @@ declare module 'fastify' {
 
 export interface ServerDeps {
   readonly log: Logger;
-  readonly isAuthentic: (header: string | undefined) => boolean;
+  readonly secret: string;
   readonly rateLimiter: RateLimiter;
   /** Called for every request, since the plan may change. */
   readonly chooseFault: ChooseFault;
   readonly requests: ReceivedRequests;
-  readonly lists: ListDeps;
+  readonly lists: ListingDeps;
   readonly commissions: CommissionDeps;
+  /** Whether the list of commissions is served. */
+  readonly listsCommissions: boolean;
+  /** What /openapi.json answers. */
+  readonly openapi: object;
 }
 
 // An address has to be of a length that the router takes, or a long id would not be answered as an unknown one.
@@ -40,12 +46,13 @@ const MAXIMUM_ID_LENGTH = 4_000;
 
 /** Returns the server, not yet listening. */
 export function makeServer(deps: ServerDeps): FastifyInstance {
+  const isAuthentic = makeAuthentication(deps.secret);
   const app = Fastify({
     logger: false,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: MAXIMUM_ID_LENGTH },
     frameworkErrors: (_error, request, reply) => {
-      if (deps.isAuthentic(request.headers.authorization)) send(reply, notFound(request));
+      if (isAuthentic(request.headers.authorization)) send(reply, notFound(request));
       else refuse(reply);
     },
   });
@@ -64,11 +71,16 @@ export function makeServer(deps: ServerDeps): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     request.received = deps.requests.add(request.method, request.raw.url ?? '');
     if (request.routeOptions.url === '/openapi.json') return;
-    if (!deps.isAuthentic(request.headers.authorization)) return refuse(reply);
+    if (!isAuthentic(request.headers.authorization)) return refuse(reply);
     const verdict = deps.rateLimiter.receive(request.received.receivedAt);
     reply.headers(verdict.headers);
     if (!verdict.isAllowed) {
-      send(reply, { status: 429, body: JSON.stringify({ error: 'Rate limit exceeded.' }) });
+      return send(reply, { status: 429, body: JSON.stringify({ error: 'Rate limit exceeded.' }) });
+    }
+    const encoding = request.headers['content-encoding'];
+    if (encoding !== undefined) {
+      const error = `Content-Encoding ${encoding} is not supported: send the body as it is`;
+      send(reply, { status: 415, body: JSON.stringify({ error }) });
     }
   });
   // Before the answer is sent: a client that has it finds the request complete in the memory.
@@ -92,6 +104,11 @@ export function makeServer(deps: ServerDeps): FastifyInstance {
   app.get('/v1/referrals', (request, reply) =>
     answer(request, reply, () => ok(listReferrals(deps.lists, query(request)))),
   );
+  if (deps.listsCommissions) {
+    app.get('/v1/commissions', (request, reply) =>
+      answer(request, reply, () => ok(listCommissions(deps.lists, query(request)))),
+    );
+  }
   app.get<{ Params: { id: string } }>('/v1/commissions/:id', (request, reply) =>
     answer(request, reply, () => getCommission(deps.commissions, readId(request.params.id))),
   );
@@ -100,7 +117,7 @@ export function makeServer(deps: ServerDeps): FastifyInstance {
       putCommission(deps.commissions, readId(request.params.id), readForm(request.body ?? '')),
     ),
   );
-  app.get('/openapi.json', (_request, reply) => reply.send(OPENAPI_DOCUMENT));
+  app.get('/openapi.json', (_request, reply) => reply.send(deps.openapi));
   app.setNotFoundHandler((request, reply) => answer(request, reply, async () => notFound(request)));
 
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
@@ -127,4 +144,26 @@ function refuse(reply: FastifyReply): void {
 // Postgres holds no NUL in text: an id with one becomes an id that no commission has.
 function readId(id: string): string {
   return id.replaceAll('\0', '\uFFFD');
+}
+
+/** Source: contract, Errors, and its addendum. */
+const INVALID_SECRET = 'Invalid API Secret.';
+
+/** Returns a check of the Authorization header (the secret is never printed), in a time that does not depend on where a guess is wrong. */
+function makeAuthentication(secret: string): (header: string | undefined) => boolean {
+  // Hashes have one length whatever was sent, which timingSafeEqual needs.
+  const expected = digest(secret);
+  return (header) => {
+    const match = /^basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(header ?? '');
+    if (match === null) return false;
+    const credentials = Buffer.from(match[1] ?? '', 'base64').toString('utf8');
+    const colon = credentials.indexOf(':');
+    const username = colon === -1 ? credentials : credentials.slice(0, colon);
+    const password = colon === -1 ? '' : credentials.slice(colon + 1);
+    return timingSafeEqual(digest(username), expected) && password === '';
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

@@ -2,20 +2,22 @@
 
 import type { AddressInfo } from 'node:net';
 import type pg from 'pg';
-import { Busy, ConfigError } from '../errors.ts';
+import type { RateLimit } from '../config/rate-limit.ts';
+import { Busy, ConfigError, errorCode } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { makeAuthentication } from './authentication.ts';
 import { makeChooseFault } from './choose-fault.ts';
 import { quoteSchema } from './data.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import { makeReadListPage } from './list-page.ts';
 import { type Live, type LiveOptions, makeLive } from './live.ts';
+import { makeOpenapiDocument } from './openapi.ts';
 import { prepareSchema } from './prepare-schema.ts';
 import { makeProgram, type Program } from './program.ts';
-import { makeRateLimiter, type RateLimit } from './rate-limit.ts';
+import { makeRateLimiter } from './rate-limit.ts';
 import { makeReceivedRequests, type ReceivedRequest } from './received-requests.ts';
+import type { SeedProgress } from './seed.ts';
 import { makeServer } from './server.ts';
-import { makeWire, type Spelling } from './wire.ts';
+import { makeWire, type Spelling, type TimeStyle } from './wire.ts';
 
 export interface SandboxOptions {
   readonly schema: string;
@@ -34,6 +36,19 @@ export interface SandboxOptions {
   readonly reset: boolean;
   /** The contract's where left out. */
   readonly spelling?: Spelling;
+  /** In UTC where left out. */
+  readonly times?: TimeStyle;
+  /** Whether GET /v1/commissions is served, which the contract does not show. Left out: no. */
+  readonly commissionList?: boolean;
+}
+
+export interface SandboxDeps {
+  readonly pool: pg.Pool;
+  readonly log: Logger;
+  /** Told how far a seed has come. */
+  readonly onProgress?: (progress: SeedProgress) => void;
+  /** Stops a seed, which then leaves nothing behind. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Sandbox {
@@ -57,30 +72,34 @@ export interface Sandbox {
 /**
  * Returns the running sandbox, listening.
  *
- * Throws: ConfigError where the options are wrong or the schema holds another program; Busy where the port is taken.
+ * Throws: ConfigError where the options are wrong or the schema holds another program; Busy where the port is taken;
+ * the signal's reason where it aborts before the program is there.
  */
-export async function startSandbox(
-  deps: { pool: pg.Pool; log: Logger },
-  options: SandboxOptions,
-): Promise<Sandbox> {
+export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): Promise<Sandbox> {
   const { pool, log } = deps;
   checkOptions(options);
-  const isSeeded = await prepareSchema(pool, options.schema, options, options.reset);
+  const isSeeded = await prepareSchema(deps, options.schema, options, options.reset);
 
   const s = quoteSchema(options.schema);
-  const spelling = options.spelling ?? 'neutral';
-  const wire = makeWire(spelling);
+  const style = {
+    spelling: options.spelling ?? 'neutral',
+    times: options.times ?? 'utc',
+    commissionList: options.commissionList ?? false,
+  } as const;
+  const wire = makeWire(style, s);
   const received = makeReceivedRequests();
   const rateLimiter = makeRateLimiter(options.rateLimit);
   let chooseFault = makeChooseFault(options.faults, options.seed);
   const server = makeServer({
     log,
-    isAuthentic: makeAuthentication(options.secret),
+    secret: options.secret,
     rateLimiter,
     chooseFault: (method, path) => chooseFault(method, path),
     requests: received,
     lists: { readListPage: makeReadListPage(pool, s), wire, s },
-    commissions: { pool, wire, spelling, s },
+    commissions: { pool, wire, spelling: style.spelling, s },
+    listsCommissions: style.commissionList,
+    openapi: makeOpenapiDocument(style),
   });
   const url = await listen(server, options);
   const { port } = server.server.address() as AddressInfo;
@@ -113,7 +132,7 @@ async function listen(
   try {
     return await server.listen({ host, port });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+    if (errorCode(error) === 'EADDRINUSE') {
       throw new Busy(`port ${port} is taken: give the sandbox another one, or 0 for any free one`, {
         cause: error,
       });

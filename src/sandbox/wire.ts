@@ -2,18 +2,35 @@
 // assembles a page faster than Node would.
 //
 // Decisions where the contract is silent:
-// - Times are UTC with milliseconds: 2026-01-31T09:30:00.000Z.
+// - Times are UTC with milliseconds: 2026-01-31T09:30:00.000Z. Written with an offset, they are
+//   2026-01-31T09:30:00.000+0000, and 2026-01-31T09:30+0000 where the minute is full.
 // - A visitor's `customer` and `processor_customer_id` are null; a referral that came by coupon has `link` null.
 // - `customer.platform` is `stripe`: the contract spells the filter `stripe_customer_id`.
 // - An affiliate nested in a referral or a sale carries its campaign, as the contract's Affiliate table does;
 //   in the list of affiliates the campaign needs its expansion.
-// - The spelling `live` is that of deployments seen in the wild: `stripe_*` and `paypal_*`, with the affiliate's
-//   `state` and the commission's `state` and `voided_at`. The spelling `neutral` is the contract's, no field more.
+// - The spelling `live` is that of deployments seen in the wild: `stripe_*` and `paypal_*`, and the further fields
+//   that the addendum names. The spelling `neutral` is the contract's, and has no field more, except that a program
+//   that lists its commissions shows their `state` and `voided_at` wherever it shows a commission.
+// - In the spelling `live`, an affiliate who never confirmed has a null `paypal_email`; a confirmed one without it has
+//   an empty one, and is paid by `wise_email`. A referral without link has its affiliate's coupon, which is archived
+//   while the affiliate is disabled.
 
 /** `neutral` is the contract's spelling; `live` that of deployments seen in the wild (contract, addendum). */
-export type Spelling = 'neutral' | 'live';
+export const SPELLINGS = ['neutral', 'live'] as const;
+export type Spelling = (typeof SPELLINGS)[number];
 
-export interface Wire {
+/** How times are written: `utc` ends them in Z, `offset` in +0000 and leaves out seconds that are zero. */
+export const TIME_STYLES = ['utc', 'offset'] as const;
+export type TimeStyle = (typeof TIME_STYLES)[number];
+
+export interface WireStyle {
+  readonly spelling: Spelling;
+  readonly times: TimeStyle;
+  /** Whether commissions are listed. */
+  readonly commissionList: boolean;
+}
+
+export interface WireFormat {
   /** Each returns a SQL expression over the row that the alias names; `more` are further fields of it. */
   campaign(alias: string): string;
   link(alias: string): string;
@@ -27,15 +44,31 @@ export interface Wire {
 /** A field's name and the SQL expression of its value. */
 export type Field = readonly [name: string, expression: string];
 
-/** Returns the expressions of the given spelling. */
-export function makeWire(spelling: Spelling): Wire {
+/** Returns the expressions of the given style; `s` is the schema, quoted. */
+export function makeWire({ spelling, times, commissionList }: WireStyle, s: string): WireFormat {
   const live = spelling === 'live';
   const processor = live ? 'stripe' : 'processor';
   const payout = live ? 'paypal' : 'payout';
   const seenInTheWild = (...fields: readonly Field[]) => (live ? fields : []);
+  const time = (alias: string, column: string, name = column): Field => [
+    name,
+    writeTime(`${alias}.${column}`, times),
+  ];
 
   return {
-    campaign: (c) => object(plain(c, 'id'), time(c, 'created_at'), time(c, 'updated_at'), plain(c, 'name')),
+    campaign: (c) =>
+      object(
+        plain(c, 'id'),
+        time(c, 'created_at'),
+        time(c, 'updated_at'),
+        plain(c, 'name'),
+        ...seenInTheWild(
+          ['url', "'https://www.example.com/'"],
+          ['private', 'false'],
+          plain(c, 'commission_percent'),
+          ['days_until_commissions_are_due', `${c}.days_until_due`],
+        ),
+      ),
     link,
     affiliate: (a, ...more) =>
       object(
@@ -45,7 +78,12 @@ export function makeWire(spelling: Spelling): Wire {
         plain(a, 'first_name'),
         plain(a, 'last_name'),
         plain(a, 'email'),
-        [`${payout}_email`, `${a}.payout_email`],
+        [
+          `${payout}_email`,
+          live
+            ? `case when ${a}.payout_email <> '' or ${a}.confirmed_at is not null then ${a}.payout_email end`
+            : `${a}.payout_email`,
+        ],
         time(a, 'confirmed_at'),
         time(a, 'payout_email_confirmed_at', `${payout}_email_confirmed_at`),
         plain(a, 'receive_new_commission_notifications'),
@@ -56,7 +94,14 @@ export function makeWire(spelling: Spelling): Wire {
         plain(a, 'visitors'),
         plain(a, 'leads'),
         plain(a, 'conversions'),
-        ...seenInTheWild(plain(a, 'state')),
+        ...seenInTheWild(
+          plain(a, 'state'),
+          ['wise_email', `case when ${isPaidByWise(a)} then 'wise.' || ${a}.email end`],
+          [
+            'wise_email_confirmed_at',
+            `case when ${isPaidByWise(a)} then ${writeTime(`${a}.confirmed_at`, times)} end`,
+          ],
+        ),
         ...more,
       ),
     referral: (r, l, ...more) =>
@@ -72,6 +117,10 @@ export function makeWire(spelling: Spelling): Wire {
         ['customer', customer(r)],
         plain(r, 'visits'),
         ['link', `case when ${l}.id is not null then ${link(l)} end`],
+        ...seenInTheWild(time(r, 'became_lead_at'), time(r, 'became_conversion_at'), [
+          'coupon',
+          `case when ${l}.id is null then (select ${coupon('ca', times)} from ${s}.affiliates ca where ca.id = ${r}.affiliate_id) end`,
+        ]),
         ...more,
       ),
     sale: (s, ...more) =>
@@ -99,7 +148,7 @@ export function makeWire(spelling: Spelling): Wire {
         plain(c, 'currency'),
         time(c, 'due_at'),
         time(c, 'paid_at'),
-        ...seenInTheWild(plain(c, 'state'), time(c, 'voided_at')),
+        ...(live || commissionList ? [plain(c, 'state'), time(c, 'voided_at')] : []),
         ...more,
       ),
   };
@@ -134,6 +183,28 @@ function plain(alias: string, column: string): Field {
   return [column, `${alias}.${column}`];
 }
 
-function time(alias: string, column: string, name = column): Field {
-  return [name, `to_char(${alias}.${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`];
+function writeTime(value: string, style: TimeStyle): string {
+  const precise = `'YYYY-MM-DD"T"HH24:MI:SS.MS${style === 'utc' ? '"Z"' : '"+0000"'}'`;
+  const format =
+    style === 'utc'
+      ? precise
+      : `case when date_trunc('minute', ${value}) = ${value} then 'YYYY-MM-DD"T"HH24:MI"+0000"' else ${precise} end`;
+  return `to_char(${value} at time zone 'UTC', ${format})`;
+}
+
+function isPaidByWise(a: string): string {
+  return `${a}.payout_email = '' and ${a}.confirmed_at is not null`;
+}
+
+// Made of the affiliate's id, not of chance: what a seed makes up stays as it is.
+function coupon(a: string, times: TimeStyle): string {
+  const isArchived = `${a}.state = 'disabled'`;
+  return object(
+    ['id', `md5('coupon ' || ${a}.id)::uuid`],
+    ['token', `upper(left(md5('token ' || ${a}.id), 8))`],
+    ['external_id', `'promo_' || left(md5('promotion ' || ${a}.id), 24)`],
+    ['archived', isArchived],
+    ['archived_at', `case when ${isArchived} then ${writeTime(`${a}.updated_at`, times)} end`],
+    ['affiliate_id', `${a}.id`],
+  );
 }

@@ -1,8 +1,9 @@
 // Turns a page of the API into what a walk needs: positions and identifiers, with a function that reads its records.
 
 import { setImmediate } from 'node:timers/promises';
-import type { RequestEvent } from '../api/attempt-request.ts';
 import type { ApiClient } from '../api/client.ts';
+import type { RequestEvent } from '../api/request-event.ts';
+import { positionOf } from '../contract/answer-bodies.ts';
 import type { Expansion, Filters, ListedResource } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { CrawlDeps, Page } from '../crawl/page.ts';
@@ -15,7 +16,7 @@ export interface RecordPage extends Page {
   readonly askedAt: Timestamp;
 }
 
-export interface ListDeps {
+interface ListDeps {
   readonly api: ApiClient;
   readonly onRequest: (event: RequestEvent) => void;
   readonly readPage: (page: ObservedPage) => ReadPages;
@@ -25,17 +26,18 @@ export interface ListDeps {
 const EXPANSIONS: { readonly [R in ListedResource]: readonly Expansion<R>[] } = {
   affiliates: ['campaign', 'links', 'commission_stats'],
   referrals: ['affiliate'],
+  commissions: ['sale', 'campaign'],
 };
 
 /**
- * Returns the function by which a walk lists the resource, narrowed by the filters.
- *
- * Positions come from the page number and limit that were answered, not from those that were asked for.
+ * Returns the function by which a walk lists the resource, narrowed by the filters. `look` is called with the records
+ * of each page as soon as it is answered, and may throw.
  */
 export function makeListPage<R extends ListedResource>(
   { api, onRequest, readPage }: ListDeps,
   resource: R,
   filters: Filters<R> = {},
+  look: (records: readonly unknown[]) => void = () => {},
 ): CrawlDeps<RecordPage>['listPage'] {
   return async (request, signal) => {
     const query = { ...request, filters, expand: EXPANSIONS[resource] };
@@ -43,13 +45,11 @@ export function makeListPage<R extends ListedResource>(
       onRequest,
       ...(signal && { signal }),
     });
+    look(data);
     let unread = data;
     let reading: Promise<ReadPages> | null = null;
     return {
-      start: (pagination.current_page - 1) * pagination.limit,
-      limit: pagination.limit,
-      total: pagination.total_count,
-      isLast: pagination.next_page === null,
+      ...positionOf(pagination),
       ids: data.map(usableId),
       read: () => {
         // Not at once: the next page is asked for first, and is on its way meanwhile.

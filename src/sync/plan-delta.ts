@@ -26,12 +26,16 @@ export interface AffiliateCounters {
   readonly rows: number;
 }
 
-/** Stored in the run log and printed. Units: list requests. */
-export interface DeltaPlan {
+/** What every plan of a delta says. */
+export interface PlannedRequests {
   readonly strategy: 'delta' | 'full';
-  readonly moved_affiliates: number;
   readonly expected_requests: number;
   readonly full_walk_requests: number;
+}
+
+/** Stored in the run log and printed. Units: list requests; those of the head do not count. */
+export interface ReferralsPlan extends PlannedRequests {
+  readonly moved_affiliates: number;
 }
 
 /** Returns the affiliates whose counters moved otherwise than the new rows explain. */
@@ -50,7 +54,7 @@ export function findMoved(affiliates: readonly AffiliateCounters[]): AffiliateCo
 export function planDelta(
   moved: readonly AffiliateCounters[],
   list: { readonly total: number; readonly limit: number; readonly wasEverRead: boolean },
-): DeltaPlan {
+): ReferralsPlan {
   // A walk of the whole list reads every page and the head once more.
   const fullWalk = Math.max(1, Math.ceil(list.total / list.limit)) + 1;
   const expected = moved
@@ -62,4 +66,21 @@ export function planDelta(
     expected_requests: expected,
     full_walk_requests: fullWalk,
   };
+}
+
+/** Each is seen by the next full sync at the latest. */
+export const DELTA_BLIND_SPOTS: readonly string[] = [
+  'changes of a referral that move no counter of its affiliate (a renamed customer, another visit, an expiry)',
+  'deleted referrals',
+  'changes of one affiliate’s referrals that cancel each other out',
+  'changes of referrals without an affiliate',
+  'where commissions are listed: changes and deletions of a commission that is paid or voided (a refund, another date), unless it is pending or due again',
+];
+
+/** Returns what a delta cannot see, as lines of text. */
+export function describeBlindSpots(): string {
+  return [
+    'A delta does not see, until the next full sync does:',
+    ...DELTA_BLIND_SPOTS.map((spot) => `  - ${spot}`),
+  ].join('\n');
 }

@@ -1,34 +1,46 @@
 // Commits what a run read: rows, what was seen, figures and checkpoint, all in one transaction.
 
-import type { RequestEvent } from '../api/attempt-request.ts';
-import type { ListedResource } from '../contract/resources.ts';
-import type { Checkpoint, Loaded } from '../crawl/page.ts';
+import type { ApiClient } from '../api/client.ts';
+import type { Filters, ListedResource } from '../contract/resources.ts';
+import type { Checkpoint, CrawlDeps, Loaded } from '../crawl/page.ts';
 import type { Database } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import { type LoadCounts, type LoadResult, loadBatch } from '../mirror/load-batch.ts';
-import { restartWalk } from '../mirror/runs/restart-walk.ts';
+import { restartWalk } from '../mirror/runs/open-run.ts';
 import type { SeenRows } from '../mirror/runs/seen-rows.ts';
 import { type SyncRun, saveProgress } from '../mirror/runs/sync-runs.ts';
 import { makeDriftWatch } from '../records/drift-watch.ts';
 import { makeLoadedCache } from '../records/loaded-cache.ts';
-import { type ObservedPage, type ReadPages, readPages } from '../records/read-page.ts';
-import type { RecordPage } from './list-resource.ts';
+import { type ObservedPage, readPages } from '../records/read-page.ts';
+import { makeListPage, type RecordPage } from './list-resource.ts';
 import type { SyncProgress } from './run-summary.ts';
 import { makeSpellingCheck } from './spelling-check.ts';
 
 export interface RunLoader {
-  /** Reads a page as it came. Pages are to be loaded in the order in which they are read, or the run is to end. */
-  readonly readPage: (page: ObservedPage) => ReadPages;
+  /**
+   * Returns the function by which a walk lists a resource, narrowed by the filters. Its pages are to be loaded in the
+   * order in which they are read, or the run is to end. Every request counts, and is saved with the next batch.
+   * `look` is called with each page's records as soon as they are answered.
+   */
+  readonly lister: <R extends ListedResource>(
+    resource: R,
+    filters?: Filters<R>,
+    look?: (records: readonly unknown[]) => void,
+  ) => CrawlDeps<RecordPage>['listPage'];
   /** Begins to read a page that is going to be loaded. */
   readonly accept: (page: RecordPage) => void;
   readonly load: (pages: readonly RecordPage[], checkpoint: Checkpoint) => Promise<Loaded>;
   /** Loads pages of a filtered list: neither the walk's checkpoint nor the list's total moves. */
   readonly loadAside: (pages: readonly RecordPage[]) => Promise<LoadedAside>;
-  /** To be called with every request; what was counted is saved with the next batch. */
-  readonly countRequest: (event: RequestEvent) => void;
+  /** Loads records that were read one by one. */
+  readonly loadSingle: (records: readonly ObservedPage[]) => Promise<LoadedAside>;
+  /** To be called with every request that is not the lister's; what was counted is saved with the next batch. */
+  readonly countRequest: () => void;
   readonly unsavedRequests: () => number;
   /** Saves the requests that no batch has saved. */
   readonly saveRequests: () => Promise<void>;
+  /** The run as it was last saved. */
+  readonly saved: () => SyncRun;
   /** Whether the run rejected a record without a usable identifier: then no missing row is known to be gone. */
   readonly hasAnonymous: () => boolean;
   /** Forgets what was met, since the list is read a second time; what does not change then counts as repeated. */
@@ -44,6 +56,7 @@ export interface LoadedAside extends Loaded {
 }
 
 export interface RunLoaderDeps {
+  readonly api: ApiClient;
   readonly db: Database;
   readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
 }
@@ -57,21 +70,26 @@ export interface MetBefore {
 
 /** Returns the loader of one run, or of its resumption. */
 export function makeRunLoader(
-  { db, onProgress }: RunLoaderDeps,
+  { api, db, onProgress }: RunLoaderDeps,
   { run, resource, before }: { run: SyncRun; resource: ListedResource; before: MetBefore },
 ): RunLoader {
+  let lastSaved = run;
   const cache = makeLoadedCache();
   const drift = makeDriftWatch();
   const spelling = makeSpellingCheck(db, resource);
+  const readPage = (page: ObservedPage) => readPages({ cache, drift }, resource, [page]);
   let requests = 0;
+  const countRequest = () => {
+    requests += 1;
+  };
   const { seen } = before;
   let anonymous = before.anonymous;
   let isSecondReading = false;
   let checkpoint: object | null = run.checkpoint;
 
   async function commit(
-    pages: readonly RecordPage[],
-    walk: { checkpoint: object | null; total: number | null },
+    pages: readonly Pick<RecordPage, 'read'>[],
+    walk: { checkpoint: object | null; total: number | null; pages: number },
   ): Promise<LoadedAside> {
     const counted = requests;
     const read = await Promise.all(pages.map((page) => page.read()));
@@ -84,7 +102,7 @@ export function makeRunLoader(
       });
       const saved = await saveProgress(trx, run, {
         requests: counted,
-        pages: pages.length,
+        pages: walk.pages,
         rows: isSecondReading ? asRepeated(result) : result,
         distinct: result.fresh,
         totalUpstream: walk.total,
@@ -92,6 +110,7 @@ export function makeRunLoader(
       });
       return { result, saved };
     });
+    lastSaved = saved;
     result.afterCommit();
     checkpoint = walk.checkpoint;
     requests -= counted;
@@ -108,24 +127,30 @@ export function makeRunLoader(
   }
 
   return {
-    readPage: (page) => readPages({ cache, drift }, resource, [page]),
+    lister: (listed, filters, look) =>
+      makeListPage({ api, onRequest: countRequest, readPage }, listed, filters, look),
     accept: (page) => {
       page.read().catch(() => {
         // Reported where the page is loaded.
       });
     },
-    load: (pages, after) => commit(pages, { checkpoint: after, total: pages.at(-1)?.total ?? null }),
-    loadAside: (pages) => commit(pages, { checkpoint, total: null }),
-    countRequest: () => {
-      requests += 1;
-    },
+    load: (pages, after) =>
+      commit(pages, { checkpoint: after, total: pages.at(-1)?.total ?? null, pages: pages.length }),
+    loadAside: (pages) => commit(pages, { checkpoint, total: null, pages: pages.length }),
+    loadSingle: (records) =>
+      commit(
+        records.map((record) => ({ read: async () => readPage(record) })),
+        { checkpoint, total: null, pages: 0 },
+      ),
+    countRequest,
     unsavedRequests: () => requests,
     saveRequests: async () => {
       const none = { seen: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0, repeated: 0 };
       const progress = { requests, pages: 0, rows: none, distinct: 0, totalUpstream: null, checkpoint };
-      await saveProgress(db, run, progress);
+      lastSaved = await saveProgress(db, run, progress);
       requests = 0;
     },
+    saved: () => lastSaved,
     hasAnonymous: () => anonymous > 0,
     readAgain: async () => {
       await restartWalk(db, run.id);

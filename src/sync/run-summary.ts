@@ -1,10 +1,14 @@
 // What a run reports while it runs and when it has ended.
 
 import type { ListedResource } from '../contract/resources.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import type { LoadCounts } from '../mirror/load-batch.ts';
-import type { DeltaPlan } from './plan-delta.ts';
+import type { CommissionsPlan } from './plan-commissions.ts';
+import type { ReferralsPlan } from './plan-delta.ts';
 
 export type SyncMode = 'full' | 'delta';
+
+export type DeltaPlan = ReferralsPlan | CommissionsPlan;
 
 /** Reported after every batch that was committed. */
 export interface SyncProgress {
@@ -17,16 +21,21 @@ export interface SyncProgress {
 }
 
 /**
- * How a run ended. `succeeded`: read to the end and verified. `partial`: read to the end, but the counts could not be
- * verified (`reason` says why); nothing was marked deleted. `skipped`: another process syncs it (`reason` says which).
- * A run that ends in an error has no summary: the error is thrown, and the run log says `failed` or `interrupted`.
+ * How a run ended. `succeeded`: read to the end and verified. `partial` (`reason` says why): read to the end, but the
+ * counts could not be verified and nothing was marked deleted, or verified, but deletions were held back. `skipped`: another process syncs it (`reason` says which).
+ * `failed` and `interrupted`: it stopped short, and the figures say how far it came.
  */
 export interface RunSummary {
   readonly runId: number;
   readonly resource: ListedResource;
   readonly mode: SyncMode;
-  readonly state: 'succeeded' | 'partial' | 'skipped';
+  readonly state: 'succeeded' | 'partial' | 'skipped' | 'failed' | 'interrupted';
+  /** Stable code of the error that a run failed with; null for every other run. */
+  readonly errorCode: string | null;
   readonly reason: string | null;
+  /** When the run began; of one that was taken up again, its first attempt. */
+  readonly startedAt: Timestamp;
+  readonly finishedAt: Timestamp;
   /** It was stopped or killed before, and taken up again. */
   readonly isResumed: boolean;
   readonly requests: number;
@@ -37,7 +46,8 @@ export interface RunSummary {
   readonly total: number | null;
   readonly distinct: number;
   readonly verified: boolean;
-  /** What a delta of referrals set out to do, and what it expected that to cost; null for every other run. */
+  /** What a delta of referrals or commissions set out to do, and what it expected that to cost; null for every other run. */
   readonly plan: DeltaPlan | null;
+  /** Of this process's part in it. */
   readonly durationMs: number;
 }

@@ -1,30 +1,32 @@
 // One run of one resource, from taking its lock to closing its row in the run log: the place where crawl meets mirror.
 
-import { MAXIMUM_LIMIT } from '../contract/list-envelope.ts';
+import { MAXIMUM_LIMIT } from '../contract/answer-bodies.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import { asDatabaseError } from '../db/as-database-error.ts';
 import type { Database } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import { AppError, describeError } from '../errors.ts';
+import { saveHeldBack } from '../mirror/held-back.ts';
 import { countAnonymousRejections } from '../mirror/rejected-records.ts';
 import { noteCounters, replaceCounters } from '../mirror/runs/covered-counters.ts';
 import { type OpenedRun, openRun } from '../mirror/runs/open-run.ts';
 import { makeSeenRows, readSeenRows } from '../mirror/runs/seen-rows.ts';
-import { recordSkippedRun, stopRun } from '../mirror/runs/stop-run.ts';
-import { finishRun, type SyncRun } from '../mirror/runs/sync-runs.ts';
-import { saveDrift } from '../mirror/save-drift.ts';
+import { type RunStop, recordSkippedRun, stopRun } from '../mirror/runs/stop-run.ts';
+import { finishRun, type SyncRun, saveDrift } from '../mirror/runs/sync-runs.ts';
 import { applyTombstones } from '../mirror/tombstones.ts';
-import type { DeltaPlan } from './plan-delta.ts';
 import { type MetBefore, makeRunLoader, type RunLoader, rowCounts } from './run-loader.ts';
 import { withRunLock } from './run-lock.ts';
-import type { RunSummary, SyncMode, SyncProgress } from './run-summary.ts';
+import type { DeltaPlan, RunSummary, SyncMode, SyncProgress } from './run-summary.ts';
 import { RespelledIds } from './spelling-check.ts';
 import { type SyncDeps, unverified, type Walked } from './walk.ts';
 import { walkDelta } from './walk-delta.ts';
 import { walkFull } from './walk-full.ts';
+import { walkOpen } from './walk-open.ts';
 
 export interface RunDeps extends SyncDeps {
   readonly onProgress?: (progress: SyncProgress) => void;
+  /** Told how far a run came that stops short, before its error is thrown. */
+  readonly onStopped?: (run: RunSummary) => void;
 }
 
 export interface SyncInput {
@@ -48,7 +50,7 @@ export interface SyncInput {
 export async function runSync(deps: RunDeps, input: SyncInput): Promise<RunSummary> {
   const startedMs = performance.now();
   const { resource, mode } = input;
-  const locked = await withRunLock(deps.db, resource, () => runLocked(deps, input));
+  const locked = await withRunLock(deps.db, resource, () => runLocked(deps, input, startedMs));
   if (!locked.isHeldByOther) return summarise(resource, locked.result, startedMs);
   const reason = `another sync of ${resource} is running: ${locked.holder}`;
   deps.log.warn({ resource, mode, reason }, 'sync.skipped');
@@ -56,13 +58,13 @@ export async function runSync(deps: RunDeps, input: SyncInput): Promise<RunSumma
   return summarise(resource, skipped, startedMs);
 }
 
-async function runLocked(deps: RunDeps, input: SyncInput): Promise<SyncRun> {
+async function runLocked(deps: RunDeps, input: SyncInput, startedMs: number): Promise<SyncRun> {
   const { db, log } = deps;
   const { resource, mode, signal } = input;
   const { run, doubt } = await openRun(db, { resource, mode });
   log.info({ run_id: run.id, resource, mode, attempt: run.attempt }, 'sync.started');
   const before = await readMetBefore(db, run);
-  const loader = makeRunLoader({ db, onProgress: deps.onProgress }, { run, resource, before });
+  const loader = makeRunLoader({ api: deps.api, db, onProgress: deps.onProgress }, { run, resource, before });
   try {
     if (resource === 'referrals') await noteCounters(db, run.id);
     const walked = await walk(deps, loader, input, { run, doubt });
@@ -76,18 +78,36 @@ async function runLocked(deps: RunDeps, input: SyncInput): Promise<SyncRun> {
       message: describeError(error),
       requests: loader.unsavedRequests(),
     };
-    await stopRun(db, run, stop).catch((second: unknown) => {
+    const stopped = await stopRun(db, run, stop).catch((second: unknown) => {
       // Most likely the database failed; the error that is thrown says so, and the lock ends with its connection.
       log.warn({ run_id: run.id, reason: describeError(second) }, 'sync.stop_not_recorded');
+      return null;
     });
+    deps.onStopped?.(summarise(resource, stopped ?? unrecorded(loader.saved(), stop), startedMs));
     throw error;
   }
+}
+
+// The run log does not have it: the database is gone, or another process works on the run.
+function unrecorded(saved: SyncRun, { state, code, message, requests }: RunStop): SyncRun {
+  const stoppedAt = new Date().toISOString();
+  return {
+    ...saved,
+    state,
+    error_code: code,
+    error: message,
+    requests: saved.requests + requests,
+    finished_at: stoppedAt,
+  };
 }
 
 async function readMetBefore(db: Database, run: SyncRun): Promise<MetBefore> {
   if (run.attempt === 1) return { seen: makeSeenRows(), anonymous: 0 };
   return { seen: await readSeenRows(db, run.id), anonymous: await countAnonymousRejections(db, run.id) };
 }
+
+/** How a delta reads each resource; it reads all affiliates. */
+const WALK_CHANGES = { referrals: walkDelta, commissions: walkOpen } as const;
 
 async function walk(
   deps: SyncDeps,
@@ -98,11 +118,12 @@ async function walk(
   const { resource, mode, concurrency, acceptDeletes, signal } = input;
   const walkInput = { run, doubt, limit: MAXIMUM_LIMIT, concurrency, acceptDeletes, signal };
   // Only the full walk leaves a checkpoint: a delta that has one had chosen the full walk.
-  const isDelta = mode === 'delta' && resource === 'referrals' && run.checkpoint === null;
+  const walkChanges = resource === 'affiliates' ? null : WALK_CHANGES[resource];
+  const isDelta = mode === 'delta' && run.checkpoint === null;
   const head = mode === 'delta' && resource === 'affiliates' ? 'when-moved' : 'always';
   try {
-    return isDelta
-      ? await walkDelta(deps, loader, walkInput)
+    return isDelta && walkChanges !== null
+      ? await walkChanges(deps, loader, walkInput)
       : await walkFull(deps, loader, { ...walkInput, resource, head });
   } catch (error) {
     if (error instanceof RespelledIds) return unverified(error.message);
@@ -115,36 +136,52 @@ async function finish(
   loader: RunLoader,
   { resource }: SyncInput,
   run: SyncRun,
-  { doubt, gone, heldBack }: Walked,
+  { doubt, missing }: Walked,
 ): Promise<SyncRun> {
-  const reason = doubt === null ? null : `unverified because ${doubt}`;
-  if (reason !== null) log.warn({ run_id: run.id, resource, reason }, 'sync.unverified');
-  const drift = loader.drift.findings();
-  for (const { field, kind, found } of drift) log.warn({ resource, field, kind, found }, 'sync.schema_drift');
+  const verified = doubt === null;
+  const heldBack = missing?.heldBack ?? null;
+  const reason = verified ? (heldBack?.reason ?? null) : `unverified because ${doubt}`;
+  if (reason !== null) {
+    log.warn({ run_id: run.id, resource, reason }, verified ? 'sync.deletes_held_back' : 'sync.unverified');
+  }
   // One transaction: killed here, the run has deleted nothing, and the next attempt decides anew.
-  const ended = await transact(db, async (trx) => {
-    const rowsDeleted = gone === null ? 0 : await applyTombstones(trx, { runId: run.id, resource, ...gone });
-    await saveDrift(trx, { runId: run.id, resource }, drift);
-    if (reason === null && resource === 'referrals') await replaceCounters(trx, run.id);
-    return finishRun(trx, run, { reason, rowsDeleted, deletesHeldBack: heldBack });
+  const { ended, newDrift } = await transact(db, async (trx) => {
+    const of = { runId: run.id, resource };
+    const rowsDeleted = missing?.gone ? await applyTombstones(trx, { ...of, ...missing.gone }) : 0;
+    if (missing?.isWhole) await saveHeldBack(trx, of, heldBack?.ids ?? []);
+    const newDrift = await saveDrift(trx, of, loader.drift.findings());
+    if (verified && resource === 'referrals') await replaceCounters(trx, run.id);
+    const deletesHeldBack = heldBack?.ids.length ?? 0;
+    return { ended: await finishRun(trx, run, { verified, reason, rowsDeleted, deletesHeldBack }), newDrift };
   });
+  for (const { field, kind, found } of newDrift)
+    log.warn({ resource, field, kind, found }, 'sync.schema_drift');
   log.info(
-    { run_id: run.id, resource, state: ended.state, requests: ended.requests, ...rowCounts(ended) },
+    {
+      run_id: run.id,
+      resource,
+      state: ended.state,
+      requests: ended.requests,
+      ...rowCounts(ended),
+      deleted: ended.rows_deleted,
+      held_back: ended.deletes_held_back,
+    },
     'sync.finished',
   );
   return ended;
 }
 
 function summarise(resource: ListedResource, run: SyncRun, startedMs: number): RunSummary {
-  if (run.state !== 'succeeded' && run.state !== 'partial' && run.state !== 'skipped') {
-    throw new TypeError(`run ${run.id} ended as ${run.state}, yet without an error`);
-  }
+  if (run.state === 'running' || run.finished_at === null) throw new TypeError(`run ${run.id} has no end`);
   return {
     runId: run.id,
     resource,
     mode: run.mode,
     state: run.state,
+    errorCode: run.error_code,
     reason: run.error,
+    startedAt: run.started_at,
+    finishedAt: run.finished_at,
     isResumed: run.attempt > 1,
     requests: run.requests,
     pages: run.pages,
@@ -154,7 +191,7 @@ function summarise(resource: ListedResource, run: SyncRun, startedMs: number): R
     total: run.total_upstream,
     distinct: run.distinct_seen,
     verified: run.verified,
-    // Written by walk-delta alone.
+    // Written by walk-delta and walk-open alone.
     plan: run.plan as DeltaPlan | null,
     durationMs: Math.round(performance.now() - startedMs),
   };

@@ -1,20 +1,24 @@
 // Decides what becomes of rows that a verified walk did not meet. Missing is not deleted: each place where such a
-// record would be is read once more, and only what is missing there too is gone. Marks nothing itself.
+// record would be is read once more, and only what is missing there too is gone. Too many at once are held back: they
+// are more likely a mistake of the program's than deletions. What the program itself confirms, by its filter or by a
+// commission's own address, does not count towards that, nor what somebody accepted. Marks nothing itself.
 
 import type { ListedResource } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { crawl } from '../crawl/crawl.ts';
 import { overlapStart } from '../crawl/overlap-walk.ts';
-import { findWhereabouts } from '../mirror/find-whereabouts.ts';
+import { ApiRejected } from '../errors.ts';
+import { findFilters } from '../mirror/find-filters.ts';
+import { readAccepted } from '../mirror/held-back.ts';
 import { findMissing } from '../mirror/tombstones.ts';
-import { makeListPage, type RecordPage } from './list-resource.ts';
+import { type Confirmed, confirmGoneReferrals, NOTHING } from './confirm-gone.ts';
+import type { RecordPage } from './list-resource.ts';
+import { readById } from './read-by-id.ts';
 import type { RunLoader } from './run-loader.ts';
-import type { SyncDeps, Walked, WalkInput } from './walk.ts';
+import type { HeldBack, SettledMissing, SyncDeps, WalkInput } from './walk.ts';
 import { walkAside } from './walk-aside.ts';
 
-/**
- * Where more rows than this, and more than the share, are missing at once, `acceptDeletes` must say that it is right.
- */
+/** Where more rows than this, and more than the share, are missing at once and nobody confirms it, they are held back. */
 const PLAUSIBLE_ROWS = 10;
 const PLAUSIBLE_SHARE = 0.02;
 /** Up to so many rows are looked for one by one; for more, a second walk is read: the exact one. */
@@ -26,57 +30,121 @@ interface SettleInput extends Omit<WalkInput, 'concurrency' | 'doubt'> {
 }
 
 /**
- * Returns the rows that are gone, and how many were held back: too many at once (unless `acceptDeletes`), or not to be
- * distinguished from a record that was rejected without a usable identifier.
+ * Returns the rows that are gone, and those that are held back: too many at once that nobody confirmed (unless
+ * `acceptDeletes`), not to be distinguished from a record that was rejected without a usable identifier, or not to be looked for
+ * once more.
  *
  * To be called after a verified walk only.
  */
-export async function settleMissing(
+export async function settleMissing(deps: SyncDeps, input: SettleInput): Promise<SettledMissing> {
+  const { db } = deps;
+  const { run, resource, loader, acceptDeletes } = input;
+  const find = () => findMissing(db, { runId: run.id, resource, seen: loader.seen });
+  const { ids: missing, living } = await find();
+  if (missing.length === 0) return { gone: null, heldBack: null, isWhole: true };
+  if (loader.hasAnonymous()) return { gone: null, heldBack: holdBack(missing, ANONYMOUS), isWhole: true };
+  const confirmed = await confirmInBulk(deps, input, { ids: missing, living });
+  // A commission that was asked for and is there was met by that.
+  const unmet = resource === 'commissions' ? (await find()).ids : missing;
+  const doubted = withoutThese(unmet, confirmed.ids);
+  const accepted = acceptDeletes ? doubted : await readAccepted(db, resource);
+  const unaccepted = withoutThese(doubted, accepted);
+  const plausible = Math.max(PLAUSIBLE_ROWS, Math.floor(living * PLAUSIBLE_SHARE));
+  const tooMany = unaccepted.length > plausible ? unaccepted : [];
+  const toRead = withoutThese(doubted, tooMany);
+  const readAt = toRead.length === 0 ? null : await lookAgain(deps, input, toRead);
+  const unread = readAt === null ? toRead : [];
+  // What was met meanwhile is no longer missing. After a second walk that failed, what it did not reach is: but it is
+  // held back.
+  const { ids: still } = await find();
+  const stillOf = (ids: readonly string[]) => inBoth(still, ids);
+  const gone = stillOf([...confirmed.ids, ...withoutThese(toRead, unread)]);
+  const observedAt = confirmed.observedAt ?? readAt;
+  const held = stillOf([...tooMany, ...unread]);
+  return {
+    gone: observedAt === null || gone.length === 0 ? null : { ids: gone, observedAt },
+    heldBack: held.length === 0 ? null : holdBack(held, tooMany.length > 0 ? tooManyOf(resource) : UNREAD),
+    isWhole: true,
+  };
+}
+
+const ANONYMOUS =
+  'a record was rejected that has no usable identifier, and may be any of them: see the table rejected_records';
+const UNREAD = 'they could not be looked for once more: the next sync tries again';
+
+function tooManyOf(resource: ListedResource): string {
+  return (
+    `more than ${PLAUSIBLE_ROWS} and more than ${PLAUSIBLE_SHARE * 100} % of the table are missing at once; see ` +
+    `"affiliate-mirror deletions list ${resource}", and if they are really gone, run ` +
+    `"affiliate-mirror deletions accept ${resource}"`
+  );
+}
+
+function holdBack(ids: readonly string[], why: string): HeldBack {
+  return { ids, reason: `${ids.length} deletions held back: ${why}` };
+}
+
+async function confirmInBulk(
   deps: SyncDeps,
   input: SettleInput,
-): Promise<Pick<Walked, 'gone' | 'heldBack'>> {
-  const { db, log } = deps;
-  const { run, resource, loader, acceptDeletes } = input;
-  const { seen } = loader;
-  const missing = await findMissing(db, { runId: run.id, resource, seen });
-  const { length: count } = missing.ids;
-  if (count === 0) return { gone: null, heldBack: 0 };
-  const plausible = Math.max(PLAUSIBLE_ROWS, Math.floor(missing.living * PLAUSIBLE_SHARE));
-  if (loader.hasAnonymous() || (count > plausible && !acceptDeletes)) {
-    log.warn({ run_id: run.id, resource, missing: count, plausible }, 'sync.deletes_held_back');
-    return { gone: null, heldBack: count };
+  missing: { ids: readonly string[]; living: number },
+): Promise<Confirmed> {
+  if (input.resource === 'commissions') {
+    // As many as a second walk would cost; what is more is treated like any other row.
+    const most = Math.max(HANDFUL, Math.ceil(missing.living / input.limit));
+    return (await readById(deps, input, missing.ids.slice(0, most))).gone ?? NOTHING;
   }
-  const observedAt =
-    count <= HANDFUL ? await readWhereabouts(deps, input, missing.ids) : await readSecondWalk(deps, input);
-  if (observedAt === null) return { gone: null, heldBack: count };
-  const still = await findMissing(db, { runId: run.id, resource, seen });
-  const before = new Set(missing.ids);
-  const ids = still.ids.filter((id) => before.has(id));
-  return { gone: ids.length === 0 ? null : { ids, observedAt }, heldBack: 0 };
+  if (input.resource !== 'referrals' || missing.ids.length <= HANDFUL) return NOTHING;
+  return confirmGoneReferrals(deps, input, missing);
+}
+
+/** Returns when the first of the requests was granted that show what is there; null where they settle nothing. */
+async function lookAgain(
+  deps: SyncDeps,
+  input: SettleInput,
+  ids: readonly string[],
+): Promise<Timestamp | null> {
+  return ids.length <= HANDFUL ? readUnderFilters(deps, input, ids) : readSecondWalk(input);
+}
+
+function withoutThese(ids: readonly string[], these: Iterable<string>): readonly string[] {
+  const left = new Set(these);
+  return left.size === 0 ? ids : ids.filter((id) => !left.has(id));
+}
+
+function inBoth(ids: readonly string[], others: readonly string[]): readonly string[] {
+  const both = new Set(others);
+  return ids.filter((id) => both.has(id));
 }
 
 /** Returns when the reading began; null where it settles nothing. What is met is loaded, and no longer missing. */
-async function readWhereabouts(
+async function readUnderFilters(
   deps: SyncDeps,
   input: SettleInput,
   ids: readonly string[],
 ): Promise<Timestamp | null> {
   const { resource, loader } = input;
-  const whereabouts = await findWhereabouts(deps.db, resource, ids);
-  if (whereabouts === null) return readSecondWalk(deps, input);
+  const narrowest = await findFilters(deps.db, resource, ids);
+  if (narrowest === null) return readSecondWalk(input);
   let beganAt: Timestamp | null = null;
-  for (const filters of whereabouts) {
-    const walked = await walkAside(deps, loader, { resource, filters }, input);
-    if (walked.doubt !== null) return null;
-    beganAt ??= walked.beganAt;
+  try {
+    for (const filters of narrowest) {
+      const walked = await walkAside(loader, { resource, filters }, input);
+      if (walked.doubt !== null) return null;
+      beganAt ??= walked.beganAt;
+    }
+  } catch (error) {
+    // A program may refuse to list what belongs to something that it no longer has.
+    if (error instanceof ApiRejected) return readSecondWalk(input);
+    throw error;
   }
   return beganAt;
 }
 
-async function readSecondWalk({ api }: SyncDeps, input: SettleInput): Promise<Timestamp | null> {
+async function readSecondWalk(input: SettleInput): Promise<Timestamp | null> {
   const { resource, loader, limit, signal } = input;
   await loader.readAgain();
-  const listPage = makeListPage({ api, onRequest: loader.countRequest, readPage: loader.readPage }, resource);
+  const listPage = loader.lister(resource);
   let beganAt: Timestamp | null = null;
   const { verified } = await crawl<RecordPage>(
     {

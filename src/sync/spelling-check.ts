@@ -2,7 +2,7 @@
 
 import type { ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';
-import { compareSpelling } from '../mirror/respelled-ids.ts';
+import { compareSpelling, describeRespelled } from '../mirror/respelled-ids.ts';
 import type { ReadPages } from '../records/read-page.ts';
 
 /** The message is to be read after "unverified because". */
@@ -27,11 +27,9 @@ export function makeSpellingCheck(db: Database, resource: ListedResource): Spell
         if (isSettled) return;
         const spelling = await compareSpelling(db, resource, page);
         if (spelling.respelled !== null) {
-          const { table, id, known } = spelling.respelled;
           throw new RespelledIds(
-            `the program now spells identifiers in another case: ${id} in ${table} is ${known} in the mirror; every such ` +
-              'record would become a second row, so nothing was written. Have the program spell them as before, or ' +
-              'mirror it into a schema of its own (MIRROR_SCHEMA)',
+            `${describeRespelled(spelling.respelled)}; every such record would become a second row, so nothing was ` +
+              'written. Have the program spell them as before, or mirror it into a schema of its own (MIRROR_SCHEMA)',
           );
         }
         ({ isSettled } = spelling);

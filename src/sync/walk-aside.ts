@@ -3,35 +3,41 @@
 import type { Filters, ListedResource } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { crawl } from '../crawl/crawl.ts';
-import { makeListPage, type RecordPage } from './list-resource.ts';
+import type { RecordPage } from './list-resource.ts';
 import type { RunLoader } from './run-loader.ts';
-import type { SyncDeps, WalkInput } from './walk.ts';
+import type { WalkInput } from './walk.ts';
 
 export interface WalkedAside {
   /** Why it is not known that nothing was missed; null where it is. */
   readonly doubt: string | null;
   /** When the first request was granted its permit. */
   readonly beganAt: Timestamp | null;
+  /** Pages that were asked for. */
+  readonly pages: number;
 }
 
-/** Returns how the walk of the resource's list under these filters ended; everything that was met is loaded. */
+/**
+ * Returns how the walk of the resource's list under these filters ended; everything that was met is loaded. `look` is
+ * called with the records of each page before that.
+ */
 export async function walkAside<R extends ListedResource>(
-  { api }: Pick<SyncDeps, 'api'>,
   loader: RunLoader,
   { resource, filters }: { resource: R; filters: Filters<R> },
-  { limit, signal }: Pick<WalkInput, 'limit' | 'signal'>,
+  {
+    limit,
+    signal,
+    look,
+  }: Pick<WalkInput, 'limit' | 'signal'> & { look?: (records: readonly unknown[]) => void },
 ): Promise<WalkedAside> {
-  const listPage = makeListPage(
-    { api, onRequest: loader.countRequest, readPage: loader.readPage },
-    resource,
-    filters,
-  );
+  const listPage = loader.lister(resource, filters, look);
   // The run's own count of distinct records cannot judge a part of the list.
   const seen = new Set<string>();
   let beganAt: Timestamp | null = null;
+  let asked = 0;
   const { reason } = await crawl<RecordPage>(
     {
       async listPage(request, stop) {
+        asked += 1;
         const page = await listPage(request, stop);
         beganAt ??= page.askedAt;
         return page;
@@ -51,5 +57,5 @@ export async function walkAside<R extends ListedResource>(
     },
     { limit, concurrency: 1, resumeFrom: null, head: 'when-moved', signal },
   );
-  return { doubt: reason, beganAt };
+  return { doubt: reason, beganAt, pages: asked };
 }

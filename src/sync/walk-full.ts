@@ -3,7 +3,6 @@
 import type { ListedResource } from '../contract/resources.ts';
 import { crawl } from '../crawl/crawl.ts';
 import type { Checkpoint } from '../crawl/page.ts';
-import { makeListPage } from './list-resource.ts';
 import type { RunLoader } from './run-loader.ts';
 import { settleMissing } from './settle-missing.ts';
 import { type SyncDeps, unverified, type Walked, type WalkInput } from './walk.ts';
@@ -21,10 +20,7 @@ export async function walkFull(
   const { run, resource, signal } = input;
   const verdict = await crawl(
     {
-      listPage: makeListPage(
-        { api: deps.api, onRequest: loader.countRequest, readPage: loader.readPage },
-        resource,
-      ),
+      listPage: loader.lister(resource),
       accept: loader.accept,
       load: loader.load,
     },
@@ -39,7 +35,7 @@ export async function walkFull(
   deps.log.info({ run_id: run.id, resource, ...verdict }, 'crawl.verdict');
   const doubt = verdict.reason ?? input.doubt;
   if (doubt !== null) return unverified(doubt);
-  return { doubt: null, ...(await settleMissing(deps, { ...input, loader })) };
+  return { doubt: null, missing: await settleMissing(deps, { ...input, loader }) };
 }
 
 function readCheckpoint(stored: object | null): Checkpoint | null {

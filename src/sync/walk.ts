@@ -30,15 +30,29 @@ export interface Gone {
   readonly observedAt: Timestamp;
 }
 
+/** Rows that look deleted and are not to be marked so. */
+export interface HeldBack {
+  readonly ids: readonly string[];
+  /** Why, and what to do: a sentence. */
+  readonly reason: string;
+}
+
+/** What became of rows that the run did not meet. No row is in both. */
+export interface SettledMissing {
+  readonly gone: Gone | null;
+  readonly heldBack: HeldBack | null;
+  /** Whether every row was looked for. If so, what an earlier run held back is settled too. */
+  readonly isWhole: boolean;
+}
+
 export interface Walked {
   /** Why the run is not verified, to be read after "unverified because"; null where it is. */
   readonly doubt: string | null;
-  readonly gone: Gone | null;
-  /** How many rows look deleted and are not marked so. */
-  readonly heldBack: number;
+  /** Null where no row is known to be gone or held back: the run is not verified, or did not read everything. */
+  readonly missing: SettledMissing | null;
 }
 
 /** Returns the result of a walk that proves nothing: then nothing is known to be gone. */
 export function unverified(doubt: string): Walked {
-  return { doubt, gone: null, heldBack: 0 };
+  return { doubt, missing: null };
 }

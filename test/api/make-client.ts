@@ -1,10 +1,10 @@
-// The client under test, with everything about it recorded: log lines, events, permits and waits (which take no time).
+// The client under test, with everything about it recorded: log lines, events and permits. Waits take no time.
 
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import type { RequestEvent } from '../../src/api/attempt-request.ts';
 import { type ApiClient, type ApiClientOptions, makeApiClient } from '../../src/api/client.ts';
 import type { TakePermit } from '../../src/api/permit.ts';
+import type { RequestEvent } from '../../src/api/request-event.ts';
 import { makeUnlimitedPermits, type UnlimitedPermits } from '../support/unlimited-permits.ts';
 
 export const SECRET = 'sk_live_"Zo&3/+<secret>';
@@ -15,7 +15,8 @@ export interface RecordedClient {
   readonly events: readonly RequestEvent[];
   /** Every log line, as it would be written. */
   readonly lines: readonly string[];
-  readonly waitsMs: readonly number[];
+  /** How many waits for another attempt the log shows. */
+  readonly waits: () => number;
 }
 
 /** Returns a client that is closed when the test ends, and whose waits between attempts take no time. */
@@ -26,7 +27,6 @@ export function makeClient(
   const permits = makeUnlimitedPermits();
   const events: RequestEvent[] = [];
   const lines: string[] = [];
-  const waitsMs: number[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
   const api = makeApiClient(
     { takePermit: takePermit ?? permits.takePermit, log, onRequest: (event) => events.push(event) },
@@ -34,16 +34,12 @@ export function makeClient(
       secret: SECRET,
       timeoutMs: 5000,
       ...options,
-      attempts: {
-        wait: async (ms) => {
-          waitsMs.push(ms);
-        },
-        ...options.attempts,
-      },
+      attempts: { firstWaitMs: 0, ...options.attempts },
     },
   );
   onTestFinished(() => api.close());
-  return { api, permits, events, lines, waitsMs };
+  const waits = () => lines.filter((line) => JSON.parse(line).msg === 'api.retry').length;
+  return { api, permits, events, lines, waits };
 }
 
 /** Returns the error that the call throws; fails where it throws none. */

@@ -46,7 +46,16 @@ describe('reading JSON', () => {
           expect(found.map(scaled)).toEqual(sent.map(scaled));
         }
       }),
-      { numRuns: 500 },
+      {
+        numRuns: 500,
+        // Around the last integer that a double holds, zeros, the ends of its range, digits that it drops.
+        examples: [
+          [['9007199254740991', '9007199254740992', '9007199254740993'], true],
+          [['-0', '-0.0', '0e-200', '0e200'], false],
+          [['1e200', '-4.9e-200', '1e0', '0.10'], true],
+          [['0.1234567890123456789', '1234567890.1234567890'], false],
+        ],
+      },
     );
   });
 

@@ -2,7 +2,20 @@
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { onTestFinished } from 'vitest';
+
+/** A commission, what a test asks of it, and what the program answers. */
+export const ID = '0b1a6d1e-3f9c-4a58-9b7a-0d3f3b1c2d4e';
+export const PAY = { paid_at: '2026-03-01T12:00:00Z' };
+export const COMMISSION = JSON.stringify({
+  id: ID,
+  created_at: '2026-01-01T00:00:00Z',
+  updated_at: '2026-01-01T00:00:00Z',
+  amount: 1,
+  currency: 'USD',
+  paid_at: null,
+});
 
 export interface RawProgram {
   readonly url: string;
@@ -14,14 +27,16 @@ export interface RawProgram {
 
 /**
  * Returns such a program, listening until the test ends; `answer` is called with each whole request and its number, from 1.
+ * With `tls` it speaks that, and would speak HTTP/2 if it were asked to.
  */
 export async function startRawProgram(
   answer: (socket: Socket, number: number, request: string) => void,
+  tls?: TlsOptions,
 ): Promise<RawProgram> {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
   let arrival = Promise.withResolvers<void>();
-  const server = createServer((socket) => {
+  const onConnection = (socket: Socket) => {
     sockets.add(socket);
     let received = '';
     socket.on('close', () => sockets.delete(socket));
@@ -37,7 +52,11 @@ export async function startRawProgram(
       arrival = Promise.withResolvers();
       answer(socket, requests.length, request);
     });
-  });
+  };
+  const server =
+    tls === undefined
+      ? createServer(onConnection)
+      : createTlsServer({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] }, onConnection);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
@@ -45,7 +64,8 @@ export async function startRawProgram(
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, requests, nextRequest: () => arrival.promise };
+  const scheme = tls === undefined ? 'http' : 'https';
+  return { url: `${scheme}://127.0.0.1:${port}`, requests, nextRequest: () => arrival.promise };
 }
 
 /** Returns an answer's head and body as they are sent. */

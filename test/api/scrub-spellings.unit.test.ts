@@ -85,7 +85,15 @@ describe('scrubbing', () => {
           }
         }
       }),
-      FEW,
+      {
+        ...FEW,
+        // Base64 takes three bytes at a time: a secret begins at each of them, behind characters of several bytes too.
+        examples: ['', 'a', 'ab', 'é', '🦊'].map((before): [string, string, string] => [
+          'sk_live_"Zo&3/+',
+          before,
+          before,
+        ]),
+      },
     );
   });
 

@@ -1,10 +1,9 @@
 // What the queue itself costs: jobs that do nothing, on both of its servers. Each figure is the rate at which one
 // worker in this process ends jobs that were all added before it started. Three ways, each on a database of its own:
 //   bare BullMQ    its Queue and Worker as they come, with the concurrency of our worker;
-//   our queue      the room src/queue: jobs as enqueue() makes them (one to a key, retried, the last thousand kept),
+//   our queue      the room src/queue: jobs as ensureJob() makes them (one to a duty, retried, gone when they are done),
 //                  on the worker's connections and with its options; the processor returns at once;
-//   wanted_jobs    the same jobs with their rows, and the worker's own processor, whose handler does nothing: the row
-//                  is looked up, deleted since its work is done, and looked for once more.
+//   duties         the same jobs with the worker's own processor: each asks Postgres what is due, and does nothing.
 // The first ratio is what our options of BullMQ cost, the second what a job costs that cannot be lost. Not measured:
 // adding jobs, schedules, the watchdog, and how soon an idle worker takes up a job.
 
@@ -19,20 +18,15 @@ import {
 } from 'bullmq';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
-import { JOBS } from '../../src/jobs/catalogue.ts';
 import { makeLogger } from '../../src/log.ts';
-import {
-  migrateQueue,
-  openQueue,
-  type QueueSettings,
-  type QueueWorker,
-  type WorkQueue,
-} from '../../src/queue/backend.ts';
-import { enqueue } from '../../src/queue/enqueue.ts';
+import { openQueue, type QueueWorker } from '../../src/queue/backend.ts';
+import type { Duty } from '../../src/queue/duty.ts';
+import { ensureJob } from '../../src/queue/ensure-job.ts';
 import { backoffMs } from '../../src/queue/failure.ts';
 import { makeProcessJob } from '../../src/queue/process-job.ts';
+import { migrateQueue, type QueueSettings } from '../../src/queue/queue-tables.ts';
 import { TIMINGS } from '../../src/queue/timings.ts';
-import { type WantedJob, wantJobs } from '../../src/queue/wanted-jobs.ts';
+import { readMoment } from '../../src/queue/worker-state.ts';
 import { type BenchDatabase, SCHEMA } from './bench-database.ts';
 import type { BenchDeps } from './measure-round.ts';
 
@@ -44,7 +38,8 @@ export interface QueueSizes {
 interface Bench {
   readonly database: BenchDatabase;
   readonly redisUrl: string | null;
-  readonly jobs: readonly WantedJob[];
+  /** Of the duties, each with one job. */
+  readonly jobs: readonly string[];
   /** No other queue of the same server has this name. */
   readonly name: string;
 }
@@ -55,7 +50,7 @@ const OPTIONS: Omit<WorkerOptions, 'connection'> = {
   concurrency: CONCURRENCY,
   lockDuration: TIMINGS.lockDurationMs,
   stalledInterval: TIMINGS.stalledIntervalMs,
-  maxStalledCount: 10,
+  maxStalledCount: 1_000_000,
   drainDelay: TIMINGS.drainDelayMs / 1000,
   runRetryDelay: TIMINGS.runRetryMs,
   settings: { backoffStrategy: (attemptsMade) => backoffMs(attemptsMade, TIMINGS) },
@@ -63,7 +58,6 @@ const OPTIONS: Omit<WorkerOptions, 'connection'> = {
 /** As src/cli/open-database.ts gives the command's pool. */
 const POOL_CONNECTIONS = 8;
 const NO_OP = 'no-op';
-const KINDS = { [NO_OP]: JOBS['poll-commissions'] };
 const BARE_SCHEMA = 'bare_queue';
 const LONGEST_WAIT_MS = 120_000;
 
@@ -76,11 +70,7 @@ export async function measureQueue(
   redisUrl: string | null,
 ): Promise<void> {
   const { postgres, figures, say } = deps;
-  const jobs = Array.from({ length: count }, (_, number) => ({
-    key: `${NO_OP}-${number}`,
-    name: NO_OP,
-    payload: {},
-  }));
+  const jobs = Array.from({ length: count }, (_, number) => `${NO_OP}-${number}`);
   let measured = 0;
   const measure = async (way: (bench: Bench) => Promise<number>, url: string | null) => {
     const database = await postgres.createDatabase();
@@ -94,12 +84,12 @@ export async function measureQueue(
       say(`${count.toLocaleString('en')} jobs that do nothing on ${server}, ${repetition} of ${repetitions}`);
       const bare = await measure(measureBare, url);
       const ours = await measure(measureOurs, url);
-      const wanted = await measure(measureWanted, url);
+      const asked = await measure(measureDuties, url);
       figures.add(`no-op jobs, bare BullMQ on ${server}`, 'jobs/s', bare);
       figures.add(`no-op jobs, our queue on ${server}`, 'jobs/s', ours);
       figures.add(`our queue ÷ bare BullMQ on ${server}`, '×', ours / bare);
-      figures.add(`no-op jobs through wanted_jobs, queue on ${server}`, 'jobs/s', wanted);
-      figures.add(`through wanted_jobs ÷ bare BullMQ on ${server}`, '×', wanted / bare);
+      figures.add(`no-op jobs of duties, queue on ${server}`, 'jobs/s', asked);
+      figures.add(`of duties ÷ bare BullMQ on ${server}`, '×', asked / bare);
     }
   }
 }
@@ -121,7 +111,7 @@ async function measureBare({ database, redisUrl, jobs, name }: Bench): Promise<n
         { url: redisUrl, maxRetriesPerRequest: null };
   const queue = new Queue(name, { connection });
   queue.on('error', ignore);
-  await queue.addBulk(jobs.map(({ key }) => ({ name: NO_OP, data: { key } })));
+  await queue.addBulk(jobs.map((name) => ({ name, data: { atMs: 1 } })));
   const worker = new Worker(name, async () => undefined, {
     connection,
     concurrency: CONCURRENCY,
@@ -136,10 +126,10 @@ async function measureBare({ database, redisUrl, jobs, name }: Bench): Promise<n
 
 function measureOurs(bench: Bench): Promise<number> {
   // Three parameters, as the worker's own has: BullMQ then makes a signal for each job.
-  return measureQueued(bench, () => async (_job, _token, _signal) => undefined);
+  return measureQueued(bench, async (_job, _token, _signal) => undefined);
 }
 
-async function measureWanted(bench: Bench): Promise<number> {
+async function measureDuties(bench: Bench): Promise<number> {
   const settings = {
     url: bench.database.url,
     schema: SCHEMA,
@@ -148,27 +138,40 @@ async function measureWanted(bench: Bench): Promise<number> {
   };
   const pool = makePool({ log }, settings);
   const db = makeDatabase(pool);
-  await db.transaction().execute((trx) => wantJobs(trx, KINDS, bench.jobs));
-  const perSecond = await measureQueued(bench, (queue) => {
-    const handlers = { [NO_OP]: async () => ({ kind: 'done', result: {} }) as const };
-    const deps = { db, log, queue, handlers, kinds: KINDS, schedules: [], pause: async () => undefined };
-    return makeProcessJob(deps, TIMINGS);
-  });
-  const left = await pool.query('select from wanted_jobs');
+  let done = 0;
+  const run = async () => {
+    done += 1;
+    return { kind: 'done' } as const;
+  };
+  const duties = bench.jobs.map(
+    (name): Duty => ({
+      name,
+      alarms: [],
+      async findDue() {
+        // A question to the database, as every duty has one.
+        const { nowMs } = await readMoment(db);
+        return [{ id: `${name}-1`, atMs: nowMs, run }];
+      },
+    }),
+  );
+  const processJob = makeProcessJob({ db, log, duties, pause: async () => undefined }, TIMINGS);
+  const perSecond = await measureQueued(bench, processJob);
   await pool.end();
-  if (left.rowCount !== 0) throw new Error(`${left.rowCount} jobs are still wanted`);
+  if (done < bench.jobs.length) throw new Error(`${bench.jobs.length - done} jobs were not done`);
   return perSecond;
 }
 
 async function measureQueued(
-  { database, redisUrl, jobs, name }: Bench,
-  makeProcessor: (queue: WorkQueue) => Processor,
+  { database, redisUrl, jobs, name: queueId }: Bench,
+  processor: Processor,
 ): Promise<number> {
   const settings: QueueSettings = { redisUrl, databaseUrl: database.url, mirrorSchema: SCHEMA };
   await migrateQueue(database.pool, settings);
-  const backend = await openQueue({ log }, settings, name);
-  for (const job of jobs) await enqueue(backend.queue, KINDS, job);
-  const worker = await backend.makeWorker(makeProcessor(backend.queue), OPTIONS);
+  const backend = await openQueue({ log }, settings, queueId);
+  for (const name of jobs) {
+    await ensureJob(backend.queue, { name, ...TIMINGS }, [{ id: `${name}-1`, atMs: 1 }]);
+  }
+  const worker = await backend.makeWorker(processor, OPTIONS);
   const perSecond = await timeAll(worker, jobs.length);
   await backend.close();
   return perSecond;

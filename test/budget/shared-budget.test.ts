@@ -5,8 +5,9 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { makeApiClient } from '../../src/api/client.ts';
 import { makeTakePermit } from '../../src/budget/shared-budget.ts';
-import type { Priority } from '../../src/budget/taken-permit.ts';
+import type { Priority } from '../../src/budget/waits.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { makeLogger } from '../../src/log.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.ts';
@@ -124,6 +125,29 @@ describe('three processes that share one budget', { timeout: 60_000 }, () => {
     expect(sandbox.requests.length).toBeGreaterThan(atPause);
   });
 });
+
+describe.each([null, { requests: LIMIT, windowSeconds: WINDOW_MS / 1000 }])(
+  'with a budget of %j',
+  (rateLimit) => {
+    test('what is answered 429 is sent again only after the pause that the answer names', async () => {
+      sandbox.setRateLimit({ requests: 1, windowSeconds: 2 });
+      const takePermit = makeTakePermit(
+        { db, log },
+        { rateLimit, priority: 'reads', requestTimeoutMs: 10_000 },
+      );
+      const attempts = { mostThrottled: 3, firstWaitMs: 0 };
+      const api = makeApiClient(
+        { takePermit, log },
+        { url: sandbox.url, secret: 'secret', timeoutMs: 10_000, attempts },
+      );
+      try {
+        for (let request = 0; request < 3; request += 1) await api.list('affiliates', { page: 1, limit: 1 });
+      } finally {
+        await api.close();
+      }
+    });
+  },
+);
 
 describe('while a payment waits', () => {
   const whatReads = async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { formatCount, formatDuration, formatInstant } from '../../src/cli/format.ts';
+import { formatCount, formatDuration, formatTimestamp } from '../../src/cli/format.ts';
+import { formatMoney } from '../../src/contract/money.ts';
 
 test.each([
   [0, '0.0 s'],
@@ -21,6 +22,20 @@ test('a count is grouped by thousands', () => {
   expect(formatCount(1_234_567)).toBe('1,234,567');
 });
 
-test('an instant reads to the second, in UTC', () => {
-  expect(formatInstant('2026-01-02T03:04:05.678901Z')).toBe('2026-01-02 03:04:05Z');
+test('a timestamp reads to the second, in UTC', () => {
+  expect(formatTimestamp('2026-01-02T03:04:05.678901Z')).toBe('2026-01-02 03:04:05Z');
+});
+
+test.each([
+  [8395, 'USD', '83.95 USD'],
+  [5, 'eur', '0.05 eur'],
+  [0, 'USD', '0.00 USD'],
+  [-123_456_789, 'EUR', '-1,234,567.89 EUR'],
+  [8395, 'JPY', '8,395 JPY'],
+  [8395, 'KWD', '8.395 KWD'],
+  [Number.MAX_SAFE_INTEGER, 'USD', '90,071,992,547,409.91 USD'],
+  [8395, 'points', '8,395 points'],
+  [8395, null, '8,395'],
+])('an amount of %i in %s reads %s', (amount, currency, text) => {
+  expect(formatMoney(amount, currency)).toBe(text);
 });

@@ -26,7 +26,7 @@ test('a failure to close is not lost where the work succeeded', async () => {
   await expect(life).rejects.toBe(failure);
 });
 
-test('the exit code of the work is given back once everything is closed', async () => {
+test('the exit code of the work is returned once everything is closed', async () => {
   let isClosed = false;
   const exitCode = await withLifetime(async ({ onClose }) => {
     onClose(async () => {
@@ -40,6 +40,7 @@ test('the exit code of the work is given back once everything is closed', async 
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
+  ['SIGHUP', 143],
 ] as const)('%s aborts the work, and the same signal twice at once counts once', async (signal, exitCode) => {
   const life = withLifetime(async (lifetime) => {
     process.emit(signal, signal);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { describeConcerns, renderRuns, runAsJson } from '../../src/cli/render-runs.ts';
+import { runAsJson } from '../../src/cli/documents/sync.ts';
+import { describeConcerns, isDoubtful, renderRuns } from '../../src/cli/render-runs.ts';
 import type { RunSummary } from '../../src/sync/run-summary.ts';
 
 function makeRun(fields: Partial<RunSummary> = {}): RunSummary {
@@ -8,7 +9,10 @@ function makeRun(fields: Partial<RunSummary> = {}): RunSummary {
     resource: 'referrals',
     mode: 'full',
     state: 'succeeded',
+    errorCode: null,
     reason: null,
+    startedAt: '2026-01-01T00:00:00Z',
+    finishedAt: '2026-01-01T00:00:01Z',
     isResumed: false,
     requests: 51,
     pages: 50,
@@ -26,6 +30,7 @@ function makeRun(fields: Partial<RunSummary> = {}): RunSummary {
 
 test('a verified run gives no cause for concern', () => {
   expect(describeConcerns(makeRun())).toEqual([]);
+  expect(isDoubtful(makeRun())).toBe(false);
 });
 
 test.each([
@@ -49,15 +54,26 @@ test.each([
     makeRun({ rows: { ...makeRun().rows, rejected: 1_000 } }),
     /1,000 rejected.*rejected_records/,
   ],
-  ['held-back deletions', makeRun({ deletesHeldBack: 120 }), /120 deletions held back.*--accept-deletes/],
+  [
+    'held-back deletions',
+    makeRun({
+      state: 'partial',
+      deletesHeldBack: 120,
+      reason: '120 deletions held back: run "affiliate-mirror deletions accept referrals"',
+    }),
+    /^referrals: 120 deletions held back: run "affiliate-mirror deletions accept referrals"$/,
+  ],
   ['skipped', makeRun({ state: 'skipped', reason: 'run 6 is at it' }), /not synced: run 6 is at it/],
 ])('a run with %s says so, and how to go on', (_, run, sentence) => {
   expect(describeConcerns(run)).toEqual([expect.stringMatching(sentence)]);
+  // What another process does is nothing to look at here.
+  expect(isDoubtful(run)).toBe(run.state !== 'skipped');
 });
 
 test('the table shows the counts and whether they were verified', () => {
-  const table = renderRuns([makeRun()]);
+  const table = renderRuns([makeRun({ deletesHeldBack: 162 })]);
   for (const text of ['5,000', '4,970', 'yes', '1.2 s']) expect(table).toContain(text);
+  expect(table).toMatch(/held back .* 162 /);
 });
 
 test('the table shows the plan of a delta and its cost beside what it came to, and no plan where there is none', () => {
@@ -76,7 +92,13 @@ test('the table shows the plan of a delta and its cost beside what it came to, a
   expect(runAsJson(makeRun({ plan }))).toMatchObject({ plan });
 });
 
-test("the JSON carries the names of the ledger's columns", () => {
+test("the JSON carries the names of the run log's columns", () => {
   const json = runAsJson(makeRun());
-  expect(json).toMatchObject({ id: 7, rows_seen: 5_000, rows_unchanged: 4_970, total_upstream: 5_000 });
+  expect(json).toMatchObject({
+    id: 7,
+    rows_seen: 5_000,
+    rows_unchanged: 4_970,
+    deletes_held_back: 0,
+    total_upstream: 5_000,
+  });
 });

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { drainUpdates } from '../../src/commissions/drain-updates.ts';
-import { ApiUnauthorized } from '../../src/errors.ts';
+import { formatMoney } from '../../src/contract/money.ts';
+import { ApiUnauthorized, DatabaseUnreachable } from '../../src/errors.ts';
 import { makeTestApi, PAID_AT, silent, useWriter } from './start-writer.ts';
 
 const writer = useWriter();
@@ -60,19 +61,22 @@ describe('a request', () => {
   test('whose expectation fails ends as conflict, naming what was expected and what is', async () => {
     const { fresh, ask, drain, row, received } = writer();
     const { id, amount, currency } = await fresh();
+    const other = currency === 'USD' ? 'EUR' : 'USD';
     const [asked] = await ask({
       commission_id: id,
       action: 'pay',
       paid_at: PAID_AT,
       expected_paid_at: '2026-09-01T00:00:00Z',
       expected_amount: amount + 1,
-      expected_currency: currency === 'USD' ? 'EUR' : 'USD',
+      expected_currency: other,
     });
     await drain();
     const { state, outcome } = await row(asked?.id);
     expect(state).toBe('conflict');
     expect(outcome).toContain('expected it to be paid at 2026-09-01T00:00:00Z, but it is unpaid');
-    expect(outcome).toContain(`expected the amount ${amount + 1}, but it is ${amount}`);
+    expect(outcome).toContain(
+      `expected the amount ${formatMoney(amount + 1, other)}, but it is ${formatMoney(amount, currency)}`,
+    );
     expect(outcome).toContain(`but it is ${currency}`);
     expect(received('PUT')).toEqual([]);
   });
@@ -303,5 +307,23 @@ describe('a drain', () => {
       ['pending', null],
     ]);
     expect(await drain()).toMatchObject({ ended: { applied: 3 } });
+  });
+
+  test('that ends for another reason while a change is under way remembers that it may have arrived', async () => {
+    const { fresh, ask, drain, row, received, sandbox } = writer();
+    const { id } = await fresh();
+    const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
+    sandbox.setFaults({ shares: {}, exact: [{ kind: 'stall', method: 'PUT' }] });
+    const controller = new AbortController();
+    const drained = drain({ signal: controller.signal });
+    drained.catch(() => undefined);
+    await expect.poll(() => received().filter(({ method }) => method === 'PUT').length).toBe(1);
+    controller.abort(new DatabaseUnreachable('the connection was lost'));
+    await expect(drained).rejects.toThrow('the connection was lost');
+    expect(await row(asked?.id)).toMatchObject({ state: 'pending', put_sent_at: expect.any(String) });
+    // It arrived.
+    await sandbox.program.updateCommission(id, { paid_at: PAID_AT });
+    sandbox.setFaults({ shares: {}, exact: [] });
+    expect(await drain()).toMatchObject({ ended: { applied: 1 } });
   });
 });

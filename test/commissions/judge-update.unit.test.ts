@@ -71,7 +71,7 @@ describe('a request', () => {
       'conflict',
       { ...pay, expected_amount: 1, expected_currency: 'EUR' },
       live(),
-      /amount 1, but it is 100; .*EUR, but it is USD/,
+      /amount 0\.01 EUR, but it is 1\.00 USD; .*EUR, but it is USD/,
     ],
   ])('ends as %s, in words', (state, request, commission, outcome) => {
     expect(judgeUpdate(request, commission, false)).toMatchObject({

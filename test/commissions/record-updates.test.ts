@@ -1,18 +1,22 @@
 // A writer that was frozen for longer than its claim: it sends nothing, and overwrites nothing.
 
 import { expect, test } from 'vitest';
-import { makeClaims } from '../../src/commissions/claims.ts';
+import { hasDueUpdates, makeClaims } from '../../src/commissions/claims.ts';
 import { makeUpdateRecorder } from '../../src/commissions/record-updates.ts';
 import { PAID_AT, useWriter } from './start-writer.ts';
 
 const writer = useWriter({ affiliates: 5, referrals: 200 });
 
+const onRefused = (_id: number, error: Error) => {
+  throw error;
+};
+
 test('a claim that was taken over lets nothing be sent and nothing be settled, yet what was sent is kept', async () => {
   const { fresh, ask, db, row, attempts, drain } = writer();
   const { id } = await fresh();
   const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
-  const frozen = makeClaims(db, { name: 'frozen', leaseMs: 1 });
-  const next = makeClaims(db, { name: 'next', leaseMs: 60_000 });
+  const frozen = makeClaims(db, { name: 'frozen', leaseMs: 1, onRefused });
+  const next = makeClaims(db, { name: 'next', leaseMs: 60_000, onRefused });
   expect(await frozen.claim(5)).toMatchObject([{ id: asked?.id }]);
   await expect.poll(() => next.claim(5)).toMatchObject([{ id: asked?.id }]);
 
@@ -55,11 +59,23 @@ test('a claim that was taken over lets nothing be sent and nothing be settled, y
   expect(await drain()).toMatchObject({ ended: { applied: 1 } });
 });
 
+test('a writer that was frozen for longer than its claim does not claim again what it still works on', async () => {
+  const { fresh, ask, db } = writer();
+  const { id } = await fresh();
+  const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
+  const frozen = makeClaims(db, { name: 'frozen', leaseMs: 1, onRefused });
+  expect(await frozen.claim(5)).toMatchObject([{ id: asked?.id }]);
+  await expect.poll(() => hasDueUpdates(db)).toBe(true);
+  expect(await frozen.claim(5)).toEqual([]);
+  frozen.forget(asked?.id ?? 0);
+  expect(await frozen.claim(5)).toMatchObject([{ id: asked?.id }]);
+});
+
 test('text that Postgres cannot hold does not stop the payment ledger', async () => {
   const { fresh, ask, drain, row, db } = writer();
   const { id } = await fresh();
   const [asked] = await ask({ commission_id: id, action: 'unpay' });
-  await makeClaims(db, { name: 'w', leaseMs: 60_000 }).claim(5);
+  await makeClaims(db, { name: 'w', leaseMs: 60_000, onRefused }).claim(5);
   const settled = await makeUpdateRecorder({ db }, 'w').settle({
     updateId: asked?.id ?? 0,
     commissionId: id,

@@ -2,12 +2,10 @@
 // voided.
 
 import { describe, expect, test } from 'vitest';
-import { judgeAnswer, judgeUpdate } from '../../src/commissions/judge-update.ts';
+import { describeRefund, judgeAnswer, judgeUpdate } from '../../src/commissions/judge-update.ts';
 import { previewUpdates } from '../../src/commissions/preview-updates.ts';
-import { describeRefund } from '../../src/commissions/refunded-sale.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
-import type { Commission } from '../../src/contract/commission.ts';
-import type { Sale } from '../../src/contract/sale.ts';
+import type { Commission, Sale } from '../../src/contract/commission.ts';
 import { PAID_AT, useWriter } from './start-writer.ts';
 
 const writer = useWriter();

@@ -1,12 +1,14 @@
 // What Postgres refuses fails the one request that it is about, and none beside or after it.
 
 import { afterEach, describe, expect, test } from 'vitest';
+import { awaitUpdates } from '../../src/commissions/await-updates.ts';
+import { makeClaims } from '../../src/commissions/claims.ts';
 import { drainUpdates } from '../../src/commissions/drain-updates.ts';
 import { pollTracked, trackCommissions } from '../../src/commissions/tracked-commissions.ts';
 import { startAlteringProxy } from '../support/altering-proxy.ts';
 import { makeTestApi, PAID_AT, type ProgramRow, silent, useWriter } from './start-writer.ts';
 
-const writer = useWriter();
+const writer = useWriter({ affiliates: 20, referrals: 1200 });
 
 /** What a database administrator added, to be taken away after the test. */
 const added: string[] = [];
@@ -15,8 +17,11 @@ afterEach(async () => {
   for (const statement of added.splice(0).reverse()) await writer().database.pool.query(statement);
 });
 
-async function addConstraint(table: string, condition: string): Promise<void> {
-  await writer().database.pool.query(`alter table ${table} add constraint added_by_dba check (${condition})`);
+/** With `not valid` the rows that are there already stay, although they do not meet the condition. */
+async function addConstraint(table: string, condition: string, validity = ''): Promise<void> {
+  await writer().database.pool.query(
+    `alter table ${table} add constraint added_by_dba check (${condition}) ${validity}`,
+  );
   added.push(`alter table ${table} drop constraint added_by_dba`);
 }
 
@@ -65,10 +70,11 @@ async function rejectionsOf(id: string | undefined, resource = 'commissions') {
     run_id: number | null;
     reason: string;
     payload: object;
-  }>(`select run_id, reason, payload from rejected_records where resource = $2 and record_id = $1`, [
-    id,
-    resource,
-  ]);
+    observed_at: string;
+  }>(
+    `select run_id, reason, payload, observed_at::text from rejected_records where resource = $2 and record_id = $1`,
+    [id, resource],
+  );
   return rows;
 }
 
@@ -134,6 +140,40 @@ describe('a row that the mirror cannot hold', () => {
     expect((await row(first)).note).toMatch(/the mirror could not take over [^(]*added_by_dba/);
     expect(await mirroredAmong(others)).toBe(2);
   });
+
+  for (const nested of ['commissions', 'referrals'] as const) {
+    test(`(its identifier in ${nested} has another case than before) is rejected by itself, and makes no second row`, async () => {
+      const { ask, drain, row, sandbox, db, received, database } = writer();
+      const { poisoned, commissions, referralId } = await freshWithPoisoned(3);
+      const known = nested === 'commissions' ? poisoned?.id : referralId;
+      await ask({ commission_id: poisoned?.id ?? '', action: 'due', due_at: '2026-12-01T00:00:00Z' });
+      await drain();
+      const proxy = await startAlteringProxy(sandbox.url, (body) =>
+        body.replaceAll(known ?? '', String(known?.toUpperCase())),
+      );
+      const api = makeTestApi(db, proxy.url);
+      const [first, ...rest] = await askToPay(commissions);
+      try {
+        const summary = await drainUpdates(
+          { api, db, log: silent },
+          { concurrency: 3, signal: AbortSignal.timeout(25_000) },
+        );
+        expect(summary).toEqual({ ended: { applied: 3 }, deferred: 0 });
+      } finally {
+        await api.close();
+        await proxy.close();
+      }
+      expect(received('PUT').length).toBe(4);
+      expect((await row(first)).note).toContain(`${known} in the mirror`);
+      expect(await statesOf(rest)).toEqual(new Set(['applied']));
+      const { rows } = await database.pool.query(`select id from ${nested} where lower(id) = $1`, [known]);
+      expect(rows).toEqual([{ id: known }]);
+      const rejectedAs = nested === 'commissions' ? known?.toUpperCase() : poisoned?.id;
+      expect(await rejectionsOf(rejectedAs)).toMatchObject([
+        { run_id: null, reason: expect.stringMatching(/another case: .* would become a second row/) },
+      ]);
+    });
+  }
 
   for (const [shape, open, close] of [
     ['arrays', '[', ']'],
@@ -210,6 +250,70 @@ test('an answer nested too deeply to be read costs its own request tries, and no
     ['failed', true],
     ['applied', false],
   ]);
+});
+
+describe('a request whose row breaks a constraint that was added later', () => {
+  test('stays pending, and the 10 others end as applied, also those behind it', async () => {
+    const { freshMany, drain, row, received } = writer();
+    const commissions = await freshMany(12);
+    const [first, second, ...rest] = await askToPay(commissions);
+    const broken = [first, second].join(', ');
+    await addConstraint('commission_updates', `id not in (${broken})`, 'not valid');
+    const refused = new Map<number, string>();
+    // One at a time, so that the oldest fill every claim.
+    const summary = await drain({
+      concurrency: 1,
+      onRefused: (id, error) => refused.set(id, error.message),
+    });
+    expect(summary).toEqual({ ended: { applied: 10 }, deferred: 2 });
+    expect(await statesOf(rest)).toEqual(new Set(['applied']));
+    expect([...refused.keys()]).toEqual([first, second]);
+    expect(refused.get(first ?? 0)).toContain('added_by_dba');
+    expect(received('PUT').length).toBe(10);
+
+    for (const statement of added.splice(0)) await writer().database.pool.query(statement);
+    expect(await drain()).toEqual({ ended: { applied: 2 }, deferred: 0 });
+    expect((await row(first)).state).toBe('applied');
+  });
+
+  test('fails whoever waits for it, after the others', async () => {
+    const { freshMany, api, db } = writer();
+    const ids = await askToPay(await freshMany(5));
+    await addConstraint('commission_updates', `id <> ${ids[0]}`, 'not valid');
+    const waiting = awaitUpdates({ api, db, log: silent }, ids, {
+      concurrency: 2,
+      signal: AbortSignal.timeout(20_000),
+    });
+    await expect(waiting).rejects.toThrow('added_by_dba');
+    expect(await statesOf(ids.slice(1))).toEqual(new Set(['applied']));
+    for (const statement of added.splice(0)) await writer().database.pool.query(statement);
+    await writer().drain();
+  });
+
+  test('lets the claims of others be extended and given up', async () => {
+    const { freshMany, db, database } = writer();
+    const ids = await askToPay(await freshMany(3));
+    const claims = makeClaims(db, { name: 'extending', leaseMs: 60_000, onRefused: () => {} });
+    expect((await claims.claim(3)).map(({ id }) => id)).toEqual(ids);
+    await addConstraint('commission_updates', `id <> ${ids[1]}`, 'not valid');
+    const claimedUntil = async () => {
+      const { rows } = await database.pool.query<{ until: string | null }>(
+        'select claimed_until::text as until from commission_updates where id = any($1) order by id',
+        [ids],
+      );
+      return rows.map(({ until }) => until);
+    };
+    const before = await claimedUntil();
+    await claims.extend();
+    const after = await claimedUntil();
+    expect(after.map((until, index) => until === before[index])).toEqual([false, true, false]);
+    await claims.release(ids);
+    expect((await claimedUntil()).map((until) => until === null)).toEqual([true, false, true]);
+
+    for (const statement of added.splice(0)) await database.pool.query(statement);
+    await claims.release(ids);
+    expect(await writer().drain()).toEqual({ ended: { applied: 3 }, deferred: 0 });
+  });
 });
 
 describe('a line of the payment ledger that is refused', () => {
@@ -301,7 +405,7 @@ describe('a line of the payment ledger that is refused', () => {
 });
 
 describe('the poller', () => {
-  test('mirrors the neighbours of a row that the mirror cannot hold, and says what is wrong with it once', async () => {
+  test('mirrors the neighbours of a row that the mirror cannot hold, and says once what is wrong with it, by its newest answer', async () => {
     const { db, api, database } = writer();
     const { poisoned, others, commissions, referralId } = await freshWithPoisoned(25);
     await addConstraint('referrals', `id <> '${referralId}'`);
@@ -315,6 +419,7 @@ describe('the poller', () => {
       [poisoned?.id],
     );
     expect(await poll()).toMatchObject({ polled: 24, failed: 1 });
+    const before = await rejectionsOf(poisoned?.id);
     const mirrored = await database.pool.query(
       'select count(*) as here from commissions where id = any($1)',
       [others.map(({ id }) => id)],
@@ -334,7 +439,9 @@ describe('the poller', () => {
       [poisoned?.id],
     );
     expect(await poll()).toMatchObject({ polled: 0, failed: 1 });
-    expect((await rejectionsOf(poisoned?.id)).length).toBe(1);
+    const again = await rejectionsOf(poisoned?.id);
+    expect(again.length).toBe(1);
+    expect(again[0]?.observed_at).not.toBe(before[0]?.observed_at);
 
     for (const statement of added.splice(0)) await database.pool.query(statement);
     await database.pool.query(

@@ -1,7 +1,6 @@
 // A program, a mirror and a writer for a test file: the sandbox in a database of its own beside the mirror's tables.
 // Import it from a test file only.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { type ApiClient, type ApiClientOptions, makeApiClient } from '../../src/api/client.ts';
@@ -84,9 +83,9 @@ const PLENTY: RateLimit = { requests: 100_000, windowSeconds: 0.1 };
 export function makeTestApi(
   db: Database,
   url: string,
-  options: Partial<ApiClientOptions> & { rateLimit?: RateLimit; longestWaitMs?: number } = {},
+  options: Partial<ApiClientOptions> & { rateLimit?: RateLimit } = {},
 ): ApiClient {
-  const { rateLimit = PLENTY, longestWaitMs = 5, ...client } = options;
+  const { rateLimit = PLENTY, ...client } = options;
   const timeoutMs = client.timeoutMs ?? 20_000;
   const takePermit = makeTakePermit(
     { db, log: silent },
@@ -98,9 +97,7 @@ export function makeTestApi(
       url,
       secret: SECRET,
       timeoutMs,
-      attempts: {
-        wait: (ms, signal) => sleep(Math.min(ms, longestWaitMs), undefined, { ...(signal && { signal }) }),
-      },
+      attempts: { firstWaitMs: 1, longestWaitMs: 5 },
       ...client,
     },
   );

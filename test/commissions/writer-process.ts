@@ -6,8 +6,7 @@ import { makeTakePermit } from '../../src/budget/shared-budget.ts';
 import type { DrainTiming } from '../../src/commissions/drain-updates.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
-import { JOBS } from '../../src/jobs/catalogue.ts';
-import { makeCommissionsJob, wakeForCommissions } from '../../src/jobs/commissions-job.ts';
+import { makeCommissionsDuty, wakeForCommissions } from '../../src/jobs/commissions-job.ts';
 import { makeLogger } from '../../src/log.ts';
 import { startWorker } from '../../src/queue/start-worker.ts';
 import type { Timings } from '../../src/queue/timings.ts';
@@ -22,8 +21,6 @@ export interface WriterProcessOptions {
   readonly hasBudget: boolean;
   readonly timings: Partial<Timings>;
   readonly drain: Partial<DrainTiming>;
-  /** When to sweep: a cron pattern. */
-  readonly sweeps: string;
 }
 
 const given: WriterProcessOptions = JSON.parse(process.argv[2] ?? '');
@@ -40,24 +37,13 @@ const worker = await startWorker(
   {
     db,
     log,
-    handlers: {
-      'write-commissions': makeCommissionsJob({ api, db, log }, { concurrency: 24, timing: given.drain }),
-    },
     probe: async (signal) => {
       await api.list('affiliates', { page: 1, limit: 1 }, { signal });
     },
   },
   {
     queue: { redisUrl, databaseUrl, mirrorSchema: 'mirror' },
-    kinds: JOBS,
-    schedules: [
-      {
-        name: 'sweep-commissions',
-        pattern: given.sweeps,
-        timezone: 'UTC',
-        wants: [{ key: 'write-commissions', name: 'write-commissions', payload: {} }],
-      },
-    ],
+    duties: [makeCommissionsDuty({ api, db, log }, { concurrency: 24, timing: given.drain })],
     timings,
   },
 );

@@ -26,5 +26,6 @@ test('with both variables, it returns the program', () => {
   expect(readProgramConfig(environment).program).toEqual({
     url: 'https://program.example',
     secret: 's3cret',
+    proxy: null,
   });
 });

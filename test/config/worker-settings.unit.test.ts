@@ -1,8 +1,9 @@
 // The settings of a worker: what is refused, and in which words.
 
+import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { makeSchedules } from '../../src/jobs/catalogue.ts';
+import { makeSchedules } from '../../src/jobs/sync-job.ts';
 import { checkSchedules } from '../../src/queue/schedules.ts';
 
 test('without a setting, a full sync is due every night and a delta every quarter of an hour, in UTC', () => {
@@ -17,19 +18,54 @@ test('an empty schedule is none', () => {
   expect(makeSchedules(schedules)).toEqual([]);
 });
 
-test.each(['*/2 * * * * *', '0 2 * * mon-fri', '0,30 8-18/2 1 JAN-jun *', '5/10 * * * 7'])(
-  'the schedule %s is fine',
-  (pattern) => {
-    const { schedules } = readConfig({ SYNC_FULL_CRON: pattern });
-    expect(() => checkSchedules(makeSchedules(schedules))).not.toThrow();
-  },
-);
+test.each([
+  '*/2 * * * * *',
+  '0 2 * * mon-fri',
+  '0,30 8-18/2 1 JAN-jun *',
+  '5/10 * * * 7',
+  '0 2 L * *',
+  '0 2 * * 1#2',
+])('the schedule %s is fine', (pattern) => {
+  const { schedules } = readConfig({ SYNC_FULL_CRON: pattern });
+  expect(() => checkSchedules(makeSchedules(schedules))).not.toThrow();
+});
 
 test.each([
   [{ SYNC_FULL_CRON: 'daily' }, 'SYNC_FULL_CRON must have five fields'],
-  [{ SYNC_FULL_CRON: 'a b c d e' }, 'SYNC_FULL_CRON has a day of the week that cron does not know: e'],
-  [{ SYNC_DELTA_CRON: '61 * * * *' }, 'SYNC_DELTA_CRON has a minute that cron does not know: 61'],
-  [{ SYNC_DELTA_CRON: '*/0 * * * *' }, 'SYNC_DELTA_CRON has a minute that cron does not know: */0'],
+  [
+    { SYNC_FULL_CRON: 'a b c d e' },
+    'SYNC_FULL_CRON has a value for the day of the week that cron does not know: e',
+  ],
+  [
+    { SYNC_DELTA_CRON: '61 * * * *' },
+    'SYNC_DELTA_CRON has a value for the minute that cron does not know: 61',
+  ],
+  [{ SYNC_FULL_CRON: '@daily' }, 'SYNC_FULL_CRON must have five fields'],
+  [
+    { SYNC_FULL_CRON: '60 0 2 * * *' },
+    'SYNC_FULL_CRON has a value for the second that cron does not know: 60',
+  ],
+  [{ SYNC_FULL_CRON: 'H 2 * * *' }, 'SYNC_FULL_CRON has a value for the minute that cron does not know: H'],
+  [
+    { SYNC_FULL_CRON: '0 1-2-3 * * *' },
+    'SYNC_FULL_CRON has a value for the hour that cron does not know: 1-2-3',
+  ],
+  [
+    { SYNC_FULL_CRON: '0 2 0 * *' },
+    'SYNC_FULL_CRON has a value for the day of the month that cron does not know: 0',
+  ],
+  [
+    { SYNC_FULL_CRON: '0 2 * 1-x *' },
+    'SYNC_FULL_CRON has a value for the month that cron does not know: 1-x',
+  ],
+  [
+    { SYNC_FULL_CRON: '0 2 * * mon,' },
+    'SYNC_FULL_CRON has a value for the day of the week that cron does not know: mon,',
+  ],
+  [
+    { SYNC_DELTA_CRON: '*/0 * * * *' },
+    'SYNC_DELTA_CRON has a value for the minute that cron does not know: */0',
+  ],
   [{ SYNC_TIMEZONE: 'Mars/Olympus' }, 'SYNC_TIMEZONE must be the name of a time zone'],
   [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must look like redis://'],
   [{ STATUS_PORT: '99999' }, 'STATUS_PORT must be a whole number from 0 to 65535'],
@@ -50,4 +86,10 @@ test.each([
 ])('the schedule %s, which is never due, is refused before anything starts', (pattern, timezone) => {
   const schedules = makeSchedules({ full: pattern, delta: null, timezone });
   expect(() => checkSchedules(schedules)).toThrow(`the schedule sync-full (${pattern})`);
+});
+
+test('a pattern is checked by the very parser that BullMQ reads it with', () => {
+  const ours = createRequire(import.meta.url);
+  const bullmqs = createRequire(ours.resolve('bullmq'));
+  expect(ours.resolve('cron-parser')).toBe(bullmqs.resolve('cron-parser'));
 });

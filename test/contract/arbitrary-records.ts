@@ -51,6 +51,14 @@ const KNOWN = new Set([
     'sale',
   ],
   ...['amount', 'due_at', 'paid_at', 'voided_at'],
+  ...[
+    'private',
+    'commission_percent',
+    'days_until_commissions_are_due',
+    'wise_email',
+    'wise_email_confirmed_at',
+  ],
+  ...['became_lead_at', 'became_conversion_at', 'coupon'],
   // Never a field of a record: it is what every JavaScript object has of its own.
   '__proto__',
 ]);
@@ -65,10 +73,13 @@ const timestamp = fc
       max: new Date('9999-12-30T00:00:00Z'),
       noInvalidDate: true,
     }),
-    fc.constantFrom('', '.5', '.123456'),
-    fc.constantFrom('Z', '+00:00', '-08:00', '+05:45'),
+    fc.constantFrom(null, '', '.5', '.123456'),
+    fc.constantFrom('Z', '+00:00', '-08:00', '+05:45', '+0000', '-0930', '+02'),
   )
-  .map(([date, fraction, zone]) => `${date.toISOString().slice(0, 19)}${fraction}${zone}`);
+  .map(([date, fraction, zone]) => {
+    const day = date.toISOString();
+    return fraction === null ? `${day.slice(0, 16)}${zone}` : `${day.slice(0, 19)}${fraction}${zone}`;
+  });
 const orNull = (value: Arbitrary<unknown>) => fc.option(value, { nil: null, freq: 4 });
 
 const unknownFields = fc.dictionary(
@@ -90,7 +101,13 @@ function record(required: Fields, carried: Fields): Arbitrary<WireRecord> {
 
 const identity = { id: guid, created_at: timestamp, updated_at: timestamp };
 
-export const campaigns = record(identity, { name: text });
+export const campaigns = record(identity, {
+  name: text,
+  url: orNull(fc.webUrl()),
+  private: orNull(fc.boolean()),
+  commission_percent: orNull(fc.double({ min: 0, max: 100, noNaN: true }).map((share) => share || 0)),
+  days_until_commissions_are_due: orNull(integer),
+});
 
 export const links = record(
   { id: guid },
@@ -122,6 +139,8 @@ export const affiliates = record(identity, {
   leads: integer,
   conversions: integer,
   state: orNull(text),
+  wise_email: orNull(text),
+  wise_email_confirmed_at: orNull(timestamp),
   campaign: orNull(campaigns),
   links: fc.array(links, { maxLength: 3 }),
   commission_stats: orNull(commissionStats),
@@ -130,6 +149,17 @@ export const affiliates = record(identity, {
 const customers = record(
   {},
   { platform: orNull(text), id: orNull(text), name: orNull(text), email: orNull(text) },
+);
+
+const coupons = fc.record(
+  {
+    id: guid,
+    token: text,
+    external_id: orNull(text),
+    archived: fc.boolean(),
+    archived_at: orNull(timestamp),
+  },
+  { requiredKeys: ['id'], noNullPrototype: true },
 );
 
 export const referrals = record(identity, {
@@ -141,6 +171,9 @@ export const referrals = record(identity, {
   customer: orNull(customers),
   visits: integer,
   link: orNull(links),
+  became_lead_at: orNull(timestamp),
+  became_conversion_at: orNull(timestamp),
+  coupon: orNull(coupons),
   affiliate: orNull(affiliates),
 });
 

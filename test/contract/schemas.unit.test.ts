@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { affiliateSchema } from '../../src/contract/affiliate.ts';
+import { errorBodySchema, listEnvelopeSchema } from '../../src/contract/answer-bodies.ts';
 import { commissionSchema } from '../../src/contract/commission.ts';
-import { errorBodySchema } from '../../src/contract/error-body.ts';
 import { identifier, integer, timestamp } from '../../src/contract/fields.ts';
-import { listEnvelopeSchema } from '../../src/contract/list-envelope.ts';
 import { referralSchema } from '../../src/contract/referral.ts';
 import { RESOURCES } from '../../src/contract/resources.ts';
 
@@ -96,12 +95,17 @@ describe('a value', () => {
     },
   );
 
-  it.each(['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.123456+05:30', '0001-01-01T00:00:00-08:00'])(
-    '%s is a timestamp, kept as it was written',
-    (value) => {
-      expect(timestamp.parse(value)).toBe(value);
-    },
-  );
+  it.each([
+    '2026-01-01T00:00:00Z',
+    '2026-01-01T00:00:00.123456+05:30',
+    '0001-01-01T00:00:00-08:00',
+    '2026-01-31T09:30:00.000+0000',
+    '2026-01-31T09:30+0000',
+    '2026-01-31T09:30Z',
+    '2026-01-31T09:30-08',
+  ])('%s is a timestamp, kept as it was written', (value) => {
+    expect(timestamp.parse(value)).toBe(value);
+  });
 
   it.each([
     '2026-01-01',
@@ -109,6 +113,12 @@ describe('a value', () => {
     '2026-02-30T00:00:00Z',
     '0000-01-01T00:00:00Z',
     '2026-01-01T00:00:00+23:00',
+    '2026-01-01T00:00:00+1600',
+    '2026-01-01T00:00:00+01:60',
+    '2026-01-01T24:00Z',
+    '2026-01-01T09Z',
+    '2026-01-01 09:30:00Z',
+    '2026-01-01T09:30:00.Z',
     1767225600,
   ])('%s is not a timestamp', (value) => {
     expect(timestamp.safeParse(value).success).toBe(false);

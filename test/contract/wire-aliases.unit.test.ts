@@ -3,6 +3,7 @@ import { deepStrictEqual } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toContractSpelling, WIRE_ALIASES } from '../../src/contract/wire-aliases.ts';
+import { buildAffiliate, buildCommission, buildReferral } from '../mirror/build-records.ts';
 import { affiliates, commissions, inLiveSpelling, referrals } from './arbitrary-records.ts';
 
 describe('the contract’s spelling', () => {
@@ -17,6 +18,13 @@ describe('the contract’s spelling', () => {
       fc.property(any, (record) => {
         deepStrictEqual(toContractSpelling(inLiveSpelling(record)), record);
       }),
+      {
+        examples: [
+          [buildReferral({ affiliate: null, customer: null })],
+          [buildReferral({ affiliate: buildAffiliate({ campaign: null, links: [] }) })],
+          [buildCommission({ constructor: { name: 'x' } })],
+        ],
+      },
     );
   });
 

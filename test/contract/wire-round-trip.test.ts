@@ -10,15 +10,19 @@ import { LISTED_RESOURCES, RESOURCES } from '../../src/contract/resources.ts';
 import { makeClient } from '../api/make-client.ts';
 import { rawAnswer, startRawProgram } from '../api/raw-program.ts';
 // Not vitest's own equality: it takes a field named `constructor` for the object's class.
+import { buildAffiliate, buildCommission, buildReferral } from '../mirror/build-records.ts';
 import { sized } from '../support/sizes.ts';
 import { affiliates, commissions, inLiveSpelling, referrals, type WireRecord } from './arbitrary-records.ts';
 
-const ARBITRARY = { affiliates, referrals };
+const ARBITRARY = { affiliates, referrals, commissions };
+const BUILD = { affiliates: buildAffiliate, referrals: buildReferral, commissions: buildCommission };
 const SPELLINGS = [
   { spelling: 'the contract’s', spell: (value: unknown) => value },
   { spelling: 'the live', spell: inLiveSpelling },
 ];
 const PAGES = { numRuns: sized(20, 200) };
+/** Unknown fields that every object has already, under names that are not its own. */
+const INHERITED = { constructor: { name: 'x' }, toString: null, hasOwnProperty: 1 };
 
 /** Returns a client of a program that answers everything with what `serve` was last called with. */
 async function startServing() {
@@ -62,7 +66,7 @@ describe.each(SPELLINGS)('in $spelling spelling', ({ spell }) => {
           sent,
         );
       }),
-      PAGES,
+      { ...PAGES, examples: [[[]], [[{ ...BUILD[resource](), ...INHERITED }]]] },
     );
   });
 
@@ -75,7 +79,7 @@ describe.each(SPELLINGS)('in $spelling spelling', ({ spell }) => {
         deepStrictEqual(commission, sent);
         deepStrictEqual(commissionSchema.parse(commission), sent);
       }),
-      PAGES,
+      { ...PAGES, examples: [[buildCommission()], [buildCommission(INHERITED)]] },
     );
   });
 });

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CrawlOptions, crawl, type Verdict } from '../../src/crawl/crawl.ts';
+import { type CrawlOptions, crawl, type WalkVerdict } from '../../src/crawl/crawl.ts';
 import { makeLoader } from '../../src/crawl/loader.ts';
 import { overlapStart, walkOverlap } from '../../src/crawl/overlap-walk.ts';
 import { prefixStart, walkPrefix } from '../../src/crawl/prefix-walk.ts';
@@ -44,7 +44,11 @@ function runs(...examples: ListCase[]) {
   return { numRuns: WALKS, examples: examples.map((example): [ListCase] => [example]) };
 }
 
-function crawlList(list: MovingList, given: ListCase, options: Partial<CrawlOptions> = {}): Promise<Verdict> {
+function crawlList(
+  list: MovingList,
+  given: ListCase,
+  options: Partial<CrawlOptions> = {},
+): Promise<WalkVerdict> {
   return crawl(list, {
     limit: given.limit,
     concurrency: given.concurrency,

@@ -207,7 +207,16 @@ describe('whatever a program answers', () => {
   }
   /** The smallest limit that is ever answered decides. */
   const MOST_REQUESTS = 10 * (MOST_RECORDS / 5);
-  const RUNS = { numRuns: 2000, seed: 20_261_121 };
+  /** A list that grows with every answer, and one that is empty and never ends: beside new ones in each run. */
+  const GROWS: Answers = [{ page: null, limit: null, total: MOST_RECORDS, isLast: false, ids: 'all new' }];
+  const NEVER_ENDS: Answers = [{ page: 1, limit: 5, total: 0, isLast: false, ids: 'none' }];
+  const RUNS = {
+    numRuns: 2000,
+    examples: [GROWS, NEVER_ENDS].flatMap((script): [Answers, number][] => [
+      [script, 1],
+      [script, 4],
+    ]),
+  };
 
   test('each walk ends within its cap', async () => {
     let mostAnswers = 0;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Pool } from 'pg';
+import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { checkConnection, nameDatabase } from '../../src/db/check-connection.ts';
 import { makePool } from '../../src/db/pool.ts';
@@ -103,6 +104,31 @@ test('a database that cannot be reached is named with how to fix it, and never w
     `cannot connect to database books at 127.0.0.1:${port}: check that Postgres runs there and that DATABASE_URL names it: connect ECONNREFUSED 127.0.0.1:${port}`,
   );
   expect(refused).not.toContain('s3cret');
+});
+
+test('a connection that is lost is logged, unless it is being closed anyway', async () => {
+  const { url } = await createTestDatabase();
+  const lines: string[] = [];
+  const log = pino({}, { write: (line) => lines.push(line) });
+  const pool = makePool({ log }, { url, schema: 'mirror', max: 2, applicationName: 'pool-test' });
+  const lose = async (beforehand: () => void) => {
+    const client = await pool.connect();
+    const { rows } = await client.query('select pg_backend_pid() as pid');
+    const lost = new Promise((resolve) => client.once('end', resolve));
+    beforehand();
+    await poolOn(url).query('select pg_terminate_backend($1)', [rows[0].pid]);
+    await lost;
+    client.release(true);
+  };
+  await lose(() => undefined);
+  const [first] = lines.splice(0);
+  expect(first).toContain('db.connection_lost');
+  let ending: Promise<void> | undefined;
+  await lose(() => {
+    ending = pool.end();
+  });
+  await ending;
+  expect(lines).toEqual([]);
 });
 
 test('what is printed of an address is host, port and database', () => {

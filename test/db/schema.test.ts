@@ -46,7 +46,7 @@ test('the mirrored tables have just the columns that the load writes, with the m
   const numbered: readonly string[] = LISTED_RESOURCES;
   const answer = await database.pool.query<{ table: string; column: string; type: string }>(`
     select table_name as table, column_name as column,
-           case udt_name when 'int8' then 'bigint' when 'bool' then 'boolean' else udt_name end
+           case udt_name when 'int8' then 'bigint' when 'bool' then 'boolean' when 'float8' then 'double precision' else udt_name end
              || case is_nullable when 'NO' then ' not null' else '' end as type
     from information_schema.columns
     where table_schema = 'mirror'`);

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { makeDatabase } from '../../src/db/database.ts';
 import { withSessionLock } from '../../src/db/session-lock.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { untilFrozen } from '../support/freeze-self.ts';
 
 const HOLDER = fileURLToPath(new URL('./lock-holder.ts', import.meta.url));
 const database = await createTestDatabase();
@@ -34,6 +35,17 @@ test('a lock is taken from a process that was stopped, and one that waits gets i
   const child = await startHolder();
   child.kill('SIGSTOP');
   try {
+    const locked = await withSessionLock(db, { ...LOCK, isPatient: true }, async () => 'mine');
+    expect(locked).toEqual({ isHeldByOther: false, result: 'mine' });
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
+
+test('a lock is taken also from a process that was stopped the moment it had it', async () => {
+  const child = fork(HOLDER, [database.url, 'stopped'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  try {
+    await untilFrozen(child.pid ?? 0);
     const locked = await withSessionLock(db, { ...LOCK, isPatient: true }, async () => 'mine');
     expect(locked).toEqual({ isHeldByOther: false, result: 'mine' });
   } finally {

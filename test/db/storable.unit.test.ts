@@ -20,6 +20,8 @@ test('no NUL and no half character is left, however deep', () => {
       expect(text).not.toContain('\\u0000');
       expect(text).not.toMatch(/\\ud[89a-f]/);
     }),
+    // Alone, at both ends, in names, and two halves that only meet once a NUL between them is gone.
+    { examples: [['\0'], ['\udfffa\ud800'], [{ '\0': [{ '\ud800': '\udfff' }] }], ['\ud83e\0\udd8a']] },
   );
 });
 

@@ -1,42 +1,28 @@
 import { once } from 'node:events';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type EmbeddedPostgres,
   openEmbeddedPostgres,
 } from '../../src/embedded-postgres/embedded-postgres.ts';
 import { makeLogger } from '../../src/log.ts';
-import { findProcesses, makeDataDir, query, removeDataDir } from '../support/embedded-directories.ts';
-import { killEmbeddedUsers, startEmbeddedUser } from '../support/embedded-user.ts';
-import { copyCluster } from '../support/prepared-cluster.ts';
+import { findProcesses, query } from '../support/embedded-directories.ts';
+import { startEmbeddedUser } from '../support/embedded-user.ts';
+import { useDataDir } from './use-data-dir.ts';
 
 const log = makeLogger('warn');
-let dataDir: string;
-let home: string;
-
-beforeEach(async () => {
-  dataDir = await makeDataDir();
-  home = join(dataDir, 'postgres');
-});
-
-afterEach(async () => {
-  await killEmbeddedUsers();
-  await removeDataDir(dataDir);
-});
-
-/** What a first start leaves behind. */
-const makeCluster = () => copyCluster(inject('preparedCluster'), dataDir);
+const given = useDataDir();
 
 function open(): Promise<EmbeddedPostgres> {
-  return openEmbeddedPostgres({ log }, { dataDir });
+  return openEmbeddedPostgres({ log }, { dataDir: given.dataDir });
 }
 
 async function expectGone(postgres: { url: string }): Promise<void> {
   await expect(query(postgres.url, 'select 1')).rejects.toThrow('ECONNREFUSED');
-  expect(await findProcesses(home)).toEqual([]);
-  expect(await readFile(join(home, 'log'), 'utf8')).toContain('database system is shut down');
+  expect(await findProcesses(given.home)).toEqual([]);
+  expect(await readFile(join(given.home, 'log'), 'utf8')).toContain('database system is shut down');
 }
 
 describe('a start', () => {
@@ -57,28 +43,29 @@ describe('a start', () => {
         encoding: 'UTF8',
       },
     ]);
-    const { mode } = await stat(join(home, 'password'));
+    const { mode } = await stat(join(given.home, 'password'));
     expect(mode & 0o777).toBe(0o600);
     const stranger = new URL(postgres.url);
     stranger.password = 'guess';
     await expect(query(stranger.href, 'select 1')).rejects.toThrow('password authentication failed');
+    expect(postgres.madeIn).toBe(await realpath(given.home));
     await postgres.stop();
     await expectGone(postgres);
   });
 
   it('finds the data and the port of the last run again', async () => {
-    await makeCluster();
+    await given.makeCluster();
     const first = await open();
     await query(first.url, 'create table kept as select 42 as answer');
     await first.stop();
     const second = await open();
-    expect(second).toMatchObject({ url: first.url, port: first.port, isOwner: true });
+    expect(second).toMatchObject({ url: first.url, port: first.port, isOwner: true, madeIn: null });
     expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
     await second.stop();
   });
 
   it('takes another port where something else listens on the last one', async () => {
-    await makeCluster();
+    await given.makeCluster();
     const first = await open();
     await first.stop();
     const other = createServer().listen(first.port, '127.0.0.1');
@@ -91,7 +78,7 @@ describe('a start', () => {
   });
 
   it('does not mind what the environment says about Postgres and locales', async () => {
-    const user = await startEmbeddedUser(dataDir, {
+    const user = await startEmbeddedUser(given.dataDir, {
       env: {
         PGDATA: '/nowhere',
         PGPORT: '1',
@@ -105,21 +92,21 @@ describe('a start', () => {
   });
 
   it('works after a first start that was killed half way', async () => {
-    await mkdir(join(home, 'data.new-abc123'), { recursive: true });
-    await writeFile(join(home, 'data.new-abc123', 'PG_VERSION'), '18\n');
-    await writeFile(join(home, 'password'), 'of that first start\n');
+    await mkdir(join(given.home, 'data.new-abc123'), { recursive: true });
+    await writeFile(join(given.home, 'data.new-abc123', 'PG_VERSION'), '18\n');
+    await writeFile(join(given.home, 'password'), 'of that first start\n');
     const postgres = await open();
     expect(await query(postgres.url, 'select 1 as answer')).toEqual([{ answer: 1 }]);
-    await expect(stat(join(home, 'data.new-abc123'))).rejects.toThrow('ENOENT');
+    await expect(stat(join(given.home, 'data.new-abc123'))).rejects.toThrow('ENOENT');
     await postgres.stop();
   });
 });
 
 describe('sharing', () => {
   it('outlives the process that started it, and ends with the last user', async () => {
-    await makeCluster();
-    const starter = await startEmbeddedUser(dataDir);
-    const guest = await startEmbeddedUser(dataDir);
+    await given.makeCluster();
+    const starter = await startEmbeddedUser(given.dataDir);
+    const guest = await startEmbeddedUser(given.dataDir);
     expect([starter.isOwner, guest.isOwner]).toEqual([true, false]);
     expect(guest.url).toBe(starter.url);
     expect(await starter.end('SIGTERM')).toMatchObject({ code: 3, said: { rows: [{ answer: 1 }] } });
@@ -129,7 +116,7 @@ describe('sharing', () => {
   });
 
   it('holds within one process too, and stop() is idempotent', async () => {
-    await makeCluster();
+    await given.makeCluster();
     const [first, second] = await Promise.all([open(), open()]);
     expect([first.isOwner, second.isOwner].toSorted()).toEqual([false, true]);
     await Promise.all([first.stop(), first.stop()]);
@@ -139,18 +126,18 @@ describe('sharing', () => {
   });
 
   it('comes out of four first starts at once with one server', async () => {
-    const users = await Promise.all([1, 2, 3, 4].map(() => startEmbeddedUser(dataDir)));
+    const users = await Promise.all([1, 2, 3, 4].map(() => startEmbeddedUser(given.dataDir)));
     expect(users.filter(({ isOwner }) => isOwner)).toHaveLength(1);
     expect(new Set(users.map(({ url }) => url)).size).toBe(1);
-    expect(await findProcesses(home)).toHaveLength(1);
+    expect(await findProcesses(given.home)).toHaveLength(1);
     const ends = await Promise.all(users.map((user) => user.end('SIGTERM')));
     expect(ends.map(({ code }) => code)).toEqual([3, 3, 3, 3]);
     await expectGone({ url: users[0]?.url ?? '' });
   });
 
   it('is not cut off by Ctrl-C, which reaches every process of the terminal', async () => {
-    await makeCluster();
-    const user = await startEmbeddedUser(dataDir);
+    await given.makeCluster();
+    const user = await startEmbeddedUser(given.dataDir);
     const { code, said } = await user.end('SIGINT', { group: true });
     expect({ code, said }).toEqual({ code: 3, said: { signal: 'SIGINT', rows: [{ answer: 1 }] } });
     await expectGone(user);
@@ -159,8 +146,8 @@ describe('sharing', () => {
 
 describe('after a crash', () => {
   it('shares the server that a killed process left behind, and stops it on leaving', async () => {
-    await makeCluster();
-    const killed = await startEmbeddedUser(dataDir);
+    await given.makeCluster();
+    const killed = await startEmbeddedUser(given.dataDir);
     await query(killed.url, 'create table kept as select 42 as answer');
     await killed.end('SIGKILL');
     const next = await open();
@@ -171,10 +158,10 @@ describe('after a crash', () => {
   });
 
   it('recovers the data of a server that was killed itself', async () => {
-    await makeCluster();
-    const killed = await startEmbeddedUser(dataDir);
+    await given.makeCluster();
+    const killed = await startEmbeddedUser(given.dataDir);
     await query(killed.url, 'create table kept as select 42 as answer');
-    for (const { pid } of await findProcesses(home)) process.kill(pid, 'SIGKILL');
+    for (const { pid } of await findProcesses(given.home)) process.kill(pid, 'SIGKILL');
     await killed.end('SIGKILL');
     const next = await open();
     expect(next.isOwner).toBe(true);
@@ -183,12 +170,12 @@ describe('after a crash', () => {
   });
 
   it('starts although the pid file of the dead server names a pid that another process has now', async () => {
-    await makeCluster();
+    await given.makeCluster();
     const first = await open();
-    const pidFile = await readFile(join(home, 'data', 'postmaster.pid'), 'utf8');
+    const pidFile = await readFile(join(given.home, 'data', 'postmaster.pid'), 'utf8');
     await first.stop();
     // This test's own pid: alive, and what Postgres itself would take for a server of its data directory.
-    await writeFile(join(home, 'data', 'postmaster.pid'), pidFile.replace(/^\d+/, String(process.pid)));
+    await writeFile(join(given.home, 'data', 'postmaster.pid'), pidFile.replace(/^\d+/, String(process.pid)));
     const next = await open();
     expect(next.isOwner).toBe(true);
     await next.stop();

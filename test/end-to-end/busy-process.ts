@@ -4,14 +4,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeApiClient } from '../../src/api/client.ts';
 import { makeTakePermit } from '../../src/budget/shared-budget.ts';
-import type { Priority } from '../../src/budget/taken-permit.ts';
+import type { Priority } from '../../src/budget/waits.ts';
 import { awaitUpdates } from '../../src/commissions/await-updates.ts';
 import { readRateLimit } from '../../src/config/rate-limit.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
-import { JOBS, makeSchedules, SWEEP_COMMISSIONS } from '../../src/jobs/catalogue.ts';
-import { makeCommissionsJob } from '../../src/jobs/commissions-job.ts';
-import { makeSyncJob } from '../../src/jobs/sync-job.ts';
+import { makeCommissionsDuty } from '../../src/jobs/commissions-job.ts';
+import { makeSchedules, makeSyncDuty } from '../../src/jobs/sync-job.ts';
 import { makeLogger } from '../../src/log.ts';
 import { startWorker } from '../../src/queue/start-worker.ts';
 import { TIMINGS, type Timings } from '../../src/queue/timings.ts';
@@ -50,28 +49,24 @@ function makeClient(priority: Priority) {
 }
 
 const stop = new AbortController();
-process.once('SIGTERM', () => stop.abort(new Error('told to stop')));
+process.once('SIGTERM', () => stop.abort(new Error('SIGTERM')));
 const api = makeClient('payments');
 
 if (given.role === 'worker') {
   const reader = makeClient('reads');
   const timings = { ...TIMINGS, ...given.timings };
+  const schedules = makeSchedules({ full: '*/3 * * * * *', delta: null, timezone: 'UTC' });
   const worker = await startWorker(
     {
       db,
       log,
-      handlers: {
-        'write-commissions': makeCommissionsJob({ api, db, log }, { concurrency: 4, timing }),
-        sync: makeSyncJob({ api: reader, db, log }, { concurrency: 1 }, timings),
-      },
       probe: async () => {},
     },
     {
       queue: { redisUrl, databaseUrl, mirrorSchema: 'mirror' },
-      kinds: JOBS,
-      schedules: [
-        ...makeSchedules({ full: '*/3 * * * * *', delta: null, timezone: 'UTC' }),
-        { ...SWEEP_COMMISSIONS, pattern: '* * * * * *', wants: SWEEP_COMMISSIONS.wants.slice(0, 1) },
+      duties: [
+        makeSyncDuty({ api: reader, db, log }, { schedules, concurrency: 1 }, timings),
+        makeCommissionsDuty({ api, db, log }, { concurrency: 4, timing }),
       ],
       timings: given.timings,
     },

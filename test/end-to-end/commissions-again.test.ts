@@ -4,8 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readBatchFile } from '../../src/commissions/batch-file.ts';
+import { readBatchFile } from '../../src/commissions/files/batch-file.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { readDocument } from '../schemas/read-document.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type CliRun, runCli } from '../support/run-cli.ts';
 
@@ -64,7 +65,7 @@ test('a key of the user’s own counts as such whatever it begins with: --again 
   expect(again.stderr).toContain('1 of 1 were asked for before: not queued again');
   expect(await requestsFor(id)).toBe(1);
   const preview = await commissions('apply', path, '--again', '--dry-run', '--json');
-  expect(JSON.parse(preview.stdout).rows).toMatchObject([
+  expect(readDocument('commissions-dry-run', preview.stdout).rows).toMatchObject([
     { would: 'asked_before', outcome: expect.stringContaining('another idempotency_key asks anew') },
   ]);
 
@@ -81,7 +82,7 @@ test('a refunded sale ends a row as conflict, unless the row or the command says
   const preview = await commissions('apply', path, '--dry-run');
   expect(preview.code).toBe(3);
   expect(preview.stdout + preview.stderr).toMatch(
-    /conflict: its sale is fully refunded .*--even-if-refunded/,
+    /conflict +│ its sale is fully refunded .*--even-if-refunded/,
   );
   expect((await commissions('apply', path, '--wait')).code).toBe(3);
   expect((await commissions('pay', id, '--at', AT, '--wait')).code).toBe(3);
@@ -105,10 +106,10 @@ test('a refunded sale ends a row as conflict, unless the row or the command says
   expect(await paidAt()).toBe('2026-10-01T12:00:00.000Z');
 });
 
-test('even_if_refunded is read in every spelling of yes and no, and refused elsewhere', () => {
+test('even_if_refunded is read in every spelling of yes and no, and refused elsewhere', async () => {
   const ids = [1, 2, 3, 4, 5, 6].map((digit) => `0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c1${digit}`);
   const read = (...lines: string[]) => readBatchFile(new TextEncoder().encode(lines.join('\n')));
-  const csv = read(
+  const csv = await read(
     'commission_id,action,paid_at,even_if_refunded',
     `${ids[0]},pay,${AT},Yes`,
     `${ids[1]},pay,${AT},no`,
@@ -122,13 +123,13 @@ test('even_if_refunded is read in every spelling of yes and no, and refused else
     expect.stringMatching(/^5: even_if_refunded "perhaps" is neither true nor false/),
     expect.stringMatching(/^6: even_if_refunded is true with unpay/),
   ]);
-  const json = read(
+  const json = await read(
     JSON.stringify({ commission_id: ids[0], action: 'pay', paid_at: AT, even_if_refunded: true }),
     JSON.stringify({ commission_id: ids[1], action: 'pay', paid_at: AT, even_if_refunded: false }),
   );
   expect(json.rows.map(({ request }) => request.even_if_refunded)).toEqual([true, false]);
   // Whoever asks to pay it all the same asks for something else.
   expect(json.rows[0]?.request.idempotency_key).toBe(csv.rows[0]?.request.idempotency_key);
-  const plain = read('commission_id,action,paid_at', `${ids[0]},pay,${AT}`);
+  const plain = await read('commission_id,action,paid_at', `${ids[0]},pay,${AT}`);
   expect(plain.rows[0]?.request.idempotency_key).not.toBe(csv.rows[0]?.request.idempotency_key);
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { readDocument } from '../schemas/read-document.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type CliRun, runCli, runCliAlone } from '../support/run-cli.ts';
 
@@ -76,7 +77,7 @@ describe('commissions apply', () => {
     );
     const preview = await commissions('apply', path, '--dry-run', '--json');
     expect(preview.code).toBe(3);
-    expect(JSON.parse(preview.stdout)).toMatchObject({
+    expect(readDocument('commissions-dry-run', preview.stdout)).toMatchObject({
       dry_run: true,
       rows: [
         { line: 2, commission_id: a?.id, would: 'change', outcome: `mark paid at ${AT}; it is unpaid now` },
@@ -89,7 +90,7 @@ describe('commissions apply', () => {
 
     const applied = await commissionsAlone('apply', path, '--wait', '--json');
     expect(applied.code).toBe(3);
-    expect(JSON.parse(applied.stdout)).toMatchObject({
+    expect(readDocument('commissions-requests', applied.stdout)).toMatchObject({
       counts: { applied: 1, unchanged: 1, conflict: 1 },
       requests: [{ state: 'applied', reason: 'October' }, { state: 'unchanged' }, { state: 'conflict' }],
     });
@@ -122,7 +123,7 @@ describe('commissions apply', () => {
     expect(await paidAt(id)).toBe('2026-10-01T12:00:00.000Z');
   });
 
-  test('names every bad row and queues nothing, unless told to skip them', async () => {
+  test('names every bad row and queues nothing, unless --skip-invalid is given', async () => {
     const [a] = await unpaid(1);
     const lines = ['commission_id,action,paid_at', `${a?.id},pay,`, '17,pay,today', `${a?.id},pay,${AT}`];
     const path = await file('bad.csv', ...lines);
@@ -150,10 +151,12 @@ describe('commissions apply', () => {
     expect(queued.code).toBe(0);
     const batch = /1 queued as (\S+)/.exec(queued.stdout)?.[1] ?? '';
     const status = await commissions('status', batch, '--json');
-    expect(JSON.parse(status.stdout)).toMatchObject({
+    expect(readDocument('commissions-requests', status.stdout)).toMatchObject({
       counts: { pending: 1 },
       requests: [{ state: 'pending' }],
     });
+    const { batches } = readDocument('commissions-batches', (await commissions('status', '--json')).stdout);
+    expect(batches[0]).toMatchObject({ batch, requests: 1, states: { pending: 1 }, finished_at: null });
     expect((await commissions('cancel', batch)).stdout).toContain('1 cancelled');
     const missing = await commissions('apply', 'nowhere.csv');
     expect([missing.code, missing.stderr]).toEqual([
@@ -205,8 +208,13 @@ test('a refused secret ends --wait with 1, and the requests wait', async () => {
   expect(run.code).toBe(1);
   expect(run.stderr).toContain('the program refused the API secret');
   const status = await commissions('status', a?.id ?? '');
-  expect(status.stdout).toContain('pending: will be tried again: the program refused the API secret');
-  expect((await commissions('cancel', a?.id ?? '')).code).toBe(0);
+  expect(status.stdout).toMatch(/pending +│ will be tried again: the program refused the API secret/);
+  const cancelled = await commissions('cancel', a?.id ?? '', '--json');
+  expect(cancelled.code).toBe(0);
+  expect(readDocument('commissions-retry-cancel', cancelled.stdout)).toEqual({
+    requests: [expect.any(Number)],
+    left: [],
+  });
 });
 
 // A month of its own: what the other tests paid is not looked at.
@@ -232,22 +240,22 @@ test('a payout file is reconciled, and --fix pays what the program lacks, and no
   before = sandbox.requests.at(-1)?.number ?? 0;
   const report = await commissions('reconcile', path, '--json');
   expect(report.code).toBe(3);
-  const { rows, totals } = JSON.parse(report.stdout);
+  const { rows, totals } = readDocument('commissions-reconcile', report.stdout);
   expect(rows.map(({ commission_id, finding }: Record<string, string>) => [commission_id, finding])).toEqual([
     [match?.id, 'match'],
     [lacking?.id, 'unpaid_upstream'],
-    [other?.id, 'different_instant'],
+    [other?.id, 'different_time'],
     [amount?.id, 'different_amount'],
     [unknown, 'unknown'],
-    [extra?.id, 'not_in_ledger'],
+    [extra?.id, 'not_in_books'],
   ]);
   expect(totals).toContainEqual({
     currency: lacking?.currency,
     finding: 'unpaid_upstream',
     commissions: 1,
-    ledger_paid: lacking?.amount,
-    program_paid: 0,
-    difference: -(lacking?.amount ?? 0),
+    books_paid_minor: lacking?.amount,
+    program_paid_minor: 0,
+    difference_minor: -(lacking?.amount ?? 0),
   });
   expect(received('PUT')).toBe(0);
 
@@ -266,7 +274,8 @@ test('tracked commissions are registered once, from identifiers and files', asyn
   expect((await commissions('track', path, a?.id ?? '')).stdout).toBe(
     '2 of 2 commissions are new to the mirror\n',
   );
-  expect((await commissions('track', b?.id ?? '')).stdout).toBe('0 of 1 commissions are new to the mirror\n');
+  const again = await commissions('track', b?.id ?? '', '--json');
+  expect(readDocument('commissions-track', again.stdout)).toEqual({ commissions: 1, added: 0 });
   const wrong = await commissions('track', 'nothing');
   expect(wrong.code).toBe(2);
   expect(wrong.stderr).toContain('nothing is neither the identifier of a commission (a UUID) nor a file');

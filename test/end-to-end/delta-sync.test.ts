@@ -1,7 +1,7 @@
 // The delta sync as a user runs it: what it does, what it says that it costs, and what it says that it cannot see.
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import { DELTA_BLIND_SPOTS } from '../../src/sync/delta-blind-spots.ts';
+import { DELTA_BLIND_SPOTS } from '../../src/sync/plan-delta.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type CliRun, runCli } from '../support/run-cli.ts';
@@ -60,7 +60,10 @@ describe('sync --mode delta', () => {
           plan: { strategy: 'delta', moved_affiliates: 1, expected_requests: 1, full_walk_requests: 21 },
         },
       ],
-      blind_spots: { does_not_see: DELTA_BLIND_SPOTS, everything_read_as_of: expect.any(String) },
+      blind_spots: {
+        does_not_see: DELTA_BLIND_SPOTS,
+        resources: [{ resource: 'referrals', everything_read_as_of: expect.any(String) }],
+      },
     });
     expect(stderr).toMatch(
       /a delta of referrals needs the affiliates’ counters: affiliates are synced first/,
@@ -81,15 +84,16 @@ describe('sync --mode delta', () => {
 describe('the blind spots of a delta', () => {
   test('are in the help', async () => {
     const { stdout } = await run('sync', '--help');
-    for (const spot of DELTA_BLIND_SPOTS) expect(stdout).toContain(spot);
+    const words = stdout.replaceAll(/\s+/g, ' ');
+    for (const spot of DELTA_BLIND_SPOTS) expect(words).toContain(spot);
   });
 
   test('are in the status, with when everything was last read and how many deltas there were since', async () => {
-    const { stdout } = await run('status');
+    const { stdout } = await run('status', 'drift');
     for (const spot of DELTA_BLIND_SPOTS) expect(stdout).toContain(spot);
     const [, section = ''] = stdout.split('Blind spots\n');
-    expect(section).toMatch(/affiliates .*Z .* 0 .* 0 /);
-    expect(section).toMatch(/referrals .*Z .* 2 .* 0 /);
+    expect(section).toMatch(/affiliates .*Z .* 0 /);
+    expect(section).toMatch(/referrals .*Z .* 2 /);
     const { resources } = JSON.parse((await run('status', '--json')).stdout);
     expect(resources).toMatchObject([{ deltas_since_full: 0 }, { deltas_since_full: 2 }]);
     expect(Date.parse(resources[1].full_as_of)).toBeLessThan(Date.parse(resources[1].fresh_as_of));
@@ -118,7 +122,7 @@ test('a delta of referrals is not run while another process syncs the affiliates
       `select pg_advisory_lock(hashtextextended('affiliate-mirror run of affiliates in ' || current_schema(), 0))`,
     );
     const { code, stdout, stderr } = await run('sync', '--mode', 'delta', '--json');
-    expect(code).toBe(1);
+    expect(code).toBe(4);
     expect(JSON.parse(stdout).runs).toMatchObject([{ resource: 'affiliates', state: 'skipped' }]);
     expect(stderr).toMatch(/^affiliate-mirror: without the affiliates, no delta of referrals$/m);
   } finally {

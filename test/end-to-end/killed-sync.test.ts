@@ -6,8 +6,13 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { SyncRun } from '../../src/mirror/runs/sync-runs.ts';
-import { SECRET } from '../sandbox/running-sandbox.ts';
-import { readMirror, readProgram } from '../support/compare-with-program.ts';
+import { SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import {
+  readMirror,
+  readMirrorEarnings,
+  readProgram,
+  readProgramEarnings,
+} from '../support/compare-with-program.ts';
 import { sized } from '../support/sizes.ts';
 import { useSyncing } from '../sync/syncing.ts';
 import { type Fault, syncUntilFault } from './sync-until-fault.ts';
@@ -16,9 +21,56 @@ const PROCESS = fileURLToPath(new URL('sync-until-killed.ts', import.meta.url));
 const APPLICATION = 'killed-sync';
 /** Of the list, newest first: changes on every page of a hundred, so that every batch has something to lose. */
 const CHANGED_PLACES = [20, 130, 240];
-const given = useSyncing({ affiliates: 8, referrals: 260 });
 /** A number of its own for the changes of each round, so that what one of them left is not taken for another's. */
 let round = 0;
+const FIRST_MARK = 10_000_000;
+const mark = () => FIRST_MARK + round;
+
+/** What is synced, how the program changes it, and the column that its changes are counted by. */
+interface Subject {
+  readonly resource: 'referrals' | 'commissions';
+  readonly column: 'visits' | 'amount';
+  readonly given: ReturnType<typeof useSyncing>;
+  list(sandbox: TestSandbox): Promise<readonly { id: string }[]>;
+  insert(sandbox: TestSandbox): Promise<unknown>;
+  update(sandbox: TestSandbox, id: string): Promise<unknown>;
+  remove(sandbox: TestSandbox, id: string): Promise<unknown>;
+  compare(sandbox: TestSandbox): Promise<{ mirror: unknown; program: unknown }>;
+}
+
+const REFERRALS: Subject = {
+  resource: 'referrals',
+  column: 'visits',
+  given: useSyncing({ affiliates: 8, referrals: 260 }),
+  list: (sandbox) => sandbox.allReferrals(),
+  insert: ({ program }) => program.insertReferral(),
+  update: ({ program }, id) => program.updateReferral(id, { visits: mark() }),
+  remove: ({ program }, id) => program.deleteReferral(id),
+  compare: async (sandbox) => ({
+    mirror: (await readMirror(given().database.pool)).referrals,
+    program: (await readProgram(sandbox)).referrals,
+  }),
+};
+
+const COMMISSIONS: Subject = {
+  resource: 'commissions',
+  column: 'amount',
+  given: useSyncing({ affiliates: 8, referrals: 1100, commissionList: true }),
+  list: (sandbox) => sandbox.allCommissions(),
+  insert: async ({ program }) => {
+    const [sold] = await select<{ referral_id: string }>('select referral_id from sandbox.sales limit 1');
+    return program.insertSale(sold?.referral_id ?? '');
+  },
+  update: ({ program }, id) => program.updateCommission(id, { amount: mark() }),
+  remove: ({ program }, id) => program.deleteCommission(id),
+  compare: async (sandbox) => ({
+    mirror: await readMirrorEarnings(given().database.pool),
+    program: await readProgramEarnings(sandbox),
+  }),
+};
+
+let subject = REFERRALS;
+const given = () => subject.given();
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -48,6 +100,7 @@ async function syncUntil(how: keyof typeof FAULTS, endAfter: number, countFrom: 
     databaseUrl: database.url,
     apiUrl: sandbox.url,
     secret: SECRET,
+    resource: subject.resource,
     applicationName: APPLICATION,
     endAfter,
     countFrom,
@@ -69,26 +122,26 @@ interface Changes {
   readonly lastHistoryId: number;
 }
 
-/** The program moves on: one referral updated on every page, and so many deleted. */
+/** The program moves on: one record updated on every page, and so many deleted. */
 async function changeProgram(deletions: number): Promise<Changes> {
   const { sandbox, sync } = given();
-  for (let index = 0; index < deletions; index += 1) await sandbox.program.insertReferral();
-  await sync('referrals', { acceptDeletes: true });
+  for (let index = 0; index < deletions; index += 1) await subject.insert(sandbox);
+  await sync(subject.resource, { acceptDeletes: true });
   const [last] = await select<{ id: number }>('select coalesce(max(id), 0) as id from record_history');
-  const before = await sandbox.allReferrals();
-  const deleted = before.slice(0, deletions).map(({ id }) => id);
-  for (const id of deleted) await sandbox.program.deleteReferral(id);
-  const list = before.slice(deletions).map(({ id }) => id);
+  const before = (await subject.list(sandbox)).map(({ id }) => id);
+  const deleted = before.slice(0, deletions);
+  for (const id of deleted) await subject.remove(sandbox, id);
+  const list = before.slice(deletions);
   const updated = CHANGED_PLACES.map((place) => list[place] ?? '');
-  for (const id of updated) await sandbox.program.updateReferral(id, { visits: 1000 + round });
+  for (const id of updated) await subject.update(sandbox, id);
   return { list, updated, deleted, lastHistoryId: last?.id ?? 0 };
 }
 
 const historyOf = async (change: string, { lastHistoryId }: Changes) =>
   (
     await select<{ record_id: string }>(
-      `select record_id from record_history where table_name = 'referrals' and change = $1 and id > $2`,
-      [change, lastHistoryId],
+      `select record_id from record_history where table_name = $3 and change = $1 and id > $2`,
+      [change, lastHistoryId, subject.resource],
     )
   ).map(({ record_id }) => record_id);
 
@@ -97,14 +150,15 @@ async function expectAgreement(changes: Changes): Promise<void> {
   const [run] = await select<SyncRun>('select * from sync_runs order by id desc limit 1');
   const seen = (
     await select<{ id: string }>(
-      'select id from seen_rows cross join unnest(row_numbers) as number join referrals on _row_number = number',
+      `select id from seen_rows cross join unnest(row_numbers) as number
+         join ${subject.resource} on _row_number = number`,
     )
   ).map(({ id }) => id);
   const written = (
-    await select<{ id: string }>('select id from referrals where visits = $1', [1000 + round])
+    await select<{ id: string }>(`select id from ${subject.resource} where ${subject.column} = $1`, [mark()])
   ).map(({ id }) => id);
   const marked = await select<{ id: string }>(
-    'select id from referrals where id = any($1) and _deleted_at is not null',
+    `select id from ${subject.resource} where id = any($1) and _deleted_at is not null`,
     [changes.deleted],
   );
   expect(new Set(await historyOf('updated', changes))).toEqual(new Set(written));
@@ -129,45 +183,60 @@ async function expectAgreement(changes: Changes): Promise<void> {
 }
 
 async function expectNextRunToFinish(changes: Changes): Promise<void> {
-  const { sync, sandbox, database } = given();
-  expect(await sync('referrals', { acceptDeletes: true })).toMatchObject({
+  const { sync, sandbox } = given();
+  expect(await sync(subject.resource, { acceptDeletes: true })).toMatchObject({
     state: 'succeeded',
     verified: true,
   });
-  const [mirror, program] = [await readMirror(database.pool), await readProgram(sandbox)];
-  expect(mirror.referrals).toEqual(program.referrals);
+  const { mirror, program } = await subject.compare(sandbox);
+  expect(mirror).toEqual(program);
   expect((await historyOf('updated', changes)).sort()).toEqual([...changes.updated].sort());
   expect((await historyOf('deleted', changes)).sort()).toEqual([...changes.deleted].sort());
   expect(await select(`select from sync_runs where state = 'running'`)).toEqual([]);
   expect(await select('select from seen_rows')).toEqual([]);
 }
 
-beforeAll(async () => {
-  await given().syncBoth();
-});
+const AFTER_ANY = { what: 'after any of its statements', deletions: 1, countFrom: '', least: 45 };
+const IN_SECOND_WALK = {
+  what: 'after any statement of the second walk, where many rows are missing',
+  deletions: 12,
+  countFrom: '"checkpoint" = $1, "distinct_seen"',
+  least: 30,
+};
 
-describe.each([
-  { what: 'after any of its statements', deletions: 1, countFrom: '', least: 45 },
-  {
-    what: 'after any statement of the second walk, where many rows are missing',
-    deletions: 12,
-    countFrom: '"checkpoint" = $1, "distinct_seen"',
-    least: 30,
+const steps = sized({ broken: 7, killed: 30 }, { broken: 2, killed: 1 });
+const ENDS = [
+  { of: REFERRALS, ...AFTER_ANY },
+  { of: REFERRALS, ...IN_SECOND_WALK },
+  { of: COMMISSIONS, ...AFTER_ANY },
+  { of: COMMISSIONS, ...IN_SECOND_WALK },
+];
+
+describe.each(sized(ENDS.slice(0, 2), ENDS))(
+  'a sync of $of.resource that ends $what',
+  ({ of, deletions, countFrom, least }) => {
+    beforeAll(async () => {
+      subject = of;
+      await given().syncBoth();
+    });
+
+    test.each([
+      { how: 'connections that break', step: steps.broken },
+      { how: 'a process that is killed', step: steps.killed },
+    ] as const)(
+      'leaves all of a batch or nothing, and the next run finishes: $how',
+      async ({ how, step }) => {
+        // Which ones a few runs do not meet, others do.
+        let endAfter = 1 + Math.floor(Math.random() * step);
+        for (let hasEnded = true; hasEnded; endAfter += step) {
+          round += 1;
+          const changes = await changeProgram(deletions);
+          hasEnded = await syncUntil(how, endAfter, countFrom);
+          await expectAgreement(changes);
+          await expectNextRunToFinish(changes);
+        }
+        expect(endAfter).toBeGreaterThan(least);
+      },
+    );
   },
-])('a sync that ends $what', ({ deletions, countFrom, least }) => {
-  test.each([
-    { how: 'connections that break', step: sized(4, 2) },
-    { how: 'a process that is killed', step: sized(20, 1) },
-  ] as const)('leaves all of a batch or nothing, and the next run finishes: $how', async ({ how, step }) => {
-    // Which ones a few runs do not meet, others do.
-    let endAfter = 1 + Math.floor(Math.random() * step);
-    for (let hasEnded = true; hasEnded; endAfter += step) {
-      round += 1;
-      const changes = await changeProgram(deletions);
-      hasEnded = await syncUntil(how, endAfter, countFrom);
-      await expectAgreement(changes);
-      await expectNextRunToFinish(changes);
-    }
-    expect(endAfter).toBeGreaterThan(least);
-  });
-});
+);

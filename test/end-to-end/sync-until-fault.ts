@@ -1,8 +1,8 @@
-// One sync of referrals that ends right after Postgres has answered its n-th statement. It asks for no page before the
+// One sync of a resource that ends right after Postgres has answered its n-th statement. It asks for no page before the
 // one before is committed: each is a batch of its own then, and there are many places to interrupt it.
 
-import { makeApiClient } from '../../src/api/client.ts';
-import type { TakePermit } from '../../src/api/permit.ts';
+import { type ApiClient, makeApiClient } from '../../src/api/client.ts';
+import type { ListedResource } from '../../src/contract/resources.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { makeLogger } from '../../src/log.ts';
@@ -13,6 +13,7 @@ export interface Fault {
   readonly databaseUrl: string;
   readonly apiUrl: string;
   readonly secret: string;
+  readonly resource: ListedResource;
   readonly applicationName: string;
   readonly endAfter: number;
   /** Statements count from the first one that contains this. */
@@ -64,23 +65,25 @@ export async function syncUntilFault(fault: Fault, onFault: () => Promise<void>)
     client.query = counting as unknown as typeof client.query;
   });
 
-  const permits = makeUnlimitedPermits();
-  const takePermit: TakePermit = async (signal) => {
-    while (pagesToLoad > 0 && !isOver) {
-      loaded = Promise.withResolvers();
-      await loaded.promise;
-    }
-    pagesToLoad += 1;
-    return permits.takePermit(signal);
-  };
-  const api = makeApiClient(
-    { takePermit, log },
+  const { list, ...others } = makeApiClient(
+    { takePermit: makeUnlimitedPermits().takePermit, log },
     { url: fault.apiUrl, secret: fault.secret, timeoutMs: 60_000 },
   );
+  const api: ApiClient = {
+    ...others,
+    async list(resource, query, options) {
+      while (pagesToLoad > 0 && !isOver) {
+        loaded = Promise.withResolvers();
+        await loaded.promise;
+      }
+      pagesToLoad += 1;
+      return list(resource, query, options);
+    },
+  };
   try {
     await runSync(
       { api, db: makeDatabase(pool), log },
-      { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: true },
+      { resource: fault.resource, mode: 'full', concurrency: 1, acceptDeletes: true },
     );
   } catch (error) {
     if (!isOver) throw error;

@@ -78,12 +78,10 @@ describe.each(['postgres', 'redis'] as const)('work, with its queue in %s', (kin
     );
     const tracked = known.rows[0]?.id ?? '';
     expect(await runCli(['commissions', 'track', tracked], environment)).toMatchObject({ code: 0 });
-    // A tick that was missed while no worker ran; the next one may be a minute away.
-    await database.pool.query(`insert into schedules (name, next_at) values ('sweep-commissions', now())`);
     const worker = await startWork(environment);
     expect(await readyz(worker)).toEqual({
       status: 200,
-      checks: { database: 'ok', migrations: 'ok', queue: 'ok' },
+      checks: { database: 'ok', rights: 'ok', migrations: 'ok', queue: 'ok' },
     });
     const succeeded = () =>
       database.pool
@@ -124,7 +122,7 @@ test('a worker whose Redis is away says that it is not ready, and is so again by
   const status = () => readyz(worker);
   await expect.poll(status).toEqual({
     status: 503,
-    checks: { database: 'ok', migrations: 'ok', queue: 'failed' },
+    checks: { database: 'ok', rights: 'ok', migrations: 'ok', queue: 'failed' },
   });
   expect((await fetch(`${worker.url}/healthz`)).status).toBe(200);
   await redis?.start();

@@ -1,6 +1,6 @@
 // The sums of known commissions beside those that the program reports.
 
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { buildAffiliate, buildCommission, buildSale } from './build-records.ts';
@@ -93,7 +93,7 @@ test.each([
   ['no currencies', { currencies: null }],
   ['currencies of another shape', { currencies: [{ USD: 1 }] }],
   ['no figures', { currencies: {} }],
-])('where the program reports %s, the known sums stand alone', async (_, commission_stats) => {
+])('where the program reports %s, there are only the known sums', async (_, commission_stats) => {
   const affiliate = buildAffiliate();
   await loadAffiliates({ ...affiliate, commission_stats });
   await loadCommissions(affiliate, { amount: 300 });
@@ -112,4 +112,55 @@ test('figures that are absent or odd are not known, and break nothing', async ()
     { currency: 'GBP', reported_total: null },
     { currency: 'USD', reported_unpaid: null, reported_paid: null, reported_total: 10, unknown_total: 10 },
   ]);
+});
+
+describe('differences', () => {
+  const stats = (unpaid: number, paid: number) => ({
+    commission_stats: {
+      currencies: { USD: { unpaid: cents(unpaid), paid: cents(paid), total: cents(unpaid + paid) } },
+    },
+  });
+  const differences = async () =>
+    (
+      await database.pool.query(
+        `select affiliate_id, currency, known_unpaid, reported_unpaid, known_paid, reported_paid, reported_as_of, is_recent
+         from commission_differences order by currency`,
+      )
+    ).rows;
+  const noteAffiliatesRead = (startedAt: string) =>
+    database.pool.query(
+      `insert into sync_runs (resource, mode, state, verified, started_at, finished_at)
+       values ('affiliates', 'full', 'succeeded', true, $1, $1)`,
+      [startedAt],
+    );
+
+  test('there are none where the sums agree, nor where the program reports none', async () => {
+    const [agreed, silent] = [buildAffiliate(), buildAffiliate()];
+    await loadAffiliates({ ...agreed, ...stats(300, 0) }, { ...silent, commission_stats: null });
+    await loadCommissions(agreed, { amount: 300 });
+    await loadCommissions(silent, { amount: 300 });
+    expect(await differences()).toEqual([]);
+  });
+
+  test('each is a row: another sum, and a currency that the program does not name', async () => {
+    const affiliate = buildAffiliate();
+    await loadAffiliates({ ...affiliate, ...stats(300, 50) });
+    await loadCommissions(affiliate, { amount: 200 }, { amount: 7, currency: 'EUR', paid_at: earlier });
+    await noteAffiliatesRead(at(1));
+    const row = { affiliate_id: affiliate.id, reported_as_of: '2026-07-01T00:00:01Z', is_recent: false };
+    expect(await differences()).toEqual([
+      { ...row, currency: 'EUR', known_unpaid: 0, reported_unpaid: 0, known_paid: 7, reported_paid: 0 },
+      { ...row, currency: 'USD', known_unpaid: 200, reported_unpaid: 300, known_paid: 0, reported_paid: 50 },
+    ]);
+  });
+
+  test('is recent, where a commission changed after the program reported', async () => {
+    const affiliate = buildAffiliate();
+    await loadAffiliates({ ...affiliate, ...stats(300, 0) });
+    await noteAffiliatesRead(at(1));
+    await loadCommissions(affiliate, { amount: 300, paid_at: at(2), updated_at: at(2) });
+    expect(await differences()).toMatchObject([{ currency: 'USD', is_recent: true }]);
+    await noteAffiliatesRead(at(3));
+    expect(await differences()).toMatchObject([{ currency: 'USD', is_recent: false }]);
+  });
 });

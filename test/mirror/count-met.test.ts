@@ -28,7 +28,7 @@ async function empty(): Promise<void> {
 }
 
 async function finish(run: SyncRun): Promise<void> {
-  const end = { reason: null, rowsDeleted: 0, deletesHeldBack: 0 };
+  const end = { verified: true, reason: null, rowsDeleted: 0, deletesHeldBack: 0 };
   await db.transaction().execute((trx) => finishRun(trx, run, end));
 }
 
@@ -137,7 +137,7 @@ const CASES: readonly { readonly name: string; readonly batches: readonly Batch[
     batches: [{ pages: [[bad, bad]], fresh: 1, counted: { rejected: 1, repeated: 1 } }],
   },
   {
-    name: 'without an identifier, which cannot be told apart',
+    name: 'without an identifier, which cannot be distinguished',
     batches: [
       {
         pages: [[nameless, nameless]],
@@ -261,6 +261,9 @@ const meeting = fc.record({
   visits: fc.nat({ max: 1 }),
 });
 type Meeting = typeof meeting extends fc.Arbitrary<infer T> ? T : never;
+const WELL: Meeting = { which: 0, fits: true, visits: 1 };
+const BROKEN: Meeting = { ...WELL, fits: false };
+const NAMELESS: Meeting = { ...BROKEN, which: null };
 
 const batch = fc.record({
   way: fc.constantFrom(...WAYS),
@@ -346,6 +349,28 @@ test('each batch counts as a plain model of the run does, and its rows are those
         }
       },
     ),
-    { numRuns: sized(30, 150) },
+    {
+      numRuns: sized(30, 150),
+      // Met well and then broken, on one page and in the next batch; broken and then well; nameless twice; a batch that
+      // only repeats what an undone attempt had loaded.
+      examples: [
+        [[0], [{ way: 'in memory', pages: [[WELL, BROKEN], [WELL]] }]],
+        [
+          [],
+          [
+            { way: 'in memory', pages: [[BROKEN]] },
+            { way: 'resumed', pages: [[WELL]] },
+          ],
+        ],
+        [[], [{ way: 'in memory', pages: [[NAMELESS, NAMELESS], []] }]],
+        [
+          [],
+          [
+            { way: 'after an undone attempt', pages: [[WELL, NAMELESS]] },
+            { way: 'resumed', pages: [[WELL, WELL]] },
+          ],
+        ],
+      ],
+    },
   );
 });

@@ -125,7 +125,7 @@ async function carryOut(steps: readonly Step[], index: number): Promise<{ runId:
       await db.transaction().execute((trx) => applyTombstones(trx, tombstones));
     }
   }
-  const end = { reason: null, rowsDeleted: 0, deletesHeldBack: 0 };
+  const end = { verified: true, reason: null, rowsDeleted: 0, deletesHeldBack: 0 };
   for (const run of Object.values(runs)) await db.transaction().execute((trx) => finishRun(trx, run, end));
   return { runId: runs.referrals.id, tables: await readTables((table) => rowsOf(db, table)) };
 }

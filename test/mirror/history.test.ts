@@ -106,8 +106,48 @@ test('a conversion is an event with its time, and a first sight of a conversion 
       link_id: lead.link.id,
       customer_email: 'grace@example.com',
       from_state: 'lead',
+      converted_at: '2026-07-01T00:00:02Z',
+      is_exact: false,
       observed_at: '2026-07-01T00:00:02Z',
       run_id: null,
+    },
+  ]);
+});
+
+test('where the program states when a referral converted, that time is the event’s, from the first sight on', async () => {
+  const known = buildReferral({
+    conversion_state: 'conversion',
+    became_conversion_at: '2026-03-04T05:06:07.5+0000',
+  });
+  const [lead, visitor] = [
+    buildReferral({ became_conversion_at: null }),
+    buildReferral({ conversion_state: 'visitor', became_conversion_at: null }),
+  ];
+  await load(db, { resource: 'referrals', pages: [{ observedAt: at(1), records: [known, lead, visitor] }] });
+  const converted = { conversion_state: 'conversion', became_conversion_at: '2026-06-30T23:00Z' };
+  await load(db, {
+    resource: 'referrals',
+    pages: [{ observedAt: at(2), records: [{ ...lead, ...converted }] }],
+  });
+  const rows = await db
+    .selectFrom('conversion_events')
+    .select(['referral_id', 'from_state', 'converted_at', 'is_exact', 'observed_at'])
+    .orderBy('converted_at')
+    .execute();
+  expect(rows).toEqual([
+    {
+      referral_id: known.id,
+      from_state: null,
+      converted_at: '2026-03-04T05:06:07.5Z',
+      is_exact: true,
+      observed_at: '2026-07-01T00:00:01Z',
+    },
+    {
+      referral_id: lead.id,
+      from_state: 'lead',
+      converted_at: '2026-06-30T23:00:00Z',
+      is_exact: true,
+      observed_at: '2026-07-01T00:00:02Z',
     },
   ]);
 });
@@ -165,7 +205,29 @@ test('history applied backwards gives the rows of every earlier time, and so doe
         expect(await replayTo(lastId, rows.length)).toEqual(withoutTimes(rows));
       }
     }),
-    { numRuns: sized(15, 60) },
+    {
+      numRuns: sized(15, 60),
+      examples: [
+        // Deleted before it was ever seen; deleted twice and seen again; a field that comes, goes and comes back.
+        [[{ kind: 'delete', which: 0 }]],
+        [
+          [
+            { kind: 'load', which: 0, fields: {} },
+            { kind: 'delete', which: 0 },
+            { kind: 'delete', which: 0 },
+            { kind: 'load', which: 0, fields: {} },
+          ],
+        ],
+        [
+          [
+            { kind: 'load', which: 1, fields: { odder: 1 } },
+            { kind: 'load', which: 1, fields: {} },
+            { kind: 'load', which: 1, fields: { odder: null, customer: null } },
+            { kind: 'load', which: 1, fields: { odder: 1 } },
+          ],
+        ],
+      ],
+    },
   );
 });
 

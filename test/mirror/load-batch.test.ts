@@ -37,6 +37,7 @@ test('a commission brings its sale, referral, link, affiliate and campaigns, eac
       _observed_at: '2026-07-01T00:00:01Z',
       _deleted_at: null,
       _extra: null,
+      _row_number: 1,
     },
   ]);
   expect(await rowsOf(db, 'sales')).toMatchObject([

@@ -79,6 +79,28 @@ const batches = fc
       });
   });
 
+const PLAIN: Observation = {
+  which: 0,
+  broken: false,
+  withCustomer: true,
+  withExtra: false,
+  nameless: false,
+  affiliate: 0,
+};
+
+/** Pages of one batch, each asked for at its time. */
+const batchOf = (...pages: readonly [time: number, seen: readonly Observation[]][]) =>
+  pages.map(([time, seen]) => ({ observedAt: at(time), records: seen.map((one) => toRecord(one, time)) }));
+
+/** Nothing; a record twice on a page; the older page last, in a batch and in the next; broken where it was well. */
+const EDGES: [ReturnType<typeof batchOf>[]][] = [
+  [[batchOf([1, []])]],
+  [[batchOf([1, [PLAIN, PLAIN]])]],
+  [[batchOf([8, [PLAIN]], [4, [{ ...PLAIN, withExtra: true, withCustomer: false }]])]],
+  [[batchOf([8, [PLAIN]]), batchOf([4, [{ ...PLAIN, affiliate: 1 }]])]],
+  [[batchOf([1, [PLAIN]], [4, [{ ...PLAIN, broken: true }]]), batchOf([8, [{ ...PLAIN, nameless: true }]])]],
+];
+
 test('counts add up, distinct records are counted once, and rejections are what the table holds', async () => {
   await fc.assert(
     fc.asyncProperty(batches, async (all) => {
@@ -109,7 +131,7 @@ test('counts add up, distinct records are counted once, and rejections are what 
       expect((await rowsOf(db, 'rejected_records' as never)).length).toBe(rejected);
       expect((await rowsOf(db, 'referrals')).length).toBe(inserted);
     }),
-    { numRuns: sized(12, 60) },
+    { numRuns: sized(12, 60), examples: EDGES },
   );
 });
 
@@ -150,7 +172,7 @@ test.each(WAYS)(
           ]);
         }
       }),
-      { numRuns: sized(12, 60) },
+      { numRuns: sized(12, 60), examples: EDGES },
     );
   },
 );
@@ -176,6 +198,6 @@ test.each(WAYS)('remembering what the run has loaded changes no row, pages being
       for (const pages of all) await load(db, { resource: 'referrals', pages, cache, ...remembering });
       expect(await contents()).toEqual(without);
     }),
-    { numRuns: sized(12, 60) },
+    { numRuns: sized(12, 60), examples: EDGES },
   );
 });

@@ -1,13 +1,14 @@
 // Loads pages in a transaction of their own, and reads a table back.
 
 import { sql } from 'kysely';
+import type { ListedResource } from '../../src/contract/resources.ts';
 import type { Database } from '../../src/db/database.ts';
 import { type LoadResult, loadBatch } from '../../src/mirror/load-batch.ts';
 import { readSeenRows } from '../../src/mirror/runs/seen-rows.ts';
 import type { DriftWatch } from '../../src/records/drift-watch.ts';
 import type { LoadedCache } from '../../src/records/loaded-cache.ts';
 import type { MirroredTable } from '../../src/records/mirrored-tables.ts';
-import { type LoadedResource, type ObservedPage, readPages } from '../../src/records/read-page.ts';
+import { type ObservedPage, readPages } from '../../src/records/read-page.ts';
 
 /** Returns the timestamp `second` seconds after the start of 2026-07. */
 export function at(second: number): string {
@@ -15,7 +16,7 @@ export function at(second: number): string {
 }
 
 export interface LoadedPages {
-  readonly resource: LoadedResource;
+  readonly resource: ListedResource;
   readonly pages: readonly ObservedPage[];
   /** Of a run that rejects records, and goes on as if it were resumed at each load. */
   readonly runId?: number;

@@ -1,13 +1,13 @@
 // The lock of loads is taken from a process that was stopped while it holds it, wherever in a statement that was.
 
-import type { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { makeDatabase } from '../../src/db/database.ts';
 import { transact } from '../../src/db/transact.ts';
-import { lockForLoading } from '../../src/mirror/loading-lock.ts';
+import { lockForLoading } from '../../src/mirror/load-batch.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { sendHalfOfStatement } from '../support/half-message.ts';
 
 const database = await createTestDatabase();
 const db = makeDatabase(database.pool);
@@ -17,15 +17,7 @@ test('a load that was only partly sent when its process stopped keeps others wai
   const stopped = await database.pool.connect();
   await stopped.query('begin');
   await stopped.query('select lock_for_loading(true)');
-  // What pg would send: the statement whole, and half of the message that follows it.
-  const socket = (stopped as unknown as { connection: { stream: ReturnType<typeof connect> } }).connection
-    .stream;
-  const text = Buffer.from('\0select 1\0\0\0');
-  const parse = Buffer.concat([Buffer.from('P'), lengthOf(text.length + 4), text]);
-  const halfOfBind = Buffer.concat([Buffer.from('B'), lengthOf(1_000_000), Buffer.alloc(1000)]);
-  const closed = new Promise((resolve) => stopped.once('end', resolve));
-  stopped.on('error', () => {});
-  socket.write(Buffer.concat([parse, halfOfBind]));
+  const closed = sendHalfOfStatement(stopped);
 
   await transact(db, (trx) => lockForLoading(trx, ALONE));
   await closed;
@@ -42,9 +34,3 @@ test('a load that works for long is waited for', async () => {
   await transact(db, (trx) => lockForLoading(trx, ALONE));
   expect(await working).toBe('done');
 });
-
-function lengthOf(bytes: number): Buffer {
-  const buffer = Buffer.alloc(4);
-  buffer.writeInt32BE(bytes);
-  return buffer;
-}

@@ -1,12 +1,12 @@
 // Draws lines of plain text as a terminal would show them, as an SVG. Pure.
 
 /** Units: pixels. */
-const CHARACTER_WIDTH = 8;
-const LINE_HEIGHT = 17;
-const FONT_SIZE = 13.3;
-const PADDING = 16;
+export const CHARACTER_WIDTH = 8;
+export const LINE_HEIGHT = 17;
+export const FONT_SIZE = 13.3;
+export const PADDING = 16;
 
-const FONTS = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
+export const FONTS = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /**
@@ -38,6 +38,6 @@ function drawLine(line: string, index: number): string {
   return `<text x="${PADDING}" y="${baseline}" textLength="${line.length * CHARACTER_WIDTH}" xml:space="preserve">${escaped}</text>\n`;
 }
 
-function escapeXml(text: string): string {
+export function escapeXml(text: string): string {
   return text.replace(/[&<>]/g, (character) => ESCAPES[character] ?? '');
 }

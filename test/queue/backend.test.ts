@@ -5,45 +5,37 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { makeLogger } from '../../src/log.ts';
-import { migrateQueue, openQueue, queueSchema } from '../../src/queue/backend.ts';
-import { ensureEnqueued } from '../../src/queue/enqueue.ts';
-import type { JobHandlers } from '../../src/queue/process-job.ts';
-import { readQueueId } from '../../src/queue/program-pause.ts';
-import { type RunningWorker, startWorker } from '../../src/queue/start-worker.ts';
-import type { Timings } from '../../src/queue/timings.ts';
-import type { JobKinds } from '../../src/queue/wanted-jobs.ts';
+import { openQueue } from '../../src/queue/backend.ts';
+import type { Duty, JobContext, JobOutcome } from '../../src/queue/duty.ts';
+import { ensureJob } from '../../src/queue/ensure-job.ts';
+import { migrateQueue, queueSchema } from '../../src/queue/queue-tables.ts';
+import { startWorker } from '../../src/queue/start-worker.ts';
+import { TIMINGS } from '../../src/queue/timings.ts';
+import { readQueueId } from '../../src/queue/worker-state.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { FAST, KINDS, makeQueueing, type Queueing } from './queueing.ts';
 
 const log = makeLogger('fatal');
 const NO_PROGRAM = { url: 'http://127.0.0.1:9' };
 const PROBE = async () => {};
+const DONE = { kind: 'done' } as const;
 
-const KINDS_OF_JOBS: JobKinds = {
-  once: { attempts: 3, isNews: () => false, next: () => [] },
-  again: { attempts: 3, isNews: () => true, next: () => [] },
-};
-
-function start(
-  { db, settings }: Queueing,
-  handlers: JobHandlers,
-  timings: Partial<Timings> = FAST,
-): Promise<RunningWorker> {
-  return startWorker(
-    { db, log, handlers, probe: PROBE },
-    { queue: settings, kinds: KINDS_OF_JOBS, schedules: [], timings },
-  );
-}
-
-function want(name: string, key = name) {
-  return [{ key, name, payload: {} }];
-}
-
-async function wantedKeys({ pool }: Queueing): Promise<string[]> {
-  const { rows } = await pool.query<{ key: string }>('select key from wanted_jobs order by key');
-  return rows.map(({ key }) => key);
+/** Returns a duty that is due until it was done. */
+function once(name: string, run: (context: JobContext) => Promise<JobOutcome>): Duty {
+  let isDone = false;
+  const due = {
+    id: `${name}-1`,
+    atMs: 1,
+    async run(context: JobContext) {
+      const outcome = await run(context);
+      isDone = true;
+      return outcome;
+    },
+  };
+  return { name, alarms: [], findDue: async () => (isDone ? [] : [due]) };
 }
 
 /** Long enough for a queue that spins to show it. */
@@ -51,92 +43,62 @@ const LOOKING_MS = 1000;
 /** A dozen rounds of the watchdog: what a starved machine may still fit in. */
 const MOST_STATEMENTS = 500;
 
-const done = { kind: 'done', result: {} } as const;
-
 describe.each(KINDS)('a queue on %s', (kind) => {
-  test('does work that is wanted twice once, and work that is wanted again meanwhile once more', async () => {
-    const queueing = await makeQueueing(kind, NO_PROGRAM);
-    const ran: string[] = [];
-    const gates = { once: Promise.withResolvers<void>(), again: Promise.withResolvers<void>() };
-    const handler = (name: 'once' | 'again') => async () => {
-      ran.push(name);
-      await gates[name].promise;
-      return done;
-    };
-    const worker = await start(queueing, { once: handler('once'), again: handler('again') });
-    await worker.want([...want('once'), ...want('again')]);
-    await expect.poll(() => ran.length).toBe(2);
-    await Promise.all(Array.from({ length: 5 }, () => worker.want([...want('once'), ...want('again')])));
-    gates.once.resolve();
-    gates.again.resolve();
-    await expect.poll(() => wantedKeys(queueing)).toEqual([]);
-    await worker.stop();
-    expect(ran.toSorted()).toEqual(['again', 'again', 'once']);
-  });
-
-  test('ends a job whose error or result holds what Postgres cannot store', async () => {
-    const queueing = await makeQueueing(kind, NO_PROGRAM);
+  test('ends a job whose error or progress holds what Postgres cannot store', async () => {
+    const { db, settings, open } = await makeQueueing(kind, NO_PROGRAM);
     let attempts = 0;
-    const worker = await start(queueing, {
-      once: async () => {
-        attempts += 1;
-        throw new Error(`NUL \0, half a character \ud800, and ${'a lot of text '.repeat(10_000)}`);
-      },
-      again: async (_row, { onProgress }) => {
-        onProgress({ ['\0']: '\udfff' });
-        return { kind: 'done', result: { text: 'NUL \0 and \ud800' } };
-      },
+    const failing = once('failing', async () => {
+      attempts += 1;
+      throw new Error(`NUL \0, half a character \ud800, and ${'a lot of text '.repeat(10_000)}`);
     });
-    await worker.want([...want('once'), ...want('again')]);
-    await expect.poll(() => wantedKeys(queueing)).toEqual([]);
-    const backend = await queueing.open();
-    // A slow machine may meet a job a second time, with its work done: one more is completed.
+    const reporting = once('reporting', async ({ onProgress }) => {
+      onProgress({ ['\0']: '\udfff' });
+      return DONE;
+    });
+    const timings = { ...FAST, mostAttempts: 3 };
+    const worker = await startWorker(
+      { db, log, probe: PROBE },
+      { queue: settings, duties: [failing, reporting], timings },
+    );
+    const { queue, close } = await open();
     await expect
-      .poll(() => backend.queue.getJobCounts('failed', 'completed', 'active'))
-      .toEqual({ failed: 1, completed: expect.toSatisfy((completed) => completed >= 1), active: 0 });
-    await backend.close();
+      .poll(() => queue.getJobCounts('failed', 'waiting', 'delayed', 'active'))
+      .toEqual({ failed: 1, waiting: 0, delayed: 0, active: 0 });
+    expect(await reporting.findDue({ nowMs: 0, madeMs: 0 })).toEqual([]);
+    expect((await queue.getFailed())[0]?.failedReason).toContain('half a character');
+    await close();
     await worker.stop();
     expect(attempts).toBe(3);
   });
 
-  test('that forgot a job, or keeps the key of one that is gone, gets it back from the table', async () => {
+  test('that forgot a job, or keeps the key of one that is gone, gets it back', async () => {
     const queueing = await makeQueueing(kind, NO_PROGRAM);
-    const backend = await queueing.open();
-    const [wanted] = want('once');
-    if (wanted === undefined) throw new Error('nothing wanted');
-    expect(await ensureEnqueued(backend.queue, KINDS_OF_JOBS, wanted)).toBe(true);
-    expect(await ensureEnqueued(backend.queue, KINDS_OF_JOBS, wanted)).toBe(false);
-    await backend.queue.obliterate({ force: true });
-    expect(await ensureEnqueued(backend.queue, KINDS_OF_JOBS, wanted)).toBe(true);
-    await backend.queue.obliterate({ force: true });
+    const { queue, close } = await queueing.open();
+    const ensure = (id: string) => ensureJob(queue, { name: 'once', ...TIMINGS }, [{ id, atMs: 1 }]);
+    expect(await ensure('once-1')).toBe('once-1');
+    expect(await ensure('once-1')).toBe(null);
+    // One of a duty waits or runs at a time.
+    expect(await ensure('once-2')).toBe(null);
+    await queue.obliterate({ force: true });
+    expect(await ensure('once-1')).toBe('once-1');
+    await queue.obliterate({ force: true });
     await leaveKey(queueing, 'once');
-    expect(await backend.queue.getDeduplicationJobId('once')).toBe('gone');
-    expect(await ensureEnqueued(backend.queue, KINDS_OF_JOBS, wanted)).toBe(true);
-    expect(await backend.queue.getJobCounts('waiting')).toEqual({ waiting: 1 });
-    await backend.close();
-  });
-
-  test('does nothing for a job whose work is done already', async () => {
-    const queueing = await makeQueueing(kind, NO_PROGRAM);
-    const worker = await start(queueing, {});
-    const backend = await queueing.open();
-    const job = await backend.queue.add('once', { key: 'once' });
-    await expect.poll(() => job.getState()).toBe('completed');
-    await backend.close();
-    await worker.stop();
+    expect(await queue.getDeduplicationJobId('once')).toBe('gone');
+    expect(await ensure('once-1')).toBe('once-1');
+    expect(await queue.getDeduplicationJobId('once')).toBe('once-1');
+    expect(await queue.getJobCounts('waiting')).toEqual({ waiting: 1 });
+    await close();
   });
 
   test('is left alone by workers that have nothing to do, also while it is paused with work in it', async () => {
     const queueing = await makeQueueing(kind, NO_PROGRAM);
     const gate = Promise.withResolvers<void>();
-    const once = async () => {
-      await gate.promise;
-      return done;
-    };
+    const names = Array.from({ length: 10 }, (_, index) => `once-${index}`);
+    const duties = names.map((name) => once(name, () => gate.promise.then(() => DONE)));
     // The default timings, except for a watchdog that looks often enough to see the pause.
-    const worker = await start(queueing, { once }, { watchIntervalMs: 1000 });
-    const keys = Array.from({ length: 10 }, (_, index) => want('once', `once-${index}`)).flat();
-    await worker.want(keys);
+    const timings = { watchIntervalMs: 1000 };
+    const { db, settings } = queueing;
+    const worker = await startWorker({ db, log, probe: PROBE }, { queue: settings, duties, timings });
     const busy = await countStatements(queueing);
     await queueing.pool.query('update worker_state set refused_at = clock_timestamp()');
     const backend = await queueing.open();
@@ -145,7 +107,7 @@ describe.each(KINDS)('a queue on %s', (kind) => {
     const paused = await countStatements(queueing);
     await backend.close();
     await worker.stop();
-    // Rounds of the watchdog look after ten rows each; a queue that spins does thousands of statements.
+    // Rounds of the watchdog ask ten duties each; a queue that spins does thousands of statements.
     expect(busy).toBeLessThan(MOST_STATEMENTS);
     expect(paused).toBeLessThan(MOST_STATEMENTS);
   });
@@ -156,6 +118,18 @@ describe.each(KINDS)('a queue on %s', (kind) => {
     const opening = openQueue({ log }, settings, 'id');
     await expect(opening).rejects.toMatchObject({ code: 'DB_UNREACHABLE' });
     await expect(opening).rejects.not.toThrow(/hidden/);
+  });
+
+  test('reports what breaks while it is open, and nothing of its closing', async () => {
+    const { settings } = await makeQueueing(kind, NO_PROGRAM);
+    const lines: string[] = [];
+    const backend = await openQueue({ log: pino({}, { write: (line) => lines.push(line) }) }, settings, 'id');
+    backend.queue.emit('error', new Error('broken'));
+    expect(lines).toEqual([expect.stringContaining('broken')]);
+    const closing = backend.close();
+    backend.queue.emit('error', new Error('Connection is closed.'));
+    await closing;
+    expect(lines).toHaveLength(1);
   });
 
   test('of one mirror is not that of another', async () => {
@@ -179,7 +153,7 @@ async function leaveKey({ pool, redis, db }: Queueing, key: string): Promise<voi
     return;
   }
   const client = new Redis(redis.url);
-  await client.set(`affiliate-mirror:mirror:${await readQueueId(db)}:work:de:${key}`, 'gone');
+  await client.set(`{affiliate-mirror:mirror:${await readQueueId(db)}}:work:de:${key}`, 'gone');
   client.disconnect();
 }
 

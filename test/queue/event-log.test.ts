@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { makeLogger } from '../../src/log.ts';
+import { TICK } from '../../src/queue/schedules.ts';
 import { startWorker } from '../../src/queue/start-worker.ts';
 import { FAST, makeQueueing } from './queueing.ts';
 
@@ -14,13 +15,11 @@ const MOST_KEPT = 1000 + 3 * 256;
 test("the rows of BullMQ's events on Postgres stay few, however many jobs there are", async () => {
   const { db, pool, settings, open } = await makeQueueing('postgres', { url: 'http://127.0.0.1:9' });
   const worker = await startWorker(
-    { db, log: makeLogger('fatal'), handlers: {}, probe: async () => {} },
-    { queue: settings, kinds: {}, schedules: [], timings: FAST },
+    { db, log: makeLogger('fatal'), probe: async () => {} },
+    { queue: settings, duties: [], timings: FAST },
   );
   const backend = await open();
-  await backend.queue.addBulk(
-    Array.from({ length: JOBS }, () => ({ name: 'done already', data: { key: 'x' } })),
-  );
+  await backend.queue.addBulk(Array.from({ length: JOBS }, () => ({ name: TICK, data: {} })));
   await expect
     .poll(() => backend.queue.getJobCounts('completed'), { timeout: 25_000 })
     .toEqual({ completed: JOBS });

@@ -3,7 +3,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as catalogue from '../../src/errors.ts';
-import { JOBS } from '../../src/jobs/catalogue.ts';
 import { backoffMs, decideAfterFailure } from '../../src/queue/failure.ts';
 import { TIMINGS } from '../../src/queue/timings.ts';
 
@@ -49,11 +48,21 @@ test('no backoff is longer than the longest, nor than twice the one before may b
         );
       },
     ),
+    {
+      // The first and the last, without and with all of the chance, and where 2 ** n leaves 32 bits.
+      examples: [
+        [1, 0],
+        [1, 0.999],
+        [31, 0.999],
+        [32, 0.999],
+        [1000, 0.999],
+      ],
+    },
   );
 });
 
-test('the attempts of a sync span hours, on average', () => {
-  const sum = Array.from({ length: JOBS.sync.attempts - 1 }, (_, index) =>
+test('the attempts of a job span hours, on average', () => {
+  const sum = Array.from({ length: TIMINGS.mostAttempts - 1 }, (_, index) =>
     backoffMs(index + 1, TIMINGS, () => 0.5),
   );
   expect(sum.reduce((total, ms) => total + ms, 0) / 3_600_000).toBeGreaterThan(10);

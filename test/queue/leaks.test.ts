@@ -2,14 +2,15 @@
 
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { JOBS, wantSync } from '../../src/jobs/catalogue.ts';
-import { enqueue } from '../../src/queue/enqueue.ts';
-import { wantJobs } from '../../src/queue/wanted-jobs.ts';
+import { TICK } from '../../src/queue/schedules.ts';
 import { runSandbox, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { sized } from '../support/sizes.ts';
-import { KINDS, makeQueueing, type Queueing } from './queueing.ts';
+import { KINDS, makeQueueing, missTick, type Queueing } from './queueing.ts';
 import type { WorkerProcess } from './worker-processes.ts';
+
+/** Both queues share the code that this is about: one of them shows it in `npm test`. */
+const SOME_KINDS = sized(KINDS.slice(0, 1), KINDS);
 
 /** What a garbage collector may leave, and caches may grow by; a leak of one page per run would be ten times that. */
 const TOLERATED_BYTES = 4_000_000;
@@ -47,23 +48,19 @@ async function countRedisConnections(url: string): Promise<number> {
   return list.trim().split('\n').length - 1;
 }
 
-describe.each(KINDS)(`${WARM_UP + RUNS} pairs of runs in a row on %s`, (kind) => {
+describe.each(SOME_KINDS)(`${WARM_UP + RUNS} pairs of runs in a row on %s`, (kind) => {
   test('leave memory and connections as they were', async () => {
     const queueing = await makeQueueing(kind, sandbox);
     const worker = await queueing.start();
     const backend = await queueing.open();
+    await missTick(queueing);
     const run = async (times: number) => {
       for (let done = 0; done < times; done += 1) {
         const soFar = worker.said('sync.finished').length;
-        const jobs = wantSync('full', ['affiliates', 'referrals']);
-        const news = await queueing.db.transaction().execute((trx) => wantJobs(trx, JOBS, jobs));
-        for (const job of news) await enqueue(backend.queue, JOBS, job);
+        // As if the last runs had been before the last tick.
+        await queueing.pool.query(`update sync_runs set finished_at = finished_at - interval '1 day'`);
+        await backend.queue.add(TICK, {}, { removeOnComplete: true });
         await worker.says('sync.finished', soFar + 2);
-        await expect
-          .poll(() => queueing.pool.query('select from wanted_jobs').then(({ rows }) => rows), {
-            interval: 5,
-          })
-          .toEqual([]);
       }
     };
     await run(WARM_UP);

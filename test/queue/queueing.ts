@@ -1,15 +1,14 @@
 // What a test of the workers needs, on either queue: a mirror, a program in a database of its own, and workers.
 
 import type pg from 'pg';
+import { expect } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { JOBS, wantSync } from '../../src/jobs/catalogue.ts';
 import { makeLogger } from '../../src/log.ts';
-import { migrateQueue, openQueue, type QueueBackend, type QueueSettings } from '../../src/queue/backend.ts';
-import { enqueue } from '../../src/queue/enqueue.ts';
-import { readQueueId } from '../../src/queue/program-pause.ts';
-import type { Schedule } from '../../src/queue/schedules.ts';
+import { openQueue, type QueueBackend } from '../../src/queue/backend.ts';
+import { migrateQueue, type QueueSettings } from '../../src/queue/queue-tables.ts';
+import { type Schedule, TICK } from '../../src/queue/schedules.ts';
 import type { Timings } from '../../src/queue/timings.ts';
-import { wantJobs } from '../../src/queue/wanted-jobs.ts';
+import { readQueueId } from '../../src/queue/worker-state.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
@@ -58,7 +57,7 @@ export async function makeQueueing(
   const redis = kind === 'redis' ? await startRedis() : null;
   const settings = { redisUrl: redis?.url ?? null, databaseUrl: url, mirrorSchema: 'mirror' };
   await migrateQueue(pool, settings);
-  await pool.query('create table counted (key text, wanted_at timestamptz, pid int)');
+  await pool.query('create table counted (key text, tick timestamptz, pid int)');
   const db = makeDatabase(pool);
   return {
     settings,
@@ -73,7 +72,8 @@ export async function makeQueueing(
           apiUrl: sandbox.url,
           secret: SECRET,
           rateLimit: 'none',
-          schedules: [],
+          syncs: { full: DAILY, delta: null, timezone: 'UTC' },
+          counts: [],
           timings: FAST,
           ...options,
         },
@@ -96,17 +96,34 @@ export const DAILY = `0 ${(new Date().getUTCHours() + 12) % 24} * * *`;
 
 export const EVERY_SECOND = '* * * * * *';
 
-/** A schedule of the job that only counts. */
+/** A schedule of the duty that only counts. */
 export function countEvery(name: string, pattern: string): Schedule {
-  return { name, pattern, timezone: 'UTC', wants: [{ key: name, name: 'count', payload: {} }] };
+  return { name, pattern, timezone: 'UTC' };
+}
+
+/** Has the last tick of every daily schedule be one that the mirror has missed. */
+export async function missTick({ pool }: Queueing): Promise<void> {
+  await pool.query(`update worker_state set made_at = now() - interval '3 days'`);
+}
+
+/** Has whichever worker is there look at what is due. */
+export async function ring(queueing: Queueing): Promise<void> {
+  const backend = await queueing.open();
+  await backend.queue.add(TICK, {}, { removeOnComplete: true });
+  await backend.close();
 }
 
 /** Has a full sync of everything done by whichever worker is there. */
 export async function wantFullSync(queueing: Queueing): Promise<void> {
-  const jobs = await queueing.db
-    .transaction()
-    .execute((trx) => wantJobs(trx, JOBS, wantSync('full', ['affiliates', 'referrals'])));
-  const backend = await queueing.open();
-  for (const job of jobs) await enqueue(backend.queue, JOBS, job);
-  await backend.close();
+  await missTick(queueing);
+  await ring(queueing);
+}
+
+/** Resolves once affiliates and referrals were synced. */
+export async function untilSynced({ pool }: Queueing): Promise<void> {
+  const resources = () =>
+    pool
+      .query(`select distinct resource from sync_runs where state = 'succeeded' order by resource`)
+      .then(({ rows }) => rows.map(({ resource }) => resource));
+  await expect.poll(resources, { timeout: 25_000, interval: 50 }).toEqual(['affiliates', 'referrals']);
 }

@@ -8,6 +8,7 @@ import { type FaultKind, NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import type { TestSandbox } from '../sandbox/running-sandbox.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
 import { startOwnPostgres } from '../support/own-postgres.ts';
+import { sized } from '../support/sizes.ts';
 import {
   countEvery,
   DAILY,
@@ -20,6 +21,9 @@ import {
   wantFullSync,
 } from './queueing.ts';
 import type { WorkerProcess } from './worker-processes.ts';
+
+/** Both queues share the code that this is about: one of them shows it in `npm test`. */
+const SOME_KINDS = sized(KINDS.slice(0, 1), KINDS);
 
 /** So many pages of referrals are answered; what happens to the run happens while it waits for the next one. */
 const PAGES_BEFORE = 8;
@@ -58,9 +62,6 @@ async function waitForBothRuns(queueing: Queueing): Promise<void> {
       // Not known while Postgres is away.
       .catch(() => []);
   await expect.poll(states, { interval: 50 }).toEqual(['affiliates succeeded', 'referrals succeeded']);
-  await expect
-    .poll(() => queueing.pool.query('select from wanted_jobs').then(({ rows }) => rows.length))
-    .toBe(0);
 }
 
 /** From the next page of referrals on, until it is taken back: the run is in its middle for as long as it takes. */
@@ -102,7 +103,7 @@ async function findHolder(workers: readonly WorkerProcess[]): Promise<WorkerProc
     .then(() => find() as WorkerProcess);
 }
 
-describe.each(KINDS)('a run in the middle, on %s', (kind) => {
+describe.each(SOME_KINDS)('a run in the middle, on %s', (kind) => {
   test('whose worker is killed is taken over, re-reading the head and at most one page', async () => {
     const queueing = await makeQueueing(kind, sandbox);
     const workers = [await queueing.start(), await queueing.start()];
@@ -118,7 +119,7 @@ describe.each(KINDS)('a run in the middle, on %s', (kind) => {
     await expectMirrored(queueing);
   });
 
-  test('whose worker is told to stop goes back to the queue at once, and costs no attempt', async () => {
+  test('whose worker is stopping goes back to the queue at once, and costs no attempt', async () => {
     const queueing = await makeQueueing(kind, sandbox);
     const first = await queueing.start();
     const requests = countRequests();
@@ -130,7 +131,7 @@ describe.each(KINDS)('a run in the middle, on %s', (kind) => {
     expect((await readRuns(queueing))[1]).toMatchObject({ state: 'interrupted' });
 
     const backend = await queueing.open();
-    const id = await backend.queue.getDeduplicationJobId('sync-referrals');
+    const id = await backend.queue.getDeduplicationJobId('sync');
     const job = await backend.queue.getJob(id ?? '');
     expect(job).toMatchObject({ attemptsMade: 0 });
     await backend.close();
@@ -190,7 +191,7 @@ describe.each(KINDS)('a run in the middle, on %s', (kind) => {
     );
     const queueing = await makeQueueing(kind, sandbox, { url: postgres.url, pool });
     const worker = await queueing.start({
-      schedules: [countEvery('a', EVERY_SECOND)],
+      counts: [countEvery('a', EVERY_SECOND)],
     });
     await wantFullSync(queueing);
     await waitForMidRun(queueing);
@@ -214,7 +215,7 @@ describe('a run in the middle, on redis', () => {
     const queueing = await makeQueueing('redis', sandbox);
     const { redis, pool } = queueing;
     const worker = await queueing.start({
-      schedules: [countEvery('a', EVERY_SECOND), countEvery('daily', DAILY)],
+      counts: [countEvery('a', EVERY_SECOND), countEvery('daily', DAILY)],
     });
     await wantFullSync(queueing);
     await waitForMidRun(queueing);
@@ -228,7 +229,11 @@ describe('a run in the middle, on redis', () => {
     const soFar = await counts();
     await expect.poll(counts).toBeGreaterThan(soFar + 1);
     const backend = await queueing.open();
-    expect((await backend.queue.getJobSchedulers()).map(({ key }) => key).toSorted()).toEqual(['a', 'daily']);
+    expect((await backend.queue.getJobSchedulers()).map(({ key }) => key).toSorted()).toEqual([
+      'a',
+      'daily',
+      'sync-full',
+    ]);
     await backend.close();
     expect(await worker.end('SIGTERM')).toMatchObject({ code: 0 });
   });

@@ -1,19 +1,19 @@
-// A worker process as the command `work` puts it together, with time scaled down, and with a job `count` that only
-// says who did it. Started by worker-processes.ts; logs to stderr, measures itself when it is told to.
+// A worker process as the command `work` puts it together, with time scaled down, and with duties that only
+// count: they say who acted upon which tick. Started by worker-processes.ts; logs to stderr, measures itself when it is asked to.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { makeApiClient } from '../../src/api/client.ts';
 import { makeTakePermit } from '../../src/budget/shared-budget.ts';
+import type { Config } from '../../src/config/config.ts';
 import { readRateLimit } from '../../src/config/rate-limit.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
-import { JOBS } from '../../src/jobs/catalogue.ts';
-import { makePollJob } from '../../src/jobs/poll-job.ts';
-import { makeSyncJob } from '../../src/jobs/sync-job.ts';
+import { makePollDuty } from '../../src/jobs/poll-job.ts';
+import { makeSchedules, makeSyncDuty } from '../../src/jobs/sync-job.ts';
 import { makeLogger } from '../../src/log.ts';
-import type { JobHandler } from '../../src/queue/process-job.ts';
-import type { Schedule } from '../../src/queue/schedules.ts';
+import type { Duty } from '../../src/queue/duty.ts';
+import { lastTick, type Schedule } from '../../src/queue/schedules.ts';
 import { startWorker } from '../../src/queue/start-worker.ts';
 import { TIMINGS, type Timings } from '../../src/queue/timings.ts';
 
@@ -23,12 +23,13 @@ export interface WorkerProcessOptions {
   readonly apiUrl: string;
   readonly secret: string;
   readonly rateLimit: string;
-  readonly schedules: readonly Schedule[];
+  readonly syncs: Config['schedules'];
+  readonly counts: readonly Schedule[];
   readonly timings: Partial<Timings>;
 }
 
 const given: WorkerProcessOptions = JSON.parse(process.argv[2] ?? '');
-const { databaseUrl, redisUrl, schedules, timings } = given;
+const { databaseUrl, redisUrl, syncs, counts, timings } = given;
 const log = makeLogger('info');
 const pool = makePool({ log }, { url: databaseUrl, schema: 'mirror', max: 8, applicationName: 'worker' });
 const db = makeDatabase(pool);
@@ -39,32 +40,51 @@ const program = { url: given.apiUrl, secret: given.secret, timeoutMs: 2000 };
 const api = makeApiClient({ takePermit, log }, { ...program, attempts: { most: 2, mostThrottled: 2 } });
 const probeApi = makeApiClient({ takePermit, log }, { ...program, attempts: { most: 1, mostThrottled: 1 } });
 
-const count: JobHandler = async (row) => {
-  await sql`insert into counted (key, wanted_at, pid) values (${row.key}, ${row.wanted_at}, ${process.pid})`.execute(
-    db,
-  );
-  // Long enough for the other worker to take the other job that waits.
-  await sleep(20);
-  return { kind: 'done', result: {} };
-};
+function makeCounter(schedule: Schedule): Duty {
+  const { name } = schedule;
+  return {
+    name,
+    alarms: [schedule],
+    async findDue(moment) {
+      const tickMs = lastTick(schedule, moment);
+      if (tickMs === null) return [];
+      const { rows } = await sql`
+        select from counted where key = ${name} and tick >= to_timestamp(${tickMs / 1000}::float8)`.execute(
+        db,
+      );
+      if (rows.length > 0) return [];
+      const run = async () => {
+        await sql`insert into counted values (${name}, to_timestamp(${tickMs / 1000}::float8), ${process.pid})`.execute(
+          db,
+        );
+        // Long enough for the other worker to take the other job that waits.
+        await sleep(20);
+        return { kind: 'done' } as const;
+      };
+      return [{ id: `${name}-${tickMs}`, atMs: tickMs, run }];
+    },
+  };
+}
 
 const worker = await startWorker(
   {
     db,
     log,
-    handlers: {
-      count,
-      'poll-commissions': makePollJob({ api, db, log }),
-      sync: makeSyncJob({ api, db, log }, { concurrency: 1 }, { ...TIMINGS, ...timings }),
-    },
     probe: async (signal) => {
       await probeApi.list('affiliates', { page: 1, limit: 1 }, { signal });
     },
   },
   {
     queue: { redisUrl, databaseUrl, mirrorSchema: 'mirror' },
-    kinds: { ...JOBS, count: { attempts: 5, isNews: () => false, next: () => [] } },
-    schedules,
+    duties: [
+      makeSyncDuty(
+        { api, db, log },
+        { schedules: makeSchedules(syncs), concurrency: 1 },
+        { ...TIMINGS, ...timings },
+      ),
+      makePollDuty({ api, db, log }),
+      ...counts.map(makeCounter),
+    ],
     timings,
   },
 );

@@ -5,10 +5,10 @@ const RECORDS = sized(100, 500);
 import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
+import type { ListedResource } from '../../src/contract/resources.ts';
 import { RESOURCES } from '../../src/contract/resources.ts';
 import { makeDriftWatch } from '../../src/records/drift-watch.ts';
 import { makeLoadedCache } from '../../src/records/loaded-cache.ts';
-import type { LoadedResource } from '../../src/records/read-page.ts';
 import { readRecord } from '../../src/records/read-record.ts';
 import { findUnstorable } from '../../src/records/unstorable.ts';
 import { affiliates, commissions, referrals, type WireRecord } from '../contract/arbitrary-records.ts';
@@ -17,7 +17,7 @@ import { buildAffiliate, buildCommission, buildReferral } from '../mirror/build-
 import { sized } from '../support/sizes.ts';
 
 const GIVEN: readonly {
-  readonly resource: LoadedResource;
+  readonly resource: ListedResource;
   readonly records: Arbitrary<WireRecord>;
   readonly build: (fields?: object) => object;
 }[] = [

@@ -2,6 +2,8 @@
 
 import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { transact } from '../../src/db/transact.ts';
+import { acceptHeldBack, saveHeldBack } from '../../src/mirror/held-back.ts';
 import { readStatus } from '../../src/reports/read-status.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -20,7 +22,8 @@ interface Run {
   readonly state: string;
   readonly started_at?: string;
   readonly rows_rejected?: number;
-  readonly deletes_held_back?: number;
+  /** How many deletions a verified run held back; where given, they replace those of earlier runs. */
+  readonly held_back?: number;
   readonly error?: string;
 }
 
@@ -28,7 +31,7 @@ async function addRun(run: Run): Promise<number> {
   const { rows } = await database.pool.query<{ id: number }>(
     `insert into sync_runs (resource, mode, state, started_at, finished_at, rows_seen, rows_rejected,
                             deletes_held_back, verified, error, error_code, plan)
-     values ($1, $7, $2, $3, case when $2 <> 'running' then clock_timestamp() end, $4, $4, $5, $2 = 'succeeded',
+     values ($1, $7, $2, $3, case when $2 <> 'running' then clock_timestamp() end, $4, $4, $5::int, $2 = 'succeeded' or $5::int > 0,
              $6::text, case when $6::text is not null then 'API_UNREACHABLE' end, $8)
      returning id`,
     [
@@ -36,13 +39,19 @@ async function addRun(run: Run): Promise<number> {
       run.state,
       run.started_at ?? '2026-01-01T00:00:00Z',
       run.rows_rejected ?? 0,
-      run.deletes_held_back ?? 0,
+      run.held_back ?? 0,
       run.error ?? null,
       run.mode ?? 'full',
       run.plan ?? null,
     ],
   );
-  return rows[0]?.id ?? -1;
+  const runId = rows[0]?.id ?? -1;
+  if (run.held_back !== undefined) {
+    const ids = Array.from({ length: run.held_back }, (_, index) => `gone-${index}`);
+    const resource = run.resource === 'referrals' ? 'referrals' : 'affiliates';
+    await transact(db, (trx) => saveHeldBack(trx, { runId, resource }, ids));
+  }
+  return runId;
 }
 
 test('a mirror that was never synced says so of each resource', async () => {
@@ -54,8 +63,17 @@ test('a mirror that was never synced says so of each resource', async () => {
     full_age_seconds: null,
     deltas_since_full: 0,
     last_state: null,
+    last_verified: null,
+    last_error_code: null,
+    last_error: null,
+    last_finished_at: null,
+    last_saved_at: null,
+    last_saved_age_seconds: null,
     rejected_records: 0,
+    rejected_since: null,
     deletes_held_back: 0,
+    deletes_held_back_since: null,
+    deletes_accepted: 0,
   };
   expect(resources).toEqual([
     { resource: 'affiliates', ...never },
@@ -65,15 +83,10 @@ test('a mirror that was never synced says so of each resource', async () => {
   expect(schema_drift).toEqual([]);
 });
 
-test('freshness is the start of the last run that succeeded, whatever came after it', async () => {
+test('freshness is the start of the last verified run, whatever it held back and whatever came after it', async () => {
   await addRun({ state: 'succeeded', started_at: '2026-01-01T00:00:00Z' });
-  await addRun({ state: 'succeeded', started_at: '2026-01-02T00:00:00Z', rows_rejected: 2 });
-  await addRun({
-    state: 'partial',
-    started_at: '2026-01-03T00:00:00Z',
-    rows_rejected: 5,
-    deletes_held_back: 7,
-  });
+  await addRun({ state: 'partial', started_at: '2026-01-02T00:00:00Z', rows_rejected: 2, held_back: 7 });
+  await addRun({ state: 'partial', started_at: '2026-01-03T00:00:00Z', rows_rejected: 5 });
   await addRun({ state: 'failed', started_at: '2026-01-04T00:00:00Z', error: 'the program was down' });
   const { resources, last_runs } = await readStatus(db);
   expect(resources[0]).toEqual({
@@ -84,10 +97,19 @@ test('freshness is the start of the last run that succeeded, whatever came after
     full_age_seconds: expect.any(Number),
     deltas_since_full: 0,
     last_state: 'failed',
+    last_verified: false,
+    last_error_code: 'API_UNREACHABLE',
+    last_error: 'the program was down',
+    last_finished_at: expect.any(String),
+    last_saved_at: expect.any(String),
+    last_saved_age_seconds: expect.any(Number),
     rejected_records: 5,
+    rejected_since: '2026-01-03T00:00:00Z',
     deletes_held_back: 7,
+    deletes_held_back_since: expect.any(String),
+    deletes_accepted: 0,
   });
-  expect(last_runs.map((run) => run.state)).toEqual(['failed', 'partial', 'succeeded', 'succeeded']);
+  expect(last_runs.map((run) => run.state)).toEqual(['failed', 'partial', 'partial', 'succeeded']);
   expect(last_runs[0]).toMatchObject({ error: 'the program was down', error_code: 'API_UNREACHABLE' });
 });
 
@@ -95,10 +117,10 @@ test('a delta makes referrals fresher, yet hides neither when all were last read
   const resource = 'referrals';
   const full = await addRun({
     resource,
-    state: 'succeeded',
+    state: 'partial',
     started_at: '2026-01-01T00:00:00Z',
     rows_rejected: 3,
-    deletes_held_back: 12,
+    held_back: 12,
   });
   await database.pool.query(
     `insert into schema_drift (run_id, resource, field, kind, occurrences) values ($1, 'referrals', 'tier', 'appeared', 3)`,
@@ -117,7 +139,15 @@ test('a delta makes referrals fresher, yet hides neither when all were last read
   });
   expect(before.schema_drift).toMatchObject([{ run_id: full, field: 'tier' }]);
 
-  await addRun({ ...delta, plan: { strategy: 'full' }, started_at: '2026-01-04T00:00:00Z' });
+  const accepted = { resource: 'referrals', acceptedBy: 'somebody' } as const;
+  expect(await transact(db, (trx) => acceptHeldBack(trx, accepted))).toBe(12);
+  expect((await readStatus(db)).resources[1]).toMatchObject({
+    deletes_held_back: 12,
+    deletes_held_back_since: null,
+    deletes_accepted: 12,
+  });
+
+  await addRun({ ...delta, plan: { strategy: 'full' }, started_at: '2026-01-04T00:00:00Z', held_back: 0 });
   const after = await readStatus(db);
   expect(after.resources[1]).toMatchObject({
     full_as_of: '2026-01-04T00:00:00Z',
@@ -206,4 +236,80 @@ test('the budget shows what counts now, and a pause only while it lasts', async 
     limit_requests: null,
     paused_until: null,
   });
+});
+
+test('the last run is the last one that was not left to another process', async () => {
+  await addRun({ state: 'failed', error: 'the program was down' });
+  await addRun({ state: 'skipped' });
+  expect((await readStatus(db)).resources[0]).toMatchObject({
+    last_state: 'failed',
+    last_error: 'the program was down',
+  });
+});
+
+const COMMISSION = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
+const OTHER = '5f1d1a52-7f0c-4b6e-8a53-2f4e9d0c7b22';
+
+async function ask(commission: string, batch: string): Promise<number> {
+  const { rows } = await database.pool.query<{ id: number }>(
+    `insert into commission_updates (commission_id, batch_id, action) values ($1, $2, 'unpay') returning id`,
+    [commission, batch],
+  );
+  return rows[0]?.id ?? -1;
+}
+
+async function set(id: number, assignments: string): Promise<void> {
+  await database.pool.query(`update commission_updates set ${assignments} where id = $1`, [id]);
+}
+
+test('payments are counted by state and by batch', async () => {
+  expect((await readStatus(db)).payments).toMatchObject({
+    states: [],
+    failed: 0,
+    neglected: 0,
+    last_batches: [],
+  });
+  await set(await ask(COMMISSION, 'october'), `state = 'applied', outcome = 'done', finished_at = now()`);
+  await ask(OTHER, 'october');
+  await ask(OTHER, 'november');
+  const { payments } = await readStatus(db);
+  expect(payments.states).toEqual([
+    { state: 'applied', requests: 1 },
+    { state: 'pending', requests: 2 },
+  ]);
+  expect(payments.last_batches).toMatchObject([
+    { batch: 'november', requests: 1 },
+    { batch: 'october', requests: 2, states: { applied: 1, pending: 1 } },
+  ]);
+});
+
+test('a payment has failed until its commission has a newer request', async () => {
+  const failed = await ask(COMMISSION, 'october');
+  await set(failed, `state = 'failed', outcome = 'refused', finished_at = '2026-01-01T00:00:00Z'`);
+  expect((await readStatus(db)).payments).toMatchObject({ failed: 1, failed_since: '2026-01-01T00:00:00Z' });
+  await ask(COMMISSION, 'november');
+  expect((await readStatus(db)).payments).toMatchObject({ failed: 0, failed_since: null });
+});
+
+test('a payment is neglected when it is due for minutes and no process works on any', async () => {
+  const first = await ask(COMMISSION, 'october');
+  const behind = await ask(COMMISSION, 'october');
+  const other = await ask(OTHER, 'october');
+  expect((await readStatus(db)).payments.neglected).toBe(0);
+
+  const long = `next_attempt_at = '2026-01-01T00:00:00Z'`;
+  for (const id of [first, behind, other]) await set(id, long);
+  // The second one for a commission waits for the first, whoever works.
+  expect((await readStatus(db)).payments).toMatchObject({
+    neglected: 2,
+    neglected_since: '2026-01-01T00:00:00Z',
+  });
+  await set(first, `claimed_by = 'a worker', claimed_until = now() + interval '1 minute'`);
+  expect((await readStatus(db)).payments.neglected).toBe(0);
+});
+
+test('a refused secret is in the status for as long as it is refused', async () => {
+  expect((await readStatus(db)).worker).toEqual({ secret_refused_since: null });
+  await database.pool.query(`update worker_state set refused_at = '2026-01-01T00:00:00Z'`);
+  expect((await readStatus(db)).worker).toEqual({ secret_refused_since: '2026-01-01T00:00:00Z' });
 });

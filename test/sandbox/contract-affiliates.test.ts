@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createTestDatabase } from '../support/database.ts';
 import { AFFILIATE_FIELDS, CAMPAIGN_FIELDS, LINK_FIELDS } from './contract-fields.ts';
-import { fieldsOf, type Page, runSandbox, type TestSandbox } from './running-sandbox.ts';
+import { fieldsOf, idsOf, oneRow, runSandbox, type TestSandbox } from './running-sandbox.ts';
 
 let pool: pg.Pool;
 let sandbox: TestSandbox;
@@ -31,15 +31,6 @@ const statsSchema = z.strictObject({
   ),
 });
 
-async function one<T extends pg.QueryResultRow>(sql: string): Promise<T> {
-  const result = await pool.query<T>(sql);
-  const [row] = result.rows;
-  if (row === undefined) throw new Error(`no row for ${sql}`);
-  return row;
-}
-
-const ids = (page: Page<{ id: string }>) => page.data.map((item) => item.id);
-
 describe('List affiliates', () => {
   it('every affiliate has all fields, and the campaign only by expansion', async () => {
     for (const item of await sandbox.allAffiliates()) expect(fieldsOf(item)).toEqual(AFFILIATE_FIELDS);
@@ -52,7 +43,8 @@ describe('List affiliates', () => {
   });
 
   it('campaign_id: "only affiliates of that campaign"', async () => {
-    const { campaign_id, count } = await one<{ campaign_id: string; count: number }>(
+    const { campaign_id, count } = await oneRow<{ campaign_id: string; count: number }>(
+      pool,
       'select campaign_id, count(*)::integer from sandbox.affiliates group by 1 order by 2 desc limit 1',
     );
     const items = await sandbox.allAffiliates(`campaign_id=${campaign_id}&expand=campaign`);
@@ -62,15 +54,16 @@ describe('List affiliates', () => {
   });
 
   it('email and stripe_customer_id: "Result has one or zero items", and they combine', async () => {
-    const { id, email, processor_customer_id } = await one<Record<string, string>>(
+    const { id, email, processor_customer_id } = await oneRow<Record<string, string>>(
+      pool,
       'select * from sandbox.affiliates where processor_customer_id is not null limit 1',
     );
-    expect(ids(await sandbox.affiliates(`?email=${email}`))).toEqual([id]);
-    expect(ids(await sandbox.affiliates(`?stripe_customer_id=${processor_customer_id}`))).toEqual([id]);
+    expect(idsOf(await sandbox.affiliates(`?email=${email}`))).toEqual([id]);
+    expect(idsOf(await sandbox.affiliates(`?stripe_customer_id=${processor_customer_id}`))).toEqual([id]);
     const both = `email=${email}&stripe_customer_id=${processor_customer_id}`;
-    expect(ids(await sandbox.affiliates(`?${both}`))).toEqual([id]);
-    expect(ids(await sandbox.affiliates('?stripe_customer_id=cus_none'))).toEqual([]);
-    expect(ids(await sandbox.affiliates(`?email=${email}&campaign_id=another`))).toEqual([]);
+    expect(idsOf(await sandbox.affiliates(`?${both}`))).toEqual([id]);
+    expect(idsOf(await sandbox.affiliates('?stripe_customer_id=cus_none'))).toEqual([]);
+    expect(idsOf(await sandbox.affiliates(`?email=${email}&campaign_id=another`))).toEqual([]);
   });
 
   it('expand=campaign: "the campaign details as a nested object"', async () => {
@@ -81,7 +74,7 @@ describe('List affiliates', () => {
 
   it('expand=links: "an array of the affiliate\'s links"', async () => {
     const links = (await sandbox.allAffiliates('expand=links')).map((item) => item.links ?? []);
-    const { count } = await one<{ count: number }>('select count(*)::integer from sandbox.links');
+    const { count } = await oneRow<{ count: number }>(pool, 'select count(*)::integer from sandbox.links');
     expect(links.flat()).toHaveLength(count);
     expect(Math.min(...links.map((some) => some.length))).toBe(1);
     expect(Math.max(...links.map((some) => some.length))).toBeGreaterThan(1);

@@ -1,7 +1,7 @@
 // api-contract.md: What the service does, Conventions, Authentication, Errors, Versioning.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorBodySchema } from '../../src/contract/error-body.ts';
+import { errorBodySchema } from '../../src/contract/answer-bodies.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { AUTHORIZATION, basic, runSandbox, SECRET, type TestSandbox } from './running-sandbox.ts';
 
@@ -41,6 +41,29 @@ describe('What the service does', () => {
     });
     expect(answer.status).toBe(415);
     expect(errorBodySchema.parse(JSON.parse(answer.text)).error).toContain('application/json');
+  });
+
+  it('a request with a Content-Encoding is refused with 415, and a payment in it changes nothing', async () => {
+    const before = await sandbox.get(`/v1/commissions/${commissionId}`);
+    for (const encoding of ['gzip', 'identity', 'br, gzip']) {
+      for (const [method, path] of OPERATIONS()) {
+        const answer = await sandbox.send(method, path, {
+          headers: {
+            authorization: AUTHORIZATION,
+            'content-encoding': encoding,
+            ...(method === 'PUT' ? { 'content-type': 'application/x-www-form-urlencoded' } : {}),
+          },
+          ...(method === 'PUT' ? { body: 'due_at=2030-01-01T00:00:00Z' } : {}),
+        });
+        expect(answer.status, `${method} ${path}`).toBe(415);
+        expect(JSON.parse(answer.text)).toEqual({
+          error: `Content-Encoding ${encoding} is not supported: send the body as it is`,
+        });
+      }
+    }
+    expect(await sandbox.get(`/v1/commissions/${commissionId}`)).toEqual(before);
+    const stranger = await sandbox.send('GET', '/v1/affiliates', { headers: { 'content-encoding': 'gzip' } });
+    expect(stranger.status).toBe(401);
   });
 
   it('"identified by a UUID string" and "every date and time is an ISO 8601 formatted string"', async () => {

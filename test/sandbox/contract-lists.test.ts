@@ -1,7 +1,7 @@
 // api-contract.md: Pagination envelope, Limits, Conventions 2 to 4.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listEnvelopeSchema } from '../../src/contract/list-envelope.ts';
+import { listEnvelopeSchema } from '../../src/contract/answer-bodies.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { fieldsOf, runSandbox, type TestSandbox } from './running-sandbox.ts';
 
@@ -170,6 +170,16 @@ describe('Conventions', () => {
     expect(await fields('&expand=links')).toEqual(plus('links'));
     expect(await fields('&expand[]=links')).toEqual(plus('links'));
     expect(await fields('&expand[]=campaign&expand[]=links')).toEqual(plus('campaign', 'links'));
+  });
+
+  it('"and, from some HTTP libraries, expand[0]=a" (addendum), but no other word in the brackets', async () => {
+    const fields = async (query: string) => fieldsOf((await sandbox.affiliates(`?limit=1&${query}`)).data[0]);
+    const plain = await fields('');
+    const both = [...plain, 'campaign', 'links'].sort();
+    expect(await fields('expand[0]=campaign&expand[1]=links')).toEqual(both);
+    expect(await fields('expand%5B0%5D=campaign&expand%5B10%5D=links')).toEqual(both);
+    expect(await fields('expand[0]=campaign&expand=links')).toEqual(both);
+    expect(await fields('expand[x]=campaign&expand[0][0]=links&expand[-1]=links')).toEqual(plain);
   });
 
   it('3. "Only the objects listed for an endpoint are expandable": any other value is ignored', async () => {

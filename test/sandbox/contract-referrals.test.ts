@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { CUSTOMER_FIELDS, LINK_FIELDS, REFERRAL_FIELDS } from './contract-fields.ts';
-import { fieldsOf, type Page, runSandbox, type TestSandbox } from './running-sandbox.ts';
+import { fieldsOf, idsOf, oneRow, runSandbox, type TestSandbox } from './running-sandbox.ts';
 
 let pool: pg.Pool;
 let sandbox: TestSandbox;
@@ -14,15 +14,6 @@ beforeAll(async () => {
   sandbox = await runSandbox(pool);
 });
 afterAll(() => sandbox.close());
-
-async function one<T extends pg.QueryResultRow>(sql: string): Promise<T> {
-  const result = await pool.query<T>(sql);
-  const [row] = result.rows;
-  if (row === undefined) throw new Error(`no row for ${sql}`);
-  return row;
-}
-
-const ids = (page: Page<{ id: string }>) => page.data.map((item) => item.id);
 
 describe('List referrals', () => {
   it('"Fields of list items are the fields of the resource listed": every referral has all of them', async () => {
@@ -49,7 +40,8 @@ describe('List referrals', () => {
   });
 
   it('affiliate_id: "only referrals of that affiliate"', async () => {
-    const { affiliate_id, count } = await one<{ affiliate_id: string; count: number }>(
+    const { affiliate_id, count } = await oneRow<{ affiliate_id: string; count: number }>(
+      pool,
       'select affiliate_id, count(*)::integer from sandbox.referrals group by 1 order by 2 desc limit 1',
     );
     const items = await sandbox.allReferrals(`affiliate_id=${affiliate_id}&expand=affiliate`);
@@ -58,7 +50,8 @@ describe('List referrals', () => {
   });
 
   it('email and stripe_customer_id: only the referrals of that customer, who may have several', async () => {
-    const { customer_email, processor_customer_id } = await one<Record<string, string>>(
+    const { customer_email, processor_customer_id } = await oneRow<Record<string, string>>(
+      pool,
       `select customer_email, processor_customer_id from sandbox.referrals where customer_email is not null
         group by 1, 2 having count(*) = 2 limit 1`,
     );
@@ -70,25 +63,27 @@ describe('List referrals', () => {
   });
 
   it('"Filters combine; page and limit apply to the filtered result"', async () => {
-    const { affiliate_id } = await one<{ affiliate_id: string }>(
+    const { affiliate_id } = await oneRow<{ affiliate_id: string }>(
+      pool,
       `select affiliate_id from sandbox.referrals where conversion_state = 'lead'
         group by 1 order by count(*) desc limit 1`,
     );
-    const { expected } = await one<{ expected: string[] }>(
+    const { expected } = await oneRow<{ expected: string[] }>(
+      pool,
       `select array_agg(id order by created_at desc, id desc) as expected from sandbox.referrals
         where affiliate_id = '${affiliate_id}' and conversion_state = 'lead'`,
     );
     expect(expected.length).toBeGreaterThan(2);
     const query = `affiliate_id=${affiliate_id}&conversion_state=lead`;
     const first = await sandbox.referrals(`?${query}&limit=2`);
-    expect(ids(first)).toEqual(expected.slice(0, 2));
+    expect(idsOf(first)).toEqual(expected.slice(0, 2));
     expect(first.pagination.total_count).toBe(expected.length);
     const second = await sandbox.referrals(`?${query}&limit=2&page=2`);
-    expect(ids(second)).toEqual(expected.slice(2, 4));
+    expect(idsOf(second)).toEqual(expected.slice(2, 4));
 
     const email = first.data[0]?.customer?.email;
     const all = await sandbox.referrals(`?${query}&email=${email}`);
-    expect(ids(all)).toEqual([expected[0]]);
+    expect(idsOf(all)).toEqual([expected[0]]);
     const none = await sandbox.referrals(
       `?affiliate_id=${affiliate_id}&conversion_state=conversion&email=${email}`,
     );

@@ -9,6 +9,15 @@ describe('An ISO 8601 time', () => {
       fc.property(dates, (date) => {
         expect(readIsoTime(date.toISOString())).toEqual(date);
       }),
+      {
+        // Before 1970, a two-digit year, a leap day, the last millisecond of all.
+        examples: [
+          [new Date(-1)],
+          [new Date('0099-12-31T23:59:59.999Z')],
+          [new Date('2000-02-29T00:00:00.001Z')],
+          [new Date('9999-12-31T23:59:59.999Z')],
+        ],
+      },
     );
   });
 

@@ -30,6 +30,25 @@ async function wrongCounters(schema: string): Promise<number> {
   return rows.length;
 }
 
+/** The days of lists whose count is not what the list holds. */
+async function wrongDays(schema: string): Promise<unknown[]> {
+  const held = [
+    ['affiliates', 'state'],
+    ['referrals', 'conversion_state'],
+    ['commissions', 'state'],
+  ].map(
+    ([list, state]) =>
+      `select '${list}' as list, (created_at at time zone 'UTC')::date as day, ${state} as state, count(*) as records
+         from ${schema}.${list} group by 2, 3`,
+  );
+  const { rows } = await pool.query(
+    `select * from (${held.join(' union all ')}) held
+       full join (select * from ${schema}.list_days where records <> 0) counted using (list, day, state)
+      where held.records is distinct from counted.records`,
+  );
+  return rows;
+}
+
 async function steps(sandbox: TestSandbox, count: number) {
   const events: { kind: string; id: string }[] = [];
   for (let step = 0; step < count; step += 1) events.push(await sandbox.live.step());
@@ -63,6 +82,7 @@ describe('A live step', () => {
     }
     expect([...seen].sort()).toEqual([...LIVE_EVENT_KINDS].sort());
     expect(await wrongCounters('long')).toBe(0);
+    expect(await wrongDays('long')).toEqual([]);
     const { rows } = await pool.query(
       `select 1 from (select created_at, updated_at from long.affiliates
                       union all select created_at, updated_at from long.referrals
@@ -148,6 +168,12 @@ describe('The program that a test changes', () => {
     expect(await counters(from.email)).toEqual([0, 0, 0, 0, 0, 0]);
     expect(await counters(to.email)).toEqual([1, 1, 1, 0, 0, 0]);
     expect(await wrongCounters('program')).toBe(0);
+    await sandbox.program.updateReferral(id, { created_at: '2025-02-03T04:05:06.789Z' });
+    await sandbox.program.updateAffiliate(to.id, {
+      created_at: '2025-02-03T04:05:06.789Z',
+      state: 'disabled',
+    });
+    expect(await wrongDays('program')).toEqual([]);
   });
 
   it('an affiliate deleted takes its referrals and commissions with it', async () => {

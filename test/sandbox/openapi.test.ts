@@ -1,8 +1,9 @@
 // /openapi.json against the contract on one side and against what the sandbox answers on the other.
 
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../src/contract/resources.ts';
-import { OPENAPI_DOCUMENT } from '../../src/sandbox/openapi.ts';
+import { makeOpenapiDocument } from '../../src/sandbox/openapi.ts';
 import { createTestDatabase } from '../support/database.ts';
 import {
   AFFILIATE_FIELDS,
@@ -13,13 +14,14 @@ import {
   REFERRAL_FIELDS,
   SALE_FIELDS,
 } from './contract-fields.ts';
-import { runSandbox, type TestSandbox } from './running-sandbox.ts';
+import { AUTHORIZATION, runSandbox, type TestSandbox } from './running-sandbox.ts';
 
+let pool: pg.Pool;
 let sandbox: TestSandbox;
 let commissionId: string;
 
 beforeAll(async () => {
-  const { pool } = await createTestDatabase();
+  ({ pool } = await createTestDatabase());
   sandbox = await runSandbox(pool);
   const found = await pool.query<{ id: string }>('select id from sandbox.commissions limit 1');
   commissionId = found.rows[0]?.id ?? '';
@@ -36,23 +38,45 @@ interface Schema {
   readonly additionalProperties?: Schema;
 }
 
+const OPENAPI_DOCUMENT = makeOpenapiDocument({ spelling: 'neutral', commissionList: false });
 const SCHEMAS: Readonly<Record<string, Schema>> = OPENAPI_DOCUMENT.components.schemas;
+/** Every document that the sandbox serves. */
+const STYLES = (['neutral', 'live'] as const).flatMap((spelling) =>
+  [false, true].map((commissionList) => ({ spelling, commissionList })),
+);
+
+interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters?: readonly { readonly name: string; readonly description: string }[];
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content: object }>>;
+}
+
+function operationsOf(document: ReturnType<typeof makeOpenapiDocument>): [name: string, Operation][] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item as Record<string, Operation>)
+      .filter(([key]) => key !== 'parameters')
+      .map(([method, operation]): [string, Operation] => [`${method.toUpperCase()} ${path}`, operation]),
+  );
+}
 
 /** Every place where the value is not what the schema says, a field that it does not name included. */
-function mismatches(value: unknown, schema: Schema, path: string): string[] {
+function mismatches(value: unknown, schema: Schema, path: string, schemas = SCHEMAS): string[] {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.replace('#/components/schemas/', '');
-    const target = SCHEMAS[name];
-    return target === undefined ? [`${path}: no schema ${name}`] : mismatches(value, target, path);
+    const target = schemas[name];
+    return target === undefined ? [`${path}: no schema ${name}`] : mismatches(value, target, path, schemas);
   }
   if (schema.anyOf !== undefined) {
-    const tries = schema.anyOf.map((option) => mismatches(value, option, path));
+    const tries = schema.anyOf.map((option) => mismatches(value, option, path, schemas));
     return tries.find((found) => found.length === 0) ?? tries.flat();
   }
   const types = [schema.type ?? []].flat();
   if (!types.includes(typeOf(value))) return [`${path}: ${typeOf(value)} is not ${types.join(' or ')}`];
   if (Array.isArray(value)) {
-    return value.flatMap((item, index) => mismatches(item, schema.items ?? {}, `${path}[${index}]`));
+    return value.flatMap((item, index) => mismatches(item, schema.items ?? {}, `${path}[${index}]`, schemas));
   }
   if (typeof value !== 'object' || value === null) return [];
   const missing = (schema.required ?? []).filter((name) => !(name in value));
@@ -62,7 +86,7 @@ function mismatches(value: unknown, schema: Schema, path: string): string[] {
       const known = schema.properties?.[name] ?? schema.additionalProperties;
       return known === undefined
         ? [`${path}.${name} is unknown`]
-        : mismatches(inner, known, `${path}.${name}`);
+        : mismatches(inner, known, `${path}.${name}`, schemas);
     }),
   ];
 }
@@ -82,18 +106,42 @@ describe('/openapi.json', () => {
     expect(OPENAPI_DOCUMENT.openapi).toMatch(/^3\.1\./);
   });
 
-  it('has the four operations of the contract and no other', () => {
-    const operations = Object.entries(OPENAPI_DOCUMENT.paths).flatMap(([path, item]) =>
-      Object.keys(item)
-        .filter((key) => key !== 'parameters')
-        .map((method) => `${method.toUpperCase()} ${path}`),
-    );
-    expect(operations).toEqual([
+  it('has the four operations of the contract, and the list of commissions where it is served', () => {
+    const contract = [
       'GET /v1/commissions/{id}',
       'PUT /v1/commissions/{id}',
       'GET /v1/referrals',
       'GET /v1/affiliates',
-    ]);
+    ];
+    for (const style of STYLES) {
+      const names = operationsOf(makeOpenapiDocument(style)).map(([name]) => name);
+      expect(names).toEqual(style.commissionList ? ['GET /v1/commissions', ...contract] : contract);
+    }
+  });
+
+  it.each(STYLES)('names itself, its server and its tags, and describes every operation: %o', (style) => {
+    const document = makeOpenapiDocument(style);
+    expect(document.info).toMatchObject({ contact: { name: 'affiliate-mirror' }, license: { name: 'MIT' } });
+    expect(document.servers).toEqual([{ url: '/', description: expect.any(String) }]);
+    const tags = document.tags.map(({ name }) => name);
+    const operations = operationsOf(document);
+    for (const [name, operation] of operations) {
+      expect(tags, name).toEqual(expect.arrayContaining([...operation.tags]));
+      expect(operation.tags, name).toHaveLength(1);
+      for (const text of [operation.operationId, operation.summary, operation.description]) {
+        expect(text, name).toMatch(/\w/);
+      }
+      expect(Object.keys(operation.responses), name).toEqual(
+        expect.arrayContaining(['200', '401', '415', '429', 'default']),
+      );
+      for (const { description, content } of Object.values(operation.responses)) {
+        expect(description, name).toMatch(/\.$/);
+        expect(Object.keys(content), name).toEqual(['application/json']);
+      }
+      for (const parameter of operation.parameters ?? []) expect(parameter.description, name).toMatch(/\w/);
+    }
+    expect(new Set(operations.map(([, { operationId }]) => operationId)).size).toBe(operations.length);
+    expect(new Set(operations.flatMap(([, operation]) => operation.tags))).toEqual(new Set(tags));
   });
 
   it.each(['affiliates', 'referrals'] as const)(
@@ -125,8 +173,9 @@ describe('/openapi.json', () => {
 
   it('has the statuses of the contract, HTTP Basic, and a form-encoded body', () => {
     const { get, put } = OPENAPI_DOCUMENT.paths['/v1/commissions/{id}'];
-    expect(Object.keys(get.responses)).toEqual(['200', '401', '404', '429']);
-    expect(Object.keys(put.responses)).toEqual(['200', '401', '404', '422', '429']);
+    const errors = ['401', '415', '429', 'default'];
+    expect(Object.keys(get.responses).sort()).toEqual(['200', '404', ...errors].sort());
+    expect(Object.keys(put.responses).sort()).toEqual(['200', '404', '413', '422', ...errors].sort());
     expect(Object.keys(put.requestBody.content)).toEqual(['application/x-www-form-urlencoded']);
     expect(OPENAPI_DOCUMENT.components.securitySchemes.secret).toMatchObject({
       type: 'http',
@@ -134,13 +183,17 @@ describe('/openapi.json', () => {
     });
   });
 
-  it('refers to schemas that exist', () => {
-    const names = [...JSON.stringify(OPENAPI_DOCUMENT).matchAll(/"#\/components\/schemas\/(\w+)"/g)];
-    expect(names.length).toBeGreaterThan(20);
-    for (const [, name] of names) expect(Object.keys(SCHEMAS)).toContain(name);
+  it.each(STYLES)('refers to schemas that exist, and has no other: %o', (style) => {
+    const document = makeOpenapiDocument(style);
+    const names = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)];
+    expect(new Set(names.map(([, name]) => name))).toEqual(new Set(Object.keys(document.components.schemas)));
   });
 
-  it('describes exactly what the sandbox answers', async () => {
+  it.each(STYLES)('describes exactly what the sandbox answers: %o', async (style) => {
+    const served = await runSandbox(pool, style);
+    const document = (await served.get('/openapi.json')) as ReturnType<typeof makeOpenapiDocument>;
+    expect(document).toEqual(makeOpenapiDocument(style));
+    const schemas: Readonly<Record<string, Schema>> = document.components.schemas;
     const answers = [
       ['ReferralList', '/v1/referrals?limit=100'],
       ['ReferralList', '/v1/referrals?limit=100&expand=affiliate'],
@@ -150,13 +203,36 @@ describe('/openapi.json', () => {
         '/v1/affiliates?limit=100&expand[]=campaign&expand[]=links&expand[]=commission_stats',
       ],
       ['Commission', `/v1/commissions/${commissionId}`],
-    ] as const;
-    for (const [name, path] of answers) {
-      expect(mismatches(await sandbox.get(path), SCHEMAS[name] ?? {}, name)).toEqual([]);
+    ];
+    const lists = [
+      ['CommissionList', '/v1/commissions?limit=100'],
+      ['CommissionList', '/v1/commissions?limit=100&expand[]=campaign&expand[]=sale'],
+    ];
+    for (const [name = '', path = ''] of [...answers, ...(style.commissionList ? lists : [])]) {
+      expect(mismatches(await served.get(path), schemas[name] ?? {}, name, schemas)).toEqual([]);
     }
-    const invalid = await sandbox.put(commissionId, 'due_at=');
-    expect(mismatches(invalid.body, SCHEMAS['ValidationError'] ?? {}, 'ValidationError')).toEqual([]);
-    const missing = await sandbox.put('none', '');
-    expect(mismatches(missing.body, SCHEMAS['Error'] ?? {}, 'Error')).toEqual([]);
+    await served.close();
+  });
+
+  it('describes the body of every error that a test can bring about', async () => {
+    const encoded = { authorization: AUTHORIZATION, 'content-encoding': 'gzip' };
+    const json = { authorization: AUTHORIZATION, 'content-type': 'application/json' };
+    const form = { authorization: AUTHORIZATION, 'content-type': 'application/x-www-form-urlencoded' };
+    const path = `/v1/commissions/${commissionId}`;
+    const brought = [
+      [401, await sandbox.send('GET', path, { headers: {} })],
+      [404, await sandbox.send('GET', '/v1/commissions/none')],
+      [413, await sandbox.send('PUT', path, { headers: form, body: 'x'.repeat(2 ** 20 + 1) })],
+      [415, await sandbox.send('PUT', path, { headers: json, body: '{}' })],
+      [415, await sandbox.send('PUT', path, { headers: { ...form, ...encoded }, body: 'due_at=' })],
+      [415, await sandbox.send('GET', path, { headers: encoded })],
+      [422, await sandbox.send('PUT', path, { headers: form, body: 'due_at=' })],
+    ] as const;
+    const { responses } = OPENAPI_DOCUMENT.paths['/v1/commissions/{id}'].put;
+    for (const [status, answer] of brought) {
+      expect(answer.status, answer.text).toBe(status);
+      const { $ref } = responses[status].content['application/json'].schema;
+      expect(mismatches(JSON.parse(answer.text), { $ref }, `${status}`)).toEqual([]);
+    }
   });
 });

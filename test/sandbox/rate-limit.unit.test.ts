@@ -71,6 +71,14 @@ describe('The sliding window', () => {
           ).toBeLessThanOrEqual(requests);
         }
       }),
+      {
+        // All at once; a window to the millisecond, and one millisecond less.
+        examples: [
+          [[0, 0, 0, 0], 2],
+          [[0, 900, 900, 900, 300, 0], 1],
+          [[0, 900, 900, 900, 299, 1], 1],
+        ],
+      },
     );
   });
 });

@@ -5,8 +5,8 @@ import { Agent, request } from 'undici';
 import { afterAll } from 'vitest';
 import type { z } from 'zod';
 import { type Affiliate, affiliateSchema } from '../../src/contract/affiliate.ts';
+import { type ListEnvelope, listEnvelopeSchema } from '../../src/contract/answer-bodies.ts';
 import { commissionSchema } from '../../src/contract/commission.ts';
-import { type ListEnvelope, listEnvelopeSchema } from '../../src/contract/list-envelope.ts';
 import { type Referral, referralSchema } from '../../src/contract/referral.ts';
 import { makeLogger } from '../../src/log.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
@@ -29,9 +29,12 @@ export interface TestSandbox extends Sandbox {
   /** One page of a list, read with the contract's own schemas; `query` starts with a question mark. */
   referrals(query?: string): Promise<Page<Referral>>;
   affiliates(query?: string): Promise<Page<Affiliate>>;
+  /** Answered only where the sandbox lists its commissions. */
+  commissions(query?: string): Promise<Page<z.infer<typeof commissionSchema>>>;
   /** Every item of the filtered list, page by page; `query` without page and limit. */
   allReferrals(query?: string): Promise<Referral[]>;
   allAffiliates(query?: string): Promise<Affiliate[]>;
+  allCommissions(query?: string): Promise<z.infer<typeof commissionSchema>[]>;
   commission(id: string): Promise<z.infer<typeof commissionSchema>>;
   /** A PUT of a commission with a form body. */
   put(id: string, form: string): Promise<{ status: number; body: unknown }>;
@@ -91,14 +94,17 @@ export async function runSandbox(pool: pg.Pool, options: Partial<SandboxOptions>
   };
   const referrals = (query = '') => list(`/v1/referrals${query}`, referralSchema);
   const affiliates = (query = '') => list(`/v1/affiliates${query}`, affiliateSchema);
+  const commissions = (query = '') => list(`/v1/commissions${query}`, commissionSchema);
   return {
     ...sandbox,
     send,
     get,
     referrals,
     affiliates,
+    commissions,
     allReferrals: (query = '') => readAll((paging) => referrals(`?${query}&${paging}`)),
     allAffiliates: (query = '') => readAll((paging) => affiliates(`?${query}&${paging}`)),
+    allCommissions: (query = '') => readAll((paging) => commissions(`?${query}&${paging}`)),
     commission: async (id) => commissionSchema.parse(await get(`/v1/commissions/${id}`)),
     async put(id, form) {
       const headers = { authorization: AUTHORIZATION, 'content-type': 'application/x-www-form-urlencoded' };
@@ -120,4 +126,17 @@ async function readAll<T>(read: (paging: string) => Promise<Page<T>>): Promise<T
 /** The names of an object's fields, sorted. */
 export function fieldsOf(value: unknown): string[] {
   return Object.keys(value as object).sort();
+}
+
+/** The identifiers of a page's items, in their order. */
+export function idsOf(page: Page<{ id: string }>): string[] {
+  return page.data.map((item) => item.id);
+}
+
+/** The first row of what a statement finds. */
+export async function oneRow<T extends pg.QueryResultRow>(pool: pg.Pool, statement: string): Promise<T> {
+  const { rows } = await pool.query<T>(statement);
+  const [row] = rows;
+  if (row === undefined) throw new Error(`no row for ${statement}`);
+  return row;
 }

@@ -13,7 +13,7 @@ const SIZE = { seed: 11, affiliates: 200, referrals: 6_000 };
 
 beforeAll(async () => {
   ({ pool } = await createTestDatabase());
-  await prepareSchema(pool, 'first', SIZE, false);
+  await prepareSchema({ pool }, 'first', SIZE, false);
 });
 
 async function fingerprint(schema: string): Promise<string> {
@@ -39,12 +39,50 @@ async function breaches(sql: string): Promise<number> {
 
 describe('The seed', () => {
   it('gives the same program, to the last byte, for the same seed and sizes', async () => {
-    await prepareSchema(pool, 'second', SIZE, false);
+    await prepareSchema({ pool }, 'second', SIZE, false);
     expect(await fingerprint('second')).toBe(await fingerprint('first'));
   });
 
+  it('gives the program that it always gave: what is added to it takes nothing from chance', async () => {
+    const sandbox = await runSandbox(pool, { schema: 'always' });
+    const shown = [
+      await sandbox.get(
+        '/v1/affiliates?expand[]=campaign&expand[]=links&expand[]=commission_stats&limit=100',
+      ),
+    ];
+    for (let page = 1; page <= 8; page += 1) {
+      shown.push(await sandbox.get(`/v1/referrals?expand=affiliate&limit=100&page=${page}`));
+    }
+    await sandbox.close();
+    const { rows } = await pool.query<{ row: string }>(
+      `select (c.id, c.amount, c.due_at at time zone 'UTC', c.paid_at at time zone 'UTC', c.state, s.id, s.processor_charge_id)::text as row
+         from always.commissions c join always.sales s on s.id = c.sale_id order by c.id`,
+    );
+    const hash = createHash('sha256').update(JSON.stringify([shown, rows]));
+    expect(hash.digest('hex')).toBe('da16123d3ddd9aa020db087279d099fa44b81281f430d10aca844915639add84');
+  });
+
+  it('tells how far it has come, batch by batch', async () => {
+    const told: unknown[] = [];
+    const size = { seed: 1, affiliates: 5, referrals: 10_001 };
+    const onProgress = (progress: unknown) => told.push(progress);
+    await prepareSchema({ pool, onProgress }, 'told', size, false);
+    expect(told).toEqual([5_000, 10_000, 10_001].map((done) => ({ done, total: 10_001 })));
+  });
+
+  it('that is stopped midway leaves nothing behind, and can be started again', async () => {
+    const controller = new AbortController();
+    const size = { seed: 1, affiliates: 5, referrals: 10_001 };
+    const onProgress = () => controller.abort(new Error('stopped by the test'));
+    const seeding = prepareSchema({ pool, onProgress, signal: controller.signal }, 'stopped', size, false);
+    await expect(seeding).rejects.toThrow('stopped by the test');
+    const { rows } = await pool.query("select from pg_namespace where nspname = 'stopped'");
+    expect(rows).toEqual([]);
+    expect(await prepareSchema({ pool }, 'stopped', size, false)).toBe(true);
+  });
+
   it('gives another program for another seed', async () => {
-    await prepareSchema(pool, 'third', { ...SIZE, seed: 12 }, false);
+    await prepareSchema({ pool }, 'third', { ...SIZE, seed: 12 }, false);
     const { rows } = await pool.query('select 1 from first.referrals join third.referrals using (id)');
     expect(rows).toEqual([]);
   });
@@ -71,7 +109,7 @@ describe('The seed', () => {
       { seed: 1, affiliates: 0, referrals: 0 },
     ]) {
       const schema = sizes === SIZE ? 'first' : `sized_${sizes.affiliates}`;
-      await prepareSchema(pool, schema, sizes, false);
+      await prepareSchema({ pool }, schema, sizes, false);
       const { rows } = await pool.query(
         `select (select count(*) from ${schema}.affiliates)::integer as affiliates,
                 (select count(*) from ${schema}.referrals)::integer as referrals`,
@@ -147,6 +185,14 @@ describe('The seeded program is consistent with itself', () => {
       "select 1 from commissions where (paid_at is null) = (state = 'paid') or paid_at < due_at",
     ],
     [
+      'a referral became a lead and a conversion after it came, one after the other, and was changed then at the latest',
+      "select 1 from referrals where (became_lead_at is null) <> (conversion_state = 'visitor') or (became_conversion_at is null) = (conversion_state = 'conversion') or became_lead_at not between created_at and updated_at or became_conversion_at not between became_lead_at and updated_at",
+    ],
+    [
+      'nobody is charged before being a conversion',
+      'select 1 from referrals r join sales s on s.referral_id = r.id where s.charged_at < r.became_conversion_at',
+    ],
+    [
       'nothing is updated before it is created, or after the present of the program',
       "select 1 from (select created_at, updated_at from affiliates union all select created_at, updated_at from referrals union all select created_at, updated_at from sales union all select created_at, updated_at from commissions) t where updated_at < created_at or updated_at > '2026-10-01T00:00:00Z'",
     ],
@@ -186,6 +232,11 @@ describe('The seeded program is consistent with itself', () => {
     ['affiliates with several links', 'select affiliate_id from links group by 1 having count(*) > 1', 10],
     ['affiliates who never confirmed', 'select 1 from affiliates where confirmed_at is null', 1],
     ['sales without an invoice', 'select 1 from sales where invoiced_at is null', 10],
+    [
+      'conversions of before their first charge was known',
+      'select 1 from referrals r where became_conversion_at < (select min(created_at) from sales where referral_id = r.id)',
+      100,
+    ],
     ['names beyond ASCII', "select 1 from affiliates where first_name ~ '[^ -~]'", 1],
   ])('it holds %s', async (_what, sql, atLeast) => {
     expect(await breaches(sql)).toBeGreaterThanOrEqual(atLeast);

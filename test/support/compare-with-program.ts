@@ -1,6 +1,8 @@
-// What the mirror holds, and what the program itself answers, in one form, to be compared row for row.
+// What the mirror holds, and what the program itself answers, in one form, to be compared row for row. A field without
+// a value is left out of both: a program need not send every field that the mirror has a column for.
 
 import type pg from 'pg';
+import { toContractSpelling } from '../../src/contract/wire-aliases.ts';
 import type { TestSandbox } from '../sandbox/running-sandbox.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -12,49 +14,88 @@ export interface Contents {
   readonly referrals: readonly Row[];
 }
 
-/** Returns everything that the program lists, as the mirror's columns would hold it, by table, in order of id. */
+export interface Earnings {
+  readonly commissions: readonly Row[];
+  readonly sales: readonly Row[];
+}
+
+/** Returns everything that the contract lists, as the mirror's columns would hold it, by table, in order of id. */
 export async function readProgram(sandbox: TestSandbox): Promise<Contents> {
-  const affiliates = await sandbox.allAffiliates(
-    'expand[]=campaign&expand[]=links&expand[]=commission_stats',
+  const affiliates = inContractSpelling(
+    await sandbox.allAffiliates('expand[]=campaign&expand[]=links&expand[]=commission_stats'),
   );
-  const referrals = await sandbox.allReferrals('expand=affiliate');
+  const referrals = inContractSpelling(await sandbox.allReferrals('expand=affiliate'));
   return {
     affiliates: byId(
-      affiliates.map(({ campaign, links: _, ...own }) => ({
-        ...times(own),
-        campaign_id: campaign?.id ?? null,
-      })),
+      affiliates.map(({ campaign, links: _, ...own }) => ({ ...own, campaign_id: campaign?.id })),
     ),
     links: byId(
       affiliates.flatMap(({ id, links }) => (links ?? []).map((link) => ({ ...link, affiliate_id: id }))),
     ),
-    campaigns: byId(affiliates.flatMap(({ campaign }) => (campaign ? [times(campaign)] : []))),
+    campaigns: byId(affiliates.flatMap(({ campaign }) => (campaign ? [campaign] : []))),
     referrals: byId(
       referrals.map(({ customer, link, affiliate, ...own }) => ({
-        ...times(own),
-        customer_platform: customer?.platform ?? null,
-        customer_id: customer?.id ?? null,
-        customer_name: customer?.name ?? null,
-        customer_email: customer?.email ?? null,
-        link_id: link?.id ?? null,
-        affiliate_id: affiliate?.id ?? null,
+        ...own,
+        customer_platform: customer?.platform,
+        customer_id: customer?.id,
+        customer_name: customer?.name,
+        customer_email: customer?.email,
+        link_id: link?.id,
+        affiliate_id: affiliate?.id,
       })),
     ),
   };
 }
 
-/** Returns the living rows of the same tables, without the mirror's own columns and those that are null everywhere. */
-export async function readMirror(pool: pg.Pool): Promise<Contents> {
-  const read = async (table: keyof Contents) => {
-    const { rows } = await pool.query<Row>(`select * from ${table} where _deleted_at is null`);
-    return byId(rows.map((row) => times(withoutOwnColumns(row))));
-  };
+/** Returns the same of the commissions and their sales, where the sandbox lists them. */
+export async function readProgramEarnings(sandbox: TestSandbox): Promise<Earnings> {
+  const commissions = inContractSpelling(await sandbox.allCommissions('expand[]=sale&expand[]=campaign'));
   return {
-    affiliates: (await read('affiliates')).map(({ state: _, ...row }) => row),
-    links: await read('links'),
-    campaigns: await read('campaigns'),
-    referrals: await read('referrals'),
+    commissions: byId(
+      commissions.map(({ campaign, sale, ...own }) => ({
+        ...own,
+        campaign_id: campaign?.id,
+        sale_id: sale?.id,
+      })),
+    ),
+    sales: byId(
+      commissions.flatMap(({ sale }) => {
+        if (!sale) return [];
+        const { referral, affiliate, ...own } = sale;
+        return [{ ...own, referral_id: referral?.id, affiliate_id: affiliate?.id }];
+      }),
+    ),
   };
+}
+
+/** Returns the living rows of the same tables, without the mirror's own columns. */
+export async function readMirror(pool: pg.Pool): Promise<Contents> {
+  return {
+    affiliates: await readTable(pool, 'affiliates'),
+    links: await readTable(pool, 'links'),
+    campaigns: await readTable(pool, 'campaigns'),
+    referrals: await readTable(pool, 'referrals'),
+  };
+}
+
+/**
+ * Returns the same of the commissions, and of the sales that belong to one: the program lists no sale of its own, so
+ * that of a deleted commission stays as it was.
+ */
+export async function readMirrorEarnings(pool: pg.Pool): Promise<Earnings> {
+  const commissions = await readTable(pool, 'commissions');
+  const soldBy = new Set(commissions.map((row) => row['sale_id']));
+  const sales = await readTable(pool, 'sales');
+  return { commissions, sales: sales.filter(({ id }) => soldBy.has(id)) };
+}
+
+async function readTable(pool: pg.Pool, table: keyof Contents | keyof Earnings): Promise<Row[]> {
+  const { rows } = await pool.query<Row>(`select * from ${table} where _deleted_at is null`);
+  return byId(rows.map(withoutOwnColumns));
+}
+
+function inContractSpelling<T>(records: readonly T[]): T[] {
+  return records.map((record) => toContractSpelling(record) as T);
 }
 
 function withoutOwnColumns(row: Row): Row {
@@ -62,17 +103,17 @@ function withoutOwnColumns(row: Row): Row {
 }
 
 // Each spells timestamps its own way; only the moment counts.
-function times(row: Row): Row {
+function withMoments(row: Row): Row {
   return Object.fromEntries(
-    Object.entries(row).map(([name, value]) =>
-      name.endsWith('_at') && typeof value === 'string'
-        ? [name, new Date(value).toISOString()]
-        : [name, value],
-    ),
+    Object.entries(row).flatMap(([name, value]) => {
+      if (value === null || value === undefined) return [];
+      const isTime = name.endsWith('_at') && typeof value === 'string';
+      return [[name, isTime ? new Date(value).toISOString() : value]];
+    }),
   );
 }
 
 function byId(rows: readonly Row[]): Row[] {
-  const unique = new Map(rows.map((row) => [String(row['id']), row]));
+  const unique = new Map(rows.map((row) => [String(row['id']), withMoments(row)]));
   return [...unique.values()].sort((left, right) => (String(left['id']) < String(right['id']) ? -1 : 1));
 }

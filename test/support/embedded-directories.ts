@@ -1,13 +1,13 @@
 // Data directories for tests of the embedded Postgres, removed with what still runs in them.
 
-import { chmod, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import { makeServerDirectory } from './server-directory.ts';
 
 /** Returns a new directory that every user may enter, as DATA_DIR's parents usually are. */
 export async function makeDataDir(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-embedded-'));
+  const directory = await makeServerDirectory('affiliate-mirror-embedded-');
   await chmod(directory, 0o755);
   return directory;
 }

@@ -1,7 +1,7 @@
-// A model of the mirror as a map, kept by the rules of a full run: what was met lives, what a verified walk did not
+// A model of the mirror as a map, kept by the rules of a full run: what was met exists, what a verified walk did not
 // meet is looked for, and what is not found is marked deleted.
 
-import { crawl, type Verdict } from '../../src/crawl/crawl.ts';
+import { crawl, type WalkVerdict } from '../../src/crawl/crawl.ts';
 import { overlapStart } from '../../src/crawl/overlap-walk.ts';
 import type { CrawlDeps, Page } from '../../src/crawl/page.ts';
 
@@ -13,7 +13,7 @@ export interface ModelList {
 
 export interface ModelMirror {
   /** One full run. */
-  sync(options: { limit: number; concurrency: number }): Promise<Verdict>;
+  sync(options: { limit: number; concurrency: number }): Promise<WalkVerdict>;
   readonly living: () => string[];
   readonly deleted: () => string[];
 }

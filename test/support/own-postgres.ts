@@ -1,5 +1,7 @@
-// A Postgres server of a test's own, which it may stop and start again. It ends with the test file.
+// A Postgres server of a test's own, which it may stop, configure and start again. It ends with the test file.
 
+import { chown, realpath, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, inject } from 'vitest';
 import { runMigrations } from '../../src/db/migrate.ts';
 import { makePool } from '../../src/db/pool.ts';
@@ -8,7 +10,7 @@ import {
   openEmbeddedPostgres,
 } from '../../src/embedded-postgres/embedded-postgres.ts';
 import { makeLogger } from '../../src/log.ts';
-import { makeDataDir, removeDataDir } from './embedded-directories.ts';
+import { makeDataDir, query, removeDataDir } from './embedded-directories.ts';
 import { copyCluster } from './prepared-cluster.ts';
 
 export interface OwnPostgres {
@@ -18,6 +20,12 @@ export interface OwnPostgres {
   stop(): Promise<void>;
   /** Starts it again, at the same address. */
   start(): Promise<void>;
+  /** Where its configuration files are; what is written there belongs to the server's own account. */
+  readonly directory: string;
+  /** Returns the rows of one statement, as the server's superuser. */
+  query(statement: string): Promise<unknown[]>;
+  /** Writes a file into the directory, for the server to read. */
+  write(name: string, text: string): Promise<void>;
 }
 
 const closers: (() => Promise<void>)[] = [];
@@ -44,9 +52,18 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   const pool = makePool({ log }, { url, schema: 'mirror', max: 1, applicationName: 'test' });
   await runMigrations(pool, { schema: 'mirror' });
   await pool.end();
+  const directory = join(await realpath(join(dataDir, 'postgres')), 'data');
   return {
     url,
     stop,
+    directory,
+    query: (statement) => query(url, statement),
+    async write(name, text) {
+      const path = join(directory, name);
+      await writeFile(path, text, { mode: 0o600 });
+      const { uid, gid } = await stat(directory);
+      if (process.getuid?.() === 0) await chown(path, uid, gid);
+    },
     async start() {
       server = await openEmbeddedPostgres({ log }, { dataDir });
       if (server.url !== url) throw new Error('Postgres came back at another address');

@@ -71,6 +71,7 @@ export function readTable(path: string, heading: string, header: readonly string
 export type Command =
   | { readonly kind: 'export'; readonly names: readonly string[] }
   | { readonly kind: 'npm'; readonly script: string; readonly args: readonly string[] }
+  | { readonly kind: 'install'; readonly args: readonly string[] }
   | { readonly kind: 'cli'; readonly args: readonly string[] }
   | { readonly kind: 'curl'; readonly url: string };
 
@@ -99,6 +100,7 @@ function parseCommand(command: string, page: string): Command {
   if (executable === 'npx' && args[0] === 'affiliate-mirror') return { kind: 'cli', args: args.slice(1) };
   if (executable === 'affiliate-mirror') return { kind: 'cli', args };
   if (executable === 'curl' && args.length === 1) return { kind: 'curl', url: args[0] ?? '' };
+  if (executable === 'npm' && args[0] === 'install') return { kind: 'install', args: args.slice(1) };
   if (executable === 'npm' && args[0] === 'run') {
     const [script = '', dashes, ...rest] = args.slice(1);
     if (dashes === undefined || dashes === '--') return { kind: 'npm', script, args: rest };

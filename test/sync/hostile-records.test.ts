@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { makeApiClient } from '../../src/api/client.ts';
 import type { ListedResource } from '../../src/contract/resources.ts';
-import { LEFT_OUT } from '../../src/records/cut-deep.ts';
+import { LEFT_OUT } from '../../src/records/unstorable.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { SECRET } from '../sandbox/running-sandbox.ts';
 import { startAlteringProxy } from '../support/altering-proxy.ts';
@@ -32,7 +32,7 @@ async function syncAltered(resource: ListedResource, alter: (record: Wire) => vo
   onTestFinished(() => proxy.close());
   const api = makeApiClient(
     { takePermit: makeUnlimitedPermits().takePermit, log },
-    { url: proxy.url, secret: SECRET, timeoutMs: 5000, attempts: { wait: async () => undefined } },
+    { url: proxy.url, secret: SECRET, timeoutMs: 5000, attempts: { firstWaitMs: 0 } },
   );
   onTestFinished(() => api.close());
   return runSync({ api, db, log }, { resource, mode: 'full', concurrency: 1, acceptDeletes: false });

@@ -20,6 +20,8 @@ export interface Syncing {
   sync(resource: ListedResource, input?: Partial<SyncInput>): Promise<RunSummary>;
   /** Affiliates, then referrals, as a scheduled sync does. */
   syncBoth(input?: Partial<SyncInput>): Promise<RunSummary[]>;
+  /** The same, then commissions, as where the program lists them. */
+  syncAll(input?: Partial<SyncInput>): Promise<RunSummary[]>;
 }
 
 /** Registers a program and a mirror for each test file; returns the function to reach them. */
@@ -45,16 +47,21 @@ function makeSyncing(database: TestDatabase, sandbox: TestSandbox): Syncing {
   const db = makeDatabase(database.pool);
   const api = makeApiClient(
     { takePermit: makeUnlimitedPermits().takePermit, log },
-    { url: sandbox.url, secret: SECRET, timeoutMs: 5000, attempts: { wait: async () => undefined } },
+    { url: sandbox.url, secret: SECRET, timeoutMs: 5000, attempts: { firstWaitMs: 0 } },
   );
   const sync: Syncing['sync'] = (resource, input = {}) =>
     runSync({ api, db, log }, { resource, mode: 'full', concurrency: 1, acceptDeletes: false, ...input });
+  const syncBoth: Syncing['syncBoth'] = async (input) => [
+    await sync('affiliates', input),
+    await sync('referrals', input),
+  ];
   return {
     database,
     db,
     sandbox,
     api,
     sync,
-    syncBoth: async (input) => [await sync('affiliates', input), await sync('referrals', input)],
+    syncBoth,
+    syncAll: async (input) => [...(await syncBoth(input)), await sync('commissions', input)],
   };
 }

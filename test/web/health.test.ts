@@ -20,7 +20,10 @@ async function ask(checks: Checks, path: string): Promise<{ status: number; body
 
 test('a process that answers is alive, whatever else fails', async () => {
   const checks = { database: () => Promise.reject(new Error('away')) };
-  expect(await ask(checks, '/healthz')).toEqual({ status: 200, body: { status: 'alive' } });
+  expect(await ask(checks, '/healthz')).toEqual({
+    status: 200,
+    body: { status: 'alive', process: process.pid },
+  });
 });
 
 test('it is ready where every check passes', async () => {
@@ -46,9 +49,30 @@ test('a port that is taken is reported, with how to fix it', async () => {
   other.close();
 });
 
+test('a port that another worker listens on is reported with its process', async () => {
+  health = await startHealth({ log, checks: {} }, AT);
+  const port = Number(new URL(health.url).port);
+  await expect(startHealth({ log, checks: {} }, { host: '127.0.0.1', port })).rejects.toThrow(
+    `port ${port} of 127.0.0.1 is taken by another worker of affiliate-mirror (process ${process.pid}): set STATUS_PORT to another one, or to 0 for any`,
+  );
+});
+
+test('a port below 1024 is reported to a plain user, with how to fix it', async () => {
+  // As root, this process is a plain user for as long as it tries.
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) process.seteuid?.(54_321);
+  try {
+    await expect(startHealth({ log, checks: {} }, { host: '127.0.0.1', port: 80 })).rejects.toThrow(
+      'port 80 of 127.0.0.1 may not be listened on by this user: set STATUS_PORT to 1024 or more',
+    );
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+});
+
 test.each([
   ['192.0.2.1', 'STATUS_HOST is 192.0.2.1, which is no address of this machine'],
-  ['no-such-host.invalid', 'STATUS_HOST is no-such-host.invalid, which is no address of this machine'],
+  ['no-such-host.invalid', 'STATUS_HOST is no-such-host.invalid, a name that this machine cannot resolve'],
 ])('a host that is not ours, %s, is reported, with how to fix it', async (host, problem) => {
   await expect(startHealth({ log, checks: {} }, { host, port: 0 })).rejects.toThrow(problem);
 });

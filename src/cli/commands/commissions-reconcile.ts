@@ -1,63 +1,91 @@
 // The command `commissions reconcile`: compares the books with the program, and fixes it if asked to.
 
 import { basename } from 'node:path';
-import type { Command } from 'commander';
-import { LEDGER_COLUMNS, readLedgerFile } from '../../commissions/ledger-file.ts';
+import { type Command, Option } from 'commander';
+import { BOOKS_COLUMNS, type BooksEntry, readBooksFile } from '../../commissions/files/books-file.ts';
+import { readOwnBooks } from '../../commissions/own-books.ts';
 import {
   type CurrencyTotal,
   FINDINGS,
   proposeFixes,
   type ReconciledRow,
-  reconcileLedger,
+  reconcileBooks,
   totalsOf,
-} from '../../commissions/reconcile-ledger.ts';
+} from '../../commissions/reconcile-books.ts';
+import type { AmountUnit } from '../../config/amount-unit.ts';
+import { readConfig } from '../../config/config.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
-import { columnsOf } from '../commissions-listings.ts';
+import { columnsOf, money, sayUnit } from '../commissions-listings.ts';
 import { makeBatchProgress } from '../commissions-progress.ts';
 import { queueUpdates } from '../commissions-queue.ts';
-import { openProgram } from '../commissions-session.ts';
+import { openProgram, readInput } from '../commissions-session.ts';
+import { AMOUNTS, type ReconcileDocument, SUMS } from '../documents/reconcile.ts';
 import type { ExitCode } from '../exit-code.ts';
+import {
+  addFileFlags,
+  describeProblem,
+  FILE_FLAGS,
+  FILE_HELP,
+  type FileFlags,
+  fileOptions,
+  nameIgnored,
+} from '../file-flags.ts';
 import { formatCount } from '../format.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { addOutputFlags, type Listing, type OutputFlags, printListing } from '../output-format.ts';
 import { print, printError } from '../print.ts';
-import { readInput } from '../read-input.ts';
 import { renderTable } from '../render-table.ts';
-import { describeProblem } from './commissions-apply.ts';
 
-interface ReconcileFlags extends OutputFlags {
+interface ReconcileFlags extends OutputFlags, FileFlags {
+  readonly due?: true;
   readonly fix?: true;
   readonly wait?: true;
 }
 
 const HELP = `
-The file is CSV or NDJSON with the columns ${LEDGER_COLUMNS.join(', ')}; amount and currency may be
-missing, and other columns are not read. A blank paid_at says that the books have it as unpaid.
+The file is CSV, an Excel workbook (.xlsx) or NDJSON with the columns
+${BOOKS_COLUMNS.join(', ')}; amount and currency may be
+missing. A blank paid_at says that the books have it as unpaid.
+${FILE_HELP}
 
 Findings:
 ${Object.entries(FINDINGS)
   .map(([finding, meaning]) => `  ${finding.padEnd(18)}${meaning}`)
   .join('\n')}
-Commissions that the file lacks are looked for among those that the mirror knows as paid between the file's first
-and last payment; all figures are read from the program anew.
+Commissions that the file lacks are looked for among those that the mirror
+knows as paid between the file's first and last payment; all figures are read
+from the program anew.
 
---fix queues a payment for each unpaid_upstream and different_instant, only if nothing changes meanwhile. It never
-takes a payment back, and never touches a row whose amount differs.
+--due takes no file: what the payment ledger has as paid, and what is payable
+now ("commissions payable"), is compared with the program, by one request for
+each commission. Run it before paying, or after: unpaid_upstream then is a
+payment that somebody took back elsewhere, not_in_books one that the mirror has
+not seen yet. It fixes nothing, since only you know which of both is right.
+
+--fix queues a payment for each unpaid_upstream and different_time, only if
+nothing changes meanwhile. It never takes a payment back, and never touches a
+row whose amount differs.
 
 Exit code 3: books and program differ.`;
 
 export function registerReconcile(group: Command, cli: Cli): void {
-  addOutputFlags(
-    group
-      .command('reconcile')
-      .description('compare your books with the program')
-      .argument('<file>', 'CSV or NDJSON; - reads standard input')
-      .option('--fix', 'queue the payments that the program lacks or dates otherwise')
-      .option('--wait', 'with --fix: apply them here and now'),
-  )
+  const command = group
+    .command('reconcile')
+    .description('compare your books with the program')
+    .argument('[file]', 'CSV, .xlsx or NDJSON; - reads standard input')
+    .addOption(
+      new Option('--due', 'compare what is payable and what was paid through here').conflicts([
+        'fix',
+        'wait',
+        ...FILE_FLAGS,
+      ]),
+    )
+    .option('--fix', 'queue the payments that the program lacks or dates otherwise')
+    .option('--wait', 'with --fix: apply them here and now');
+  addOutputFlags(addFileFlags(command, BOOKS_COLUMNS))
     .addHelpText('after', HELP)
-    .action((path: string, flags: ReconcileFlags) =>
+    .action((path: string | undefined, flags: ReconcileFlags) =>
       cli.run((lifetime) => reconcile(cli, lifetime, path, flags)),
     );
 }
@@ -65,21 +93,29 @@ export function registerReconcile(group: Command, cli: Cli): void {
 async function reconcile(
   cli: Cli,
   lifetime: Lifetime,
-  path: string,
+  path: string | undefined,
   flags: ReconcileFlags,
 ): Promise<ExitCode> {
-  const { rows: ledger, problems } = readLedgerFile(await readInput(path));
-  if (problems.length > 0) {
-    throw new ConfigError([`nothing was compared with ${path}`, ...problems.map(describeProblem)]);
+  if ((path === undefined) !== (flags.due === true)) {
+    throw new ConfigError([
+      'name a file, or give --due without one: what should the program be compared with?',
+    ]);
   }
+  const { amountUnit } = readConfig(cli.environment);
+  const ofFile = path === undefined ? null : await readFileOfBooks(path, flags, amountUnit);
   const session = await openProgram(cli, lifetime);
-  const { reader, db, log, concurrency, signal } = session;
-  const progress = makeBatchProgress(ledger.length, { log });
+  const books = ofFile ?? (await readOwnBooks(session.db));
+  const { reader, db, concurrency, signal } = session;
+  const progress = makeBatchProgress(books.length, session);
   const rows: ReconciledRow[] = [];
   try {
-    for await (const row of reconcileLedger({ client: reader, db }, ledger, { concurrency, signal })) {
+    for await (const row of reconcileBooks({ client: reader, db }, books, {
+      withOthers: ofFile !== null,
+      concurrency,
+      signal,
+    })) {
       rows.push(row);
-      progress.show({ pending: Math.max(0, ledger.length - rows.length) });
+      progress.show({ pending: Math.max(0, books.length - rows.length) });
     }
   } finally {
     progress.finish();
@@ -87,71 +123,96 @@ async function reconcile(
   const totals = totalsOf(rows);
   const differences = rows.filter(({ finding }) => finding !== 'match');
   const isForPrograms = flags.json === true || flags.csv === true;
-  printListing(reportListing(isForPrograms ? rows : differences, totals), flags);
-  if (!isForPrograms) print(renderTotals(totals));
+  printListing(reportListing(isForPrograms ? rows : differences, totals, amountUnit), flags);
+  if (!isForPrograms) print(renderTotals(totals, amountUnit));
   printError(`${formatCount(rows.length)} commissions compared: ${formatCount(differences.length)} differ`);
   const exitCode = differences.length > 0 ? 3 : 0;
   const fixes = proposeFixes(rows);
-  if (flags.fix !== true) return exitCode;
+  if (flags.fix !== true || path === undefined) return exitCode;
   if (fixes.length === 0) {
     printError('nothing that --fix would change');
     return exitCode;
   }
   const asked = fixes.map((request) => ({ line: null, request, hasOwnKey: false }));
   const source = `reconcile-${path === '-' ? 'stdin' : basename(path)}`;
-  const open = { ledger: async () => session, program: async () => session };
+  const open = { paymentLedger: async () => session, program: async () => session };
   const fixed = await queueUpdates(
     open,
     asked,
     { ...(flags.wait === true && { wait: true }), isStdoutTaken: isForPrograms },
     source,
   );
-  const isAllMended = flags.wait === true && fixed === 0 && fixes.length === differences.length;
-  return isAllMended ? 0 : exitCode;
+  const isAllFixed = flags.wait === true && fixed === 0 && fixes.length === differences.length;
+  return isAllFixed ? 0 : exitCode;
+}
+
+async function readFileOfBooks(
+  path: string,
+  flags: FileFlags,
+  unit: AmountUnit,
+): Promise<readonly BooksEntry[]> {
+  const { rows, problems, ignored } = await readBooksFile(
+    await readInput(path),
+    fileOptions(path, flags, unit),
+  );
+  if (problems.length > 0) {
+    throw new ConfigError([`nothing was compared with ${path}`, ...problems.map(describeProblem)]);
+  }
+  nameIgnored(ignored);
+  return rows;
 }
 
 function reportListing(
   rows: readonly ReconciledRow[],
   totals: readonly CurrencyTotal[],
+  unit: AmountUnit,
 ): Listing<ReconciledRow> {
   return {
-    name: 'rows',
     rows,
-    more: { totals },
     table: {
       line: ({ line }) => (line === null ? null : String(line)),
       commission: ({ commission_id }) => commission_id,
       finding: ({ finding }) => finding,
-      'ledger: paid': ({ ledger_paid_at }) => ledger_paid_at,
+      'books: paid': ({ books_paid_at }) => books_paid_at,
       'program: paid': ({ program_paid_at }) => program_paid_at,
-      'ledger: amount': ({ ledger_amount }) => ledger_amount,
-      'program: amount': ({ program_amount }) => program_amount,
-      currency: ({ program_currency, ledger_currency }) => program_currency ?? ledger_currency,
+      // Books that name no currency count in the program's.
+      'books: amount': ({ books_amount, books_currency, program_currency }) =>
+        money(books_amount, books_currency ?? program_currency, unit),
+      'program: amount': ({ program_amount, program_currency }) =>
+        money(program_amount, program_currency, unit),
     },
-    csv: columnsOf<ReconciledRow>(
-      'line',
-      'commission_id',
-      'finding',
-      'ledger_paid_at',
-      'program_paid_at',
-      'ledger_amount',
-      'program_amount',
-      'ledger_currency',
-      'program_currency',
-    ),
+    narrow: { mayGo: ['books: paid', 'program: paid', 'line', 'books: amount'] },
+    csv: sayUnit(COLUMNS, AMOUNTS, unit),
+    document: (): ReconcileDocument => ({
+      totals: totals.map((total) => sayUnit(total, SUMS, unit)),
+      rows: rows.map((row) => sayUnit(row, AMOUNTS, unit)),
+    }),
   };
 }
 
-function renderTotals(totals: readonly CurrencyTotal[]): string {
+const COLUMNS = columnsOf<ReconciledRow>(
+  'line',
+  'commission_id',
+  'finding',
+  'books_paid_at',
+  'program_paid_at',
+  'books_amount',
+  'program_amount',
+  'books_currency',
+  'program_currency',
+);
+
+function renderTotals(totals: readonly CurrencyTotal[], unit: AmountUnit): string {
   return renderTable(
-    ['currency', 'finding', 'commissions', 'paid by the ledger', 'paid by the program', 'difference'],
+    ['currency', 'finding', 'commissions', 'paid by the books', 'paid by the program', 'difference'],
     totals.map((total) => [
       total.currency,
       total.finding,
       total.commissions,
-      total.ledger_paid,
-      total.program_paid,
-      total.difference,
+      money(total.books_paid, total.currency, unit),
+      money(total.program_paid, total.currency, unit),
+      money(total.difference, total.currency, unit),
     ]),
+    { mayGo: ['difference', 'commissions'] },
   );
 }

@@ -1,14 +1,15 @@
 // The commands `commissions pay`, `unpay` and `due`: updates of the commissions that are named one by one.
 
-import { type Command, InvalidArgumentError } from 'commander';
-import { readTimestamp } from '../../commissions/read-timestamp.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Action, plainRequest, type UpdateRequest } from '../../commissions/update-request.ts';
 import { identifier } from '../../contract/fields.ts';
+import { spellToTheSecond } from '../../contract/timestamp.ts';
 import { readClock } from '../../db/clock.ts';
 import type { Cli } from '../cli.ts';
 import { type QueueFlags, queueUpdates } from '../commissions-queue.ts';
 import { makeOpeners } from '../commissions-session.ts';
 import { addOutputFlags } from '../output-format.ts';
+import { parseMoment } from '../parse-moment.ts';
 
 interface RequestFlags extends QueueFlags {
   readonly at?: string;
@@ -18,13 +19,16 @@ interface RequestFlags extends QueueFlags {
 }
 
 const PAY_HELP = `
-Without --at, the moment is now, and the commission must be unpaid: one that is paid already ends as conflict.
+Without --at, the moment is now, and the commission must be unpaid: one that is
+paid already ends as conflict.
 With --at, a commission that is paid at another moment is moved to this one.
-A commission whose sale was refunded whole ends as conflict, unless --even-if-refunded says otherwise.
+A commission whose sale was refunded whole ends as conflict, unless
+--even-if-refunded says otherwise.
 
 Examples:
   $ affiliate-mirror commissions pay 0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11 --wait
-  $ affiliate-mirror commissions pay 0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11 --at 2026-10-01T12:00:00Z --dry-run`;
+  $ affiliate-mirror commissions pay 0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11 \\
+      --at 2026-10-01T12:00:00Z --dry-run`;
 
 export function registerRequests(group: Command, cli: Cli): void {
   addCommand(group, cli, 'pay', 'mark commissions paid')
@@ -47,7 +51,11 @@ export function registerRequests(group: Command, cli: Cli): void {
 export function addQueueFlags(command: Command): Command {
   return addOutputFlags(
     command
-      .option('--dry-run', 'read the program and print what would happen; change nothing')
+      .addOption(
+        new Option('--dry-run', 'read the program and print what would happen; change nothing').conflicts(
+          'wait',
+        ),
+      )
       .option('--wait', 'apply them here and now, and end when all have ended'),
   );
 }
@@ -64,9 +72,9 @@ function addCommand(group: Command, cli: Cli, action: Action, description: strin
     cli.run(async (lifetime) => {
       const open = makeOpeners(cli, lifetime);
       const isProgramNeeded = flags.wait === true || flags.dryRun === true;
-      const { db } = await (isProgramNeeded ? open.program() : open.ledger());
+      const { db } = await (isProgramNeeded ? open.program() : open.paymentLedger());
       // This machine's clock may be wrong, and a payment would be dated by it.
-      const now = `${new Date((await readClock(db)).nowMs).toISOString().slice(0, 19)}Z`;
+      const now = spellToTheSecond((await readClock(db)).nowMs);
       const asked = ids.map((id) => ({
         line: null,
         request: makeRequest(action, id, now, flags),
@@ -97,10 +105,4 @@ function collectIds(text: string, before: readonly string[] | undefined): readon
   const id = text.trim().toLowerCase();
   if (!identifier.safeParse(id).success) throw new InvalidArgumentError('It must be a UUID.');
   return before === undefined || before.includes(id) ? (before ?? [id]) : [...before, id];
-}
-
-function parseMoment(text: string): string {
-  const read = readTimestamp(text.trim());
-  if ('timestamp' in read) return read.timestamp;
-  throw new InvalidArgumentError(`${read.problem}.`);
 }

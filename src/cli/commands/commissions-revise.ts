@@ -1,13 +1,12 @@
 // The commands `commissions retry` and `commissions cancel`.
 
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { cancelUpdates, type Revised, retryUpdates } from '../../commissions/revise-updates.ts';
 import type { Cli } from '../cli.ts';
-import { describeCounts, hasBadEnd } from '../commissions-listings.ts';
+import { describeCounts, hasBadEnd, parseSelection, readSelected } from '../commissions-listings.ts';
 import { waitFor } from '../commissions-queue.ts';
-import { parseSelection, readSelected } from '../commissions-selection.ts';
-import { openLedger, openProgram } from '../commissions-session.ts';
+import { nameUser, openPaymentLedger, openProgram } from '../commissions-session.ts';
+import type { RevisedDocument } from '../documents/commissions.ts';
 import { formatCount } from '../format.ts';
 import { print, printError, printJson } from '../print.ts';
 
@@ -27,12 +26,12 @@ export function registerRevise(group: Command, cli: Cli): void {
     .option('--json', 'print the result as one JSON document')
     .addHelpText(
       'after',
-      '\nOther states stay: what ended as conflict, rejected or not_found is asked for anew (apply --again).',
+      '\nOther states stay: what ended as conflict, rejected or not_found is asked for\nanew (apply --again).',
     )
     .action((what: string | undefined, flags: ReviseFlags) =>
       cli.run(async (lifetime) => {
         const program = flags.wait === true ? await openProgram(cli, lifetime) : null;
-        const session = program ?? (await openLedger(cli, lifetime));
+        const session = program ?? (await openPaymentLedger(cli, lifetime));
         if (what !== undefined) await readSelected(session.db, what);
         const revised = await retryUpdates(
           session.db,
@@ -52,9 +51,9 @@ export function registerRevise(group: Command, cli: Cli): void {
     .option('--json', 'print the result as one JSON document')
     .action((what: string, flags: ReviseFlags) =>
       cli.run(async (lifetime) => {
-        const { db } = await openLedger(cli, lifetime);
+        const { db } = await openPaymentLedger(cli, lifetime);
         await readSelected(db, what);
-        const revised = await cancelUpdates(db, parseSelection(what), userInfo().username);
+        const revised = await cancelUpdates(db, parseSelection(what), nameUser());
         report(revised, 'cancelled', flags);
         return revised.left.length > 0 ? 3 : 0;
       }),
@@ -62,7 +61,7 @@ export function registerRevise(group: Command, cli: Cli): void {
 }
 
 function report({ ids, left }: Revised, done: string, flags: ReviseFlags): void {
-  if (flags.json === true) printJson({ requests: ids, left });
+  if (flags.json === true) printJson({ requests: ids, left } satisfies RevisedDocument);
   else print(`${formatCount(ids.length)} ${done}`);
   for (const { id, reason } of left) printError(`request ${id} was left alone: ${reason}`);
 }

@@ -1,12 +1,13 @@
 // The command `commissions status`: what became of requests.
 
 import type { Command } from 'commander';
-import { type BatchLine, readBatches } from '../../commissions/read-ledger.ts';
+import { type BatchLine, readBatches } from '../../commissions/read-payment-ledger.ts';
+import type { UpdateState } from '../../commissions/update-request.ts';
 import type { Cli } from '../cli.ts';
-import { describeCounts, hasBadEnd, ledgerListing } from '../commissions-listings.ts';
-import { readSelected } from '../commissions-selection.ts';
-import { openLedger } from '../commissions-session.ts';
-import { formatInstant } from '../format.ts';
+import { describeCounts, hasBadEnd, paymentListing, readSelected } from '../commissions-listings.ts';
+import { openPaymentLedger } from '../commissions-session.ts';
+import type { BatchesDocument, SelectedDocument } from '../documents/commissions.ts';
+import { formatTimestamp } from '../format.ts';
 import { addOutputFlags, type Listing, type OutputFlags, printListing } from '../output-format.ts';
 import { printError } from '../print.ts';
 
@@ -14,14 +15,19 @@ const MOST_BATCHES = 20;
 
 const HELP = `
 Examples:
-  $ affiliate-mirror commissions status                                         the last batches
-  $ affiliate-mirror commissions status 20261001-120000-payouts.csv-1f3a        one batch, row by row
-  $ affiliate-mirror commissions status 4711                                    one request
-  $ affiliate-mirror commissions status 0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11    everything asked for a commission
+  the last batches:
+  $ affiliate-mirror commissions status
+  one batch, row by row:
+  $ affiliate-mirror commissions status 20261001-120000-payouts.csv-1f3a
+  one request:
+  $ affiliate-mirror commissions status 4711
+  everything asked for a commission:
+  $ affiliate-mirror commissions status 0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11
 
-In SQL: select * from commission_ledger, and every HTTP request in commission_update_attempts.`;
+In SQL: select * from commission_ledger, and every HTTP request in
+commission_update_attempts.`;
 
-export function registerLedgerStatus(group: Command, cli: Cli): void {
+export function registerStatusOfPayments(group: Command, cli: Cli): void {
   addOutputFlags(
     group
       .command('status')
@@ -31,7 +37,7 @@ export function registerLedgerStatus(group: Command, cli: Cli): void {
     .addHelpText('after', HELP)
     .action((what: string | undefined, flags: OutputFlags) =>
       cli.run(async (lifetime) => {
-        const { db } = await openLedger(cli, lifetime);
+        const { db, amountUnit } = await openPaymentLedger(cli, lifetime);
         if (what === undefined) {
           const batches = await readBatches(db, MOST_BATCHES);
           printListing(batchListing(batches), flags);
@@ -39,9 +45,10 @@ export function registerLedgerStatus(group: Command, cli: Cli): void {
           return 0;
         }
         const lines = await readSelected(db, what);
-        const counts: Record<string, number> = {};
+        const counts: Partial<Record<UpdateState, number>> = {};
         for (const { state } of lines) counts[state] = (counts[state] ?? 0) + 1;
-        printListing(ledgerListing(lines, { counts }), flags);
+        const documentOf = (requests: object[]): SelectedDocument => ({ counts, requests });
+        printListing(paymentListing(lines, amountUnit, documentOf), flags);
         printError(describeCounts(counts));
         return hasBadEnd(counts) ? 3 : 0;
       }),
@@ -50,16 +57,17 @@ export function registerLedgerStatus(group: Command, cli: Cli): void {
 
 function batchListing(rows: readonly BatchLine[]): Listing<BatchLine> {
   return {
-    name: 'batches',
     rows,
+    document: () => ({ batches: rows }) satisfies BatchesDocument,
     table: {
       batch: ({ batch }) => batch ?? '(single requests)',
       requests: ({ requests }) => requests,
       states: ({ states }) => describeCounts(states),
       'asked by': ({ requested_by }) => requested_by,
-      'asked at': ({ requested_at }) => formatInstant(requested_at),
-      ended: ({ finished_at }) => (finished_at === null ? null : formatInstant(finished_at)),
+      'asked at': ({ requested_at }) => formatTimestamp(requested_at),
+      ended: ({ finished_at }) => (finished_at === null ? null : formatTimestamp(finished_at)),
     },
+    narrow: { mayGo: ['ended', 'asked by', 'requests', 'asked at'] },
     csv: {
       batch: ({ batch }) => batch,
       requests: ({ requests }) => requests,

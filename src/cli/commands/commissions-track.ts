@@ -1,26 +1,27 @@
-// The command `commissions track`: registers commissions to be mirrored, since the program cannot list them.
+// The command `commissions track`: registers commissions to be mirrored where the program does not list them.
 
 import { existsSync } from 'node:fs';
-import { userInfo } from 'node:os';
+import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { readCommissionId } from '../../commissions/batch-file.ts';
+import { readCommissionId } from '../../commissions/files/read-cells.ts';
+import { readTableFile } from '../../commissions/files/table-file.ts';
 import { POLL_SCHEDULE } from '../../commissions/poll-schedule.ts';
-import { readTableFile } from '../../commissions/table-file.ts';
 import { trackCommissions } from '../../commissions/tracked-commissions.ts';
 import { identifier } from '../../contract/fields.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
-import { openLedger } from '../commissions-session.ts';
+import { nameUser, openPaymentLedger, readInput } from '../commissions-session.ts';
+import type { TrackedDocument } from '../documents/commissions.ts';
+import { describeProblem } from '../file-flags.ts';
 import { formatCount } from '../format.ts';
 import { print, printJson } from '../print.ts';
-import { readInput } from '../read-input.ts';
-import { describeProblem } from './commissions-apply.ts';
 
 const HELP = `
-A file is CSV or NDJSON with the column commission_id; other columns are not read.
+A file is CSV, .xlsx or NDJSON with the column commission_id; other columns are not read.
 Commissions that were changed by a request are tracked by themselves.
 
-A running worker ("affiliate-mirror work") reads each commission within a minute, and then again and again:
+Where the program lists its commissions, a sync reads all of them ("affiliate-mirror status" says which it is). Elsewhere
+a running worker ("affiliate-mirror work") reads each known one within a minute, and then again and again:
 ${POLL_SCHEDULE.map((line) => `  - ${line}`).join('\n')}`;
 
 export function registerTrack(group: Command, cli: Cli): void {
@@ -33,9 +34,9 @@ export function registerTrack(group: Command, cli: Cli): void {
     .action((what: readonly string[], flags: { json?: true }) =>
       cli.run(async (lifetime) => {
         const ids = new Set((await Promise.all(what.map(readIds))).flat());
-        const { db } = await openLedger(cli, lifetime);
-        const added = await trackCommissions(db, [...ids], userInfo().username);
-        if (flags.json === true) printJson({ commissions: ids.size, added });
+        const { db } = await openPaymentLedger(cli, lifetime);
+        const added = await trackCommissions(db, [...ids], nameUser());
+        if (flags.json === true) printJson({ commissions: ids.size, added } satisfies TrackedDocument);
         else print(`${formatCount(added)} of ${formatCount(ids.size)} commissions are new to the mirror`);
         return 0;
       }),
@@ -47,11 +48,15 @@ async function readIds(word: string): Promise<string[]> {
   if (word !== '-' && !existsSync(word)) {
     throw new ConfigError([`${word} is neither the identifier of a commission (a UUID) nor a file`]);
   }
-  const file = readTableFile(await readInput(word), {
+  const columns = {
     known: ['commission_id'],
     required: ['commission_id'],
-    othersAllowed: true,
-  });
+    renamed: new Map(),
+    guards: [],
+    filled: new Map(),
+  };
+  const name = word === '-' ? null : basename(word);
+  const file = await readTableFile(await readInput(word), columns, name);
   const problems = file.problems.map(describeProblem);
   const ids = file.lines.flatMap(({ line, cells }) => {
     const ofLine: string[] = [];

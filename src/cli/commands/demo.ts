@@ -3,7 +3,6 @@
 import type { Command } from 'commander';
 import type { Pool } from 'pg';
 import { readConfig } from '../../config/config.ts';
-import { LISTED_RESOURCES } from '../../contract/resources.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { calmLevel, makeLogger } from '../../log.ts';
 import { NO_FAULTS } from '../../sandbox/fault-plan.ts';
@@ -11,9 +10,10 @@ import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { RunSummary } from '../../sync/run-summary.ts';
 import type { Cli } from '../cli.ts';
 import { markAsDemo, refuseForeignMirror } from '../demo-mark.ts';
-import { chooseDue, type PaymentDeps, payDue } from '../demo-payments.ts';
-import { compareWithProgram, type Example, runExample, TOUR } from '../demo-tour.ts';
+import { choosePayable, type PayableCommission, type PaymentDeps, payDue } from '../demo-payments.ts';
+import { compareWithProgram, type Example, PAYABLE_TODAY, runExample, TOUR } from '../demo-tour.ts';
 import type { ExitCode } from '../exit-code.ts';
+import { chooseResources, makeFindList } from '../find-list.ts';
 import { formatCount, formatDuration } from '../format.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { makeSync } from '../make-sync.ts';
@@ -35,8 +35,8 @@ export function registerDemo(root: Command, cli: Cli): void {
       'after',
       `
 Needs nothing: starts its own Postgres under DATA_DIR (uses DATABASE_URL where it is set), makes up a program with
-${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals, mirrors it, pays a few
-commissions and shows what can be asked of the mirror. Then it stays up until
+${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals that lists its commissions too, mirrors it, shows what
+finance would pay today, pays a few of that, and shows what can be asked of the mirror. Then it stays up until
 Ctrl-C. The data stay where they are; the next demo finds them.`,
     )
     .action(({ once }: { once?: true }) => cli.run((lifetime) => demonstrate(cli, lifetime, once === true)));
@@ -70,6 +70,7 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
       faults: NO_FAULTS,
       live: null,
       reset: false,
+      commissionList: true,
     },
   );
   lifetime.onClose(() => sandbox.close());
@@ -85,18 +86,24 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
   );
 
   print('4. The sync:');
-  const sync = makeSync(
-    { db, log, lifetime, onProgress: () => {} },
-    { ...config.api, url: sandbox.url, secret: SANDBOX_SECRET, rateLimit: null },
+  const api = { ...config.api, rateLimit: null };
+  const program = { url: sandbox.url, secret: SANDBOX_SECRET, proxy: null };
+  const sync = makeSync({ db, log, lifetime, onProgress: () => {} }, { ...api, ...program });
+  // Whatever is configured for another program: this one is asked, and says that it lists them.
+  const findList = makeFindList(
+    { db, log, lifetime },
+    { config: { ...config, api, commissionList: 'auto' }, program },
   );
   const runs: RunSummary[] = [];
-  for (const resource of LISTED_RESOURCES) {
+  for await (const resource of chooseResources([], 'full', findList)) {
     const run = await sync(resource, { mode: 'full', acceptDeletes: false });
     print(`   ${describeRun(run)}`);
     runs.push(run);
   }
 
-  const arePaid = await showPayments(pool, { db, log, lifetime }, config.api.timeoutMs, sandbox.url);
+  const due = await choosePayable(pool);
+  if (due.length > 0) await showExample(pool, PAYABLE_TODAY);
+  const arePaid = await showPayments(pool, due, { db, log, lifetime }, config.api.timeoutMs, sandbox.url);
 
   const comparison = await compareWithProgram(pool, PROGRAM_SCHEMA, runs);
   print('\nWhat was mirrored, and what the program itself says it has:');
@@ -106,41 +113,46 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
       comparison.map(({ table, rows, programHas, isVerified }) => [table, rows, programHas, isVerified]),
     ),
   );
-  print(
-    '(The program has no list of commissions and sales: the mirror knows those that it was asked to track.)',
-  );
   for (const example of TOUR) await showExample(pool, example);
   if (!isOnce || !isEmbedded) print(`\nAsk it yourself:\n  ${psqlCommand}`);
-  else print('\nIts Postgres stops now: "npm run demo" keeps it up, so that you can ask it yourself.');
+  else
+    print(
+      '\nIts Postgres stops now: "npx affiliate-mirror demo" keeps it up, so that you can ask it yourself.',
+    );
 
   for (const concern of runs.flatMap(describeConcerns)) printError(`affiliate-mirror: ${concern}`);
-  const isVerified = comparison.every((table) => table.isVerified !== false);
+  const isVerified = comparison.every(({ isVerified }) => isVerified);
   if (!isOnce) {
     print(`\nThe program and Postgres stay up until Ctrl-C. To try the other commands meanwhile, in another terminal:
   export AFFILIATE_API_URL=${sandbox.url} AFFILIATE_API_SECRET=${SANDBOX_SECRET} API_RATE_LIMIT=none
-  npm run affiliate-mirror -- sync
-  npm run affiliate-mirror -- commissions status
-  npm run affiliate-mirror -- status`);
+  npx affiliate-mirror sync
+  npx affiliate-mirror commissions status
+  npx affiliate-mirror status`);
     await untilStopped(lifetime.signal);
-    print('\nStopping. The data stay; "npm run demo" finds them again.');
+    print('\nStopping. The data stay; "npx affiliate-mirror demo" finds them again.');
   }
   return isVerified && arePaid ? 0 : 3;
 }
 
 /** Returns whether the payments ended as they were meant to. */
-async function showPayments(pool: Pool, deps: PaymentDeps, timeoutMs: number, url: string): Promise<boolean> {
-  const due = await chooseDue(pool, PROGRAM_SCHEMA);
+async function showPayments(
+  pool: Pool,
+  due: readonly PayableCommission[],
+  deps: PaymentDeps,
+  timeoutMs: number,
+  url: string,
+): Promise<boolean> {
   if (due.length === 0) {
     print(
-      '5. The payments: earlier demos have paid everything that is due ("commissions status" shows them)',
+      '\n5. The payments: earlier demos have paid everything that is payable ("commissions status" shows them)',
     );
     return true;
   }
-  print(`5. The payments: of the commissions that are due, ${due.length} are to be marked paid in the program.
+  print(`\n5. The payments: of the commissions that are payable, ${due.length} are to be marked paid in the program.
    Each request says what it expects to find. The last one expects a wrong amount, on purpose: it ends as a conflict,
    nothing is sent for it, and its commission stays unpaid (until the next demo, which expects the right amount).`);
-  const { ledger, isAsMeant } = await payDue(deps, { url, secret: SANDBOX_SECRET, timeoutMs }, due);
-  await showExample(pool, ledger);
+  const { outcome, isAsMeant } = await payDue(deps, { url, secret: SANDBOX_SECRET, timeoutMs }, due);
+  await showExample(pool, outcome);
   return isAsMeant;
 }
 

@@ -1,96 +1,157 @@
 // The command `doctor`: looks at everything that a sync needs, one thing after the other, and says how to fix it.
 
 import type { Command } from 'commander';
-import { makeApiClient } from '../../api/client.ts';
+import { type ApiClientOptions, makeApiClient } from '../../api/client.ts';
 import type { TakePermit } from '../../api/permit.ts';
 import { makeTakePermit } from '../../budget/shared-budget.ts';
 import { type Config, readConfig, readProgramConfig } from '../../config/config.ts';
+import { checkWorkerAccess, readConnectionLimit } from '../../db/check-access.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { checkClock } from '../../db/clock.ts';
-import { AppError, ConfigError, describeError } from '../../errors.ts';
-import { type Logger, makeLogger } from '../../log.ts';
-import { checkQueueSchema, openQueue } from '../../queue/backend.ts';
-import { askForProbe, readPause, readQueueId } from '../../queue/program-pause.ts';
+import { AccessRefused, ConfigError } from '../../errors.ts';
+import { calmLevel, type Logger, makeLogger } from '../../log.ts';
+import { openQueue } from '../../queue/backend.ts';
+import { askForProbe, readPause } from '../../queue/program-pause.ts';
+import { checkQueueSchema, queueSchema } from '../../queue/queue-tables.ts';
+import { nameRedis } from '../../queue/redis-connection.ts';
+import { readQueueId } from '../../queue/worker-state.ts';
+import { canDrawStatusLine } from '../../terminal.ts';
 import type { Cli } from '../cli.ts';
+import { describeFoundList } from '../commission-list-line.ts';
+import { makeReport, type Report } from '../doctor-report.ts';
+import type { DoctorDocument } from '../documents/doctor.ts';
 import type { ExitCode } from '../exit-code.ts';
+import { makeFindList } from '../find-list.ts';
 import { formatCount } from '../format.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { type OpenDatabase, openDatabase } from '../open-database.ts';
-import { print } from '../print.ts';
+import { connectionsOf, type OpenDatabase, openDatabase } from '../open-database.ts';
+import { print, printJson } from '../print.ts';
+
+const HELP = `
+Sends two requests to the program, and changes nothing in it: whether it accepts the secret, and whether it lists its
+commissions. Where the secret is accepted, a worker that stopped at a refused one tries its own again.
+
+Exit code 2: a variable is missing or malformed. Exit code 1: another check failed.`;
 
 export function registerDoctor(root: Command, cli: Cli): void {
   root
     .command('doctor')
     .description('check the configuration, the database and the program, and say how to fix each')
-    .addHelpText(
-      'after',
-      '\nSends one request to the program, and changes nothing. Where it is accepted, a worker that stopped at a refused\nsecret tries its own again.',
-    )
-    .action(() => cli.run((lifetime) => examine(cli, lifetime)));
+    .option('--json', 'print the result as one JSON document')
+    .addHelpText('after', HELP)
+    .action(({ json }: { json?: true }) =>
+      cli.run(async (lifetime) => {
+        const report = makeReport(lifetime.signal, json === true ? () => {} : print);
+        await examine(cli, lifetime, report);
+        return conclude(report, json === true);
+      }),
+    );
 }
 
-async function examine(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
-  let failed = 0;
-  // Returns null where the check failed: what builds on it is then not checked.
-  const check = async <T>(
-    subject: string,
-    look: () => Promise<{ found: T; says: string }>,
-  ): Promise<T | null> => {
-    lifetime.signal.throwIfAborted();
-    try {
-      const { found, says } = await look();
-      print(`✓ ${subject}: ${says}`);
-      return found;
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      failed += 1;
-      const problems = error instanceof ConfigError ? error.problems : [describeError(error)];
-      for (const problem of problems) print(`✗ ${subject}: ${problem}`);
-      return null;
-    }
-  };
-
-  const config = await check('configuration', async () => {
+async function examine(cli: Cli, lifetime: Lifetime, { check, leaveOut }: Report): Promise<void> {
+  const config = await check(CONFIGURATION, async () => {
     const found = readConfig(cli.environment);
     return { found, says: 'every variable that is set is well-formed' };
   });
   if (config === null) {
-    print('– database, clock, tables, queue, program: not checked while the configuration is wrong');
-    return 1;
+    const subjects = ['database', 'connections', 'clock', 'rights', 'tables', 'queue', 'program'];
+    return leaveOut(subjects, 'the configuration is wrong');
   }
-  const log = makeLogger(config.logLevel);
+  // On a terminal the checks say it all.
+  const log = makeLogger(canDrawStatusLine() ? calmLevel(config.logLevel) : config.logLevel);
   const database = await check('database', async () => {
     const found = await openDatabase({ log, lifetime }, config, 'doctor');
-    return { found, says: `${found.name} answers${found.isEmbedded ? ' (embedded)' : ''}` };
+    const through = found.session.isPooled ? ', through a pooler in session mode' : '';
+    return { found, says: `${found.name} answers${found.isEmbedded ? ' (embedded)' : ''}${through}` };
   });
   let tables: TakePermit | null = null;
-  if (database === null) print('– clock, tables, queue: not checked while the database does not answer');
-  else {
+  if (database === null) {
+    leaveOut(['connections', 'clock', 'rights', 'tables', 'queue'], 'the database does not answer');
+  } else {
+    await check('connections', () => lookAtConnections(config, database));
     await check('clock', () => lookAtClock(database));
-    tables = await check('tables', () => lookAtTables(log, config, database));
-    if (tables === null) print('– queue: not checked while the tables are not up to date');
+    const rights = await check('rights', () => lookAtRights(config, database));
+    if (rights === null) leaveOut(['tables'], 'rights are lacking');
+    else tables = await check('tables', () => lookAtTables(log, config, database));
+    if (tables === null) leaveOut(['queue'], 'the tables are not up to date');
     else await check('queue', () => lookAtQueue(log, config, database));
   }
   const takePermit = database === null ? null : (tables ?? takeOnlyPermit);
 
-  const program = await check('program settings', async () => {
+  const program = await check(SETTINGS, async () => {
     const found = readProgramConfig(cli.environment).program;
     return { found, says: found.url };
   });
   if (program !== null && takePermit !== null) {
     const options = { ...program, timeoutMs: config.api.timeoutMs, takePermit };
     const accepted = await check('program', () => lookAtProgram({ log, lifetime }, options));
-    if (accepted !== null && tables !== null && database !== null) await askForProbe(database.db);
+    if (accepted !== null && tables !== null && database !== null) {
+      await askForProbe(database.db);
+      const findList = makeFindList({ db: database.db, log, lifetime }, { config, program });
+      const found = await findList({ isAsked: true });
+      if (found.problem === null) {
+        await check('commissions', async () => ({
+          found,
+          says: describeFoundList(found, config.commissionList),
+        }));
+      } else {
+        leaveOut(['commissions'], `the program does not say whether it lists them: ${found.problem.message}`);
+      }
+    }
   } else {
     const missing =
       program === null
         ? 'its settings are missing'
         : 'the database, which keeps its request budget, does not answer';
-    print(`– program: not asked while ${missing}`);
+    leaveOut(['program'], missing);
   }
-  print();
-  print(failed === 0 ? 'All is well.' : `${failed} of these checks failed.`);
-  return failed === 0 ? 0 : 1;
+}
+
+function conclude(report: Report, isJson: boolean): ExitCode {
+  const made = report.checks.filter(({ state }) => state !== 'not_checked').length;
+  const failed = report.checks.filter(({ state }) => state === 'failed').length;
+  if (isJson) {
+    printJson({ is_well: failed === 0, checks: [...report.checks], made, failed } satisfies DoctorDocument);
+  } else {
+    const checks = made === 1 ? '1 check' : `${made} checks`;
+    print(`\n${checks}, ${failed} failed${failed === 0 ? '. All is well.' : ''}`);
+  }
+  if (failed === 0) return 0;
+  return report.checks.some(isOfVariables) ? 2 : 1;
+}
+
+/** What reads variables: where it fails, trying again does not help. */
+const CONFIGURATION = 'configuration';
+const SETTINGS = 'program settings';
+
+function isOfVariables({ subject, state }: Report['checks'][number]): boolean {
+  return state === 'failed' && [CONFIGURATION, SETTINGS].includes(subject);
+}
+
+// Who holds how many of them changes from second to second: only the limit is compared.
+async function lookAtConnections(
+  { redisUrl }: Config,
+  { pool }: OpenDatabase,
+): Promise<{ found: true; says: string }> {
+  const limit = await readConnectionLimit(pool);
+  const needed = connectionsOf('work', redisUrl === null);
+  if (limit.most < needed) {
+    throw new AccessRefused(
+      `${limit.of} is limited to ${limit.most}, and a worker holds up to ${needed}: raise that limit, or its jobs will fail for want of one`,
+    );
+  }
+  return { found: true, says: `${limit.of} is limited to ${limit.most}, and a worker holds up to ${needed}` };
+}
+
+async function lookAtRights(
+  { mirrorSchema, redisUrl }: Config,
+  { pool, session }: OpenDatabase,
+): Promise<{ found: true; says: string }> {
+  await checkWorkerAccess(pool, {
+    schema: mirrorSchema,
+    queueSchema: redisUrl === null ? queueSchema(mirrorSchema) : null,
+  });
+  return { found: true, says: `the role ${session.role} has what a worker needs` };
 }
 
 async function lookAtClock({ db }: OpenDatabase): Promise<{ found: true; says: string }> {
@@ -123,7 +184,8 @@ async function lookAtQueue(
   await checkQueueSchema(pool, settings);
   const backend = await openQueue({ log }, settings, await readQueueId(db));
   await backend.close();
-  const where = redisUrl === null ? 'Postgres' : `Redis at ${new URL(redisUrl).host}`;
+  if (backend.warnings.length > 0) throw new ConfigError(backend.warnings);
+  const where = redisUrl === null ? 'Postgres' : `Redis at ${nameRedis(redisUrl)}`;
   const { isRefused } = await readPause(db);
   const paused = isRefused ? ', and is paused: the program refused the secret of a worker' : '';
   return { found: true, says: `${where} keeps it${paused}` };
@@ -142,20 +204,15 @@ const takeOnlyPermit: TakePermit = async () => {
 
 async function lookAtProgram(
   { log, lifetime }: { log: Logger; lifetime: Lifetime },
-  {
-    url,
-    secret,
-    timeoutMs,
-    takePermit,
-  }: { url: string; secret: string; timeoutMs: number; takePermit: TakePermit },
+  { takePermit, ...program }: ApiClientOptions & { takePermit: TakePermit },
 ): Promise<{ found: true; says: string }> {
   const attempts = { most: 1, mostThrottled: 1 };
-  const api = makeApiClient({ takePermit, log }, { url, secret, timeoutMs, attempts });
+  const api = makeApiClient({ takePermit, log }, { ...program, attempts });
   try {
     const page = await api.list('affiliates', { page: 1, limit: 1 }, { signal: lifetime.signal });
     return {
       found: true,
-      says: `${url} accepts the secret, and has ${formatCount(page.pagination.total_count)} affiliates`,
+      says: `${program.url} accepts the secret, and has ${formatCount(page.pagination.total_count)} affiliates`,
     };
   } finally {
     await api.close();

@@ -1,33 +1,78 @@
-// The command `migrate`: brings the mirror's schema up to date.
+// The command `migrate`: brings the mirror's schema up to date, or says what it would do.
 
 import type { Command } from 'commander';
 import { readConfig } from '../../config/config.ts';
-import { runMigrations } from '../../db/migrate.ts';
+import { listPending, runMigrations } from '../../db/migrate.ts';
+import { SchemaMismatch } from '../../errors.ts';
 import { makeLogger } from '../../log.ts';
-import { migrateQueue } from '../../queue/backend.ts';
+import { checkQueueSchema, migrateQueue, queueSchema } from '../../queue/queue-tables.ts';
 import type { Cli } from '../cli.ts';
+import type { MigrateDocument } from '../documents/migrate.ts';
+import type { ExitCode } from '../exit-code.ts';
+import type { Lifetime } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
-import { print } from '../print.ts';
+import { print, printJson } from '../print.ts';
+
+interface MigrateFlags {
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+const HELP = `
+Safe to run again and by several processes at once: what is applied already is left alone.
+
+Examples:
+  $ affiliate-mirror migrate --dry-run
+  $ affiliate-mirror migrate`;
 
 export function registerMigrate(root: Command, cli: Cli): void {
   root
     .command('migrate')
     .description('make the tables of the mirror, or bring them up to date')
-    .addHelpText(
-      'after',
-      '\nSafe to run again and by several processes at once: what is applied already is left alone.',
-    )
-    .action(() =>
-      cli.run(async (lifetime) => {
-        const config = readConfig(cli.environment);
-        const log = makeLogger(config.logLevel);
-        const { pool, url, name } = await openDatabase({ log, lifetime }, config, 'migrate');
-        const { mirrorSchema, redisUrl } = config;
-        const { applied } = await runMigrations(pool, { schema: mirrorSchema });
-        await migrateQueue(pool, { redisUrl, mirrorSchema, databaseUrl: url });
-        for (const migration of applied) print(`applied ${migration}`);
-        print(`schema ${mirrorSchema} in ${name} is up to date`);
-        return 0;
-      }),
-    );
+    .option('--dry-run', 'say which migrations would be applied; change nothing')
+    .option('--json', 'print the result as one JSON document')
+    .addHelpText('after', HELP)
+    .action((flags: MigrateFlags) => cli.run((lifetime) => migrate(cli, lifetime, flags)));
+}
+
+async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promise<ExitCode> {
+  const config = readConfig(cli.environment);
+  const log = makeLogger(config.logLevel);
+  const { pool, url, name } = await openDatabase({ log, lifetime }, config, 'migrate');
+  const { mirrorSchema: schema, redisUrl } = config;
+  const isDryRun = flags.dryRun === true;
+  const queue = { redisUrl, mirrorSchema: schema, databaseUrl: url };
+  const isQueueReady = await checkQueueSchema(pool, queue).then(() => true, notReady);
+  const migrations = isDryRun
+    ? await listPending(pool, { schema })
+    : (await runMigrations(pool, { schema })).applied;
+  if (!isDryRun) await migrateQueue(pool, queue);
+  const result: MigrateDocument = {
+    schema,
+    database: name,
+    dry_run: isDryRun,
+    migrations,
+    queue_schema: redisUrl === null ? queueSchema(schema) : null,
+    queue_is_up_to_date: redisUrl === null ? isQueueReady : null,
+  };
+  if (flags.json === true) printJson(result);
+  else for (const line of describe(result)) print(line);
+  return 0;
+}
+
+function notReady(error: unknown): false {
+  if (error instanceof SchemaMismatch) return false;
+  throw error;
+}
+
+function describe(result: MigrateDocument): string[] {
+  const { schema, database, dry_run, migrations, queue_schema, queue_is_up_to_date } = result;
+  const isReady = migrations.length === 0 && queue_is_up_to_date !== false;
+  const lines = migrations.map((migration) => `${dry_run ? 'would apply' : 'applied'} ${migration}`);
+  if (!dry_run || isReady) return [...lines, `schema ${schema} in ${database} is up to date`];
+  const queue =
+    queue_is_up_to_date === false
+      ? [`would bring schema ${queue_schema} up to date, which keeps the queue`]
+      : [];
+  return [...lines, ...queue, `schema ${schema} in ${database}: nothing was changed`];
 }

@@ -5,12 +5,17 @@ import { readConfig } from '../../config/config.ts';
 import { type RateLimit, readRateLimit } from '../../config/rate-limit.ts';
 import { calmLevel, makeLogger } from '../../log.ts';
 import { FAULT_KINDS, parseFaultPlan } from '../../sandbox/fault-plan.ts';
+import type { SeedProgress } from '../../sandbox/seed.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
+import { SPELLINGS, type Spelling, TIME_STYLES, type TimeStyle } from '../../sandbox/wire.ts';
+import { canDrawStatusLine } from '../../terminal.ts';
 import type { Cli } from '../cli.ts';
 import type { ExitCode } from '../exit-code.ts';
+import { formatCount } from '../format.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
-import { print } from '../print.ts';
+import { print, printError } from '../print.ts';
+import { type ProgressLine, startProgressLine } from '../progress-line.ts';
 
 /** Of the program that `sandbox` and `demo` make up. No secret at all: it opens a made-up program that listens on this machine only. */
 export const SANDBOX_SECRET = 'sandbox-secret';
@@ -24,10 +29,13 @@ interface SandboxFlags {
   readonly seed: number;
   readonly affiliates: number;
   readonly referrals: number;
-  readonly rateLimit: RateLimit;
+  readonly rateLimit: NonNullable<RateLimit> | 'none';
   readonly fault: readonly string[];
   /** Events per second. */
   readonly live?: number;
+  readonly spelling: Spelling;
+  readonly times: TimeStyle;
+  readonly commissionList?: true;
   readonly reset?: true;
 }
 
@@ -35,6 +43,8 @@ interface SandboxFlags {
 const SANDBOX_SCHEMA = 'sandbox';
 const DEFAULT_EVENTS_PER_SECOND = 1;
 const MOST = 0x7fffffff;
+/** Some ten seconds of work: of a smaller program there is no progress to tell. */
+const REFERRALS_PER_LINE = 50_000;
 
 const HELP = `
 Kinds of fault, each with the share of requests that it spoils (--fault 5xx=0.05 --fault stall=0.01):
@@ -46,6 +56,7 @@ Examples:
   $ affiliate-mirror sandbox
   $ affiliate-mirror sandbox --affiliates 2000 --referrals 100000 --reset
   $ affiliate-mirror sandbox --rate-limit 45/30 --fault 5xx=0.05 --live 5
+  $ affiliate-mirror sandbox --spelling live --commission-list
 
 Its data are in the schema ${SANDBOX_SCHEMA} of DATABASE_URL (else of the embedded Postgres) and survive a restart.`;
 
@@ -75,7 +86,7 @@ export function registerSandbox(root: Command, cli: Cli): void {
     .addOption(
       new Option('--rate-limit <requests/seconds>', 'answer 429 beyond it, such as 45/30')
         .argParser(parseRateLimit)
-        .default(null, 'none'),
+        .default('none'),
     )
     .addOption(
       new Option('--fault <kind=share>', 'spoil a share of the requests (repeatable)')
@@ -87,6 +98,23 @@ export function registerSandbox(root: Command, cli: Cli): void {
         .preset(String(DEFAULT_EVENTS_PER_SECOND))
         .argParser(parseEventsPerSecond),
     )
+    .addOption(
+      new Option(
+        '--spelling <spelling>',
+        'neutral: names and fields of the contract; live: those of live deployments, such as stripe_customer_id',
+      )
+        .choices(SPELLINGS)
+        .default('neutral'),
+    )
+    .addOption(
+      new Option(
+        '--times <style>',
+        'utc: times end in Z; offset: they end in +0000, and zero seconds are left out',
+      )
+        .choices(TIME_STYLES)
+        .default('utc'),
+    )
+    .option('--commission-list', 'serve GET /v1/commissions too, which the contract does not show')
     .option('--reset', 'drop the program that is there, and start anew')
     .addHelpText('after', HELP)
     .action((flags: SandboxFlags) => cli.run((lifetime) => serve(cli, lifetime, flags)));
@@ -97,8 +125,11 @@ async function serve(cli: Cli, lifetime: Lifetime, flags: SandboxFlags): Promise
   const faults = parseFaultPlan(flags.fault);
   const log = makeLogger(calmLevel(config.logLevel));
   const { pool, name } = await openDatabase({ log, lifetime }, config, 'sandbox');
+  const progress = makeSeedProgress();
+  lifetime.onClose(async () => progress.finish());
+  const rateLimit = flags.rateLimit === 'none' ? null : flags.rateLimit;
   const sandbox = await startSandbox(
-    { pool, log },
+    { pool, log, onProgress: progress.show, signal: lifetime.signal },
     {
       schema: SANDBOX_SCHEMA,
       host: SANDBOX_HOST,
@@ -107,14 +138,18 @@ async function serve(cli: Cli, lifetime: Lifetime, flags: SandboxFlags): Promise
       seed: flags.seed,
       affiliates: flags.affiliates,
       referrals: flags.referrals,
-      rateLimit: flags.rateLimit,
+      rateLimit,
       faults,
       live: flags.live === undefined ? null : { eventsPerSecond: flags.live },
+      spelling: flags.spelling,
+      times: flags.times,
+      commissionList: flags.commissionList === true,
       reset: flags.reset === true,
     },
   );
+  progress.finish();
   lifetime.onClose(() => sandbox.close());
-  print(describeSandbox(sandbox.url, flags.rateLimit));
+  print(describeSandbox(sandbox.url, rateLimit));
   print(
     `Its data: ${sandbox.isSeeded ? 'made just now' : 'as the last sandbox left them'}, in the schema ${SANDBOX_SCHEMA} of ${name}.`,
   );
@@ -128,16 +163,50 @@ function describeSandbox(url: string, rateLimit: RateLimit): string {
   return `The sandbox answers at ${url}. In another terminal:
 
   export AFFILIATE_API_URL=${url} AFFILIATE_API_SECRET=${SANDBOX_SECRET} API_RATE_LIMIT=${limit}
-  npm run affiliate-mirror -- sync --migrate
+  npx affiliate-mirror sync --migrate
   curl -u ${SANDBOX_SECRET}: '${url}/v1/affiliates?limit=1'
 `;
 }
 
-function parseRateLimit(text: string): RateLimit {
+/** Returns what shows how far a seed has come: a line where a person watches, a line now and then elsewhere. */
+function makeSeedProgress() {
+  const beganMs = performance.now();
+  let line: ProgressLine | null = null;
+  let last = { done: 0, total: 0 };
+  const read = () => {
+    const { done, total } = last;
+    return {
+      leftMs: done === 0 ? null : ((performance.now() - beganMs) / done) * (total - done),
+      label: 'made up',
+      share: done / total,
+      details: [`${formatCount(done)} of ${formatCount(total)} referrals`],
+    };
+  };
+  return {
+    show({ done, total }: SeedProgress): void {
+      if (total < REFERRALS_PER_LINE) return;
+      last = { done, total };
+      if (!canDrawStatusLine()) {
+        if (done % REFERRALS_PER_LINE === 0) {
+          printError(`made up ${formatCount(done)} of ${formatCount(total)} referrals`);
+        }
+      } else if (line === null) line = startProgressLine(read);
+      else line.draw();
+    },
+    /** Idempotent: yes. */
+    finish(): void {
+      line?.finish();
+      line = null;
+    },
+  };
+}
+
+// commander takes a null for an option without a value.
+function parseRateLimit(text: string): SandboxFlags['rateLimit'] {
   const limit = readRateLimit(text);
   if (limit === undefined)
     throw new InvalidArgumentError('It must be requests/seconds, such as 45/30, or none.');
-  return limit;
+  return limit ?? 'none';
 }
 
 function parseEventsPerSecond(text: string): number {

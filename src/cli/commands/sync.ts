@@ -3,24 +3,27 @@
 import { Argument, type Command, Option } from 'commander';
 import { readProgramConfig } from '../../config/config.ts';
 import { LISTED_RESOURCES, type ListedResource } from '../../contract/resources.ts';
-import type { Timestamp } from '../../contract/timestamp.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import type { Database } from '../../db/database.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { calmLevel, makeLogger } from '../../log.ts';
 import { readFreshness } from '../../reports/read-freshness.ts';
-import { DELTA_BLIND_SPOTS, describeBlindSpots } from '../../sync/delta-blind-spots.ts';
-import type { RunSummary, SyncMode } from '../../sync/run-summary.ts';
+import { DELTA_BLIND_SPOTS, describeBlindSpots } from '../../sync/plan-delta.ts';
+import type { RunSummary, SyncMode, SyncProgress } from '../../sync/run-summary.ts';
+import { canDrawStatusLine } from '../../terminal.ts';
+import { makeBudgetWaitNote } from '../budget-wait.ts';
 import type { Cli } from '../cli.ts';
 import { refuseDemoMirror } from '../demo-mark.ts';
+import { runAsJson, type SyncDocument } from '../documents/sync.ts';
 import type { ExitCode } from '../exit-code.ts';
-import { formatDuration, formatInstant } from '../format.ts';
-import type { Lifetime } from '../lifetime.ts';
+import { chooseResources, makeFindList } from '../find-list.ts';
+import { formatCount, formatDuration, formatTimestamp } from '../format.ts';
+import { type Lifetime, Stopped } from '../lifetime.ts';
 import { makeSync } from '../make-sync.ts';
 import { openDatabase } from '../open-database.ts';
 import { print, printError, printJson } from '../print.ts';
-import { describeConcerns, renderRuns, runAsJson } from '../render-runs.ts';
-import { makeProgressBar, makeProgressLog } from '../sync-progress.ts';
+import { describeConcerns, isDoubtful, renderRuns } from '../render-runs.ts';
+import { makeProgressLog, makeProgressView } from '../sync-progress.ts';
 
 interface SyncFlags {
   readonly mode: SyncMode;
@@ -30,14 +33,14 @@ interface SyncFlags {
 }
 
 const HELP = `
-Without a resource, both are synced: affiliates, then referrals.
+Without a resource, all are synced: affiliates, referrals, and commissions where the program lists them.
 A stopped sync goes on where it was when it is started again.
 Where that is more than two minutes after it began, it ends unverified (exit code 3), and the next one reads afresh.
 
 --mode delta reads all affiliates, the newest referrals, and the referrals of those affiliates whose counters say that
 something else changed; where that would cost no less, or nothing was ever read, it reads everything. It needs the
-affiliates' counters, so it always syncs affiliates first, also where only referrals are named. The plan and the
-requests that it expects to need are part of the result.
+affiliates' counters, so it always syncs affiliates first, also where only referrals are named. Of commissions it reads
+the newest, those that are pending or due, and one by one those that were. The plan and the requests that it expects to need are part of the result.
 ${describeBlindSpots()}
 How long ago everything was last read: affiliate-mirror status.
 
@@ -47,7 +50,8 @@ Examples:
   $ affiliate-mirror sync referrals --json > runs.json
 
 Exit code 3: it finished, but rows were rejected (see the table rejected_records), deletions were held back
-(see --accept-deletes) or the counts could not be verified.`;
+(see "affiliate-mirror deletions") or the counts could not be verified.
+Exit code 4: another process syncs a resource already, which was left to it; the result says which.`;
 
 export function registerSync(root: Command, cli: Cli): void {
   root
@@ -64,7 +68,7 @@ export function registerSync(root: Command, cli: Cli): void {
     )
     .option('--migrate', 'make the tables, or bring them up to date, first')
     .option('--accept-deletes', 'mark as deleted also where suspiciously many rows are gone')
-    .option('--json', 'print the result as one JSON document')
+    .option('--json', 'print every run that was begun as one JSON document, also where one fails')
     .addHelpText('after', HELP)
     .action((resources: ListedResource[], flags: SyncFlags) =>
       cli.run((lifetime) => sync(cli, lifetime, resources, flags)),
@@ -78,11 +82,11 @@ async function sync(
   flags: SyncFlags,
 ): Promise<ExitCode> {
   const { config, program } = readProgramConfig(cli.environment);
-  const hasBar = process.stderr.isTTY === true && !['trace', 'debug'].includes(config.logLevel);
-  // Every line of the log tears the bar apart.
-  const log = makeLogger(hasBar ? calmLevel(config.logLevel) : config.logLevel);
+  const isWatched = canDrawStatusLine() && !['trace', 'debug'].includes(config.logLevel);
+  const log = makeLogger(isWatched ? calmLevel(config.logLevel) : config.logLevel);
   const { rateLimit } = config.api;
-  const view = hasBar ? makeProgressBar(process.stderr, rateLimit) : makeProgressLog({ log }, rateLimit);
+  const budgetWait = makeBudgetWaitNote();
+  const view = isWatched ? makeProgressView({ budgetWait }, rateLimit) : makeProgressLog({ log }, rateLimit);
   lifetime.onClose(async () => view.finish());
 
   const { pool, db, url } = await openDatabase({ log, lifetime }, config, 'sync');
@@ -91,74 +95,99 @@ async function sync(
   if (flags.migrate === true) {
     await runMigrations(pool, { schema: mirrorSchema });
     // BullMQ takes a fifth of the start-up, and only its tables need it here.
-    const { migrateQueue } = await import('../../queue/backend.ts');
+    const { migrateQueue } = await import('../../queue/queue-tables.ts');
     await migrateQueue(pool, { redisUrl, mirrorSchema, databaseUrl: url });
   } else {
     await checkSchema(pool, { schema: mirrorSchema });
   }
 
-  const syncOne = makeSync({ db, log, lifetime, onProgress: view.show }, { ...config.api, ...program });
+  let last: SyncProgress | null = null;
+  const onProgress = (progress: SyncProgress) => {
+    last = progress;
+    view.show(progress);
+  };
   const runs: RunSummary[] = [];
+  const stopped: RunSummary[] = [];
+  const syncOne = makeSync(
+    {
+      db,
+      log,
+      lifetime,
+      onProgress,
+      onStopped: (run) => stopped.push(run),
+      ...(isWatched && { onWait: budgetWait.note }),
+    },
+    { ...config.api, ...program },
+  );
+  const findList = makeFindList({ db, log, lifetime }, { config, program });
+  let hasCounters = true;
   try {
-    for (const resource of chooseResources(resources, flags.mode)) {
+    for await (const resource of chooseResources(resources, flags.mode, findList)) {
+      if (resource === 'referrals' && !hasCounters) continue;
       const run = await syncOne(resource, { mode: flags.mode, acceptDeletes: flags.acceptDeletes === true });
       runs.push(run);
+      last = null;
       view.finish();
-      if (flags.mode === 'delta' && run.state === 'skipped') {
+      if (flags.mode === 'delta' && resource === 'affiliates' && run.state === 'skipped') {
         // Counters of before somebody else's run would hide from a delta what it looks for.
-        if (resource === 'affiliates')
-          printError('affiliate-mirror: without the affiliates, no delta of referrals');
-        break;
+        printError('affiliate-mirror: without the affiliates, no delta of referrals');
+        hasCounters = false;
       }
     }
+  } catch (error) {
+    throw error instanceof Stopped ? error.saying(describeReached(last)) : error;
   } finally {
     // Also where the second run fails: the first one is done, and stays done.
     view.finish();
-    const blindSpots = runs.some(hasBlindSpots) ? await readBlindSpots(db) : null;
-    if (flags.json === true) printJson({ runs: runs.map(runAsJson), blind_spots: blindSpots });
-    else if (runs.length > 0) print(renderRuns(runs));
-    if (blindSpots !== null) printError(describeDelta(blindSpots));
+    const blindSpots = await readBlindSpots(db, runs.filter(isDelta));
+    if (flags.json === true) {
+      const begun = [...runs, ...stopped].map(runAsJson);
+      printJson({ runs: begun, blind_spots: blindSpots } satisfies SyncDocument);
+    } else if (runs.length > 0) print(renderRuns(runs));
+    for (const read of blindSpots?.resources ?? []) printError(describeDelta(read));
   }
-  const concerns = runs.flatMap(describeConcerns);
-  for (const concern of concerns) printError(`affiliate-mirror: ${concern}`);
-  if (runs.some((run) => run.state === 'skipped')) return 1;
-  return concerns.length > 0 ? 3 : 0;
+  for (const concern of runs.flatMap(describeConcerns)) printError(`affiliate-mirror: ${concern}`);
+  if (runs.some(isDoubtful)) return 3;
+  return runs.some(({ state }) => state === 'skipped') ? 4 : 0;
 }
 
-function chooseResources(named: readonly ListedResource[], mode: SyncMode): readonly ListedResource[] {
-  if (named.length === 0) return LISTED_RESOURCES;
-  if (mode === 'full' || named.includes('affiliates')) {
-    return LISTED_RESOURCES.filter((resource) => named.includes(resource));
-  }
-  printError(
-    'affiliate-mirror: a delta of referrals needs the affiliates’ counters: affiliates are synced first',
-  );
-  return LISTED_RESOURCES;
+function describeReached(last: SyncProgress | null): string {
+  if (last === null) return 'nothing was being read; the next sync goes on where this one was';
+  const { rows, total, resource } = last;
+  const of = total === null ? '' : ` of ${formatCount(total)}`;
+  return `${formatCount(rows.seen - rows.repeated)}${of} ${resource} were read; the next sync goes on there`;
 }
 
-function hasBlindSpots({ mode, resource, plan }: RunSummary): boolean {
-  return mode === 'delta' && resource === 'referrals' && plan?.strategy === 'delta';
+function isDelta({ plan }: RunSummary): boolean {
+  return plan?.strategy === 'delta';
 }
 
-interface BlindSpots {
-  readonly does_not_see: readonly string[];
-  readonly everything_read_as_of: Timestamp | null;
-  readonly everything_read_age_seconds: number | null;
-}
+type BlindSpots = NonNullable<SyncDocument['blind_spots']>;
 
-async function readBlindSpots(db: Database): Promise<BlindSpots> {
-  const referrals = (await readFreshness(db)).find(({ resource }) => resource === 'referrals');
+async function readBlindSpots(db: Database, deltas: readonly RunSummary[]): Promise<BlindSpots | null> {
+  if (deltas.length === 0) return null;
+  const freshness = await readFreshness(db);
   return {
-    does_not_see: DELTA_BLIND_SPOTS,
-    everything_read_as_of: referrals?.full_as_of ?? null,
-    everything_read_age_seconds: referrals?.full_age_seconds ?? null,
+    does_not_see: [...DELTA_BLIND_SPOTS],
+    resources: deltas.map(({ resource }) => {
+      const status = freshness.find((one) => one.resource === resource);
+      return {
+        resource,
+        everything_read_as_of: status?.full_as_of ?? null,
+        everything_read_age_seconds: status?.full_age_seconds ?? null,
+      };
+    }),
   };
 }
 
-function describeDelta({ everything_read_as_of: at, everything_read_age_seconds: age }: BlindSpots): string {
+function describeDelta({
+  resource,
+  everything_read_as_of: at,
+  everything_read_age_seconds: age,
+}: BlindSpots['resources'][number]): string {
   const when =
     at === null || age === null
       ? 'have never all been read'
-      : `were all read last at ${formatInstant(at)}, ${formatDuration(age * 1000)} ago`;
-  return `affiliate-mirror: referrals ${when}; what changed since without a trace, this delta did not see (sync --help)`;
+      : `were all read last at ${formatTimestamp(at)}, ${formatDuration(age * 1000)} ago`;
+  return `affiliate-mirror: ${resource} ${when}; what changed since without a trace, this delta did not see (affiliate-mirror sync --help)`;
 }

@@ -3,15 +3,17 @@
 import type { Command } from 'commander';
 import { drainConcurrency } from '../../commissions/drain-updates.ts';
 import { type Config, readProgramConfig } from '../../config/config.ts';
+import { checkWorkerAccess } from '../../db/check-access.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { Busy, describeError } from '../../errors.ts';
-import { JOBS, makeSchedules, SWEEP_COMMISSIONS } from '../../jobs/catalogue.ts';
-import { makeCommissionsJob, wakeForCommissions } from '../../jobs/commissions-job.ts';
-import { makePollJob } from '../../jobs/poll-job.ts';
-import { makeSyncJob } from '../../jobs/sync-job.ts';
+import { makeCommissionsDuty, wakeForCommissions } from '../../jobs/commissions-job.ts';
+import { makeListDuty } from '../../jobs/list-job.ts';
+import { makePollDuty } from '../../jobs/poll-job.ts';
+import { makeSchedules, makeSyncDuty } from '../../jobs/sync-job.ts';
 import { type Logger, makeLogger } from '../../log.ts';
-import { checkQueueSchema } from '../../queue/backend.ts';
+import { noteListSetting } from '../../mirror/commission-list.ts';
 import { makePatiently } from '../../queue/patiently.ts';
+import { checkQueueSchema, queueSchema } from '../../queue/queue-tables.ts';
 import { type RunningWorker, startWorker } from '../../queue/start-worker.ts';
 import { TIMINGS } from '../../queue/timings.ts';
 import { type Checks, startHealth } from '../../web/health.ts';
@@ -29,7 +31,7 @@ migrate" first. /healthz and /readyz are served at STATUS_HOST:STATUS_PORT; a wo
 and works without them.
 A Postgres that never answers, or a clock that is 10 s off the database's, ends it with exit code 1; a Postgres that goes
 away later is waited for.
-Ctrl-C or SIGTERM: what is under way commits, its jobs go back to the queue, and it ends; a second one ends it at once.
+Ctrl-C, SIGTERM or SIGHUP: what is under way commits, its jobs go back to the queue, and it ends; a second one ends it at once.
 
 The queue is kept in the same Postgres, which is enough for workers on one machine; set REDIS_URL for a fleet.`;
 
@@ -50,6 +52,8 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   // It has answered: where it goes away from here on, the worker waits for it.
   const patiently = makePatiently({ log }, lifetime.signal);
   const queue = { redisUrl, mirrorSchema, databaseUrl: url };
+  const rights = { schema: mirrorSchema, queueSchema: redisUrl === null ? queueSchema(mirrorSchema) : null };
+  const checkAccess = () => checkWorkerAccess(pool, rights);
   const checkTables = async () => {
     await checkSchema(pool, { schema: mirrorSchema });
     await checkQueueSchema(pool, queue);
@@ -59,10 +63,17 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
     if (worker === null) throw new Busy('the worker is still starting');
     await worker.checkQueue();
   };
-  const checks = { database: () => pool.query('select 1'), migrations: checkTables, queue: checkQueue };
+  const checks = {
+    database: () => pool.query('select 1'),
+    rights: checkAccess,
+    migrations: checkTables,
+    queue: checkQueue,
+  };
   await serveHealth({ log, lifetime, checks }, config.status);
+  await patiently(checkAccess);
   await patiently(() => refuseDemoMirror(pool, mirrorSchema, program.url));
   await patiently(checkTables);
+  await patiently(() => noteListSetting(db, config.commissionList));
 
   const reads = { ...program, timeoutMs, rateLimit, priority: 'reads' } as const;
   const api = makeProgramClient({ db, log, lifetime }, reads);
@@ -74,22 +85,21 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
     {
       db,
       log,
-      handlers: {
-        sync: makeSyncJob({ api, db, log }, { concurrency }, TIMINGS),
-        'write-commissions': makeCommissionsJob(
-          { api: writerApi, db, log },
-          { concurrency: drainConcurrency(rateLimit) },
-        ),
-        'poll-commissions': makePollJob({ api, db, log }),
-      },
       probe: async (signal) => {
         await probeApi.list('affiliates', { page: 1, limit: 1 }, { signal });
       },
     },
     {
       queue,
-      kinds: JOBS,
-      schedules: [...makeSchedules(config.schedules), SWEEP_COMMISSIONS],
+      duties: [
+        makeSyncDuty({ api, db, log }, { schedules: makeSchedules(config.schedules), concurrency }, TIMINGS),
+        makeCommissionsDuty(
+          { api: writerApi, db, log, amountUnit: config.amountUnit },
+          { concurrency: drainConcurrency(rateLimit) },
+        ),
+        makePollDuty({ api, db, log }),
+        makeListDuty({ api: probeApi, db, log }, config.commissionList),
+      ],
       signal: lifetime.signal,
     },
   );

@@ -17,7 +17,7 @@ export async function noteCounters(db: Database, runId: number): Promise<void> {
 
 /**
  * Deletes all counters that this run's replace; those of affiliates without counters in this run stay. To be called in
- * the transaction in which the run succeeds.
+ * the transaction in which the run ends, where it is verified.
  */
 export async function replaceCounters(trx: DatabaseTransaction, runId: number): Promise<void> {
   await sql`
@@ -47,7 +47,7 @@ export async function readCounterChanges(db: Database, runId: number): Promise<r
     with covered as (
       select distinct on (c.affiliate_id) c.affiliate_id, c.visitors, c.leads, c.conversions
       from covered_counters c join sync_runs r on r.id = c.run_id
-      where r.state = 'succeeded'
+      where r.verified
       order by c.affiliate_id, c.run_id desc
     ), explained as (
       select affiliate_id, count(*) as visitors,

@@ -1,12 +1,11 @@
-// Begins a run, or takes up one that was stopped or killed. Its caller holds the lock on the resource, so a run
-// that is running according to the run log has no process any more.
+// Begins a run, takes up one that was stopped or killed, or lets its walk begin anew. Its caller holds the lock on the
+// resource, so a run that is running according to the run log has no process any more.
 
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { RunMode } from '../../db/tables.ts';
 import { transact } from '../../db/transact.ts';
-import { restartWalk } from './restart-walk.ts';
-import { countSeen } from './seen-rows.ts';
+import { countSeen, forgetSeenRows } from './seen-rows.ts';
 import { type SyncRun, startRun } from './sync-runs.ts';
 
 /**
@@ -99,5 +98,21 @@ async function giveUpOldRuns(db: Database, resource: string): Promise<void> {
       .deleteFrom('seen_rows')
       .where('run_id', 'in', (eb) => eb.selectFrom('sync_runs').select('id').where('resource', '=', resource))
       .execute();
+  });
+}
+
+/**
+ * Lets the run's walk begin anew, and returns the run as it is then: what it has seen and its checkpoint are deleted,
+ * its figures stay. Idempotent: yes.
+ */
+export async function restartWalk(db: Database, runId: number): Promise<SyncRun> {
+  return transact(db, async (trx) => {
+    await forgetSeenRows(trx, runId);
+    return trx
+      .updateTable('sync_runs')
+      .set({ checkpoint: null, distinct_seen: 0 })
+      .where('id', '=', runId)
+      .returningAll()
+      .executeTakeFirstOrThrow();
   });
 }

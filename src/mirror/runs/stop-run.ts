@@ -14,14 +14,15 @@ export interface RunStop {
 }
 
 /**
- * Stops the run; its checkpoint and what it has seen stay. Does nothing where another process has taken the run over.
+ * Stops the run, and returns it as it stopped; its checkpoint and what it has seen stay. Does nothing, and returns
+ * null, where another process has taken the run over.
  */
 export async function stopRun(
   db: Database,
   run: Pick<SyncRun, 'id' | 'attempt'>,
   stop: RunStop,
-): Promise<void> {
-  await db
+): Promise<SyncRun | null> {
+  const stopped = await db
     .updateTable('sync_runs')
     .set({
       state: stop.state,
@@ -33,7 +34,9 @@ export async function stopRun(
     .where('id', '=', run.id)
     .where('attempt', '=', run.attempt)
     .where('state', '=', 'running')
-    .execute();
+    .returningAll()
+    .executeTakeFirst();
+  return stopped ?? null;
 }
 
 /** Notes that a run was not begun, since another process runs it; returns its row in the run log. */

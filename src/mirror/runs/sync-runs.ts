@@ -1,12 +1,15 @@
-// The run log (sync_runs): begins, advances and ends a run.
+// The run log (sync_runs): begins, advances and ends a run, and notes what it set out to do and where it saw records
+// differ from the contract (schema_drift).
 
 import { type Selectable, sql } from 'kysely';
 import { DatabaseError } from 'pg';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
 import type { RunMode, SyncRunsTable } from '../../db/tables.ts';
 import { Busy } from '../../errors.ts';
+import type { Drift } from '../../records/drift-watch.ts';
 import type { LoadCounts } from '../load-batch.ts';
 import { forgetSeenRows } from './seen-rows.ts';
+import { lastWholeRun } from './whole-runs.ts';
 
 export type SyncRun = Selectable<SyncRunsTable>;
 
@@ -85,10 +88,9 @@ export async function saveProgress(
 }
 
 export interface RunEnd {
-  /**
-   * Why it is not known that nothing was missed, a sentence; null where it is known: only then did the run succeed,
-   * and only then may it delete.
-   */
+  /** Whether it is known that nothing was missed: only then may the run delete. */
+  readonly verified: boolean;
+  /** Why the run did not succeed, a sentence: it is not verified, or holds deletions back. Null where it did. */
   readonly reason: string | null;
   readonly rowsDeleted: number;
   readonly deletesHeldBack: number;
@@ -103,13 +105,13 @@ export interface RunEnd {
 export async function finishRun(
   trx: DatabaseTransaction,
   run: Pick<SyncRun, 'id' | 'attempt'>,
-  { reason, rowsDeleted, deletesHeldBack }: RunEnd,
+  { verified, reason, rowsDeleted, deletesHeldBack }: RunEnd,
 ): Promise<SyncRun> {
   const ended = await trx
     .updateTable('sync_runs')
     .set({
       state: reason === null ? 'succeeded' : 'partial',
-      verified: reason === null,
+      verified,
       error: reason,
       rows_deleted: rowsDeleted,
       deletes_held_back: deletesHeldBack,
@@ -129,4 +131,41 @@ export async function finishRun(
 
 function takenOver(runId: number): Busy {
   return new Busy(`run ${runId} has ended, or was taken over by another process: this one stops`);
+}
+
+/** Stores the plan. Idempotent: yes; a later one replaces it. */
+export async function savePlan(db: Database, runId: number, plan: object): Promise<void> {
+  await db
+    .updateTable('sync_runs')
+    .set({ plan: JSON.stringify(plan) })
+    .where('id', '=', runId)
+    .execute();
+}
+
+/**
+ * Stores the findings of a run, and returns those that are new: that neither the last verified run before it that read
+ * everything had, nor any run since. Idempotent: yes; later findings replace earlier ones of the same field and kind.
+ */
+export async function saveDrift(
+  database: Database | DatabaseTransaction,
+  { runId, resource }: { runId: number; resource: string },
+  findings: readonly Drift[],
+): Promise<readonly Drift[]> {
+  if (findings.length === 0) return [];
+  await database
+    .insertInto('schema_drift')
+    .values(findings.map((drift) => ({ run_id: runId, resource, ...drift })))
+    .onConflict((conflict) =>
+      conflict.columns(['run_id', 'resource', 'field', 'kind']).doUpdateSet((eb) => ({
+        found: eb.ref('excluded.found'),
+        occurrences: eb.ref('excluded.occurrences'),
+      })),
+    )
+    .execute();
+  const since = await lastWholeRun(database, { resource, before: runId });
+  const { rows } = await sql<{ field: string; kind: string }>`
+    select distinct field, kind from schema_drift
+    where resource = ${resource} and run_id < ${runId} and run_id >= ${since ?? 0}`.execute(database);
+  const known = new Set(rows.map(({ field, kind }) => `${kind} ${field}`));
+  return findings.filter(({ field, kind }) => !known.has(`${kind} ${field}`));
 }

@@ -1,8 +1,7 @@
-// Asks the run log which runs read all of their resource, whatever their mode, and whether one ran since.
+// Asks the run log which runs read all of their resource, whatever their mode, and what was synced since a moment.
 
-import { sql } from 'kysely';
-import type { Timestamp } from '../../contract/timestamp.ts';
-import type { Database } from '../../db/database.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Database, DatabaseTransaction } from '../../db/database.ts';
 import type { RunMode } from '../../db/tables.ts';
 
 /** A condition on sync_runs: a delta of affiliates reads all of them; one of referrals does where that costs no more. */
@@ -11,22 +10,42 @@ export const READS_EVERYTHING = sql<boolean>`(mode = 'full' or resource = 'affil
 /** Returns whether everything of the resource was ever read, and verified. */
 export async function wasEverRead(db: Database, resource: string): Promise<boolean> {
   const { rows } = await sql`
-    select from sync_runs where resource = ${resource} and state = 'succeeded' and ${READS_EVERYTHING} limit 1
+    select from sync_runs where resource = ${resource} and verified and ${READS_EVERYTHING} limit 1
   `.execute(db);
   return rows.length > 0;
 }
 
-/** Returns whether a run of the resource, of this mode or a full one, has ended since then. */
-export async function hasRunSince(
-  db: Database,
-  { resource, mode }: { resource: string; mode: RunMode },
-  since: Timestamp,
-): Promise<boolean> {
-  const { rows } = await sql`
-    select from sync_runs
-    where resource = ${resource} and mode in ('full', ${mode}) and state in ('succeeded', 'partial')
-      and finished_at > ${since}::timestamptz
-    limit 1
+/** Returns the last verified run of the resource that read everything, of those before that one; null: none. */
+export async function lastWholeRun(
+  database: Database | DatabaseTransaction,
+  { resource, before }: { resource: string; before: number },
+): Promise<number | null> {
+  const { rows } = await sql<{ id: number | null }>`
+    select max(id) as id from sync_runs
+    where resource = ${resource} and verified and ${READS_EVERYTHING} and id < ${before}
+  `.execute(database);
+  return rows[0]?.id ?? null;
+}
+
+/**
+ * Returns the resources of which a run, of this mode or a full one, has read everything that it should since then. One
+ * that ended unverified counts, since another would most likely too; unless it was resumed, since a fresh one may not.
+ *
+ * Units: milliseconds since 1970, by the database's clock; a run that ended in the future ended at an unknown time.
+ */
+export async function listSyncedSince(db: Database, mode: RunMode, sinceMs: number): Promise<string[]> {
+  const { rows } = await sql<{ resource: string }>`
+    select distinct resource from sync_runs
+    where mode in ('full', ${mode}) and (verified or state = 'partial' and attempt = 1)
+      and finished_at > to_timestamp(${sinceMs / 1000}::float8) and finished_at <= clock_timestamp()
   `.execute(db);
-  return rows.length > 0;
+  return rows.map(({ resource }) => resource);
+}
+
+/** Returns the condition that the program refused a sync of the resource since then, as it does what it has not. */
+export function wasRefusedSince(resource: string, moment: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`exists (
+    select from sync_runs
+    where resource = ${resource} and error_code = 'API_REJECTED' and finished_at > ${moment}
+  )`;
 }

@@ -75,7 +75,15 @@ describe('a set of rows', () => {
         const numbers = [...asked].filter((number) => number >= 0);
         expect(await setInPostgres(seen, numbers)).toEqual(numbers.filter((number) => expected.has(number)));
       }),
-      { numRuns: sized(15, 60) },
+      {
+        numRuns: sized(15, 60),
+        // Nothing; both ends of a byte; where it grows, and after it was emptied.
+        examples: [
+          [[], []],
+          [[[1, 7, 8]], []],
+          [[[FIRST_BITS - 1], [FIRST_BITS], null, [FIRST_BITS + 1]], [FIRST_BITS - 1]],
+        ],
+      },
     );
   });
 
@@ -116,7 +124,22 @@ describe('what the batches of a run have met', () => {
         expectSame(seen, new Set(numbers), [...numbers, ...other.numbers, 0, 1, FIRST_BITS]);
         expect(seen.rejected).toEqual(new Set(batches.flatMap(({ rejected }) => rejected)));
       }),
-      { numRuns: sized(15, 60) },
+      {
+        numRuns: sized(15, 60),
+        // No batch; a batch of nothing; the same row twice, and by another run; where the set grows.
+        examples: [
+          [[], { numbers: [], rejected: [] }],
+          [[{ numbers: [], rejected: [] }], { numbers: [1], rejected: [] }],
+          [
+            [
+              { numbers: [8, 8], rejected: [] },
+              { numbers: [8], rejected: [] },
+            ],
+            { numbers: [8, 9], rejected: [] },
+          ],
+          [[{ numbers: [FIRST_BITS], rejected: [] }], { numbers: [FIRST_BITS - 1], rejected: [] }],
+        ],
+      },
     );
   });
 

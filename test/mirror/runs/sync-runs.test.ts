@@ -7,10 +7,10 @@ import {
   finishRun,
   type RunEnd,
   type SyncRun,
+  saveDrift,
   saveProgress,
   startRun,
 } from '../../../src/mirror/runs/sync-runs.ts';
-import { saveDrift } from '../../../src/mirror/save-drift.ts';
 import { makeDriftWatch } from '../../../src/records/drift-watch.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { buildAffiliate, buildReferral } from '../build-records.ts';
@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 
 const resource = 'referrals' as const;
-const END = { reason: null, rowsDeleted: 0, deletesHeldBack: 0 };
+const END = { verified: true, reason: null, rowsDeleted: 0, deletesHeldBack: 0 };
 
 function finish(run: SyncRun, end: RunEnd = END): Promise<SyncRun> {
   return db.transaction().execute((trx) => finishRun(trx, run, end));
@@ -85,7 +85,9 @@ test('a run that has ended does not end again, and neither does one that another
   const run = await startRun(db, { resource, mode: 'full' });
   await db.updateTable('sync_runs').set({ attempt: 2 }).where('id', '=', run.id).execute();
   await expect(finish(run)).rejects.toThrow(Busy);
-  expect(await finish({ ...run, attempt: 2 }, { ...END, reason: 'unverified because …' })).toMatchObject({
+  expect(
+    await finish({ ...run, attempt: 2 }, { ...END, verified: false, reason: 'unverified because …' }),
+  ).toMatchObject({
     state: 'partial',
     verified: false,
     error: 'unverified because …',
@@ -93,11 +95,23 @@ test('a run that has ended does not end again, and neither does one that another
   await expect(finish({ ...run, attempt: 2 })).rejects.toThrow(Busy);
 });
 
+test('a run that held deletions back does not succeed, though it is verified', async () => {
+  const run = await startRun(db, { resource, mode: 'full' });
+  const end = { ...END, deletesHeldBack: 12 };
+  await expect(finish(run, end)).rejects.toThrow(/sync_runs_no_success_holds_back/);
+  expect(await finish(run, { ...end, reason: '12 deletions held back: …' })).toMatchObject({
+    state: 'partial',
+    verified: true,
+    deletes_held_back: 12,
+    error: '12 deletions held back: …',
+  });
+});
+
 test('a run deletes nothing without having been verified', async () => {
   const run = await startRun(db, { resource, mode: 'full' });
-  await expect(finish(run, { ...END, reason: 'unverified', rowsDeleted: 1 })).rejects.toThrow(
-    /sync_runs_only_a_verified_run_deletes/,
-  );
+  await expect(
+    finish(run, { ...END, verified: false, reason: 'unverified', rowsDeleted: 1 }),
+  ).rejects.toThrow(/sync_runs_only_a_verified_run_deletes/);
 });
 
 test('what drifted from the contract is stored once per run, field and kind', async () => {
@@ -116,8 +130,8 @@ test('what drifted from the contract is stored once per run, field and kind', as
     drift,
     pages: [{ observedAt: at(1), records: [shorter, retyped] }],
   });
-  await saveDrift(db, { runId: run.id, resource }, drift.findings());
-  await saveDrift(db, { runId: run.id, resource }, drift.findings());
+  expect(await saveDrift(db, { runId: run.id, resource }, drift.findings())).toHaveLength(5);
+  expect(await saveDrift(db, { runId: run.id, resource }, drift.findings())).toHaveLength(5);
   const stored = await db.selectFrom('schema_drift').selectAll().orderBy('field').execute();
   const base = { run_id: run.id, resource, occurrences: 1 };
   expect(stored).toEqual([
@@ -127,4 +141,27 @@ test('what drifted from the contract is stored once per run, field and kind', as
     { ...base, field: 'vip', kind: 'appeared', found: 'boolean' },
     { ...base, field: 'visits', kind: 'vanished', found: null },
   ]);
+});
+
+test('drift is new where neither the last verified run that read everything had it, nor any run since', async () => {
+  const drifts = (...fields: string[]) =>
+    fields.map((field) => ({ field, kind: 'appeared' as const, found: 'string', occurrences: 1 }));
+  /** Ends a run that found these fields, and returns those that were new. */
+  const sync = async (mode: 'full' | 'delta', fields: readonly string[], verified = true) => {
+    const run = await startRun(db, { resource, mode });
+    const fresh = await saveDrift(db, { runId: run.id, resource }, drifts(...fields));
+    await finish(run, { ...END, verified, reason: verified ? null : 'unverified because …' });
+    return fresh.map(({ field }) => field);
+  };
+  expect(await sync('full', ['a', 'b'])).toEqual(['a', 'b']);
+  expect(await sync('full', ['a', 'b'])).toEqual([]);
+  // A delta sees few records: what it does not find is not gone, and what it finds is known from then on.
+  expect(await sync('delta', ['c'])).toEqual(['c']);
+  expect(await sync('full', [], false)).toEqual([]);
+  expect(await sync('full', ['a', 'b', 'c'])).toEqual([]);
+  expect(await sync('full', ['a'])).toEqual([]);
+  expect(await sync('full', ['a', 'b'])).toEqual(['b']);
+  // The same name in another resource, or in another way, is another difference.
+  const run = await startRun(db, { resource: 'affiliates', mode: 'full' });
+  expect(await saveDrift(db, { runId: run.id, resource: 'affiliates' }, drifts('a'))).toHaveLength(1);
 });

@@ -1,0 +1,42 @@
+// The command `commissions template`: an empty payout file.
+
+import type { Command } from 'commander';
+import type { Cli } from '../cli.ts';
+import { addPayoutFileFlags, EMPTY_PAYOUTS, openPayoutFile, type PayoutFileFlags } from '../payout-file.ts';
+
+const HELP = `
+Columns (all but the first two may stay blank, or be deleted):
+  commission_id      the commission
+  action             pay (needs paid_at), unpay (takes a payment back), or due
+                     (needs due_at)
+  paid_at            when it was paid
+  due_at             from when it is payable
+  expected_paid_at   unpaid, or the timestamp that the program must have
+  expected_amount    what it must be worth: 49.90, or 4990 in minor units
+  expected_currency  its currency, such as EUR
+  even_if_refunded   true pays it although its sale was refunded whole
+  reason             yours; kept in the payment ledger
+  idempotency_key    names the request for good
+
+"commissions payable" makes one with a row for each commission that is to be
+paid.
+
+Examples:
+  $ affiliate-mirror commissions template > payouts.csv
+  $ affiliate-mirror commissions apply payouts.csv --dry-run`;
+
+export function registerTemplate(group: Command, cli: Cli): void {
+  const command = group.command('template').description('an empty payout file to fill in');
+  addPayoutFileFlags(command, {
+    format: 'default: as -o ends, else csv',
+    output: 'write it to a new file instead of stdout',
+  })
+    .addHelpText('after', HELP)
+    .action((flags: PayoutFileFlags) =>
+      cli.run(async (lifetime) => {
+        const write = await openPayoutFile(flags, lifetime);
+        await write(EMPTY_PAYOUTS);
+        return 0;
+      }),
+    );
+}

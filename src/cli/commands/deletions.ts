@@ -1,0 +1,112 @@
+// The command group `deletions`: what a sync held back instead of marking it deleted, and how to accept that it is gone.
+
+import { Argument, type Command } from 'commander';
+import { readConfig } from '../../config/config.ts';
+import { LISTED_RESOURCES, type ListedResource } from '../../contract/resources.ts';
+import { checkSchema } from '../../db/check-schema.ts';
+import type { Database } from '../../db/database.ts';
+import { transact } from '../../db/transact.ts';
+import { makeLogger } from '../../log.ts';
+import { acceptHeldBack, type HeldBackRow, listHeldBack } from '../../mirror/held-back.ts';
+import type { Cli } from '../cli.ts';
+import { nameUser } from '../commissions-session.ts';
+import type { AcceptedDocument, HeldBackDocument } from '../documents/deletions.ts';
+import { formatCount, formatTimestamp } from '../format.ts';
+import type { Lifetime } from '../lifetime.ts';
+import { openDatabase } from '../open-database.ts';
+import { print, printJson } from '../print.ts';
+import { renderTable } from '../render-table.ts';
+
+const HELP = `
+A row that a full sync does not meet is marked deleted once it was looked for again. Where more than 10 rows and more
+than 2 % of a table are missing at once, they are held back: the program is more likely to be wrong than right. The run
+ends as partial, and "affiliate-mirror status" says so until they are back, or accepted and marked.
+
+Examples:
+  $ affiliate-mirror deletions list referrals
+  $ affiliate-mirror deletions accept referrals`;
+
+const ACCEPT_HELP = `
+Accepts the rows that are held back now, and no others. Nothing is marked yet: a running worker begins a full sync within
+a minute, which looks for them once more and marks those that are still missing. Without a worker, run
+"affiliate-mirror sync".`;
+
+export function registerDeletions(root: Command, cli: Cli): void {
+  const group = root
+    .command('deletions')
+    .description('see which deletions a sync held back, and accept them')
+    .addHelpText('after', HELP);
+  group
+    .command('list')
+    .description('show the rows that are missing in the program and not marked deleted')
+    .addArgument(
+      new Argument('[resource]', 'of which resource; of all where left out').choices(LISTED_RESOURCES),
+    )
+    .option('--json', 'print them as one JSON document')
+    .action((resource: ListedResource | undefined, { json }: { json?: true }) =>
+      cli.run(async (lifetime) => {
+        const rows = await listHeldBack(await open(cli, lifetime), resource ? [resource] : LISTED_RESOURCES);
+        if (json === true) printJson({ held_back: rows } satisfies HeldBackDocument);
+        else if (rows.length === 0) print('no deletions are held back');
+        else print(renderHeldBack(rows));
+        return 0;
+      }),
+    );
+  group
+    .command('accept')
+    .description('have the next full sync mark the held-back rows of a resource that are still missing')
+    .addArgument(new Argument('<resource>', 'of which resource').choices(LISTED_RESOURCES))
+    .option('--json', 'print the result as one JSON document')
+    .addHelpText('after', ACCEPT_HELP)
+    .action((resource: ListedResource, { json }: { json?: true }) =>
+      cli.run(async (lifetime) => {
+        const accepted = await accept(await open(cli, lifetime), resource);
+        if (json === true) printJson({ resource, accepted } satisfies AcceptedDocument);
+        else print(describeAccepted(resource, accepted));
+        return 0;
+      }),
+    );
+}
+
+async function open(cli: Cli, lifetime: Lifetime): Promise<Database> {
+  const config = readConfig(cli.environment);
+  const log = makeLogger(config.logLevel);
+  const { pool, db } = await openDatabase({ log, lifetime }, config, 'deletions');
+  await checkSchema(pool, { schema: config.mirrorSchema });
+  return db;
+}
+
+async function accept(db: Database, resource: ListedResource): Promise<number> {
+  return transact(db, (trx) => acceptHeldBack(trx, { resource, acceptedBy: nameUser() }));
+}
+
+function renderHeldBack(rows: readonly HeldBackRow[]): string {
+  const open = LISTED_RESOURCES.filter((resource) =>
+    rows.some((row) => row.resource === resource && row.accepted_at === null),
+  );
+  const next = open.map(
+    (resource) => `if they are really gone: affiliate-mirror deletions accept ${resource}`,
+  );
+  const table = renderTable(
+    ['resource', 'id', 'affiliate', 'created', 'run', 'held back since', 'accepted'],
+    rows.map((row) => [
+      row.resource,
+      row.record_id,
+      row.affiliate_id,
+      row.created_at === null ? null : formatTimestamp(row.created_at),
+      String(row.run_id),
+      formatTimestamp(row.held_back_at),
+      row.accepted_at === null ? null : formatTimestamp(row.accepted_at),
+    ]),
+    { mayGo: ['affiliate', 'run', 'created'] },
+  );
+  return [table, ...next].join('\n');
+}
+
+function describeAccepted(resource: ListedResource, accepted: number): string {
+  if (accepted === 0) return `no deletions of ${resource} are held back: nothing was accepted`;
+  return (
+    `${formatCount(accepted)} deletions of ${resource} are accepted. A running worker looks for them once more within a ` +
+    'minute, and marks those that are still missing; without a worker, run "affiliate-mirror sync"'
+  );
+}

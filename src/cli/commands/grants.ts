@@ -1,0 +1,42 @@
+// The command `grants`: prints the SQL that gives a role what it needs, and no more.
+
+import { Argument, type Command } from 'commander';
+import { readConfig } from '../../config/config.ts';
+import { describeGrants, GRANTEES, type Grantee } from '../../db/grants.ts';
+import { queueSchema } from '../../queue/queue-tables.ts';
+import type { Cli } from '../cli.ts';
+import { printData } from '../print.ts';
+
+const HELP = `
+  worker   what work, sync, status, doctor and commissions need; not migrate, which is for the owner of the tables
+  analyst  to read the tables and views that are for analysis
+  payroll  to ask for commission updates, and to read what became of them
+
+Connects to nothing: read what it prints, and have it run by whoever owns the tables, after "affiliate-mirror migrate".
+The schemas are those of MIRROR_SCHEMA; with REDIS_URL set, the queue needs none.
+
+Example:
+  $ affiliate-mirror grants worker --role mirror_worker > grants.sql
+  $ psql "$OWNER_DATABASE_URL" -v ON_ERROR_STOP=1 -f grants.sql`;
+
+export function registerGrants(root: Command, cli: Cli): void {
+  root
+    .command('grants')
+    .description('print the SQL that gives a role what it needs in the database')
+    .addArgument(new Argument('<kind>', 'of role').choices(GRANTEES))
+    .option('--role <name>', 'the role of the database; as the kind is named if left out')
+    .addHelpText('after', HELP)
+    .action((kind: Grantee, { role = kind }: { role?: string }) =>
+      cli.run(async () => {
+        const { mirrorSchema, redisUrl } = readConfig(cli.environment);
+        printData(
+          describeGrants(kind, {
+            role,
+            schema: mirrorSchema,
+            queueSchema: redisUrl === null ? queueSchema(mirrorSchema) : null,
+          }),
+        );
+        return 0;
+      }),
+    );
+}

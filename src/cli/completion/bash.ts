@@ -1,0 +1,48 @@
+// The completion of affiliate-mirror for bash. Pure.
+
+import { type Place, stepsOf } from './word-tree.ts';
+
+/** Returns the script. Files are offered where no word fits. */
+export function renderBash(places: readonly Place[]): string {
+  return `# Completion of affiliate-mirror for bash, made by: affiliate-mirror completion bash
+_affiliate_mirror() {
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD - 1]} path= word words= options=
+  # bash splits --mode=full in three.
+  if [[ $current == = ]]; then current=; fi
+  if [[ $previous == = ]]; then previous=\${COMP_WORDS[COMP_CWORD - 2]}; fi
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD - 1}"; do
+    case "$path $word" in
+      ${stepsOf(places).map(quote).join(' | ')}) path="\${path:+$path }$word" ;;
+    esac
+  done
+  COMPREPLY=()
+  case "$path $previous" in
+${places.flatMap(renderValues).join('\n')}
+  esac
+  case "$path" in
+${places.map(renderPlace).join('\n')}
+  esac
+  if [[ $current == -* ]]; then words=$options; fi
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _affiliate_mirror affiliate-mirror`;
+}
+
+function renderValues({ path, options }: Place): string[] {
+  return options.flatMap(({ text, value }) => {
+    if (value === null) return [];
+    const choices = quote(value.choices.join(' '));
+    return [`    ${quote(`${path} ${text}`)}) COMPREPLY=($(compgen -W ${choices} -- "$current")); return ;;`];
+  });
+}
+
+function renderPlace({ path, words, options, takesAny }: Place): string {
+  const all = options.map(({ text }) => text).join(' ');
+  const first = words.map(({ text }) => text).join(' ');
+  const offered = first === '' && !takesAny ? all : first;
+  return `    ${quote(path)}) words=${quote(offered)} options=${quote(all)} ;;`;
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

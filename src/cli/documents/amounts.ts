@@ -1,0 +1,16 @@
+// The amounts of documents: whole numbers, under names that say their unit.
+
+import { z } from 'zod';
+import type { AmountUnit } from '../../config/amount-unit.ts';
+import { sayUnit } from '../commissions-listings.ts';
+
+/** What a published schema says of the unit: it has the names of the default. */
+export const UNIT_OF_AMOUNTS =
+  'Amounts are whole numbers in the unit that their names end in: _minor, or with AFFILIATE_AMOUNT_UNIT=cent or =major instead _cent or _major. Nothing else depends on it.';
+
+export const amount = (meaning: string) => z.int().describe(meaning);
+
+/** Returns the shape with the amounts named as they are printed. */
+export function inUnit(shape: z.ZodObject, names: readonly string[], unit: AmountUnit): z.ZodType<object> {
+  return z.object(sayUnit(shape.shape, names, unit));
+}

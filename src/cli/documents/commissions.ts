@@ -1,0 +1,149 @@
+// The documents of the commands that ask for payments with --json, and of those that say what became of them.
+
+import { z } from 'zod';
+import type { PaymentLine } from '../../commissions/read-payment-ledger.ts';
+import { ACTIONS, END_STATES } from '../../commissions/update-request.ts';
+import type { AmountUnit } from '../../config/amount-unit.ts';
+import type { PreviewRow } from '../commissions-listings.ts';
+import { amount, inUnit, UNIT_OF_AMOUNTS } from './amounts.ts';
+import { batch, stateCounts, updateState } from './batch.ts';
+import { count, text, timestamp } from './fields.ts';
+
+const commissionId = text('identifier of the commission');
+const currency = text('its currency').nullable();
+
+const request = z.object({
+  request: count('its number'),
+  batch: text('the batch that it was asked for in').nullable(),
+  commission_id: commissionId,
+  asked: text('what was asked for'),
+  state: updateState,
+  outcome: text('what became of it'),
+  note: text('what else to know about that').nullable(),
+  reason: text('why it was asked for').nullable(),
+  requested_by: text('who asked'),
+  requested_at: timestamp('when'),
+  finished_at: timestamp('when it ended; null while it waits').nullable(),
+  amount: amount('what the commission is worth, as last seen').nullable(),
+  currency,
+  paid_at_before: timestamp('when it was paid before; null: unpaid, or not read yet').nullable(),
+  paid_at_after: timestamp('when it is paid now; null: unpaid, or not read yet').nullable(),
+  due_at_before: timestamp('from when it was payable before').nullable(),
+  due_at_after: timestamp('from when it is payable now').nullable(),
+  affiliate_id: text('whom it belongs to').nullable(),
+  affiliate_name: z.string().nullable(),
+  affiliate_email: z.string().nullable(),
+  puts: count('changes that were sent to the program'),
+}) satisfies z.ZodType<PaymentLine>;
+
+const would = z
+  .enum(['change', 'asked_before', ...END_STATES])
+  .describe(
+    'change: a change would be sent; asked_before: nothing would be queued; else the state it ends in',
+  );
+
+const previewedRow = z.object({
+  line: count('its line in the file; null where it comes from none').nullable(),
+  commission_id: commissionId,
+  action: z.enum(ACTIONS),
+  would,
+  outcome: text('what would become of it'),
+  note: text('what else to know about that').nullable(),
+  paid_at: timestamp('when the program has it as paid').nullable(),
+  due_at: timestamp('from when the program has it as payable').nullable(),
+  amount: amount('what the program has it as worth').nullable(),
+  currency,
+}) satisfies z.ZodType<PreviewRow>;
+
+const total = {
+  currency: text('null: of commissions whose currency is not known').nullable(),
+  commissions: count('how many'),
+  amount: amount('what they are worth together; null where the currency is').nullable(),
+};
+
+/** Returns the shape of a dry run, whose amounts count in the unit. */
+export const dryRunDocument = (unit: AmountUnit) =>
+  z
+    .object({
+      dry_run: z.literal(true).describe('nothing was queued or changed'),
+      totals: z
+        .array(inUnit(z.object({ would, ...total }), ['amount'], unit))
+        .describe('by currency, and what would become of them'),
+      rows: z.array(inUnit(previewedRow, ['amount'], unit)).describe('as they were asked for'),
+    })
+    .meta({
+      title: 'affiliate-mirror commissions apply, pay, unpay or due --dry-run --json',
+      description: UNIT_OF_AMOUNTS,
+    });
+
+export type DryRunDocument = z.infer<ReturnType<typeof dryRunDocument>>;
+
+const requestsShapes = (unit: AmountUnit) => {
+  const asked = {
+    batch: text('name of the batch of those that are new; where all were asked for before, no batch has it'),
+    requests: z
+      .array(inUnit(request, ['amount'], unit).meta({ id: 'request' }))
+      .describe('by number; also those that were asked for before'),
+  };
+  const counts = stateCounts.describe('how many requests are in each state');
+  return {
+    queued: z
+      .object({ ...asked, queued: count('requests that are new') })
+      .meta({ title: 'affiliate-mirror commissions apply, pay, unpay or due --json' }),
+    waited: z
+      .object({
+        ...asked,
+        counts,
+        totals: z
+          .array(inUnit(z.object({ state: updateState, ...total }), ['amount'], unit))
+          .describe('by currency and state'),
+      })
+      .meta({ title: 'affiliate-mirror commissions apply, pay, unpay or due --wait --json' }),
+    selected: z
+      .object({ counts, requests: asked.requests.describe('by number') })
+      .meta({ title: 'affiliate-mirror commissions status WHAT --json' }),
+  };
+};
+
+/** Returns the shape of requests that were queued, ended, or were looked for; their amounts count in the unit. */
+export function requestsDocument(unit: AmountUnit) {
+  const { queued, waited, selected } = requestsShapes(unit);
+  return z
+    .union([queued, waited, selected])
+    .meta({ title: 'requests for payments, and what became of them', description: UNIT_OF_AMOUNTS });
+}
+
+type RequestsShapes = ReturnType<typeof requestsShapes>;
+export type QueuedDocument = z.infer<RequestsShapes['queued']>;
+export type WaitedDocument = z.infer<RequestsShapes['waited']>;
+export type SelectedDocument = z.infer<RequestsShapes['selected']>;
+
+export const batchesDocument = z
+  .object({ batches: z.array(batch).readonly().describe('the last ones, newest first') })
+  .meta({ title: 'affiliate-mirror commissions status --json' });
+
+export type BatchesDocument = z.infer<typeof batchesDocument>;
+
+export const revisedDocument = z
+  .object({
+    requests: z
+      .array(z.int())
+      .readonly()
+      .describe('numbers of the requests that will be tried again, or were cancelled'),
+    left: z
+      .array(z.object({ id: count('number of the request'), reason: text('why') }))
+      .readonly()
+      .describe('requests that were left alone'),
+  })
+  .meta({ title: 'affiliate-mirror commissions retry or cancel --json' });
+
+export type RevisedDocument = z.infer<typeof revisedDocument>;
+
+export const trackedDocument = z
+  .object({
+    commissions: count('commissions that were named'),
+    added: count('those of them that are new to the mirror'),
+  })
+  .meta({ title: 'affiliate-mirror commissions track --json' });
+
+export type TrackedDocument = z.infer<typeof trackedDocument>;

@@ -1,0 +1,138 @@
+// The document of `status --json`: what is wrong, and every figure that it follows from.
+
+import { z } from 'zod';
+import { CONCERN_CODES } from '../../reports/find-concerns.ts';
+import { batch, updateState } from './batch.ts';
+import { count, mode, resource, seconds, text, timestamp, yesNo } from './fields.ts';
+
+const runState = z.enum(['running', 'succeeded', 'partial', 'failed', 'interrupted', 'skipped']);
+
+/** Typed as the run log has it: its fields are those of the document of `sync`. */
+const plan: z.ZodType<object> = z.looseObject({}).describe('what a delta set out to do; see sync.json');
+
+const concern = z.object({
+  code: z.enum(CONCERN_CODES).describe('stable name of what is wrong'),
+  resource: resource.nullable(),
+  what: text('what is wrong'),
+  since: timestamp('since when').nullable(),
+  fix: text('the command to run, which fixes it or says more'),
+});
+
+const freshness = z.object({
+  resource,
+  fresh_as_of: timestamp('start of the last verified run: the mirror is at least as new as this').nullable(),
+  age_seconds: seconds('the age of that').nullable(),
+  full_as_of: timestamp('start of the last verified run that read everything').nullable(),
+  full_age_seconds: seconds('the age of that').nullable(),
+  deltas_since_full: count('verified deltas since then'),
+  last_state: runState.nullable().describe('of the last run that was not left to another process'),
+  last_verified: yesNo('that run is verified').nullable(),
+  last_error_code: text('stable code of the error that it failed with').nullable(),
+  last_error: text('why it did not succeed').nullable(),
+  last_finished_at: timestamp('when it ended; null while it runs').nullable(),
+  last_saved_at: timestamp('when it last saved its progress').nullable(),
+  last_saved_age_seconds: seconds('how long ago that is').nullable(),
+  rejected_records: count('the most that one run rejected, since the last that read everything'),
+  rejected_since: timestamp('when the first of those runs began').nullable(),
+  deletes_held_back: count('rows that look deleted and are not marked'),
+  deletes_held_back_since: timestamp('since when some are, and nobody accepted them').nullable(),
+  deletes_accepted: count('those of them that somebody accepted'),
+});
+
+const run = z.object({
+  id: count('number of the run in sync_runs'),
+  resource,
+  mode,
+  state: runState,
+  started_at: timestamp('when it began'),
+  finished_at: timestamp('when it ended; null while it runs').nullable(),
+  requests: count('requests sent'),
+  rows_seen: count('records read, those that were read again included'),
+  rows_inserted: count('records that were new'),
+  rows_updated: count('records that had changed'),
+  rows_unchanged: count('records that were here already'),
+  rows_rejected: count('records that could not be stored'),
+  rows_repeated: count('records read again within the run'),
+  rows_deleted: count('rows that it marked deleted'),
+  deletes_held_back: count('rows that look deleted and were not marked'),
+  verified: yesNo('it is known that nothing was missed'),
+  plan: plan.nullable(),
+  error_code: text('stable code of the error that it failed with').nullable(),
+  error: text('why it did not succeed').nullable(),
+});
+
+const drift = z.object({
+  run_id: count('the last run that noticed it'),
+  resource,
+  field: text('the field, with the names of the objects around it'),
+  kind: z.enum(['appeared', 'vanished', 'retyped']),
+  found: text('an example of the type that was found').nullable(),
+  occurrences: count('records in which it was noticed'),
+});
+
+const budget = z.object({
+  used_requests: count('requests that count against the limit now'),
+  foreign_requests: count('requests that somebody else on the account must have made'),
+  limit_requests: count('the limit that the program names, where it is lower than ours').nullable(),
+  paused_until: timestamp('nothing is sent before this').nullable(),
+  last_throttled_at: timestamp('when the program last answered 429').nullable(),
+});
+
+const payments = z.object({
+  states: z.array(z.object({ state: updateState, requests: count('how many') })).readonly(),
+  failed: count('requests that failed, and whose commission has no newer request'),
+  failed_since: timestamp('when the first of them failed').nullable(),
+  neglected: count('requests that are due for minutes, while no process works on any'),
+  neglected_since: timestamp('since when the first of them is due').nullable(),
+  last_batches: z.array(batch).readonly().describe('newest first'),
+});
+
+export const statusDocument = z
+  .object({
+    is_well: yesNo('there is no concern'),
+    concerns: z.array(concern).readonly().describe('what is wrong, the most serious first'),
+    resources: z.array(freshness).readonly().describe('how fresh each resource is'),
+    tables: z
+      .array(
+        z.object({
+          table_name: text('a mirrored table'),
+          rows: count('rows that are not marked deleted'),
+          deleted: count('rows that are'),
+        }),
+      )
+      .readonly(),
+    tracked_commissions: z
+      .object({
+        tracked: count('known commissions that are asked for again and again'),
+        due: count('those whose turn has come'),
+        unanswered: count('those whose last request was not answered'),
+        gone: count('those that the program no longer has'),
+        next_poll_at: timestamp('when the next turn comes').nullable(),
+      })
+      .describe('commissions that are asked for one by one'),
+    commission_list: z
+      .object({
+        setting: text('COMMISSION_LIST, as last configured'),
+        is_served: yesNo('the program lists its commissions; null: it never said').nullable(),
+        is_used: yesNo('commissions are mirrored by their list'),
+        found_at: timestamp('when the program said so').nullable(),
+        asked_at: timestamp('when it was last asked').nullable(),
+        problem: text('why the last question decided nothing').nullable(),
+        differences: count(
+          'sums by affiliate and currency that are not those of the program; null where not every commission is mirrored',
+        ).nullable(),
+      })
+      .describe('whether the program lists its commissions'),
+    last_runs: z.array(run).readonly().describe('newest first'),
+    schema_drift: z.array(drift).readonly().describe('where records differ from the contract'),
+    budget: budget.describe("the account's request budget, now"),
+    payments,
+    worker: z.object({
+      secret_refused_since: timestamp(
+        'since when all workers pause, as the program refuses the secret',
+      ).nullable(),
+    }),
+  })
+  .meta({ title: 'affiliate-mirror status --json' });
+
+export type StatusDocument = z.infer<typeof statusDocument>;

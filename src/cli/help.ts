@@ -1,0 +1,59 @@
+// How help is asked for and looks: as wide as the terminal, with errors under the program's name, and hints that name
+// the help of the very command that was misused.
+
+import type { Command, OutputConfiguration } from 'commander';
+import { columnsOfStdout, writeErrorText, writeText } from '../terminal.ts';
+import { printError } from './print.ts';
+import { wrapHelp } from './wrap-text.ts';
+
+/** Where it is not known how wide the reader's lines are. */
+const USUAL_WIDTH = 80;
+
+/** For commander, whose own texts begin with "error: ". */
+export const HELP_OUTPUT: OutputConfiguration = {
+  getOutHelpWidth: helpWidth,
+  getErrHelpWidth: helpWidth,
+  writeOut: (text) => writeText(wrapHelp(text, helpWidth())),
+  writeErr: (text) => writeErrorText(wrapHelp(text, helpWidth())),
+  outputError: (text) => printError(text.trimEnd().replace(/^error: /, 'affiliate-mirror: ')),
+};
+
+function helpWidth(): number {
+  const columns = columnsOfStdout();
+  return Number.isFinite(columns) ? columns : USUAL_WIDTH;
+}
+
+/** Has each command name its own help where it is misused. */
+export function hintAtOwnHelp(command: Command, path = 'affiliate-mirror'): void {
+  const shows = command.commands.length > 0 ? 'lists the commands and their options' : 'shows its options';
+  command.showHelpAfterError(`("${path} --help" ${shows})`);
+  for (const one of command.commands) hintAtOwnHelp(one, `${path} ${one.name()}`);
+}
+
+/**
+ * Returns the words of the command whose help is asked for by `help …` or `GROUP help …`; null where none is. commander's
+ * own command of that name reads one word alone, and says nothing of one that it does not know.
+ */
+export function readHelpRequest(args: readonly string[], program: Command): string[] | null {
+  const [first, second] = args;
+  const group = program.commands.find((command) => command.name() === first);
+  const isOfGroup = second === 'help' && (group?.commands.length ?? 0) > 0;
+  if (first !== 'help' && !isOfGroup) return null;
+  const place = first === 'help' ? 0 : 1;
+  return args.filter((word, index) => index !== place && !word.startsWith('-'));
+}
+
+/** Shows the help of the command. Throws: CommanderError, also where all is well; it says which of both. */
+export async function showHelp(program: Command, words: readonly string[]): Promise<void> {
+  let command: Command = program;
+  for (const [index, word] of words.entries()) {
+    const next = command.commands.find((one) => one.name() === word);
+    if (next === undefined) {
+      // As if it had been called: commander then says what is unknown, and what may have been meant.
+      if (command.commands.length > 0) await program.parseAsync(words.slice(0, index + 1), { from: 'user' });
+      command.error(`error: "${words.slice(0, index).join(' ')}" has no command "${word}"`);
+    }
+    command = next;
+  }
+  command.help();
+}

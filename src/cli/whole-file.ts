@@ -1,0 +1,48 @@
+// A file that is written whole or not at all: under another name first, beside the one that it becomes.
+
+import { randomBytes } from 'node:crypto';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { ConfigError, errorCode } from '../errors.ts';
+import type { Lifetime } from './lifetime.ts';
+
+export interface WholeFile {
+  /** Writes it, in place of what may be there under its name. */
+  write(bytes: Uint8Array): Promise<void>;
+}
+
+/**
+ * Returns the file, for which there is room in its directory: so whoever pays first and writes then knows beforehand.
+ * What was not written is gone with the lifetime.
+ *
+ * Throws: ConfigError where nothing can be written there, or something is there that may not be replaced.
+ */
+export async function openWholeFile(
+  path: string,
+  lifetime: Lifetime,
+  { mayReplace }: { mayReplace: boolean },
+): Promise<WholeFile> {
+  const before = await stat(path).catch(() => null);
+  if (before?.isDirectory() === true) throw new ConfigError([`cannot write ${path}: it is a directory`]);
+  if (before !== null && !mayReplace) {
+    throw new ConfigError([`${path} is there already: delete it, or give another name`]);
+  }
+  const draft = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}.tmp`);
+  const handle = await open(draft, 'wx').catch((error: unknown) => {
+    const code = errorCode(error);
+    const reason = code === 'ENOENT' ? 'there is no such directory' : code || 'it is not possible';
+    throw new ConfigError([`cannot write ${path}: ${reason}`]);
+  });
+  lifetime.onClose(async () => {
+    await handle.close();
+    await rm(draft, { force: true });
+  });
+  return {
+    async write(bytes) {
+      await handle.writeFile(bytes);
+      await handle.sync();
+      await handle.close();
+      await rename(draft, path);
+    },
+  };
+}

@@ -1,0 +1,161 @@
+// The client of the affiliate program as a library: `import { createClient } from 'affiliate-mirror/client'`. It builds
+// what it needs, since its caller has nothing but an address and a secret, and knows neither a database nor a logger.
+
+import { z } from 'zod';
+import { makeApiClient } from '../api/client.ts';
+import type { CommissionChange } from '../api/request-parameters.ts';
+import { apiUrlSchema, checkSecret } from '../config/program-access.ts';
+import { identifier, timestamp } from '../contract/fields.ts';
+import { ConfigError, ContractViolation } from '../errors.ts';
+import { createBudget } from './memory-budget.ts';
+import { checkRecord, invalidRecord, readList } from './read-list.ts';
+import type { Client, ClientOptions } from './types.ts';
+
+export type { AnsweredLimits, Permit, TakePermit } from '../api/permit.ts';
+export type { RequestEvent } from '../api/request-event.ts';
+export type { CommissionChange } from '../api/request-parameters.ts';
+export type { RateLimit } from '../config/rate-limit.ts';
+export type { Affiliate, Campaign, Link } from '../contract/affiliate.ts';
+export type { Commission, Sale } from '../contract/commission.ts';
+export type { Referral } from '../contract/referral.ts';
+// biome-ignore lint/performance/noBarrelFile: whoever catches an error of the client imports it from where the client is.
+export {
+  ApiRejected,
+  ApiThrottled,
+  ApiUnauthorized,
+  ApiUnavailable,
+  ApiUnreachable,
+  AppError,
+  ConfigError,
+  ContractViolation,
+  ListUnverified,
+  WriteOutcomeUnknown,
+} from '../errors.ts';
+export { createBudget } from './memory-budget.ts';
+export type {
+  AffiliateKey,
+  Affiliates,
+  CallOptions,
+  Client,
+  ClientOptions,
+  Commissions,
+  InvalidRecord,
+  ListOptions,
+  ListParameters,
+  Lists,
+} from './types.ts';
+
+/** What the live program was seen to limit an account to. */
+const USUAL_LIMIT = { requests: 45, windowSeconds: 30 };
+const USUAL_TIMEOUT_MS = 30_000;
+
+/**
+ * Returns a client of the program with its own connections, none of them open yet.
+ *
+ * ```ts
+ * import { ApiRejected, createClient } from 'affiliate-mirror/client';
+ *
+ * await using client = createClient({
+ *   url: 'https://api.example.com',
+ *   secret: process.env.AFFILIATE_API_SECRET ?? '',
+ * });
+ * const signal = AbortSignal.timeout(60_000);
+ * try {
+ *   const commission = await client.commissions.get('0b9a3a55-0c53-4d2e-9a53-6f3f5ea7d8c1', { signal });
+ *   console.log(commission.amount, commission.currency, commission.paid_at);
+ * } catch (error) {
+ *   if (!(error instanceof ApiRejected && error.status === 404)) throw error;
+ *   console.log('there is no such commission');
+ * }
+ * ```
+ *
+ * Every request waits for the account's budget. What may succeed when sent again is: five attempts within some seconds,
+ * and ten times after a 429, each after the wait that the program asks for.
+ *
+ * Throws: ConfigError naming everything that is wrong with the options.
+ */
+export function createClient(options: ClientOptions): Client {
+  const { url, secret, timeoutMs, budget } = checkOptions(options);
+  const api = makeApiClient(
+    { takePermit: budget, log: SILENT, ...(options.onRequest && { onRequest: options.onRequest }) },
+    { url, secret, timeoutMs },
+  );
+  return {
+    affiliates: {
+      list: ({ expand, ...filters } = {}, callOptions = {}) =>
+        readList(api, 'affiliates', { filters, ...(expand && { expand }) }, callOptions),
+      async find({ expand, ...filters }, callOptions = {}) {
+        const query = { page: 1, limit: 2, filters, ...(expand && { expand }) };
+        const { data } = await api.list('affiliates', query, callOptions);
+        if (data.length > 1) {
+          throw new ContractViolation(
+            'the program has several affiliates where the contract says one or none',
+          );
+        }
+        if (data.length === 0) return null;
+        const checked = checkRecord('affiliates', data[0]);
+        if ('invalid' in checked) throw invalidRecord('affiliates', checked.invalid);
+        return checked.record;
+      },
+    },
+    referrals: {
+      list: ({ expand, ...filters } = {}, callOptions = {}) =>
+        readList(api, 'referrals', { filters, ...(expand && { expand }) }, callOptions),
+    },
+    commissions: {
+      async get(id, callOptions = {}) {
+        return (await api.getCommission(checkId(id), callOptions)).commission;
+      },
+      async update(id, change, callOptions = {}) {
+        return (await api.putCommission(checkId(id), checkTimes(change), callOptions)).commission;
+      },
+    },
+    close: () => api.close(),
+    [Symbol.asyncDispose]: () => api.close(),
+  };
+}
+
+const SILENT = { debug() {}, warn() {} };
+
+function checkOptions(options: ClientOptions) {
+  const problems: string[] = [];
+  const url = apiUrlSchema.safeParse(options.url);
+  for (const { message } of url.error?.issues ?? []) problems.push(`url ${message}`);
+  const secret = checkSecret(options.secret, 'secret', problems);
+  const { rateLimit = USUAL_LIMIT, timeoutMs = USUAL_TIMEOUT_MS } = options;
+  if (options.rateLimit !== undefined && options.budget !== undefined) {
+    problems.push('rateLimit and budget are both given: keep one of them');
+  }
+  if (rateLimit !== null && !(Number.isInteger(rateLimit.requests) && rateLimit.requests > 0)) {
+    problems.push('rateLimit.requests must be a whole number from 1 on');
+  }
+  if (
+    rateLimit !== null &&
+    !(rateLimit.windowSeconds > 0 && rateLimit.windowSeconds < Number.POSITIVE_INFINITY)
+  ) {
+    problems.push('rateLimit.windowSeconds must be a number of seconds above 0');
+  }
+  if (!(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= MOST_TIMEOUT_MS)) {
+    problems.push(`timeoutMs must be a whole number of milliseconds from 1 to ${MOST_TIMEOUT_MS}`);
+  }
+  if (problems.length > 0 || !url.success || secret === null) throw new ConfigError(problems);
+  return { url: url.data, secret, timeoutMs, budget: options.budget ?? createBudget(rateLimit) };
+}
+
+/** A timer of Node with more ends at once. */
+const MOST_TIMEOUT_MS = 2 ** 31 - 1;
+
+// Anything else would ask for another address than that of a commission.
+function checkId(id: string): string {
+  if (!identifier.safeParse(id).success) throw new TypeError('the id of a commission must be a UUID');
+  return id;
+}
+
+const changeSchema = z.object({ paid_at: timestamp.nullish(), due_at: timestamp.optional() });
+
+function checkTimes(change: CommissionChange): CommissionChange {
+  const checked = changeSchema.safeParse(change);
+  const [issue] = checked.error?.issues ?? [];
+  if (issue !== undefined) throw new TypeError(`${issue.path.join('.')}: ${issue.message}`);
+  return change;
+}

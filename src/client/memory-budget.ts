@@ -1,0 +1,136 @@
+// The request budget of one process, in memory: exact within it. Whoever shares an account among several processes
+// passes the client a budget of their own (see TakePermit in src/api/permit.ts).
+//
+// It keeps the same rules as the one in Postgres (src/budget/shared-budget.ts and the functions of its migration), with
+// one priority: a permit counts from the moment that it is granted until one window after its answer. What an answer
+// says of the limit is believed until the reset that it names. After a pause one request asks first.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AnsweredLimits, Permit, TakePermit } from '../api/permit.ts';
+import { LONGEST_PAUSE_MS } from '../api/rate-limit-headers.ts';
+import type { RateLimit } from '../config/rate-limit.ts';
+
+/** Whoever waits looks again after this long at most: a permit may have been returned unused. */
+const LOOK_AGAIN_MS = 250;
+/** How long a pause lasts whose end a 429 does not name, where there is no window. */
+const DEFAULT_PAUSE_MS = 30_000;
+
+interface Held {
+  readonly grantedMs: number;
+  /** One window after the answer; infinite while the request is in flight. */
+  freeMs: number;
+}
+
+/**
+ * Returns a budget of at most `requests` in any window of `windowSeconds`; with null only the pauses are kept that the
+ * program asks for. Clients of one account that are passed the same budget share it.
+ *
+ * ```ts
+ * import { createBudget, createClient } from 'affiliate-mirror/client';
+ *
+ * const budget = createBudget({ requests: 45, windowSeconds: 30 });
+ * const account = {
+ *   url: 'https://api.example.com',
+ *   secret: process.env.AFFILIATE_API_SECRET ?? '',
+ *   budget,
+ * };
+ * await using reader = createClient(account);
+ * await using payer = createClient(account);
+ * const [first] = await Array.fromAsync(reader.affiliates.list());
+ * const commission = await payer.commissions.get('0b9a3a55-0c53-4d2e-9a53-6f3f5ea7d8c1');
+ * console.log(first?.email, commission.paid_at);
+ * ```
+ *
+ * Throws (from the returned function): the signal's reason when aborted.
+ */
+export function createBudget(rateLimit: RateLimit): TakePermit {
+  const configured = rateLimit?.requests ?? Number.POSITIVE_INFINITY;
+  const windowMs = (rateLimit?.windowSeconds ?? 0) * 1000;
+  const defaultPauseMs = rateLimit === null ? DEFAULT_PAUSE_MS : Math.min(windowMs, LONGEST_PAUSE_MS);
+  const held = new Set<Held>();
+  let pausedUntilMs = 0;
+  let asksAlone = false;
+  let named = { requests: Number.POSITIVE_INFINITY, untilMs: 0 };
+  let foreign = { requests: 0, untilMs: 0 };
+
+  /** Returns the permit, or how long to wait before asking again. */
+  function ask(): Permit | number {
+    const nowMs = performance.now();
+    if (pausedUntilMs > nowMs) return pausedUntilMs - nowMs;
+    for (const one of held) if (one.freeMs <= nowMs) held.delete(one);
+    const most = Math.min(configured, named.untilMs > nowMs ? named.requests : configured);
+    const used = held.size + (foreign.untilMs > nowMs ? foreign.requests : 0);
+    const mustAskAlone =
+      asksAlone && [...held].some((one) => isInFlight(one) && one.grantedMs >= pausedUntilMs);
+    if (used < most && !mustAskAlone) return grant(nowMs);
+    const freedMs = [...held].map((one) => one.freeMs - nowMs);
+    return Math.max(1, Math.min(LOOK_AGAIN_MS, ...freedMs));
+  }
+
+  function grant(grantedMs: number): Permit {
+    const permit: Held = { grantedMs, freeMs: Number.POSITIVE_INFINITY };
+    held.add(permit);
+    return {
+      grantedAt: new Date().toISOString(),
+      // It counts until it is returned, however long its process was stopped meanwhile.
+      isUsable: () => true,
+      async returnAnswered(limits) {
+        const nowMs = performance.now();
+        permit.freeMs = nowMs + windowMs;
+        if (limits !== null) learn(permit, limits, nowMs);
+        return new Date().toISOString();
+      },
+      async returnUnused() {
+        held.delete(permit);
+      },
+    };
+  }
+
+  function learn(own: Held, limits: AnsweredLimits, nowMs: number): void {
+    const resetAtMs = nowMs + (limits.resetMs ?? defaultPauseMs);
+    if (limits.throttled || limits.limit === 0) {
+      pausedUntilMs = Math.max(pausedUntilMs, resetAtMs);
+      asksAlone = true;
+      return;
+    }
+    if (asksAlone && own.grantedMs >= pausedUntilMs) asksAlone = false;
+    if (rateLimit === null || limits.limit === null) return;
+    if (limits.limit < configured) {
+      // At least a window: where it slides, the reset only says when the next request leaves it.
+      named = { requests: limits.limit, untilMs: Math.max(resetAtMs, nowMs + windowMs) };
+    } else named = { requests: configured, untilMs: 0 };
+    if (limits.remaining !== null && limits.resetMs !== null) {
+      leaveToOthers(own, Math.min(configured, limits.limit), limits.remaining, resetAtMs);
+    }
+  }
+
+  // Fewer remain than we would send: somebody else uses the account, and their requests are left to them.
+  function leaveToOthers(own: Held, most: number, remaining: number, resetAtMs: number): void {
+    const ours = [...held].filter(({ freeMs }) => freeMs > own.grantedMs);
+    const uncounted = ours.filter((one) => one !== own && (isInFlight(one) || one.grantedMs > own.grantedMs));
+    const missing = most - ours.length - remaining;
+    if (missing > 0 && remaining === 0) {
+      pausedUntilMs = Math.max(pausedUntilMs, resetAtMs);
+      asksAlone = true;
+    }
+    const known = foreign.untilMs > performance.now() ? foreign.requests : 0;
+    const requests = Math.max(0, Math.min(Math.max(known, missing), missing + uncounted.length));
+    foreign = { requests, untilMs: resetAtMs };
+  }
+
+  return async (signal) => {
+    for (;;) {
+      signal?.throwIfAborted();
+      const answer = ask();
+      if (typeof answer !== 'number') return answer;
+      await sleep(answer, undefined, { ...(signal && { signal }) }).catch((error: unknown) => {
+        signal?.throwIfAborted();
+        throw error;
+      });
+    }
+  };
+}
+
+function isInFlight({ freeMs }: Held): boolean {
+  return freeMs === Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,222 @@
+// Reads a payout file: a batch of commission updates. All problems of a file are found at once, and each names its line.
+
+import { createHash } from 'node:crypto';
+import { quote } from '../timestamps.ts';
+import { ACTIONS, type Action, plainRequest, type UpdateRequest } from '../update-request.ts';
+import { type FileOptions, type FileSpelling, findSpelling, PLAIN_FILE } from './file-options.ts';
+import type { Problem } from './raw-table.ts';
+import { readAmount } from './read-amounts.ts';
+import { readCommissionId, readCurrency, readFlag, readTimestampCell } from './read-cells.ts';
+import { readTableFile, type TableFile, type TableLine } from './table-file.ts';
+
+/** The columns of a batch, in the order of the documentation. */
+export const BATCH_COLUMNS = [
+  'commission_id',
+  'action',
+  'paid_at',
+  'due_at',
+  'expected_paid_at',
+  'expected_amount',
+  'expected_currency',
+  'even_if_refunded',
+  'reason',
+  'idempotency_key',
+] as const;
+
+const SPELLED = { dates: ['paid_at', 'due_at', 'expected_paid_at'], amounts: ['expected_amount'] };
+
+/** The word in expected_paid_at where the commission is expected to be unpaid. */
+const EXPECT_UNPAID = 'unpaid';
+
+export interface BatchRow {
+  readonly line: number;
+  readonly request: UpdateRequest;
+  /** Whether the row names its idempotency key itself; else the key is made of what it asks for. */
+  readonly hasOwnKey: boolean;
+}
+
+export interface BatchOptions extends FileOptions {
+  /** Of every row, where the file has no such column. */
+  readonly action: Action | null;
+  /** Every pay is to be paid even where its sale was refunded whole. */
+  readonly evenIfRefunded: boolean;
+}
+
+export interface BatchFile {
+  readonly table: TableFile;
+  readonly spelling: FileSpelling;
+  readonly rows: readonly BatchRow[];
+  /** In the order of the lines. */
+  readonly problems: readonly Problem[];
+  /** How many lines hold a row, good or bad. */
+  readonly rowCount: number;
+}
+
+/**
+ * Returns the good rows with all problems of the file.
+ *
+ * Every row has an idempotency key: its own, or one made of what it asks for. So the same row asks for the same thing
+ * once, whatever the file, the order or the spelling.
+ */
+export async function readBatchFile(
+  bytes: Uint8Array,
+  options: BatchOptions = { ...PLAIN_FILE, action: null, evenIfRefunded: false },
+): Promise<BatchFile> {
+  const columns = {
+    known: BATCH_COLUMNS,
+    required: ['commission_id', 'action'],
+    renamed: options.renamed,
+    guards: BATCH_COLUMNS.filter((name) => name.startsWith('expected_')),
+    filled: new Map(options.action === null ? [] : [['action', options.action]]),
+  };
+  const file = await readTableFile(bytes, columns, options.name);
+  const spelling = findSpelling(file.lines, SPELLED, options);
+  const problems = [...file.problems];
+  const badLines = new Set(problems.map(({ line }) => line));
+  const rows: BatchRow[] = [];
+  for (const line of file.lines) {
+    const ofRow: string[] = [];
+    const request = readRow(line, options, spelling, ofRow);
+    problems.push(...ofRow.map((problem) => ({ line: line.line, problem })));
+    if (request !== null && ofRow.length === 0 && !badLines.has(line.line)) {
+      const ownKey = line.cells.get('idempotency_key');
+      const idempotency_key = ownKey ?? contentKey(request);
+      rows.push({
+        line: line.line,
+        request: { ...request, idempotency_key },
+        hasOwnKey: ownKey !== undefined,
+      });
+    }
+  }
+  const repeats = findRepeats(rows);
+  problems.push(...repeats);
+  const repeated = new Set(repeats.map(({ line }) => line));
+  if (file.lines.length === 0 && problems.length === 0)
+    problems.push({ line: null, problem: 'the file holds no rows' });
+  return {
+    table: file,
+    spelling,
+    rows: rows.filter(({ line }) => !repeated.has(line)),
+    problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+    rowCount: new Set([...file.lines.map(({ line }) => line), ...badLines]).size,
+  };
+}
+
+/** Returns what the row asks for, without its key. */
+function readRow(
+  line: TableLine,
+  { evenIfRefunded }: BatchOptions,
+  spelling: FileSpelling,
+  problems: string[],
+): UpdateRequest | null {
+  const { cells } = line;
+  const readTime = (name: string, alternative = '') =>
+    readTimestampCell(name, cells.get(name), spelling.dates, problems, alternative);
+  const commissionId = readCommissionId(cells.get('commission_id'), problems);
+  const action = readAction(cells.get('action'), problems);
+  const paidAt = readTime('paid_at');
+  const dueAt = readTime('due_at');
+  if (action !== null) problems.push(...misfits(action, cells));
+  const isUnpaidExpected = cells.get('expected_paid_at')?.toLowerCase() === EXPECT_UNPAID;
+  const expectedPaidAt = isUnpaidExpected ? null : readTime('expected_paid_at', `, or ${EXPECT_UNPAID}`);
+  const expectedCurrency = readCurrency('expected_currency', cells.get('expected_currency'), problems);
+  const expectedAmount = readAmount('expected_amount', line, expectedCurrency, spelling.amounts, problems);
+  const isRefundForgiven = readFlag('even_if_refunded', cells.get('even_if_refunded'), problems);
+  if (isRefundForgiven && action !== null && action !== 'pay') {
+    problems.push(
+      `even_if_refunded is true with ${action}: leave it blank, a refund holds back nothing but a pay`,
+    );
+  }
+  for (const [name, value] of cells) {
+    if (!value.isWellFormed() || value.includes('\0'))
+      problems.push(`${name} holds a character that cannot be stored`);
+  }
+  if (commissionId === null || action === null || problems.length > 0) return null;
+  return plainRequest({
+    commission_id: commissionId,
+    action,
+    paid_at: paidAt,
+    due_at: dueAt,
+    expected_unpaid: isUnpaidExpected,
+    expected_paid_at: expectedPaidAt,
+    expected_amount: expectedAmount,
+    expected_currency: expectedCurrency,
+    even_if_refunded: action === 'pay' && (isRefundForgiven || evenIfRefunded),
+    reason: cells.get('reason') ?? null,
+  });
+}
+
+/** Returns a key made of what the request asks for, whatever its reason. */
+function contentKey(request: UpdateRequest): string {
+  const content = [
+    request.commission_id,
+    request.action,
+    request.paid_at,
+    request.due_at,
+    request.expected_unpaid,
+    request.expected_paid_at,
+    request.expected_amount,
+    request.expected_currency,
+    request.even_if_refunded,
+  ];
+  return `row:${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 40)}`;
+}
+
+function readAction(text: string | undefined, problems: string[]): Action | null {
+  if (text === undefined) {
+    problems.push('action is blank: it must be pay, unpay or due');
+    return null;
+  }
+  const action = ACTIONS.find((known) => known === text.toLowerCase());
+  if (action === undefined) problems.push(`unknown action ${quote(text)}: it must be pay, unpay or due`);
+  return action ?? null;
+}
+
+function misfits(action: Action, cells: ReadonlyMap<string, string>): string[] {
+  const problems: string[] = [];
+  const has = (name: string) => cells.has(name);
+  if (action === 'pay' && !has('paid_at')) {
+    problems.push(
+      'paid_at is blank: a pay needs the timestamp of the payment (to take a payment back, the action is unpay)',
+    );
+  }
+  if (action === 'unpay' && has('paid_at')) {
+    problems.push('paid_at is given with unpay: leave it blank, or make the action pay');
+  }
+  if (action === 'due' && !has('due_at')) {
+    problems.push('due_at is blank: due needs the timestamp from which the commission is payable');
+  }
+  if (has('paid_at') && has('due_at')) {
+    problems.push('paid_at and due_at are both given: make two rows of it, a pay and a due');
+  } else if (action !== 'due' && has('due_at')) {
+    problems.push(`due_at is given with ${action}: leave it blank, or make the action due`);
+  } else if (action === 'due' && has('paid_at')) {
+    problems.push('paid_at is given with due: leave it blank, or make the action pay');
+  }
+  return problems;
+}
+
+// Two rows that set the same value of one commission: one of them is a mistake, and nobody here can know which.
+function findRepeats(rows: readonly BatchRow[]): Problem[] {
+  const problems: Problem[] = [];
+  const byValue = new Map<string, number>();
+  const byKey = new Map<string, number>();
+  for (const { line, request } of rows) {
+    const value = request.action === 'due' ? 'due_at' : 'paid_at';
+    const place = `${request.commission_id} ${value}`;
+    const before = byValue.get(place);
+    const key = request.idempotency_key ?? '';
+    const sameKey = byKey.get(key);
+    if (before !== undefined) {
+      problems.push({
+        line,
+        problem: `the commission ${request.commission_id} gets its ${value} on line ${before} already: keep one of the two`,
+      });
+    } else if (sameKey !== undefined) {
+      problems.push({ line, problem: `idempotency_key ${quote(key)} is on line ${sameKey} already` });
+    }
+    byValue.set(place, before ?? line);
+    byKey.set(key, sameKey ?? line);
+  }
+  return problems;
+}

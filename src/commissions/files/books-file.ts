@@ -1,0 +1,70 @@
+// Reads the books that a reconciliation compares with the program: which commissions were paid, and when.
+
+import { type FileOptions, findSpelling, PLAIN_FILE } from './file-options.ts';
+import type { Problem } from './raw-table.ts';
+import { readAmount } from './read-amounts.ts';
+import { readCommissionId, readCurrency, readTimestampCell } from './read-cells.ts';
+import { readTableFile } from './table-file.ts';
+
+/** The columns that are read; the file may have others. */
+export const BOOKS_COLUMNS = ['commission_id', 'paid_at', 'amount', 'currency'] as const;
+
+export interface BooksEntry {
+  /** Where it is in the file; null where it is in none. */
+  readonly line: number | null;
+  readonly commission_id: string;
+  /** Null where the books say that it is unpaid. */
+  readonly paid_at: string | null;
+  readonly amount: number | null;
+  readonly currency: string | null;
+}
+
+const SPELLED = { dates: ['paid_at'], amounts: ['amount'] };
+
+export interface BooksFile {
+  readonly rows: readonly BooksEntry[];
+  readonly problems: readonly Problem[];
+  /** The file's own names of the columns that are not read. */
+  readonly ignored: readonly string[];
+}
+
+/** Returns the good rows with all problems of the file. */
+export async function readBooksFile(
+  bytes: Uint8Array,
+  options: FileOptions = PLAIN_FILE,
+): Promise<BooksFile> {
+  const columns = {
+    known: BOOKS_COLUMNS,
+    required: ['commission_id', 'paid_at'],
+    renamed: options.renamed,
+    guards: [],
+    filled: new Map(),
+  };
+  const file = await readTableFile(bytes, columns, options.name);
+  const spelling = findSpelling(file.lines, SPELLED, options);
+  const problems = [...file.problems];
+  const rows: BooksEntry[] = [];
+  const lineOf = new Map<string, number>();
+  for (const tableLine of file.lines) {
+    const { line, cells } = tableLine;
+    const ofRow: string[] = [];
+    const commissionId = readCommissionId(cells.get('commission_id'), ofRow);
+    const paidAt = readTimestampCell('paid_at', cells.get('paid_at'), spelling.dates, ofRow);
+    const currency = readCurrency('currency', cells.get('currency'), ofRow);
+    const amount = readAmount('amount', tableLine, currency, spelling.amounts, ofRow);
+    const before = lineOf.get(commissionId ?? '');
+    if (before !== undefined) ofRow.push(`the commission ${commissionId} is on line ${before} already`);
+    problems.push(...ofRow.map((problem) => ({ line, problem })));
+    if (commissionId === null || ofRow.length > 0) continue;
+    lineOf.set(commissionId, line);
+    rows.push({ line, commission_id: commissionId, paid_at: paidAt, amount, currency });
+  }
+  if (rows.length === 0 && problems.length === 0) {
+    problems.push({ line: null, problem: 'the file holds no rows' });
+  }
+  return {
+    rows,
+    ignored: file.ignored,
+    problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+  };
+}

@@ -1,0 +1,68 @@
+// Reads CSV as a raw table. Pure.
+
+import { CsvError, type Info, parse } from 'csv-parse/sync';
+import { withoutApostrophe } from './formula-guard.ts';
+import type { Problem, RawTable } from './raw-table.ts';
+
+interface CsvRecord {
+  readonly record: readonly string[];
+  readonly info: Info;
+}
+
+const DELIMITERS = [',', ';', '\t'] as const;
+
+/** Returns the table; of the delimiters the one that finds the most names which `isKnown`. */
+export function readCsv(source: string, hasMark: boolean, isKnown: (name: string) => boolean): RawTable {
+  // Excel's own hint about the delimiter; a line of it is one that is empty.
+  const text = source.replace(/^sep=[,;\t]\n/i, '\n');
+  const delimiter = chooseDelimiter(text, isKnown);
+  const problems: Problem[] = [];
+  const [header, ...records] = parseCsv(text, delimiter, problems);
+  return {
+    form: { kind: 'csv', delimiter, hasMark },
+    header: header === undefined ? null : { line: header.info.lines, names: header.record },
+    rows: records.map(({ record, info }) => ({
+      line: info.lines - record.join('').split('\n').length + 1,
+      cells: record.map(withoutApostrophe),
+    })),
+    problems,
+  };
+}
+
+function parseCsv(text: string, delimiter: string, problems: Problem[]): CsvRecord[] {
+  try {
+    const records: unknown = parse(text, {
+      delimiter,
+      trim: true,
+      info: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+      skip_records_with_error: true,
+      on_skip: (error) => {
+        if (error !== undefined) problems.push(describeCsvError(error));
+        return undefined;
+      },
+    });
+    return records as CsvRecord[];
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    problems.push(describeCsvError(error));
+    return [];
+  }
+}
+
+function describeCsvError(error: CsvError): Problem {
+  const line = typeof error['lines'] === 'number' ? error['lines'] : null;
+  if (error.code === 'CSV_QUOTE_NOT_CLOSED') {
+    return { line, problem: 'a quote was opened somewhere above and never closed' };
+  }
+  return { line, problem: `the quotes do not match (${error.message})` };
+}
+
+function chooseDelimiter(text: string, isKnown: (name: string) => boolean): string {
+  const header = text.trimStart().split('\n', 1)[0] ?? '';
+  const names = (delimiter: string) => header.split(delimiter);
+  const found = (delimiter: string) => names(delimiter).filter(isKnown).length;
+  // Where no name is known, the message about it should name the columns one by one.
+  return DELIMITERS.toSorted((a, b) => found(b) - found(a) || names(b).length - names(a).length)[0] ?? ',';
+}

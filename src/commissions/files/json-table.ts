@@ -1,0 +1,42 @@
+// Reads one JSON object a line as a raw table: its header has every key, in the order in which they first appear. Pure.
+
+import { quote } from '../timestamps.ts';
+import type { Problem, RawCell, RawTable } from './raw-table.ts';
+
+/** Returns the table; a value that is an object or a list is a problem where the name of its key `isKnown`. */
+export function readJsonLines(text: string, isKnown: (name: string) => boolean): RawTable {
+  const problems: Problem[] = [];
+  const objects: { line: number; object: Readonly<Record<string, unknown>> }[] = [];
+  text.split('\n').forEach((source, index) => {
+    if (source.trim() === '') return;
+    const line = index + 1;
+    const object = parseObject(source);
+    if (object !== null) objects.push({ line, object });
+    else problems.push({ line, problem: `${quote(source.trim())} is not one JSON object` });
+  });
+  const names = [...new Set(objects.flatMap(({ object }) => Object.keys(object)))];
+  const rows = objects.map(({ line, object }) => {
+    const cells = names.map((name): RawCell => {
+      const value = object[name] ?? null;
+      if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) return value as RawCell;
+      const json = JSON.stringify(value);
+      if (isKnown(name)) {
+        const problem = `${name} must be a text or a number (or true or false), not ${json}`;
+        problems.push({ line, problem });
+      }
+      return json;
+    });
+    return { line, cells };
+  });
+  return { form: { kind: 'ndjson' }, header: { line: 1, names }, rows, problems };
+}
+
+function parseObject(source: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(source);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Readonly<Record<string, unknown>>) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,54 @@
+// Reads the cells that a payout file and the books have in common. Pure. What is wrong with a cell is added to
+// `problems`, which are to be read after the number of its line.
+
+import { identifier } from '../../contract/fields.ts';
+import { quote, readTimestamp } from '../timestamps.ts';
+import type { DateSpelling } from './spelling.ts';
+
+/** Returns the identifier in lower case; null, with a problem, where it is not one. */
+export function readCommissionId(text: string | undefined, problems: string[]): string | null {
+  if (text === undefined) {
+    problems.push('commission_id is blank');
+    return null;
+  }
+  if (identifier.safeParse(text).success) return text.toLowerCase();
+  problems.push(`commission_id ${quote(text)} is not a UUID`);
+  return null;
+}
+
+/** Returns the timestamp in UTC; null where the cell is blank, or, with a problem, where it holds none. */
+export function readTimestampCell(
+  name: string,
+  text: string | undefined,
+  spelling: DateSpelling,
+  problems: string[],
+  alternative = '',
+): string | null {
+  if (text === undefined) return null;
+  const read = readTimestamp(text, spelling);
+  if ('timestamp' in read) return read.timestamp;
+  problems.push(`${name} ${read.problem}${alternative}`);
+  return null;
+}
+
+/** Returns the code in upper case; null where the cell is blank, or, with a problem, where it holds none. */
+export function readCurrency(name: string, text: string | undefined, problems: string[]): string | null {
+  if (text === undefined) return null;
+  if (/^[a-z]{3}$/i.test(text)) return text.toUpperCase();
+  problems.push(`${name} ${quote(text)} is not a currency code such as USD`);
+  return null;
+}
+
+/** As people, and spreadsheets in English and in German, write it. */
+const YES = ['true', 'yes', 'ja', 'wahr'];
+const NO = ['false', 'no', 'nein', 'falsch'];
+
+/** Returns whether the cell says yes; false where it is blank, or, with a problem, where it says neither. */
+export function readFlag(name: string, text: string | undefined, problems: string[]): boolean {
+  const word = text?.toLowerCase() ?? 'false';
+  if (YES.includes(word)) return true;
+  if (!NO.includes(word)) {
+    problems.push(`${name} ${quote(text ?? '')} is neither true nor false (yes and no will do as well)`);
+  }
+  return false;
+}

@@ -1,0 +1,169 @@
+// Reads a table out of a file, whatever it is (CSV, one JSON object a line, an Excel workbook), as named cells with
+// their line numbers.
+
+import { extname } from 'node:path';
+import { readCsv } from './csv-table.ts';
+import { readJsonLines } from './json-table.ts';
+import {
+  brokenTable,
+  type Problem,
+  type RawCell,
+  type RawRow,
+  type RawTable,
+  type TableForm,
+} from './raw-table.ts';
+import { type Columns, makeColumnFinder, resolveHeader } from './table-columns.ts';
+import { readWorkbook } from './workbook-table.ts';
+
+export interface TableLine {
+  readonly line: number;
+  /** By column; every value trimmed, an empty one left out. A date of Excel is ISO 8601 without a zone. */
+  readonly cells: ReadonlyMap<string, string>;
+  /** The columns whose cell is a number, and not a text that may be one. */
+  readonly numbers: ReadonlySet<string>;
+}
+
+export interface TableFile {
+  readonly form: TableForm;
+  /** The file's own names of its columns. */
+  readonly header: readonly string[];
+  /** Every row as it is in the file. */
+  readonly rows: readonly RawRow[];
+  readonly lines: readonly TableLine[];
+  /** The file's own names of the columns that are not read. */
+  readonly ignored: readonly string[];
+  readonly problems: readonly Problem[];
+}
+
+/** Returns the lines with every problem of the file's form. Its name says what it claims to be; null for none. */
+export async function readTableFile(
+  bytes: Uint8Array,
+  columns: Columns,
+  name: string | null = null,
+): Promise<TableFile> {
+  const raw = await readRaw(bytes, columns, name);
+  const nothing = { form: raw.form, header: [], rows: [], lines: [], ignored: [] };
+  if (raw.header === null) return { ...nothing, problems: raw.problems };
+  const header = raw.header.names;
+  const { names, ignored, problems: ofHeader } = resolveHeader(header, columns);
+  // Under a header that cannot be read, every line would be reported because of it.
+  if (ofHeader.length > 0) {
+    const { line } = raw.header;
+    return { ...nothing, problems: [...ofHeader.map((problem) => ({ line, problem })), ...raw.problems] };
+  }
+  const problems = [...raw.problems];
+  const rows = raw.rows.filter(({ cells }) => cells.some((cell) => cell !== null && cell !== ''));
+  const lines = rows.flatMap(({ line, cells }) => {
+    if (cells.length === names.length || raw.form.kind === 'xlsx')
+      return [nameCells(line, cells, names, columns)];
+    const problem = `has ${cells.length} cells where the header has ${names.length}: a separator or a quote is missing, or one too many`;
+    problems.push({ line, problem });
+    return [];
+  });
+  return {
+    form: raw.form,
+    header,
+    rows,
+    lines,
+    ignored,
+    problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+  };
+}
+
+function nameCells(
+  line: number,
+  values: readonly RawCell[],
+  names: readonly (string | null)[],
+  { filled }: Columns,
+): TableLine {
+  const cells = new Map(filled);
+  const numbers = new Set<string>();
+  names.forEach((name, index) => {
+    const value = values[index] ?? null;
+    if (name === null || value === null) return;
+    const text = spellCell(value);
+    if (text === '') return;
+    cells.set(name, text);
+    if (typeof value === 'number') numbers.add(name);
+  });
+  return { line, cells, numbers };
+}
+
+function spellCell(value: Exclude<RawCell, null>): string {
+  if (!(value instanceof Date)) return String(value).trim();
+  const [day = '', time = ''] = value
+    .toISOString()
+    .replace(/(\.000)?Z$/, '')
+    .split('T');
+  return time === '00:00:00' ? day : `${day}T${time}`;
+}
+
+const ZIP = Buffer.from('PK\x03\x04', 'latin1');
+/** Of an OLE file: .xls, and also an .xlsx that is protected by a password. */
+const OLE = Buffer.from('d0cf11e0a1b11ae1', 'hex');
+const WORKBOOK_NAMES = ['.xlsx', '.xlsm', '.xls'];
+
+async function readRaw(bytes: Uint8Array, columns: Columns, name: string | null): Promise<RawTable> {
+  const begin = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 100));
+  const extension = extname(name ?? '').toLowerCase();
+  const isNamedWorkbook = WORKBOOK_NAMES.includes(extension);
+  if (begin.subarray(0, OLE.length).equals(OLE)) {
+    return brokenTable(
+      { kind: 'xlsx' },
+      'this is an old Excel workbook (.xls), or one with a password: save it as "Excel Workbook (.xlsx)" without one',
+    );
+  }
+  if (begin.subarray(0, ZIP.length).equals(ZIP)) {
+    const problem = describeOtherZip(bytes, extension);
+    return problem === null ? await readWorkbook(bytes) : brokenTable({ kind: 'xlsx' }, problem);
+  }
+  const csv = { kind: 'csv', delimiter: ',', hasMark: false } as const;
+  if (isNamedWorkbook) {
+    return brokenTable(
+      csv,
+      `this is no Excel workbook, although its name ends in ${extension}: if it is CSV, rename it to end in .csv`,
+    );
+  }
+  const text = decode(bytes);
+  if (text === null) {
+    return brokenTable(
+      csv,
+      'the file is not UTF-8: save it as "CSV UTF-8" (spreadsheets) or convert it (iconv -t UTF-8)',
+    );
+  }
+  const find = makeColumnFinder(columns);
+  const isKnown = (column: string) => find(column) !== null;
+  const start = text.trimStart();
+  if (start === '') return brokenTable(csv, 'the file is empty');
+  if (start.startsWith('[')) {
+    return brokenTable(csv, 'the file is a JSON array: write one object a line instead (jq -c ".[]" FILE)');
+  }
+  return start.startsWith('{') ? readJsonLines(text, isKnown) : readCsv(text, hasMark(bytes), isKnown);
+}
+
+/** Names of files are plain text in an archive; returns what the archive is instead of the workbook that it is named. */
+function describeOtherZip(bytes: Uint8Array, extension: string): string | null {
+  const archive = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (archive.includes('mimetypeapplication/vnd.oasis')) {
+    return 'this is an OpenDocument file: save it as .xlsx or as CSV';
+  }
+  if (archive.includes('xl/workbook.bin')) return 'this is a binary workbook (.xlsb): save it as .xlsx';
+  if (extension === '' || WORKBOOK_NAMES.includes(extension)) return null;
+  if (!archive.includes('xl/workbook.xml')) return 'this is an archive: unpack it, and give the file in it';
+  return `this is an Excel workbook, although its name ends in ${extension}: rename it to end in .xlsx, or save it as CSV`;
+}
+
+function decode(bytes: Uint8Array): string | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    // UTF-16 is sometimes valid UTF-8, full of NULs.
+    if (text.includes('\0')) return null;
+    return text.replace(/\r\n?/g, '\n');
+  } catch {
+    return null;
+  }
+}
+
+function hasMark([first, second, third]: Uint8Array): boolean {
+  return first === 0xef && second === 0xbb && third === 0xbf;
+}

@@ -1,0 +1,30 @@
+// Books without a file: what the payment ledger has as paid, and what the mirror has as payable.
+
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { BooksEntry } from './files/books-file.ts';
+
+/**
+ * Returns one entry for each commission that was paid through the payment ledger and not taken back since, as it was
+ * paid; then for each that is payable (the view unpaid_commissions), as unpaid. Those for which a request waits are on
+ * their way, and left out.
+ */
+export async function readOwnBooks(db: Database): Promise<BooksEntry[]> {
+  const { rows } = await sql<BooksEntry>`
+    with last as (
+      select distinct on (commission_id) *
+      from commission_updates
+      where action in ('pay', 'unpay') and state in ('pending', 'applied', 'unchanged')
+      order by commission_id, id desc
+    )
+    select null as line, commission_id, paid_at,
+           (coalesce(after, before) ->> 'amount')::bigint as amount,
+           upper(coalesce(after, before) ->> 'currency') as currency
+    from last
+    where action = 'pay' and state <> 'pending'
+    union all
+    select null, commission_id, null, amount, currency from unpaid_commissions where is_payable
+    order by paid_at, commission_id
+  `.execute(db);
+  return rows;
+}

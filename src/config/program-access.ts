@@ -1,0 +1,72 @@
+// What it takes to reach the program: which base addresses are accepted, and the API secret, from a variable or from a
+// file that a variable names.
+
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { errorCode } from '../errors.ts';
+
+/** Accepts an `https` address, or one of this machine, without credentials, query and version; strips final slashes. */
+export const apiUrlSchema = z.string().transform((text, context) => {
+  const fail = (message: string) => {
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  };
+  if (!URL.canParse(text)) return fail('must be an address such as https://api.example.com');
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return fail('must start with https://');
+  if (url.username !== '' || url.password !== '') {
+    return fail('must not hold credentials: put the secret into AFFILIATE_API_SECRET');
+  }
+  if (url.search !== '' || url.hash !== '') return fail('must not hold a query or a fragment');
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    return fail('must start with https://: over http:// the secret would travel in the clear');
+  }
+  const base = url.href.replace(/\/+$/, '');
+  return base.endsWith('/v1') ? fail('must not end in /v1: give the address before it') : base;
+});
+
+/** Returns whether the host is this machine itself. */
+export function isLoopback(hostname: string): boolean {
+  return ['localhost', '[::1]', '::1'].includes(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
+
+/** Returns the secret, or null where there is none; what is wrong with it is added to `problems`. */
+export function readSecret(
+  given: Readonly<Record<string, string | undefined>>,
+  problems: string[],
+): string | null {
+  const { AFFILIATE_API_SECRET: direct, AFFILIATE_API_SECRET_FILE: file } = given;
+  if (direct !== undefined && file !== undefined) {
+    problems.push('AFFILIATE_API_SECRET and AFFILIATE_API_SECRET_FILE are both set: keep one of them');
+    return null;
+  }
+  if (file === undefined)
+    return direct === undefined ? null : checkSecret(direct, 'AFFILIATE_API_SECRET', problems);
+  let content: string;
+  try {
+    content = readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = errorCode(error) || 'unreadable';
+    problems.push(`AFFILIATE_API_SECRET_FILE names ${file}, which cannot be read (${code})`);
+    return null;
+  }
+  return checkSecret(content, 'AFFILIATE_API_SECRET_FILE', problems);
+}
+
+/**
+ * Returns the secret without white space around it, or null; what is wrong with it is added to `problems`, under the name.
+ *
+ * Every editor and `echo` leave a trailing newline; other white space inside would corrupt the header.
+ */
+export function checkSecret(raw: string, name: string, problems: string[]): string | null {
+  const secret = raw.trim();
+  if (secret === '') {
+    problems.push(`${name} holds no secret: it is empty`);
+    return null;
+  }
+  if (!/^[\x21-\x39\x3b-\x7e]+$/.test(secret)) {
+    problems.push(`${name} holds a character that no API secret has (a space, a colon or a line break)`);
+    return null;
+  }
+  return secret;
+}

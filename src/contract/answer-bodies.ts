@@ -1,0 +1,45 @@
+// The bodies of answers: the envelope around every list, and what every error says.
+// Source: contract, Resources and their fields, Pagination envelope; Errors.
+
+import { z } from 'zod';
+
+const count = z.int().nonnegative();
+const pageNumber = z.int().positive();
+
+/** Records stay unchecked here: one that does not fit must not cost the others of its page. */
+export const listEnvelopeSchema = z.looseObject({
+  pagination: z.looseObject({
+    previous_page: pageNumber.nullable(),
+    current_page: pageNumber,
+    next_page: pageNumber.nullable(),
+    count,
+    limit: z.int().positive(),
+    total_pages: count,
+    total_count: count,
+  }),
+  data: z.array(z.unknown()),
+});
+
+export type ListEnvelope = z.infer<typeof listEnvelopeSchema>;
+
+/** Returns where the page lies in its list: by the page number and limit that were answered, not those asked for. */
+export function positionOf({ current_page, limit, total_count, next_page }: ListEnvelope['pagination']) {
+  return {
+    /** Of the page's first record, from 0. */
+    start: (current_page - 1) * limit,
+    limit,
+    total: total_count,
+    isLast: next_page === null,
+  };
+}
+
+/** Largest page that the API serves. Source: contract, Limits. */
+export const MAXIMUM_LIMIT = 100;
+
+/** `details` is present on 422 only: one string per validation problem. */
+export const errorBodySchema = z.looseObject({
+  error: z.string(),
+  details: z.array(z.string()).optional(),
+});
+
+export type ErrorBody = z.infer<typeof errorBodySchema>;

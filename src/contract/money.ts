@@ -1,0 +1,51 @@
+// Money: whole numbers of a unit, and how they are spelled in the currency's own unit.
+//
+// Source: contract, addendum: amounts are cents. The contract itself shows no unit, so a program may count otherwise:
+// AFFILIATE_AMOUNT_UNIT says how.
+
+import type { AmountUnit } from '../config/amount-unit.ts';
+
+/** Returns how many of an amount's last digits come after the point: 8395 of USD has 2. 0 for what is no currency. */
+export function fractionDigits(currency: string, unit: AmountUnit): number {
+  if (unit === 'major' || !/^[a-z]{3}$/i.test(currency)) return 0;
+  return unit === 'cent' ? 2 : minorDigits(currency);
+}
+
+/** By currency: asking Intl takes longer than all else that is done to a row. */
+const known = new Map<string, number>();
+
+function minorDigits(currency: string): number {
+  const before = known.get(currency);
+  if (before !== undefined) return before;
+  const format = new Intl.NumberFormat('en-US', { style: 'currency', currency });
+  const digits = format.resolvedOptions().maximumFractionDigits ?? 0;
+  known.set(currency, digits);
+  return digits;
+}
+
+/** Returns the amount with so many digits after the mark, ungrouped: 8395 with 2 as `83.95`. */
+export function spellDecimal(amount: number, digits: number, mark = '.'): string {
+  const { sign, whole, fraction } = split(amount, digits);
+  return `${sign}${whole}${fraction === '' ? '' : `${mark}${fraction}`}`;
+}
+
+const WHOLE = new Intl.NumberFormat('en-US');
+
+/**
+ * Returns an amount in the currency's own unit: 8395 minor units of USD as `83.95 USD`, of JPY as `8,395 JPY`, of KWD as
+ * `8.395 KWD`. One without a currency stays as it is.
+ */
+export function formatMoney(amount: number, currency: string | null, unit: AmountUnit = 'minor'): string {
+  if (currency === null) return WHOLE.format(amount);
+  const { sign, whole, fraction } = split(amount, fractionDigits(currency, unit));
+  return `${sign}${WHOLE.format(BigInt(whole))}${fraction === '' ? '' : `.${fraction}`} ${currency}`;
+}
+
+function split(amount: number, digits: number): { sign: string; whole: string; fraction: string } {
+  const figures = String(Math.abs(amount)).padStart(digits + 1, '0');
+  return {
+    sign: amount < 0 ? '-' : '',
+    whole: figures.slice(0, figures.length - digits),
+    fraction: digits === 0 ? '' : figures.slice(-digits),
+  };
+}

@@ -1,0 +1,108 @@
+// Checks what the connected role may do, before work fails at it: rights, writes, and how many connections it may have.
+
+import { escapeIdentifier, type Pool } from 'pg';
+import { AccessRefused } from '../errors.ts';
+import { readOnlyDatabase } from './as-database-error.ts';
+import { type GrantsInput, NOTED_IN } from './grants.ts';
+import { readSession, type Session } from './session.ts';
+
+/** Named in a message; the rest is counted. */
+const MOST_NAMED = 3;
+
+/**
+ * Resolves where this role may do what a worker does in those schemas, and the database takes writes. A schema that is
+ * missing, or has no tables yet, is another check's matter; tables of somebody else in it are nobody's.
+ *
+ * Throws: AccessRefused naming what is lacking; the database's errors.
+ */
+export async function checkWorkerAccess(
+  pool: Pool,
+  { schema, queueSchema }: Pick<GrantsInput, 'schema' | 'queueSchema'>,
+): Promise<void> {
+  const schemas = [schema, ...(queueSchema === null ? [] : [queueSchema])];
+  const client = await pool.connect();
+  let session: Session;
+  let lacking: string[];
+  try {
+    session = readSession(client);
+    const { rows } = await client.query<{ lacks: string }>(LACKING, [
+      schemas,
+      [NOTED_IN.mirror, NOTED_IN.queue].slice(0, schemas.length),
+    ]);
+    lacking = rows.map(({ lacks }) => lacks);
+    client.release();
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+  refuseReadOnly(session);
+  if (lacking.length === 0) return;
+  const more = lacking.length > MOST_NAMED ? ` and ${lacking.length - MOST_NAMED} more` : '';
+  throw new AccessRefused(
+    `the role ${session.role} lacks ${lacking.slice(0, MOST_NAMED).join('; ')}${more}: have the owner of the tables run what "affiliate-mirror grants worker --role ${escapeRole(session.role)}" prints`,
+  );
+}
+
+/** Throws: AccessRefused where the database takes no writes. */
+export function refuseReadOnly({ readOnly }: Session): void {
+  if (readOnly !== null) throw new AccessRefused(readOnlyDatabase(readOnly));
+}
+
+export interface ConnectionLimit {
+  /** In words: 'the role worker', 'the server' … */
+  readonly of: string;
+  readonly most: number;
+}
+
+/** Returns the lowest limit that the connections of this role count against. Throws: the database's errors. */
+export async function readConnectionLimit(pool: Pool): Promise<ConnectionLimit> {
+  const { rows } = await pool.query<ConnectionLimit>(`
+    select 'the role ' || rolname as of, rolconnlimit as most
+    from pg_roles where rolname = current_user and rolconnlimit >= 0
+    union all
+    select 'the database ' || datname, datconnlimit
+    from pg_database where datname = current_database() and datconnlimit >= 0
+    union all
+    select 'the server',
+           current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+             - coalesce(current_setting('reserved_connections', true), '0')::int
+    order by most limit 1`);
+  const [limit] = rows;
+  if (limit === undefined) throw new TypeError('a select returned no row');
+  return limit;
+}
+
+function escapeRole(role: string): string {
+  const quoted = escapeIdentifier(role);
+  return quoted === `"${role}"` && /^\w+$/.test(role) ? role : `'${role}'`;
+}
+
+const LACKING = `
+  with searched as (
+    select namespace.oid, namespace.nspname as schema, wanted.noted_in, noted.relowner as owner
+    from unnest($1::text[], $2::text[]) as wanted (schema, noted_in)
+    join pg_namespace namespace on namespace.nspname = wanted.schema
+    join pg_class noted on noted.relnamespace = namespace.oid and noted.relname = wanted.noted_in
+  )
+  select format('usage on schema %I', schema) as lacks from searched where not has_schema_privilege(oid, 'usage')
+  union all
+  select format('%s on %I.%I', string_agg(lower(privilege), ', ' order by place), searched.schema, relation.relname)
+  from searched
+  join pg_class relation on relation.relnamespace = searched.oid and relation.relowner = searched.owner
+  cross join unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE']) with ordinality as needed (privilege, place)
+  where (relation.relkind in ('r', 'p') or (relation.relkind = 'v' and privilege = 'SELECT'))
+    and (relation.relname <> searched.noted_in or privilege = 'SELECT')
+    and not has_table_privilege(relation.oid, privilege)
+  group by searched.schema, relation.relname
+  union all
+  select format('usage on sequence %I.%I', searched.schema, relation.relname)
+  from searched
+  join pg_class relation on relation.relnamespace = searched.oid and relation.relowner = searched.owner
+  -- Those of identity columns need no right.
+  where case relation.relkind when 'S' then not has_sequence_privilege(relation.oid, 'usage') else false end
+    and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = relation.oid and deptype = 'i')
+  union all
+  select format('execute on function %I.%I', searched.schema, function.proname)
+  from searched
+  join pg_proc function on function.pronamespace = searched.oid and function.proowner = searched.owner
+  where function.prorettype <> 'trigger'::regtype and not has_function_privilege(function.oid, 'execute')`;

@@ -1,0 +1,82 @@
+// From an address to what pg connects with: the parts of the address, and TLS as libpq has it.
+//
+// Decision: `sslmode` means what it means to psql, since one DATABASE_URL serves both. (pg 8 by itself treats require and
+// verify-ca as verify-full, so addresses as providers hand them out fail at a private CA; pg 9 will do as we do.)
+// Without `sslmode`, a certificate file alone asks for verify-full, and else nothing is encrypted.
+// Nothing but `options` of the address itself is sent as a startup option: poolers refuse those.
+
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type ConnectionOptions, getCACertificates } from 'node:tls';
+import type { ClientConfig } from 'pg';
+import { readDatabaseUrl, type TlsParameters } from '../config/database-url.ts';
+import { ConfigError, describeError } from '../errors.ts';
+
+/** Longest wait for a connection: a database that is down must not make a command hang. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * Returns what to connect with. Holds the password.
+ *
+ * Throws: ConfigError where a file that the address names cannot be used.
+ */
+export function connectionConfig(url: string): ClientConfig & { readonly connectionTimeoutMillis: number } {
+  const { host, port, user, password, database, options, tls } = readDatabaseUrl(url);
+  // What is left out, pg takes from PGHOST and its kin, as psql does. A socket is never encrypted.
+  const ssl = host?.startsWith('/') === true ? false : tlsOptions(tls);
+  return {
+    ...(host !== null && { host }),
+    ...(port !== null && { port }),
+    ...(user !== null && { user }),
+    ...(password !== null && { password }),
+    ...(database !== null && { database }),
+    ...(options !== null && { options }),
+    ...(ssl !== undefined && { ssl }),
+    ...(ssl !== false && tls.sslnegotiation === 'direct' && { sslnegotiation: 'direct' as const }),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+  };
+}
+
+function tlsOptions(tls: TlsParameters): boolean | ConnectionOptions | undefined {
+  const { sslrootcert, sslcert, sslkey } = tls;
+  const isNamed = [sslrootcert, sslcert, tls.sslnegotiation].some((part) => part !== null);
+  const mode = tls.sslmode ?? (isNamed ? 'verify-full' : null);
+  if (mode === null) return undefined;
+  if (mode === 'disable') return false;
+  // With a CA, libpq checks the chain in mode require too.
+  const isChecked = mode === 'verify-full' || (mode !== 'no-verify' && sslrootcert !== null);
+  return {
+    rejectUnauthorized: isChecked,
+    ...(isChecked && sslrootcert !== null && { ca: readAuthorities(sslrootcert) }),
+    ...(isChecked && mode !== 'verify-full' && { checkServerIdentity: () => undefined }),
+    ...(sslcert !== null && { cert: readNamed('sslcert', sslcert) }),
+    ...(sslkey !== null && { key: readNamed('sslkey', sslkey) }),
+  };
+}
+
+function readAuthorities(path: string): string | string[] {
+  if (path === 'system') return getCACertificates('system');
+  const pem = readNamed('sslrootcert', path);
+  try {
+    new X509Certificate(pem);
+    return pem;
+  } catch (error) {
+    // Node would take it without a word, and then trust nobody.
+    throw unusable('sslrootcert', path, 'holds no certificate in PEM form', error);
+  }
+}
+
+function readNamed(parameter: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw unusable(parameter, path, `cannot be read (${describeError(error)})`, error);
+  }
+}
+
+function unusable(parameter: string, path: string, why: string, cause: unknown): ConfigError {
+  const error = new ConfigError([`DATABASE_URL names ${parameter}=${path}, which ${why}: correct the path`]);
+  error.cause = cause;
+  return error;
+}

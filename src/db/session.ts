@@ -1,0 +1,149 @@
+// What is set on every connection before anybody uses it, and what is learnt from it.
+//
+// Decision: one statement after the connect, not startup options. A pooler refuses or drops startup options, and a role
+// or a database may have defaults of its own (a German DateStyle, serializable transactions, a time-out of a second)
+// that nothing here was written for.
+//
+// Decision: where the pid that the server named at the connect is not the one that answers, a pooler is in between.
+// Then nothing is set before it is known to keep a connection to itself (refuse-sharing.ts): in transaction mode the
+// settings would go to connections that other programs share. A direct connection pays nothing for that.
+
+import type { ClientBase, QueryConfig } from 'pg';
+
+/** A statement that is not answered by then fails: a pooler without a free connection lets it wait. */
+const ANSWER_TIMEOUT_MS = 10_000;
+
+/**
+ * A process that is stopped in the middle of a transaction (Ctrl-Z, a suspended container) keeps its locks for this
+ * long; then the server closes its connection. Between two statements a running process needs milliseconds.
+ */
+const IDLE_IN_TRANSACTION = '5s';
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  TimeZone: 'UTC',
+  DateStyle: 'ISO, MDY',
+  IntervalStyle: 'postgres',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  standard_conforming_strings: 'on',
+  default_transaction_isolation: 'read committed',
+  default_transaction_deferrable: 'off',
+  idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION,
+  // The locks of a machine that lost its power are released after a minute, not after the system's two hours.
+  tcp_keepalives_idle: '30',
+  tcp_keepalives_interval: '10',
+  tcp_keepalives_count: '3',
+};
+
+/** No limit, except where the address itself sets one: waits have limits of their own here, where they need them. */
+const UNLIMITED = ['statement_timeout', 'lock_timeout', 'idle_session_timeout', 'transaction_timeout'];
+
+/** What one connection is. */
+export interface Session {
+  /** Of the server: 15, 16 … */
+  readonly version: number;
+  readonly role: string;
+  /** Null where it takes writes. */
+  readonly readOnly: 'standby' | 'default' | null;
+  readonly isPooled: boolean;
+}
+
+interface Answer {
+  readonly version: number;
+  readonly pid: number;
+  readonly role: string;
+  readonly is_standby: boolean;
+  readonly is_read_only: boolean;
+}
+
+const sessions = new WeakMap<object, Session>();
+
+/** Returns what is known of a connection that was set up. */
+export function readSession(client: object): Session {
+  const session = sessions.get(client);
+  if (session === undefined) throw new TypeError('the connection was not set up');
+  return session;
+}
+
+export interface SessionInput {
+  readonly schema: string;
+  /** Startup options that the address itself asks for. */
+  readonly options: string;
+}
+
+/**
+ * Returns what sets up a new connection, for pg's `onConnect`. Where a pooler is in between, `refuseSharing` is called
+ * before anything is set, until it has once found that the pooler keeps a connection to itself.
+ *
+ * Throws: the database's errors; what `refuseSharing` throws. pg's pool then closes the connection.
+ */
+export function makeSetUp(
+  { schema, options }: SessionInput,
+  refuseSharing: (client: ClientBase) => Promise<void>,
+): (client: ClientBase) => Promise<void> {
+  const unlimited = UNLIMITED.filter((name) => !options.includes(name)).map((name) => [name, '0']);
+  const settings = { ...Object.fromEntries(unlimited), ...SETTINGS, search_path: schema };
+  let isKnown = false;
+  let finding: Promise<void> | null = null;
+  return async (client) => {
+    const named = namedPid(client);
+    let answer = await ask(client, settings, isKnown ? null : named);
+    const isPooled = answer.pid !== named;
+    if (isPooled && !isKnown) {
+      finding ??= refuseSharing(client).finally(() => {
+        finding = null;
+      });
+      await finding;
+      isKnown = true;
+      answer = await ask(client, settings, null);
+    }
+    const { version, role } = answer;
+    sessions.set(client, { version, role, readOnly: await readOnly(client, answer), isPooled });
+  };
+}
+
+/** Returns the pid that the server named when it let us in; a pooler names one of its own making. */
+function namedPid(client: ClientBase): number {
+  return 'processID' in client ? Number(client.processID) : 0;
+}
+
+/** Sets everything, and says where; with a pid, sets nothing where another one answers. */
+async function ask(
+  client: ClientBase,
+  settings: Readonly<Record<string, string>>,
+  onlyPid: number | null,
+): Promise<Answer> {
+  const query: QueryConfig & { query_timeout: number } = {
+    // A setting that this version of Postgres does not have is left out.
+    text: `
+      select current_setting('server_version_num')::int / 10000 as version, pg_backend_pid() as pid,
+             current_user::text as role, pg_is_in_recovery() as is_standby,
+             current_setting('default_transaction_read_only') = 'on' as is_read_only,
+             (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as wanted (name, value)
+              where current_setting(name, true) is not null
+                and ($3::int is null or pg_backend_pid() = $3::int))::int as settings`,
+    values: [Object.keys(settings), Object.values(settings), onlyPid],
+    query_timeout: ANSWER_TIMEOUT_MS,
+  };
+  const { rows } = await client.query<Answer>(query);
+  const [answer] = rows;
+  if (answer === undefined) throw new TypeError('a select returned no row');
+  return answer;
+}
+
+/**
+ * A role's own default is a habit of that role, and is overruled. A database or a server that is read-only is meant to
+ * be: providers set it when a disk runs full.
+ */
+async function readOnly(
+  client: ClientBase,
+  { is_standby, is_read_only }: Answer,
+): Promise<Session['readOnly']> {
+  if (is_standby) return 'standby';
+  if (!is_read_only) return null;
+  const { rows } = await client.query<{ value: string }>(`
+    select set_config('default_transaction_read_only', case when source like '%user' then 'off' else 'on' end, false)
+             as value
+    from pg_settings where name = 'default_transaction_read_only'`);
+  return rows[0]?.value === 'off' ? null : 'default';
+}

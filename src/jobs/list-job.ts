@@ -1,0 +1,38 @@
+// The duty `find-commission-list`: asks the program once a day whether it lists its commissions.
+
+import type { Database } from '../db/database.ts';
+import { isListQuestionDue, type ListSetting } from '../mirror/commission-list.ts';
+import { wasEverRead } from '../mirror/runs/whole-runs.ts';
+import { readVersion } from '../package.ts';
+import { type Duty, minutely } from '../queue/duty.ts';
+import { findCommissionList } from '../sync/find-commission-list.ts';
+import type { SyncDeps } from '../sync/walk.ts';
+
+const NAME = 'find-commission-list';
+
+/** Returns the duty. Its client should try once: what was not answered is due again after some minutes. */
+export function makeListDuty(deps: SyncDeps, setting: ListSetting): Duty {
+  return {
+    name: NAME,
+    alarms: [],
+    async findDue({ nowMs }) {
+      if (!(await isDue(deps.db))) return [];
+      return [
+        {
+          id: minutely(NAME, nowMs),
+          atMs: nowMs,
+          async run({ signal }) {
+            await findCommissionList(deps, { setting, isAsked: false, signal });
+            return { kind: 'done' };
+          },
+        },
+      ];
+    },
+  };
+}
+
+// A wrong address answers 404 to everything: what it says counts once something was read from it.
+async function isDue(db: Database): Promise<boolean> {
+  if (!(await isListQuestionDue(db, { version: readVersion(), isPatient: true }))) return false;
+  return wasEverRead(db, 'affiliates');
+}

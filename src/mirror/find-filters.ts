@@ -1,0 +1,54 @@
+// Finds where the program would list a record that a walk did not meet: the narrowest filters that must find it.
+// The contract can read neither one affiliate nor one referral by its identifier (a commission it can), so the filters are made of what the
+// mirror knows of the record. What they can miss: a record that a verified walk missed although it exists, and that
+// has changed every attribute that the mirror could look for since it was last read. The next run brings it back.
+
+import type { Filters, ListedResource } from '../contract/resources.ts';
+import type { Database } from '../db/database.ts';
+
+/**
+ * Returns the filters under which all of these records would be found, each once; null where some record has
+ * nothing to filter by. Source: contract, Endpoints (filters; `stripe_customer_id` is spelled so there).
+ */
+export async function findFilters(
+  db: Database,
+  resource: ListedResource,
+  ids: readonly string[],
+): Promise<readonly Filters<ListedResource>[] | null> {
+  if (resource === 'commissions') return null;
+  const found = resource === 'affiliates' ? await affiliateFilters(db, ids) : await referralFilters(db, ids);
+  if (found.length < ids.length || found.some((places) => places.length === 0)) return null;
+  return [...new Map(found.flat().map((filters) => [JSON.stringify(filters), filters])).values()];
+}
+
+/** The places of one record: it is gone if it is in none of them. */
+type Found = readonly Filters<ListedResource>[];
+
+// An email changes, by way of the unconfirmed one as a rule: looked for under the old one alone, the affiliate would
+// look deleted.
+async function affiliateFilters(db: Database, ids: readonly string[]): Promise<Found[]> {
+  const rows = await db
+    .selectFrom('affiliates')
+    .select(['email', 'unconfirmed_email', 'processor_customer_id'])
+    .where('id', 'in', ids)
+    .execute();
+  return rows.map(({ email, unconfirmed_email, processor_customer_id }) => [
+    ...(email ? [{ email }] : []),
+    ...(unconfirmed_email ? [{ email: unconfirmed_email }] : []),
+    ...(processor_customer_id ? [{ stripe_customer_id: processor_customer_id }] : []),
+  ]);
+}
+
+// The customer at the processor never changes; an email may; an affiliate's whole list is the longest to read.
+async function referralFilters(db: Database, ids: readonly string[]): Promise<Found[]> {
+  const rows = await db
+    .selectFrom('referrals')
+    .select(['processor_customer_id', 'customer_email', 'affiliate_id'])
+    .where('id', 'in', ids)
+    .execute();
+  return rows.map((row) => {
+    if (row.processor_customer_id) return [{ stripe_customer_id: row.processor_customer_id }];
+    if (row.customer_email) return [{ email: row.customer_email }];
+    return row.affiliate_id ? [{ affiliate_id: row.affiliate_id }] : [];
+  });
+}

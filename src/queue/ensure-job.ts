@@ -1,0 +1,58 @@
+// Makes sure that what is due has a job in the queue. Needs no lock: several workers may do so at once.
+
+import type { WorkQueue } from './backend.ts';
+import type { Due, Duty } from './duty.ts';
+import type { Timings } from './timings.ts';
+
+/** The largest that a job may be: it carries a moment. */
+const LARGEST_JOB_BYTES = 16_384;
+/**
+ * A job that ended well is gone: the run log and the payment ledger keep what matters, and its identifier may be due
+ * again. One that was given up is kept for so many seconds, which is what keeps it from being tried again. No `count`:
+ * on Postgres each job that ends would then look for those beyond it, and two that end at once can deadlock (measured).
+ */
+const KEPT = { removeOnComplete: true, removeOnFail: { age: 604_800 } };
+/** Every worker brings the strategy of this name. */
+const BACKOFF = 'full-jitter';
+
+/**
+ * Adds a job for the first of `due` that was not given up, unless one of the duty waits or runs. Returns the
+ * identifier of the job that it added; null where it added none.
+ */
+export async function ensureJob(
+  queue: WorkQueue,
+  { name, mostAttempts }: Pick<Duty, 'name'> & Pick<Timings, 'mostAttempts'>,
+  due: readonly Pick<Due, 'id' | 'atMs'>[],
+): Promise<string | null> {
+  if (due.length === 0) return null;
+  const holder = await queue.getDeduplicationJobId(name);
+  if (holder !== null && (await isUnfinished(queue, holder))) return null;
+  for (const { id, atMs } of due) {
+    if ((await (await queue.getJob(id))?.getState()) === 'failed') continue;
+    // A key that outlived its job would swallow every later one; not one of a job that was added meanwhile.
+    if (holder !== null && (await queue.getDeduplicationJobId(name)) === holder) {
+      await queue.removeDeduplicationKey(name);
+    }
+    await queue.add(
+      name,
+      { atMs },
+      {
+        jobId: id,
+        attempts: mostAttempts,
+        backoff: { type: BACKOFF },
+        deduplication: { id: name },
+        sizeLimit: LARGEST_JOB_BYTES,
+        ...KEPT,
+      },
+    );
+    return id;
+  }
+  return null;
+}
+
+async function isUnfinished(queue: WorkQueue, id: string): Promise<boolean> {
+  const state = await (await queue.getJob(id))?.getState();
+  return state !== undefined && !ENDED.includes(state);
+}
+
+const ENDED = ['completed', 'failed', 'unknown'];

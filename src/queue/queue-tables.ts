@@ -1,0 +1,78 @@
+// BullMQ's own tables, where Postgres keeps the queue: their schema, and their migrations, which BullMQ brings along.
+
+import { createHash } from 'node:crypto';
+import {
+  assertSchemaCompatibility,
+  LATEST_SCHEMA_VERSION,
+  runMigrations as runQueueMigrations,
+  SchemaMigrationRequiredError,
+} from 'bullmq';
+import { SchemaMismatch } from '../errors.ts';
+import type { ConnectionPool } from './connection-pool.ts';
+import { makeJobSequence, withoutCreatingSchema } from './postgres-backend.ts';
+
+/** One queue for all work of a mirror: all of it is paused together, and each queue costs connections. */
+export const QUEUE_NAME = 'work';
+
+/** Of a name in Postgres. */
+const LONGEST_NAME = 63;
+
+export interface QueueSettings {
+  readonly redisUrl: string | null;
+  readonly databaseUrl: string;
+  readonly mirrorSchema: string;
+}
+
+/** Brings BullMQ's own tables up to date where the queue is in Postgres. Idempotent: yes. */
+export async function migrateQueue(pool: ConnectionPool, settings: QueueSettings): Promise<void> {
+  if (settings.redisUrl !== null) return;
+  const schema = queueSchema(settings.mirrorSchema);
+  const client = await pool.connect();
+  let isBroken = true;
+  try {
+    await runQueueMigrations(withoutCreatingSchema(client, schema), schema);
+    await makeJobSequence(client, schema, QUEUE_NAME);
+    // Every job leaves dead rows behind, and claiming one slows down with each until they are vacuumed.
+    for (const table of ['job', 'event']) {
+      await client.query(`alter table ${schema}.${table}
+        set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02)`);
+    }
+    isBroken = false;
+  } finally {
+    client.release(isBroken);
+  }
+}
+
+/**
+ * Checks that BullMQ's own tables are those of the BullMQ that is installed. Redis has none.
+ *
+ * Throws: SchemaMismatch where they are not.
+ */
+export async function checkQueueSchema(pool: ConnectionPool, settings: QueueSettings): Promise<void> {
+  if (settings.redisUrl !== null) return;
+  const schema = queueSchema(settings.mirrorSchema);
+  const client = await pool.connect();
+  try {
+    const version = await assertSchemaCompatibility(client, schema);
+    if (version < LATEST_SCHEMA_VERSION) throw notMigrated(schema);
+  } catch (error) {
+    throw error instanceof SchemaMigrationRequiredError ? notMigrated(schema) : error;
+  } finally {
+    client.release();
+  }
+}
+
+/** Returns the schema of a mirror's queue: beside the mirror's own, so that two mirrors never share one. */
+export function queueSchema(mirrorSchema: string): string {
+  const name = `${mirrorSchema}_queue`;
+  if (name.length <= LONGEST_NAME) return name;
+  const digest = createHash('sha256').update(mirrorSchema).digest('hex').slice(0, 8);
+  return `${mirrorSchema.slice(0, LONGEST_NAME - '_queue_'.length - digest.length)}_queue_${digest}`;
+}
+
+/** Returns the error that says so of the schema. */
+export function notMigrated(schema: string): SchemaMismatch {
+  return new SchemaMismatch(
+    `the schema ${schema}, which keeps the queue, is not up to date: run affiliate-mirror migrate`,
+  );
+}

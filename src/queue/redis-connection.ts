@@ -1,0 +1,98 @@
+// Connects to Redis as it is deployed: one server, Sentinels, a Cluster, with or without TLS, a password, a user of its
+// own. The connection is made again whenever it is lost.
+
+import { Cluster, type ClusterOptions, Redis } from 'ioredis';
+import { type RedisAddress, readRedisAddress } from '../config/redis-address.ts';
+import { ConfigError } from '../errors.ts';
+import { lookAtRedis, type RedisSettings, redisSettings } from './look-at-redis.ts';
+import { explainRedis } from './redis-failure.ts';
+
+/** A Redis that is back is found within this. Source: measured; ioredis' own pause grows to 20 s. */
+const LONGEST_RECONNECT_MS = 2000;
+
+export interface RedisConnection {
+  /** For BullMQ, which makes one more connection of it for each worker. */
+  readonly client: Redis | Cluster;
+  /** What is not as it should be, though a worker works with it. */
+  readonly warnings: readonly string[];
+  isConnected(): boolean;
+  /** Why it is not connected; null where it is. Holds no password. */
+  lastFailure(): string | null;
+}
+
+/**
+ * Returns a connection that is kept, and made again whenever it is lost.
+ *
+ * Throws: DatabaseUnreachable, saying why; ConfigError where a file that the address names cannot be read.
+ */
+export async function connectToRedis(url: string, warn: (error: unknown) => void): Promise<RedisConnection> {
+  const address = parse(url);
+  const { isCluster, warnings } = await lookAtRedis(address);
+  const settings = {
+    ...redisSettings(address),
+    // With a limit, a job that ends while Redis is away could never be ended.
+    maxRetriesPerRequest: null,
+    retryStrategy: waitBeforeRetry,
+    // After a failover an old primary goes on answering, and refuses every write: connect anew, and send it there.
+    reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
+  };
+  const client = quietly(
+    isCluster ? new Cluster([...address.hosts], clusterOptions(settings)) : new Redis(settings),
+  );
+  let lastFailure: string | null = null;
+  client.on('error', (error: unknown) => {
+    lastFailure = explainRedis(error, address);
+    warn(error);
+  });
+  client.on('ready', () => {
+    lastFailure = null;
+  });
+  return {
+    client,
+    warnings,
+    isConnected: () => ['ready', 'connecting', 'connect'].includes(client.status),
+    lastFailure: () => lastFailure,
+  };
+}
+
+/** Returns hosts and ports of the address: what may be printed of it. */
+export function nameRedis(url: string): string {
+  return parse(url).name;
+}
+
+function parse(url: string): RedisAddress {
+  const address = readRedisAddress(url);
+  if ('problem' in address) throw new ConfigError([`REDIS_URL ${address.problem}`]);
+  return address;
+}
+
+function waitBeforeRetry(times: number): number {
+  return Math.min(times * 200, LONGEST_RECONNECT_MS);
+}
+
+function clusterOptions({ host: _host, port: _port, db: _db, ...redisOptions }: RedisSettings) {
+  return {
+    redisOptions,
+    clusterRetryStrategy: waitBeforeRetry,
+    // A node's certificate is for its name, not for the address behind it.
+    ...(redisOptions.tls !== undefined && {
+      dnsLookup: (name: string, found: (error: null, address: string) => void) => found(null, name),
+    }),
+  } satisfies ClusterOptions;
+}
+
+/**
+ * Returns the client, from which BullMQ does not learn the policy: it would print a plain line about it on the console
+ * whenever it opens a connection, among lines of JSON.
+ */
+function quietly<C extends Redis | Cluster>(client: C): C {
+  const info = client.info.bind(client) as (...args: unknown[]) => Promise<string>;
+  const duplicate = client.duplicate.bind(client) as (...args: unknown[]) => C;
+  return Object.assign(client, {
+    info: async (...args: unknown[]) => {
+      const text = await info(...args);
+      return typeof text === 'string' ? text.replace(/^maxmemory_policy:.*$/m, '') : text;
+    },
+    duplicate: (...args: unknown[]) => quietly(duplicate(...args)),
+  });
+}

@@ -1,0 +1,39 @@
+// Whether the program lists its commissions, as it was last found out, and whether their sums are its own.
+
+import { sql } from 'kysely';
+import type { Timestamp } from '../contract/timestamp.ts';
+import type { Database } from '../db/database.ts';
+import { READS_EVERYTHING } from '../mirror/runs/whole-runs.ts';
+
+export interface CommissionListStatus {
+  /** COMMISSION_LIST, as last configured. */
+  readonly setting: string;
+  /** What the program last said; null where it was never asked with success. */
+  readonly is_served: boolean | null;
+  /** Whether commissions are mirrored by their list. */
+  readonly is_used: boolean;
+  readonly found_at: Timestamp | null;
+  readonly asked_at: Timestamp | null;
+  /** Why the last question decided nothing; null where it did. */
+  readonly problem: string | null;
+  /**
+   * Affiliates and currencies whose sums of commissions are not those that the program reports (the view
+   * commission_differences), recent ones left out. Null where the mirror need not have every commission.
+   */
+  readonly differences: number | null;
+}
+
+/** Returns the status at this moment. */
+export async function readCommissionList(db: Database): Promise<CommissionListStatus> {
+  const { rows } = await sql<CommissionListStatus>`
+    select setting, is_served, is_used, found_at, asked_at, problem,
+      case
+        when is_used and exists (
+          select from sync_runs where resource = 'commissions' and verified and ${READS_EVERYTHING}
+        ) then (select count(*) from commission_differences where not is_recent)
+      end as differences
+    from commission_list`.execute(db);
+  const [status] = rows;
+  if (status === undefined) throw new TypeError('commission_list has lost its only row');
+  return status;
+}

@@ -1,0 +1,89 @@
+// What is payable: what a payout file is made of, and how much of the program the answer covers.
+
+import { sql } from 'kysely';
+import type { Timestamp } from '../contract/timestamp.ts';
+import type { Database } from '../db/database.ts';
+import { readFreshness } from './read-freshness.ts';
+
+export interface PayableCommission {
+  readonly commission_id: string;
+  readonly affiliate_id: string | null;
+  readonly affiliate_name: string | null;
+  readonly affiliate_email: string | null;
+  /** As the program counts. */
+  readonly amount: number;
+  readonly currency: string;
+}
+
+export interface PayableQuestion {
+  /** Due before this moment instead of by now. */
+  readonly before: Timestamp | null;
+  /** Of these affiliates only; null: of all. */
+  readonly affiliateIds: readonly string[] | null;
+}
+
+export interface Payable {
+  /** By affiliate. */
+  readonly commissions: readonly PayableCommission[];
+  /** Why others that are due are not among them (unpaid_commissions.withheld) → how many. */
+  readonly withheld: ReadonlyMap<string, number>;
+}
+
+/** Returns what is payable (the view unpaid_commissions). */
+export async function readPayable(db: Database, { before, affiliateIds }: PayableQuestion): Promise<Payable> {
+  const { rows } = await sql<PayableCommission & { withheld: string | null }>`
+    select commission_id, affiliate_id, affiliate_name, affiliate_email, amount, currency, withheld
+    from unpaid_commissions
+    where case when ${before}::timestamptz is null then is_due else coalesce(due_at < ${before}::timestamptz, is_due) end
+      and (${affiliateIds}::text[] is null or affiliate_id = any(${affiliateIds}::text[]))
+    order by affiliate_email, affiliate_id, currency, commission_id
+  `.execute(db);
+  const withheld = new Map<string, number>();
+  const commissions = rows.flatMap(({ withheld: reason, ...commission }) => {
+    if (reason === null) return [commission];
+    withheld.set(reason, (withheld.get(reason) ?? 0) + 1);
+    return [];
+  });
+  return { commissions, withheld };
+}
+
+/** Returns the affiliates that the word names, by identifier or email address. */
+export async function findAffiliates(db: Database, word: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from affiliates where id = ${word} or lower(email) = lower(${word}) order by id
+  `.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+export interface CommissionCoverage {
+  /** How many commissions the mirror holds that are not gone. */
+  readonly known: number;
+  /** Whether commissions are mirrored by the program's list. */
+  readonly isListed: boolean;
+  /** The mirror has all of them, as they were read in one go since then. Null: it need not have every one. */
+  readonly whole_as_of: Timestamp | null;
+  /** The same, with what changed since, but for what a delta cannot see. */
+  readonly fresh_as_of: Timestamp | null;
+  /** How many that the program listed could not be stored. */
+  readonly not_stored: number;
+  /** Of the commissions that are asked for one by one, the longest since the program answered; null where there are none. */
+  readonly polled_as_of: Timestamp | null;
+}
+
+/** Returns how much of the program's commissions the mirror knows, and as of when. */
+export async function readCoverage(db: Database): Promise<CommissionCoverage> {
+  const { rows } = await sql<{ known: number; polled_as_of: Timestamp | null }>`
+    select (select count(*) from commissions where _deleted_at is null) as known,
+           (select min(last_polled_at) from tracked_commissions where next_poll_at is not null) as polled_as_of
+  `.execute(db);
+  const [counted] = rows;
+  if (counted === undefined) throw new TypeError('a count returned no row');
+  const list = (await readFreshness(db)).find(({ resource }) => resource === 'commissions');
+  return {
+    ...counted,
+    isListed: list !== undefined,
+    not_stored: list?.rejected_records ?? 0,
+    whole_as_of: list?.full_as_of ?? null,
+    fresh_as_of: list?.full_as_of == null ? null : list.fresh_as_of,
+  };
+}

@@ -1,0 +1,35 @@
+// Reads the head of a list: what is new to the mirror is there, since the list is newest first.
+
+import type { ListedResource } from '../contract/resources.ts';
+import { EMPTY_TALLY, tallyAnswer, whyEnd } from '../crawl/tally.ts';
+import type { RunLoader } from './run-loader.ts';
+import type { WalkInput } from './walk.ts';
+
+export interface Head {
+  /** Records that the program says exist. */
+  readonly total: number;
+  /** Why it came to no end, where new records came page after page; null where it did. */
+  readonly why: string | null;
+  /** Pages that were asked for. */
+  readonly pages: number;
+}
+
+/** Returns what the head showed, after reading it until a page brings nothing that is new to the mirror. */
+export async function readHead(
+  loader: RunLoader,
+  resource: ListedResource,
+  { limit, signal, mostPages }: Pick<WalkInput, 'limit' | 'signal'> & { mostPages: number },
+): Promise<Head> {
+  const listPage = loader.lister(resource);
+  let tally = EMPTY_TALLY;
+  for (let number = 1; ; number += 1) {
+    const request = { page: number, limit };
+    const page = await listPage(request, signal);
+    tally = tallyAnswer(tally, request, page);
+    const { inserted } = await loader.loadAside([page]);
+    const { total } = page;
+    if (inserted === 0 || page.isLast || number >= mostPages) return { total, why: null, pages: number };
+    const why = whyEnd(tally, limit, request, page);
+    if (why !== null) return { total, why, pages: number };
+  }
+}

@@ -1,0 +1,177 @@
+// Columns and files that are not quite what was expected: read where it is clear what is meant, else named.
+
+import { describe, expect, test } from 'vitest';
+import { writeWorkbook } from '../../../src/cli/table-writer.ts';
+import type { BatchOptions } from '../../../src/commissions/files/batch-file.ts';
+import { readBooksFile } from '../../../src/commissions/files/books-file.ts';
+import type { RawCell } from '../../../src/commissions/files/raw-table.ts';
+import { writeZip } from '../../support/workbook-parts.ts';
+import { readPayouts } from './read-payouts.ts';
+
+const A = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
+const AT = '2026-10-01T00:00:00Z';
+
+const workbook = (...[header = [], ...rows]: readonly (readonly RawCell[])[]) =>
+  writeWorkbook({ header: header.map(String), rows });
+
+test('columns that are not known are not read, and are named', async () => {
+  const { rows, table, words } = await readPayouts(
+    `Name;commission_id;action;paid_at;Betrag\nx;${A};pay;${AT};83,95`,
+  );
+  expect([words, table.ignored, rows.length]).toEqual([[], ['Name', 'Betrag'], 1]);
+  const books = await readBooksFile(Buffer.from(`Name;commission_id;paid_at\nx;${A};${AT}`));
+  expect([books.problems, books.ignored, books.rows.length]).toEqual([[], ['Name'], 1]);
+});
+
+test('a header of which nothing is known is read column by column all the same', async () => {
+  const { words } = await readPayouts(`Provisions-ID;Betrag, netto;Datum\n${A};1;${AT}`);
+  expect(words[0]).toMatch(/--map commission_id="Provisions-ID"/);
+});
+
+test.each([
+  'expected_amout',
+  'Expected Ammount',
+  'expectedamount',
+  'expected_amuont',
+  'piad_at',
+  'Expected Amount (EUR)',
+  'expected_amount_minor',
+  'expected_curency',
+  'paidat',
+  'reson',
+])('a column %s is refused, since it is likely one that is known', async (name) => {
+  const { words, rows } = await readPayouts(`commission_id,action,${name}\n${A},unpay,x`);
+  expect(words).toEqual([
+    expect.stringMatching(/^1: unknown column ".*": if it is \w+, rename it or give --map/),
+  ]);
+  expect(rows).toEqual([]);
+});
+
+test('a column that is one letter from a known one is no mistake where that one is there too', async () => {
+  const { words } = await readPayouts(`commission_id,action,paid_at,paid_at2\n${A},pay,${AT},x`);
+  expect(words).toEqual([]);
+});
+
+test('--map says what the file calls a column, in CSV, NDJSON and Excel', async () => {
+  const options = {
+    renamed: new Map([
+      ['commission_id', 'Provisions-ID'],
+      ['paid_at', 'bezahlt am'],
+    ]),
+    action: 'pay',
+  } as const;
+  const files = [
+    `Provisions-ID;Bezahlt am\n${A};${AT}`,
+    JSON.stringify({ 'Provisions-ID': A, 'bezahlt am': AT }),
+    await workbook(['Provisions-ID', 'Bezahlt am'], [A, AT]),
+  ];
+  for (const file of files) {
+    const { rows, words } = await readPayouts(file, options);
+    expect([words, rows[0]?.request]).toMatchObject([[], { commission_id: A, action: 'pay', paid_at: AT }]);
+  }
+});
+
+describe('a mapping, or an action for all rows, that does not fit the file is refused', () => {
+  test.each<[string, string, Partial<BatchOptions>, RegExp]>([
+    [
+      'no such column',
+      `id,action\n${A},unpay`,
+      { renamed: new Map([['commission_id', 'ID-Nummer']]) },
+      /there is no column "ID-Nummer" for commission_id: the columns are "id", "action"/,
+    ],
+    [
+      'an action in the file',
+      `commission_id,action\n${A},unpay`,
+      { action: 'pay' },
+      /has a column action already/,
+    ],
+    ['no action', `commission_id,paid_at\n${A},${AT}`, {}, /column action is missing: give --action pay/],
+    [
+      'no commission',
+      `id,action\n${A},unpay`,
+      {},
+      /column commission_id is missing: .*--map commission_id="id"/,
+    ],
+  ])('%s', async (_, text, options, problem) => {
+    expect((await readPayouts(text, options)).words).toEqual([expect.stringMatching(problem)]);
+  });
+});
+
+describe('a file is named as what it is', () => {
+  test.each<[string, () => Promise<Uint8Array> | Uint8Array, string, RegExp]>([
+    [
+      'a workbook as CSV',
+      () => workbook(['a'], ['b']),
+      'payouts.csv',
+      /an Excel workbook, although its name ends in \.csv/,
+    ],
+    [
+      'CSV as a workbook',
+      () => Buffer.from('commission_id,action\n'),
+      'p.xlsx',
+      /no Excel workbook, although .* \.xlsx/,
+    ],
+    [
+      'an old workbook',
+      () => Buffer.from('d0cf11e0a1b11ae1000000', 'hex'),
+      'p.xls',
+      /an old Excel workbook \(\.xls\)/,
+    ],
+    [
+      'OpenDocument',
+      () =>
+        Buffer.from(
+          `PK\x03\x04${'\0'.repeat(26)}mimetypeapplication/vnd.oasis.opendocument.spreadsheet`,
+          'latin1',
+        ),
+      'p.ods',
+      /an OpenDocument file/,
+    ],
+    ['an archive', () => writeZip({ 'payouts.csv': 'x' }), 'payouts.zip', /this is an archive: unpack it/],
+    [
+      'a binary workbook',
+      () => writeZip({ 'xl/workbook.bin': 'x' }),
+      'p.xlsb',
+      /a binary workbook \(\.xlsb\)/,
+    ],
+    [
+      'a broken workbook',
+      () => Buffer.from('PK\x03\x04 and nothing more'),
+      'p.xlsx',
+      /the workbook cannot be read/,
+    ],
+  ])('%s', async (_, makeBytes, name, problem) => {
+    expect((await readPayouts(await makeBytes(), { name })).words).toEqual([expect.stringMatching(problem)]);
+  });
+});
+
+test("Excel's own hint about the delimiter is no header", async () => {
+  const { rows, words } = await readPayouts(`sep=;\ncommission_id;action\n${A};unpay\n${A};nonsense`);
+  expect(rows.map(({ line }) => line)).toEqual([3]);
+  expect(words).toEqual([expect.stringMatching(/^4: unknown action/)]);
+});
+
+test('a workbook is read by its rows as Excel numbers them, without empty ones', async () => {
+  const bytes = await workbook(
+    ['commission_id', 'action', 'paid_at', 'note'],
+    [null, null, null, null],
+    [A, 'pay', AT, null],
+    [null, null, null, 'Total'],
+  );
+  const { rows, words } = await readPayouts(bytes, { name: 'p.xlsx' });
+  expect(rows.map(({ line }) => line)).toEqual([3]);
+  expect(words).toEqual([
+    expect.stringMatching(/^4: commission_id is blank/),
+    expect.stringMatching(/^4: action/),
+  ]);
+});
+
+test("the file's own mark against formulas is no part of a cell", async () => {
+  const text = (key: string) => `commission_id,action,idempotency_key\n${A},unpay,${key}`;
+  const keys = await Promise.all(
+    ["'=1+1", '=1+1', "''=1+1", "'quoted"].map(
+      async (key) => (await readPayouts(text(key))).rows[0]?.request.idempotency_key,
+    ),
+  );
+  expect(keys).toEqual(['=1+1', '=1+1', "'=1+1", "'quoted"]);
+});

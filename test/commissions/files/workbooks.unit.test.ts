@@ -1,0 +1,85 @@
+// Workbooks as Excel saves them, which another than our own writer made.
+
+import { expect, test } from 'vitest';
+import { readBatchFile } from '../../../src/commissions/files/batch-file.ts';
+import { PLAIN_FILE } from '../../../src/commissions/files/file-options.ts';
+import { writeExcelWorkbook } from '../../support/workbook-parts.ts';
+
+const A = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
+const B = '1b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c12';
+const STRINGS = [
+  'commission_id',
+  'action',
+  'paid_at',
+  'expected_amount',
+  'expected_currency',
+  A,
+  B,
+  'pay',
+  'EUR',
+];
+const HEADER = `<row r="1">${['A', 'B', 'C', 'D', 'E'].map((letter, index) => `<c r="${letter}1" t="s"><v>${index}</v></c>`).join('')}</row>`;
+
+/** A row of a payment; `paidAt` and `amount` are the cells C and D. */
+const payRow = (row: number, id: number, paidAt: string, amount: string) =>
+  `<row r="${row}"><c r="A${row}" t="s"><v>${id}</v></c><c r="B${row}" t="s"><v>7</v></c>${paidAt}${amount}<c r="E${row}" t="s"><v>8</v></c></row>`;
+
+async function read(rows: string, unit: 'major' | null = null) {
+  const bytes = writeExcelWorkbook(
+    [{ rows: HEADER.replaceAll('1"', '9"'), isHidden: true }, { rows: HEADER + rows }],
+    STRINGS,
+  );
+  const file = await readBatchFile(bytes, {
+    ...PLAIN_FILE,
+    name: 'Auszahlung.xlsx',
+    timeZone: 'Europe/Berlin',
+    unit,
+    action: null,
+    evenIfRefunded: false,
+  });
+  const words = file.problems.map(({ line, problem }) => `${line}: ${problem}`);
+  return { words, requests: file.rows.map(({ request }) => request) };
+}
+
+test('dates of any format, numbers, and results of formulas are read from the first sheet that is visible', async () => {
+  const { words, requests } = await read(
+    payRow(2, 5, '<c r="C2" s="1"><v>46296</v></c>', '<c r="D2"><f>80+4.3</f><v>84.300000000000011</v></c>') +
+      payRow(5, 6, '<c r="C5" s="2"><v>46296.5</v></c>', '<c r="D5"><v>84</v></c>'),
+    'major',
+  );
+  expect(words).toEqual([]);
+  expect(requests).toMatchObject([
+    { commission_id: A, paid_at: '2026-09-30T22:00:00Z', expected_amount: 8430, expected_currency: 'EUR' },
+    { commission_id: B, paid_at: '2026-10-01T10:00:00Z', expected_amount: 8400 },
+  ]);
+});
+
+test.each([
+  [
+    'a formula without its result',
+    '<c r="D2"><f>A1*2</f></c>',
+    /^2: the cell D2 is the formula "=A1\*2", and its result is not/,
+  ],
+  ['an error', '<c r="D2" t="e"><v>#REF!</v></c>', /^2: the cell D2 is "#REF!"/],
+  [
+    'a number of too many digits',
+    '<c r="D2"><v>1234567890123456</v></c>',
+    /^2: the cell D2 is a number of more than 15/,
+  ],
+])('%s is named by its cell, and expects nothing else', async (_, amount, problem) => {
+  const { words, requests } = await read(payRow(2, 5, '<c r="C2" s="1"><v>46296</v></c>', amount));
+  expect(words[0]).toMatch(problem);
+  expect(requests).toEqual([]);
+});
+
+test('a time alone is no date', async () => {
+  const { words } = await read(payRow(2, 5, '<c r="C2" s="2"><v>0.5</v></c>', ''));
+  expect(words[0]).toBe('2: the cell C2 is a time without a date');
+});
+
+test("a date that lost its format is said to be Excel's number for it", async () => {
+  const { words } = await read(payRow(2, 5, '<c r="C2"><v>46296</v></c>', ''));
+  expect(words).toEqual([
+    expect.stringMatching(/^2: paid_at "46296" .*2026-10-01.*format the cell as a date/),
+  ]);
+});

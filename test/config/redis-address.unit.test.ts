@@ -1,0 +1,94 @@
+// Addresses of a Redis, and of a proxy: which are read how, and what is said of the others.
+
+import { describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config/config.ts';
+import { readRedisAddress } from '../../src/config/redis-address.ts';
+
+const PLAIN = {
+  sentinelName: null,
+  username: null,
+  password: null,
+  sentinelPassword: null,
+  database: 0,
+  tls: null,
+};
+const NO_FILES = { ca: null, cert: null, key: null };
+
+describe('the address of a Redis', () => {
+  test.each([
+    ['redis://one', { hosts: [{ host: 'one', port: 6379 }], name: 'one:6379' }],
+    ['redis://one/', { hosts: [{ host: 'one', port: 6379 }], name: 'one:6379' }],
+    ['redis://one:7000/15', { hosts: [{ host: 'one', port: 7000 }], name: 'one:7000', database: 15 }],
+    ['redis://[::1]:7000', { hosts: [{ host: '::1', port: 7000 }], name: '[::1]:7000' }],
+    ['rediss://one', { hosts: [{ host: 'one', port: 6379 }], name: 'one:6379', tls: NO_FILES }],
+    [
+      'rediss://u:p%40%2F@one/1?ca=/a/b.pem',
+      {
+        hosts: [{ host: 'one', port: 6379 }],
+        name: 'one:6379',
+        username: 'u',
+        password: 'p@/',
+        database: 1,
+        tls: { ...NO_FILES, ca: '/a/b.pem' },
+      },
+    ],
+    [
+      'redis+sentinel://:p@one,two:7/queue/3?sentinel-password=q',
+      {
+        hosts: [
+          { host: 'one', port: 26379 },
+          { host: 'two', port: 7 },
+        ],
+        name: 'queue, asked for at the Sentinels one:26379, two:7',
+        sentinelName: 'queue',
+        password: 'p',
+        sentinelPassword: 'q',
+        database: 3,
+      },
+    ],
+  ])('%s is read', (text, address) => {
+    expect(readRedisAddress(text)).toEqual({ ...PLAIN, ...address });
+  });
+
+  test.each([
+    ['mysql://one', 'must look like redis://:password@host:6379/0'],
+    ['redis://', 'must look like redis://'],
+    ['redis://one/two', 'must look like redis://'],
+    ['redis://one:70000', 'must look like redis://'],
+    ['redis+sentinel://one', 'must look like redis+sentinel://'],
+    ['redis+sentinel://one/', 'must look like redis+sentinel://'],
+    ['redis://secret@one', 'names a user without a password'],
+    ['redis://:secret%@one', 'holds a % that begins no escape'],
+    ['redis://one?ca=/a', 'write rediss://'],
+    ['rediss://one?cert=/a', 'needs both cert and key'],
+    ['rediss://one?rejectUnauthorized=false', 'there are ca, cert, key, sentinel-password'],
+    ['redis://one?sentinel-password=secret', 'must look like redis+sentinel://'],
+  ])('%s is refused, without its password', (text, problem) => {
+    expect(() => readConfig({ REDIS_URL: text })).toThrow(`REDIS_URL `);
+    expect(() => readConfig({ REDIS_URL: text })).toThrow(problem);
+    expect(() => readConfig({ REDIS_URL: text })).not.toThrow('secret@');
+  });
+});
+
+describe('the address of a proxy', () => {
+  const read = (environment: Record<string, string>) => readConfig(environment).api.proxy;
+
+  test('is that for HTTPS before that for HTTP, and small letters win', () => {
+    expect(read({})).toBe(null);
+    expect(read({ HTTP_PROXY: 'http://a:1' })).toEqual({ url: 'http://a:1', exceptions: '' });
+    expect(read({ HTTP_PROXY: 'http://a:1', HTTPS_PROXY: 'b:2', NO_PROXY: 'x' })).toEqual({
+      url: 'http://b:2',
+      exceptions: 'x',
+    });
+    expect(read({ HTTPS_PROXY: 'http://a:1', https_proxy: 'http://b:2', no_proxy: 'y' })).toEqual({
+      url: 'http://b:2',
+      exceptions: 'y',
+    });
+  });
+
+  test.each(['socks5://a:1', 'http://', 'a b'])('%s is refused', (url) => {
+    expect(() => read({ HTTPS_PROXY: url })).toThrow(
+      'HTTPS_PROXY must look like http://proxy.example.com:3128',
+    );
+  });
+});

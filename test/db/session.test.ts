@@ -1,0 +1,114 @@
+// What a connection is like, whatever the role, the database or the address has as its defaults.
+
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { checkConnection } from '../../src/db/check-connection.ts';
+import { makePool } from '../../src/db/pool.ts';
+import { readSession } from '../../src/db/session.ts';
+import { makeLogger } from '../../src/log.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const log = makeLogger('silent');
+const role = `session_${randomBytes(4).toString('hex')}`;
+const closers: (() => Promise<unknown>)[] = [];
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await database.pool.query(`create role ${role} login superuser password 'p'`);
+});
+
+afterAll(() => database.pool.query(`drop owned by ${role}; drop role ${role}`));
+
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+function open({ options = '', max = 1 } = {}) {
+  const url = new URL(database.url);
+  url.username = role;
+  url.password = 'p';
+  if (options !== '') url.searchParams.set('options', options);
+  const pool = makePool({ log }, { url: url.href, schema: 'mirror', max, applicationName: 'session-test' });
+  closers.push(() => pool.end());
+  return { pool, url: url.href };
+}
+
+/** For the test, of the role or the database. */
+async function alter(whose: 'role' | 'database', name: string, value: string): Promise<void> {
+  const of = whose === 'role' ? `role ${role}` : `database ${new URL(database.url).pathname.slice(1)}`;
+  await database.pool.query(`alter ${of} set ${name} = ${value}`);
+  closers.push(() => database.pool.query(`alter ${of} reset ${name}`));
+}
+
+describe.each(['role', 'database'] as const)('Defaults of the role or the database: %s', (whose) => {
+  test.each([
+    ['TimeZone', `'Asia/Tokyo'`, 'UTC'],
+    ['DateStyle', `'German, DMY'`, 'ISO, MDY'],
+    ['IntervalStyle', 'iso_8601', 'postgres'],
+    ['bytea_output', 'escape', 'hex'],
+    ['extra_float_digits', '0', '1'],
+    ['search_path', 'public', 'mirror'],
+    ['default_transaction_isolation', 'serializable', 'read committed'],
+    ['default_transaction_deferrable', 'on', 'off'],
+    ['statement_timeout', '1000', '0'],
+    ['lock_timeout', '1', '0'],
+    ['idle_session_timeout', '1000', '0'],
+    ['idle_in_transaction_session_timeout', '0', '5s'],
+  ])('%s %s does not matter', async (name, given, wanted) => {
+    await alter(whose, name, given);
+    const { pool } = open();
+    const { rows } = await pool.query('select current_setting($1) as value', [name]);
+    expect(rows).toEqual([{ value: wanted }]);
+  });
+});
+
+test('A role that reads only by default writes; a database that does is left read-only', async () => {
+  await alter('role', 'default_transaction_read_only', 'on');
+  const first = open();
+  expect((await checkConnection(first.pool, first.url)).readOnly).toBeNull();
+  await first.pool.query('create table mirror.written (a int)');
+  await alter('database', 'default_transaction_read_only', 'on');
+  await database.pool.query(`alter role ${role} reset default_transaction_read_only`);
+  const second = open();
+  expect((await checkConnection(second.pool, second.url)).readOnly).toBe('default');
+  await expect(second.pool.query('create table mirror.again (a int)')).rejects.toMatchObject({
+    code: '25006',
+  });
+});
+
+test('A time-out that the address itself sets is kept', async () => {
+  const { pool } = open({ options: '-c statement_timeout=12345 -c lock_timeout=77' });
+  const { rows } = await pool.query(`
+    select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
+           current_setting('idle_session_timeout') as idle`);
+  expect(rows).toEqual([{ statement: '12345ms', lock: '77ms', idle: '0' }]);
+});
+
+test('every connection of a pool is set up before anybody uses it, in one statement', async () => {
+  const { pool } = open({ max: 3 });
+  const clients = await Promise.all([pool.connect(), pool.connect(), pool.connect()]);
+  for (const client of clients) {
+    expect(readSession(client)).toMatchObject({ role, readOnly: null, isPooled: false });
+    expect((await client.query('show search_path')).rows).toEqual([{ search_path: 'mirror' }]);
+    client.release();
+  }
+  const { rows } = await database.pool.query(
+    `select query from pg_stat_activity where application_name = 'session-test'`,
+  );
+  expect(rows).toHaveLength(3);
+});
+
+test('a connection that cannot be set up is closed, and the next one is tried', async () => {
+  await database.pool.query(`create schema if not exists blocking`);
+  await database.pool.query(`
+    create or replace function blocking.pg_backend_pid() returns int language plpgsql
+    as $$ begin raise exception 'not set up'; end $$`);
+  // Of all that a session's set-up calls, a schema before pg_catalog can replace it.
+  await alter('role', 'search_path', 'blocking, pg_catalog');
+  const { pool } = open();
+  await expect(pool.query('select 1')).rejects.toThrow('not set up');
+  await database.pool.query('drop schema blocking cascade');
+  expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  expect(pool.totalCount).toBe(1);
+});

@@ -1,0 +1,81 @@
+// The manifest for Kubernetes is one that its API accepts, and names what the program has.
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Deployment } from 'kubernetes-types/apps/v1.js';
+import type { ConfigMap } from 'kubernetes-types/core/v1.js';
+import { expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { VARIABLES } from '../../src/config/variables.ts';
+import { TIMINGS } from '../../src/queue/timings.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const OBJECTS = parseAllDocuments(readFileSync(join(ROOT, 'docs/deploy/kubernetes.yaml'), 'utf8')).map(
+  (document) => document.toJS(),
+);
+
+/** Where Kubernetes' own types have the kinds that the manifest uses. */
+const GROUPS = {
+  Secret: 'core/v1',
+  ConfigMap: 'core/v1',
+  Job: 'batch/v1',
+  Deployment: 'apps/v1',
+} as const;
+
+function find<T>(kind: string): T {
+  return OBJECTS.find((object) => object.kind === kind);
+}
+
+/** Returns what the compiler says of the objects, each held to the type of its kind: no field more, none less. */
+function typeCheck(objects: readonly { readonly kind: string }[]): string {
+  // Beside the types' package, or the compiler would not find it.
+  const directory = mkdtempSync(join(ROOT, 'node_modules/.kubernetes-'));
+  try {
+    const lines = objects.map(({ kind, ...rest }, index) => {
+      const group = GROUPS[kind as keyof typeof GROUPS];
+      const type = `import('kubernetes-types/${group}.js').${kind}`;
+      return `export const object${index}: ${type} = ${JSON.stringify({ kind, ...rest })};\n`;
+    });
+    writeFileSync(join(directory, 'objects.ts'), lines.join(''));
+    const options = [
+      '--ignoreConfig',
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      '--module',
+      'nodenext',
+      '--types',
+      '',
+    ];
+    execFileSync('tsc', [...options, join(directory, 'objects.ts')], { encoding: 'utf8' });
+    return '';
+  } catch (error) {
+    return String((error as { stdout?: string }).stdout);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+test('every object has the fields that its kind has, and no other', () => {
+  expect(OBJECTS.map(({ kind }) => kind)).toEqual(['Secret', 'ConfigMap', 'Job', 'Deployment']);
+  expect(typeCheck(OBJECTS)).toBe('');
+  expect(typeCheck([{ ...OBJECTS[3], spec: { ...OBJECTS[3].spec, replica: 2 } }])).toMatch(/"replica"/);
+});
+
+test('every variable is one of the program', () => {
+  const names = Object.keys(find<ConfigMap>('ConfigMap').data ?? {});
+  expect(VARIABLES.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
+});
+
+test('the worker has longer to stop than it takes, and no right that it does not need', () => {
+  const pod = find<Deployment>('Deployment').spec?.template.spec;
+  expect(pod?.terminationGracePeriodSeconds).toBeGreaterThan(TIMINGS.stopDeadlineMs / 1000);
+  expect(pod?.securityContext).toMatchObject({ runAsNonRoot: true });
+  expect(pod?.containers[0]).toMatchObject({
+    args: ['work'],
+    livenessProbe: { httpGet: { path: '/healthz' } },
+    readinessProbe: { httpGet: { path: '/readyz' } },
+    securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
+  });
+});

@@ -1,0 +1,80 @@
+// Commissions as a user syncs them, against a program that lists them and one that does not.
+
+import { expect, test } from 'vitest';
+import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { readMirrorEarnings, readProgramEarnings } from '../support/compare-with-program.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { runCli } from '../support/run-cli.ts';
+
+const PROGRAM = { affiliates: 20, referrals: 600 };
+
+async function setUp(commissionList: boolean) {
+  const program = await createTestDatabase();
+  const mirror = await createTestDatabase();
+  const sandbox = await runSandbox(program.pool, { ...PROGRAM, commissionList });
+  const run = (args: readonly string[], more: Record<string, string> = {}) =>
+    runCli(args, {
+      AFFILIATE_API_URL: sandbox.url,
+      AFFILIATE_API_SECRET: SECRET,
+      DATABASE_URL: mirror.url,
+      API_RATE_LIMIT: 'none',
+      ...more,
+    });
+  return { sandbox, mirror, run };
+}
+
+const count = (sandbox: TestSandbox, path: string) =>
+  sandbox.requests.filter((request) => request.url.startsWith(path)).length;
+
+test('where they are listed, a sync and a delta read them, and status says so', async () => {
+  const { sandbox, mirror, run } = await setUp(true);
+  const full = await run(['sync', '--json']);
+  expect(full.code, full.stderr).toBe(0);
+  const { runs } = JSON.parse(full.stdout);
+  expect(runs.map(({ resource }: { resource: string }) => resource)).toEqual([
+    'affiliates',
+    'referrals',
+    'commissions',
+  ]);
+  expect(await readMirrorEarnings(mirror.pool)).toEqual(await readProgramEarnings(sandbox));
+
+  // The oldest is not on the head of the list.
+  const due = (await sandbox.allCommissions('state=due')).at(-1);
+  await sandbox.put(due?.id ?? '', 'paid_at=2026-09-01T00:00:00Z');
+  const delta = await run(['sync', 'commissions', '--mode', 'delta']);
+  expect(delta.code, delta.stderr).toBe(0);
+  expect(delta.stdout).toMatch(/commissions moved .* 1 /);
+  expect(delta.stderr).toMatch(/commissions were all read last at .* this delta did not see/);
+  expect(await readMirrorEarnings(mirror.pool)).toEqual(await readProgramEarnings(sandbox));
+
+  const status = await run(['status']);
+  expect(status.stdout).toMatch(/commissions .* succeeded /);
+  expect((await run(['status', 'rows'])).stdout).toContain('the program lists them, asked at ');
+  expect((await run(['doctor'])).stdout).toMatch(/^✓ commissions: listed/m);
+  await sandbox.close();
+});
+
+test('where they are not, a sync costs one request more a day, and naming them is refused with the reason', async () => {
+  const { sandbox, run } = await setUp(false);
+  for (const _ of [1, 2]) {
+    const sync = await run(['sync', '--json']);
+    expect(sync.code, sync.stderr).toBe(0);
+    expect(JSON.parse(sync.stdout).runs).toHaveLength(2);
+  }
+  expect(count(sandbox, '/v1/commissions')).toBe(1);
+  const named = await run(['sync', 'commissions']);
+  expect(named.code).toBe(2);
+  expect(named.stderr).toMatch(/^affiliate-mirror: commissions are not listed: .*404.*commissions track/m);
+  const off = await run(['sync', 'commissions'], { COMMISSION_LIST: 'off' });
+  expect(off.code).toBe(2);
+  const status = await run(['status']);
+  expect(status.stdout).toContain('commissions: COMMISSION_LIST is off: known ones are read one by one');
+  await run(['sync']);
+  expect((await run(['status', 'rows'])).stdout).toContain(
+    'the program does not list them (404 for GET /v1/commissions)',
+  );
+  const refused = await run(['sync', 'commissions'], { AFFILIATE_API_SECRET: 'wrong' });
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain('AFFILIATE_API_SECRET');
+  await sandbox.close();
+});

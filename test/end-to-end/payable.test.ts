@@ -1,0 +1,186 @@
+// From what is payable to what was paid, without a file of finance's own; and that nothing is paid twice on the way.
+
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { formatMoney } from '../../src/contract/money.ts';
+import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { runCli } from '../support/run-cli.ts';
+import { readSheet } from '../support/workbook-parts.ts';
+
+let directory: string;
+const closers: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-payable-'));
+});
+afterAll(async () => {
+  for (const close of closers) await close();
+  await rm(directory, { recursive: true });
+});
+
+async function setUp(commissionList: boolean) {
+  const program = await createTestDatabase();
+  const mirror = await createTestDatabase();
+  const sandbox = await runSandbox(program.pool, { affiliates: 12, referrals: 300, commissionList });
+  closers.push(() => sandbox.close());
+  const run = async (line: string) => {
+    const args = line.split(' ').map((word) => word.replace('DIR', directory));
+    const { code, stdout, stderr } = await runCli(args, {
+      AFFILIATE_API_URL: sandbox.url,
+      AFFILIATE_API_SECRET: SECRET,
+      DATABASE_URL: mirror.url,
+      API_RATE_LIMIT: 'none',
+    });
+    return { code, stdout, said: `${stdout}${stderr}` };
+  };
+  const puts = () => sandbox.requests.filter(({ method }) => method === 'PUT').length;
+  return { program, mirror, sandbox, run, puts };
+}
+
+interface Due {
+  readonly id: string;
+  readonly email: string;
+  readonly amount: number;
+  readonly currency: string;
+}
+
+/** Returns what the program itself has as payable now. */
+async function readDue({ pool }: TestDatabase): Promise<Due[]> {
+  const { rows } = await pool.query<Due>(
+    `select commission.id, affiliate.email, commission.amount, commission.currency
+     from sandbox.commissions commission
+     join sandbox.sales sale on sale.id = commission.sale_id
+     join sandbox.referrals referral on referral.id = sale.referral_id
+     join sandbox.affiliates affiliate on affiliate.id = referral.affiliate_id
+     where commission.paid_at is null and commission.voided_at is null and commission.due_at <= now()
+     order by affiliate.email, commission.currency, commission.id`,
+  );
+  return rows;
+}
+
+const sumOf = (due: readonly Due[], currency: string) =>
+  due.filter((one) => one.currency === currency).reduce((sum, { amount }) => sum + amount, 0);
+
+/** Returns what of the program's money has moved: which commissions it has as paid, and when. */
+async function readPaid(sandbox: TestSandbox): Promise<Record<string, string | null>> {
+  const all = await sandbox.allCommissions();
+  return Object.fromEntries(all.map(({ id, paid_at }) => [id, paid_at]));
+}
+
+test('where commissions are listed, all that is payable is paid once, whatever is applied again', async () => {
+  const { program, mirror, sandbox, run, puts } = await setUp(true);
+  const early = await run('commissions payable');
+  expect(early.said).toContain('covers only the 0 commissions that the mirror knows');
+  expect((await run('sync')).code).toBe(0);
+  const due = await readDue(program);
+  const currencies = [...new Set(due.map(({ currency }) => currency))];
+
+  // Per affiliate and currency, and in all.
+  const payable = await run('commissions payable');
+  expect(payable.code, payable.said).toBe(0);
+  expect(payable.stdout).toContain(`${due.length} commissions are payable by now`);
+  expect(payable.stdout).toMatch(/covers all \d+ commissions of the program as of 2/);
+  for (const currency of currencies) {
+    const total = formatMoney(sumOf(due, currency), currency);
+    expect(payable.stdout).toMatch(new RegExp(`│ ${currency} +│ +\\d+ │ +\\d+ │ +${total} │`));
+  }
+  const email = due[0]?.email ?? '';
+  const theirs = due.filter((one) => one.email === email);
+  const one = await run(`commissions payable --affiliate ${email.toUpperCase()}`);
+  expect(one.stdout).toContain(`│ ${email} `);
+  expect(one.stdout).toContain(`${theirs.length} commission`);
+  expect((await run('commissions payable --before 2001-01-01')).stdout).toContain(
+    'nothing is payable before',
+  );
+
+  // Two files, before anything is paid: the second would pay everything again.
+  const made = await run('commissions payable --paid-at 2026-10-01T12:00:00Z -o DIR/october.xlsx');
+  expect(made.code, made.said).toBe(0);
+  const sheet = readSheet(await readFile(join(directory, 'october.xlsx')));
+  expect(sheet.get('A2')?.value).toBe(due[0]?.id);
+  const csv = await run('commissions payable --format csv');
+  expect(csv.stdout.split('\r\n')).toHaveLength(due.length + 2);
+  expect(csv.stdout.split('\r\n')[1]).toMatch(
+    new RegExp(`^${due[0]?.id},pay,,,unpaid,[\\d.]+,${due[0]?.currency},`),
+  );
+  await writeFile(join(directory, 'november.csv'), csv.stdout);
+  const blank = await run('commissions apply DIR/november.csv --wait');
+  expect(blank.code).toBe(2);
+  expect(blank.said).toContain('line 2: paid_at is blank');
+  await writeFile(
+    join(directory, 'november.csv'),
+    csv.stdout.replaceAll(',pay,,', ',pay,2026-11-01T12:00:00Z,'),
+  );
+
+  const applied = await run('commissions apply DIR/october.xlsx --wait --json');
+  expect(applied.code, applied.said).toBe(0);
+  expect(JSON.parse(applied.stdout).counts).toEqual({ applied: due.length });
+  expect(puts()).toBe(due.length);
+  const paid = await readPaid(sandbox);
+  expect(due.map(({ id }) => paid[id])).toEqual(due.map(() => '2026-10-01T12:00:00.000Z'));
+
+  // Next month: the same file; the same with another date; the list again; the list of a mirror that knows of no payment.
+  const again = await run('commissions apply DIR/october.xlsx --wait');
+  expect(again.code, again.said).toBe(0);
+  expect(again.said).toContain(`${due.length} of ${due.length} were asked for before`);
+  const later = await run('commissions apply DIR/november.csv --wait --json');
+  expect(later.code).toBe(3);
+  expect(JSON.parse(later.stdout).counts).toEqual({ conflict: due.length });
+  const anew = await run('commissions apply DIR/october.xlsx --again --wait --json');
+  expect(JSON.parse(anew.stdout).counts).toEqual({ conflict: due.length });
+  expect((await run('commissions payable')).stdout).toContain('nothing is payable by now');
+  await mirror.pool.query(
+    "update mirror.commissions set paid_at = null where paid_at = '2026-10-01T12:00:00Z'",
+  );
+  const forgetful = await run('commissions payable');
+  expect(forgetful.stdout).toContain('nothing is payable by now');
+  expect(forgetful.stdout).toContain(
+    `left out although due: ${due.length} (by the payment ledger it was paid before)`,
+  );
+  expect(puts()).toBe(due.length);
+  expect(await readPaid(sandbox)).toEqual(paid);
+});
+
+test('reconcile --due compares what is payable and what was paid here with the program, and fixes nothing', async () => {
+  const { program, sandbox, run, puts } = await setUp(true);
+  expect((await run('sync')).code).toBe(0);
+  const [a, b, c, d] = await readDue(program);
+  expect((await run(`commissions pay ${a?.id} ${b?.id} --at 2026-10-01T12:00:00Z --wait`)).code).toBe(0);
+  const agreed = await run('commissions reconcile --due');
+  expect(agreed.code, agreed.said).toBe(0);
+  expect(agreed.said).toMatch(/^\d+ commissions compared: 0 differ$/m);
+
+  // Elsewhere, and not seen by the mirror: taken back, paid, worth something else.
+  await sandbox.put(a?.id ?? '', 'paid_at=');
+  await sandbox.put(c?.id ?? '', 'paid_at=2026-10-02T00:00:00Z');
+  await sandbox.program.updateCommission(d?.id ?? '', { amount: 1 });
+  const before = puts();
+  const report = await run('commissions reconcile --due --json');
+  expect(report.code).toBe(3);
+  const { rows } = JSON.parse(report.stdout) as { rows: { commission_id: string; finding: string }[] };
+  const findings = new Map(rows.map(({ commission_id, finding }) => [commission_id, finding]));
+  expect([a, b, c, d].map((one) => findings.get(one?.id ?? ''))).toEqual([
+    'unpaid_upstream',
+    'match',
+    'not_in_books',
+    'different_amount',
+  ]);
+  expect(rows.filter(({ finding }) => finding !== 'match')).toHaveLength(3);
+  expect(puts()).toBe(before);
+});
+
+test('where commissions are not listed, it says that only the known ones are covered, and as of when', async () => {
+  const { program, run } = await setUp(false);
+  expect((await run('sync')).code).toBe(0);
+  const [a, b] = await readDue(program);
+  expect((await run(`commissions unpay ${a?.id} ${b?.id} --wait`)).code).toBe(0);
+  const payable = await run('commissions payable');
+  expect(payable.code, payable.said).toBe(0);
+  expect(payable.stdout).toContain('2 commissions are payable by now');
+  expect(payable.stdout).toMatch(
+    /covers only the 2 commissions that the mirror knows.*: the program is not known to list them/,
+  );
+});

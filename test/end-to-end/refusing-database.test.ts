@@ -1,0 +1,195 @@
+// A database that answers, and refuses: a standby, one that is read-only, one with too few connections. And defaults of
+// a role or a database that payments were not written for.
+
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
+import { runCli } from '../support/run-cli.ts';
+
+const role = `limited_${randomBytes(4).toString('hex')}`;
+let database: TestDatabase;
+let sandbox: TestSandbox;
+const closers: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sandbox = await runSandbox(database.pool, { affiliates: 20, referrals: 100 });
+  await database.pool.query(`create role ${role} login superuser password 'p'`);
+});
+
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+afterAll(async () => {
+  await sandbox.close();
+  await database.pool.query(`drop owned by ${role}; drop role ${role}`);
+});
+
+const environment = (url: string) => ({
+  AFFILIATE_API_URL: sandbox.url,
+  AFFILIATE_API_SECRET: SECRET,
+  API_RATE_LIMIT: 'none',
+  DATABASE_URL: url,
+});
+
+const name = () => new URL(database.url).pathname.slice(1);
+
+function urlOfRole(): string {
+  const url = new URL(database.url);
+  url.username = role;
+  url.password = 'p';
+  return url.href;
+}
+
+/** For the test. */
+async function alter(whose: string, set: string, back: string): Promise<void> {
+  await database.pool.query(`alter ${whose} ${set}`);
+  closers.push(() => database.pool.query(`alter ${whose} ${back}`));
+}
+
+async function expectOneLine(url: string, args: readonly string[], line: RegExp): Promise<void> {
+  const { code, stdout, stderr } = await runCli(args, environment(url));
+  expect(stderr, args.join(' ')).toMatch(line);
+  expect(stderr.trimEnd().split('\n'), stderr).toHaveLength(1);
+  expect({ code, stdout }, args.join(' ')).toEqual({ code: 1, stdout: '' });
+}
+
+const WRITERS = [
+  ['migrate'],
+  ['sync'],
+  ['work'],
+  ['commissions', 'track', '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11'],
+];
+
+describe('A standby', () => {
+  let server: OwnPostgres;
+
+  beforeAll(async () => {
+    server = await startOwnPostgres();
+    await server.stop();
+    await server.write('standby.signal', '');
+    await server.start();
+    return async () => {
+      await server.stop();
+      await rm(join(server.directory, 'standby.signal'));
+    };
+  });
+
+  test('status reads from it; what writes says so in one line, and doctor too', async () => {
+    for (const args of WRITERS) {
+      await expectOneLine(
+        server.url,
+        args,
+        /^affiliate-mirror: .*(standby|read-only).*primary server in DATABASE_URL/,
+      );
+    }
+    expect(await runCli(['status'], environment(server.url))).toMatchObject({ code: 0, stderr: '' });
+    const { code, stdout } = await runCli(['doctor'], environment(server.url));
+    expect(stdout).toMatch(/^✗ rights: the database is a standby, which takes no writes: /m);
+    expect(code).toBe(1);
+  });
+});
+
+test('A read-only database: what writes says so in one line, and doctor too', async () => {
+  await alter(
+    `database ${name()}`,
+    'set default_transaction_read_only = on',
+    'reset default_transaction_read_only',
+  );
+  for (const args of WRITERS)
+    await expectOneLine(database.url, args, /^affiliate-mirror: the database is read-only/);
+  const { code, stdout } = await runCli(['doctor'], environment(database.url));
+  expect(stdout).toMatch(/^✗ rights: the database is read-only \(default_transaction_read_only /m);
+  expect(code).toBe(1);
+});
+
+describe('A connection limit', () => {
+  async function hold(url: string): Promise<void> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    closers.push(() => client.end());
+  }
+
+  // A superuser is subject to none.
+  async function limitRole(most: number): Promise<string> {
+    await alter(`role ${role}`, `connection limit ${most} nosuperuser`, 'connection limit -1 superuser');
+    return urlOfRole();
+  }
+
+  test('of the role, used up: one line that says how many are needed', async () => {
+    const url = await limitRole(1);
+    await hold(url);
+    await expectOneLine(
+      url,
+      ['status'],
+      /^affiliate-mirror: cannot connect to .*no connection is left for this role: .*too many connections for role.* \(affiliate-mirror status holds up to 2 connections\)$/m,
+    );
+    await expectOneLine(url, ['sync'], /\(affiliate-mirror sync holds up to 8 connections\)$/m);
+    await expectOneLine(url, ['work'], /\(affiliate-mirror work holds up to 12 connections\)$/m);
+  });
+
+  test('of the database, used up: the same', async () => {
+    await database.pool.query(`grant usage on schema mirror to ${role}`);
+    const url = await limitRole(-1);
+    const { rows } = await database.pool.query<{ used: number }>(
+      'select count(*) as used from pg_stat_activity where datname = current_database()',
+    );
+    await alter(
+      `database ${name()}`,
+      `with connection limit ${Math.max(1, (rows[0]?.used ?? 1) - 1)}`,
+      'with connection limit -1',
+    );
+    await expectOneLine(
+      url,
+      ['status'],
+      /no connection is left for this role: .*too many connections for database/,
+    );
+  });
+
+  test('too low for a worker: doctor says so beforehand', async () => {
+    await alter(`role ${role}`, 'connection limit 5', 'connection limit -1');
+    const { code, stdout } = await runCli(['doctor'], environment(urlOfRole()));
+    expect(stdout).toMatch(
+      /^✗ connections: the role limited_\w+ is limited to 5, and a worker holds up to 12: raise /m,
+    );
+    expect(code).toBe(1);
+  });
+
+  test('met in the middle of a sync: one line with the number too', async () => {
+    await database.pool.query(
+      `grant all on schema mirror to ${role}; grant all on all tables in schema mirror to ${role}`,
+    );
+    const url = await limitRole(1);
+    const { code, stderr } = await runCli(['sync'], environment(url));
+    expect(stderr.trimEnd().split('\n').at(-1)).toMatch(
+      /^affiliate-mirror: no connection is left for this role: .*\(affiliate-mirror sync holds up to 8 connections\)$/,
+    );
+    expect(code).toBe(1);
+  });
+});
+
+describe('Defaults that payments were not written for', () => {
+  test.each([
+    ['A German DateStyle', 'DateStyle', `'German, DMY'`],
+    ['Serializable transactions', 'default_transaction_isolation', 'serializable'],
+    ['A time zone', 'TimeZone', `'Asia/Tokyo'`],
+    ['Reading only', 'default_transaction_read_only', 'on'],
+  ])('%s of a role: a sync and a payment are as always', async (_name, setting, value) => {
+    await alter(`role ${role}`, `set ${setting} = ${value}`, `reset ${setting}`);
+    const { rows } = await database.pool.query<{ id: string }>(
+      'select id from sandbox.commissions where paid_at is null and voided_at is null order by random() limit 1',
+    );
+    const id = rows[0]?.id ?? '';
+    const url = urlOfRole();
+    expect(await runCli(['sync'], environment(url))).toMatchObject({ code: 0 });
+    const pay = ['commissions', 'pay', id, '--at', '2026-10-01T12:00:00Z', '--wait'];
+    expect(await runCli(pay, environment(url))).toMatchObject({ code: 0 });
+    expect((await sandbox.commission(id)).paid_at).toContain('2026-10-01T12:00:00');
+  });
+});

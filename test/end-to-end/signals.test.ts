@@ -1,0 +1,108 @@
+// What ends a worker that others started: npm, a shell, a terminal that is closed. And what does not.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
+import { ROOT } from '../support/read-docs.ts';
+import { runCli } from '../support/run-cli.ts';
+
+let environment: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  const { url } = await createTestDatabase();
+  environment = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: process.env['HOME'] ?? '/',
+    DATABASE_URL: url,
+    AFFILIATE_API_URL: 'http://127.0.0.1:9',
+    AFFILIATE_API_SECRET: 'secret',
+    SYNC_FULL_CRON: '',
+    SYNC_DELTA_CRON: '',
+    STATUS_PORT: '0',
+  };
+  expect(await runCli(['migrate'], environment)).toMatchObject({ code: 0 });
+});
+
+/** Of what a failed test leaves running: process groups are negative. */
+const pids: number[] = [];
+
+afterEach(() => {
+  for (const pid of pids.splice(0)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'ESRCH' });
+    }
+  }
+});
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly url: string;
+  /** Of the worker, where the command says it. */
+  readonly pid: number;
+  /** Resolves with what was logged, once nobody holds the log any more: the worker has ended too. */
+  readonly ended: Promise<string>;
+}
+
+/** Returns the command, once the worker that it starts works. */
+async function start(command: string, args: readonly string[]): Promise<Started> {
+  const child = spawn(command, args, {
+    cwd: ROOT,
+    env: environment,
+    stdio: ['pipe', 'ignore', 'pipe'],
+    detached: true,
+  });
+  pids.push(-Number(child.pid));
+  const lines: string[] = [];
+  createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
+  const ended = once(child, 'close').then(() => lines.join('\n'));
+  const said = (word: string) => lines.find((line) => line.includes(word));
+  await expect.poll(() => said('worker.started'), { message: lines.join('\n') }).toBeDefined();
+  const { url } = JSON.parse(said('status.listening') ?? '{}');
+  const { worker: pid } = JSON.parse(said('"worker":') ?? '{}');
+  if (pid !== undefined) pids.push(pid);
+  return { child, url, pid, ended };
+}
+
+const NODE = [process.execPath, 'src/main.ts', 'work'].join(' ');
+
+describe.each([
+  ['npm run', 'npm', ['run', 'affiliate-mirror', '--', 'work']],
+  ['npx', 'npx', ['affiliate-mirror', 'work']],
+])('a worker that was started by %s', (_how, command, args) => {
+  test.each(['SIGTERM', 'SIGKILL'] as const)('ends with it, cleanly, on %s', async (signal) => {
+    const { child, ended } = await start(command, args);
+    child.kill(signal);
+    expect(await ended).toContain('worker.stopping');
+  });
+});
+
+test('a worker ends cleanly when its terminal is closed', async () => {
+  const { child, ended } = await start(process.execPath, ['src/main.ts', 'work']);
+  child.kill('SIGHUP');
+  expect(await ended).toContain('worker.stopping');
+  expect(child.exitCode).toBe(0);
+});
+
+test.each(['setsid', 'nohup'])(
+  'a worker under %s goes on when the shell that started it is gone, until it is stopped',
+  async (how) => {
+    const { child, url, pid, ended } = await start('bash', [
+      '-c',
+      `${how} ${NODE} & echo '{"worker":'$!'}' >&2; read -r _`,
+    ]);
+    const shellEnded = once(child, 'exit');
+    child.stdin?.end();
+    await shellEnded;
+    if (how === 'nohup') process.kill(pid, 'SIGHUP');
+    // Twice as long as a worker of npm takes to see that npm is gone.
+    await sleep(1000);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    process.kill(pid, 'SIGTERM');
+    expect(await ended).toContain('worker.stopping');
+  },
+);

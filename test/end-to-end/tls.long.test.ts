@@ -1,0 +1,152 @@
+// TLS to Postgres as an operator meets it: what each sslmode does, and which parameter a refusal tells to add.
+
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Authority, makeAuthority, readPem } from '../support/certificates.ts';
+import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
+import { runCli, runCliAlone } from '../support/run-cli.ts';
+
+const PASSWORD = 'this-must-never-be-seen';
+
+let directory: string;
+let server: OwnPostgres;
+let authority: Authority;
+let other: Authority;
+let client: { certificate: string; key: string };
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-tls-'));
+  await chmod(directory, 0o755);
+  authority = makeAuthority(directory, 'ca');
+  other = makeAuthority(directory, 'other-ca');
+  const own = authority.issue('localhost', 'DNS:localhost');
+  client = authority.issue('encrypted');
+  server = await startOwnPostgres();
+  await server.write('server.crt', readPem(own.certificate));
+  await server.write('server.key', readPem(own.key));
+  await server.write('root.crt', readPem(authority.path));
+  for (const role of ['anyone', 'encrypted', 'certified']) {
+    await server.query(`create role ${role} login password '${PASSWORD}'`);
+    await server.query(`grant usage on schema mirror to ${role}`);
+    await server.query(`grant select on all tables in schema mirror to ${role}`);
+  }
+  await server.write(
+    'pg_hba.conf',
+    [
+      'hostnossl all encrypted all reject',
+      'hostssl all encrypted all scram-sha-256',
+      'hostssl all certified all scram-sha-256 clientcert=verify-ca',
+      'host all certified all reject',
+      'host all all all scram-sha-256',
+    ].join('\n'),
+  );
+  await server.query(`alter system set ssl = on`);
+  await server.query(`alter system set ssl_ca_file = 'root.crt'`);
+  await server.stop();
+  await server.start();
+});
+
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+function address(role: string, parameters: string, host = 'localhost'): string {
+  const url = new URL(server.url);
+  url.hostname = host;
+  url.username = role;
+  url.password = PASSWORD;
+  url.search = parameters;
+  return url.href;
+}
+
+async function status(role: string, parameters: string, host?: string) {
+  const run = await runCli(['status'], { DATABASE_URL: address(role, parameters, host) });
+  expect(run.stdout + run.stderr).not.toContain(PASSWORD);
+  return run;
+}
+
+const root = (ca: Authority) => `sslrootcert=${ca.path}`;
+
+describe('sslmode as psql has it', () => {
+  test.each([
+    ['No sslmode: not encrypted', () => '', 'localhost'],
+    ['sslmode=disable: not encrypted', () => 'sslmode=disable', 'localhost'],
+    ['sslmode=require: encrypted, and nobody checks to whom', () => 'sslmode=require', '127.0.0.1'],
+    ['sslmode=no-verify: the same', () => `sslmode=no-verify&${root(other)}`, 'localhost'],
+    ['sslmode=require with a CA', () => `sslmode=require&${root(authority)}`, '127.0.0.1'],
+    ['sslmode=verify-ca', () => `sslmode=verify-ca&${root(authority)}`, '127.0.0.1'],
+    ['sslmode=verify-full', () => `sslmode=verify-full&${root(authority)}`, 'localhost'],
+    ['A CA alone: verify-full', () => root(authority), 'localhost'],
+    ['sslnegotiation=direct', () => `${root(authority)}&sslnegotiation=direct`, 'localhost'],
+  ])('%s', async (_name, parameters, host) => {
+    expect(await status('anyone', parameters(), host)).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+const ADD_ROOT = 'add sslrootcert=/path/of/its/ca.pem to DATABASE_URL';
+
+describe('a refusal', () => {
+  test.each([
+    ['A private CA that is not named', () => 'sslmode=verify-full', 'localhost', ADD_ROOT],
+    ['A wrong CA', () => `sslmode=verify-ca&${root(other)}`, 'localhost', ADD_ROOT],
+    ['A wrong CA with sslmode=require', () => `sslmode=require&${root(other)}`, 'localhost', ADD_ROOT],
+    ['A CA of the system alone', () => 'sslrootcert=system', 'localhost', ADD_ROOT],
+    [
+      'A certificate of another host',
+      () => `sslmode=verify-full&${root(authority)}`,
+      '127.0.0.1',
+      'sslmode=verify-ca',
+    ],
+  ])('%s: exit code 1, with the parameter', async (_name, parameters, host, hint) => {
+    const { code, stderr } = await status('anyone', parameters(), host);
+    expect(stderr).toMatch(/^affiliate-mirror: cannot connect to database affiliate_mirror at .*\n$/);
+    expect(stderr).toContain(hint);
+    expect(code).toBe(1);
+  });
+
+  test('A file of a certificate that is missing, or holds none: exit code 2', async () => {
+    const { code, stderr } = await status('anyone', 'sslrootcert=/no/such/ca.pem');
+    expect(stderr).toMatch(/^affiliate-mirror: DATABASE_URL names sslrootcert=\/no\/such\/ca\.pem, .*\n$/);
+    expect(code).toBe(2);
+    const empty = join(directory, 'empty.pem');
+    await writeFile(empty, 'nothing');
+    const second = await status('anyone', `sslrootcert=${empty}`);
+    expect(second.stderr).toContain('holds no certificate in PEM form');
+    expect(second.code).toBe(2);
+    const third = await status('anyone', 'sslcert=/no/such/cert&sslkey=/no/such/key');
+    expect(third.stderr).toContain('names sslcert=/no/such/cert, which cannot be read');
+    expect(third.code).toBe(2);
+  });
+
+  test('A server that takes only encrypted connections', async () => {
+    const { code, stderr } = await status('encrypted', '');
+    expect(stderr).toContain('add sslmode=require (or verify-full) to DATABASE_URL');
+    expect(code).toBe(1);
+    expect(await status('encrypted', 'sslmode=require')).toMatchObject({ code: 0 });
+  });
+
+  test('A server that asks for a certificate of the client', async () => {
+    const { code, stderr } = await status('certified', 'sslmode=require');
+    expect(stderr).toContain('add sslcert and sslkey');
+    expect(code).toBe(1);
+    const own = `sslmode=require&sslcert=${client.certificate}&sslkey=${client.key}`;
+    expect(await status('certified', own)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('A server that does not encrypt', async () => {
+    const plain = await startOwnPostgres();
+    const url = new URL(plain.url);
+    url.search = 'sslmode=require';
+    const { code, stderr } = await runCli(['status'], { DATABASE_URL: url.href });
+    expect(stderr).toContain('say sslmode=disable in DATABASE_URL');
+    expect(code).toBe(1);
+  });
+});
+
+test('sslrootcert=system: the CAs of the machine', async () => {
+  const environment = {
+    DATABASE_URL: address('anyone', 'sslrootcert=system'),
+    SSL_CERT_FILE: authority.path,
+  };
+  expect(await runCliAlone(['status'], environment)).toMatchObject({ code: 0, stderr: '' });
+});

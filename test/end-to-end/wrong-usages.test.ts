@@ -1,0 +1,231 @@
+// The table of wrong usages: what each says and the exit code that it ends with. Each problem is one line under the
+// program's name that names the fix; below it, what commander refuses points at the help. Never a stack, never a secret.
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { makeDataDir, removeDataDir } from '../support/embedded-directories.ts';
+import { type CliRun, runCli } from '../support/run-cli.ts';
+
+const ID = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
+/** Read from a directory of this file's own. */
+const FILES: Readonly<Record<string, string | Uint8Array>> = {
+  'picture.csv': new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3]),
+  'no-id.csv': 'action,paid_at\npay,2026-10-01T12:00:00Z\n',
+  'bad-rows.csv': `commission_id,action,paid_at\n${ID},pay,\nnobody,pay,2026-10-01T12:00:00Z\n`,
+  'bad-books.csv': 'amount\n12\n',
+};
+
+let database: TestDatabase;
+let sandbox: TestSandbox;
+let directory = '';
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sandbox = await runSandbox(database.pool);
+  // The queue's tables too: the test database has only the mirror's.
+  expect(await run('migrate', {})).toMatchObject({ code: 0 });
+  directory = await mkdtemp(join(tmpdir(), 'wrong-usages-'));
+  for (const [name, content] of Object.entries(FILES)) await writeFile(join(directory, name), content);
+  return async () => {
+    await sandbox.close();
+    await rm(directory, { recursive: true });
+  };
+});
+
+type Environment = Readonly<Record<string, string>>;
+
+async function run(line: string, more: Environment): Promise<CliRun> {
+  const args = line === '' ? [] : line.split(' ').map((word) => word.replace('DIR', directory));
+  const given = {
+    AFFILIATE_API_URL: sandbox.url,
+    AFFILIATE_API_SECRET: SECRET,
+    DATABASE_URL: database.url,
+    LOG_LEVEL: 'silent',
+    ...more,
+  };
+  // Empty counts as unset.
+  return runCli(args, given);
+}
+
+/** Command line, what its environment has otherwise, exit code, what it says. */
+type WrongUsage = readonly [line: string, more: Environment, code: number, says: RegExp];
+
+const LOUD = { LOG_LEVEL: 'loud' };
+const NO_PROGRAM = { AFFILIATE_API_URL: '', AFFILIATE_API_SECRET: '' };
+const DOWN = { DATABASE_URL: 'postgres://someone:a-password@127.0.0.1:1/somewhere' };
+const UNTOUCHED = { MIRROR_SCHEMA: 'untouched' };
+
+const WRONG_ARGUMENTS: readonly WrongUsage[] = [
+  ['synk', {}, 2, /unknown command 'synk'\n\(Did you mean sync\?\)$/m],
+  ['sync --fast', {}, 2, /unknown option '--fast'/],
+  ['sync payments', {}, 2, /Allowed choices are affiliates, referrals/],
+  ['sync --mode everything', {}, 2, /'everything' is invalid\. Allowed choices are full, delta/],
+  ['sync --mode', {}, 2, /'--mode <mode>' argument missing/],
+  ['migrate now', {}, 2, /too many arguments/],
+  ['status sales', {}, 2, /Allowed choices are runs, rows, budget, drift, payments/],
+  ['status --max-age soon', {}, 2, /'soon' is invalid\. .*such as 90m, 26h or 2d/],
+  ['status --max-age 0h', {}, 2, /'0h' is invalid\. .*such as 90m, 26h or 2d/],
+  ['status runs --json', {}, 2, /--json prints every section: leave out runs/],
+  ['status rows --all', {}, 2, /--all prints every section: leave out rows/],
+  ['deletions accept', {}, 2, /missing required argument 'resource'/],
+  ['deletions accept payments', {}, 2, /Allowed choices are affiliates, referrals/],
+  ['deletions drop', {}, 2, /unknown command 'drop'/],
+  ['grants', {}, 2, /missing required argument 'kind'/],
+  ['grants king', {}, 2, /Allowed choices are worker, analyst, payroll/],
+  ['sandbox --port high', {}, 2, /'high' is invalid\. It must be a whole number from 0 to 65535/],
+  ['sandbox --rate-limit fast', {}, 2, /such as 45\/30, or none/],
+  ['sandbox --fault boom=1', {}, 2, /boom/],
+  ['sandbox --live -1', {}, 2, /more than 0 and at most 1000/],
+  ['commissions nope', {}, 2, /unknown command 'nope'/],
+  ['commissions apply', {}, 2, /missing required argument 'file'/],
+  ['commissions pay', {}, 2, /missing required argument 'ids'/],
+  ['commissions pay nobody', {}, 2, /nobody/],
+  [`commissions pay ${ID} --at tomorrow`, {}, 2, /is not a timestamp: write it as 20/],
+  [`commissions due ${ID}`, {}, 2, /required option '--at <moment>' not specified/],
+  [`commissions pay ${ID} --dry-run --wait`, {}, 2, /'--dry-run' cannot be used with option '--wait'/],
+  [`commissions pay ${ID} --json --csv`, {}, 2, /cannot be used with/],
+  ['commissions payable --before soon', {}, 2, /"soon" is not a timestamp: write it as 2026-/],
+  [
+    'commissions payable --affiliate nobody',
+    {},
+    2,
+    /no affiliate with the identifier or email address nobody/,
+  ],
+  ['commissions payable --paid-at 2026-10-01T00:00:00Z', {}, 2, /is for the payout file: give -o payouts/],
+  ['commissions payable -o payouts.pdf', {}, 2, /must end in \.csv or \.xlsx/],
+  ['commissions reconcile', {}, 2, /name a file, or give --due without one/],
+  ['commissions reconcile --due books.csv', {}, 2, /name a file, or give --due without one/],
+  ['commissions reconcile --due --fix', {}, 2, /'--due' cannot be used with option '--fix'/],
+  [
+    'commissions status november',
+    {},
+    2,
+    /no batch, request or commission november: "affiliate-mirror commissions status"/,
+  ],
+];
+
+const WRONG_FILES: readonly WrongUsage[] = [
+  ['commissions apply DIR/nowhere.csv', {}, 2, /cannot read \S+nowhere\.csv: there is no such file/],
+  ['commissions apply DIR', {}, 2, /cannot read \S+: /],
+  ['commissions apply DIR/picture.csv', {}, 2, /nothing was queued from/],
+  ['commissions apply DIR/no-id.csv', {}, 2, /commission_id/],
+  ['commissions apply DIR/bad-rows.csv', {}, 2, /^ {2}line 2: .*paid_at[\s\S]*^ {2}line 3: .*nobody/m],
+  ['commissions reconcile DIR/bad-books.csv', {}, 2, /commission_id/],
+  ['commissions track DIR/nowhere.csv', {}, 2, /nowhere\.csv/],
+];
+
+const WRONG_VARIABLES: readonly WrongUsage[] = [
+  ...['sync', 'work', 'migrate', 'status', 'deletions list', 'grants worker', 'sandbox', 'demo'].map(
+    (line): WrongUsage => [line, LOUD, 2, /^affiliate-mirror: LOG_LEVEL must be one of trace, /],
+  ),
+  ['commissions status', LOUD, 2, /^affiliate-mirror: LOG_LEVEL must be one of trace, /],
+  ...['sync', 'work', `commissions pay ${ID} --wait`].map(
+    (line): WrongUsage => [line, NO_PROGRAM, 2, /^ {2}AFFILIATE_API_URL is not set[\s\S]*company settings$/m],
+  ),
+  ['sync', { AFFILIATE_API_URL: 'http://program.example' }, 2, /must start with https:\/\//],
+  ['sync', { AFFILIATE_API_URL: 'https://program.example/v1' }, 2, /must not end in \/v1/],
+  [
+    'sync',
+    { AFFILIATE_API_SECRET: '', AFFILIATE_API_SECRET_FILE: '/nowhere/secret' },
+    2,
+    /cannot be read \(ENOENT\)/,
+  ],
+  ['sync', { AFFILIATE_API_SECRET_FILE: '/nowhere/secret' }, 2, /are both set: keep one of them/],
+  ['status', { DATABASE_URL: 'mysql://somewhere' }, 2, /DATABASE_URL /],
+  ['work', { SYNC_FULL_CRON: 'at night' }, 2, /SYNC_FULL_CRON /],
+  ['work', { REDIS_URL: 'http://redis' }, 2, /REDIS_URL /],
+];
+
+const WRONG_SURROUNDINGS: readonly WrongUsage[] = [
+  [
+    'sync affiliates',
+    { AFFILIATE_API_SECRET: 'mistyped-secret' },
+    1,
+    /AFFILIATE_API_SECRET against the account's company settings/,
+  ],
+  ...['sync', 'work', 'migrate', 'status', 'deletions list', 'commissions status', 'sandbox'].map(
+    (line): WrongUsage => [
+      line,
+      DOWN,
+      1,
+      /cannot connect to database somewhere at 127\.0\.0\.1:1: .*DATABASE_URL/,
+    ],
+  ),
+  ...['sync', 'work', 'status', 'deletions list', 'commissions status'].map(
+    (line): WrongUsage => [
+      line,
+      UNTOUCHED,
+      1,
+      /the schema untouched has no tables yet: run affiliate-mirror migrate/,
+    ],
+  ),
+];
+
+describe.each([
+  ['arguments', WRONG_ARGUMENTS],
+  ['files', WRONG_FILES],
+  ['variables', WRONG_VARIABLES],
+  ['surroundings', WRONG_SURROUNDINGS],
+])('wrong %s', (_, usages) => {
+  test.each(usages)('%s with %j ends with %i', async (line, more, code, says) => {
+    const { stdout, stderr, ...ended } = await run(line, more);
+    expect(ended.code, stderr).toBe(code);
+    expect(stderr).toMatch(says);
+    expect(stderr).toMatch(/^affiliate-mirror: /);
+    // One line, or a heading and a line for each problem; of commander, a hint in brackets.
+    expect(
+      stderr
+        .trimEnd()
+        .split('\n')
+        .slice(1)
+        .filter((one) => !/^( {2}\S|\(.*\)$)/.test(one)),
+    ).toEqual([]);
+    expect(stdout).toBe('');
+    expect(stderr).not.toMatch(/^\s+at .+:\d+|a-password|mistyped-secret/m);
+  });
+});
+
+test.each(['', 'commissions', 'deletions'])(
+  '"%s" without a command shows its help on stderr, and ends with 2',
+  async (line) => {
+    const { code, stdout, stderr } = await run(line, {});
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(new RegExp(`^Usage: affiliate-mirror ${line}`));
+  },
+);
+
+test.each([
+  ['a bad variable', LOUD, 2, /^✗ configuration: LOG_LEVEL must be[\s\S]*\n1 check, 1 failed\n$/m],
+  ['missing variables', NO_PROGRAM, 2, /^✗ program settings: .*company settings$[\s\S]*, 1 failed\n$/m],
+  ['no database', DOWN, 1, /^✗ database: cannot connect[\s\S]*, 1 failed\n$/m],
+  ['no program', { AFFILIATE_API_URL: 'http://127.0.0.1:1' }, 1, /^✗ program: no answer[\s\S]* failed\n$/m],
+] as const)(
+  'doctor with %s looks at the rest, counts, and ends with the code of what failed',
+  async (_, more, code, says) => {
+    const { stdout, stderr, ...ended } = await run('doctor', more);
+    expect(stdout).toMatch(says);
+    expect(ended.code).toBe(code);
+    expect(stderr).toBe('');
+  },
+);
+
+test('a directory without a database says that it made an empty one, once', async () => {
+  const dataDir = await makeDataDir();
+  try {
+    const elsewhere = { DATABASE_URL: '', DATA_DIR: dataDir };
+    const first = await run('status', elsewhere);
+    expect(first.code).toBe(1);
+    expect(first.stderr).toMatch(
+      /^affiliate-mirror: a new, empty database was made in \S+, since DATABASE_URL is not set\naffiliate-mirror: the schema mirror has no tables yet: .*\n$/,
+    );
+    const second = await run('status', elsewhere);
+    expect(second.stderr).toMatch(/^affiliate-mirror: the schema mirror has no tables yet: .*\n$/);
+  } finally {
+    await removeDataDir(dataDir);
+  }
+});

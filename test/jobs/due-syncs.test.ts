@@ -1,0 +1,109 @@
+// Which syncs are due, by the run log and the database's clock: each resource once after each tick.
+
+import { beforeEach, expect, test } from 'vitest';
+import { makeApiClient } from '../../src/api/client.ts';
+import type { Config } from '../../src/config/config.ts';
+import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { makeSchedules, makeSyncDuty } from '../../src/jobs/sync-job.ts';
+import { makeLogger } from '../../src/log.ts';
+import { TIMINGS } from '../../src/queue/timings.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
+
+const log = makeLogger('fatal');
+const HOUR_MS = 3_600_000;
+const NIGHTLY = { full: '0 2 * * *', delta: null, timezone: 'UTC' };
+const BOTH = { full: '0 2 * * *', delta: '*/15 * * * *', timezone: 'UTC' };
+/** A night in the past, since no run may have ended in the future. */
+const at = (time: string) => Date.parse(`2026-01-05T${time}Z`);
+const FULL_TICK = at('02:00:00');
+
+let pool: TestDatabase['pool'];
+let db: Database;
+
+beforeEach(async () => {
+  ({ pool } = await createTestDatabase());
+  db = makeDatabase(pool);
+});
+
+async function note(
+  resource: string,
+  { mode = 'full', state = 'succeeded', attempt = 1, ended = '02:30:00' } = {},
+): Promise<void> {
+  await pool.query(
+    `insert into sync_runs (resource, mode, state, attempt, verified, finished_at) values ($1, $2, $3, $4, $5, $6)`,
+    [resource, mode, state, attempt, state === 'succeeded', new Date(at(ended)).toISOString()],
+  );
+}
+
+/** Returns the identifiers of what is due at that time of the night, in order. */
+async function due(time: string, schedules: Config['schedules'] = NIGHTLY, madeMs = 0): Promise<string[]> {
+  const { takePermit } = makeUnlimitedPermits();
+  const api = makeApiClient({ takePermit, log }, { url: 'http://127.0.0.1:9', secret: 'x', timeoutMs: 1000 });
+  const duty = makeSyncDuty(
+    { api, db, log },
+    { schedules: makeSchedules(schedules), concurrency: 1 },
+    TIMINGS,
+  );
+  const found = await duty.findDue({ nowMs: at(time), madeMs });
+  await api.close();
+  return found.map(({ id, atMs }) =>
+    id.replace(`-${atMs}`, ` ${new Date(atMs).toISOString().slice(11, 16)}`),
+  );
+}
+
+test('after its tick, affiliates are due before referrals, and each until it was synced', async () => {
+  expect(await due('02:00:00')).toEqual(['sync-affiliates-full 02:00', 'sync-referrals-full 02:00']);
+  await note('affiliates');
+  expect(await due('03:00:00')).toEqual(['sync-referrals-full 02:00']);
+  await note('referrals');
+  expect(await due('23:59:00')).toEqual([]);
+});
+
+test('a mirror that was never synced waits for the first tick after it was made', async () => {
+  expect(await due('03:00:00', NIGHTLY, FULL_TICK + 1)).toEqual([]);
+  expect(await due('03:00:00', NIGHTLY, FULL_TICK - 1)).toHaveLength(2);
+  // The clock that made it was a year ahead.
+  expect(await due('03:00:00', NIGHTLY, FULL_TICK + 8760 * HOUR_MS)).toHaveLength(2);
+});
+
+test('full comes before delta, and does for it', async () => {
+  expect(await due('02:01:00', BOTH)).toEqual([
+    'sync-affiliates-full 02:00',
+    'sync-referrals-full 02:00',
+    'sync-affiliates-delta 02:00',
+    'sync-referrals-delta 02:00',
+  ]);
+  await note('affiliates', { ended: '02:05:00' });
+  await note('referrals', { ended: '02:50:00' });
+  expect(await due('02:51:00', BOTH)).toEqual(['sync-affiliates-delta 02:45']);
+  await note('affiliates', { mode: 'delta', ended: '02:52:00' });
+  expect(await due('02:53:00', BOTH)).toEqual([]);
+  expect(await due('03:00:00', BOTH)).toEqual(['sync-affiliates-delta 03:00', 'sync-referrals-delta 03:00']);
+});
+
+test.each([
+  ['a delta, for a full one', { mode: 'delta' }],
+  ['a run that failed', { state: 'failed' }],
+  ['a run that was interrupted', { state: 'interrupted' }],
+  ['a run that was skipped', { state: 'skipped' }],
+  ['a run that ended before the tick', { ended: '01:59:59' }],
+  ['a run that was resumed, and ended unverified', { state: 'partial', attempt: 2 }],
+])('%s does not count', async (_what, run) => {
+  await note('affiliates', run);
+  expect(await due('03:00:00')).toContain('sync-affiliates-full 02:00');
+});
+
+test.each([
+  ['a run that ended unverified, though it read everything at once', { state: 'partial' }],
+  ['a run that was resumed, and is verified', { attempt: 3 }],
+])('%s counts', async (_what, run) => {
+  await note('affiliates', run);
+  expect(await due('03:00:00')).not.toContain('sync-affiliates-full 02:00');
+});
+
+test('a run that ended in the future does not count: the clock of the database was ahead', async () => {
+  await note('affiliates');
+  await pool.query(`update sync_runs set finished_at = now() + interval '1 year'`);
+  expect(await due('03:00:00')).toContain('sync-affiliates-full 02:00');
+});

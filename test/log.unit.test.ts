@@ -1,0 +1,53 @@
+// What a log event is like on a terminal. Without one it is NDJSON, which other tests read.
+
+import { expect, test } from 'vitest';
+import { ApiUnreachable, describeError } from '../src/errors.ts';
+import { makeLogger } from '../src/log.ts';
+import { fakeTerminal } from './support/fake-terminal.ts';
+
+function linesOf(log: (logger: ReturnType<typeof makeLogger>) => void, hasColors = false): string[] {
+  const { stderr } = fakeTerminal(80, { LANG: 'C.UTF-8' }, hasColors);
+  log(makeLogger('info'));
+  return stderr.join('').trimEnd().split('\n');
+}
+
+test('an event is one line, whatever it carries', () => {
+  const lines = linesOf((log) => {
+    log.warn({ why: 'two\nlines', at: { depth: { of: [1, 2] } } }, 'api.retry');
+    log.info('worker.stopping');
+  });
+  expect(lines).toEqual([
+    expect.stringMatching(/^\[\d\d:\d\d:\d\d\] WARN: api\.retry \{"why":"two\\nlines","at":\{"depth":/),
+    expect.stringMatching(/ INFO: worker\.stopping$/),
+  ]);
+});
+
+test.each([
+  ['of the catalogue', new ApiUnreachable('no answer'), 'API_UNREACHABLE'],
+  [
+    'of the network',
+    Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
+    'ECONNREFUSED',
+  ],
+  ['of the database', Object.assign(new Error('terminating connection'), { code: '57P01' }), '57P01'],
+])('an error %s is a sentence in that line', (_, error, code) => {
+  const lines = linesOf((log) => log.error({ err: error }, 'failed'));
+  expect(lines).toEqual([expect.stringContaining(`"err":"${describeError(error)} (${code})"`)]);
+});
+
+test('an error that nobody foresaw shows where it comes from', () => {
+  const text = linesOf((log) => log.error({ err: new TypeError('a bug') }, 'failed')).join('\n');
+  expect(text).toContain('a bug');
+  expect(text).toContain('log.unit.test.ts');
+});
+
+test('a secret is not shown', () => {
+  const text = linesOf((log) => log.info({ at: { secret: 'hunter2' } }, 'x')).join('\n');
+  expect(text).toContain('[secret]');
+  expect(text).not.toContain('hunter2');
+});
+
+test('colours are shown where the terminal has them, and nowhere else', () => {
+  expect(linesOf((log) => log.info('x'), true).join('')).toContain('\u001B[');
+  expect(linesOf((log) => log.info('x'), false).join('')).not.toContain('\u001B[');
+});

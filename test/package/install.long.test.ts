@@ -1,0 +1,199 @@
+// Installs the package from its tarball as anybody would, in an empty project, on the oldest and the newest Node that it
+// is meant for, and uses it: the command by npx and installed globally, the demo to its end, the client with its types.
+// Needs npm's registry.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir, realpath, writeFile } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { VARIABLES } from '../../src/config/variables.ts';
+import { makePackage } from '../packaging/make-package.ts';
+import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { findProcesses, makeDataDir, removeDataDir } from '../support/embedded-directories.ts';
+import { ROOT } from '../support/read-docs.ts';
+
+/** Tools that look at a package as its users' tools do, in the versions that were clean. */
+const PUBLINT = 'publint@0.3.25';
+const ARE_THE_TYPES_WRONG = '@arethetypeswrong/cli@0.18.5';
+const OLDEST_NODE = '24';
+/** A hook may fetch 90 MB over a slow line. */
+const INSTALLING_MS = 900_000;
+
+let packed: string;
+let tarball: string;
+let sandbox: TestSandbox;
+
+beforeAll(async () => {
+  packed = await makeDataDir();
+  const made = await makePackage(join(packed, 'package'));
+  await mustRun(dirname(process.execPath), packed, 'npm', ['pack', './package']);
+  tarball = join(packed, made.tarball);
+  sandbox = await runSandbox((await createTestDatabase()).pool, { affiliates: 20, referrals: 250 });
+}, INSTALLING_MS);
+afterAll(async () => {
+  await sandbox.close();
+  await removeDataDir(packed);
+});
+
+test.each([
+  [PUBLINT, ['publint', '--strict', './package']],
+  [ARE_THE_TYPES_WRONG, ['attw', '--profile', 'esm-only', '--pack', './package']],
+])('%s finds nothing wrong', async (tool, [command = '', ...args]) => {
+  await mustRun(dirname(process.execPath), packed, 'npm', [
+    'exec',
+    '--yes',
+    `--package=${tool}`,
+    '--',
+    command,
+    ...args,
+  ]);
+});
+
+describe.each([
+  ['the oldest', findOldestNode],
+  ['the pinned', async () => dirname(await realpath(process.execPath))],
+])('on %s Node', (_, findNode) => {
+  let node: string;
+  let project: string;
+
+  beforeAll(async () => {
+    node = await findNode();
+    project = await makeDataDir();
+    await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+    await mustRun(node, project, 'npm', ['install', tarball]);
+  }, INSTALLING_MS);
+  afterAll(() => removeDataDir(project));
+
+  test('npx says its versions, and those of the Node that runs it', async () => {
+    const version = await mustRun(node, project, 'node', ['--version']);
+    const said = await mustRun(node, project, 'npx', ['affiliate-mirror', '--version']);
+    expect(said).toContain(`node ${version.trim().slice(1)}\n`);
+  });
+
+  test('installed globally, the command runs by its name', async () => {
+    const prefix = join(project, 'global');
+    await mustRun(node, project, 'npm', ['install', '--global', `--prefix=${prefix}`, tarball]);
+    const help = await mustRun(node, project, join(prefix, 'bin/affiliate-mirror'), ['--help']);
+    expect(help).toContain('affiliate-mirror sync --migrate');
+  });
+
+  test('the demo mirrors and pays from nothing, and leaves no process behind', async () => {
+    const printed = await mustRun(node, project, 'npx', ['affiliate-mirror', 'demo', '--once']);
+    expect(printed).toMatch(/│ referrals +│ 6,000 │ +6,000 │ yes +│/);
+    expect(await findProcesses(project)).toEqual([]);
+  });
+
+  test.each(['demo', 'work'])(
+    '%s ends with the npx that started it, and its Postgres too',
+    async (command) => {
+      const environment = {
+        STATUS_PORT: '0',
+        AFFILIATE_API_URL: sandbox.url,
+        AFFILIATE_API_SECRET: SECRET,
+        // The demo above marked the usual one as its own.
+        MIRROR_SCHEMA: command,
+      };
+      if (command === 'work')
+        await mustRun(node, project, 'npx', ['affiliate-mirror', 'migrate'], environment);
+      const child = start(node, project, 'npx', ['affiliate-mirror', command], environment);
+      await untilPrinted(child, command === 'demo' ? /stay up until Ctrl-C/ : /worker\.started/);
+      expect((await findProcesses(project)).length).toBeGreaterThan(0);
+      child.kill('SIGTERM');
+      await expect.poll(() => findProcesses(project)).toEqual([]);
+    },
+  );
+
+  test('the client has its types, and reads the program', async () => {
+    await writeFile(
+      join(project, 'read.ts'),
+      `import { createClient, type Referral } from 'affiliate-mirror/client';
+       await using client = createClient({ url: '${sandbox.url}', secret: '${SECRET}' });
+       const referrals: Referral[] = await Array.fromAsync(client.referrals.list({ expand: ['affiliate'] }));
+       // @ts-expect-error an affiliate cannot be expanded by itself
+       const wrong: string[] = client.affiliates.list({ expand: ['affiliate'] });
+       const email: string | undefined = referrals[0]?.affiliate?.email;
+       console.log(referrals.length, typeof email, typeof wrong);`,
+    );
+    await writeFile(
+      join(project, 'tsconfig.json'),
+      JSON.stringify({
+        compilerOptions: { target: 'esnext', module: 'nodenext', strict: true, noEmit: true, types: [] },
+        files: ['read.ts'],
+      }),
+    );
+    await mustRun(node, project, process.execPath, [
+      join(ROOT, 'node_modules/typescript/bin/tsc'),
+      '--project',
+      project,
+    ]);
+    expect(await mustRun(node, project, 'node', ['read.ts'])).toBe('250 string object\n');
+  });
+});
+
+/** What npm has of its user: proxies, certificates, its cache. Nothing of the npm that runs this test, or of its own settings. */
+const USERS = Object.fromEntries(
+  Object.entries(process.env).filter(
+    ([name]) =>
+      !/^(npm_(package|lifecycle|command|config_(local|global)?_?prefix)|VITEST|NODE_(OPTIONS|ENV|COMPILE_CACHE))/.test(
+        name,
+      ) && !VARIABLES.some((variable) => variable.name === name),
+  ),
+);
+
+/** Returns the directory of the executable of the oldest Node, installed from npm's registry as the project's own is. */
+async function findOldestNode(): Promise<string> {
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+  const directory = join(packed, 'oldest-node');
+  await mkdir(directory);
+  await writeFile(join(directory, 'package.json'), '{ "private": true }');
+  await mustRun(dirname(process.execPath), directory, 'npm', ['install', `${name}@${OLDEST_NODE}`]);
+  return join(directory, 'node_modules', name, 'bin');
+}
+
+function start(
+  node: string,
+  cwd: string,
+  command: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+) {
+  const PATH = [node, process.env['PATH']].join(delimiter);
+  return spawn(command, args, {
+    cwd,
+    env: { ...USERS, PATH, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Returns what the command prints to stdout. Throws: Error with all that it said where it failed. */
+async function mustRun(
+  node: string,
+  cwd: string,
+  command: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const child = start(node, cwd, command, args, environment);
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+async function untilPrinted({ stdout, stderr }: ChildProcess, wanted: RegExp): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const said: string[] = [];
+  for (const stream of [stdout, stderr]) {
+    if (stream === null) continue;
+    const lines = createInterface({ input: stream });
+    lines.on('line', (line) => {
+      said.push(line);
+      if (wanted.test(line)) resolve();
+    });
+    lines.on('close', () => reject(new Error(`it never printed ${wanted}:\n${said.join('\n')}`)));
+  }
+  await promise;
+}

@@ -1,0 +1,133 @@
+// What is due becomes a job, on both queues: one at a time, the most important first, and again only where that may help.
+
+import { describe, expect, test } from 'vitest';
+import { makeLogger } from '../../src/log.ts';
+import type { Duty, JobContext } from '../../src/queue/duty.ts';
+import { startWorker } from '../../src/queue/start-worker.ts';
+import { FAST, KINDS, makeQueueing, type Queueing } from './queueing.ts';
+
+const NO_PROGRAM = { url: 'http://127.0.0.1:9' };
+const DONE = { kind: 'done' } as const;
+/** Only what ends, and what a test asks for, has a worker look. */
+const TIMINGS = { ...FAST, watchIntervalMs: 600_000, mostAttempts: 2 };
+
+function start({ db, settings }: Queueing, duties: readonly Duty[]) {
+  const log = makeLogger('fatal');
+  return startWorker({ db, log, probe: async () => {} }, { queue: settings, duties, timings: TIMINGS });
+}
+
+interface Task {
+  readonly id: string;
+  readonly atMs: number;
+  readonly run: (context: JobContext) => unknown;
+}
+
+/** Returns a duty of which the tasks are due, in their order, until each was done; what was begun is noted. */
+function makeDuty(name: string, tasks: Task[], begun: string[]): Duty {
+  const due = ({ id, atMs, run }: Task) => ({
+    id,
+    atMs,
+    async run(context: JobContext) {
+      begun.push(id);
+      await run(context);
+      const at = tasks.findIndex((task) => task.id === id);
+      if (at >= 0) tasks.splice(at, 1);
+      return DONE;
+    },
+  });
+  return { name, alarms: [], findDue: async () => tasks.map(due) };
+}
+
+const nothing = () => {};
+
+describe.each(KINDS)('a duty on %s', (kind) => {
+  test('is done by one job at a time, and what came due meanwhile right after it', async () => {
+    const queueing = await makeQueueing(kind, NO_PROGRAM);
+    const gate = Promise.withResolvers<void>();
+    const begun: string[] = [];
+    const tasks: Task[] = [{ id: 'x-1', atMs: 1, run: () => gate.promise }];
+    const duty = makeDuty('x', tasks, begun);
+    const workers = [await start(queueing, [duty]), await start(queueing, [duty])];
+    await expect.poll(() => begun).toEqual(['x-1']);
+    tasks.push({ id: 'x-2', atMs: 2, run: nothing });
+    for (const worker of workers) worker.lookNow();
+    const { queue, close } = await queueing.open();
+    await expect.poll(() => queue.getJobCounts('active', 'waiting')).toEqual({ active: 1, waiting: 0 });
+    expect(begun).toEqual(['x-1']);
+    gate.resolve();
+    await expect.poll(() => begun).toEqual(['x-1', 'x-2']);
+    await expect.poll(() => tasks).toEqual([]);
+    await close();
+    for (const worker of workers) await worker.stop();
+  });
+
+  test('that was given up leaves its turn to the next one, until it is due anew', async () => {
+    const queueing = await makeQueueing(kind, NO_PROGRAM);
+    const begun: string[] = [];
+    const bug = () => {
+      throw new TypeError('a bug');
+    };
+    const tasks: Task[] = [
+      { id: 'first-1', atMs: 1, run: bug },
+      { id: 'second-1', atMs: 1, run: nothing },
+    ];
+    const worker = await start(queueing, [makeDuty('x', tasks, begun)]);
+    await expect.poll(() => begun).toEqual(['first-1', 'second-1']);
+    worker.lookNow();
+    tasks.splice(0, 1, { id: 'first-2', atMs: 2, run: nothing });
+    worker.lookNow();
+    await expect.poll(() => begun).toEqual(['first-1', 'second-1', 'first-2']);
+    await worker.stop();
+  });
+
+  test('that waits for its next attempt does first what matters more and came due meanwhile', async () => {
+    const queueing = await makeQueueing(kind, NO_PROGRAM);
+    const begun: string[] = [];
+    const tasks: Task[] = [];
+    const fails = () => {
+      // Once: the job then waits for its next attempt.
+      tasks.splice(0, 1, { id: 'full-2', atMs: 2, run: nothing }, { id: 'delta-1', atMs: 1, run: nothing });
+      throw new Error('an outage');
+    };
+    tasks.push({ id: 'delta-1', atMs: 1, run: fails });
+    const worker = await start(queueing, [makeDuty('x', tasks, begun)]);
+    await expect.poll(() => begun).toEqual(['delta-1', 'full-2', 'delta-1']);
+    await worker.stop();
+  });
+
+  test('that was done meanwhile, or that no worker knows, is not done by a job that comes late', async () => {
+    const queueing = await makeQueueing(kind, NO_PROGRAM);
+    const begun: string[] = [];
+    const worker = await start(queueing, [makeDuty('x', [], begun)]);
+    const { queue, close } = await queueing.open();
+    const jobs = [
+      await queue.add('x', { atMs: 1 }, { jobId: 'x-1' }),
+      await queue.add('unknown', { atMs: 1 }),
+    ];
+    for (const job of jobs) await expect.poll(() => job.getState()).toBe('completed');
+    expect(begun).toEqual([]);
+    await close();
+    await worker.stop();
+  });
+
+  test('that cannot say what is due keeps no other from its job', async () => {
+    const queueing = await makeQueueing(kind, NO_PROGRAM);
+    const begun: string[] = [];
+    let isBroken = false;
+    const broken: Duty = {
+      name: 'broken',
+      alarms: [],
+      findDue: async () => {
+        if (isBroken) throw new Error('no answer');
+        return [];
+      },
+    };
+    const tasks: Task[] = [];
+    const worker = await start(queueing, [broken, makeDuty('x', tasks, begun)]);
+    isBroken = true;
+    tasks.push({ id: 'x-1', atMs: 1, run: nothing });
+    worker.lookNow();
+    await expect.poll(() => begun).toEqual(['x-1']);
+    await worker.stop();
+  });
+});

@@ -1,0 +1,217 @@
+// The concerns that made-up figures give: each thing that can be wrong, one at a time.
+
+import { expect, test } from 'vitest';
+import { CONCERN_CODES, type ConcernCode, findConcerns } from '../../src/reports/find-concerns.ts';
+import type { ResourceStatus } from '../../src/reports/read-freshness.ts';
+import type { MirrorStatus } from '../../src/reports/read-status.ts';
+
+const THEN = '2026-01-02T00:00:00Z';
+const HOUR = 3600;
+
+const WELL: ResourceStatus = {
+  resource: 'referrals',
+  fresh_as_of: THEN,
+  age_seconds: HOUR,
+  full_as_of: THEN,
+  full_age_seconds: HOUR,
+  deltas_since_full: 0,
+  last_state: 'succeeded',
+  last_verified: true,
+  last_error_code: null,
+  last_error: null,
+  last_finished_at: THEN,
+  last_saved_at: THEN,
+  last_saved_age_seconds: HOUR,
+  rejected_records: 0,
+  rejected_since: null,
+  deletes_held_back: 0,
+  deletes_held_back_since: null,
+  deletes_accepted: 0,
+};
+
+const NEVER = { ...WELL, fresh_as_of: null, age_seconds: null, last_state: null, last_verified: null };
+
+interface Given {
+  readonly resource?: Partial<ResourceStatus>;
+  readonly payments?: Partial<MirrorStatus['payments']>;
+  readonly budget?: Partial<MirrorStatus['budget']>;
+  readonly worker?: MirrorStatus['worker'];
+  readonly differences?: number;
+}
+
+function makeStatus({ resource, payments, budget, worker, differences = 0 }: Given = {}): MirrorStatus {
+  return {
+    resources: [{ ...WELL, ...resource }],
+    tables: [],
+    tracked_commissions: { tracked: 0, due: 0, unanswered: 0, gone: 0, next_poll_at: null },
+    commission_list: {
+      setting: 'auto',
+      is_served: true,
+      is_used: true,
+      found_at: THEN,
+      asked_at: THEN,
+      problem: null,
+      differences,
+    },
+    last_runs: [],
+    schema_drift: [],
+    budget: {
+      used_requests: 0,
+      foreign_requests: 0,
+      limit_requests: null,
+      paused_until: null,
+      last_throttled_at: null,
+      ...budget,
+    },
+    payments: {
+      states: [],
+      failed: 0,
+      failed_since: null,
+      neglected: 0,
+      neglected_since: null,
+      last_batches: [],
+      ...payments,
+    },
+    worker: worker ?? { secret_refused_since: null },
+  };
+}
+
+const WRONG: Readonly<
+  Record<ConcernCode, readonly [Given, what: RegExp, fix: RegExp, since: string | null]>
+> = {
+  secret_refused: [
+    { worker: { secret_refused_since: THEN } },
+    /refuses the API secret, and all workers are paused/,
+    /^affiliate-mirror doctor$/,
+    THEN,
+  ],
+  sync_failed: [
+    { resource: { last_state: 'failed', last_error_code: 'API_UNREACHABLE', last_error: 'no answer' } },
+    /last sync of referrals failed \(API_UNREACHABLE\): no answer/,
+    /^affiliate-mirror doctor$/,
+    THEN,
+  ],
+  sync_interrupted: [
+    { resource: { last_state: 'interrupted' } },
+    /last sync of referrals was stopped before its end/,
+    /^affiliate-mirror sync referrals$/,
+    THEN,
+  ],
+  sync_silent: [
+    { resource: { last_state: 'running', last_finished_at: null, last_saved_age_seconds: 2 * HOUR } },
+    /process is most likely gone/,
+    /^affiliate-mirror sync referrals$/,
+    THEN,
+  ],
+  sync_unverified: [
+    {
+      resource: { last_state: 'partial', last_verified: false, last_error: 'unverified because it moved' },
+    },
+    /last sync of referrals ended unverified because it moved/,
+    /^affiliate-mirror sync referrals$/,
+    THEN,
+  ],
+  never_synced: [{ resource: NEVER }, /^referrals: never synced$/, /^affiliate-mirror sync$/, null],
+  stale: [{ resource: { age_seconds: 27 * HOUR } }, /^referrals: stale: /, /^affiliate-mirror sync$/, THEN],
+  payments_failed: [
+    { payments: { failed: 2, failed_since: THEN } },
+    /^2 payment requests failed$/,
+    /^affiliate-mirror commissions retry$/,
+    THEN,
+  ],
+  payments_neglected: [
+    { payments: { neglected: 1, neglected_since: THEN } },
+    /^1 payment request due, and no worker takes them up$/,
+    /^affiliate-mirror work$/,
+    THEN,
+  ],
+  deletions_held_back: [
+    { resource: { deletes_held_back: 1_162, deletes_accepted: 100, deletes_held_back_since: THEN } },
+    /^1,062 deletions of referrals held back, /,
+    /^affiliate-mirror deletions list referrals$/,
+    THEN,
+  ],
+  records_rejected: [
+    { resource: { rejected_records: 3, rejected_since: THEN } },
+    /^3 records of referrals rejected/,
+    /^affiliate-mirror status drift$/,
+    THEN,
+  ],
+  sums_differ: [
+    { differences: 2 },
+    /^2 sums of commissions by affiliate and currency are not what the program itself reports/,
+    /^affiliate-mirror sync affiliates commissions$/,
+    null,
+  ],
+  throttled: [
+    { budget: { paused_until: '2026-01-02T00:05:00Z', last_throttled_at: THEN } },
+    /nothing is sent until 2026-01-02T00:05:00Z/,
+    /^affiliate-mirror status budget$/,
+    THEN,
+  ],
+};
+
+test('a mirror that is fresh and verified gives no cause for concern', () => {
+  expect(findConcerns(makeStatus())).toEqual([]);
+});
+
+test.each(CONCERN_CODES)('%s is one concern, with what is wrong, since when and what to run', (code) => {
+  const [given, what, fix, since] = WRONG[code];
+  const concerns = findConcerns(makeStatus(given));
+  expect(concerns).toMatchObject([{ code, since }]);
+  expect(concerns[0]?.what).toMatch(what);
+  expect(concerns[0]?.fix).toMatch(fix);
+});
+
+test('the most serious comes first, whatever the order of the figures', () => {
+  const status = makeStatus({
+    resource: { rejected_records: 1, last_state: 'failed' },
+    budget: { paused_until: THEN },
+    payments: { failed: 1 },
+    worker: { secret_refused_since: THEN },
+  });
+  const codes = findConcerns(status).map(({ code }) => code);
+  expect(codes).toEqual([
+    'secret_refused',
+    'sync_failed',
+    'payments_failed',
+    'records_rejected',
+    'throttled',
+  ]);
+});
+
+test.each([
+  ['a run that saved something lately', { last_state: 'running', last_saved_age_seconds: 60 }],
+  ['a first run that is under way', { ...NEVER, last_state: 'running', last_saved_age_seconds: 60 }],
+  [
+    'a stale resource that is being synced',
+    { age_seconds: 99 * HOUR, last_state: 'running', last_saved_age_seconds: 1 },
+  ],
+  ['deletions that were all accepted', { deletes_held_back: 5, deletes_accepted: 5 }],
+  ['a verified run that held deletions back, since accepted', { last_state: 'partial', last_verified: true }],
+] as const)('%s is no concern', (_, resource) => {
+  expect(findConcerns(makeStatus({ resource }))).toEqual([]);
+});
+
+test('the age from which a resource is stale can be chosen', () => {
+  const status = makeStatus({ resource: { age_seconds: 2 * HOUR } });
+  expect(findConcerns(status, { maxAgeSeconds: HOUR })).toMatchObject([{ code: 'stale' }]);
+  expect(findConcerns(status, { maxAgeSeconds: 3 * HOUR })).toEqual([]);
+});
+
+test('resources that were never synced, or are stale together, are one concern', () => {
+  const affiliates = { ...WELL, resource: 'affiliates' };
+  const judge = (...resources: readonly ResourceStatus[]) => findConcerns({ ...makeStatus(), resources });
+  const old = { age_seconds: 99 * HOUR };
+  expect(
+    judge({ ...affiliates, ...old }, { ...WELL, ...old, fresh_as_of: '2026-01-01T00:00:00Z' }),
+  ).toMatchObject([
+    { code: 'stale', resource: null, since: '2026-01-01T00:00:00Z', fix: 'affiliate-mirror sync' },
+  ]);
+  expect(judge(affiliates, { ...WELL, ...old })).toMatchObject([
+    { code: 'stale', resource: 'referrals', since: THEN, fix: 'affiliate-mirror sync referrals' },
+  ]);
+  expect(judge({ ...NEVER, resource: 'affiliates' }, NEVER)).toMatchObject([
+    { code: 'never_synced', what: 'affiliates, referrals: never synced', fix: 'affiliate-mirror sync' },
+  ]);
+});

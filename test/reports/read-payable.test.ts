@@ -1,0 +1,168 @@
+// What is payable, and why the rest of what is due is not.
+
+import { expect, test } from 'vitest';
+import { describeRefund } from '../../src/commissions/judge-update.ts';
+import { requestUpdates } from '../../src/commissions/request-updates.ts';
+import { plainRequest } from '../../src/commissions/update-request.ts';
+import type { Commission } from '../../src/contract/commission.ts';
+import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { findAffiliates, readCoverage, readPayable } from '../../src/reports/read-payable.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const NOW = { before: null, affiliateIds: null };
+const id = (digit: number) => `0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c${String(digit).padStart(2, '0')}`;
+const idsOf = async (db: Database, question = NOW as Parameters<typeof readPayable>[1]) =>
+  (await readPayable(db, question)).commissions.map(({ commission_id }) => commission_id);
+
+/** Stores commissions that are due, numbered from 0, each with its change. */
+async function store({ pool }: TestDatabase, changes: readonly string[]): Promise<void> {
+  for (const [digit, change] of changes.entries()) {
+    await pool.query(
+      `insert into commissions (id, amount, currency, due_at, _first_seen_at, _changed_at, _observed_at)
+       values ($1, 8395, 'eur', '2026-01-01T00:00:00Z', now(), now(), now())`,
+      [id(digit)],
+    );
+    if (change !== '') await pool.query(`update commissions set ${change} where id = $1`, [id(digit)]);
+  }
+}
+
+test('payable are those that are due, not voided and not gone; without a date, those that are not pending', async () => {
+  const database = await createTestDatabase();
+  const db = makeDatabase(database.pool);
+  await store(database, [
+    '',
+    "paid_at = '2026-01-01T00:00:00Z'",
+    "due_at = now() + interval '1 day'",
+    "voided_at = '2026-01-01T00:00:00Z'",
+    "state = 'voided'",
+    '_deleted_at = now()',
+    'due_at = null',
+    "due_at = null, state = 'pending'",
+    "due_at = now() + interval '40 days'",
+  ]);
+  const { commissions, withheld } = await readPayable(db, NOW);
+  expect(commissions).toEqual(
+    [id(0), id(6)].map((commission_id) => ({
+      commission_id,
+      affiliate_id: null,
+      affiliate_name: null,
+      affiliate_email: null,
+      amount: 8395,
+      currency: 'EUR',
+    })),
+  );
+  expect(withheld).toEqual(new Map());
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+  expect(await idsOf(db, { ...NOW, before: inDays(30) })).toEqual([id(0), id(2), id(6)]);
+  expect(await idsOf(db, { ...NOW, before: '2026-01-01T00:00:00Z' })).toEqual([id(6)]);
+});
+
+test('what was asked for or paid through the payment ledger is left out, until the ledger has it taken back', async () => {
+  const database = await createTestDatabase();
+  const db = makeDatabase(database.pool);
+  await store(database, ['', '', '', '', '']);
+  const ends: readonly (readonly [number, 'pay' | 'unpay', string])[] = [
+    [1, 'pay', 'pending'],
+    // Paid here, and yet unpaid by the mirror: somebody took it back elsewhere, or the mirror is old.
+    [2, 'pay', 'applied'],
+    [2, 'pay', 'conflict'],
+    [3, 'pay', 'unchanged'],
+    [3, 'unpay', 'applied'],
+    [4, 'pay', 'rejected'],
+  ];
+  for (const [digit, action, state] of ends) {
+    const paid_at = action === 'pay' ? '2026-10-01T00:00:00Z' : null;
+    const request = plainRequest({ commission_id: id(digit), action, paid_at });
+    const [made] = await requestUpdates({ db }, [request], { batchId: null, requestedBy: null });
+    if (state === 'pending') continue;
+    await database.pool.query(
+      "update commission_updates set state = $2, outcome = 'so', finished_at = now() where id = $1",
+      [made?.id, state],
+    );
+  }
+  const { commissions, withheld } = await readPayable(db, NOW);
+  expect(commissions.map(({ commission_id }) => commission_id)).toEqual([id(0), id(3), id(4)]);
+  expect(withheld).toEqual(
+    new Map([
+      ['a request for it waits in the payment ledger', 1],
+      ['by the payment ledger it was paid before', 1],
+    ]),
+  );
+});
+
+test('a sale is refunded in full for the view as it is for the writer', async () => {
+  const database = await createTestDatabase();
+  const db = makeDatabase(database.pool);
+  const amounts = [null, 0, 500, 1000];
+  const sales = amounts.flatMap((charge) =>
+    amounts.flatMap((refund) => amounts.map((left) => ({ charge, refund, left }))),
+  );
+  await store(
+    database,
+    sales.map(() => ''),
+  );
+  const expected: string[] = [];
+  for (const [digit, { charge, refund, left }] of sales.entries()) {
+    await database.pool.query(
+      `insert into sales (id, charge_amount_cents, refund_amount_cents, sale_amount_cents, _first_seen_at, _changed_at, _observed_at)
+       values ($1, $2, $3, $4, now(), now(), now())`,
+      [id(digit), charge, refund, left],
+    );
+    await database.pool.query('update commissions set sale_id = $1 where id = $1', [id(digit)]);
+    const sale = {
+      ...(charge !== null && { charge_amount_cents: charge }),
+      ...(refund !== null && { refund_amount_cents: refund }),
+      ...(left !== null && { sale_amount_cents: left }),
+    };
+    if (describeRefund({ sale } as Commission) === null) expected.push(id(digit));
+  }
+  expect(expected.length).toBeGreaterThan(10);
+  expect(expected.length).toBeLessThan(sales.length - 10);
+  expect(await idsOf(db)).toEqual(expected);
+  expect((await readPayable(db, NOW)).withheld).toEqual(
+    new Map([['its sale was refunded in full', sales.length - expected.length]]),
+  );
+});
+
+test('an affiliate is found by its identifier or its email address', async () => {
+  const { pool } = await createTestDatabase();
+  const db = makeDatabase(pool);
+  await pool.query(
+    `insert into affiliates (id, email, _first_seen_at, _changed_at, _observed_at)
+     values ('one', 'Jane@example.com', now(), now(), now()), ('two', 'joe@example.com', now(), now(), now())`,
+  );
+  expect(await findAffiliates(db, 'two')).toEqual(['two']);
+  expect(await findAffiliates(db, 'jane@EXAMPLE.com')).toEqual(['one']);
+  expect(await findAffiliates(db, 'nobody')).toEqual([]);
+});
+
+test('commissions are covered whole where the list is used and was read whole, but for what could not be stored', async () => {
+  const database = await createTestDatabase();
+  const { pool } = database;
+  const db = makeDatabase(pool);
+  await store(database, ['', '_deleted_at = now()']);
+  const [whole, delta] = ['2026-10-01T00:00:00Z', '2026-10-01T06:00:00Z'];
+  const known = { known: 1, isListed: false, not_stored: 0, whole_as_of: null, fresh_as_of: null };
+  expect(await readCoverage(db)).toEqual({ ...known, polled_as_of: null });
+  await pool.query('insert into tracked_commissions (commission_id, last_polled_at) values ($1, $2)', [
+    id(0),
+    whole,
+  ]);
+  expect(await readCoverage(db)).toMatchObject({ polled_as_of: expect.stringMatching(/^2026-10-01/) });
+  const addRun = (mode: string, startedAt: string, rejected: number) =>
+    pool.query(
+      `insert into sync_runs (resource, mode, state, verified, started_at, finished_at, rows_seen, rows_rejected)
+       values ('commissions', $1, 'succeeded', true, $2, $2, $3, $3)`,
+      [mode, startedAt, rejected],
+    );
+  // A list that is no longer used is as good as none.
+  await addRun('full', whole, 2);
+  expect(await readCoverage(db)).toMatchObject(known);
+  await pool.query("update commission_list set setting = 'on'");
+  await addRun('delta', delta, 0);
+  const { whole_as_of, fresh_as_of, ...rest } = await readCoverage(db);
+  expect(rest).toMatchObject({ known: 1, isListed: true, not_stored: 2 });
+  expect([whole_as_of, fresh_as_of].map((moment) => Date.parse(moment ?? ''))).toEqual(
+    [whole, delta].map((moment) => Date.parse(moment)),
+  );
+});

@@ -1,0 +1,167 @@
+// Delta syncs of commissions: what is new, and what became of those that were pending or due.
+
+import { pino } from 'pino';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { ApiClient } from '../../src/api/client.ts';
+import { mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
+import { ApiRejected } from '../../src/errors.ts';
+import { runSync } from '../../src/sync/run-sync.ts';
+import { readMirrorEarnings, readProgramEarnings } from '../support/compare-with-program.ts';
+import { sized } from '../support/sizes.ts';
+import { useSyncing } from './syncing.ts';
+
+const REFERRALS = sized(4000, 40_000);
+const given = useSyncing({ affiliates: 60, referrals: REFERRALS, commissionList: true });
+
+beforeEach(async () => {
+  expect(await given().sync('commissions')).toMatchObject({ state: 'succeeded', verified: true });
+  await expectEqual();
+});
+
+const delta = (api: ApiClient = given().api) =>
+  runSync(
+    { api, db: given().db, log: pino({ level: 'silent' }) },
+    { resource: 'commissions', mode: 'delta', concurrency: 1, acceptDeletes: false },
+  );
+
+async function inState(state: string, count: number): Promise<string[]> {
+  const { rows } = await given().database.pool.query<{ id: string }>(
+    'select id from sandbox.commissions where state = $1 order by md5(id::text) limit $2',
+    [state, count],
+  );
+  expect(rows).toHaveLength(count);
+  return rows.map(({ id }) => id);
+}
+
+async function expectEqual(): Promise<void> {
+  const { database, sandbox } = given();
+  expect(await readMirrorEarnings(database.pool)).toEqual(await readProgramEarnings(sandbox));
+}
+
+const lastRequest = () => given().sandbox.requests.at(-1)?.number ?? 0;
+
+test('brings payments made here and elsewhere, new commissions and deletions, within the requests it planned', async () => {
+  const { api, db, sandbox, database } = given();
+  const [here, elsewhere, refunded, deleted] = [
+    await inState('due', 12),
+    await inState('pending', 3),
+    await inState('due', 14).then((ids) => ids.slice(12)),
+    await inState('pending', 4).then((ids) => ids.slice(3)),
+  ];
+  for (const id of here) {
+    const { commission, answeredAt } = await api.putCommission(id, { paid_at: '2026-09-01T00:00:00Z' });
+    await db.transaction().execute((trx) => mirrorCommissions(trx, [{ commission, observedAt: answeredAt }]));
+  }
+  for (const id of elsewhere) await sandbox.put(id, 'paid_at=2026-09-02T00:00:00Z');
+  for (const id of refunded) {
+    await sandbox.program.updateCommission(id, { state: 'voided', voided_at: '2026-09-03T00:00:00Z' });
+  }
+  for (const id of deleted) await sandbox.program.deleteCommission(id);
+  const [again] = await inState('paid', 1);
+  await sandbox.put(again ?? '', 'paid_at=');
+  const { rows } = await database.pool.query<{ id: string }>(
+    `select id from sandbox.referrals where conversion_state = 'conversion' limit 2`,
+  );
+  for (const { id } of rows) await sandbox.program.insertSale(id);
+
+  const before = lastRequest();
+  const run = await delta();
+  const requests = lastRequest() - before;
+  expect(run).toMatchObject({
+    state: 'succeeded',
+    verified: true,
+    deleted: 1,
+    plan: {
+      strategy: 'delta',
+      moved_commissions: expect.toSatisfy((moved: number) => moved > 0 && moved <= 6),
+    },
+    rows: { inserted: 2, rejected: 0 },
+  });
+  await expectEqual();
+  expect(run.requests).toBe(requests);
+  expect(requests).toBeLessThanOrEqual(run.plan?.expected_requests ?? 0);
+  expect(run.plan?.expected_requests).toBeLessThan(run.plan?.full_walk_requests ?? 0);
+});
+
+test('costs the head and the list of those that are pending or due, where nothing changed', async () => {
+  const before = lastRequest();
+  const run = await delta();
+  const { rows } = await given().database.pool.query(
+    `select ceil(count(*) / 100.0)::int as pages from sandbox.commissions where state in ('pending', 'due')`,
+  );
+  expect(run).toMatchObject({ rows: { inserted: 0, updated: 0 }, plan: { moved_commissions: 0 } });
+  expect(lastRequest() - before).toBe(1 + rows[0].pages);
+});
+
+test('does not see what happens to those that are settled, as it says; a full sync does', async () => {
+  const { sandbox, sync, database } = given();
+  const [id = ''] = await inState('paid', 1);
+  await sandbox.program.updateCommission(id, { amount: 4711 });
+  await delta();
+  const amount = async () =>
+    (await database.pool.query('select amount from commissions where id = $1', [id])).rows[0].amount;
+  expect(await amount()).not.toBe(4711);
+  await sync('commissions');
+  expect(await amount()).toBe(4711);
+});
+
+describe('reads everything', () => {
+  test('where more moved than a full walk costs', async () => {
+    const { sandbox } = given();
+    const { total_count } = (await sandbox.commissions('?limit=1')).pagination;
+    for (const id of await inState('due', Math.ceil(total_count / 100) + 1)) {
+      await sandbox.put(id, 'paid_at=2026-09-01T00:00:00Z');
+    }
+    expect(await delta()).toMatchObject({ state: 'succeeded', verified: true, plan: { strategy: 'full' } });
+    await expectEqual();
+  });
+
+  test('where the program does not know the filter', async () => {
+    const { api, sandbox } = given();
+    const [id = ''] = await inState('due', 1);
+    await sandbox.put(id, 'paid_at=2026-09-01T00:00:00Z');
+    const ignoring: ApiClient = {
+      ...api,
+      list: (resource, { filters: _, ...query }, options) => api.list(resource, query, options),
+    };
+    const run = await delta(ignoring);
+    expect(run).toMatchObject({ state: 'succeeded', verified: true, plan: { strategy: 'full' } });
+    expect(run.requests).toBeLessThanOrEqual(run.plan?.expected_requests ?? 0);
+    await expectEqual();
+  });
+
+  test('where everything was never read', async () => {
+    const { database } = given();
+    await database.pool.query('truncate sync_runs, seen_rows, commissions, sales');
+    expect(await delta()).toMatchObject({ state: 'succeeded', plan: { strategy: 'full' } });
+    await expectEqual();
+  });
+});
+
+test('is not verified where one that moved cannot be read, and marks none deleted that only seems gone', async () => {
+  const { api, sandbox, database } = given();
+  for (const id of await inState('due', 2)) await sandbox.put(id, 'paid_at=2026-09-01T00:00:00Z');
+  const getCommission: ApiClient['getCommission'] = async () => {
+    throw new ApiRejected('no such route', 404, []);
+  };
+  const run = await delta({ ...api, getCommission });
+  expect(run).toMatchObject({ state: 'partial', verified: false, deleted: 0 });
+  expect(run.reason).toContain('2 that are no longer pending or due could not be read');
+  const { rows } = await database.pool.query('select from commissions where _deleted_at is not null');
+  expect(rows).toHaveLength(0);
+  expect(await delta()).toMatchObject({ state: 'succeeded', verified: true });
+  await expectEqual();
+});
+
+test('keeps what an earlier run held back', async () => {
+  const { database } = given();
+  await database.pool.query(
+    `insert into held_back_deletions (resource, record_id, run_id) values ('commissions', 'somebody', 1)`,
+  );
+  const [id = ''] = await inState('due', 1);
+  await given().sandbox.program.deleteCommission(id);
+  expect(await delta()).toMatchObject({ state: 'succeeded', deleted: 1 });
+  expect((await database.pool.query('select record_id from held_back_deletions')).rows).toHaveLength(1);
+  await given().sync('commissions');
+  expect((await database.pool.query('select record_id from held_back_deletions')).rows).toEqual([]);
+});

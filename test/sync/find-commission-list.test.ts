@@ -1,0 +1,203 @@
+// Whether the program lists its commissions: found out by one request, kept for a day, never assumed.
+
+import { pino } from 'pino';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { makeApiClient } from '../../src/api/client.ts';
+import { makeListDuty } from '../../src/jobs/list-job.ts';
+import { makePollDuty } from '../../src/jobs/poll-job.ts';
+import { makeSchedules, makeSyncDuty } from '../../src/jobs/sync-job.ts';
+import type { ListSetting } from '../../src/mirror/commission-list.ts';
+import { readVersion } from '../../src/package.ts';
+import type { Duty } from '../../src/queue/duty.ts';
+import { TIMINGS } from '../../src/queue/timings.ts';
+import { readCommissionList } from '../../src/reports/read-commission-list.ts';
+import { readFreshness } from '../../src/reports/read-freshness.ts';
+import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
+import { findCommissionList } from '../../src/sync/find-commission-list.ts';
+import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
+import { useSyncing } from './syncing.ts';
+
+const log = pino({ level: 'silent' });
+const moment = () => ({ nowMs: Date.now(), madeMs: 0 });
+/** A program that does not list its commissions, and beside it one that does. */
+const given = useSyncing({ affiliates: 5, referrals: 40 });
+let listing: TestSandbox;
+
+beforeEach(async () => {
+  await given().database.pool.query(
+    `truncate sync_runs, tracked_commissions;
+     update commission_list set setting = 'auto', is_served = null, found_at = null, found_by = null, asked_at = null,
+       problem = null`,
+  );
+  const { pool } = await createTestDatabase();
+  listing = await runSandbox(pool, { affiliates: 5, referrals: 40, commissionList: true });
+  return async () => {
+    given().sandbox.setFaults(NO_FAULTS);
+    await listing.close();
+  };
+});
+
+function clientOf(sandbox: TestSandbox, secret = SECRET) {
+  return makeApiClient(
+    { takePermit: makeUnlimitedPermits().takePermit, log },
+    { url: sandbox.url, secret, timeoutMs: 2000, attempts: { most: 1, mostThrottled: 1 } },
+  );
+}
+
+/** Asks that program, where that is due; returns what was found and how many requests it took. */
+async function find(
+  sandbox: TestSandbox,
+  { setting = 'auto' as ListSetting, isAsked = false, secret = SECRET } = {},
+) {
+  const last = () => sandbox.requests.at(-1)?.number ?? 0;
+  const before = last();
+  const api = clientOf(sandbox, secret);
+  const found = await findCommissionList(
+    { api, db: given().db, log },
+    { setting, isAsked, signal: undefined },
+  );
+  await api.close();
+  return { isUsed: found.isUsed, code: found.problem?.code ?? null, requests: last() - before };
+}
+
+const age = (what: string) => given().database.pool.query(`update commission_list set ${what}`);
+
+test('an envelope means that it does: kept with its date and version, and not asked again for a day', async () => {
+  expect(await find(listing)).toEqual({ isUsed: true, code: null, requests: 1 });
+  expect(await find(listing)).toEqual({ isUsed: true, code: null, requests: 0 });
+  const { rows } = await given().database.pool.query(
+    'select is_served, is_used, found_by, found_at = asked_at as is_dated from commission_list',
+  );
+  expect(rows).toEqual([{ is_served: true, is_used: true, found_by: readVersion(), is_dated: true }]);
+  await age(`found_at = found_at - interval '23 hours'`);
+  expect((await find(listing)).requests).toBe(0);
+  await age(`found_at = found_at - interval '2 hours'`);
+  expect((await find(listing)).requests).toBe(1);
+});
+
+test('404 means that it does not: one request a day, and the other way round when it does', async () => {
+  const { sandbox } = given();
+  expect(await find(sandbox)).toEqual({ isUsed: false, code: null, requests: 1 });
+  expect(await find(sandbox)).toEqual({ isUsed: false, code: null, requests: 0 });
+  await age(`found_at = found_at - interval '25 hours'`);
+  expect(await find(listing)).toEqual({ isUsed: true, code: null, requests: 1 });
+});
+
+test('another version asks again, and so does whoever must know', async () => {
+  await find(listing);
+  await age(`found_by = '0.0.1'`);
+  expect((await find(listing)).requests).toBe(1);
+  expect((await find(listing, { isAsked: true })).requests).toBe(1);
+});
+
+test('a sync of commissions that was refused is a reason to ask', async () => {
+  await find(listing);
+  await given().database.pool.query(
+    `insert into sync_runs (resource, mode, state, error_code, error, finished_at)
+     values ('commissions', 'full', 'failed', 'API_REJECTED', '404', clock_timestamp())`,
+  );
+  expect(await find(given().sandbox)).toEqual({ isUsed: false, code: null, requests: 1 });
+});
+
+describe('any other answer decides nothing', () => {
+  test.each([
+    ['a refused secret', 'API_UNAUTHORIZED', { secret: 'wrong' }, NO_FAULTS],
+    ['an outage', 'API_UNAVAILABLE', {}, { shares: { '5xx': 1 }, exact: [] }],
+    ['a page of HTML', 'CONTRACT_VIOLATION', {}, { shares: { html: 1 }, exact: [] }],
+    ['no envelope', 'CONTRACT_VIOLATION', {}, { shares: { 'no-envelope': 1 }, exact: [] }],
+    ['a redirect', 'API_REJECTED', {}, { shares: { redirect: 1 }, exact: [] }],
+    ['a connection that breaks', 'API_UNREACHABLE', {}, { shares: { reset: 1 }, exact: [] }],
+    ['429', 'API_THROTTLED', {}, { shares: { '429': 1 }, exact: [] }],
+  ] as const)('%s', async (_what, code, how, faults) => {
+    const { db } = given();
+    listing.setFaults(faults);
+    expect(await find(listing, how)).toMatchObject({ isUsed: false, code });
+    expect(await readCommissionList(db)).toMatchObject({
+      is_served: null,
+      found_at: null,
+      problem: expect.any(String),
+    });
+    // It is asked again at once by whoever syncs, and what was known before stays.
+    listing.setFaults(NO_FAULTS);
+    expect(await find(listing)).toMatchObject({ isUsed: true, code: null });
+    listing.setFaults(faults);
+    expect(await find(listing, { ...how, isAsked: true })).toMatchObject({ isUsed: true, code });
+  });
+});
+
+test('COMMISSION_LIST decides without a request, where it is on or off', async () => {
+  expect(await find(given().sandbox, { setting: 'on', isAsked: true })).toMatchObject({
+    isUsed: true,
+    requests: 0,
+  });
+  expect(await find(listing, { setting: 'off', isAsked: true })).toMatchObject({
+    isUsed: false,
+    requests: 0,
+  });
+  expect(await find(listing, { setting: 'auto' })).toMatchObject({ isUsed: true, requests: 1 });
+});
+
+describe('a worker', () => {
+  const dueOf = async (duty: Duty) => (await duty.findDue(moment())).map(({ id }) => id.replace(/-\d+$/, ''));
+  const noteFull = (resource: string) =>
+    given().database.pool.query(
+      `insert into sync_runs (resource, mode, state, verified, finished_at)
+       values ($1, 'full', 'succeeded', true, clock_timestamp() - interval '3 days')`,
+      [resource],
+    );
+
+  test('asks once something was read, once a day, and again in a while where that decided nothing', async () => {
+    const { db } = given();
+    const api = clientOf(listing);
+    const duty = makeListDuty({ api, db, log }, 'auto');
+    const run = async () => {
+      const [due] = await duty.findDue(moment());
+      await due?.run({ signal: new AbortController().signal, onProgress: () => {}, waitedMs: 0 });
+    };
+    expect(await dueOf(duty)).toEqual([]);
+    await noteFull('affiliates');
+    expect(await dueOf(duty)).toEqual(['find-commission-list']);
+    listing.setFaults({ shares: { '5xx': 1 }, exact: [] });
+    await run();
+    expect(await dueOf(duty)).toEqual([]);
+    await age(`asked_at = asked_at - interval '11 minutes'`);
+    listing.setFaults(NO_FAULTS);
+    await run();
+    expect(await readCommissionList(db)).toMatchObject({ is_served: true, problem: null });
+    expect(await dueOf(duty)).toEqual([]);
+    await age(`found_at = found_at - interval '25 hours', asked_at = asked_at - interval '25 hours'`);
+    expect(await dueOf(duty)).toEqual(['find-commission-list']);
+    await api.close();
+  });
+
+  test('syncs commissions, shows them, and rests from asking for known ones only where they are listed', async () => {
+    const { db, database, api } = given();
+    await database.pool.query(
+      `insert into tracked_commissions (commission_id) values ('0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11')`,
+    );
+    const nightly = makeSchedules({ full: '0 2 * * *', delta: null, timezone: 'UTC' });
+    const syncs = makeSyncDuty({ api, db, log }, { schedules: nightly, concurrency: 1 }, TIMINGS);
+    const polls = makePollDuty({ api, db, log });
+    const seen = async () => ({
+      syncs: await dueOf(syncs),
+      polls: await dueOf(polls),
+      shown: (await readFreshness(db)).map(({ resource }) => resource),
+    });
+    const both = ['sync-affiliates-full', 'sync-referrals-full'];
+    const without = { syncs: both, polls: ['poll-commissions'], shown: ['affiliates', 'referrals'] };
+    expect(await seen()).toEqual(without);
+    await find(given().sandbox);
+    expect(await seen()).toEqual(without);
+    await find(listing, { isAsked: true });
+    const listed = {
+      syncs: [...both, 'sync-commissions-full'],
+      shown: ['affiliates', 'referrals', 'commissions'],
+    };
+    // Until all were read once, the known ones are asked for.
+    expect(await seen()).toEqual({ ...listed, polls: ['poll-commissions'] });
+    await noteFull('commissions');
+    expect(await seen()).toEqual({ ...listed, polls: [] });
+  });
+});

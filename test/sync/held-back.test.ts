@@ -1,0 +1,237 @@
+// Rows that a verified run did not meet: which the program confirms to be gone, which are held back, and what becomes
+// of those that somebody accepts.
+
+import { pino } from 'pino';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { ApiClient } from '../../src/api/client.ts';
+import { transact } from '../../src/db/transact.ts';
+import { ApiRejected } from '../../src/errors.ts';
+import { acceptHeldBack, listHeldBack } from '../../src/mirror/held-back.ts';
+import { runSync } from '../../src/sync/run-sync.ts';
+import { useSyncing } from './syncing.ts';
+
+// Of 600 rows, up to 12 may be missing.
+const given = useSyncing({ affiliates: 40, referrals: 600 });
+const resource = 'referrals' as const;
+
+beforeEach(async () => {
+  await given().database.pool.query(
+    `truncate affiliates, campaigns, links, referrals, sync_runs, seen_rows, held_back_deletions, record_history,
+       covered_counters restart identity`,
+  );
+});
+
+/** Returns the identifiers of living referrals of the program that were removed from it. */
+async function removeReferrals(count: number, from = 100): Promise<readonly string[]> {
+  const { sandbox } = given();
+  const ids = (await sandbox.allReferrals()).slice(from, from + count).map(({ id }) => id);
+  for (const id of ids) await sandbox.program.deleteReferral(id);
+  return ids;
+}
+
+/** Returns a new affiliate of the program with so many visitors. */
+async function addAffiliateWith(referrals: number): Promise<string> {
+  const { program } = given().sandbox;
+  const { id } = await program.insertAffiliate();
+  for (let index = 0; index < referrals; index += 1) {
+    await program.insertReferral({ affiliate_id: id, conversion_state: 'visitor' });
+  }
+  return id;
+}
+
+async function markedDeleted(): Promise<readonly string[]> {
+  const { rows } = await given().database.pool.query(
+    'select id from referrals where _deleted_at is not null order by id',
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function heldBack(): Promise<readonly string[]> {
+  return (await listHeldBack(given().db, [resource])).map(({ record_id }) => record_id).toSorted();
+}
+
+const accept = () => transact(given().db, (trx) => acceptHeldBack(trx, { resource, acceptedBy: 'somebody' }));
+
+function syncWith(api: ApiClient, input: { acceptDeletes?: boolean } = {}) {
+  return runSync(
+    { api, db: given().db, log: pino({ level: 'silent' }) },
+    { resource, mode: 'full', concurrency: 1, acceptDeletes: false, ...input },
+  );
+}
+
+describe('a run that held deletions back', () => {
+  test('ends as partial, though verified, with the number, the rows, and what to do', async () => {
+    const { syncBoth, db, database } = given();
+    await syncBoth();
+    const gone = await removeReferrals(20);
+    const reason = expect.stringMatching(
+      /^20 deletions held back: more than 10 and more than 2 % .* "affiliate-mirror deletions accept referrals"$/,
+    );
+    const [, run] = await syncBoth();
+    expect(run).toMatchObject({
+      state: 'partial',
+      verified: true,
+      deleted: 0,
+      deletesHeldBack: 20,
+      reason,
+    });
+    const { rows } = await database.pool.query('select * from sync_runs order by id desc limit 1');
+    expect(rows).toMatchObject([{ state: 'partial', verified: true, deletes_held_back: 20, error: reason }]);
+    expect(await heldBack()).toEqual(gone.toSorted());
+    expect(await markedDeleted()).toEqual([]);
+    // It read everything: a delta finds nothing to read again.
+    const [, delta] = await syncBoth({ mode: 'delta' });
+    expect(delta).toMatchObject({ state: 'succeeded', plan: { strategy: 'delta', moved_affiliates: 0 } });
+    expect(await heldBack()).toHaveLength(20);
+    expect(await listHeldBack(db, ['affiliates'])).toEqual([]);
+  });
+
+  test('has just those marked by the next run that were accepted and are still missing', async () => {
+    const { syncBoth, sync, sandbox, database } = given();
+    await syncBoth();
+    const before = await database.pool.query('select * from sandbox.referrals');
+    const gone = await removeReferrals(20);
+    await sync(resource);
+    expect(await accept()).toBe(20);
+    expect(await accept()).toBe(20);
+    expect(await markedDeleted()).toEqual([]);
+
+    const [back, ...others] = gone;
+    await sandbox.program.insertReferral(before.rows.find(({ id }) => id === back));
+    const later = await removeReferrals(20, 300);
+    expect(await sync(resource)).toMatchObject({ state: 'partial', deleted: 19, deletesHeldBack: 20 });
+    expect(await markedDeleted()).toEqual(others.toSorted());
+    expect(await heldBack()).toEqual(later.toSorted());
+    const { rows } = await database.pool.query(
+      `select record_id from record_history where change = 'deleted' order by record_id`,
+    );
+    expect(rows.map(({ record_id }) => record_id)).toEqual(others.toSorted());
+
+    expect(await sync(resource)).toMatchObject({ state: 'partial', deleted: 0, deletesHeldBack: 20 });
+    expect(await accept()).toBe(20);
+    expect(await sync(resource)).toMatchObject({ state: 'succeeded', deleted: 20, deletesHeldBack: 0 });
+    expect(await markedDeleted()).toEqual([...others, ...later].toSorted());
+    expect(await heldBack()).toEqual([]);
+    expect(await accept()).toBe(0);
+  });
+
+  test('marks nothing where the second look at the program comes to no end, and keeps what was accepted', async () => {
+    const { syncBoth, sync, api } = given();
+    await syncBoth();
+    await removeReferrals(20);
+    await sync(resource);
+    await accept();
+    let answers = 0;
+    const contradicting: ApiClient = {
+      ...api,
+      async list(...request) {
+        answers += 1;
+        const page = await api.list(...request);
+        const { pagination } = page;
+        const pages = Math.ceil(pagination.total_count / 100);
+        // From the second walk on, it states one record more than it serves.
+        const more = answers > pages + 1 ? 1 : 0;
+        return { ...page, pagination: { ...pagination, total_count: pagination.total_count + more } };
+      },
+    };
+    expect(await syncWith(contradicting)).toMatchObject({
+      state: 'partial',
+      verified: true,
+      deleted: 0,
+      deletesHeldBack: 20,
+      reason: expect.stringContaining('could not be looked for once more'),
+    });
+    expect(await markedDeleted()).toEqual([]);
+    expect(await sync(resource)).toMatchObject({ state: 'succeeded', deleted: 20 });
+  });
+});
+
+describe('the referrals of an affiliate that is gone', () => {
+  test('are gone where the program lists none of them, and do not count as too many', async () => {
+    const { syncBoth, sandbox } = given();
+    const affiliate = await addAffiliateWith(30);
+    await syncBoth();
+    await sandbox.program.deleteAffiliate(affiliate);
+    const others = await removeReferrals(5);
+    const [, referrals] = await syncBoth();
+    expect(referrals).toMatchObject({ state: 'succeeded', deleted: 35, deletesHeldBack: 0 });
+    expect(await markedDeleted()).toEqual(expect.arrayContaining([...others]));
+  });
+
+  test('are marked, while too many others are held back', async () => {
+    const { syncBoth, sandbox } = given();
+    const affiliate = await addAffiliateWith(30);
+    await syncBoth();
+    await sandbox.program.deleteAffiliate(affiliate);
+    const others = await removeReferrals(20);
+    const [, referrals] = await syncBoth();
+    expect(referrals).toMatchObject({ state: 'partial', deleted: 30, deletesHeldBack: 20 });
+    expect(await heldBack()).toEqual(others.toSorted());
+    // The list, its head, one affiliate that has referrals, and the one that is gone.
+    expect(referrals?.requests).toBe(Math.ceil((referrals?.total ?? 0) / 100) + 3);
+  });
+
+  test('are asked for with a bounded number of requests, and the rest by the next run', async () => {
+    const { sync, syncBoth, sandbox } = given();
+    const affiliates = [];
+    for (let index = 0; index < 15; index += 1) affiliates.push(await addAffiliateWith(3));
+    await syncBoth();
+    for (const id of affiliates) await sandbox.program.deleteAffiliate(id);
+    expect(await sync('affiliates', { acceptDeletes: true })).toMatchObject({ deleted: 15 });
+    const first = await sync(resource);
+    expect(first).toMatchObject({ state: 'partial', deleted: 30, deletesHeldBack: 15 });
+    expect(first.requests).toBe(Math.ceil((first.total ?? 0) / 100) + 1 + 1 + 10);
+    expect(await sync(resource)).toMatchObject({ state: 'succeeded', deleted: 15, deletesHeldBack: 0 });
+  });
+
+  const wrong: Readonly<Record<string, (api: ApiClient, gone: string) => ApiClient['list']>> = {
+    'ignores the filter and lists everything': (api) => (list, query, options) => {
+      const { filters: _, ...rest } = query;
+      return api.list(list, rest, options);
+    },
+    'lists everything where it does not have the affiliate': (api, gone) => (list, query, options) => {
+      const { filters, ...rest } = query;
+      const isOfGone = Object.values(filters ?? {}).includes(gone);
+      return api.list(list, isOfGone ? rest : query, options);
+    },
+    'answers nothing to every filter': (api) => async (list, query, options) => {
+      const page = await api.list(list, query, options);
+      if (query.filters === undefined || Object.keys(query.filters).length === 0) return page;
+      return { ...page, data: [], pagination: { ...page.pagination, total_count: 0, next_page: null } };
+    },
+    'refuses to list those of an affiliate that it does not have': (api, gone) => (list, query, options) => {
+      if (Object.values(query.filters ?? {}).includes(gone)) {
+        throw new ApiRejected('Affiliate not found', 404, []);
+      }
+      return api.list(list, query, options);
+    },
+  };
+
+  test.each(Object.keys(wrong))('are held back where the program %s', async (how) => {
+    const { syncBoth, sync, sandbox, api } = given();
+    const affiliate = await addAffiliateWith(30);
+    await syncBoth();
+    await sandbox.program.deleteAffiliate(affiliate);
+    await sync('affiliates');
+    const list = wrong[how]?.(api, affiliate) ?? api.list;
+    expect(await syncWith({ ...api, list })).toMatchObject({
+      state: 'partial',
+      verified: true,
+      deleted: 0,
+      deletesHeldBack: 30,
+    });
+  });
+
+  test('are found gone by a second walk where the program refuses to list a few of them', async () => {
+    const { syncBoth, sync, sandbox, api } = given();
+    const affiliate = await addAffiliateWith(4);
+    await syncBoth();
+    await sandbox.program.deleteAffiliate(affiliate);
+    await sync('affiliates');
+    const list = wrong['refuses to list those of an affiliate that it does not have']?.(api, affiliate);
+    expect(await syncWith({ ...api, list: list ?? api.list })).toMatchObject({
+      state: 'succeeded',
+      deleted: 4,
+    });
+  });
+});
