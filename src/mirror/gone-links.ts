@@ -1,5 +1,6 @@
 // Marks links deleted that an affiliate no longer has. An affiliate listed with its links names all of them, so a link
 // that it does not name is gone: no list can be walked to find that out, and none needs to be.
+// A link that was only ever seen in a referral may have no known affiliate: it goes with the last of its referrals.
 
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
@@ -37,4 +38,25 @@ export async function markLinksOfGone(
     trx,
     affiliateIds.map((affiliateId) => ({ affiliateId, linkIds: [], observedAt })),
   );
+}
+
+/**
+ * Marks deleted the links of these referrals that no known affiliate has and no living referral names. Should the link
+ * live all the same, the next affiliate that is listed with it brings it back. Idempotent: yes.
+ */
+export async function markUnownedLinks(
+  trx: DatabaseTransaction,
+  referralIds: readonly string[],
+  observedAt: Timestamp,
+): Promise<void> {
+  await sql`
+    update links
+    set _deleted_at = ${observedAt}::timestamptz, _changed_at = ${observedAt}::timestamptz,
+      _observed_at = ${observedAt}::timestamptz
+    where links.affiliate_id is null and links._deleted_at is null
+      and links._observed_at <= ${observedAt}::timestamptz
+      and links.id in (select link_id from referrals where id = any(${referralIds}::text[]))
+      and not exists (
+        select from referrals living where living.link_id = links.id and living._deleted_at is null
+      )`.execute(trx);
 }

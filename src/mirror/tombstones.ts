@@ -5,7 +5,7 @@ import type { ListedResource } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { toBinaryArray } from '../records/binary-array.ts';
-import { markLinksOfGone } from './gone-links.ts';
+import { markLinksOfGone, markUnownedLinks } from './gone-links.ts';
 import { lockForLoading } from './load-batch.ts';
 import type { SeenRows } from './runs/seen-rows.ts';
 
@@ -18,8 +18,8 @@ export interface Missing {
 
 /**
  * Returns the rows, of those not marked deleted, that the run did not meet. Missing is not deleted: see
- * docs/design.md, Walks. `among` is a condition on the rows that are looked at. A row that was observed since the run began is not among them, nor is a record that the run
- * rejected.
+ * docs/design.md, Walks. `among` is a condition on the rows that are looked at. A row that was observed since the run
+ * began is not among them, nor is a record that the run rejected.
  */
 export async function findMissing(
   database: Database | DatabaseTransaction,
@@ -47,9 +47,9 @@ export async function findMissing(
 }
 
 /**
- * Marks the rows deleted, an affiliate's links with it, and returns how many rows of the resource it marked. Every
- * other column keeps its value, and a row that was observed later than `observedAt`, or is marked already, is left
- * alone.
+ * Marks the rows deleted, with them an affiliate's links and those that only these referrals named, and returns how
+ * many rows of the resource it marked. Every other column keeps its value, and a row that was observed later than
+ * `observedAt`, or is marked already, is left alone.
  * Idempotent: yes.
  */
 export async function applyTombstones(
@@ -73,5 +73,6 @@ export async function applyTombstones(
     ),
   );
   if (resource === 'affiliates') await markLinksOfGone(trx, ids, observedAt);
+  if (resource === 'referrals') await markUnownedLinks(trx, ids, observedAt);
   return Number(result.numAffectedRows ?? 0);
 }

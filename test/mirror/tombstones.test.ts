@@ -5,7 +5,7 @@ import { makeSeenRows, readSeenRows } from '../../src/mirror/runs/seen-rows.ts';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
 import { applyTombstones, findMissing } from '../../src/mirror/tombstones.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { buildReferral } from './build-records.ts';
+import { buildAffiliate, buildLink, buildReferral } from './build-records.ts';
 import { at, counts, load, rowsOf } from './load.ts';
 
 let db: Database;
@@ -95,4 +95,23 @@ test('a page read before the deletion was confirmed does not bring the row back,
   expect(await rowsOf(db, resource)).toMatchObject([{ _deleted_at: '2026-07-01T00:00:05Z' }]);
   expect(counts(await load(db, { resource, pages: pages(6) })).updated).toBe(1);
   expect(await rowsOf(db, resource)).toMatchObject([{ _deleted_at: null }]);
+});
+
+test('a link that no known affiliate has goes with the last living referral that names it', async () => {
+  const [shared, single, owned] = [buildLink(), buildLink(), buildLink()];
+  const [first, last] = [buildReferral({ link: shared }), buildReferral({ link: shared })];
+  const alone = buildReferral({ link: single });
+  const ofAffiliate = buildReferral({ link: owned, affiliate: buildAffiliate() });
+  const records = [first, last, alone, ofAffiliate];
+  await load(db, { resource, pages: [{ observedAt: at(1), records }] });
+  const bury = async (...gone: { id: string }[]) => {
+    const ids = gone.map(({ id }) => id);
+    await db
+      .transaction()
+      .execute((trx) => applyTombstones(trx, { runId: null, resource, ids, observedAt: at(5) }));
+    return (await rowsOf(db, 'links')).filter((row) => row['_deleted_at'] !== null).map(({ id }) => id);
+  };
+  expect(await bury(first, ofAffiliate)).toEqual([]);
+  expect(await bury(alone)).toEqual([single.id]);
+  expect((await bury(last)).toSorted()).toEqual([single.id, shared.id].toSorted());
 });
