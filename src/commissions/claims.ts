@@ -164,6 +164,18 @@ async function claimUpdates(
   return rows.toSorted((a, b) => a.id - b.id);
 }
 
+/**
+ * Locks those of the requests that the writer still has, and selects their ids. In order, like everyone who locks
+ * several requests: otherwise two transactions could wait for each other.
+ */
+export function lockOurs(claimedBy: string, ids: readonly number[]): RawBuilder<unknown> {
+  return sql`
+    select id from commission_updates
+    where id = any(${ids}::bigint[]) and claimed_by = ${claimedBy} and state = 'pending'
+    order by id
+    for update`;
+}
+
 /** Returns the requests that are still this writer's. */
 async function extendClaims(
   db: Database,
@@ -171,10 +183,11 @@ async function extendClaims(
   ids: readonly number[],
 ): Promise<readonly number[]> {
   const { rows } = await sql<{ id: number }>`
-    update commission_updates
+    with ours as materialized (${lockOurs(name, ids)})
+    update commission_updates request
     set claimed_until = clock_timestamp() + make_interval(secs => ${leaseMs / 1000})
-    where id = any(${ids}::bigint[]) and claimed_by = ${name} and state = 'pending'
-    returning id
+    from ours where ours.id = request.id
+    returning request.id
   `.execute(db);
   return rows.map(({ id }) => id);
 }
@@ -186,9 +199,10 @@ async function releaseClaims(
   ids: readonly number[],
 ): Promise<readonly number[]> {
   const { rows } = await sql<{ id: number }>`
-    update commission_updates set claimed_by = null, claimed_until = null
-    where id = any(${ids}::bigint[]) and claimed_by = ${name} and state = 'pending'
-    returning id
+    with ours as materialized (${lockOurs(name, ids)})
+    update commission_updates request set claimed_by = null, claimed_until = null
+    from ours where ours.id = request.id
+    returning request.id
   `.execute(db);
   return rows.map(({ id }) => id);
 }

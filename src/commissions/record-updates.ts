@@ -12,6 +12,7 @@ import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { storableJson } from '../db/storable.ts';
 import { transact } from '../db/transact.ts';
 import { type RecordedCall, writeAttempts } from './attempt-lines.ts';
+import { lockOurs } from './claims.ts';
 import { type AddToGroup, makeGroupWrites } from './group-writes.ts';
 import { type Keeping, keepObserved, MIRRORED, writeWhatCanBeKept } from './keep-observed.ts';
 import type { ObservedCommission } from './mirror-commissions.ts';
@@ -83,14 +84,13 @@ async function writeIntents(
 ): Promise<(number | null)[]> {
   const input = intents.map(({ updateId, before, form }) => ({ id: updateId, before, form }));
   const { rows } = await sql<{ id: number; update_id: number }>`
-    with input as (
+    with ours as materialized (${lockOurs(claimedBy, idsOf(intents))}), input as (
       select * from jsonb_to_recordset(${storableJson(input)}::jsonb) as input (id bigint, before jsonb, form text)
     ), still_ours as (
       update commission_updates request
       set before = input.before, put_sent_at = coalesce(request.put_sent_at, clock_timestamp())
-      from input
-      where request.id = input.id and request.claimed_by = ${claimedBy} and request.state = 'pending'
-        and request.claimed_until > clock_timestamp()
+      from input join ours using (id)
+      where request.id = input.id and request.claimed_until > clock_timestamp()
       returning request.id, input.form
     )
     insert into commission_update_attempts (update_id, method, sent_at, sent)
@@ -120,6 +120,7 @@ async function writeResults(
     wait_ms: result.waitMs,
   }));
   const { rows } = await sql<{ id: number }>`
+    with ours as materialized (${lockOurs(claimedBy, idsOf(results))})
     update commission_updates request
     set state = input.state, outcome = input.outcome, note = input.note,
         before = coalesce(input.before, request.before), after = coalesce(input.after, request.after),
@@ -133,8 +134,8 @@ async function writeResults(
     from jsonb_to_recordset(${storableJson(input)}::jsonb) as input (
       id bigint, state text, outcome text, note text, before jsonb, after jsonb, last_error text,
       may_be_sent boolean, attempts integer, wait_ms float8
-    )
-    where request.id = input.id and request.claimed_by = ${claimedBy} and request.state = 'pending'
+    ) join ours using (id)
+    where request.id = input.id
     returning request.id
   `.execute(trx);
   await writeAttempts(trx, results);
@@ -152,6 +153,10 @@ async function writeResults(
   }
   const settled = new Set(rows.map(({ id }) => id));
   return results.map(({ updateId }) => settled.has(updateId));
+}
+
+function idsOf(items: readonly { readonly updateId: number }[]): number[] {
+  return items.map(({ updateId }) => updateId);
 }
 
 function noteKeeping(

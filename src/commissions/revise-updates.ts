@@ -29,6 +29,7 @@ export async function retryUpdates(db: Database, selection: Selection): Promise<
         ) as later
         from commission_updates request
         where state = 'failed' and ${isSelected(selection)}
+        order by request.id
         for update
       ), retried as (
         update commission_updates request
@@ -62,6 +63,7 @@ export async function cancelUpdates(
         select id, put_sent_at is not null or coalesce(claimed_until > clock_timestamp(), false) as is_busy
         from commission_updates
         where state = 'pending' and ${isSelected(selection)}
+        order by id
         for update
       ), cancelled as (
         update commission_updates request

@@ -71,6 +71,56 @@ test('a writer that was frozen for longer than its claim does not claim again wh
   expect(await frozen.claim(5)).toMatchObject([{ id: asked?.id }]);
 });
 
+test('whoever writes several requests at once locks them in their order, so that no two wait for each other', async () => {
+  const { freshMany, ask, db, database } = writer();
+  const asked = await ask(
+    ...(await freshMany(2)).map(({ id }) => ({ commission_id: id, action: 'unpay' as const })),
+  );
+  const [low = 0, high = 0] = asked.map(({ id }) => id).toSorted((a, b) => a - b);
+  const claims = makeClaims(db, { name: 'w', leaseMs: 60_000, onRefused });
+  await claims.claim(5);
+  // Now the lower one comes last in the table, where a plan may begin at its first row.
+  await database.pool.query('update commission_updates set note = note where id = $1', [low]);
+  const { intend, settle } = makeUpdateRecorder({ db }, 'w');
+  const before = { paid_at: null, due_at: null, amount: 1, currency: 'USD', state: null, voided_at: null };
+  const result = { before: null, after: null, lastError: null, mayBeSent: false, attempts: 0, waitMs: 0 };
+  const both = <T>(write: (updateId: number) => Promise<T>) => Promise.all([high, low].map(write));
+  const writes = {
+    extend: () => claims.extend(),
+    intend: async () => {
+      // The first of a group goes alone; those that come meanwhile go together.
+      const alone = intend({ updateId: 0, before, form: '' });
+      await Promise.all([alone, both((updateId) => intend({ updateId, before, form: 'paid_at=' }))]);
+    },
+    settle: async () => {
+      const nothing = { ...result, commissionId: '', end: null, calls: [], observed: null };
+      const alone = settle({ ...nothing, updateId: 0 });
+      await Promise.all([alone, both((updateId) => settle({ ...nothing, updateId }))]);
+    },
+  };
+  for (const [name, write] of Object.entries(writes)) {
+    const other = await database.pool.connect();
+    try {
+      await other.query('begin');
+      await other.query('select from commission_updates where id = $1 for update', [high]);
+      const written = write();
+      await expect.poll(() => isLocked(low), { message: `${name} locks the lower one first` }).toBe(true);
+      await other.query('rollback');
+      await written;
+    } finally {
+      other.release();
+    }
+  }
+
+  async function isLocked(id: number): Promise<boolean> {
+    const { rows } = await database.pool.query(
+      'select from commission_updates where id = $1 for update skip locked',
+      [id],
+    );
+    return rows.length === 0;
+  }
+});
+
 test('text that Postgres cannot hold does not stop the payment ledger', async () => {
   const { fresh, ask, drain, row, db } = writer();
   const { id } = await fresh();
