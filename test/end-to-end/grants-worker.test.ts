@@ -3,10 +3,20 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startCommandWorker } from '../support/command-worker.ts';
 import { startRedis } from '../support/redis.ts';
-import { environment, grant, queryAs, ROLES, refused, unpaidCommissions } from '../support/roles.ts';
+import {
+  environment,
+  grant,
+  queryAs,
+  ROLES,
+  refused,
+  unpaidCommissions,
+  useRoles,
+} from '../support/roles.ts';
 import { runCli } from '../support/run-cli.ts';
 
 const AT = '2026-10-01T12:00:00Z';
+
+useRoles();
 
 beforeAll(async () => {
   expect(await runCli(['migrate'], environment('owner'))).toMatchObject({ code: 0 });

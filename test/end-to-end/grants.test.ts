@@ -10,10 +10,13 @@ import {
   ROLES,
   refused,
   unpaidCommissions,
+  useRoles,
 } from '../support/roles.ts';
 import { runCli } from '../support/run-cli.ts';
 
 const AT = '2026-10-01T12:00:00Z';
+
+useRoles();
 
 describe('A DBA makes the schemas, and grants nothing on the database', () => {
   test('migrate works, and works again', async () => {

@@ -1,10 +1,10 @@
 // Starts worker processes for a test, reads what they log, and stops them when it ends.
 
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { WorkerProcessOptions } from './worker-process.ts';
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly level: number; readonly msg: string };
@@ -25,13 +25,6 @@ const SCRIPT = fileURLToPath(new URL('worker-process.ts', import.meta.url));
 const WRONG_CLOCK = new URL('../support/wrong-clock.ts', import.meta.url).href;
 const ERROR_LEVEL = 50;
 
-const children = new Set<ChildProcess>();
-
-afterEach(() => {
-  for (const child of children) child.kill('SIGKILL');
-  children.clear();
-});
-
 export interface StartOptions {
   /** Left out, its start is waited for. */
   readonly isReady?: boolean;
@@ -49,7 +42,7 @@ export async function startWorkerProcess(
     execArgv: ['--expose-gc', ...(clockJumpsBy === undefined ? [] : ['--import', WRONG_CLOCK])],
     env: { ...process.env, CLOCK_AHEAD_MS: String(clockJumpsBy), CLOCK_JUMPS: '1' },
   });
-  children.add(child);
+  onTestFinished(() => void child.kill('SIGKILL'));
   const log: LogLine[] = [];
   // Not 'exit': what it logged last is read by then.
   const ended = once(child, 'close');
@@ -71,7 +64,6 @@ export async function startWorkerProcess(
     async end(signal) {
       child.kill(signal);
       const [code, by] = await ended;
-      children.delete(child);
       return { code, signal: by };
     },
     send: (signal) => void child.kill(signal),

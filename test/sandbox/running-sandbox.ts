@@ -2,7 +2,6 @@
 
 import type pg from 'pg';
 import { Agent, request } from 'undici';
-import { afterAll } from 'vitest';
 import type { z } from 'zod';
 import { type Affiliate, affiliateSchema } from '../../src/contract/affiliate.ts';
 import { type ListEnvelope, listEnvelopeSchema } from '../../src/contract/answer-bodies.ts';
@@ -11,6 +10,7 @@ import { type Referral, referralSchema } from '../../src/contract/referral.ts';
 import { makeLogger } from '../../src/log.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
+import { afterFile } from '../support/after-file.ts';
 
 export const SECRET = 'sandbox-secret';
 export const AUTHORIZATION = basic(`${SECRET}:`);
@@ -50,9 +50,6 @@ export type Page<T> = { readonly pagination: ListEnvelope['pagination']; readonl
 
 const SMALL = { seed: 7, affiliates: 60, referrals: 800 };
 
-const agent = new Agent();
-afterAll(() => agent.close());
-
 export function basic(credentials: string): string {
   return `Basic ${Buffer.from(credentials).toString('base64')}`;
 }
@@ -73,6 +70,8 @@ export async function runSandbox(pool: pg.Pool, options: Partial<SandboxOptions>
       ...options,
     },
   );
+  const agent = new Agent();
+  afterFile(() => agent.close());
   const send: TestSandbox['send'] = async (method, path, more = {}) => {
     const answer = await request(`${sandbox.url}${path}`, {
       method,

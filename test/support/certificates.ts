@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterFile } from './after-file.ts';
 
 export interface Authority {
   /** Its certificate, in PEM form. */
@@ -54,7 +54,7 @@ export interface Certificates {
 /** Returns certificates for 127.0.0.1, localhost and `program.test`, until the test file ends. */
 export function makeCertificates(): Certificates {
   const directory = mkdtempSync(join(tmpdir(), 'affiliate-mirror-tls-'));
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  afterFile(() => rmSync(directory, { recursive: true, force: true }));
   const { path: ca, issue } = makeAuthority(directory, 'authority');
   const names = 'IP:127.0.0.1,DNS:localhost,DNS:program.test';
   const { certificate: cert, key } = issue('this-machine', names);

@@ -13,3 +13,6 @@ process.on('message', async ({ args, environment }: CommandLine) => {
   process.stderr.write(END_OF_OUTPUT);
   process.send?.(code);
 });
+
+// Whoever started it has ended.
+process.on('disconnect', () => process.exit());

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { afterEach, expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { spawnCli } from './run-cli.ts';
 
 export interface CommandWorker {
@@ -13,12 +13,6 @@ export interface CommandWorker {
   /** Sends SIGTERM, and returns the exit code. */
   stop(): Promise<number | null>;
 }
-
-const running = new Set<CommandWorker>();
-
-afterEach(async () => {
-  for (const worker of running) await worker.stop();
-});
 
 /** Returns the worker, once it works; a full sync is due every two seconds, unless the environment says otherwise. */
 export async function startCommandWorker(
@@ -37,12 +31,13 @@ export async function startCommandWorker(
       return JSON.parse(await (await fetch(`${url}/readyz`)).text()).checks;
     },
     stop() {
-      running.delete(worker);
       child.kill('SIGTERM');
       return ended;
     },
   };
-  running.add(worker);
+  onTestFinished(async () => {
+    await worker.stop();
+  });
   const failed = ended.then(() => Promise.reject(new Error(`the worker ended: ${lines.join('\n')}`)));
   await Promise.race([expect.poll(() => said('worker.started')).toBeDefined(), failed]);
   return worker;

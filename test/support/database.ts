@@ -1,11 +1,12 @@
 // A database of its own for a test file, cloned from the run's template in a fraction of a second.
-// Import it from a test file only: what it made is dropped, or kept for a look, when that file ends.
+// What it made is dropped when that file ends, or kept for a look where the file failed.
 
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, inject, type RunnerTestSuite, TestRunner } from 'vitest';
+import { inject } from 'vitest';
 import { makePool } from '../../src/db/pool.ts';
 import { makeLogger } from '../../src/log.ts';
+import { afterFile, type FileOutcome } from './after-file.ts';
 
 export interface TestDatabase {
   readonly url: string;
@@ -43,19 +44,18 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     return closed;
   };
   const database = { url: url.href, pool, drop };
+  if (created.length === 0) afterFile(dropCreated);
   created.push({ name, database });
   return database;
 }
 
-const file = TestRunner.getCurrentSuite().file;
-
-// Registered before any hook of the test file, and hooks that end a file run last to first: so this one is the last.
-afterAll(async () => {
-  await Promise.all(created.map(({ database }) => database.drop()));
-  const names = created.map(({ name }) => name);
-  if (hasFailed(file)) process.stderr.write(`databases of this failed file: ${names.join(', ')} (${KEPT})\n`);
+async function dropCreated({ hasFailed }: FileOutcome): Promise<void> {
+  const ended = created.splice(0);
+  await Promise.all(ended.map(({ database }) => database.drop()));
+  const names = ended.map(({ name }) => name);
+  if (hasFailed) process.stderr.write(`databases of this failed file: ${names.join(', ')} (${KEPT})\n`);
   else await runOnServer(names.map((name) => `drop database ${name} with (force)`));
-});
+}
 
 async function runOnServer(statements: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: inject('testPostgres').url });
@@ -65,11 +65,4 @@ async function runOnServer(statements: readonly string[]): Promise<void> {
   } finally {
     await client.end();
   }
-}
-
-function hasFailed(suite: Readonly<RunnerTestSuite>): boolean {
-  if (suite.result?.state === 'fail') return true;
-  return suite.tasks.some((task) =>
-    task.type === 'suite' ? hasFailed(task) : task.result?.state === 'fail',
-  );
 }

@@ -1,6 +1,6 @@
 // Streams that say they are a terminal of some width, and keep what is written to them.
 
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { useTerminal } from '../../src/terminal.ts';
 
 export interface FakeTerminal {
@@ -11,8 +11,6 @@ export interface FakeTerminal {
 const UTF8 = { LANG: 'de_DE.UTF-8', TERM: 'xterm' };
 
 // The test's own streams, which do everything.
-afterEach(() => useTerminal(UTF8));
-
 /** Has everything written to a terminal of that many columns; without bound to a pipe. Returns what is written. */
 export function fakeTerminal(
   columns: number,
@@ -25,6 +23,7 @@ export function fakeTerminal(
     hasColors: () => hasColors,
     write: (text: string) => lines.push(text),
   });
+  onTestFinished(() => useTerminal(UTF8));
   useTerminal(environment, { stdout: streamOf(written.stdout), stderr: streamOf(written.stderr) });
   return written;
 }

@@ -2,7 +2,7 @@
 
 import { chown, realpath, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
 import { runMigrations } from '../../src/db/migrate.ts';
 import { makePool } from '../../src/db/pool.ts';
 import {
@@ -10,6 +10,7 @@ import {
   openEmbeddedPostgres,
 } from '../../src/embedded-postgres/embedded-postgres.ts';
 import { makeLogger } from '../../src/log.ts';
+import { afterFile } from './after-file.ts';
 import { makeDataDir, query, removeDataDir } from './embedded-directories.ts';
 import { copyCluster } from './prepared-cluster.ts';
 
@@ -28,12 +29,6 @@ export interface OwnPostgres {
   write(name: string, text: string): Promise<void>;
 }
 
-const closers: (() => Promise<void>)[] = [];
-
-afterAll(async () => {
-  for (const close of closers) await close();
-});
-
 /** Returns the running server. */
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const log = makeLogger('warn');
@@ -45,7 +40,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     await server?.stop();
     server = null;
   };
-  closers.push(async () => {
+  afterFile(async () => {
     await stop();
     await removeDataDir(dataDir);
   });

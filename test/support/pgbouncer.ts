@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll } from 'vitest';
+import { afterFile } from './after-file.ts';
 import { findFreePort } from './redis.ts';
 
 /** Where Debian's package puts them, and whom its service runs as: PgBouncer refuses to run as root. */
@@ -17,18 +17,6 @@ const EXECUTABLE = '/usr/sbin/pgbouncer';
 
 export type PoolMode = 'session' | 'transaction' | 'statement';
 
-const running = new Set<ChildProcess>();
-const directories: string[] = [];
-
-afterAll(async () => {
-  for (const child of running) {
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
-  }
-  await Promise.all(directories.map((directory) => rm(directory, { recursive: true, force: true })));
-});
-
 /** Returns the address that leads through it to the database of the other address, as the same role. */
 export async function startPgBouncer(
   target: string,
@@ -36,7 +24,7 @@ export async function startPgBouncer(
   more: Readonly<Record<string, string | number>> = {},
 ): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-pgbouncer-'));
-  directories.push(directory);
+  afterFile(() => rm(directory, { recursive: true, force: true }));
   const { hostname, port, username, password, pathname } = new URL(target);
   const own = await findFreePort();
   const settings: Record<string, string | number> = {
@@ -67,7 +55,12 @@ export async function startPgBouncer(
       cause: error,
     });
   });
-  running.add(child);
+  afterFile(async () => {
+    if (child.exitCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  });
   const url = new URL(target);
   url.host = `127.0.0.1:${own}`;
   url.pathname = pathname;

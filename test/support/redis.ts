@@ -6,7 +6,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll } from 'vitest';
+import { afterFile } from './after-file.ts';
 import { makeServerDirectory } from './server-directory.ts';
 
 export interface TestRedis {
@@ -19,14 +19,6 @@ export interface TestRedis {
   /** Throws away what it kept. Only while it is stopped. */
   wipe(): Promise<void>;
 }
-
-const running = new Set<ChildProcess>();
-const directories: string[] = [];
-
-afterAll(async () => {
-  await Promise.all([...running].map(end));
-  await Promise.all(directories.map((directory) => rm(directory, { recursive: true, force: true })));
-});
 
 /**
  * Returns a running Redis that keeps everything (AOF) and evicts nothing, as the documentation asks for. Flags are
@@ -98,7 +90,7 @@ const CLUSTER_SLOTS = 16_384;
 
 async function makeDirectory(): Promise<string> {
   const directory = await makeServerDirectory('affiliate-mirror-redis-');
-  directories.push(directory);
+  afterFile(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }
 
@@ -117,7 +109,7 @@ async function spawnServer(
       cause: error,
     });
   });
-  running.add(server);
+  afterFile(() => end(server));
   while (!/^(\+PONG|-NOAUTH)/.test(await tell(port, 'PING').catch(() => ''))) {
     if (server.exitCode !== null) throw new Error(`redis-server ended: ${flags.join(' ')}`);
     await sleep(20);
@@ -126,7 +118,6 @@ async function spawnServer(
 }
 
 async function end(server: ChildProcess): Promise<void> {
-  running.delete(server);
   if (server.exitCode !== null || server.signalCode !== null) return;
   const ended = once(server, 'exit');
   server.kill('SIGTERM');

@@ -1,4 +1,4 @@
-// A mirror whose schemas a DBA made, a role that owns them, and weaker ones. Import it from a test file only.
+// A mirror whose schemas a DBA made, a role that owns them, and weaker ones.
 
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -21,7 +21,13 @@ let program: TestDatabase;
 let sandbox: TestSandbox;
 let database: TestDatabase;
 
-beforeAll(async () => {
+/** Makes them before the file's tests, and removes them at its end. */
+export function useRoles(): void {
+  beforeAll(makeRoles);
+  afterAll(removeRoles);
+}
+
+async function makeRoles(): Promise<void> {
   program = await createTestDatabase();
   sandbox = await runSandbox(program.pool, { affiliates: 20, referrals: 100 });
   database = await createTestDatabase();
@@ -32,15 +38,15 @@ beforeAll(async () => {
     drop schema mirror cascade;
     create schema mirror authorization ${ROLES.owner};
     create schema mirror_queue authorization ${ROLES.owner}`);
-});
+}
 
-afterAll(async () => {
+async function removeRoles(): Promise<void> {
   await sandbox.close();
   for (const role of Object.values(ROLES)) {
     const name = pg.escapeIdentifier(role);
     await database.pool.query(`drop owned by ${name} cascade; drop role ${name}`);
   }
-});
+}
 
 function urlOf(role: Role): string {
   const url = new URL(database.url);

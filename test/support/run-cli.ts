@@ -1,5 +1,5 @@
 // Runs the real command line as a user would, with nothing in its environment but what is given. Starting Node takes
-// longer than most commands do, so `runCli` keeps one process per test file for all of them; a test of the process
+// longer than most commands do, so `runCli` keeps one process for all of them; a test of the process
 // itself (signals, several at once, whether it ends at all) uses `runCliAlone` or `spawnCli`.
 
 import { type ChildProcess, fork, spawn } from 'node:child_process';
@@ -7,7 +7,6 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
 import { type CommandLine, END_OF_OUTPUT } from './command-line.ts';
 
 export interface CliRun {
@@ -25,9 +24,7 @@ const COMPILE_CACHE = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
 let kept: ChildProcess | null = null;
 let last: Promise<unknown> = Promise.resolve();
 
-afterAll(() => void kept?.kill('SIGKILL'));
-
-/** Returns what the command printed and its exit code. Commands of one test file run one after the other. */
+/** Returns what the command printed and its exit code. Commands run one after the other. */
 export function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
