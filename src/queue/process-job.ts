@@ -111,7 +111,8 @@ async function settle(
 // Neither a failure nor an end, and no attempt is spent. Not moved back to waiting: a worker that closes would take
 // its own job again and run it to its end.
 async function stepAside(job: Job, token: string | undefined, waitMs: number): Promise<never> {
-  await job.moveToDelayed(Date.now() + waitMs, token);
+  // Whole milliseconds: the queue on Postgres refuses others, and the job would be given up.
+  await job.moveToDelayed(Date.now() + Math.ceil(waitMs), token);
   throw new DelayedError();
 }
 

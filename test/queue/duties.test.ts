@@ -61,6 +61,20 @@ describe.each(KINDS)('a duty on %s', (kind) => {
     for (const worker of workers) await worker.stop();
   });
 
+  test('that steps aside for a part of a millisecond is tried again, and not given up', async () => {
+    const queueing = await makeQueueing(kind, NO_PROGRAM);
+    let tries = 0;
+    const run = async () => {
+      tries += 1;
+      return tries === 1 ? ({ kind: 'later', waitMs: 0.5 } as const) : DONE;
+    };
+    const due = [{ id: 'x-1', atMs: 1, run }];
+    const duty: Duty = { name: 'x', alarms: [], findDue: async () => (tries < 2 ? due : []) };
+    const worker = await start(queueing, [duty]);
+    await expect.poll(() => tries).toBe(2);
+    await worker.stop();
+  });
+
   test('that was given up leaves its turn to the next one, until it is due anew', async () => {
     const queueing = await makeQueueing(kind, NO_PROGRAM);
     const begun: string[] = [];
