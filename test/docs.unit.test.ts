@@ -1,5 +1,5 @@
 // Holds the pages for people to the program: tables both ways, links, words, and the places that a change touches.
-// What the pages tell to run is run by end-to-end/docs.test.ts.
+// What the pages tell to run is run by end-to-end/docs.long.test.ts.
 
 import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';

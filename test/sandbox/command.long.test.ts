@@ -5,7 +5,6 @@ import { request } from 'undici';
 import { beforeAll, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { runCli, spawnCli } from '../support/run-cli.ts';
-import { sized } from '../support/sizes.ts';
 import { AUTHORIZATION } from './running-sandbox.ts';
 
 let url: string;
@@ -81,7 +80,7 @@ it.each([
 });
 
 it('tells how far a large program has come while it is made up', async () => {
-  const referrals = sized(50_000, 200_000);
+  const referrals = 200_000;
   const stderr = await serve(
     ['--affiliates', '50', '--referrals', `${referrals}`, '--reset'],
     async (address) => {

@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestSandbox } from '../sandbox/running-sandbox.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
-import { sized } from '../support/sizes.ts';
 import {
   countEvery,
   FAST,
@@ -15,9 +14,6 @@ import {
   wantFullSync,
 } from './queueing.ts';
 import type { WorkerProcess } from './worker-processes.ts';
-
-/** Both queues share the code that this is about: one of them shows it in `npm test`. */
-const SOME_KINDS = sized(KINDS.slice(0, 1), KINDS);
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -62,7 +58,7 @@ async function untilCounted({ pool }: Queueing, more: number): Promise<void> {
   await expect.poll(counts, { timeout: 15_000, interval: 50 }).toBeGreaterThanOrEqual(soFar + more);
 }
 
-describe.each(SOME_KINDS)('a worker whose clock jumps a day ahead, on %s', { timeout: 60_000 }, (kind) => {
+describe.each(KINDS)('a worker whose clock jumps a day ahead, on %s', { timeout: 60_000 }, (kind) => {
   test('and that is killed in mid-run loses its job to another one, within the usual time', async () => {
     const queueing = await makeQueueing(kind, sandbox);
     const harmful = await startHarmful(queueing, { rateLimit: SLOWLY });

@@ -5,12 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TICK } from '../../src/queue/schedules.ts';
 import { runSandbox, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { sized } from '../support/sizes.ts';
 import { KINDS, makeQueueing, missTick, type Queueing } from './queueing.ts';
 import type { WorkerProcess } from './worker-processes.ts';
-
-/** Both queues share the code that this is about: one of them shows it in `npm test`. */
-const SOME_KINDS = sized(KINDS.slice(0, 1), KINDS);
 
 /** What a garbage collector may leave, and caches may grow by; a leak of one page per run would be ten times that. */
 const TOLERATED_BYTES = 4_000_000;
@@ -21,8 +17,8 @@ const MOST_CONNECTIONS = { postgres: 8 + 4, redis: 8 };
 const MOST_REDIS_CONNECTIONS = 2;
 
 /** Of affiliates and referrals each, before and after the first look. */
-const WARM_UP = sized(8, 25);
-const RUNS = sized(12, 100);
+const WARM_UP = 25;
+const RUNS = 100;
 
 let sandbox: TestSandbox;
 
@@ -48,7 +44,7 @@ async function countRedisConnections(url: string): Promise<number> {
   return list.trim().split('\n').length - 1;
 }
 
-describe.each(SOME_KINDS)(`${WARM_UP + RUNS} pairs of runs in a row on %s`, (kind) => {
+describe.each(KINDS)(`${WARM_UP + RUNS} pairs of runs in a row on %s`, (kind) => {
   test('leave memory and connections as they were', async () => {
     const queueing = await makeQueueing(kind, sandbox);
     const worker = await queueing.start();
