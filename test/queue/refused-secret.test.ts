@@ -46,7 +46,10 @@ describe.each(SOME_KINDS)('a wrong secret, on %s', (kind) => {
     const queueing = await makeQueueing(kind, program);
     const timings = { watchIntervalMs: 300, tickGraceMs: 300, firstProbeMs: 60_000 };
     const options = { secret: WRONG, syncs: OFTEN, timings };
-    const workers = [await queueing.start(options), await queueing.start(options)];
+    const first = await queueing.start(options);
+    // However long the second one takes to start, it starts together with the first.
+    await queueing.pool.query(`update worker_state set probed_at = now() + interval '10 minutes'`);
+    const workers = [first, await queueing.start(options)];
     // The ticks pile up to one job, which waits.
     const revived = () => workers.flatMap((worker) => worker.said('schedule.revived')).length;
     await expect.poll(revived).toBeGreaterThan(0);
@@ -67,7 +70,7 @@ describe.each(SOME_KINDS)('a wrong secret, on %s', (kind) => {
     expect((await queueing.pool.query('select from sync_runs')).rows).toEqual([]);
     for (const worker of workers) await worker.end('SIGTERM');
 
-    await queueing.pool.query(`update worker_state set probed_at = probed_at - interval '1 minute'`);
+    await queueing.pool.query(`update worker_state set probed_at = now() - interval '1 minute'`);
     const fixed = await queueing.start({ syncs: OFTEN });
     await fixed.says('the program accepts the API secret again: the queue goes on');
     await waitForRun(queueing);
