@@ -115,35 +115,30 @@ from commissions commission
 left join sales sale on sale.id = commission.sale_id
 where commission._deleted_at is null;
 
--- Only whole numbers that a bigint holds: the program's own totals come unchecked.
+-- The program's own totals come unchecked: what is no number, or none that a bigint could sum up, is as good as missing.
 create view :"reports".affiliate_balances as
-select figure.affiliate_id,
-       figure.currency,
-       sum(figure.cents) filter (where figure.name = 'unpaid')::bigint as unpaid_cents,
-       sum(figure.cents) filter (where figure.name = 'due')::bigint as due_cents,
-       sum(figure.cents) filter (where figure.name = 'paid')::bigint as paid_cents,
-       sum(figure.cents) filter (where figure.name = 'total')::bigint as total_cents,
-       sum(figure.cents) filter (where figure.name = 'gross_revenue')::bigint as gross_revenue_cents,
-       sum(figure.cents) filter (where figure.name = 'net_revenue')::bigint as net_revenue_cents
-from (
-  select affiliate.id as affiliate_id,
-         upper(stats.currency) as currency,
-         entry.name,
-         case
-           when jsonb_typeof(entry.value -> 'cents') <> 'number' then null
-           when abs((entry.value ->> 'cents')::numeric) <= 9007199254740991 then round((entry.value ->> 'cents')::numeric)
-         end as cents
-  from affiliates affiliate
-  cross join lateral jsonb_each(
-    case jsonb_typeof(affiliate.commission_stats -> 'currencies')
-      when 'object' then affiliate.commission_stats -> 'currencies' else '{}'
-    end
-  ) as stats (currency, figures)
-  left join lateral jsonb_each(case jsonb_typeof(stats.figures) when 'object' then stats.figures else '{}' end)
-    as entry (name, value) on true
-  where affiliate._deleted_at is null
-) figure
-group by figure.affiliate_id, figure.currency;
+select affiliate.id as affiliate_id,
+       upper(stats.currency) as currency,
+       sum(jsonb_path_query_first(stats.figures, '$.unpaid.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
+         ::bigint as unpaid_cents,
+       sum(jsonb_path_query_first(stats.figures, '$.due.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
+         ::bigint as due_cents,
+       sum(jsonb_path_query_first(stats.figures, '$.paid.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
+         ::bigint as paid_cents,
+       sum(jsonb_path_query_first(stats.figures, '$.total.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
+         ::bigint as total_cents,
+       sum(jsonb_path_query_first(stats.figures, '$.gross_revenue.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
+         ::bigint as gross_revenue_cents,
+       sum(jsonb_path_query_first(stats.figures, '$.net_revenue.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
+         ::bigint as net_revenue_cents
+from affiliates affiliate
+cross join lateral jsonb_each(
+  case jsonb_typeof(affiliate.commission_stats -> 'currencies')
+    when 'object' then affiliate.commission_stats -> 'currencies' else '{}'
+  end
+) as stats (currency, figures)
+where affiliate._deleted_at is null
+group by affiliate.id, upper(stats.currency);
 
 create view :"reports".affiliate_performance as
 with sold as (
@@ -191,49 +186,57 @@ left join money on money.affiliate_id = affiliate.id
 where affiliate._deleted_at is null;
 
 create view :"reports".conversion_events as
-select event.referral_id,
-       event.observed_at,
-       event.affiliate_id,
-       event.link_id,
-       case when (select has_table_privilege('referrals'::regclass, 'select')) then event.customer_email end
-         as customer_email,
-       event.from_state,
-       event.converted_at,
-       event.is_exact,
-       event.run_id
-from conversion_events event
-join referrals referral on referral.id = event.referral_id
-where referral._deleted_at is null;
+select referral_id,
+       observed_at,
+       affiliate_id,
+       link_id,
+       case when (select has_table_privilege('referrals'::regclass, 'select')) then customer_email end as customer_email,
+       from_state,
+       converted_at,
+       is_exact,
+       run_id
+from conversion_events
+where _deleted_at is null;
 
+-- Each source is summed up by itself first: no list of a million moments is put together. date_bin, since a day of UTC
+-- is always as long as another, and asking for the day in a time zone costs a million times as much as it looks.
 create view :"reports".referral_funnel_daily as
-with event as (
-  select created_at as at, 1 as is_new, 0 as is_lead, 0 as is_conversion
-  from referrals
-  where _deleted_at is null and created_at is not null
-  union all
-  select became_lead_at, 0, 1, 0
-  from referrals
-  where _deleted_at is null and became_lead_at is not null
-  union all
-  -- Where the program does not state when, the first time that the mirror saw it happen.
-  select min(history.observed_at), 0, 1, 0
+with seen_leads as (
+  -- Where the program does not state when: the first time that the mirror saw it happen.
+  select min(history.observed_at) as at
   from record_history history
   join referrals referral on referral.id = history.record_id
   where history.table_name = 'referrals'
+    and history.change <> 'inserted'
     and history.after ->> 'conversion_state' = 'lead'
     and referral._deleted_at is null
     and referral.became_lead_at is null
   group by history.record_id
+), counted as (
+  select date_bin('1 day', created_at, '2000-01-01Z') as day, count(*) as new_referrals, 0 as leads, 0 as conversions
+  from referrals
+  where _deleted_at is null and created_at is not null
+  group by date_bin('1 day', created_at, '2000-01-01Z')
   union all
-  select converted_at, 0, 0, 1
+  select date_bin('1 day', became_lead_at, '2000-01-01Z'), 0, count(*), 0
+  from referrals
+  where _deleted_at is null and became_lead_at is not null
+  group by date_bin('1 day', became_lead_at, '2000-01-01Z')
+  union all
+  select date_bin('1 day', at, '2000-01-01Z'), 0, count(*), 0
+  from seen_leads
+  group by date_bin('1 day', at, '2000-01-01Z')
+  union all
+  select date_bin('1 day', converted_at, '2000-01-01Z'), 0, 0, count(*)
   from :"reports".conversion_events
+  group by date_bin('1 day', converted_at, '2000-01-01Z')
 )
-select (at at time zone 'UTC')::date as day,
-       sum(is_new)::bigint as new_referrals,
-       sum(is_lead)::bigint as leads,
-       sum(is_conversion)::bigint as conversions
-from event
-group by (at at time zone 'UTC')::date;
+select (day at time zone 'UTC')::date as day,
+       sum(new_referrals)::bigint as new_referrals,
+       sum(leads)::bigint as leads,
+       sum(conversions)::bigint as conversions
+from counted
+group by counted.day;
 
 create view :"reports".commission_ledger as
 select request,
@@ -314,9 +317,9 @@ select listed.resource,
            then 'everything was never read' end,
          case when fresh.id > whole.id
            then 'since everything was read only changes were looked for, and a delta does not see all of them' end,
-         case when since.rows_rejected > 0 then since.rows_rejected || ' records could not be stored' end,
+         case when since.rows_rejected > 0 then 'records that could not be stored: ' || since.rows_rejected end,
          case when held.rows > 0
-           then held.rows || ' rows that seem to be gone from the program are not marked deleted' end
+           then 'rows that seem to be gone from the program, and are not marked deleted: ' || held.rows end
        ), '') as not_covered,
        last.state as last_run_state,
        last.started_at as last_run_started_at,
