@@ -101,7 +101,8 @@ comment on trigger record_changes on commissions is 'Keeps the history of commis
 -- A conversion that the mirror saw happen is in its history. One from before that is known by the program's own word,
 -- where it sends became_conversion_at (seen in the wild).
 create view conversion_events as
-with seen as (
+-- Put together for both uses, it would keep Postgres from reading with several workers.
+with seen as not materialized (
   select history.record_id as referral_id,
          history.before ->> 'conversion_state' as from_state,
          (history.after ->> 'became_conversion_at')::timestamptz as stated_at,
