@@ -18,6 +18,7 @@ export const PERSONAL = [
   'grace@',
   'cus_grace',
   'processor_grace',
+  'ada1',
   'ADA20',
 ] as const;
 
