@@ -68,6 +68,14 @@ test('no mirrored table has a foreign key or a check on what the program sends',
   ).toEqual([]);
 });
 
+test('what requests name a commission by is of the collation of its identifier, or no index would find them', async () => {
+  expect(
+    await names(`
+      select distinct collname as name from pg_attribute join pg_collation on pg_collation.oid = attcollation
+      where attrelid in ('commissions'::regclass, 'commission_updates'::regclass) and attname in ('id', 'commission_id')`),
+  ).toEqual(['C']);
+});
+
 test('every function that names a table is pinned to the schema that it was made in', async () => {
   expect(
     await names(`

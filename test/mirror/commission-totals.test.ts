@@ -164,3 +164,10 @@ describe('differences', () => {
     expect(await differences()).toMatchObject([{ currency: 'USD', is_recent: false }]);
   });
 });
+
+test('what the program reports and is no amount counts as not reported', async () => {
+  const affiliate = buildAffiliate();
+  const USD = { unpaid: { cents: 900.4 }, paid: { cents: 1e30 }, total: { cents: '2900' } };
+  await loadAffiliates({ ...affiliate, commission_stats: { currencies: { USD } } });
+  expect(await totals()).toMatchObject([{ reported_unpaid: 900, reported_paid: null, reported_total: null }]);
+});
