@@ -13,12 +13,14 @@ import { checkSchema } from '../db/check-schema.ts';
 import type { Database } from '../db/database.ts';
 import { ConfigError, errorCode } from '../errors.ts';
 import { calmLevel, type Logger, makeLogger } from '../log.ts';
+import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { canDrawStatusLine } from '../terminal.ts';
 import { type BudgetWaitNote, makeBudgetWaitNote } from './budget-wait.ts';
 import type { Cli } from './cli.ts';
 import { refuseDemoMirror } from './demo-mark.ts';
 import type { Lifetime } from './lifetime.ts';
 import { openDatabase } from './open-database.ts';
+import { openPersonalData } from './personal-data.ts';
 import { makeProgramClient } from './program-client.ts';
 
 export interface PaymentLedgerSession {
@@ -38,6 +40,7 @@ export interface ProgramSession extends PaymentLedgerSession {
   readonly concurrency: number;
   /** What its requests wait for. */
   readonly budgetWait: BudgetWaitNote;
+  readonly personalData: PersonalDataSource;
 }
 
 /** Opens what a command turns out to need. */
@@ -82,6 +85,7 @@ export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<Program
   const { config, program } = readProgramConfig(cli.environment);
   const session = await open(lifetime, config);
   await refuseDemoMirror(session.pool, config.mirrorSchema, program.url);
+  const personalData = await openPersonalData(session.db, config.personalData);
   const { rateLimit, timeoutMs } = config.api;
   const { db, log } = session;
   const budgetWait = makeBudgetWaitNote();
@@ -96,6 +100,7 @@ export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<Program
     reader: client('reads'),
     concurrency: drainConcurrency(rateLimit),
     budgetWait,
+    personalData,
   };
 }
 
