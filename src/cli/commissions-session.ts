@@ -9,6 +9,7 @@ import type { Priority } from '../budget/waits.ts';
 import { drainConcurrency } from '../commissions/drain-updates.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import { type Config, readConfig, readProgramConfig } from '../config/config.ts';
+import type { PersonalDataSettings } from '../config/personal-data.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import type { Database } from '../db/database.ts';
 import { ConfigError, errorCode } from '../errors.ts';
@@ -30,6 +31,7 @@ export interface PaymentLedgerSession {
   readonly signal: AbortSignal;
   /** How the program counts. */
   readonly amountUnit: AmountUnit;
+  readonly personalDataSettings: PersonalDataSettings;
 }
 
 export interface ProgramSession extends PaymentLedgerSession {
@@ -108,7 +110,8 @@ async function open(lifetime: Lifetime, config: Config): Promise<PaymentLedgerSe
   const log = makeLogger(canDrawStatusLine() ? calmLevel(config.logLevel) : config.logLevel);
   const { pool, db } = await openDatabase({ log, lifetime }, config, 'commissions');
   await checkSchema(pool, { schema: config.mirrorSchema });
-  return { pool, db, log, signal: lifetime.signal, amountUnit: config.amountUnit };
+  const { amountUnit, personalData: personalDataSettings } = config;
+  return { pool, db, log, signal: lifetime.signal, amountUnit, personalDataSettings };
 }
 
 /** Returns the bytes of the file, or of standard input for `-`. Throws: ConfigError where it cannot be read. */
