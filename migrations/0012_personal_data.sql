@@ -43,6 +43,7 @@ create table forgotten_addresses (
 -- In plpgsql, since each statement of such a function sees what was committed while the one before it waited.
 create function lock_for_storing(is_alone boolean) returns text
 language plpgsql
+set search_path from current
 as $$
 begin
   perform lock_for_loading(is_alone);

@@ -164,6 +164,25 @@ describe('in mode plain', () => {
     expect(rows).toEqual([{ email: null }]);
   });
 
+  test('a longer address is left alone, and so is what keeps a payment from being made twice', async () => {
+    const { database } = program();
+    await database.pool.query(`
+      insert into commission_updates (commission_id, action, batch_id, reason)
+        select id, 'unpay', 'for ann@people.example', 'joann@people.example, Ann@people.example; ann@people.example.au'
+        from commissions order by id limit 1`);
+    const { kept } = await forget(program(), PLAIN, 'ann@people.example');
+    expect(kept).toEqual([{ table: 'commission_updates', column: 'batch_id', rows: 1 }]);
+    const { rows } = await database.pool.query(
+      `select batch_id, reason from commission_updates order by id desc limit 1`,
+    );
+    expect(rows).toEqual([
+      {
+        batch_id: 'for ann@people.example',
+        reason: 'joann@people.example, [forgotten]; ann@people.example.au',
+      },
+    ]);
+  });
+
   test('what is neither an address nor an identifier that is known is refused', async () => {
     await expect(forget(program(), PLAIN, 'Quince')).rejects.toThrow(
       'Quince is neither an e-mail address nor',
