@@ -83,6 +83,10 @@ test.each([
     });
   }
   expect(sandbox.requests.length).toBe(sent);
+  if (named === 'other') {
+    // doctor looks on, and says the same.
+    expect((await run('doctor', more)).stdout).toContain(message);
+  }
 });
 
 test('a person is forgotten with a receipt, and the mirror is switched', async () => {
