@@ -140,6 +140,19 @@ export class SchemaMismatch extends AppError {
   readonly retry = 'never';
 }
 
+/** Thrown when this process is set to keep personal data otherwise than the mirror does, or has another key. */
+export class PersonalDataMismatch extends AppError {
+  readonly code = 'PERSONAL_DATA_MISMATCH';
+  readonly retry = 'never';
+  override readonly exitCode = 2;
+}
+
+/** Thrown when somebody was forgotten after records were read and before they were stored. Nothing of them is stored. */
+export class PersonalDataStale extends AppError {
+  readonly code = 'PERSONAL_DATA_STALE';
+  readonly retry = 'soon';
+}
+
 /** Thrown when a migration fails or an applied one was edited since. Nothing of the failed one remains. */
 export class MigrationFailed extends AppError {
   readonly code = 'DB_MIGRATION_FAILED';

@@ -28,6 +28,8 @@ export interface AnswerContext {
   /** How often the request was sent so far, this time included. */
   readonly attempt: number;
   readonly scrub: Scrub;
+  /** Returns what an error may say of a text of the program's. */
+  readonly quote: (text: string) => string;
 }
 
 /**
@@ -123,14 +125,14 @@ function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 
 }
 
 function readErrorBody(
-  { scrub }: AnswerContext,
+  { quote }: AnswerContext,
   body: AnswerBody,
 ): { summary: string; details: readonly string[] } {
   if (body.kind !== 'text') return { summary: excerpt(body.reason), details: [] };
   const parsed = errorBodySchema.safeParse(parseJson(body.text));
-  if (!parsed.success) return { summary: excerpt(scrub(body.text)) || 'an empty body', details: [] };
+  if (!parsed.success) return { summary: quote(body.text) || 'an empty body', details: [] };
   const { error, details = [] } = parsed.data;
-  return { summary: excerpt(scrub(error)), details: details.map((detail) => excerpt(scrub(detail))) };
+  return { summary: quote(error), details: details.map(quote) };
 }
 
 // The query of the address is left out: a login page's may hold what it was called with.
@@ -149,9 +151,9 @@ function unreachable(context: AnswerContext, what: string, reason: string): ApiU
 }
 
 function readJson(context: AnswerContext, body: AnswerBody): [json: unknown, reject: RejectAnswer] {
-  const { request, scrub } = context;
+  const { request, quote } = context;
   const reject: RejectAnswer = (expected) => {
-    const got = body.kind === 'text' ? excerpt(scrub(body.text)) || 'an empty body' : body.reason;
+    const got = body.kind === 'text' ? quote(body.text) || 'an empty body' : body.reason;
     const call = `${request.method} ${request.path} ${afterAttempts(context)}`;
     return new ContractViolation(
       `the answer to ${call} is not what the contract says: expected ${expected}, got ${got}`,

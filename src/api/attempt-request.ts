@@ -90,8 +90,16 @@ function report(
   const durationMs = Math.round(performance.now() - startedAt);
   const status = outcome?.kind === 'answered' ? outcome.status : null;
   const reason = outcome === null ? 'given up by the caller' : failureOf(outcome);
-  log.debug({ method, path, query, status, ms: durationMs, attempt, reason }, 'api.request');
+  log.debug(
+    { method, path, query: withoutAddress(query), status, ms: durationMs, attempt, reason },
+    'api.request',
+  );
   onRequest?.({ method, path, status, durationMs, attempt });
+}
+
+// A filter may be somebody's address, and a log is not the mirror: nobody is forgotten in it.
+function withoutAddress(query: string): string {
+  return query.replace(/(^|&)email=[^&]*/g, '$1email=…');
 }
 
 function failureOf(outcome: Outcome): string | undefined {

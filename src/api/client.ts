@@ -6,7 +6,7 @@ import type { ListEnvelope } from '../contract/answer-bodies.ts';
 import type { Commission } from '../contract/commission.ts';
 import { type ListedResource, RESOURCES } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { type RejectAnswer, readAnswer } from './answer.ts';
+import { excerpt, type RejectAnswer, readAnswer } from './answer.ts';
 import { type AttemptDeps, attemptRequest, type BeforeSend } from './attempt-request.ts';
 import { openTransport } from './open-transport.ts';
 import { commissionReader, readListAnswer } from './records.ts';
@@ -29,6 +29,8 @@ export interface ApiClientOptions {
   readonly timeoutMs: number;
   /** Left out or null: the program is reached directly. */
   readonly proxy?: HttpProxy | null;
+  /** Whether errors quote what the program answered, which may be about people; left out: they do. */
+  readonly quotesAnswers?: boolean;
   readonly attempts?: Partial<Attempts>;
 }
 
@@ -85,6 +87,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
   const { log } = deps;
   const { origin, pathname } = new URL(options.url);
   const scrub = makeScrub(options.secret);
+  const quote = options.quotesAnswers === false ? () => NOT_QUOTED : (text: string) => excerpt(scrub(text));
   const attempts = { ...ATTEMPTS, ...options.attempts };
   const transport = openTransport(origin, options.proxy ?? null, options.timeoutMs);
   const wire: Wire = {
@@ -116,7 +119,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
         const { outcome, askedAt, answeredAt } = await attemptRequest(attemptDeps, wire, input);
         return {
           value: readAnswer(
-            { request, origin, way: transport.describeWay(), attempt, scrub },
+            { request, origin, way: transport.describeWay(), attempt, scrub, quote },
             outcome,
             parse,
           ),
@@ -154,6 +157,9 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
     },
   };
 }
+
+/** What an error says in place of what the program said. */
+const NOT_QUOTED = 'what is not quoted, because of PII';
 
 function commissionPath(id: string): string {
   return `${RESOURCES.commissions.path}/${encodeURIComponent(id)}`;

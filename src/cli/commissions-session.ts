@@ -9,16 +9,19 @@ import type { Priority } from '../budget/waits.ts';
 import { drainConcurrency } from '../commissions/drain-updates.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import { type Config, readConfig, readProgramConfig } from '../config/config.ts';
+import type { PersonalDataSettings } from '../config/personal-data.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import type { Database } from '../db/database.ts';
 import { ConfigError, errorCode } from '../errors.ts';
 import { calmLevel, type Logger, makeLogger } from '../log.ts';
+import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { canDrawStatusLine } from '../terminal.ts';
 import { type BudgetWaitNote, makeBudgetWaitNote } from './budget-wait.ts';
 import type { Cli } from './cli.ts';
 import { refuseDemoMirror } from './demo-mark.ts';
 import type { Lifetime } from './lifetime.ts';
 import { openDatabase } from './open-database.ts';
+import { openPersonalData } from './personal-data.ts';
 import { makeProgramClient } from './program-client.ts';
 
 export interface PaymentLedgerSession {
@@ -28,6 +31,7 @@ export interface PaymentLedgerSession {
   readonly signal: AbortSignal;
   /** How the program counts. */
   readonly amountUnit: AmountUnit;
+  readonly personalDataSettings: PersonalDataSettings;
 }
 
 export interface ProgramSession extends PaymentLedgerSession {
@@ -38,6 +42,7 @@ export interface ProgramSession extends PaymentLedgerSession {
   readonly concurrency: number;
   /** What its requests wait for. */
   readonly budgetWait: BudgetWaitNote;
+  readonly personalData: PersonalDataSource;
 }
 
 /** Opens what a command turns out to need. */
@@ -82,6 +87,7 @@ export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<Program
   const { config, program } = readProgramConfig(cli.environment);
   const session = await open(lifetime, config);
   await refuseDemoMirror(session.pool, config.mirrorSchema, program.url);
+  const personalData = await openPersonalData(session.db, config.personalData);
   const { rateLimit, timeoutMs } = config.api;
   const { db, log } = session;
   const budgetWait = makeBudgetWaitNote();
@@ -96,6 +102,7 @@ export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<Program
     reader: client('reads'),
     concurrency: drainConcurrency(rateLimit),
     budgetWait,
+    personalData,
   };
 }
 
@@ -103,7 +110,8 @@ async function open(lifetime: Lifetime, config: Config): Promise<PaymentLedgerSe
   const log = makeLogger(canDrawStatusLine() ? calmLevel(config.logLevel) : config.logLevel);
   const { pool, db } = await openDatabase({ log, lifetime }, config, 'commissions');
   await checkSchema(pool, { schema: config.mirrorSchema });
-  return { pool, db, log, signal: lifetime.signal, amountUnit: config.amountUnit };
+  const { amountUnit, personalData: personalDataSettings } = config;
+  return { pool, db, log, signal: lifetime.signal, amountUnit, personalDataSettings };
 }
 
 /** Returns the bytes of the file, or of standard input for `-`. Throws: ConfigError where it cannot be read. */

@@ -8,6 +8,7 @@ import { plainRequest, type UpdateRequest } from '../commissions/update-request.
 import { spellToTheSecond } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
+import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import type { Example } from './demo-tour.ts';
 import type { Lifetime } from './lifetime.ts';
 import { makeProgramClient } from './program-client.ts';
@@ -16,6 +17,7 @@ export interface PaymentDeps {
   readonly db: Database;
   readonly log: Logger;
   readonly lifetime: Lifetime;
+  readonly personalData: PersonalDataSource;
 }
 
 export interface PaymentProgram {
@@ -50,7 +52,7 @@ export async function choosePayable(pool: Pool): Promise<PayableCommission[]> {
 
 /** Returns what became of the payments, once they have ended: the last of them expects another amount. */
 export async function payDue(
-  { db, log, lifetime }: PaymentDeps,
+  { db, log, lifetime, personalData }: PaymentDeps,
   { url, secret, timeoutMs }: PaymentProgram,
   due: readonly PayableCommission[],
 ): Promise<DemoPayments> {
@@ -72,7 +74,7 @@ export async function payDue(
   });
   const requested = await requestUpdates({ db }, requests, { batchId, requestedBy: 'demo' });
   const counts = await awaitUpdates(
-    { api, db, log },
+    { api, db, log, personalData },
     requested.map(({ id }) => id),
     { concurrency: drainConcurrency(null), signal: lifetime.signal },
   );

@@ -6,6 +6,7 @@ import type { RateLimit } from '../config/rate-limit.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
+import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import type { RunSummary, SyncMode, SyncProgress } from '../sync/run-summary.ts';
 import { runSync } from '../sync/run-sync.ts';
 import type { Lifetime } from './lifetime.ts';
@@ -15,6 +16,7 @@ export interface MakeSyncDeps {
   readonly db: Database;
   readonly log: Logger;
   readonly lifetime: Lifetime;
+  readonly personalData: PersonalDataSource;
   readonly onProgress: (progress: SyncProgress) => void;
   /** See BudgetDeps. */
   readonly onWait?: (wait: BudgetWait) => void;
@@ -26,6 +28,7 @@ export interface SyncProgram {
   readonly url: string;
   readonly secret: string;
   readonly proxy: HttpProxy | null;
+  readonly quotesAnswers?: boolean;
   readonly timeoutMs: number;
   readonly concurrency: number;
   readonly rateLimit: RateLimit;
@@ -39,7 +42,7 @@ export function makeSync(
   const api = makeProgramClient(deps, { ...program, priority: 'reads' });
   return (resource, { mode, acceptDeletes }) =>
     runSync(
-      { api, db: deps.db, log: deps.log, onProgress, onStopped },
+      { api, db: deps.db, log: deps.log, personalData: deps.personalData, onProgress, onStopped },
       { resource, mode, concurrency, acceptDeletes, signal: deps.lifetime.signal },
     );
 }

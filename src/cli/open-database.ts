@@ -26,6 +26,8 @@ const COMMANDS = {
   commissions: { most: MOST_CONNECTIONS, queue: 0, isWriting: false },
   sandbox: { most: MOST_CONNECTIONS, queue: 0, isWriting: true },
   deletions: { most: 2, queue: 0, isWriting: false },
+  'personal-data': { most: 2, queue: 0, isWriting: true },
+  forget: { most: 2, queue: 0, isWriting: true },
   status: { most: 2, queue: 0, isWriting: false },
   doctor: { most: 2, queue: 1, isWriting: false },
 } as const;

@@ -21,6 +21,8 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Register>> = new Map([
   ['deletions', async () => (await import('./commands/deletions.ts')).registerDeletions],
   ['commissions', async () => (await import('./commands/commissions.ts')).registerCommissions],
   ['status', async () => (await import('./commands/status.ts')).registerStatus],
+  ['personal-data', async () => (await import('./commands/personal-data.ts')).registerPersonalData],
+  ['forget', async () => (await import('./commands/forget.ts')).registerForget],
   ['doctor', async () => (await import('./commands/doctor.ts')).registerDoctor],
   ['grants', async () => (await import('./commands/grants.ts')).registerGrants],
   ['sandbox', async () => (await import('./commands/sandbox.ts')).registerSandbox],

@@ -20,6 +20,7 @@ import type { Database } from '../db/database.ts';
 import { isOfTheRow } from '../db/refusal.ts';
 import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { makeClaims } from './claims.ts';
 import { makeProgramHealth, type ProgramHealth } from './program-health.ts';
 import { makeUpdateRecorder, type UpdateRecorder } from './record-updates.ts';
@@ -34,6 +35,8 @@ export interface DrainDeps {
   readonly log: Logger;
   /** What the program counts amounts in; `minor` where left out. */
   readonly amountUnit?: AmountUnit;
+  /** Without, everything is stored as it comes. */
+  readonly personalData?: PersonalDataSource;
 }
 
 export interface DrainOptions {
@@ -101,7 +104,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   const name = `${hostname()}:${process.pid}:${randomUUID()}`;
   const claims = makeClaims(db, { name, leaseMs, onRefused });
   const health: ProgramHealth = makeProgramHealth({ client: api });
-  const recorder: UpdateRecorder = makeUpdateRecorder({ db }, name);
+  const recorder: UpdateRecorder = makeUpdateRecorder({ db, personalData: deps.personalData }, name);
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
 

@@ -7,7 +7,8 @@
 
 import type { DatabaseTransaction } from '../db/database.ts';
 import { isRefusal } from '../db/refusal.ts';
-import { describeError } from '../errors.ts';
+import { describeError, errorCode } from '../errors.ts';
+import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import {
   markCommissionsDeleted,
   mirrorCommissions,
@@ -36,15 +37,17 @@ export async function keepObserved(
   trx: DatabaseTransaction,
   { observed, gone }: Observations,
   keeping: Keeping,
+  personalData?: PersonalDataSource,
 ): Promise<void> {
   if (keeping.as === 'nothing') return;
   if (keeping.as === 'mirrored') {
-    await mirrorCommissions(trx, observed);
+    await mirrorCommissions(trx, observed, personalData);
     await markCommissionsDeleted(trx, gone);
     return;
   }
   const isWhole = keeping.as === 'rejected';
-  for (const one of observed) await rejectCommission(trx, one, { reason: keeping.reason, isWhole });
+  const { reason } = keeping;
+  for (const one of observed) await rejectCommission(trx, one, { reason, isWhole }, personalData);
 }
 
 /**
@@ -54,7 +57,10 @@ export async function keepObserved(
  * Throws: the refusal, where even the write without the observation is refused; at once every error that is no
  * refusal.
  */
-export async function writeWhatCanBeKept<T>(write: (keeping: Keeping) => Promise<T>): Promise<T> {
+export async function writeWhatCanBeKept<T>(
+  write: (keeping: Keeping) => Promise<T>,
+  personalData?: PersonalDataSource,
+): Promise<T> {
   let refusal: unknown;
   try {
     return await write(MIRRORED);
@@ -62,7 +68,11 @@ export async function writeWhatCanBeKept<T>(write: (keeping: Keeping) => Promise
     if (!isRefusal(error)) throw error;
     refusal = error;
   }
-  const reason = describeError(refusal);
+  // Postgres may quote the value that it refused.
+  const mayQuote = personalData?.mayQuote ?? true;
+  const reason = mayQuote
+    ? describeError(refusal)
+    : `the database refused it (${errorCode(refusal) || 'unreadable'})`;
   for (const as of LESS) {
     try {
       return await write({ as, reason });

@@ -4,9 +4,12 @@ import { sql } from 'kysely';
 import type { Commission } from '../contract/commission.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
-import { loadBatch } from '../mirror/load-batch.ts';
+import { loadBatch, lockForLoading } from '../mirror/load-batch.ts';
+import { refuseOtherTreatment } from '../mirror/refuse-other-treatment.ts';
 import { recordRejections } from '../mirror/rejected-records.ts';
 import { describeRespelled, findRespelled } from '../mirror/respelled-ids.ts';
+import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
+import { UNTREATED } from '../records/personal-data.ts';
 import { readPages } from '../records/read-page.ts';
 
 /**
@@ -25,15 +28,17 @@ class RespelledIds extends RangeError {}
  * Loads the commissions with their sales, referrals, affiliates and campaigns. No page of a list that was asked for
  * before they were observed overwrites them, also where they changed nothing. Idempotent: yes.
  *
- * Throws: a refusal where the mirror has one of them in another case only: it would become a second row.
+ * Throws: PersonalDataMismatch, PersonalDataStale; a refusal where the mirror has one of them in another case only: it would become a second row.
  */
 export async function mirrorCommissions(
   trx: DatabaseTransaction,
   observed: readonly ObservedCommission[],
+  personalData?: PersonalDataSource,
 ): Promise<void> {
   if (observed.length === 0) return;
   const pages = observed.map(({ commission, observedAt }) => ({ observedAt, records: [commission] }));
-  const read = readPages({ cache: null, drift: null }, 'commissions', pages);
+  const treatment = (await personalData?.current(trx)) ?? null;
+  const read = readPages({ cache: null, drift: null, personalData: treatment }, 'commissions', pages);
   const respelled = await findRespelled(trx, read);
   if (respelled !== null) {
     throw new RespelledIds(`${describeRespelled(respelled)}, which would become a second row`);
@@ -49,9 +54,14 @@ export async function rejectCommission(
   trx: DatabaseTransaction,
   { commission, observedAt }: ObservedCommission,
   { reason, isWhole }: { reason: string; isWhole: boolean },
+  personalData?: PersonalDataSource,
 ): Promise<void> {
   const payload = isWhole ? commission : plainFields(commission);
-  const rejection = { id: commission.id, reason, payload, observedAt };
+  const refused = { table: 'commissions', id: commission.id, reason, payload } as const;
+  const treatment = (await personalData?.current(trx)) ?? null;
+  const kept = await lockForLoading(trx, { isAlone: false, runId: null });
+  refuseOtherTreatment(treatment?.stamp ?? UNTREATED, kept);
+  const rejection = { ...refused, ...treatment?.treatRefused(refused), observedAt };
   await recordRejections(trx, { runId: null, resource: 'commissions' }, [rejection]);
 }
 

@@ -11,6 +11,7 @@ import { sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { storableJson } from '../db/storable.ts';
 import { transact } from '../db/transact.ts';
+import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { type RecordedCall, writeAttempts } from './attempt-lines.ts';
 import { lockOurs } from './claims.ts';
 import { type AddToGroup, makeGroupWrites } from './group-writes.ts';
@@ -58,23 +59,29 @@ export interface UpdateRecorder {
 const LARGEST_GROUP = 20;
 
 /** Returns the recorder of one writer. */
-export function makeUpdateRecorder(deps: { db: Database }, claimedBy: string): UpdateRecorder {
+export function makeUpdateRecorder(
+  deps: { db: Database; personalData?: PersonalDataSource | undefined },
+  claimedBy: string,
+): UpdateRecorder {
   const { db } = deps;
   return {
     intend: makeGroupWrites((intents) => writeIntents(db, claimedBy, intents), LARGEST_GROUP),
-    settle: makeGroupWrites((results) => settleResults(db, claimedBy, results), LARGEST_GROUP),
+    settle: makeGroupWrites((results) => settleResults(deps, claimedBy, results), LARGEST_GROUP),
   };
 }
 
 async function settleResults(
-  db: Database,
+  { db, personalData }: { db: Database; personalData?: PersonalDataSource | undefined },
   claimedBy: string,
   results: readonly TryResult[],
 ): Promise<readonly boolean[]> {
-  const write = (keeping: Keeping) => transact(db, (trx) => writeResults(trx, claimedBy, results, keeping));
+  const write = (keeping: Keeping) =>
+    transact(db, (trx) => writeResults({ trx, personalData }, claimedBy, results, keeping));
   // Several results are only written whole: where that is refused, each of them is written again alone.
   const isKept = results.some(({ observed, end }) => observed !== null || end?.state === 'not_found');
-  return results.length > 1 || !isKept ? await write(MIRRORED) : await writeWhatCanBeKept(write);
+  return results.length > 1 || !isKept
+    ? await write(MIRRORED)
+    : await writeWhatCanBeKept(write, personalData);
 }
 
 async function writeIntents(
@@ -102,7 +109,7 @@ async function writeIntents(
 }
 
 async function writeResults(
-  trx: DatabaseTransaction,
+  { trx, personalData }: { trx: DatabaseTransaction; personalData: PersonalDataSource | undefined },
   claimedBy: string,
   results: readonly TryResult[],
   keeping: Keeping,
@@ -143,7 +150,7 @@ async function writeResults(
   const gone = results
     .filter(({ end }) => end?.state === 'not_found')
     .map(({ commissionId }) => commissionId);
-  await keepObserved(trx, { observed, gone }, keeping);
+  await keepObserved(trx, { observed, gone }, keeping, personalData);
   // A commission that was changed once is asked for again, all the more where the mirror could not hold it.
   if (keeping.as !== 'nothing') {
     await trackObserved(

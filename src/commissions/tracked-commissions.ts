@@ -8,6 +8,7 @@ import { storableText } from '../db/storable.ts';
 import { transact } from '../db/transact.ts';
 import { ApiRejected, ApiUnauthorized, AppError, describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { writeTogether } from './group-writes.ts';
 import { type Keeping, keepObserved, MIRRORED, writeWhatCanBeKept } from './keep-observed.ts';
 import { mapInOrder } from './map-in-order.ts';
@@ -71,10 +72,10 @@ export async function hasDuePolls(db: Database): Promise<boolean> {
  * database's errors; what was not answered is asked for again later.
  */
 export async function pollTracked(
-  deps: { client: ApiClient; db: Database; log: Logger },
+  deps: { client: ApiClient; db: Database; log: Logger; personalData?: PersonalDataSource | undefined },
   { concurrency, signal }: { concurrency: number; signal: AbortSignal },
 ): Promise<PollSummary> {
-  const { client, db, log } = deps;
+  const { client, db, log, personalData } = deps;
   const health = makeProgramHealth({ client });
   const sum = { polled: 0, gone: 0, failed: 0 };
   for (;;) {
@@ -82,7 +83,7 @@ export async function pollTracked(
     const ids = await claimDue(db);
     if (ids.length === 0) return sum;
     const answers = await askForAll({ client, health }, ids, { concurrency, signal });
-    for (const answer of await noteAnswers(db, answers)) {
+    for (const answer of await noteAnswers({ db, personalData }, answers)) {
       const { id, error } = answer;
       if (error !== null) {
         sum.failed += 1;
@@ -154,10 +155,13 @@ async function ask({ client, health }: PollDeps, id: string, signal: AbortSignal
 }
 
 /** Returns the answers as they were noted: one that the mirror cannot hold is an error, and fails no other. */
-async function noteAnswers(db: Database, answers: readonly Answer[]): Promise<Answer[]> {
+async function noteAnswers(
+  { db, personalData }: { db: Database; personalData: PersonalDataSource | undefined },
+  answers: readonly Answer[],
+): Promise<Answer[]> {
   const noted = await writeTogether((items: readonly Answer[]) => {
-    const write = (keeping: Keeping) => transact(db, (trx) => note(trx, items, keeping));
-    return items.length > 1 ? write(MIRRORED) : writeWhatCanBeKept(write);
+    const write = (keeping: Keeping) => transact(db, (trx) => note({ trx, personalData }, items, keeping));
+    return items.length > 1 ? write(MIRRORED) : writeWhatCanBeKept(write, personalData);
   }, answers);
   return noted.map((result, index) => {
     if (result.status === 'fulfilled') return result.value;
@@ -169,7 +173,7 @@ async function noteAnswers(db: Database, answers: readonly Answer[]): Promise<An
 }
 
 async function note(
-  trx: DatabaseTransaction,
+  { trx, personalData }: { trx: DatabaseTransaction; personalData: PersonalDataSource | undefined },
   asked: readonly Answer[],
   keeping: Keeping,
 ): Promise<readonly Answer[]> {
@@ -180,6 +184,7 @@ async function note(
       gone: asked.filter(isGone).map(({ id }) => id),
     },
     keeping,
+    personalData,
   );
   const answers =
     keeping.as === 'mirrored'

@@ -2,6 +2,7 @@
 
 import { ConfigError } from '../errors.ts';
 import type { HttpProxy } from './http-proxy.ts';
+import { readPersonalDataKey } from './personal-data.ts';
 import { readSecret } from './program-access.ts';
 import { environmentSchema, MAY_BE_EMPTY, MAY_BE_SMALL } from './variables.ts';
 
@@ -24,6 +25,8 @@ export interface ProgramAddress {
   readonly url: string;
   readonly secret: string;
   readonly proxy: HttpProxy | null;
+  /** See ApiClientOptions. */
+  readonly quotesAnswers: boolean;
 }
 
 /**
@@ -35,7 +38,7 @@ export function readProgramConfig(environment: Environment): { config: Config; p
   const config = check(environment, { isProgramNeeded: true });
   const { url, secret, proxy } = config.api;
   if (url === null || secret === null) throw new TypeError('the check accepted a missing variable');
-  return { config, program: { url, secret, proxy } };
+  return { config, program: { url, secret, proxy, quotesAnswers: config.personalData.mode === 'plain' } };
 }
 
 function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded: boolean }) {
@@ -50,6 +53,7 @@ function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded:
     problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
   }
   const secret = readSecret(given, problems);
+  const key = readPersonalDataKey(given, problems);
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
   const env = parsed.data;
   return {
@@ -64,6 +68,7 @@ function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded:
     amountUnit: env.AFFILIATE_AMOUNT_UNIT,
     databaseUrl: env.DATABASE_URL ?? null,
     mirrorSchema: env.MIRROR_SCHEMA,
+    personalData: { mode: env.PII, key },
     redisUrl: env.REDIS_URL ?? null,
     schedules: { full: env.SYNC_FULL_CRON, delta: env.SYNC_DELTA_CRON, timezone: env.SYNC_TIMEZONE },
     commissionList: env.COMMISSION_LIST,

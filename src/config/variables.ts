@@ -5,6 +5,7 @@ import { AMOUNT_UNITS } from './amount-unit.ts';
 import { findCronProblem } from './cron-syntax.ts';
 import { databaseUrlSchema } from './database-url.ts';
 import { proxyUrlSchema } from './http-proxy.ts';
+import { PERSONAL_DATA_MODES } from './personal-data.ts';
 import { apiUrlSchema } from './program-access.ts';
 import { readRateLimit } from './rate-limit.ts';
 import { readRedisAddress } from './redis-address.ts';
@@ -69,6 +70,12 @@ const schema = {
       .refine((name) => !/^(pg_|information_schema$)/.test(name), 'must not be a schema of Postgres itself'),
     'mirror',
   ),
+  PII: variable(
+    'how personal data are stored: `plain`, `hash` (keyed hashes, which still join) or `omit` (not at all)',
+    z.enum(PERSONAL_DATA_MODES, `must be one of ${PERSONAL_DATA_MODES.join(', ')}`),
+    'plain',
+  ),
+  PII_KEY_FILE: optional('a file of at least 32 bytes, the key of the hashes; needed for `hash`', z.string()),
   API_RATE_LIMIT: variable("the account's budget, requests/seconds; `none` for no limit", rateLimit, '45/30'),
   API_TIMEOUT_MS: variable('longest wait for one answer, in milliseconds', integer(1, 600_000), '30000'),
   API_CONCURRENCY: variable('pages in flight at once, 1 to 16', integer(1, 16), '1'),

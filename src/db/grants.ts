@@ -41,6 +41,10 @@ export const BOOKKEEPING_TABLES: readonly string[] = [
   'seen_rows',
   'covered_counters',
   'worker_state',
+  'personal_data',
+  'forgotten_people',
+  'forgotten_records',
+  'forgotten_addresses',
 ];
 
 /** What a request for a commission update is made of. */
@@ -62,7 +66,14 @@ const REQUEST_COLUMNS = [
 ];
 
 /** Functions that statements call by name; those of triggers need no right of the role that writes. */
-const CALLED_FUNCTIONS = ['take_permit', 'learn_limits', 'return_permit', 'lock_for_loading', 'take_lock'];
+const CALLED_FUNCTIONS = [
+  'take_permit',
+  'learn_limits',
+  'return_permit',
+  'lock_for_storing',
+  'lock_for_loading',
+  'take_lock',
+];
 
 export interface GrantsInput {
   readonly role: string;

@@ -9,6 +9,7 @@ import type { Logger } from '../log.ts';
 import { isCommissionListUsed } from '../mirror/commission-list.ts';
 import { listAccepted } from '../mirror/held-back.ts';
 import { listSyncedSince } from '../mirror/runs/whole-runs.ts';
+import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import type { Due, Duty, JobContext, JobOutcome } from '../queue/duty.ts';
 import { lastTick, type Schedule } from '../queue/schedules.ts';
 import type { Timings } from '../queue/timings.ts';
@@ -37,6 +38,7 @@ export interface SyncDutyDeps {
   readonly api: ApiClient;
   readonly db: Database;
   readonly log: Logger;
+  readonly personalData?: PersonalDataSource;
 }
 
 export interface SyncDutyOptions {

@@ -2,6 +2,8 @@
 // The contract can read neither one affiliate nor one referral by its identifier (a commission it can), so the filters are made of what the
 // mirror knows of the record. What they can miss: a record that a verified walk missed although it exists, and that
 // has changed every attribute that the mirror could look for since it was last read. The next run brings it back.
+// Where the mirror keeps hashes of addresses, it has none to look for: what is known by an address alone is then settled
+// by a second walk.
 
 import type { Filters, ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';
@@ -33,8 +35,7 @@ async function affiliateFilters(db: Database, ids: readonly string[]): Promise<F
     .where('id', 'in', ids)
     .execute();
   return rows.map(({ email, unconfirmed_email, processor_customer_id }) => [
-    ...(email ? [{ email }] : []),
-    ...(unconfirmed_email ? [{ email: unconfirmed_email }] : []),
+    ...[email, unconfirmed_email].filter(isAddress).map((address) => ({ email: address })),
     ...(processor_customer_id ? [{ stripe_customer_id: processor_customer_id }] : []),
   ]);
 }
@@ -48,7 +49,11 @@ async function referralFilters(db: Database, ids: readonly string[]): Promise<Fo
     .execute();
   return rows.map((row) => {
     if (row.processor_customer_id) return [{ stripe_customer_id: row.processor_customer_id }];
-    if (row.customer_email) return [{ email: row.customer_email }];
+    if (isAddress(row.customer_email)) return [{ email: row.customer_email }];
     return row.affiliate_id ? [{ affiliate_id: row.affiliate_id }] : [];
   });
+}
+
+function isAddress(stored: string | null): stored is string {
+  return stored?.includes('@') === true;
 }

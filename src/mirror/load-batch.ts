@@ -14,6 +14,7 @@ import type { EncodedRows } from '../records/page-rows.ts';
 import type { ReadPages } from '../records/read-page.ts';
 import { countMet, type LoadRun } from './count-met.ts';
 import { markGoneLinks } from './gone-links.ts';
+import { refuseOtherTreatment } from './refuse-other-treatment.ts';
 import { recordRejections } from './rejected-records.ts';
 import { saveSeenRows } from './runs/seen-rows.ts';
 import { type Upserted, type UpsertShape, upsertStatement } from './upsert-statement.ts';
@@ -61,6 +62,8 @@ export interface LoadResult extends LoadCounts {
  * One load to a transaction, before anything else in it is locked: with a second one, two transactions could wait for
  * each other.
  * Idempotent: yes; the second load of the same pages writes no row.
+ *
+ * Throws: PersonalDataMismatch, PersonalDataStale.
  */
 export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Promise<LoadResult> {
   const { run, resource } = input;
@@ -69,7 +72,8 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
   const seen = sum(pages, ({ count }) => count);
   const statements = joinRows(pages.map(({ rows }) => rows));
   const isAlone = run !== null || seen > SMALL_LOAD_RECORDS || hasTableTwice(statements);
-  await lockForLoading(trx, { isAlone, runId: run?.id ?? null });
+  const kept = await lockForLoading(trx, { isAlone, runId: run?.id ?? null });
+  for (const { treatedAs } of pages) refuseOtherTreatment(treatedAs, kept);
   const own: Upserted[] = [];
   for (const rows of statements) {
     const isOwn = rows.table === resource;
@@ -138,8 +142,8 @@ function sum<T>(items: readonly T[], count: (item: T) => number): number {
 }
 
 /**
- * Waits for the right to load until the transaction ends, and names the run for the history that it writes. There is
- * one lock per schema: a large load runs alone, small ones beside each other.
+ * Waits for the right to load until the transaction ends, and names the run for the history that it writes. Returns how
+ * personal data are kept meanwhile, as PersonalData spells it. There is one lock per schema: a large load runs alone, small ones beside each other.
  *
  * Alone means: nothing else is loaded or marked deleted in this schema, so plain inserts are safe and no two loads can
  * deadlock. A process that was stopped while it holds the lock loses it after seconds. It is an advisory lock, since
@@ -149,9 +153,10 @@ function sum<T>(items: readonly T[], count: (item: T) => number): number {
 export async function lockForLoading(
   trx: DatabaseTransaction,
   { isAlone, runId }: { isAlone: boolean; runId: number | null },
-): Promise<void> {
-  await sql`
+): Promise<string> {
+  const { rows } = await sql<{ kept: string }>`
     select set_config('affiliate_mirror.run_id', ${runId === null ? '' : String(runId)}, true),
-      lock_for_loading(${isAlone})
+      lock_for_storing(${isAlone}) as kept
   `.execute(trx);
+  return rows[0]?.kept ?? '';
 }

@@ -6,6 +6,7 @@ import type { Timestamp } from '../contract/timestamp.ts';
 import { observationMicros } from './binary-array.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
 import { type EncodedRows, makePageRows } from './page-rows.ts';
+import { UNTREATED } from './personal-data.ts';
 import { type ReadDeps, type RefusedApart, readRecord } from './read-record.ts';
 import type { Rejection } from './rejection-reason.ts';
 import { cutDeep } from './unstorable.ts';
@@ -31,6 +32,8 @@ export interface ReadPages {
   /** Nested records that were refused, while the records around them are among the rows; of commissions only. */
   readonly nestedRejections: readonly NestedRejection[];
   readonly namedLinks: readonly NamedLinks[];
+  /** How personal data were treated: see PersonalData. */
+  readonly treatedAs: string;
 }
 
 /** Returns what the records of the pages make; of several observations of a record, the newest. */
@@ -43,6 +46,15 @@ export function readPages(
   const rejections: Rejection[] = [];
   const nestedRejections: NestedRejection[] = [];
   const namedLinks: NamedLinks[] = [];
+  const { personalData = null } = deps;
+  const refuse = (
+    table: MirroredTable,
+    { id, reason }: Pick<Rejection, 'id' | 'reason'>,
+    record: unknown,
+  ) => {
+    const payload = cutDeep(record);
+    return { id, ...(personalData?.treatRefused({ table, id, reason, payload }) ?? { reason, payload }) };
+  };
   let count = 0;
   for (const { observedAt, records } of pages) {
     const observedAtMicros = observationMicros(observedAt);
@@ -51,18 +63,20 @@ export function readPages(
       const apart: RefusedApart[] | null = resource === 'commissions' ? [] : null;
       const read = readRecord(deps, resource, record, observedAtMicros, apart);
       if ('rows' in read) {
-        for (const row of read.rows) rows.add(row);
+        for (const row of read.rows) rows.add(personalData === null ? row : personalData.treatRow(row));
         const links = resource === 'affiliates' ? readNamedLinks(record, observedAt) : null;
         if (links !== null) namedLinks.push(links);
-        for (const { table, id, reason, record: payload } of apart ?? []) {
-          nestedRejections.push({ table, id, reason, payload: cutDeep(payload), observedAt });
+        for (const refused of apart ?? []) {
+          const { table } = refused;
+          nestedRejections.push({ table, ...refuse(table, refused, refused.record), observedAt });
         }
       } else {
-        rejections.push({ ...read, payload: cutDeep(record), observedAt });
+        rejections.push({ ...refuse(resource, read, record), observedAt });
       }
     }
   }
-  return { count, rows: rows.encode(), rejections, nestedRejections, namedLinks };
+  const treatedAs = personalData?.stamp ?? UNTREATED;
+  return { count, rows: rows.encode(), rejections, nestedRejections, namedLinks, treatedAs };
 }
 
 /** The links of an affiliate that was listed with them: all that it has. */

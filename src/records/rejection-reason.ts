@@ -20,8 +20,13 @@ const QUOTED_CHARACTERS = 40;
 const NAMED_ISSUES = 3;
 
 /** Returns such as `affiliate.email: expected string, got 17`; the first few problems where there are more. */
-export function describeIssues(issues: readonly z.core.$ZodIssue[], record: unknown, prefix: string): string {
-  const named = issues.slice(0, NAMED_ISSUES).map((issue) => describeIssue(issue, record, prefix));
+export function describeIssues(
+  issues: readonly z.core.$ZodIssue[],
+  record: unknown,
+  prefix: string,
+  quote: (value: unknown) => string = quoteJson,
+): string {
+  const named = issues.slice(0, NAMED_ISSUES).map((issue) => describeIssue(issue, record, prefix, quote));
   const more = issues.length - named.length;
   return named.join('; ') + (more > 0 ? `; and ${more} more` : '');
 }
@@ -50,10 +55,15 @@ export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return current;
 }
 
-function describeIssue(issue: z.core.$ZodIssue, record: unknown, prefix: string): string {
+function describeIssue(
+  issue: z.core.$ZodIssue,
+  record: unknown,
+  prefix: string,
+  quote: (value: unknown) => string,
+): string {
   const path = `${prefix}${issue.path.join('.')}`;
   const value = valueAt(record, issue.path);
-  return `${path === '' ? 'record' : path}: ${expected(issue, value)}, got ${quoteJson(value)}`;
+  return `${path === '' ? 'record' : path}: ${expected(issue, value)}, got ${quote(value)}`;
 }
 
 function expected(issue: z.core.$ZodIssue, value: unknown): string {

@@ -47,10 +47,12 @@ export async function readPayable(db: Database, { before, affiliateIds }: Payabl
   return { commissions, withheld };
 }
 
-/** Returns the affiliates that the word names, by identifier or email address. */
-export async function findAffiliates(db: Database, word: string): Promise<string[]> {
+/** Returns the affiliates whose identifier or email address is one of the texts. */
+export async function findAffiliates(db: Database, forms: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    select id from affiliates where id = ${word} or lower(email) = lower(${word}) order by id
+    select id from affiliates
+    where id = any(${forms}::text[]) or lower(email) = any(${forms.map((form) => form.toLowerCase())}::text[])
+    order by id
   `.execute(db);
   return rows.map(({ id }) => id);
 }

@@ -11,6 +11,7 @@ import type { SeenRows } from '../mirror/runs/seen-rows.ts';
 import { type SyncRun, saveProgress } from '../mirror/runs/sync-runs.ts';
 import { makeDriftWatch } from '../records/drift-watch.ts';
 import { makeLoadedCache } from '../records/loaded-cache.ts';
+import type { PersonalData } from '../records/personal-data.ts';
 import { type ObservedPage, readPages } from '../records/read-page.ts';
 import { makeListPage, type RecordPage } from './list-resource.ts';
 import type { SyncProgress } from './run-summary.ts';
@@ -58,6 +59,7 @@ export interface LoadedAside extends Loaded {
 export interface RunLoaderDeps {
   readonly api: ApiClient;
   readonly db: Database;
+  readonly personalData: PersonalData | null;
   readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
 }
 
@@ -70,14 +72,14 @@ export interface MetBefore {
 
 /** Returns the loader of one run, or of its resumption. */
 export function makeRunLoader(
-  { api, db, onProgress }: RunLoaderDeps,
+  { api, db, personalData, onProgress }: RunLoaderDeps,
   { run, resource, before }: { run: SyncRun; resource: ListedResource; before: MetBefore },
 ): RunLoader {
   let lastSaved = run;
   const cache = makeLoadedCache();
   const drift = makeDriftWatch();
   const spelling = makeSpellingCheck(db, resource);
-  const readPage = (page: ObservedPage) => readPages({ cache, drift }, resource, [page]);
+  const readPage = (page: ObservedPage) => readPages({ cache, drift, personalData }, resource, [page]);
   let requests = 0;
   const countRequest = () => {
     requests += 1;

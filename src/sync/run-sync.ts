@@ -64,7 +64,11 @@ async function runLocked(deps: RunDeps, input: SyncInput, startedMs: number): Pr
   const { run, doubt } = await openRun(db, { resource, mode });
   log.info({ run_id: run.id, resource, mode, attempt: run.attempt }, 'sync.started');
   const before = await readMetBefore(db, run);
-  const loader = makeRunLoader({ api: deps.api, db, onProgress: deps.onProgress }, { run, resource, before });
+  const personalData = (await deps.personalData?.current(db)) ?? null;
+  const loader = makeRunLoader(
+    { api: deps.api, db, personalData, onProgress: deps.onProgress },
+    { run, resource, before },
+  );
   try {
     if (resource === 'referrals') await noteCounters(db, run.id);
     const walked = await walk(deps, loader, input, { run, doubt });

@@ -27,5 +27,7 @@ test('with both variables, it returns the program', () => {
     url: 'https://program.example',
     secret: 's3cret',
     proxy: null,
+    quotesAnswers: true,
   });
+  expect(readProgramConfig({ ...environment, PII: 'omit' }).program.quotesAnswers).toBe(false);
 });

@@ -131,9 +131,9 @@ test('an affiliate is found by its identifier or its email address', async () =>
     `insert into affiliates (id, email, _first_seen_at, _changed_at, _observed_at)
      values ('one', 'Jane@example.com', now(), now(), now()), ('two', 'joe@example.com', now(), now(), now())`,
   );
-  expect(await findAffiliates(db, 'two')).toEqual(['two']);
-  expect(await findAffiliates(db, 'jane@EXAMPLE.com')).toEqual(['one']);
-  expect(await findAffiliates(db, 'nobody')).toEqual([]);
+  expect(await findAffiliates(db, ['two'])).toEqual(['two']);
+  expect(await findAffiliates(db, ['jane@EXAMPLE.com'])).toEqual(['one']);
+  expect(await findAffiliates(db, ['nobody'])).toEqual([]);
 });
 
 test('commissions are covered whole where the list is used and was read whole, but for what could not be stored', async () => {

@@ -11,6 +11,7 @@ import {
 import { acceptedDocument, heldBackDocument } from '../../src/cli/documents/deletions.ts';
 import { doctorDocument } from '../../src/cli/documents/doctor.ts';
 import { migrateDocument } from '../../src/cli/documents/migrate.ts';
+import { receiptDocument, switchedDocument } from '../../src/cli/documents/personal-data.ts';
 import { reconcileDocument } from '../../src/cli/documents/reconcile.ts';
 import { statusDocument } from '../../src/cli/documents/status.ts';
 import { syncDocument } from '../../src/cli/documents/sync.ts';
@@ -22,6 +23,8 @@ export const DOCUMENTS: Readonly<Record<string, z.ZodType>> = {
   migrate: migrateDocument,
   'deletions-list': heldBackDocument,
   'deletions-accept': acceptedDocument,
+  'personal-data-switch': switchedDocument,
+  forget: receiptDocument,
   'commissions-dry-run': dryRunDocument('minor'),
   'commissions-requests': requestsDocument('minor'),
   'commissions-batches': batchesDocument,

@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import { BATCH_COLUMNS } from '../../commissions/files/batch-file.ts';
 import type { RawCell } from '../../commissions/files/raw-table.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
+import type { PersonalDataSettings } from '../../config/personal-data.ts';
 import { fractionDigits, spellDecimal } from '../../contract/money.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
@@ -28,6 +29,7 @@ import type { Lifetime } from '../lifetime.ts';
 import { parseDate, parseMoment } from '../parse-moment.ts';
 import { addPayoutFileFlags, openPayoutFile, type PayoutFileFlags } from '../payout-file.ts';
 import { print, printError } from '../print.ts';
+import { readable, storedForms } from '../readable-person.ts';
 import { renderTable } from '../render-table.ts';
 import type { WrittenTable } from '../table-writer.ts';
 
@@ -78,9 +80,11 @@ async function showPayable(cli: Cli, lifetime: Lifetime, flags: PayableFlags): P
     throw new ConfigError(['--paid-at is for the payout file: give -o payouts.xlsx, or --format csv']);
   }
   const writeFile = isFileWanted ? await openPayoutFile(flags, lifetime) : null;
-  const { db, amountUnit } = await openPaymentLedger(cli, lifetime);
-  const affiliateIds = affiliate === undefined ? null : await namedAffiliates(db, affiliate);
-  const payable = await readPayable(db, { before, affiliateIds });
+  const { db, amountUnit, personalDataSettings } = await openPaymentLedger(cli, lifetime);
+  const affiliateIds =
+    affiliate === undefined ? null : await namedAffiliates(db, affiliate, personalDataSettings);
+  const { commissions, withheld } = await readPayable(db, { before, affiliateIds });
+  const payable = { withheld, commissions: commissions.map(readable) };
   const coverage = await readCoverage(db);
   await writeFile?.(makePayouts(payable.commissions, paidAt, amountUnit));
   // Where stdout carries the file, it carries nothing else.
@@ -96,12 +100,19 @@ async function showPayable(cli: Cli, lifetime: Lifetime, flags: PayableFlags): P
 }
 
 /** Returns the affiliates of these names. Throws: ConfigError where the mirror has none of a name. */
-async function namedAffiliates(db: Database, words: readonly string[]): Promise<string[]> {
-  const found = await Promise.all(words.map((word) => findAffiliates(db, word)));
+async function namedAffiliates(
+  db: Database,
+  words: readonly string[],
+  settings: PersonalDataSettings,
+): Promise<string[]> {
+  const found = await Promise.all(words.map((word) => findAffiliates(db, storedForms(word, settings))));
   const unknown = words.filter((_, index) => found[index]?.length === 0);
   if (unknown.length === 0) return found.flat();
   throw new ConfigError(
-    unknown.map((word) => `the mirror has no affiliate with the identifier or email address ${word}`),
+    unknown.map(
+      (word) =>
+        `the mirror has no affiliate with the identifier or email address ${word}${settings.mode === 'omit' ? ' (it keeps no addresses: PII=omit)' : ''}`,
+    ),
   );
 }
 

@@ -18,6 +18,7 @@ import { formatCount, formatDuration } from '../format.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { makeSync } from '../make-sync.ts';
 import { openDatabase } from '../open-database.ts';
+import { openPersonalData } from '../personal-data.ts';
 import { print, printError } from '../print.ts';
 import { describeConcerns } from '../render-runs.ts';
 import { renderTable } from '../render-table.ts';
@@ -81,14 +82,15 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
 
   const { applied } = await runMigrations(pool, { schema: mirrorSchema });
   await markAsDemo(pool, mirrorSchema);
+  const personalData = await openPersonalData(db, config.personalData, { mayAdopt: true });
   print(
     `3. The mirror's tables: schema ${mirrorSchema}, ${applied.length === 0 ? 'there already' : 'made now'}`,
   );
 
   print('4. The sync:');
   const api = { ...config.api, rateLimit: null };
-  const program = { url: sandbox.url, secret: SANDBOX_SECRET, proxy: null };
-  const sync = makeSync({ db, log, lifetime, onProgress: () => {} }, { ...api, ...program });
+  const program = { url: sandbox.url, secret: SANDBOX_SECRET, proxy: null, quotesAnswers: true };
+  const sync = makeSync({ db, log, lifetime, personalData, onProgress: () => {} }, { ...api, ...program });
   // Whatever is configured for another program: this one is asked, and says that it lists them.
   const findList = makeFindList(
     { db, log, lifetime },
@@ -103,7 +105,13 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
 
   const due = await choosePayable(pool);
   if (due.length > 0) await showExample(pool, PAYABLE_TODAY);
-  const arePaid = await showPayments(pool, due, { db, log, lifetime }, config.api.timeoutMs, sandbox.url);
+  const arePaid = await showPayments(
+    pool,
+    due,
+    { db, log, lifetime, personalData },
+    config.api.timeoutMs,
+    sandbox.url,
+  );
 
   const comparison = await compareWithProgram(pool, PROGRAM_SCHEMA, runs);
   print('\nWhat was mirrored, and what the program itself says it has:');

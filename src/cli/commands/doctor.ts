@@ -10,6 +10,7 @@ import { checkSchema } from '../../db/check-schema.ts';
 import { checkClock } from '../../db/clock.ts';
 import { AccessRefused, ConfigError } from '../../errors.ts';
 import { calmLevel, type Logger, makeLogger } from '../../log.ts';
+import { readState, refuseOtherMode } from '../../personal-data/stored-state.ts';
 import { openQueue } from '../../queue/backend.ts';
 import { askForProbe, readPause } from '../../queue/program-pause.ts';
 import { checkQueueSchema, queueSchema } from '../../queue/queue-tables.ts';
@@ -168,10 +169,12 @@ async function lookAtTables(
   { pool, db }: OpenDatabase,
 ): Promise<{ found: TakePermit; says: string }> {
   await checkSchema(pool, { schema: config.mirrorSchema });
+  refuseOtherMode(config.personalData, await readState(db));
+  const { mode } = config.personalData;
   const { rateLimit, timeoutMs } = config.api;
   return {
     found: makeTakePermit({ db, log }, { rateLimit, priority: 'reads', requestTimeoutMs: timeoutMs }),
-    says: `the schema ${config.mirrorSchema} is up to date`,
+    says: `the schema ${config.mirrorSchema} is up to date${mode === 'plain' ? '' : `, and keeps personal data as ${mode}`}`,
   };
 }
 

@@ -5,6 +5,7 @@ import { readConfig } from '../../config/config.ts';
 import { listPending, runMigrations } from '../../db/migrate.ts';
 import { SchemaMismatch } from '../../errors.ts';
 import { makeLogger } from '../../log.ts';
+import { adoptMode } from '../../personal-data/stored-state.ts';
 import { checkQueueSchema, migrateQueue, queueSchema } from '../../queue/queue-tables.ts';
 import type { Cli } from '../cli.ts';
 import type { MigrateDocument } from '../documents/migrate.ts';
@@ -38,7 +39,7 @@ export function registerMigrate(root: Command, cli: Cli): void {
 async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promise<ExitCode> {
   const config = readConfig(cli.environment);
   const log = makeLogger(config.logLevel);
-  const { pool, url, name } = await openDatabase({ log, lifetime }, config, 'migrate');
+  const { pool, db, url, name } = await openDatabase({ log, lifetime }, config, 'migrate');
   const { mirrorSchema: schema, redisUrl } = config;
   const isDryRun = flags.dryRun === true;
   const queue = { redisUrl, mirrorSchema: schema, databaseUrl: url };
@@ -46,7 +47,10 @@ async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promi
   const migrations = isDryRun
     ? await listPending(pool, { schema })
     : (await runMigrations(pool, { schema })).applied;
-  if (!isDryRun) await migrateQueue(pool, queue);
+  if (!isDryRun) {
+    await migrateQueue(pool, queue);
+    await adoptMode(db, config.personalData);
+  }
   const result: MigrateDocument = {
     schema,
     database: name,

@@ -21,6 +21,7 @@ import { formatCount, formatDuration, formatTimestamp } from '../format.ts';
 import { type Lifetime, Stopped } from '../lifetime.ts';
 import { makeSync } from '../make-sync.ts';
 import { openDatabase } from '../open-database.ts';
+import { openPersonalData } from '../personal-data.ts';
 import { print, printError, printJson } from '../print.ts';
 import { describeConcerns, isDoubtful, renderRuns } from '../render-runs.ts';
 import { makeProgressLog, makeProgressView } from '../sync-progress.ts';
@@ -101,6 +102,9 @@ async function sync(
     await checkSchema(pool, { schema: mirrorSchema });
   }
 
+  const mayAdopt = flags.migrate === true;
+  const personalData = await openPersonalData(db, config.personalData, { mayAdopt });
+
   let last: SyncProgress | null = null;
   const onProgress = (progress: SyncProgress) => {
     last = progress;
@@ -113,6 +117,7 @@ async function sync(
       db,
       log,
       lifetime,
+      personalData,
       onProgress,
       onStopped: (run) => stopped.push(run),
       ...(isWatched && { onWait: budgetWait.note }),

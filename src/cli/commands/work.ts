@@ -22,6 +22,7 @@ import { refuseDemoMirror } from '../demo-mark.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
+import { openPersonalData } from '../personal-data.ts';
 import { makeProgramClient } from '../program-client.ts';
 
 const HELP = `
@@ -73,6 +74,7 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   await patiently(checkAccess);
   await patiently(() => refuseDemoMirror(pool, mirrorSchema, program.url));
   await patiently(checkTables);
+  const personalData = await patiently(() => openPersonalData(db, config.personalData));
   await patiently(() => noteListSetting(db, config.commissionList));
 
   const reads = { ...program, timeoutMs, rateLimit, priority: 'reads' } as const;
@@ -92,12 +94,16 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
     {
       queue,
       duties: [
-        makeSyncDuty({ api, db, log }, { schedules: makeSchedules(config.schedules), concurrency }, TIMINGS),
+        makeSyncDuty(
+          { api, db, log, personalData },
+          { schedules: makeSchedules(config.schedules), concurrency },
+          TIMINGS,
+        ),
         makeCommissionsDuty(
-          { api: writerApi, db, log, amountUnit: config.amountUnit },
+          { api: writerApi, db, log, personalData, amountUnit: config.amountUnit },
           { concurrency: drainConcurrency(rateLimit) },
         ),
-        makePollDuty({ api, db, log }),
+        makePollDuty({ api, db, log, personalData }),
         makeListDuty({ api: probeApi, db, log }, config.commissionList),
       ],
       signal: lifetime.signal,

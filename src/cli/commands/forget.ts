@@ -1,0 +1,82 @@
+// The command `forget`: takes one person's data out of the mirror, and prints the receipt.
+
+import { Argument, type Command } from 'commander';
+import { type Forgetting, forgetPerson } from '../../personal-data/forget-person.ts';
+import { vacuum } from '../../personal-data/vacuum.ts';
+import type { Cli } from '../cli.ts';
+import { nameUser } from '../commissions-session.ts';
+import type { ReceiptDocument } from '../documents/personal-data.ts';
+import { formatTimestamp } from '../format.ts';
+import { print, printJson } from '../print.ts';
+import { asOwner, describeRewritten, openRewriting, rewrittenRows } from '../rewriting.ts';
+
+const HELP = `
+Empties what is personal of the person in every table and in the history, and keeps it out at later syncs. Commissions,
+sales and the payment ledger stay, with their identifiers and amounts. Safe to run again: it finds nothing left then, and
+says so under the same number. Run it as the owner of the tables. Nothing is changed in the program: have the person
+deleted there too. The receipt names nobody.
+
+An e-mail address finds affiliates by their address and the one that waits to be confirmed, and referrals by their
+customer's. Where PII=omit, the mirror has no addresses: give the identifier as well.
+
+Examples:
+  $ affiliate-mirror forget jane@example.com --json > receipt.json
+  $ affiliate-mirror forget 0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11`;
+
+export function registerForget(root: Command, cli: Cli): void {
+  root
+    .command('forget')
+    .description("take one person's data out of the mirror for good")
+    .addArgument(
+      new Argument('<who>', 'e-mail address, or identifier of an affiliate or a referral').argRequired(),
+    )
+    .option('--json', 'print the receipt as one JSON document')
+    .addHelpText('after', HELP)
+    .action((who: string, { json }: { json?: true }) =>
+      cli.run(async (lifetime) => {
+        const { db, settings } = await openRewriting(cli, lifetime, 'forget');
+        const forgetting = await asOwner(() => forgetPerson(db, settings, { who, by: nameUser() }));
+        await vacuum(db, forgetting.counts.keys());
+        const receipt = makeReceipt(forgetting);
+        if (json === true) printJson(receipt);
+        else for (const line of describe(receipt)) print(line);
+        return 0;
+      }),
+    );
+}
+
+function makeReceipt({
+  number,
+  forgottenAt,
+  doneAt,
+  records,
+  addresses,
+  counts,
+  kept,
+}: Forgetting): ReceiptDocument {
+  return {
+    number,
+    forgotten_at: forgottenAt,
+    done_at: doneAt,
+    kept_out: { ...records, addresses },
+    rewritten: rewrittenRows(counts),
+    not_rewritten: kept,
+  };
+}
+
+function describe(receipt: ReceiptDocument): string[] {
+  const { number, forgotten_at, done_at, kept_out, rewritten, not_rewritten } = receipt;
+  const { affiliates, referrals, links, addresses } = kept_out;
+  const tables = rewritten.map(({ table }) => table).join(', ');
+  return [
+    `person ${number}, forgotten since ${formatTimestamp(forgotten_at)}; done at ${formatTimestamp(done_at)}`,
+    `kept out from now on: affiliates ${affiliates}, referrals ${referrals}, links ${links}, addresses ${addresses}`,
+    rewritten.length === 0 ? 'rewritten: nothing, since nothing was left' : 'rewritten:',
+    ...describeRewritten(rewritten),
+    ...not_rewritten.map(
+      ({ table, column, rows }) =>
+        `not rewritten: ${table}.${column}, where the person is still named in ${rows} rows`,
+    ),
+    ...(tables === '' ? [] : [`to clear the tables' files at once: vacuum (full) ${tables};`]),
+  ];
+}

@@ -1,0 +1,59 @@
+// The command group `personal-data`: has the mirror keep personal data in another mode.
+
+import type { Command } from 'commander';
+import { switchMode } from '../../personal-data/switch-mode.ts';
+import { REWRITTEN_TABLES, vacuumFull } from '../../personal-data/vacuum.ts';
+import type { Cli } from '../cli.ts';
+import type { SwitchedDocument } from '../documents/personal-data.ts';
+import { print, printJson } from '../print.ts';
+import { asOwner, describeRewritten, openRewriting, rewrittenRows } from '../rewriting.ts';
+
+const HELP = `
+The mode is that of the environment (PII, PII_KEY_FILE). Rewrites the mirrored tables, their history, the rejected records
+and the errors of runs and payments, all in one transaction, and then has Postgres write the tables anew (vacuum full),
+so that no old value is left in their files. Run it as the owner of the tables. Beside it, nothing is loaded and no
+payment is noted; a process that is set to the former mode writes nothing any more: stop the workers first, and start
+them with the new mode.
+
+From plain to hash, and from either to omit, takes effect at once. The way back, and another key, begin anew: what is
+stored as hashes becomes empty, and the next full sync fills in what the program still has.
+
+Example:
+  $ PII=hash PII_KEY_FILE=/run/secrets/pii.key affiliate-mirror personal-data switch`;
+
+export function registerPersonalData(root: Command, cli: Cli): void {
+  root
+    .command('personal-data')
+    .description('decide how personal data are kept in the mirror')
+    .command('switch')
+    .description('rewrite the mirror to the mode of the environment (PII)')
+    .option('--json', 'print the result as one JSON document')
+    .addHelpText('after', HELP)
+    .action(({ json }: { json?: true }) =>
+      cli.run(async (lifetime) => {
+        const { db, settings } = await openRewriting(cli, lifetime, 'personal-data');
+        const { from, to, isChanged, counts } = await asOwner(() => switchMode(db, settings));
+        // Also where nothing was left to do: an earlier one may have been stopped before it.
+        await vacuumFull(db, REWRITTEN_TABLES);
+        const result: SwitchedDocument = {
+          from,
+          to,
+          is_changed: isChanged,
+          rewritten: rewrittenRows(counts),
+        };
+        if (json === true) printJson(result);
+        else for (const line of describe(result)) print(line);
+        return 0;
+      }),
+    );
+}
+
+function describe({ from, to, is_changed, rewritten }: SwitchedDocument): string[] {
+  if (!is_changed) return [`the mirror keeps personal data as ${to} already; its tables were written anew`];
+  const next =
+    from === 'plain' || to === 'omit'
+      ? 'backups, replicas of another kind and exports still hold what they held: see docs/personal-data.md'
+      : 'run "affiliate-mirror sync": a full sync fills in what the program still has';
+  const what = from === to ? `${to}, with another key` : to;
+  return [`the mirror keeps personal data as ${what} from now on:`, ...describeRewritten(rewritten), next];
+}

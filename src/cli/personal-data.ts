@@ -1,0 +1,22 @@
+// How personal data are kept, as a command is set, compared with the mirror before anything is asked or sent.
+
+import type { PersonalDataSettings } from '../config/personal-data.ts';
+import type { Database } from '../db/database.ts';
+import { makePersonalDataSource, type PersonalDataSource } from '../personal-data/personal-data-source.ts';
+import { adoptMode, readState, refuseOtherMode } from '../personal-data/stored-state.ts';
+
+/**
+ * Returns the source of the treatment. With `mayAdopt`, a mirror that has stored nothing yet is made to keep personal data
+ * as the settings say.
+ *
+ * Throws: PersonalDataMismatch.
+ */
+export async function openPersonalData(
+  db: Database,
+  settings: PersonalDataSettings,
+  { mayAdopt = false }: { mayAdopt?: boolean } = {},
+): Promise<PersonalDataSource> {
+  if (mayAdopt) await adoptMode(db, settings);
+  refuseOtherMode(settings, await readState(db));
+  return makePersonalDataSource(settings);
+}

@@ -1,0 +1,55 @@
+// What the commands that rewrite personal data share: the database, and words for what was rewritten.
+
+import { readConfig } from '../config/config.ts';
+import type { PersonalDataSettings } from '../config/personal-data.ts';
+import { isLackOfRights } from '../db/as-database-error.ts';
+import { checkSchema } from '../db/check-schema.ts';
+import type { Database } from '../db/database.ts';
+import { AccessRefused } from '../errors.ts';
+import { makeLogger } from '../log.ts';
+import type { RowCounts } from '../personal-data/rewrite-rows.ts';
+import type { Cli } from './cli.ts';
+import { formatCount } from './format.ts';
+import type { Lifetime } from './lifetime.ts';
+import { type DatabaseCommand, openDatabase } from './open-database.ts';
+
+export interface Rewriting {
+  readonly db: Database;
+  readonly settings: PersonalDataSettings;
+}
+
+/** Returns the database, with the schema up to date, and the settings. Closed with the lifetime. */
+export async function openRewriting(
+  cli: Cli,
+  lifetime: Lifetime,
+  command: DatabaseCommand,
+): Promise<Rewriting> {
+  const config = readConfig(cli.environment);
+  const log = makeLogger(config.logLevel);
+  const { pool, db } = await openDatabase({ log, lifetime }, config, command);
+  await checkSchema(pool, { schema: config.mirrorSchema });
+  return { db, settings: config.personalData };
+}
+
+/** Returns what `work` returns. Throws: AccessRefused where the role does not own the tables. */
+export async function asOwner<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isLackOfRights(error)) throw error;
+    throw new AccessRefused(
+      'only the owner of the tables can rewrite them: run this as the role that runs affiliate-mirror migrate',
+      { cause: error },
+    );
+  }
+}
+
+/** Returns the rows that were rewritten, as the documents have them. */
+export function rewrittenRows(counts: RowCounts): { table: string; rows: number }[] {
+  return [...counts].map(([table, rows]) => ({ table, rows }));
+}
+
+/** Returns a line for each table. */
+export function describeRewritten(rewritten: readonly { table: string; rows: number }[]): string[] {
+  return rewritten.map(({ table, rows }) => `  ${table}: ${formatCount(rows)} rows`);
+}

@@ -1,0 +1,86 @@
+// Finds what the mirror holds of a person, given an e-mail address or the identifier of an affiliate or a referral.
+
+import { type RawBuilder, sql } from 'kysely';
+import type { DatabaseTransaction } from '../db/database.ts';
+import { IDENTITY_COLUMNS } from './personal-columns.ts';
+import { isHashed } from './values.ts';
+
+export interface FoundPerson {
+  /** Identifiers by table. */
+  readonly records: Readonly<Record<'affiliates' | 'referrals' | 'links', readonly string[]>>;
+  /** Full names, where they are stored plain. */
+  readonly names: readonly string[];
+}
+
+type PersonTable = keyof typeof IDENTITY_COLUMNS;
+
+/** Returns the addresses by which the record's person is known, as they are stored; null where there is no such record. */
+export async function findAddresses(trx: DatabaseTransaction, id: string): Promise<readonly string[] | null> {
+  const { rows } = await sql<{ addresses: (string | null)[] }>`
+    select array[email, unconfirmed_email] as addresses from affiliates where lower(id) = ${id}
+    union all
+    select array[customer_email] from referrals where lower(id) = ${id}
+    union all
+    select array[]::text[] from forgotten_records where lower(record_id) = ${id}
+  `.execute(trx);
+  if (rows.length === 0) return null;
+  return rows.flatMap(({ addresses }) => addresses.filter((address) => address !== null)).filter(Boolean);
+}
+
+/** Returns the records of whoever is or was known by one of the address forms, and of the identifier. */
+export async function findPerson(
+  trx: DatabaseTransaction,
+  { forms, id }: { forms: readonly string[]; id: string | null },
+): Promise<FoundPerson> {
+  const ids = async (table: PersonTable): Promise<string[]> => {
+    const isTheirs = (source: RawBuilder<unknown>) =>
+      sql.join(
+        IDENTITY_COLUMNS[table].map(
+          (column) =>
+            sql`lower(btrim(${source} ->> ${sql.lit(column)}, E' \\t\\r\\n')) = any(${forms}::text[])`,
+        ),
+        sql` or `,
+      );
+    const { rows } = await sql<{ id: string }>`
+      select id from ${sql.table(table)} record where lower(id) = ${id} or ${sql.join(
+        IDENTITY_COLUMNS[table].map(
+          (column) => sql`lower(btrim(${sql.ref(column)}, E' \\t\\r\\n')) = any(${forms}::text[])`,
+        ),
+        sql` or `,
+      )}
+      union
+      select record_id from record_history
+      where table_name = ${table} and (${isTheirs(sql`before`)} or ${isTheirs(sql`after`)})
+    `.execute(trx);
+    return rows.map((row) => row.id);
+  };
+  const affiliates = await ids('affiliates');
+  const referrals = await ids('referrals');
+  const links = await sql<{ id: string }>`
+    select id from links where affiliate_id = any(${affiliates}::text[])
+  `.execute(trx);
+  return {
+    records: { affiliates, referrals, links: links.rows.map((row) => row.id) },
+    names: await findNames(trx, affiliates, referrals),
+  };
+}
+
+/** One word would be found in too much that is about somebody else. */
+const IS_FULL_NAME = /\S\s+\S/;
+
+async function findNames(
+  trx: DatabaseTransaction,
+  affiliates: readonly string[],
+  referrals: readonly string[],
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select concat_ws(' ', btrim(first_name), btrim(last_name)) as name
+    from affiliates where id = any(${affiliates}::text[])
+    union
+    select btrim(customer_name) from referrals
+    where id = any(${referrals}::text[]) and customer_name is not null
+  `.execute(trx);
+  return rows
+    .map(({ name }) => name)
+    .filter((name) => IS_FULL_NAME.test(name) && !name.split(' ').some(isHashed));
+}

@@ -1,0 +1,32 @@
+// Hands out the treatment of what is read, up to date with who was forgotten.
+
+import type { PersonalDataSettings } from '../config/personal-data.ts';
+import type { Database } from '../db/database.ts';
+import type { PersonalData } from '../records/personal-data.ts';
+import { makePersonalData } from './make-personal-data.ts';
+import { fingerprintOf, readRule, readState } from './stored-state.ts';
+
+export interface PersonalDataSource {
+  /** Whether an error or a reason may quote what the program sent. */
+  readonly mayQuote: boolean;
+  /**
+   * Returns the treatment of what is read from now on; null where everything is kept as it comes. One query, as a rule.
+   */
+  current(db: Database): Promise<PersonalData | null>;
+}
+
+/** Returns the source for one process. */
+export function makePersonalDataSource(settings: PersonalDataSettings): PersonalDataSource {
+  let known: PersonalData | null = null;
+  return {
+    mayQuote: settings.mode === 'plain',
+    async current(db) {
+      const state = await readState(db);
+      if (settings.mode === 'plain' && state.version === 0) return null;
+      // Of this process, not of the mirror: a load compares the two.
+      const stamp = [settings.mode, fingerprintOf(settings) ?? '-', state.version].join(':');
+      if (known?.stamp !== stamp) known = makePersonalData(await readRule(db, settings, state), stamp);
+      return known;
+    },
+  };
+}

@@ -1,0 +1,137 @@
+// Decides what may be stored of a record's fields. One function for what comes from the program and for what is stored
+// already: a switch of the mode and a forgotten person rewrite the tables by the rule that later syncs keep.
+
+import type { KeyObject } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { PersonalDataMode } from '../config/personal-data.ts';
+import type { MirroredTable } from '../records/mirrored-tables.ts';
+import { treatCoupon, treatFigures } from './json-parts.ts';
+import { IDENTITY_COLUMNS, PERSONAL_COLUMNS, type PersonalKind } from './personal-columns.ts';
+import { addressForms, hashValue, isHashed, normalise, saltAddress } from './values.ts';
+
+/** The people who were forgotten, as far as it is known who they were. */
+export interface Forgotten {
+  readonly salt: string;
+  /** As `recordKey` spells them. */
+  readonly records: ReadonlySet<string>;
+  /** As `saltAddress` makes them. */
+  readonly addresses: ReadonlySet<string>;
+}
+
+export interface Rule {
+  readonly mode: PersonalDataMode;
+  readonly key: KeyObject | null;
+  /** Whether hashes that are stored are of this key. */
+  readonly keepsHashes: boolean;
+  /** Null where nobody was forgotten. */
+  readonly forgotten: Forgotten | null;
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface FieldsOf {
+  readonly table: MirroredTable;
+  readonly id: string;
+  /** Any of the table's columns; those that are not there are left alone. */
+  readonly fields: Fields;
+  /** Whether they come from the mirror, and may be hashes. */
+  readonly isStored: boolean;
+}
+
+export function recordKey(table: string, id: string): string {
+  return `${table}/${id.toLowerCase()}`;
+}
+
+/** Returns the fields that are stored otherwise, with their values; null where all are stored as they are. */
+export function treatFields(rule: Rule, given: FieldsOf): Fields | null {
+  const { table, fields } = given;
+  const treated: Record<string, unknown> = {};
+  const isForgotten = isOfForgotten(rule, given);
+  for (const [column, kind] of Object.entries(PERSONAL_COLUMNS[table])) {
+    const value = fields[column];
+    if (value === undefined || value === null) continue;
+    const stored = treatValue(rule, { ...given, kind, value, isForgotten });
+    if (!isDeepStrictEqual(stored, value)) treated[column] = stored;
+  }
+  const extra = fields['_extra'];
+  if (extra !== undefined && extra !== null) {
+    const isLeftOut = rule.mode !== 'plain' || isForgotten || mentionsForgotten(rule, JSON.stringify(extra));
+    if (isLeftOut) treated['_extra'] = null;
+  }
+  return Object.keys(treated).length === 0 ? null : treated;
+}
+
+interface ValueOf extends FieldsOf {
+  readonly kind: PersonalKind;
+  readonly value: unknown;
+  readonly isForgotten: boolean;
+}
+
+function treatValue(rule: Rule, { kind, value, isForgotten, isStored, fields }: ValueOf): unknown {
+  if (kind === 'figures') return rule.mode === 'plain' ? value : treatFigures(value);
+  if (kind === 'pseudonym') return isForgotten ? null : value;
+  if (kind === 'coupon') {
+    const { affiliate_id } = value as { affiliate_id?: unknown };
+    const isTheirs = [affiliate_id, fields['affiliate_id']].some((id) => hasRecord(rule, 'affiliates', id));
+    if (rule.mode === 'plain' && !isForgotten && !isTheirs && !hasHash(value)) return value;
+    return treatCoupon(value as object, (name) =>
+      isForgotten || isTheirs ? null : storeText(rule, name, { isAddress: false, isStored }),
+    );
+  }
+  if (typeof value !== 'string') return null;
+  const isAddress = kind !== 'text';
+  if (isForgotten || (isAddress && isForgottenAddress(rule, value))) return null;
+  return storeText(rule, value, { isAddress, isStored });
+}
+
+function hasHash(coupon: unknown): boolean {
+  return Object.values(coupon as object).some((value) => typeof value === 'string' && isHashed(value));
+}
+
+function storeText(
+  { mode, key, keepsHashes }: Rule,
+  value: string,
+  { isAddress, isStored }: { isAddress: boolean; isStored: boolean },
+): string | null {
+  if (mode === 'omit') return null;
+  if (isStored && isHashed(value)) return mode === 'hash' && keepsHashes ? value : null;
+  if (mode === 'plain') return value;
+  const normalised = normalise(value, isAddress);
+  if (key === null) throw new TypeError('a hash without a key');
+  return normalised === '' ? '' : hashValue(key, normalised);
+}
+
+function isOfForgotten(rule: Rule, { table, id, fields }: FieldsOf): boolean {
+  if (rule.forgotten === null) return false;
+  if (hasRecord(rule, table, id)) return true;
+  if (table === 'links') return hasRecord(rule, 'affiliates', fields['affiliate_id']);
+  if (table !== 'affiliates' && table !== 'referrals') return false;
+  return IDENTITY_COLUMNS[table].some((column) => {
+    const value = fields[column];
+    return typeof value === 'string' && isForgottenAddress(rule, value);
+  });
+}
+
+function hasRecord({ forgotten }: Rule, table: MirroredTable, id: unknown): boolean {
+  return forgotten !== null && typeof id === 'string' && forgotten.records.has(recordKey(table, id));
+}
+
+function isForgottenAddress({ forgotten, key }: Rule, value: string): boolean {
+  if (forgotten === null || forgotten.addresses.size === 0) return false;
+  return addressForms(key, value).some((form) => forgotten.addresses.has(saltAddress(forgotten.salt, form)));
+}
+
+/** What may be an address, a hash of one, or an identifier. */
+const ADDRESSES = /[^\s"'<>()[\]{},;:\\]+@[^\s"'<>()[\]{},;:\\]+|hmac:[0-9a-f]{64}/g;
+const IDENTIFIERS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+const PERSON_TABLES = ['affiliates', 'referrals', 'links'] as const;
+
+/** Returns whether a text names somebody who was forgotten, by an address or an identifier. */
+export function mentionsForgotten(rule: Rule, text: string): boolean {
+  const { forgotten } = rule;
+  if (forgotten === null) return false;
+  if (text.match(ADDRESSES)?.some((address) => isForgottenAddress(rule, address))) return true;
+  return (text.match(IDENTIFIERS) ?? []).some((id) =>
+    PERSON_TABLES.some((table) => hasRecord(rule, table, id)),
+  );
+}

@@ -1,0 +1,131 @@
+// Personal data from the command line: a mirror that is made with hashes, a process that is set otherwise, switching,
+// and the receipt of a person who is forgotten.
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { readDocument } from '../schemas/read-document.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { runCli } from '../support/run-cli.ts';
+
+let directory: string;
+let mirror: TestDatabase;
+let sandbox: TestSandbox;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-pii-'));
+  await writeFile(join(directory, 'key'), Buffer.alloc(32, 'first'));
+  await writeFile(join(directory, 'other'), Buffer.alloc(32, 'second'));
+  await writeFile(join(directory, 'short'), 'too short');
+  mirror = await createTestDatabase();
+  const program = await createTestDatabase();
+  sandbox = await runSandbox(program.pool, { affiliates: 8, referrals: 60, commissionList: true });
+  return async () => {
+    await sandbox.close();
+    await rm(directory, { recursive: true });
+  };
+});
+
+async function run(line: string, more: Readonly<Record<string, string>>) {
+  const environment = {
+    AFFILIATE_API_URL: sandbox.url,
+    AFFILIATE_API_SECRET: SECRET,
+    DATABASE_URL: mirror.url,
+    API_RATE_LIMIT: 'none',
+    LOG_LEVEL: 'error',
+    ...more,
+  };
+  const { code, stdout, stderr } = await runCli(line.split(' '), environment);
+  return { code, stdout, stderr };
+}
+
+const key = (name: string) => ({ PII: 'hash', PII_KEY_FILE: join(directory, name) });
+
+test('a mirror that is made with PII=hash stores hashes, and finance still pays', async () => {
+  // The migrations are there, and nothing is stored: the mode is taken over.
+  expect((await run('sync --migrate', key('key'))).code).toBe(0);
+  const { rows } = await mirror.pool.query<{ id: string; email: string }>(
+    `select affiliate_id as id, affiliate_email as email from unpaid_commissions where is_payable limit 1`,
+  );
+  const [payable] = rows;
+  expect(payable?.email).toMatch(/^hmac:/);
+  const { data } = await sandbox.affiliates('?limit=100');
+  const email = data.find(({ id }) => id === payable?.id)?.email;
+  const listed = await run(`commissions payable --format csv --affiliate ${email}`, key('key'));
+  expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining(`,${payable?.id},`) });
+  expect(`${listed.stdout}${listed.stderr}`).not.toMatch(/hmac:/);
+});
+
+test.each([
+  ['another mode', { PII: 'plain' }, 'this mirror keeps personal data as hash, and PII is plain here'],
+  [
+    'another key',
+    { PII: 'hash', PII_KEY_FILE: 'other' },
+    "the key in PII_KEY_FILE is not the one that this mirror's",
+  ],
+  ['no key file', { PII: 'hash' }, 'PII_KEY_FILE is not set'],
+  ['a missing key file', { PII: 'hash', PII_KEY_FILE: 'nowhere' }, 'cannot be read (ENOENT)'],
+  ['a short key', { PII: 'hash', PII_KEY_FILE: 'short' }, 'holds 9 bytes: a key needs at least 32'],
+])('with %s, sync and payments stop with one line, before anything is sent', async (_, settings, message) => {
+  const sent = sandbox.requests.length;
+  const { PII_KEY_FILE: named }: Record<string, string> = settings;
+  const more = { ...settings, ...(named && { PII_KEY_FILE: join(directory, named) }) };
+  const id = '00000000-0000-4000-8000-000000000001';
+  for (const line of ['sync', `commissions pay ${id} --wait`]) {
+    const { code, stdout, stderr } = await run(line, more);
+    expect(stderr).toContain(message);
+    expect({ code, stdout, lines: stderr.trim().split('\n').length }).toEqual({
+      code: 2,
+      stdout: '',
+      lines: 1,
+    });
+  }
+  expect(sandbox.requests.length).toBe(sent);
+  if (named === 'other') {
+    // doctor looks on, and says the same.
+    expect((await run('doctor', more)).stdout).toContain(message);
+  }
+});
+
+test('a person is forgotten with a receipt, and the mirror is switched', async () => {
+  const { data } = await sandbox.affiliates('?limit=1');
+  const [person] = data;
+  const forgotten = await run(`forget ${person?.email} --json`, key('key'));
+  expect(forgotten.code).toBe(0);
+  const receipt = readDocument('forget', forgotten.stdout);
+  expect(receipt).toMatchObject({ number: 1, kept_out: { affiliates: 1 }, not_rewritten: [] });
+  expect(receipt.rewritten).toContainEqual({ table: 'affiliates', rows: 1 });
+  const again = await run(`forget ${person?.id}`, key('key'));
+  expect(again.stdout).toContain('person 1, forgotten since');
+  expect(again.stdout).toContain('nothing was left');
+
+  const switched = await run('personal-data switch --json', { PII: 'omit' });
+  expect(readDocument('personal-data-switch', switched.stdout)).toMatchObject({ from: 'hash', to: 'omit' });
+  const { rows } = await mirror.pool.query('select count(email) as addresses from affiliates');
+  expect(rows).toEqual([{ addresses: 0 }]);
+  expect((await run('sync', { PII: 'omit' })).code).toBe(0);
+  expect((await run('personal-data switch', { PII: 'omit' })).stdout).toContain('as omit already');
+});
+
+test('a role that does not own the tables is refused with one line', async () => {
+  await mirror.pool.query(`
+    drop role if exists pii_worker; create role pii_worker login password 'p';
+    grant usage on schema mirror to pii_worker; grant all on all tables in schema mirror to pii_worker`);
+  try {
+    const url = new URL(mirror.url);
+    url.username = 'pii_worker';
+    url.password = 'p';
+    for (const [line, PII] of [
+      ['forget nobody@example.com', 'omit'],
+      ['personal-data switch', 'plain'],
+    ] as const) {
+      const { code, stderr } = await run(line, { PII, DATABASE_URL: url.href });
+      expect(stderr.trim()).toMatch(/^affiliate-mirror: only the owner of the tables can rewrite them: .*$/);
+      expect(code).toBe(1);
+    }
+  } finally {
+    await mirror.pool.query('drop owned by pii_worker; drop role pii_worker');
+  }
+});

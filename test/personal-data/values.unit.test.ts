@@ -1,0 +1,33 @@
+// Hashes of values: what is equal stays equal, and anybody with the key can make the same.
+
+import { createHmac, createSecretKey } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { addressForms, fingerprint, hashValue, isHashed, normalise } from '../../src/personal-data/values.ts';
+
+const bytes = Buffer.from('thirty-two bytes, not one fewer.');
+const key = createSecretKey(bytes);
+
+test('a hash is the one that the page describes', () => {
+  const hash = hashValue(key, normalise(' Jane@Example.com\n', true));
+  expect(hash).toBe(`hmac:${createHmac('sha256', bytes).update('jane@example.com', 'utf8').digest('hex')}`);
+  expect(isHashed(hash)).toBe(true);
+  expect(isHashed('hmac:jane@example.com')).toBe(false);
+});
+
+test('addresses are compared in lower case, names and tokens as they are', () => {
+  expect(normalise(' Ada ', false)).toBe('Ada');
+  // One letter, or a letter and its accent: the same to whoever reads it.
+  expect(normalise('Zoe\u0308', false)).toBe('Zo\u00eb');
+});
+
+test('a stored hash is the only form in which it is looked for', () => {
+  const [plain, hash] = addressForms(key, 'JANE@example.com');
+  expect(plain).toBe('jane@example.com');
+  expect(addressForms(key, hash ?? '')).toEqual([hash]);
+  expect(addressForms(null, 'JANE@example.com')).toEqual(['jane@example.com']);
+});
+
+test('the fingerprint tells keys apart and is no hash of a value', () => {
+  expect(fingerprint(key)).not.toBe(fingerprint(createSecretKey(Buffer.alloc(32))));
+  expect(isHashed(`hmac:${fingerprint(key)}`)).toBe(false);
+});
