@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Commission } from '../contract/commission.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
-import { loadBatch } from '../mirror/load-batch.ts';
+import { loadBatch, lockForLoading } from '../mirror/load-batch.ts';
 import { recordRejections } from '../mirror/rejected-records.ts';
 import { describeRespelled, findRespelled } from '../mirror/respelled-ids.ts';
 import { readPages } from '../records/read-page.ts';
@@ -67,9 +67,10 @@ export async function markCommissionsDeleted(
   ids: readonly string[],
 ): Promise<void> {
   if (ids.length === 0) return;
+  await lockForLoading(trx, { isAlone: false, runId: null });
   await sql`
     update commissions
-    set _deleted_at = moment.now, _changed_at = moment.now, _observed_at = moment.now
+    set _deleted_at = moment.now, _changed_at = (select stamp_changes()), _observed_at = moment.now
     from (select clock_timestamp() as now) as moment
     where id = any(${ids}::text[]) and _deleted_at is null
   `.execute(trx);

@@ -40,6 +40,7 @@ export const BOOKKEEPING_TABLES: readonly string[] = [
   'seen_rows',
   'covered_counters',
   'worker_state',
+  'change_clock',
 ];
 
 /** What a request for a commission update is made of. */
@@ -61,7 +62,15 @@ const REQUEST_COLUMNS = [
 ];
 
 /** Functions that statements call by name; those of triggers need no right of the role that writes. */
-const CALLED_FUNCTIONS = ['take_permit', 'learn_limits', 'return_permit', 'lock_for_loading', 'take_lock'];
+const CALLED_FUNCTIONS = [
+  'take_permit',
+  'learn_limits',
+  'return_permit',
+  'lock_for_loading',
+  'take_lock',
+  'change_stamp',
+  'stamp_changes',
+];
 
 export interface GrantsInput {
   readonly role: string;
