@@ -30,10 +30,14 @@ describe('A DBA makes the schemas, and grants nothing on the database', () => {
     );
     expect(code).toBe(1);
     await queryAsDba(`create schema elsewhere authorization ${ROLES.owner}`);
+    const reports = await runCli(['migrate'], other);
+    expect(reports.stderr).toContain('this role may not make the schema elsewhere_reports');
+    expect(reports.code).toBe(1);
+    await queryAsDba(`create schema elsewhere_reports authorization ${ROLES.owner}`);
     const queue = await runCli(['migrate'], other);
     expect(queue.stderr).toContain('this role may not make the schema elsewhere_queue');
     expect(queue.code).toBe(1);
-    await queryAsDba('drop schema elsewhere cascade');
+    await queryAsDba('drop schema elsewhere, elsewhere_reports cascade');
   });
 });
 

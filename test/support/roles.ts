@@ -29,8 +29,9 @@ beforeAll(async () => {
     await database.pool.query(`create role ${pg.escapeIdentifier(role)} login password 'p'`);
   }
   await database.pool.query(`
-    drop schema mirror cascade;
+    drop schema mirror, mirror_reports cascade;
     create schema mirror authorization ${ROLES.owner};
+    create schema mirror_reports authorization ${ROLES.owner};
     create schema mirror_queue authorization ${ROLES.owner}`);
 });
 
