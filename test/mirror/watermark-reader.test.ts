@@ -105,8 +105,8 @@ test('a reader who polls by watermark while others write ends with exactly the t
         }
       },
     ),
-    { numRuns: sized(5, 150) },
+    { numRuns: sized(5, 60) },
   );
   // Otherwise nobody read while others wrote.
-  expect(polls).toBeGreaterThan(sized(10, 300));
+  expect(polls).toBeGreaterThan(sized(10, 120));
 });

@@ -1,4 +1,4 @@
-// The statements of docs/incremental-loads.md, run again and again beside the syncs and payments of a living program:
+// The statements of docs/incremental-loads.md and the incremental model of docs/dbt, run again and again beside the syncs and payments of a living program:
 // in the end the copies are the mirror's tables.
 
 import type pg from 'pg';
@@ -7,6 +7,7 @@ import { mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
 import { LISTED_RESOURCES } from '../../src/contract/resources.ts';
 import { transact } from '../../src/db/transact.ts';
 import { LOAD_ORDER } from '../../src/records/mirrored-tables.ts';
+import { buildModel, readModel, runIncrement, TARGET } from '../dbt/compile-model.ts';
 import { makeWatermarkReader } from '../mirror/watermark-reader.ts';
 import { BLOCKS } from '../support/read-docs.ts';
 import { sized } from '../support/sizes.ts';
@@ -14,7 +15,7 @@ import { type Syncing, useSyncing } from './syncing.ts';
 
 const given = useSyncing({ affiliates: 4, referrals: 60, commissionList: true });
 
-const SYNCS = sized(36, 1000);
+const SYNCS = sized(24, 1000);
 /** So often a sync reads everything, finds deletions and marks them. */
 const FULL_EVERY = 12;
 
@@ -55,8 +56,11 @@ test('copies that are loaded while a living program is synced and paid from end 
   ]);
   for (const make of makes) await pool.query(make);
   const reader = await makeWatermarkReader(pool, LOAD_ORDER);
+  const model = readModel('incremental/referrals_loaded.sql');
+  await buildModel(pool, model);
   const poll = async () => {
     for (const load of loads) await pool.query(load);
+    await runIncrement(pool, model);
     await reader.poll();
   };
 
@@ -84,6 +88,10 @@ test('copies that are loaded while a living program is synced and paid from end 
     'id, sale_id, amount, state, due_at, paid_at, _changed_at, _deleted_at',
   );
   await expectSame(pool, 'record_history', '*');
+  const ofModel = await pool.query(`select ${columns} from ${TARGET}.referrals_loaded order by id`);
+  expect(ofModel.rows).toEqual(
+    (await pool.query(`select ${columns} from mirror.referrals order by id`)).rows,
+  );
   const { rows } = await pool.query<{ change: string }>(
     'select distinct change from mirror.record_history order by change',
   );
