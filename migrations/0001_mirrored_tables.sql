@@ -144,6 +144,13 @@ create table commissions (
 -- A delta sync and every report by affiliate ask for the referrals of one affiliate.
 create index links_affiliate_id on links (affiliate_id);
 create index referrals_affiliate_id on referrals (affiliate_id);
+-- An incremental load asks each table for what changed since the load before (docs/incremental-loads.md).
+create index campaigns_changed_at on campaigns (_changed_at);
+create index affiliates_changed_at on affiliates (_changed_at);
+create index links_changed_at on links (_changed_at);
+create index referrals_changed_at on referrals (_changed_at);
+create index sales_changed_at on sales (_changed_at);
+create index commissions_changed_at on commissions (_changed_at);
 
 comment on table campaigns is 'Campaigns of the affiliate program: what affiliates are recruited for. Known through the affiliates and commissions that belong to them; the program has no list of its own.';
 comment on table affiliates is 'Affiliates: the people who refer customers. One row per affiliate that the program ever sent; rows with _deleted_at set are gone upstream.';
@@ -247,7 +254,7 @@ begin
     execute format('comment on column %I._first_seen_at is %L', mirrored,
       'When the mirror first saw the record: when the request that brought it was sent.');
     execute format('comment on column %I._changed_at is %L', mirrored,
-      'When the mirror last saw the content change, deletion and return included. A sync that finds nothing new leaves it alone.');
+      'When the mirror last wrote a change of the content, deletion and return included. A row that is committed later than another never has a smaller one, so a reader who asks for _changed_at > the greatest that it has read misses nothing. A sync that finds nothing new leaves it alone.');
     execute format('comment on column %I._observed_at is %L', mirrored,
       'When the request was sent whose answer wrote the row. Nothing that was observed earlier may overwrite it.');
     execute format('comment on column %I._deleted_at is %L', mirrored,

@@ -1,42 +1,156 @@
--- Why: every change to a mirrored record is kept, whoever made it, in the transaction that made it.
+-- Why: every change to a mirrored record is kept, whoever made it, in the transaction that made it; and it is stamped, so
+-- that the stamps (_changed_at) are in the order of the commits.
 -- Lock taken: share row exclusive on each mirrored table, for a moment (create trigger). Breaking: no.
+--
+-- Why stamps are in the order of commits: a transaction stamps under a lock that it keeps until it ends, and each stamp
+-- is greater than the last committed one, whatever the server's clock says. So whoever sees a stamp sees all smaller
+-- ones: they were committed before it was given. The price: transactions that change records run one after the other
+-- from their first change on. None of ours waits for the network there.
+-- Nobody waits for another in a circle: ours take the lock of loads first (lock_for_loading), then this one, then rows,
+-- except that a load which is alone needs no order. A change by hand locks its rows first, since a trigger stamps it:
+-- if that meets a load, Postgres ends one of the two with a deadlock, and a load is done again.
+
+create table change_clock (
+  only_row boolean primary key default true check (only_row),
+  last     timestamptz not null default clock_timestamp()
+);
+
+insert into change_clock default values;
+
+comment on table change_clock is 'The last stamp (_changed_at) that was given to a change of a mirrored record. One row. Nothing for analysis.';
+comment on column change_clock.only_row is 'Always true: keeps the table at one row.';
+comment on column change_clock.last is 'The stamp. The next one is greater, even if the clock of the server was set back.';
+
+-- A process that is stopped in the middle of a transaction keeps its locks. Between two statements the server's
+-- idle_in_transaction_session_timeout ends that; while a large statement is only partly sent, nothing of the server's
+-- does. So whoever waits looks at who holds the lock. A COPY reads from its client for as long as that has rows.
+create function take_lock(key bigint, is_alone boolean, patience interval) returns void
+language plpgsql
+as $$
+declare
+  begun constant timestamptz := clock_timestamp();
+  usual constant text := current_setting('lock_timeout');
+begin
+  perform set_config('lock_timeout', '5s', true);
+  loop
+    begin
+      if is_alone then
+        perform pg_advisory_xact_lock(key);
+      else
+        perform pg_advisory_xact_lock_shared(key);
+      end if;
+      exit;
+    exception when lock_not_available then
+      if clock_timestamp() >= begun + patience then
+        raise;
+      end if;
+      begin
+        perform pg_terminate_backend(holder.pid)
+        from pg_locks lock
+        join pg_stat_activity holder using (pid)
+        where lock.locktype = 'advisory' and lock.granted and lock.objsubid = 1
+          and lock.database = holder.datid and holder.datname = current_database()
+          and lock.classid::bigint = (key >> 32) & 4294967295 and lock.objid::bigint = key & 4294967295
+          and holder.state = 'active' and holder.wait_event = 'ClientRead' and holder.query !~* '\mcopy\M'
+          and holder.state_change < clock_timestamp() - interval '5 seconds';
+      exception when insufficient_privilege then
+        -- Another role's process: wait for it.
+      end;
+    end;
+  end loop;
+  perform set_config('lock_timeout', usual, true);
+end
+$$;
+
+create function change_stamp() returns timestamptz
+language sql stable
+as $$
+  select nullif(current_setting('affiliate_mirror.change_stamp', true), '')::timestamptz
+$$;
+
+-- The stamp is kept in a setting that ends with the transaction, and is undone with a savepoint, as the lock is.
+create function stamp_changes() returns timestamptz
+language plpgsql
+set search_path from current
+as $$
+declare
+  stamp timestamptz := change_stamp();
+begin
+  if stamp is null then
+    -- Not the lock of the row alone: this one is taken from a process that was stopped.
+    perform take_lock(hashtextextended('affiliate-mirror changes of ' || current_schema(), 0), true, null);
+    update change_clock
+       set last = greatest(clock_timestamp(), last + interval '1 microsecond')
+    returning last into strict stamp;
+    perform set_config('affiliate_mirror.change_stamp',
+      to_char(stamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), true);
+  end if;
+  return stamp;
+end
+$$;
+
+comment on function take_lock(bigint, boolean, interval) is 'Waits for a lock until the transaction ends, alone or shared; fails with lock_not_available once its patience is over (null: never). Closes the connection of a process that holds it and has sent a part of a statement and nothing more for seconds: such a process was stopped.';
+comment on function change_stamp() is 'The stamp of this transaction''s changes; null where it has changed nothing yet.';
+comment on function stamp_changes() is 'The stamp of this transaction''s changes (_changed_at). The first call takes one, and a lock that keeps others from stamping until the transaction ends; later calls return the same.';
 
 create table record_history (
   id          bigint generated always as identity primary key,
   table_name  text not null,
   record_id   text collate "C" not null,
-  change      text not null check (change in ('updated', 'deleted', 'resurrected')),
-  before      jsonb not null,
-  after       jsonb not null,
+  change      text not null check (change in ('inserted', 'updated', 'deleted', 'resurrected')),
+  before      jsonb,
+  after       jsonb,
   observed_at timestamptz not null,
-  recorded_at timestamptz not null default now(),
-  run_id      bigint
+  recorded_at timestamptz not null,
+  run_id      bigint,
+  constraint record_history_insertion_has_no_fields
+    check ((change = 'inserted') = (before is null) and (before is null) = (after is null))
 );
 
--- The history of one record, and the replay of a table's records backwards.
-create index record_history_of_record on record_history (table_name, record_id, id);
+-- The history of one record. Not by table_name first: identifiers hardly ever occur in two tables, and comparing names
+-- in the database's own language made a first load a third slower.
+create index record_history_of_record on record_history (record_id, id);
 
-comment on table record_history is 'One row per change of a mirrored record: which fields, from what to what, when. Applied backwards, newest first, to a row of today, it gives the row of any earlier time.';
-comment on column record_history.id is 'Number of the change; for one record, higher is later.';
+comment on table record_history is 'One row per change of a mirrored record: which fields, from what to what, when. Applied backwards, newest first, to a row of today, it gives the row of any earlier time; a record''s first row says inserted.';
+comment on column record_history.id is 'Number of the change. A change that is committed later has a higher one.';
 comment on column record_history.table_name is 'Table of the record.';
 comment on column record_history.record_id is 'Identifier of the record.';
-comment on column record_history.change is 'updated: its content changed. deleted: it was found to be gone from the program. resurrected: it is back.';
-comment on column record_history.before is 'The fields that changed, with their values before.';
-comment on column record_history.after is 'The same fields, with their values after.';
+comment on column record_history.change is 'inserted: the mirror stored the record for the first time. updated: its content changed. deleted: it was found to be gone from the program. resurrected: it is back.';
+comment on column record_history.before is 'The fields that changed, with their values before; null for inserted.';
+comment on column record_history.after is 'The same fields, with their values after; null for inserted: what was inserted is the row of today with all later changes taken back.';
 comment on column record_history.observed_at is 'When the change was observed: when the request that showed it was sent.';
-comment on column record_history.recorded_at is 'When the change was written to the mirror.';
+comment on column record_history.recorded_at is 'When the change was written to the mirror: the _changed_at that it gave the row.';
 comment on column record_history.run_id is 'The run that found the change (sync_runs.id); null where it was no run.';
 
 -- Statement-level with transition tables: one call per statement however many rows it changed, and a statement that
 -- changes none costs next to nothing. The time zone is fixed so that times are spelled alike whoever writes.
 -- _deleted_at counts as a field: without it a replay could not restore when a record had been deleted.
+-- Loads stamp what they write; what anybody else writes is stamped here, before its history is numbered.
 create function record_changes() returns trigger
 language plpgsql
 set search_path from current
 set timezone to 'UTC'
+set jit to off
 as $$
+declare
+  own constant text[] := array['_first_seen_at', '_changed_at', '_observed_at'];
+  stamp timestamptz := change_stamp();
 begin
-  insert into record_history (table_name, record_id, change, before, after, observed_at, run_id)
+  if exists (select from new_rows where _changed_at is distinct from stamp) then
+    execute format($update$
+      update %I kept set _changed_at = stamp_changes()
+      from old_rows old_row join new_rows new_row using (id)
+      where kept.id = new_row.id
+        and new_row._changed_at is distinct from $2
+        and (new_row._changed_at is distinct from old_row._changed_at
+             or to_jsonb(new_row) - $1 is distinct from to_jsonb(old_row) - $1)
+      $update$, tg_table_name) using own, stamp;
+    stamp := change_stamp();
+  end if;
+  if stamp is null then
+    return null;
+  end if;
+  insert into record_history (table_name, record_id, change, before, after, observed_at, recorded_at, run_id)
   select tg_table_name,
          changed.id,
          case
@@ -47,16 +161,21 @@ begin
          fields.before,
          fields.after,
          changed.observed_at,
+         stamp,
          nullif(current_setting('affiliate_mirror.run_id', true), '')::bigint
   from (
     select new_row.id,
            old_row._deleted_at as was_deleted_at,
            new_row._deleted_at as is_deleted_at,
            new_row._observed_at as observed_at,
-           to_jsonb(old_row) - array['_first_seen_at', '_changed_at', '_observed_at'] as before,
-           to_jsonb(new_row) - array['_first_seen_at', '_changed_at', '_observed_at'] as after
+           to_jsonb(old_row) - own as before,
+           to_jsonb(new_row) - own as after
+    -- A plan is kept with the sizes that these tables had when it was made, and a plan for one row compares each row
+    -- with each. A full join is never done so.
     from old_rows old_row
-    join new_rows new_row using (id)
+    full join new_rows new_row using (id)
+    -- Without this the planner would make the JSON of a row once for each of its fields.
+    offset 0
   ) changed
   cross join lateral (
     select jsonb_object_agg(key, changed.before -> key) as before,
@@ -70,7 +189,31 @@ begin
 end
 $$;
 
-comment on function record_changes() is 'Trigger function of every mirrored table: writes the changes of a statement to record_history.';
+create function record_insertions() returns trigger
+language plpgsql
+set search_path from current
+as $$
+declare
+  run constant bigint := nullif(current_setting('affiliate_mirror.run_id', true), '')::bigint;
+  stamp timestamptz;
+begin
+  if not exists (select from new_rows) then
+    return null;
+  end if;
+  stamp := stamp_changes();
+  if exists (select from new_rows where _changed_at <> stamp) then
+    execute format(
+      'update %I kept set _changed_at = $1 from new_rows new_row where kept.id = new_row.id and new_row._changed_at <> $1',
+      tg_table_name) using stamp;
+  end if;
+  insert into record_history (table_name, record_id, change, observed_at, recorded_at, run_id)
+  select tg_table_name, id, 'inserted', _observed_at, stamp, run from new_rows;
+  return null;
+end
+$$;
+
+comment on function record_changes() is 'Trigger function of every mirrored table: writes the changes of a statement to record_history, and stamps those that carry no stamp.';
+comment on function record_insertions() is 'Trigger function of every mirrored table: the same for the rows that a statement inserts.';
 
 create trigger record_changes after update on campaigns
   referencing old table as old_rows new table as new_rows
@@ -90,13 +233,37 @@ create trigger record_changes after update on sales
 create trigger record_changes after update on commissions
   referencing old table as old_rows new table as new_rows
   for each statement execute function record_changes();
+create trigger record_insertions after insert on campaigns
+  referencing new table as new_rows
+  for each statement execute function record_insertions();
+create trigger record_insertions after insert on affiliates
+  referencing new table as new_rows
+  for each statement execute function record_insertions();
+create trigger record_insertions after insert on links
+  referencing new table as new_rows
+  for each statement execute function record_insertions();
+create trigger record_insertions after insert on referrals
+  referencing new table as new_rows
+  for each statement execute function record_insertions();
+create trigger record_insertions after insert on sales
+  referencing new table as new_rows
+  for each statement execute function record_insertions();
+create trigger record_insertions after insert on commissions
+  referencing new table as new_rows
+  for each statement execute function record_insertions();
 
 comment on trigger record_changes on campaigns is 'Keeps the history of campaigns.';
+comment on trigger record_insertions on campaigns is 'Keeps when each of the campaigns was first stored.';
 comment on trigger record_changes on affiliates is 'Keeps the history of affiliates.';
+comment on trigger record_insertions on affiliates is 'Keeps when each of the affiliates was first stored.';
 comment on trigger record_changes on links is 'Keeps the history of links.';
+comment on trigger record_insertions on links is 'Keeps when each of the links was first stored.';
 comment on trigger record_changes on referrals is 'Keeps the history of referrals.';
+comment on trigger record_insertions on referrals is 'Keeps when each of the referrals was first stored.';
 comment on trigger record_changes on sales is 'Keeps the history of sales.';
+comment on trigger record_insertions on sales is 'Keeps when each of the sales was first stored.';
 comment on trigger record_changes on commissions is 'Keeps the history of commissions.';
+comment on trigger record_insertions on commissions is 'Keeps when each of the commissions was first stored.';
 
 -- A conversion that the mirror saw happen is in its history. One from before that is known by the program's own word,
 -- where it sends became_conversion_at (seen in the wild).
@@ -154,8 +321,8 @@ as $$
   select (jsonb_populate_record(
            referral,
            coalesce(later.fields, '{}'::jsonb)
-             || jsonb_build_object('_changed_at', coalesce(earlier.changed_at, referral._first_seen_at),
-                                   '_observed_at', coalesce(earlier.changed_at, referral._first_seen_at))
+             || jsonb_build_object('_changed_at', coalesce(earlier.recorded_at, referral._first_seen_at),
+                                   '_observed_at', coalesce(earlier.observed_at, referral._first_seen_at))
          )).*
   from referrals referral
   -- Newest first: of several changes to one field, the value before the first one after that time stays.
@@ -168,7 +335,7 @@ as $$
       and history.observed_at > moment
   ) later on true
   left join lateral (
-    select max(history.observed_at) as changed_at
+    select max(history.observed_at) as observed_at, max(history.recorded_at) as recorded_at
     from record_history history
     where history.table_name = 'referrals'
       and history.record_id = referral.id

@@ -29,47 +29,6 @@ comment on column seen_rows.run_id is 'The run (sync_runs.id).';
 comment on column seen_rows.row_numbers is 'Numbers (_row_number) of the rows that the batch met first.';
 comment on column seen_rows.rejected_ids is 'Identifiers of the records that the batch met first and rejected.';
 
--- A process that is stopped in the middle of a transaction keeps its locks. Between two statements the server's
--- idle_in_transaction_session_timeout ends that; while a large statement is only partly sent, nothing of the server's
--- does. So whoever waits looks at who holds the lock. A COPY reads from its client for as long as that has rows.
-create function take_lock(key bigint, is_alone boolean, patience interval) returns void
-language plpgsql
-as $$
-declare
-  begun constant timestamptz := clock_timestamp();
-  usual constant text := current_setting('lock_timeout');
-begin
-  perform set_config('lock_timeout', '5s', true);
-  loop
-    begin
-      if is_alone then
-        perform pg_advisory_xact_lock(key);
-      else
-        perform pg_advisory_xact_lock_shared(key);
-      end if;
-      exit;
-    exception when lock_not_available then
-      if clock_timestamp() >= begun + patience then
-        raise;
-      end if;
-      begin
-        perform pg_terminate_backend(holder.pid)
-        from pg_locks lock
-        join pg_stat_activity holder using (pid)
-        where lock.locktype = 'advisory' and lock.granted and lock.objsubid = 1
-          and lock.database = holder.datid and holder.datname = current_database()
-          and lock.classid::bigint = (key >> 32) & 4294967295 and lock.objid::bigint = key & 4294967295
-          and holder.state = 'active' and holder.wait_event = 'ClientRead' and holder.query !~* '\mcopy\M'
-          and holder.state_change < clock_timestamp() - interval '5 seconds';
-      exception when insufficient_privilege then
-        -- Another role's process: wait for it.
-      end;
-    end;
-  end loop;
-  perform set_config('lock_timeout', usual, true);
-end
-$$;
-
 create function lock_for_loading(is_alone boolean) returns void
 language plpgsql
 as $$
@@ -78,5 +37,4 @@ begin
 end
 $$;
 
-comment on function take_lock(bigint, boolean, interval) is 'Waits for a lock until the transaction ends, alone or shared; fails with lock_not_available once its patience is over (null: never). Closes the connection of a process that holds it and has sent a part of a statement and nothing more for seconds: such a process was stopped.';
 comment on function lock_for_loading(boolean) is 'Waits for the right to load until the transaction ends: alone, or beside other small loads.';

@@ -77,9 +77,10 @@ export async function markCommissionsDeleted(
   ids: readonly string[],
 ): Promise<void> {
   if (ids.length === 0) return;
+  await lockForLoading(trx, { isAlone: false, runId: null });
   await sql`
     update commissions
-    set _deleted_at = moment.now, _changed_at = moment.now, _observed_at = moment.now
+    set _deleted_at = moment.now, _changed_at = (select stamp_changes()), _observed_at = moment.now
     from (select clock_timestamp() as now) as moment
     where id = any(${ids}::text[]) and _deleted_at is null
   `.execute(trx);

@@ -45,6 +45,7 @@ export const BOOKKEEPING_TABLES: readonly string[] = [
   'forgotten_people',
   'forgotten_records',
   'forgotten_addresses',
+  'change_clock',
 ];
 
 /** What a request for a commission update is made of. */
@@ -73,6 +74,8 @@ const CALLED_FUNCTIONS = [
   'lock_for_storing',
   'lock_for_loading',
   'take_lock',
+  'change_stamp',
+  'stamp_changes',
 ];
 
 export interface GrantsInput {

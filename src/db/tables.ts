@@ -201,11 +201,12 @@ export interface RecordHistoryTable {
   id: Generated<number>;
   table_name: string;
   record_id: string;
-  change: 'updated' | 'deleted' | 'resurrected';
-  before: JSONColumnType<Record<string, unknown>>;
-  after: JSONColumnType<Record<string, unknown>>;
+  change: 'inserted' | 'updated' | 'deleted' | 'resurrected';
+  /** Null, like `after`, for inserted. */
+  before: JSONColumnType<Record<string, unknown>> | null;
+  after: JSONColumnType<Record<string, unknown>> | null;
   observed_at: Timestamp;
-  recorded_at: Generated<Timestamp>;
+  recorded_at: Timestamp;
   run_id: number | null;
 }
 

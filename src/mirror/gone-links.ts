@@ -18,7 +18,7 @@ export async function markGoneLinks(
   if (affiliates.length === 0) return;
   await sql`
     update links
-    set _deleted_at = named.observed_at, _changed_at = named.observed_at, _observed_at = named.observed_at
+    set _deleted_at = named.observed_at, _changed_at = (select stamp_changes()), _observed_at = named.observed_at
     from unnest(
       ${affiliates.map(({ affiliateId }) => affiliateId)}::text[],
       ${affiliates.map(({ observedAt }) => observedAt)}::timestamptz[]
@@ -51,7 +51,7 @@ export async function markUnownedLinks(
 ): Promise<void> {
   await sql`
     update links
-    set _deleted_at = ${observedAt}::timestamptz, _changed_at = ${observedAt}::timestamptz,
+    set _deleted_at = ${observedAt}::timestamptz, _changed_at = (select stamp_changes()),
       _observed_at = ${observedAt}::timestamptz
     where links.affiliate_id is null and links._deleted_at is null
       and links._observed_at <= ${observedAt}::timestamptz

@@ -1,8 +1,8 @@
 // Loads pages that were read into their tables, in the caller's transaction and under the lock of loads: one statement
 // per table, as a rule.
 //
-// Times. A row's _first_seen_at and _changed_at are times of observation, like _observed_at: a load writes the same
-// rows whenever it commits. An unchanged row is not written, so its _observed_at stays at the observation that wrote
+// Times. A row's _first_seen_at is a time of observation, like _observed_at: a load writes the same whenever it commits.
+// Its _changed_at is the stamp of the transaction (migrations/0003_history.sql), in the order of the commits. An unchanged row is not written, so its _observed_at stays at the observation that wrote
 // it (`touch` is for single reads, which no older page may overwrite). The cost: content that changes and changes back
 // between three answers, and whose middle answer commits last, stays as in the middle one until the next sync.
 

@@ -67,7 +67,7 @@ export async function applyTombstones(
   const result = await trx.executeQuery(
     CompiledQuery.raw(
       `update ${resource}
-       set _deleted_at = $2::timestamptz, _changed_at = $2::timestamptz, _observed_at = $2::timestamptz
+       set _deleted_at = $2::timestamptz, _changed_at = (select stamp_changes()), _observed_at = $2::timestamptz
        where id = any($1::text[]) and _deleted_at is null and _observed_at <= $2::timestamptz`,
       [toBinaryArray('text', ids), observedAt],
     ),

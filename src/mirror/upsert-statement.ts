@@ -57,6 +57,9 @@ export function upsertStatement(shape: UpsertShape): string {
 }
 
 const STATEMENTS_KEPT = 500;
+
+/** A subquery of its own, so that it is asked at most once, and only by a statement that has something to write. */
+const STAMP = '(select stamp_changes())';
 const statements = new Map<string, string>();
 
 function buildStatement({ table, places, hasExtra, how, touch }: UpsertShape): string {
@@ -83,15 +86,14 @@ function buildStatement({ table, places, hasExtra, how, touch }: UpsertShape): s
       ...content.map((column) => `${column} = ${row}.${column}`),
       ...(hasExtra ? [`_extra = ${mergedExtra(row)}`] : []),
       touch
-        ? `_changed_at = case when ${differs(row)} then ${row}._observed_at else kept._changed_at end`
-        : `_changed_at = ${row}._observed_at`,
+        ? `_changed_at = case when ${differs(row)} then ${STAMP} else kept._changed_at end`
+        : `_changed_at = ${STAMP}`,
       `_observed_at = ${row}._observed_at`,
       '_deleted_at = null',
     ].join(', ');
   const insertColumns = [...columns, ...(hasExtra ? ['_extra'] : [])].join(', ');
   const insert = `insert into ${table} as kept (${insertColumns}, _first_seen_at, _changed_at, _observed_at)
-    select ${insertColumns}, _observed_at, _observed_at, _observed_at from compared`;
-  const changed = 'kept._changed_at = kept._observed_at as is_changed';
+    select ${insertColumns}, _observed_at, ${STAMP}, _observed_at from compared`;
   const incoming = `with incoming as (
     select ${arrays.join(', ')}
   )`;
@@ -106,7 +108,7 @@ function buildStatement({ table, places, hasExtra, how, touch }: UpsertShape): s
   ), upserted as (
     ${insert} order by id
     on conflict (id) do update set ${assignments('excluded')} where ${isDue('excluded')}
-    returning kept.id, kept._first_seen_at = kept._observed_at as is_first, ${changed}
+    returning kept.id, kept._first_seen_at = kept._observed_at as is_first, kept._changed_at = ${STAMP} as is_changed
   ), written as (
     select is_first and compared.is_new as is_new, is_changed from upserted join compared using (id)
   )
@@ -122,7 +124,7 @@ function buildStatement({ table, places, hasExtra, how, touch }: UpsertShape): s
       : `'{}'::bigint[]`;
   return `${incoming}, compared as materialized (
     select incoming.*, kept.id is null as is_new, ${number} as _row_number,
-      kept.id is not null and ${isDue('incoming')} as is_due
+      kept.id is not null and ${isDue('incoming')} as is_due${touch ? `, ${differs('incoming')} as is_changed` : ''}
     from incoming left join lateral (
       select * from ${table} where id = incoming.id offset 0
     ) kept on true
@@ -131,7 +133,7 @@ function buildStatement({ table, places, hasExtra, how, touch }: UpsertShape): s
   ), updated as (
     update ${table} kept set ${assignments('compared')} from compared
     where kept.id = compared.id and compared.is_due and ${isDue('compared')}
-    returning ${number} as _row_number, ${changed}
+    returning ${number} as _row_number, ${touch ? 'compared.is_changed' : 'true'} as is_changed
   )
   select (select count(*) from inserted) as inserted,
          (select count(*) from updated where is_changed) as updated,

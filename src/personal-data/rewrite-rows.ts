@@ -57,7 +57,7 @@ async function rewriteTable(trx: DatabaseTransaction, rule: Rule, table: Mirrore
       // Whoever loads by _changed_at must see that the row has other values now.
       await sql`
         update ${sql.table(table)} kept
-        set ${sql.join(assign)}, _changed_at = greatest(kept._changed_at, clock_timestamp())
+        set ${sql.join(assign)}, _changed_at = (select stamp_changes())
         from jsonb_to_recordset(${storableJson(treated)}::jsonb) as fresh (id text, treated jsonb)
         where kept.id = fresh.id
       `.execute(trx);
@@ -90,7 +90,7 @@ async function rewriteHistory(trx: DatabaseTransaction, rule: Rule): Promise<num
   for (let after = 0; ; ) {
     const { rows } = await sql<HistoryRow>`
       select id, table_name, record_id, before, after
-      from record_history where id > ${after} order by id limit ${BATCH}
+      from record_history where id > ${after} and before is not null order by id limit ${BATCH}
     `.execute(trx);
     const treated = rows.flatMap((row) => {
       const treat = (fields: Fields) =>

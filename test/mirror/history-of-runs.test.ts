@@ -187,7 +187,7 @@ describe('the history of runs', () => {
     expect(changes).toBeGreaterThan(RUNS);
   });
 
-  test('names the run of every change, and none where a row only came or was met unchanged', async () => {
+  test('names the run of every change, the first sight of a row included, and none where it was met unchanged', async () => {
     const changing = buildReferral();
     const steps = (fields: object) => [
       { resource: 'referrals' as const, records: [{ ...changing, ...fields }], gone: [] },
@@ -196,8 +196,15 @@ describe('the history of runs', () => {
     await carryOut(steps({}), 2);
     const third = await carryOut(steps({ visits: 9 }), 3);
     expect(first.runId).toBeLessThan(third.runId);
-    const history = await db.selectFrom('record_history').select(['run_id', 'change', 'after']).execute();
-    expect(history).toEqual([{ run_id: third.runId, change: 'updated', after: { visits: 9 } }]);
+    const history = await db
+      .selectFrom('record_history')
+      .select(['run_id', 'change', 'after'])
+      .where('record_id', '=', changing.id)
+      .execute();
+    expect(history).toEqual([
+      { run_id: first.runId, change: 'inserted', after: null },
+      { run_id: third.runId, change: 'updated', after: { visits: 9 } },
+    ]);
   });
 });
 

@@ -33,7 +33,13 @@ test('a change leaves one row of history with the fields that changed, when it w
     runId: run.id,
     pages: [{ observedAt: at(2), records: [changed, still] }],
   });
-  expect(await history()).toEqual([
+  const changes = await db
+    .selectFrom('record_history')
+    .selectAll()
+    .where('change', '<>', 'inserted')
+    .execute();
+  const row = await db.selectFrom('referrals').selectAll().where('id', '=', changing.id).execute();
+  expect(changes).toEqual([
     {
       id: expect.any(Number),
       table_name: 'referrals',
@@ -56,9 +62,28 @@ test('a change leaves one row of history with the fields that changed, when it w
         _extra: { brand_new: true },
       },
       observed_at: '2026-07-01T00:00:02Z',
-      recorded_at: expect.any(String),
+      recorded_at: row[0]?._changed_at,
       run_id: run.id,
     },
+  ]);
+});
+
+test('a record that is stored for the first time is in the history, with its run and without fields', async () => {
+  const run = await startRun(db, { resource: 'referrals', mode: 'full' });
+  const referral = buildReferral();
+  const pages = [{ observedAt: at(1), records: [referral] }];
+  await load(db, { resource: 'referrals', runId: run.id, pages });
+  await load(db, { resource: 'referrals', runId: run.id, pages });
+  const stored = {
+    change: 'inserted',
+    before: null,
+    after: null,
+    observed_at: '2026-07-01T00:00:01Z',
+    run_id: run.id,
+  };
+  expect(await history()).toMatchObject([
+    { ...stored, table_name: 'links', record_id: referral.link.id },
+    { ...stored, table_name: 'referrals', record_id: referral.id },
   ]);
 });
 
@@ -81,6 +106,7 @@ test('deletion and return are in the history, and so is a change that somebody m
     await sql`update mirror.referrals set deactivated_at = ${at(9)}`.execute(trx);
   });
   expect((await history()).map(({ change, before, after }) => ({ change, before, after }))).toEqual([
+    { change: 'inserted', before: null, after: null },
     { change: 'deleted', before: { _deleted_at: null }, after: { _deleted_at: '2026-07-01T00:00:02+00:00' } },
     {
       change: 'resurrected',

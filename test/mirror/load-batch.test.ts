@@ -5,6 +5,7 @@ import { startRun } from '../../src/mirror/runs/sync-runs.ts';
 import { makeLoadedCache } from '../../src/records/loaded-cache.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { buildAffiliate, buildCommission, buildLink, buildReferral, buildSale } from './build-records.ts';
+import { lastStamp } from './change-stamps.ts';
 import { at, counts, load, rowsOf } from './load.ts';
 
 let db: Database;
@@ -33,7 +34,7 @@ test('a commission brings its sale, referral, link, affiliate and campaigns, eac
       state: null,
       voided_at: null,
       _first_seen_at: '2026-07-01T00:00:01Z',
-      _changed_at: '2026-07-01T00:00:01Z',
+      _changed_at: await lastStamp(db),
       _observed_at: '2026-07-01T00:00:01Z',
       _deleted_at: null,
       _extra: null,
@@ -83,6 +84,8 @@ test('loading the same pages again neither writes nor locks a row', async () => 
     select xmin, ctid, id from referrals union all select xmin, ctid, id from affiliates
     union all select xmin, ctid, id from links union all select xmin, ctid, id from campaigns order by id`;
   const before = (await versions().execute(db)).rows;
+  const history = await rowsOf(db, 'record_history' as never);
+  const stamp = await lastStamp(db);
   const repeats = await load(db, { resource: 'referrals', pages: [{ observedAt: at(2), records }] });
   expect(counts(repeats)).toEqual({ ...nothing, seen: 1000, unchanged: 1000 });
   const seen = [{ observedAt: at(12), records }];
@@ -90,7 +93,8 @@ test('loading the same pages again neither writes nor locks a row', async () => 
   expect(counts(again)).toEqual({ ...nothing, seen: 1000, unchanged: 1000 });
   expect((await versions().execute(db)).rows).toEqual(before);
   expect((await sql`select xmax from referrals where xmax <> 0`.execute(db)).rows).toEqual([]);
-  expect((await rowsOf(db, 'record_history' as never)).length).toBe(0);
+  expect(await rowsOf(db, 'record_history' as never)).toEqual(history);
+  expect(await lastStamp(db)).toBe(stamp);
 });
 
 test('a small load that changes nothing does not even lock a row', async () => {
@@ -122,6 +126,7 @@ test('a read that changes nothing is not overwritten by older pages where it was
     { observedAt: at(second), records: [{ ...unpaid, ...fields }] },
   ];
   await load(db, { resource: 'commissions', pages: pages(1, { paid_at: at(0) }) });
+  const changedAt = await lastStamp(db);
   const touched = await load(db, {
     resource: 'commissions',
     pages: pages(30, { paid_at: at(0) }),
@@ -132,7 +137,7 @@ test('a read that changes nothing is not overwritten by older pages where it was
   expect(await rowsOf(db, 'commissions')).toMatchObject([
     {
       paid_at: '2026-07-01T00:00:00Z',
-      _changed_at: '2026-07-01T00:00:01Z',
+      _changed_at: changedAt,
       _observed_at: '2026-07-01T00:00:30Z',
     },
   ]);
@@ -249,7 +254,7 @@ test('a record seen again after its deletion is resurrected, unless that was obs
   expect(await rowsOf(db, 'referrals')).toMatchObject([{ _deleted_at: '2026-07-01T00:00:10Z' }]);
   expect(await load(db, { resource: 'referrals', pages: pages(20) })).toMatchObject({ updated: 1 });
   expect(await rowsOf(db, 'referrals')).toMatchObject([
-    { _deleted_at: null, _changed_at: '2026-07-01T00:00:20Z' },
+    { _deleted_at: null, _changed_at: await lastStamp(db), _observed_at: '2026-07-01T00:00:20Z' },
   ]);
 });
 

@@ -6,6 +6,7 @@ import { startRun } from '../../src/mirror/runs/sync-runs.ts';
 import { applyTombstones, findMissing } from '../../src/mirror/tombstones.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { buildAffiliate, buildLink, buildReferral } from './build-records.ts';
+import { lastStamp } from './change-stamps.ts';
 import { at, counts, load, rowsOf } from './load.ts';
 
 let db: Database;
@@ -77,9 +78,10 @@ test('marking a row deleted keeps every other column, happens once, and spares w
   expect(await apply()).toBe(1);
   expect(await apply()).toBe(0);
   const time = '2026-07-01T00:00:05Z';
+  const changedAt = await lastStamp(db);
   expect(await rowsOf(db, resource)).toEqual(
     before.map((row) =>
-      row['id'] === gone.id ? { ...row, _deleted_at: time, _changed_at: time, _observed_at: time } : row,
+      row['id'] === gone.id ? { ...row, _deleted_at: time, _changed_at: changedAt, _observed_at: time } : row,
     ),
   );
 });

@@ -1,0 +1,11 @@
+-- Made by npm run dbt.
+select
+  affiliate_id,
+  currency,
+  unpaid_cents,
+  due_cents,
+  paid_cents,
+  total_cents,
+  gross_revenue_cents,
+  net_revenue_cents
+from {{ source('mirror_reports', 'affiliate_balances') }}

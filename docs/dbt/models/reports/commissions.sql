@@ -1,0 +1,17 @@
+-- Made by npm run dbt.
+select
+  id,
+  created_at,
+  updated_at,
+  campaign_id,
+  sale_id,
+  amount,
+  currency,
+  due_at,
+  paid_at,
+  state,
+  voided_at,
+  affiliate_id,
+  referral_id,
+  _changed_at
+from {{ source('mirror_reports', 'commissions') }}

@@ -1,0 +1,7 @@
+-- Made by npm run dbt.
+select
+  day,
+  new_referrals,
+  leads,
+  conversions
+from {{ source('mirror_reports', 'referral_funnel_daily') }}

@@ -1,0 +1,26 @@
+-- Made by npm run dbt.
+select
+  id,
+  resource,
+  mode,
+  state,
+  started_at,
+  finished_at,
+  duration_seconds,
+  verified,
+  requests,
+  pages,
+  rows_seen,
+  rows_inserted,
+  rows_updated,
+  rows_unchanged,
+  rows_rejected,
+  rows_repeated,
+  rows_deleted,
+  deletes_held_back,
+  total_upstream,
+  distinct_seen,
+  attempt,
+  error_code,
+  error
+from {{ source('mirror_reports', 'run_log') }}

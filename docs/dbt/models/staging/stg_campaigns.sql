@@ -1,0 +1,13 @@
+-- Made by npm run dbt.
+select
+  id,
+  created_at,
+  updated_at,
+  name,
+  url,
+  private,
+  commission_percent,
+  days_until_commissions_are_due,
+  _changed_at
+from {{ source('mirror', 'campaigns') }}
+where _deleted_at is null

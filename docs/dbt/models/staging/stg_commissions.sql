@@ -1,0 +1,16 @@
+-- Made by npm run dbt.
+select
+  id,
+  created_at,
+  updated_at,
+  campaign_id,
+  sale_id,
+  amount,
+  currency,
+  due_at,
+  paid_at,
+  state,
+  voided_at,
+  _changed_at
+from {{ source('mirror', 'commissions') }}
+where _deleted_at is null

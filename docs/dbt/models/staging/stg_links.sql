@@ -1,0 +1,12 @@
+-- Made by npm run dbt.
+select
+  id,
+  affiliate_id,
+  url,
+  token,
+  visitors,
+  leads,
+  conversions,
+  _changed_at
+from {{ source('mirror', 'links') }}
+where _deleted_at is null

@@ -1,0 +1,167 @@
+// The stamps of changes (_changed_at) are in the order of the commits, whoever changes what beside whom: so a reader who
+// asks for what is greater than the last stamp that it has seen misses nothing.
+
+import { sql } from 'kysely';
+import type { PoolClient } from 'pg';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { markCommissionsDeleted, mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
+import { type DatabaseTransaction, makeDatabase } from '../../src/db/database.ts';
+import { transact } from '../../src/db/transact.ts';
+import { type LoadInput, loadBatch } from '../../src/mirror/load-batch.ts';
+import { applyTombstones } from '../../src/mirror/tombstones.ts';
+import { readPages } from '../../src/records/read-page.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { sendHalfOfStatement } from '../support/half-message.ts';
+import { buildCommission } from './build-records.ts';
+import { byTime, lastStamp, stampOf } from './change-stamps.ts';
+import { at, load } from './load.ts';
+
+const database = await createTestDatabase();
+const db = makeDatabase(database.pool);
+
+const commission = buildCommission();
+const other = buildCommission();
+
+beforeEach(async () => {
+  await sql`truncate campaigns, affiliates, links, referrals, sales, commissions, record_history`.execute(db);
+  await load(db, { resource: 'commissions', pages: [{ observedAt: at(1), records: [commission, other] }] });
+});
+
+let amount = 1000;
+
+/** A change that commits later was observed later, except where a test says otherwise. */
+const observedAt = () => at(++amount);
+
+function loadInto(trx: DatabaseTransaction, records: readonly object[], second = observedAt()) {
+  const read = readPages({ cache: null, drift: null }, 'commissions', [{ observedAt: second, records }]);
+  const input: LoadInput = { run: null, resource: 'commissions', pages: [read] };
+  return loadBatch(trx, input);
+}
+
+const changed = (record: object) => ({ ...record, amount: ++amount });
+
+/** Every way in which a row of the mirror is changed. Each changes or adds a commission. */
+const WRITERS: Readonly<Record<string, (trx: DatabaseTransaction) => Promise<unknown>>> = {
+  'a small load': (trx) => loadInto(trx, [changed(commission)]),
+  'a small load of something new': (trx) => loadInto(trx, [buildCommission()]),
+  'a large load': (trx) =>
+    loadInto(trx, [...Array.from({ length: 30 }, () => buildCommission()), changed(other)]),
+  'the answer to a payment': (trx) =>
+    mirrorCommissions(trx, [{ commission: changed(commission) as never, observedAt: observedAt() }]),
+  'a commission that a payment found gone': (trx) => markCommissionsDeleted(trx, [commission.id]),
+  'a tombstone': (trx) =>
+    applyTombstones(trx, { runId: null, resource: 'commissions', ids: [other.id], observedAt: observedAt() }),
+  'a change by hand': (trx) => sql`update commissions set amount = ${++amount}::bigint`.execute(trx),
+};
+
+/** How many sessions wait for a lock of any kind. */
+async function waiting(): Promise<number> {
+  const { rows } = await database.pool.query<{ count: number }>(
+    `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+async function watermark(): Promise<string> {
+  const { rows } = await sql<{ at: string }>`select max(_changed_at) as at from commissions`.execute(db);
+  return rows[0]?.at ?? '';
+}
+
+const KINDS = Object.keys(WRITERS);
+/** Each beside each would prove the same: each is once the first, and once the second beside a small load. */
+const PAIRS = KINDS.flatMap((kind) => [
+  [kind, 'a small load of something new'] as const,
+  ['a small load', kind] as const,
+]);
+
+describe('of two transactions', () => {
+  test.each(PAIRS)('%s and %s, the one that commits later has the greater stamp', async (first, second) => {
+    const held = Promise.withResolvers<void>();
+    const stamped = Promise.withResolvers<string | null>();
+    const stamps: (string | null)[] = [];
+    const one = transact(db, async (trx) => {
+      await WRITERS[first]?.(trx);
+      stamped.resolve(await stampOf(trx));
+      await held.promise;
+    });
+    stamps.push(await stamped.promise);
+    const two = transact(db, async (trx) => {
+      await WRITERS[second]?.(trx);
+      stamps[1] = await stampOf(trx);
+    });
+    await expect.poll(waiting).toBe(1);
+    // Whoever reads meanwhile sees neither, and keeps a watermark below both.
+    const before = await watermark();
+    held.resolve();
+    await Promise.all([one, two]);
+    const inOrder = [before, ...stamps.map((stamp) => stamp ?? '')];
+    expect(inOrder.toSorted(byTime)).toEqual(inOrder);
+    expect(new Set(inOrder).size).toBe(3);
+    const { rows } = await sql<{ at: string }>`select distinct _changed_at as at from commissions`.execute(
+      db,
+    );
+    expect(rows.map(({ at }) => at)).toContain(stamps[1]);
+  });
+});
+
+test('deadlocks are no way out: ten writers of every kind at once all commit, each with a stamp of its own', async () => {
+  const writers = KINDS.filter((kind) => kind !== 'a change by hand').flatMap((kind) => [kind, kind]);
+  const before = await sql<{ count: number }>`
+    select deadlocks as count from pg_stat_database where datname = current_database()`.execute(db);
+  const stamps = await Promise.all(
+    writers.map((kind) =>
+      transact(db, async (trx) => {
+        await WRITERS[kind]?.(trx);
+        return stampOf(trx);
+      }),
+    ),
+  );
+  // What was observed before what is there, or is deleted already, changes nothing and takes no stamp.
+  const given = stamps.filter((stamp) => stamp !== null);
+  expect(new Set(given).size).toBe(given.length);
+  expect(given.length).toBeGreaterThan(3);
+  await sql`select pg_stat_force_next_flush()`.execute(db);
+  const after = await sql<{ count: number }>`
+    select deadlocks as count from pg_stat_database where datname = current_database()`.execute(db);
+  expect(after.rows).toEqual(before.rows);
+});
+
+test('a clock of the server that is set back changes nothing: stamps go on from the last one', async () => {
+  await sql`update change_clock set last = '2999-01-01T00:00:00Z'`.execute(db);
+  await transact(db, (trx) => loadInto(trx, [changed(commission)]));
+  expect(await watermark()).toBe('2999-01-01T00:00:00.000001Z');
+  await transact(db, (trx) => loadInto(trx, [changed(commission)]));
+  expect(await watermark()).toBe('2999-01-01T00:00:00.000002Z');
+  await sql`update change_clock set last = clock_timestamp()`.execute(db);
+});
+
+test('what is undone to a savepoint leaves no stamp behind, and the next change of the transaction takes a new one', async () => {
+  const before = await lastStamp(db);
+  await transact(db, async (trx) => {
+    await sql`savepoint undone`.execute(trx);
+    await loadInto(trx, [changed(commission)]);
+    await sql`rollback to savepoint undone`.execute(trx);
+    expect(await stampOf(trx)).toBeNull();
+    await loadInto(trx, [changed(other)]);
+    expect(byTime((await stampOf(trx)) ?? '', before)).toBe(1);
+  });
+});
+
+test('a process that was stopped between its stamp and its commit keeps others waiting for seconds, not forever', async () => {
+  const stop = async (client: PoolClient) => {
+    await client.query('begin');
+    await client.query('select stamp_changes()');
+  };
+  const idle = await database.pool.connect();
+  idle.on('error', () => undefined);
+  await stop(idle);
+  await transact(db, (trx) => loadInto(trx, [changed(commission)]));
+  idle.release(true);
+
+  const sending = await database.pool.connect();
+  await stop(sending);
+  const closed = sendHalfOfStatement(sending);
+  await transact(db, (trx) => loadInto(trx, [changed(commission)]));
+  await closed;
+  sending.release(true);
+});
