@@ -39,9 +39,9 @@ async function readViews(pool: Pool, schema: string): Promise<Record<string, unk
   );
   const read: Record<string, unknown[]> = {};
   for (const { name } of views) {
-    // Moments and ages of now differ from one mirror to the other by nature.
+    // Moments and ages of now differ from one mirror to the other by nature; the rows of the fresh one are stamped.
     const { rows } = await pool.query<{ row: object }>(
-      `select to_jsonb(shown) - array['requested_at', 'finished_at', 'everything_age_seconds', 'changes_age_seconds'] as row
+      `select to_jsonb(shown) - array['_changed_at', 'requested_at', 'finished_at', 'everything_age_seconds', 'changes_age_seconds'] as row
        from ${reports}.${name} shown order by 1`,
     );
     read[name] = rows.map(({ row }) => row);
