@@ -30,7 +30,15 @@ const ROOMS: Readonly<Record<string, Room>> = {
     packages: ['kysely', 'csv-parse', 'hucre', 'p-map'],
   },
   queue: { rooms: ['db', 'contract'], packages: ['bullmq', 'cron-parser', 'ioredis', 'kysely', 'pg'] },
-  jobs: { rooms: ['queue', 'sync', 'commissions', 'mirror', 'api', 'db', 'contract'], packages: ['kysely'] },
+  // pg quotes names; hucre, hyparquet-writer and s3mini write what their formats and services ask for.
+  exports: {
+    rooms: ['db', 'contract'],
+    packages: ['hucre', 'hyparquet-writer', 'kysely', 'p-retry', 'pg', 's3mini'],
+  },
+  jobs: {
+    rooms: ['queue', 'sync', 'commissions', 'exports', 'mirror', 'api', 'db', 'contract'],
+    packages: ['kysely'],
+  },
   client: { rooms: ['crawl', 'records', 'api', 'contract'], packages: ['zod'] },
   reports: { rooms: ['commissions', 'mirror', 'db', 'contract'], packages: ['kysely'] },
   web: { rooms: ['queue'], packages: ['fastify', 'zod'] },
@@ -48,6 +56,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'queue',
       'jobs',
       'reports',
+      'exports',
       'web',
       'sandbox',
       'terminal.ts',
@@ -103,6 +112,7 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
   request_budget: ['budget'],
   request_permits: ['budget'],
   worker_state: ['queue'],
+  exports: ['exports'],
 };
 /** Reads them all, and writes none. */
 const READER_OF_TABLES = 'reports';

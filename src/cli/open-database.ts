@@ -26,6 +26,8 @@ const COMMANDS = {
   commissions: { most: MOST_CONNECTIONS, queue: 0, isWriting: false },
   sandbox: { most: MOST_CONNECTIONS, queue: 0, isWriting: true },
   deletions: { most: 2, queue: 0, isWriting: false },
+  // One reads the rows, one holds the lock of an incremental export, one writes its watermark.
+  export: { most: 3, queue: 0, isWriting: false },
   status: { most: 2, queue: 0, isWriting: false },
   doctor: { most: 2, queue: 1, isWriting: false },
 } as const;

@@ -40,6 +40,7 @@ export const BOOKKEEPING_TABLES: readonly string[] = [
   'seen_rows',
   'covered_counters',
   'worker_state',
+  'exports',
 ];
 
 /** What a request for a commission update is made of. */
