@@ -80,13 +80,18 @@ describe.each(Object.entries(TARGETS))('an export to a %s', (_, exportTo) => {
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     const file = { path: `referrals.${format}`, rows: ROWS, bytes: bytes.length, sha256 };
     const own = { object: RELATION, kind: 'whole', format, rows: ROWS, since: null, where: null };
-    expect(manifest).toMatchObject({ ...own, files: [file], watermark: '2026-02-01T00:25:00.0015Z' });
+    expect(manifest).toMatchObject({ ...own, files: [file], watermark: await readWatermark() });
     const read = await readBack(format, bytes, manifest.columns);
     const wanted = await readDatabase(database.pool, RELATION, manifest.columns);
     if (format !== 'xlsx') expectSame(read, wanted);
     else expectSame(inExcel(read, manifest), inExcel(wanted, manifest));
   });
 });
+
+async function readWatermark(): Promise<string | undefined> {
+  const { rows } = await database.pool.query('select max(_changed_at) as watermark from referrals');
+  return rows[0]?.watermark;
+}
 
 /** What a difference of a thousand rows is shown as: its first row. */
 function expectSame(read: readonly unknown[][], wanted: readonly unknown[][]): void {

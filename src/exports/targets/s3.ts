@@ -14,7 +14,7 @@ import { type Delivery, MANIFEST, type OpenFile } from './delivery.ts';
 const PART_BYTES = 5 * 2 ** 20;
 /** Longest wait for one answer: a part over a slow line. */
 const REQUEST_TIMEOUT_MS = 120_000;
-/** After 0.5, 1, 2 and 4 seconds: a storage that is overloaded says so with 503 and expects to be asked again. */
+/** After 0.5, 1, 2 and 4 seconds, or up to twice that: a storage that is overloaded says 503, and expects it. */
 const RETRIES = { retries: 4, minTimeout: 500, factor: 2, randomize: true };
 
 export interface S3Place {
