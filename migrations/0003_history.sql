@@ -111,24 +111,28 @@ with seen as (
   where history.table_name = 'referrals'
     and history.after ->> 'conversion_state' = 'conversion'
 ), event as (
-  select * from seen
+  select seen.referral_id, referral.affiliate_id, referral.link_id, referral.customer_email, seen.from_state,
+         seen.stated_at, seen.observed_at, seen.run_id, referral._deleted_at
+  from seen
+  left join referrals referral on referral.id = seen.referral_id
   union all
-  select referral.id, null, referral.became_conversion_at, referral._first_seen_at, null
+  select referral.id, referral.affiliate_id, referral.link_id, referral.customer_email, null,
+         referral.became_conversion_at, referral._first_seen_at, null, referral._deleted_at
   from referrals referral
   where referral.became_conversion_at is not null
     and not exists (select from seen where seen.referral_id = referral.id)
 )
-select event.referral_id,
-       referral.affiliate_id,
-       referral.link_id,
-       referral.customer_email,
-       event.from_state,
-       coalesce(event.stated_at, event.observed_at) as converted_at,
-       event.stated_at is not null as is_exact,
-       event.observed_at,
-       event.run_id
-from event
-left join referrals referral on referral.id = event.referral_id;
+select referral_id,
+       affiliate_id,
+       link_id,
+       customer_email,
+       from_state,
+       coalesce(stated_at, observed_at) as converted_at,
+       stated_at is not null as is_exact,
+       observed_at,
+       run_id,
+       _deleted_at
+from event;
 
 comment on view conversion_events is 'Each conversion of a referral: those that the mirror saw happen, and those from before whose time the program states (referrals.became_conversion_at, seen in the wild). Where it states none, referrals that were conversions when first seen are not in it: when those converted is not known.';
 comment on column conversion_events.referral_id is 'The referral (referrals.id).';
@@ -140,6 +144,7 @@ comment on column conversion_events.converted_at is 'When the referral converted
 comment on column conversion_events.is_exact is 'Whether the program stated converted_at. If not, it converted before that, and after the sync before.';
 comment on column conversion_events.observed_at is 'When the mirror saw the conversion, or a referral that had converted before, for the first time.';
 comment on column conversion_events.run_id is 'The run that saw it happen (sync_runs.id); null where none did.';
+comment on column conversion_events._deleted_at is 'When the mirror found that the referral is gone from the program; null while it exists.';
 
 create function referrals_at(moment timestamptz) returns setof referrals
 language sql stable

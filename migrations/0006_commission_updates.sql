@@ -13,7 +13,7 @@
 create table commission_updates (
   id                bigint generated always as identity primary key,
   batch_id          text,
-  commission_id     text not null,
+  commission_id     text collate "C" not null,
   action            text not null,
   paid_at           timestamptz,
   due_at            timestamptz,

@@ -44,13 +44,16 @@ with known as (
     and commission.voided_at is null
     and commission.state is distinct from 'voided'
   group by sale.affiliate_id, upper(commission.currency)
-), figures as (
+), stated as (
   select affiliate.id as affiliate_id,
          upper(stats.currency) as currency,
-         (select jsonb_object_agg(figure.name, (figure.value ->> 'cents')::numeric)
-          from jsonb_each(case jsonb_typeof(stats.figures) when 'object' then stats.figures else '{}' end)
-            as figure (name, value)
-          where jsonb_typeof(figure.value -> 'cents') = 'number') as cents
+         -- They come unchecked: what is no number, or none that a bigint could sum up, is as good as missing.
+         jsonb_path_query_first(stats.figures, '$.unpaid.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')
+           ::bigint as unpaid,
+         jsonb_path_query_first(stats.figures, '$.paid.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')
+           ::bigint as paid,
+         jsonb_path_query_first(stats.figures, '$.total.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')
+           ::bigint as total
   from affiliates affiliate
   cross join lateral jsonb_each(
     case jsonb_typeof(affiliate.commission_stats -> 'currencies')
@@ -59,12 +62,8 @@ with known as (
   ) as stats (currency, figures)
   where affiliate._deleted_at is null
 ), reported as (
-  select affiliate_id,
-         currency,
-         (cents ->> 'unpaid')::bigint as unpaid,
-         (cents ->> 'paid')::bigint as paid,
-         coalesce((cents ->> 'total')::bigint, (cents ->> 'unpaid')::bigint + (cents ->> 'paid')::bigint) as total
-  from figures
+  select affiliate_id, currency, unpaid, paid, coalesce(total, unpaid + paid) as total
+  from stated
 )
 select coalesce(known.affiliate_id, reported.affiliate_id) as affiliate_id,
        coalesce(known.currency, reported.currency) as currency,

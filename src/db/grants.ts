@@ -4,11 +4,12 @@
 // the tables, since a migration makes them as that role.
 
 import { escapeIdentifier, escapeLiteral } from 'pg';
+import { reportsSchema } from './sibling-schema.ts';
 
-export const GRANTEES = ['worker', 'analyst', 'payroll'] as const;
+export const GRANTEES = ['worker', 'analyst', 'analyst_pii', 'payroll'] as const;
 export type Grantee = (typeof GRANTEES)[number];
 
-/** The tables and views that analysts read; the others keep the mirror's own books (a test compares the comments). */
+/** The tables and views of the mirror that analysts read who may see personal data; the others keep the mirror's own books (a test compares the comments). */
 export const ANALYST_RELATIONS: readonly string[] = [
   'campaigns',
   'affiliates',
@@ -103,18 +104,24 @@ const KINDS: Readonly<Record<Grantee, (input: GrantsInput) => Kind>> = {
             ...writeAll(queueSchema, NOTED_IN.queue, to),
             `grant usage on all sequences in schema ${escapeIdentifier(queueSchema)} to ${to};`,
             `grant execute on all functions in schema ${escapeIdentifier(queueSchema)} to ${to};`,
-            ...later(queueSchema, NOTED_IN.queue, role, [
-              'select, insert, update, delete on tables',
-              'usage on sequences',
-              'execute on functions',
-            ]),
+            ...later({
+              schema: queueSchema,
+              role,
+              notedIn: NOTED_IN.queue,
+              rights: [
+                'select, insert, update, delete on tables',
+                'usage on sequences',
+                'execute on functions',
+              ],
+            }),
           ];
     return {
       says: 'What the commands work, sync, status, doctor and commissions need.',
       statements: [
         ...writeAll(schema, NOTED_IN.mirror, to),
         `grant execute on function ${listed(schema, CALLED_FUNCTIONS)} to ${to};`,
-        ...later(schema, NOTED_IN.mirror, role, ['select, insert, update, delete on tables']),
+        ...later({ schema, role, rights: ['select, insert, update, delete on tables'] }),
+        ...readReports(schema, role),
         ...queue,
       ],
     };
@@ -122,13 +129,27 @@ const KINDS: Readonly<Record<Grantee, (input: GrantsInput) => Kind>> = {
   analyst: ({ role, schema }) => {
     const to = escapeIdentifier(role);
     return {
-      says: 'What an analyst needs: to read, and not the tables that keep the mirror its own books.',
+      says: 'What an analyst needs: to read the reports, with personal data masked, and nothing else.',
       statements: [
+        ...readReports(schema, role),
+        '-- Whoever reads the tables sees personal data in the reports too: what the role could read there is taken back.',
+        `revoke all on all tables in schema ${escapeIdentifier(schema)} from ${to};`,
+        `revoke all on schema ${escapeIdentifier(schema)} from ${to};`,
+        ...later({ schema, role, rights: ['select on tables'], verb: 'revoke' }),
+      ],
+    };
+  },
+  analyst_pii: ({ role, schema }) => {
+    const to = escapeIdentifier(role);
+    return {
+      says: 'What an analyst needs who may see personal data: to read the reports, and the tables, but not those that keep the mirror its own books.',
+      statements: [
+        ...readReports(schema, role),
         `grant usage on schema ${escapeIdentifier(schema)} to ${to};`,
         `grant select on ${listed(schema, ANALYST_RELATIONS)} to ${to};`,
         `revoke all on ${listed(schema, BOOKKEEPING_TABLES)} from ${to};`,
         `grant execute on function ${escapeIdentifier(schema)}.referrals_at to ${to};`,
-        ...later(schema, NOTED_IN.mirror, role, ['select on tables']),
+        ...later({ schema, role, rights: ['select on tables'] }),
       ],
     };
   },
@@ -156,19 +177,47 @@ function writeAll(schema: string, migrationsTable: string, to: string): string[]
   ];
 }
 
-/** For whatever the owner of the table makes in the schema from now on. */
-function later(schema: string, table: string, role: string, rights: readonly string[]): string[] {
-  const inSchema = escapeLiteral(schema);
+/** All of them: the schema has nothing but views for reading. */
+function readReports(schema: string, role: string): string[] {
+  const reports = escapeIdentifier(reportsSchema(schema));
+  const to = escapeIdentifier(role);
+  return [
+    `grant usage on schema ${reports} to ${to};`,
+    `grant select on all tables in schema ${reports} to ${to};`,
+    ...later({ schema, target: reportsSchema(schema), role, rights: ['select on tables'] }),
+  ];
+}
+
+interface LaterRights {
+  readonly schema: string;
+  readonly role: string;
+  readonly rights: readonly string[];
+  /** The schema in which they are granted; the same if left out. */
+  readonly target?: string;
+  /** The table of the schema whose owner migrates; the mirror's if left out. */
+  readonly notedIn?: string;
+  readonly verb?: 'grant' | 'revoke';
+}
+
+/** For whatever the owner of the table makes in the target from now on. */
+function later({
+  schema,
+  role,
+  rights,
+  target = schema,
+  notedIn = NOTED_IN.mirror,
+  verb = 'grant',
+}: LaterRights): string[] {
   const statements = rights.map(
     (right) =>
-      `  execute format('alter default privileges for role %I in schema %I grant ${right} to %I',\n    owner, ${inSchema}, ${escapeLiteral(role)});`,
+      `  execute format('alter default privileges for role %I in schema %I ${verb} ${right} ${verb === 'grant' ? 'to' : 'from'} %I',\n    owner, ${escapeLiteral(target)}, ${escapeLiteral(role)});`,
   );
   return [
     '-- The same for what later migrations make.',
     'do $grants$',
     'declare',
     '  owner constant name := (',
-    `    select tableowner from pg_tables where schemaname = ${inSchema} and tablename = '${table}'`,
+    `    select tableowner from pg_tables where schemaname = ${escapeLiteral(schema)} and tablename = '${notedIn}'`,
     '  );',
     'begin',
     ...statements,

@@ -5,6 +5,7 @@ import { AccessRefused, MigrationFailed } from '../errors.ts';
 import { isLackOfRights } from './as-database-error.ts';
 import { MIGRATIONS_DIRECTORY, type MigrationFile, readMigrationFiles } from './migration-files.ts';
 import { CLOSED_AFTER } from './session-lock.ts';
+import { reportsSchema } from './sibling-schema.ts';
 
 export interface MigrationTarget {
   /** The schema that the pool works in. */
@@ -20,8 +21,9 @@ export interface AppliedMigration {
 
 /**
  * Applies the migrations that the schema lacks, each in its own transaction, and returns their names.
- * Creates the schema where there is none. Idempotent: yes, and safe for several processes at once (one works, the
- * others wait and then find nothing to do; one that was stopped in the middle loses its turn after seconds).
+ * Creates the schema, and that of the reports beside it, where there is none. Idempotent: yes, and safe for several
+ * processes at once (one works, the others wait and then find nothing to do; one that was stopped in the middle loses
+ * its turn after seconds).
  *
  * Throws: MigrationFailed where a file fails (nothing of it remains), was edited since it was applied, or is missing
  * here although the database has it.
@@ -36,6 +38,7 @@ export async function runMigrations(
   try {
     const usual = await takeLock(client, schema);
     await createMigrationsTable(client, schema);
+    await ensureSchema(client, reportsSchema(schema));
     const done = await readApplied(client, schema);
     refuseDisagreement(files, done);
     const applied: string[] = [];
@@ -120,9 +123,7 @@ function lockName(schema: string): string {
 }
 
 async function createMigrationsTable(client: PoolClient, schema: string): Promise<void> {
-  const found = await client.query(`select from pg_namespace where nspname = $1`, [schema]);
-  // "if not exists" would still ask for the right to create schemas, which a prepared schema makes needless.
-  if (found.rowCount === 0) await createSchema(client, schema);
+  await ensureSchema(client, schema);
   const table = migrationsTable(schema);
   await client.query(`
     begin;
@@ -137,6 +138,12 @@ async function createMigrationsTable(client: PoolClient, schema: string): Promis
     comment on column ${table}.sha256 is 'Fingerprint of the file when it was applied: an applied file must never be edited.';
     comment on column ${table}.applied_at is 'When it was applied.';
     commit`);
+}
+
+async function ensureSchema(client: PoolClient, schema: string): Promise<void> {
+  const found = await client.query(`select from pg_namespace where nspname = $1`, [schema]);
+  // "if not exists" would still ask for the right to create schemas, which a prepared schema makes needless.
+  if (found.rowCount === 0) await createSchema(client, schema);
 }
 
 async function createSchema(client: PoolClient, schema: string): Promise<void> {
@@ -172,17 +179,21 @@ function refuseDisagreement(files: readonly MigrationFile[], done: readonly Appl
   }
 }
 
+/** In a file, the schema of the reports; every other name is looked up in the mirror's. */
+const REPORTS = ':"reports"';
+
 async function applyFile(client: PoolClient, schema: string, file: MigrationFile): Promise<void> {
+  const text = file.sql.replaceAll(REPORTS, escapeIdentifier(reportsSchema(schema)));
   try {
     await client.query(`begin; set local search_path to ${escapeIdentifier(schema)}`);
-    await client.query(file.sql);
+    await client.query(text);
     await client.query(`insert into ${migrationsTable(schema)} (name, sha256) values ($1, $2)`, [
       file.name,
       file.sha256,
     ]);
     await client.query('commit');
   } catch (error) {
-    throw new MigrationFailed(`${file.name}${place(file, error)} failed; nothing of it remains`, {
+    throw new MigrationFailed(`${file.name}${place(text, error)} failed; nothing of it remains`, {
       cause: error,
     });
   }
@@ -190,13 +201,13 @@ async function applyFile(client: PoolClient, schema: string, file: MigrationFile
 
 // Postgres counts characters in the whole file, from 1; it gives no position for an error at run time, but often
 // names the statement or the function.
-function place(file: MigrationFile, error: unknown): string {
+function place(text: string, error: unknown): string {
   if (!(error instanceof DatabaseError)) return '';
   if (error.position !== undefined) {
-    const before = [...file.sql].slice(0, Number(error.position) - 1);
+    const before = [...text].slice(0, Number(error.position) - 1);
     const line = before.filter((character) => character === '\n').length + 1;
-    return ` line ${line} (${file.sql.split('\n')[line - 1]?.trim()})`;
+    return ` line ${line} (${text.split('\n')[line - 1]?.trim()})`;
   }
-  const details = [error.where, error.detail].filter((text) => text !== undefined);
+  const details = [error.where, error.detail].filter((detail) => detail !== undefined);
   return details.length === 0 ? '' : ` (${details.join('; ').replaceAll('\n', ' ')})`;
 }

@@ -219,6 +219,7 @@ export interface ConversionEventsView {
   is_exact: boolean;
   observed_at: Timestamp;
   run_id: number | null;
+  _deleted_at: Timestamp | null;
 }
 
 export interface Tables {

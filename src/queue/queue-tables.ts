@@ -1,21 +1,18 @@
 // BullMQ's own tables, where Postgres keeps the queue: their schema, and their migrations, which BullMQ brings along.
 
-import { createHash } from 'node:crypto';
 import {
   assertSchemaCompatibility,
   LATEST_SCHEMA_VERSION,
   runMigrations as runQueueMigrations,
   SchemaMigrationRequiredError,
 } from 'bullmq';
+import { siblingSchema } from '../db/sibling-schema.ts';
 import { SchemaMismatch } from '../errors.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { makeJobSequence, withoutCreatingSchema } from './postgres-backend.ts';
 
 /** One queue for all work of a mirror: all of it is paused together, and each queue costs connections. */
 export const QUEUE_NAME = 'work';
-
-/** Of a name in Postgres. */
-const LONGEST_NAME = 63;
 
 export interface QueueSettings {
   readonly redisUrl: string | null;
@@ -64,10 +61,7 @@ export async function checkQueueSchema(pool: ConnectionPool, settings: QueueSett
 
 /** Returns the schema of a mirror's queue: beside the mirror's own, so that two mirrors never share one. */
 export function queueSchema(mirrorSchema: string): string {
-  const name = `${mirrorSchema}_queue`;
-  if (name.length <= LONGEST_NAME) return name;
-  const digest = createHash('sha256').update(mirrorSchema).digest('hex').slice(0, 8);
-  return `${mirrorSchema.slice(0, LONGEST_NAME - '_queue_'.length - digest.length)}_queue_${digest}`;
+  return siblingSchema(mirrorSchema, 'queue');
 }
 
 /** Returns the error that says so of the schema. */

@@ -83,15 +83,18 @@ test('a process that was stopped before its first file keeps no other waiting, a
 });
 
 test('two mirrors work side by side, each in its schema, and nothing is outside of them', async () => {
+  const own = ['left', 'left_reports', 'right_one', 'right_one_reports'];
   const objects = async () =>
     (
-      await database.pool.query<{ name: string }>(`
-        select nspname || '.' || relname as name from pg_class join pg_namespace n on n.oid = relnamespace
-        where nspname not in ('pg_catalog', 'information_schema', 'pg_toast', 'left', 'right_one')
-        union all
-        select nspname || '.' || proname from pg_proc join pg_namespace n on n.oid = pronamespace
-        where nspname not in ('pg_catalog', 'information_schema', 'left', 'right_one')
-        order by 1`)
+      await database.pool.query<{ name: string }>(
+        `select nspname || '.' || relname as name from pg_class join pg_namespace n on n.oid = relnamespace
+         where nspname not in ('pg_catalog', 'information_schema', 'pg_toast') and nspname <> all ($1)
+         union all
+         select nspname || '.' || proname from pg_proc join pg_namespace n on n.oid = pronamespace
+         where nspname not in ('pg_catalog', 'information_schema') and nspname <> all ($1)
+         order by 1`,
+        [own],
+      )
     ).rows;
   const before = await objects();
   const [left, right] = [poolOf('left'), poolOf('right_one')];
@@ -197,7 +200,8 @@ test('a file that is not named like a migration, or shares a number, is refused 
 test('a schema that was prepared for a user without the right to make schemas is used as it is', async () => {
   await database.pool.query(`
     create role plain_user login password 'plain';
-    create schema prepared authorization plain_user`);
+    create schema prepared authorization plain_user;
+    create schema prepared_reports authorization plain_user`);
   const url = new URL(database.url);
   url.username = 'plain_user';
   url.password = 'plain';
@@ -208,5 +212,5 @@ test('a schema that was prepared for a user without the right to make schemas is
   pools.push(pool);
   expect((await runMigrations(pool, { schema: 'prepared' })).applied).toEqual(await migrationNames());
   await Promise.all(pools.splice(0).map((open) => open.end()));
-  await database.pool.query('drop schema prepared cascade; drop role plain_user');
+  await database.pool.query('drop schema prepared, prepared_reports cascade; drop role plain_user');
 });

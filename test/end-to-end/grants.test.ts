@@ -30,10 +30,14 @@ describe('A DBA makes the schemas, and grants nothing on the database', () => {
     );
     expect(code).toBe(1);
     await queryAsDba(`create schema elsewhere authorization ${ROLES.owner}`);
+    const reports = await runCli(['migrate'], other);
+    expect(reports.stderr).toContain('this role may not make the schema elsewhere_reports');
+    expect(reports.code).toBe(1);
+    await queryAsDba(`create schema elsewhere_reports authorization ${ROLES.owner}`);
     const queue = await runCli(['migrate'], other);
     expect(queue.stderr).toContain('this role may not make the schema elsewhere_queue');
     expect(queue.code).toBe(1);
-    await queryAsDba('drop schema elsewhere cascade');
+    await queryAsDba('drop schema elsewhere, elsewhere_reports cascade');
   });
 });
 
@@ -77,16 +81,31 @@ describe('A role without grants', () => {
 });
 
 describe('A role for analysts', () => {
-  test('grants analyst is enough for every table and view of analysis, and for no other', async () => {
+  test('grants analyst is enough for the reports, and for nothing else', async () => {
     await grant('analyst');
-    for (const name of ANALYST_RELATIONS) await queryAs('analyst', `select * from mirror.${name} limit 1`);
-    await queryAs('analyst', `select count(*) from mirror.referrals_at('2026-01-01')`);
-    for (const name of BOOKKEEPING_TABLES) await refused('analyst', `select * from mirror.${name}`);
+    expect(await queryAs('analyst', 'select * from mirror_reports.freshness')).toHaveLength(3);
+    await refused('analyst', 'select * from mirror.affiliates');
     await refused('analyst', 'select * from mirror_queue.job');
-    await refused('analyst', 'delete from mirror.affiliates');
-    await refused('analyst', 'insert into mirror.tracked_commissions (commission_id) values (1)');
+    await queryAs('owner', 'create view mirror_reports.later as select 1 as one');
+    expect(await queryAs('analyst', 'select * from mirror_reports.later')).toEqual([{ one: 1 }]);
+    await queryAs('owner', 'drop view mirror_reports.later');
+  });
+});
+
+describe('A role for analysts who may see personal data', () => {
+  test('grants analyst_pii is enough for every table and view of analysis, and for no other', async () => {
+    await grant('analyst_pii');
+    for (const name of ANALYST_RELATIONS) {
+      await queryAs('analyst_pii', `select * from mirror.${name} limit 1`);
+    }
+    await queryAs('analyst_pii', `select count(*) from mirror.referrals_at('2026-01-01')`);
+    await queryAs('analyst_pii', 'select * from mirror_reports.affiliates');
+    for (const name of BOOKKEEPING_TABLES) await refused('analyst_pii', `select * from mirror.${name}`);
+    await refused('analyst_pii', 'select * from mirror_queue.job');
+    await refused('analyst_pii', 'delete from mirror.affiliates');
+    await refused('analyst_pii', 'insert into mirror.tracked_commissions (commission_id) values (1)');
     await queryAs('owner', 'create table mirror.later (a int)');
-    expect(await queryAs('analyst', 'select * from mirror.later')).toEqual([]);
+    expect(await queryAs('analyst_pii', 'select * from mirror.later')).toEqual([]);
     await queryAs('owner', 'drop table mirror.later');
   });
 });

@@ -75,7 +75,7 @@ const WRONG_ARGUMENTS: readonly WrongUsage[] = [
   ['deletions accept payments', {}, 2, /Allowed choices are affiliates, referrals/],
   ['deletions drop', {}, 2, /unknown command 'drop'/],
   ['grants', {}, 2, /missing required argument 'kind'/],
-  ['grants king', {}, 2, /Allowed choices are worker, analyst, payroll/],
+  ['grants king', {}, 2, /Allowed choices are worker, analyst, analyst_pii, payroll/],
   ['sandbox --port high', {}, 2, /'high' is invalid\. It must be a whole number from 0 to 65535/],
   ['sandbox --rate-limit fast', {}, 2, /such as 45\/30, or none/],
   ['sandbox --fault boom=1', {}, 2, /boom/],

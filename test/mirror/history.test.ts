@@ -111,6 +111,7 @@ test('a conversion is an event with its time, and a first sight of a conversion 
       is_exact: false,
       observed_at: '2026-07-01T00:00:02Z',
       run_id: null,
+      _deleted_at: null,
     },
   ]);
 });

@@ -12,6 +12,7 @@ export const ROLES = {
   owner: `owner_${mark}`,
   worker: `worker_${mark}`,
   analyst: `Analyst "${mark}"`,
+  analyst_pii: `analyst_pii_${mark}`,
   payroll: `payroll_${mark}`,
   nobody: `nobody_${mark}`,
 };
@@ -29,8 +30,9 @@ beforeAll(async () => {
     await database.pool.query(`create role ${pg.escapeIdentifier(role)} login password 'p'`);
   }
   await database.pool.query(`
-    drop schema mirror cascade;
+    drop schema mirror, mirror_reports cascade;
     create schema mirror authorization ${ROLES.owner};
+    create schema mirror_reports authorization ${ROLES.owner};
     create schema mirror_queue authorization ${ROLES.owner}`);
 });
 
@@ -72,7 +74,7 @@ export const refused = (role: Role, text: string) =>
 
 /** Has the owner of the tables run what the command prints. */
 export async function grant(
-  kind: 'worker' | 'analyst' | 'payroll',
+  kind: 'worker' | 'analyst' | 'analyst_pii' | 'payroll',
   more: Record<string, string> = {},
 ): Promise<void> {
   const { code, stdout } = await runCli(['grants', kind, '--role', ROLES[kind]], more);

@@ -8,9 +8,10 @@ import type { Cli } from '../cli.ts';
 import { printData } from '../print.ts';
 
 const HELP = `
-  worker   what work, sync, status, doctor and commissions need; not migrate, which is for the owner of the tables
-  analyst  to read the tables and views that are for analysis
-  payroll  to ask for commission updates, and to read what became of them
+  worker       what work, sync, status, doctor and commissions need; not migrate, which is for the owner of the tables
+  analyst      to read the reports (<MIRROR_SCHEMA>_reports), with personal data masked
+  analyst_pii  to read the reports with personal data, and the tables and views that are for analysis
+  payroll      to ask for commission updates, and to read what became of them
 
 Connects to nothing: read what it prints, and have it run by whoever owns the tables, after "affiliate-mirror migrate".
 The schemas are those of MIRROR_SCHEMA; with REDIS_URL set, the queue needs none.

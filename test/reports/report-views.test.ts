@@ -1,0 +1,235 @@
+// The views of the reports: what each says of a small mirror whose rows are known.
+
+import { beforeAll, describe, expect, test } from 'vitest';
+import { makeDatabase } from '../../src/db/database.ts';
+import { readFreshness } from '../../src/reports/read-freshness.ts';
+import { buildAffiliate, buildCommission, buildReferral, buildSale } from '../mirror/build-records.ts';
+import { at, load } from '../mirror/load.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { COMMISSION, storeEvents, storeRows } from './store-rows.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await storeRows(database.pool);
+  await storeEvents(database.pool);
+});
+
+async function read(query: string): Promise<Record<string, unknown>[]> {
+  return (await database.pool.query<Record<string, unknown>>(query)).rows;
+}
+
+const readView = (view: string, order = '1') =>
+  read(`select * from mirror_reports.${view} order by ${order}`);
+
+describe('of a small mirror', () => {
+  test('the living rows are those of the tables, with the program’s own columns and _changed_at', async () => {
+    for (const table of ['campaigns', 'affiliates', 'links', 'referrals', 'sales', 'commissions']) {
+      const [mirrored] = await read(
+        `select to_jsonb(m) - array['_first_seen_at', '_observed_at', '_deleted_at', '_extra', '_row_number',
+                                    'coupon', 'commission_stats'] as row
+         from ${table} m where _deleted_at is null order by id limit 1`,
+      );
+      const [shown] = await read(
+        `select to_jsonb(m) as row from mirror_reports.${table} m order by id limit 1`,
+      );
+      expect(shown?.['row'], table).toMatchObject(mirrored?.['row'] as object);
+    }
+    expect(
+      await read('select coupon_id, coupon_token from mirror_reports.referrals order by id limit 1'),
+    ).toEqual([{ coupon_id: 'k1', coupon_token: 'ADA20' }]);
+    expect(
+      await read(
+        `select affiliate_id, referral_id from mirror_reports.commissions where id = '${COMMISSION}'`,
+      ),
+    ).toEqual([{ affiliate_id: 'a1', referral_id: 'r1' }]);
+  });
+
+  test('balances are the program’s totals as columns; what is no number is null', async () => {
+    const none = {
+      affiliate_id: 'a1',
+      unpaid_cents: null,
+      due_cents: null,
+      paid_cents: null,
+      total_cents: null,
+      gross_revenue_cents: null,
+      net_revenue_cents: null,
+    };
+    expect(await readView('affiliate_balances', '1, 2')).toEqual([
+      { ...none, currency: 'EUR' },
+      { ...none, currency: 'GBP' },
+      {
+        affiliate_id: 'a1',
+        currency: 'USD',
+        unpaid_cents: 900,
+        due_cents: 100,
+        paid_cents: 2000,
+        total_cents: 2900,
+        gross_revenue_cents: 1000,
+        net_revenue_cents: 991,
+      },
+    ]);
+  });
+
+  test('performance has counters, rates and money of each affiliate, also of one without sales', async () => {
+    expect(await readView('affiliate_performance')).toEqual([
+      {
+        affiliate_id: 'a1',
+        currency: 'USD',
+        affiliate_name: 'Ada Lovelace',
+        campaign_id: 'c1',
+        visitors: 8,
+        leads: 4,
+        conversions: 2,
+        lead_rate: '0.5000',
+        conversion_rate: '0.2500',
+        sales: 2,
+        charged_cents: 1500,
+        refunded_cents: 510,
+        revenue_cents: 990,
+        commissions: 5,
+        commission_amount: 680,
+        paid_amount: 200,
+        unpaid_amount: 480,
+      },
+      {
+        affiliate_id: 'a2',
+        currency: null,
+        affiliate_name: null,
+        campaign_id: null,
+        visitors: 0,
+        leads: 0,
+        conversions: 0,
+        lead_rate: null,
+        conversion_rate: null,
+        sales: 0,
+        charged_cents: 0,
+        refunded_cents: 0,
+        revenue_cents: 0,
+        commissions: 0,
+        commission_amount: 0,
+        paid_amount: 0,
+        unpaid_amount: 0,
+      },
+    ]);
+  });
+
+  test('the funnel counts by UTC day, by the program’s word or by what the mirror saw', async () => {
+    expect(
+      await read(`select day::text, new_referrals, leads, conversions
+                  from mirror_reports.referral_funnel_daily order by day`),
+    ).toEqual([
+      { day: '2026-01-31', new_referrals: 1, leads: 0, conversions: 0 },
+      { day: '2026-02-01', new_referrals: 1, leads: 1, conversions: 0 },
+      { day: '2026-02-03', new_referrals: 0, leads: 0, conversions: 1 },
+      { day: '2026-02-20', new_referrals: 0, leads: 1, conversions: 0 },
+      { day: '2026-02-21', new_referrals: 0, leads: 0, conversions: 1 },
+    ]);
+    expect(
+      await read(
+        'select referral_id, customer_email, is_exact from mirror_reports.conversion_events order by 1',
+      ),
+    ).toEqual([
+      { referral_id: 'r1', customer_email: 'grace@example.com', is_exact: true },
+      { referral_id: 'r2', customer_email: null, is_exact: false },
+    ]);
+  });
+
+  test('aging tells by the month of due_at what is paid, due, overdue, pending and withheld', async () => {
+    const sums = { currency: 'USD', paid: 0, due: 0, overdue: 0, pending: 0, withheld: 0 };
+    const rows = await read('select month::text, * from mirror_reports.commission_aging order by 1');
+    const months = rows.map(({ month: _, ...row }) => row);
+    expect(months).toEqual([
+      { ...sums, commissions: 3, paid: 200, overdue: 300, withheld: 50 },
+      { ...sums, commissions: 1, due: 70 },
+      { ...sums, commissions: 1, pending: 60 },
+    ]);
+  });
+
+  test('payouts are what is payable, by affiliate and currency', async () => {
+    expect(await readView('payouts_due')).toEqual([
+      {
+        affiliate_id: 'a1',
+        currency: 'USD',
+        affiliate_name: 'Ada Lovelace',
+        affiliate_email: 'ada@example.com',
+        commissions: 2,
+        amount: 370,
+        due_since: '2026-03-05T00:00:00Z',
+      },
+    ]);
+  });
+
+  test('the ledger has what was asked, and by whom', async () => {
+    expect(await readView('commission_ledger')).toMatchObject([
+      {
+        commission_id: COMMISSION,
+        affiliate_id: 'a1',
+        asked: 'mark paid at 2026-04-01 00:00:00 UTC',
+        state: 'rejected',
+        amount: 300,
+        affiliate_name: 'Ada Lovelace',
+        batch: 'batch of Ada',
+        outcome: 'Ada asked for it',
+        requested_by: 'Margaret',
+      },
+    ]);
+  });
+
+  test('the run log has each run, with what it took', async () => {
+    expect(
+      await read('select id, resource, state, duration_seconds from mirror_reports.run_log order by id'),
+    ).toEqual([
+      { id: 1, resource: 'affiliates', state: 'succeeded', duration_seconds: 60 },
+      { id: 2, resource: 'referrals', state: 'partial', duration_seconds: 90 },
+      { id: 3, resource: 'referrals', state: 'succeeded', duration_seconds: 60 },
+    ]);
+  });
+
+  test('freshness says what the command status says, and what is not covered', async () => {
+    const rows = await readView('freshness');
+    const status = await readFreshness(makeDatabase(database.pool));
+    for (const resource of status) {
+      expect(rows).toContainEqual(
+        expect.objectContaining({
+          resource: resource.resource,
+          everything_as_of: resource.full_as_of,
+          changes_as_of: resource.fresh_as_of,
+          last_run_state: resource.last_state,
+        }),
+      );
+    }
+    expect(rows.map(({ resource, not_covered }) => [resource, not_covered])).toEqual([
+      ['affiliates', null],
+      [
+        'commissions',
+        'the program does not list its commissions: only those that were tracked or updated are here',
+      ],
+      [
+        'referrals',
+        'since everything was read only changes were looked for, and a delta does not see all of them; records that could not be stored: 2; rows that seem to be gone from the program, and are not marked deleted: 1',
+      ],
+    ]);
+  });
+});
+
+test('what a sync loads is in the views at once', async () => {
+  const { pool } = await createTestDatabase();
+  const db = makeDatabase(pool);
+  const affiliate = buildAffiliate();
+  await load(db, { resource: 'affiliates', pages: [{ observedAt: at(1), records: [affiliate] }] });
+  const sale = buildSale({ affiliate, referral: buildReferral({ affiliate }) });
+  const commissions = [
+    buildCommission({ sale, due_at: '2026-02-02T00:00:00Z' }),
+    buildCommission({ sale, currency: 'EUR' }),
+  ];
+  await load(db, { resource: 'commissions', pages: [{ observedAt: at(2), records: commissions }] });
+  const { rows } = await pool.query(
+    'select affiliate_id, currency, amount from mirror_reports.payouts_due order by currency',
+  );
+  expect(rows).toEqual([
+    { affiliate_id: affiliate.id, currency: 'EUR', amount: 300 },
+    { affiliate_id: affiliate.id, currency: 'USD', amount: 300 },
+  ]);
+});
