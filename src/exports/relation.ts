@@ -6,6 +6,7 @@
 
 import { type ClientBase, escapeIdentifier, type Pool } from 'pg';
 import { ANALYST_RELATIONS } from '../db/grants.ts';
+import { reportsSchema } from '../db/sibling-schema.ts';
 import { ConfigError } from '../errors.ts';
 
 /** How the values of a column are written, in every format. */
@@ -56,17 +57,17 @@ export function hasColumn({ columns }: Pick<Relation, 'columns'>, name: string):
  */
 export async function findRelation(client: ClientBase, input: RelationInput): Promise<Relation> {
   const { mirrorSchema, name, isForChanges } = input;
-  const reportsSchema = `${mirrorSchema}_reports`;
+  const reports = reportsSchema(mirrorSchema);
   const { rows } = await client.query<Omit<Relation, 'key' | 'columns'> & { readonly has_changes: boolean }>(
     RELATIONS,
-    [reportsSchema, mirrorSchema, ANALYST_RELATIONS, [CHANGED_AT, DELETED_AT]],
+    [reports, mirrorSchema, ANALYST_RELATIONS, [CHANGED_AT, DELETED_AT]],
   );
   const named = rows.filter((row) => [row.name, `${row.schema}.${row.name}`].includes(name));
   const fitting = isForChanges ? named.filter(({ has_changes }) => has_changes) : named;
   const [found] = fitting;
   if (found !== undefined) return { ...found, ...(await readShape(client, found)) };
   const listed = (isForChanges ? rows.filter(({ has_changes }) => has_changes) : rows).map((row) =>
-    row.schema === reportsSchema ? row.name : `${row.schema}.${row.name}`,
+    row.schema === reports ? row.name : `${row.schema}.${row.name}`,
   );
   const why =
     named.length > 0

@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { startBenchPostgres } from './bench-database.ts';
 import { makeFigures, median, renderFigures } from './figures.ts';
 import { measureCommissions } from './measure-commissions.ts';
+import { measureExports } from './measure-exports.ts';
 import { measureGrowth } from './measure-growth.ts';
 import { measureLimited } from './measure-limited.ts';
 import { measureQueue } from './measure-queue.ts';
@@ -31,6 +32,7 @@ const SIZES = options.quick
       limited: { referrals: 400, rateLimit: '4/1' },
       queue: { jobs: 100, repetitions: 1 },
       commissions: { updates: 50, limited: { updates: 20, requests: 10, seconds: 0.5 } },
+      exports: { rows: 2_000 },
     }
   : {
       referrals: 100_000,
@@ -40,6 +42,7 @@ const SIZES = options.quick
       queue: { jobs: 2_000, repetitions: 3 },
       // As many requests under the limit as fill six windows.
       commissions: { updates: 5_000, limited: { updates: 135, requests: 45, seconds: 10 } },
+      exports: { rows: 1_000_000 },
     };
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -86,6 +89,7 @@ async function bench(): Promise<void> {
   await measureLimited(deps, SIZES.limited);
   await measureQueue(deps, SIZES.queue, redisUrl);
   await measureCommissions(deps, SIZES.commissions, redisUrl);
+  await measureExports(deps, SIZES.exports);
   const results = {
     measured_at: new Date().toISOString(),
     machine: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB`,

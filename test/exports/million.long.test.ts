@@ -5,11 +5,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runExport } from '../bench/run-export.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { BUCKET, type ObjectStorage, startObjectStorage } from '../support/object-storage.ts';
 import { readParquetFile } from '../support/read-parquet.ts';
 import { fillReferrals } from './odd-rows.ts';
-import { runMeasured } from './run-measured.ts';
 
 const ROWS = 1_000_000;
 const MOST_MEMORY_MB = 200;
@@ -34,12 +34,13 @@ afterAll(async () => {
 test.each(['file', 'bucket'])('to a %s', async (kind) => {
   const path = join(directory, 'referrals.parquet');
   const target = kind === 'file' ? path : `s3://${BUCKET}/million`;
-  const { memoryMb, cpuSeconds, seconds } = await runMeasured(
-    ['export', 'mirror.referrals', '--format', 'parquet', '-o', target],
+  await using cleanup = new AsyncDisposableStack();
+  const { peakMemoryMb } = await runExport(
+    cleanup,
+    ['mirror.referrals', '--format', 'parquet', '-o', target],
     { DATABASE_URL: database.url, ...storage.environment },
   );
-  process.stderr.write(`to a ${kind}: ${memoryMb} MB, ${cpuSeconds} s of CPU, ${seconds} s\n`);
-  expect(memoryMb).toBeLessThan(MOST_MEMORY_MB);
+  expect(peakMemoryMb).toBeLessThan(MOST_MEMORY_MB);
   const [key = ''] = (await storage.list()).filter((one) => one.endsWith('.parquet'));
   const bytes = kind === 'file' ? readFileSync(path) : await storage.read(key);
   expect(summarize(bytes)).toEqual(await summarizeDatabase());
@@ -63,13 +64,19 @@ function summarize(bytes: Uint8Array): Summary {
     rows: columns['id']?.length ?? 0,
     sums: Object.fromEntries(
       SUMMED.map((name) => {
-        const sum = (columns[name] ?? []).reduce<bigint>((total, value) => total + BigInt((value as bigint) ?? 0), 0n);
+        const sum = (columns[name] ?? []).reduce<bigint>(
+          (total, value) => total + BigInt((value as bigint) ?? 0),
+          0n,
+        );
         return [name, { nulls: nulls(name), sum: String(sum) }];
       }),
     ),
     texts: Object.fromEntries(
       TEXTS.map((name) => {
-        const length = (columns[name] ?? []).reduce<number>((total, value) => total + Buffer.byteLength(String(value ?? '')), 0);
+        const length = (columns[name] ?? []).reduce<number>(
+          (total, value) => total + Buffer.byteLength(String(value ?? '')),
+          0,
+        );
         return [name, { nulls: nulls(name), bytes: length }];
       }),
     ),
@@ -77,9 +84,16 @@ function summarize(bytes: Uint8Array): Summary {
 }
 
 async function summarizeDatabase(): Promise<Summary> {
-  const micros = (name: string) => (TIMES.includes(name) ? `(extract(epoch from ${name}) * 1000000)::bigint` : name);
-  const sums = SUMMED.map((name) => `'${name}', jsonb_build_object('nulls', count(*) - count(${name}), 'sum', sum(${micros(name)})::text)`);
-  const texts = TEXTS.map((name) => `'${name}', jsonb_build_object('nulls', count(*) - count(${name}), 'bytes', sum(octet_length(${name}::text)))`);
+  const micros = (name: string) =>
+    TIMES.includes(name) ? `(extract(epoch from ${name}) * 1000000)::bigint` : name;
+  const sums = SUMMED.map(
+    (name) =>
+      `'${name}', jsonb_build_object('nulls', count(*) - count(${name}), 'sum', sum(${micros(name)})::text)`,
+  );
+  const texts = TEXTS.map(
+    (name) =>
+      `'${name}', jsonb_build_object('nulls', count(*) - count(${name}), 'bytes', sum(octet_length(${name}::text)))`,
+  );
   const { rows } = await database.pool.query<Summary>(
     `select count(*) as rows, jsonb_build_object(${sums}) as sums, jsonb_build_object(${texts}) as texts from referrals`,
   );

@@ -10,9 +10,10 @@ export interface ParquetTable {
   readonly columns: Readonly<Record<string, readonly unknown[]>>;
 }
 
-/** Returns what the file holds. */
-export function readParquetFile(bytes: Uint8Array): ParquetTable {
-  const table: Table = tableFromIPC(readParquet(bytes).intoIPCStream());
+/** Returns what the file holds; of these columns alone, where they are named. */
+export function readParquetFile(bytes: Uint8Array, only?: readonly string[]): ParquetTable {
+  const options = only === undefined ? {} : { columns: [...only] };
+  const table: Table = tableFromIPC(readParquet(bytes, options).intoIPCStream());
   const columns = table.schema.fields.map(({ name, type }) => [name, type, table.getChild(name)] as const);
   return {
     types: Object.fromEntries(columns.map(([name, type]) => [name, String(type)])),
