@@ -13,7 +13,7 @@ const MOST_WORKBOOK_ROWS = 200_000;
 const MOST_PARQUET_MB = 200;
 
 export async function measureExports(
-  { cleanup, postgres, figures, say }: BenchDeps,
+  { cleanup, postgres, figures, say }: Omit<BenchDeps, 'server'>,
   { rows }: { rows: number },
 ): Promise<void> {
   const database = await postgres.createDatabase();

@@ -1,18 +1,20 @@
 // `npm run bench`: measures syncs through the real command, each beside its baselines in the same round, prints a
-// table and writes bench-results.json. `--quick` is a smoke run on small lists, whose figures mean nothing.
+// table and writes bench-results.json. `--quick` is a smoke run on small lists, whose figures mean nothing; `--reports`
+// measures the views of the reports alone, in two minutes.
 // Ratios are what counts: machines differ, and so does one machine from hour to hour.
 // Ctrl-C or SIGTERM ends it with everything that it started, and leaves no file.
 
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, constants, cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
-import { startBenchPostgres } from './bench-database.ts';
-import { makeFigures, median, renderFigures } from './figures.ts';
+import { type BenchPostgres, startBenchPostgres } from './bench-database.ts';
+import { type Figures, makeFigures, median, renderFigures } from './figures.ts';
 import { measureCommissions } from './measure-commissions.ts';
 import { measureExports } from './measure-exports.ts';
 import { measureGrowth } from './measure-growth.ts';
 import { measureLimited } from './measure-limited.ts';
 import { measureQueue } from './measure-queue.ts';
+import { measureReports } from './measure-reports.ts';
 import { type BenchDeps, measureRound } from './measure-round.ts';
 import { startPageServer } from './start-page-server.ts';
 import { startRedis } from './start-redis.ts';
@@ -20,6 +22,7 @@ import { startRedis } from './start-redis.ts';
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
+    reports: { type: 'boolean', default: false },
     output: { type: 'string', default: 'bench-results.json' },
   },
 });
@@ -31,6 +34,7 @@ const SIZES = options.quick
       others: [1_000, 4_000],
       limited: { referrals: 400, rateLimit: '4/1' },
       queue: { jobs: 100, repetitions: 1 },
+      reports: { referrals: 2_000, commissions: 500 },
       commissions: { updates: 50, limited: { updates: 20, requests: 10, seconds: 0.5 } },
       exports: { rows: 2_000 },
     }
@@ -40,6 +44,7 @@ const SIZES = options.quick
       others: [10_000, 1_000_000],
       limited: { referrals: 6_000, rateLimit: '45/30' },
       queue: { jobs: 2_000, repetitions: 3 },
+      reports: { referrals: 1_000_000, commissions: 100_000 },
       // As many requests under the limit as fill six windows.
       commissions: { updates: 5_000, limited: { updates: 135, requests: 45, seconds: 10 } },
       exports: { rows: 1_000_000 },
@@ -76,20 +81,12 @@ async function stop(signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
 
 async function bench(): Promise<void> {
   const figures = makeFigures();
-  const server = startPageServer(cleanup);
   const postgres = await startBenchPostgres(cleanup);
-  const redisUrl = await startRedis(cleanup);
-  if (redisUrl === null) say('no redis-server on this machine: nothing is measured on it');
-  const deps: BenchDeps = { cleanup, postgres, server, figures, say };
-  for (let round = 1; round <= SIZES.rounds; round += 1) {
-    say(`round ${round} of ${SIZES.rounds}: ${SIZES.referrals} referrals`);
-    await measureRound(deps, SIZES.referrals);
+  if (!options.reports) {
+    await measureSyncs(postgres, figures);
+    await measureExports({ cleanup, postgres, figures, say }, SIZES.exports);
   }
-  await measureGrowth(deps, SIZES);
-  await measureLimited(deps, SIZES.limited);
-  await measureQueue(deps, SIZES.queue, redisUrl);
-  await measureCommissions(deps, SIZES.commissions, redisUrl);
-  await measureExports(deps, SIZES.exports);
+  await measureReports({ postgres, figures, say }, SIZES.reports);
   const results = {
     measured_at: new Date().toISOString(),
     machine: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB`,
@@ -102,4 +99,19 @@ async function bench(): Promise<void> {
   process.stdout.write(
     `${renderFigures(figures.all())}\n\n${results.machine}; Node ${results.node}; Postgres ${results.postgres}\n`,
   );
+}
+
+async function measureSyncs(postgres: BenchPostgres, figures: Figures): Promise<void> {
+  const server = startPageServer(cleanup);
+  const redisUrl = await startRedis(cleanup);
+  if (redisUrl === null) say('no redis-server on this machine: nothing is measured on it');
+  const deps: BenchDeps = { cleanup, postgres, server, figures, say };
+  for (let round = 1; round <= SIZES.rounds; round += 1) {
+    say(`round ${round} of ${SIZES.rounds}: ${SIZES.referrals} referrals`);
+    await measureRound(deps, SIZES.referrals);
+  }
+  await measureGrowth(deps, SIZES);
+  await measureLimited(deps, SIZES.limited);
+  await measureQueue(deps, SIZES.queue, redisUrl);
+  await measureCommissions(deps, SIZES.commissions, redisUrl);
 }

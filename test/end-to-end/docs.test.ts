@@ -18,7 +18,7 @@ import { runCli, spawnCli } from '../support/run-cli.ts';
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const COMMANDS = readCommands(BLOCKS);
 /** The roles that the pages grant something to. */
-const ROLES = ['payroll', 'analyst'];
+const ROLES = ['payroll', 'analyst', 'analyst_pii'];
 
 let database: TestDatabase;
 let sandbox: TestSandbox;
@@ -189,11 +189,21 @@ describe('a role with no more than the grants of a page', () => {
   });
 
   test('may read everything, and nothing else', async () => {
-    await withGrants('docs/analysts.md', 'analyst', async (client, blocks) => {
+    await withGrants('docs/analysts.md', 'analyst_pii', async (client, blocks) => {
       for (const { language, text } of blocks) {
         if (language === 'sql' && !text.includes('grant ')) await client.query(text);
       }
       await expect(client.query('delete from mirror.affiliates')).rejects.toThrow('permission denied');
+    });
+  });
+
+  test('may read the reports without personal data, and nothing else', async () => {
+    await withGrants('docs/analysts.md', 'analyst', async (client) => {
+      const { rows } = await client.query(
+        'select email from mirror_reports.affiliates where email is not null',
+      );
+      expect(rows).toEqual([]);
+      await expect(client.query('select from mirror.affiliates')).rejects.toThrow('permission denied');
     });
   });
 });
@@ -325,7 +335,7 @@ test("the analysts' page names every table and view that is for analysis, and ev
   const cells = [...page.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) => cell.match(/\w+/g) ?? []);
   const tables = await database.pool.query<{ name: string }>(
     `select relname as name from pg_class
-     where relnamespace = 'mirror'::regnamespace and relkind in ('r', 'v')
+     where relnamespace in ('mirror'::regnamespace, 'mirror_reports'::regnamespace) and relkind in ('r', 'v')
        and obj_description(oid, 'pg_class') !~* 'nothing for analysis'`,
   );
   const columns = await database.pool.query<{ name: string }>(

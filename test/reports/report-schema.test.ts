@@ -1,7 +1,9 @@
 // The schema of the reports: which views it holds, that each explains itself, and that none shows what is gone.
 
 import { beforeAll, expect, test } from 'vitest';
+import { drawEntities } from '../picture/draw-entities.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { BLOCKS } from '../support/read-docs.ts';
 import { storeEvents, storeRows } from './store-rows.ts';
 
 let database: TestDatabase;
@@ -89,4 +91,9 @@ test('no view shows a row that is gone from the program', async () => {
     expect(rows.length, view).toBeGreaterThan(0);
     for (const { row } of rows) expect(row, view).not.toMatch(/: "gone"/);
   }
+});
+
+test('the entity diagram of the page is current (else: npm run diagram)', async () => {
+  const drawn = BLOCKS.find(({ page, text }) => page === 'docs/analysts.md' && text.startsWith('erDiagram'));
+  expect(drawn?.text).toBe(await drawEntities(database.pool, 'mirror_reports'));
 });
