@@ -53,7 +53,7 @@ export function hasColumn({ columns }: Pick<Relation, 'columns'>, name: string):
 /**
  * Returns the relation of that name.
  *
- * Throws: ConfigError naming those that there are, where it is none of them; ConfigError where its changes cannot be told.
+ * Throws: ConfigError naming those that there are, where it is none of them, or has no changes to ask for.
  */
 export async function findRelation(client: ClientBase, input: RelationInput): Promise<Relation> {
   const { mirrorSchema, name, isForChanges } = input;

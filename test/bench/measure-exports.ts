@@ -31,7 +31,7 @@ export async function measureExports(
       environment,
     );
     figures.add(name, 's', measured.seconds);
-    figures.add('of that CPU time of the process', 's', measured.cpuSeconds);
+    figures.add(`CPU time of the ${name}`, 's', measured.cpuSeconds);
     const most = format === 'parquet' ? { most: MOST_PARQUET_MB } : {};
     figures.add(`peak memory of the ${name}`, 'MB', measured.peakMemoryMb, most);
   };
