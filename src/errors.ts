@@ -171,6 +171,12 @@ export class Busy extends AppError {
   readonly retry = 'soon';
 }
 
+/** Thrown when an export cannot be written to its file, its directory or its bucket. What was written of it is removed. */
+export class ExportTargetUnwritable extends AppError {
+  readonly code = 'EXPORT_TARGET_UNWRITABLE';
+  readonly retry = 'soon';
+}
+
 /** Returns the error's message followed by those of its causes, on one line, without stack traces. */
 export function describeError(error: unknown): string {
   const parts: string[] = [];

@@ -8,7 +8,14 @@ import { hasStderrColors, isStderrTerminal, writeErrorText } from './terminal.ts
 export type { Logger };
 
 /** Fields whose values are never printed, on any of the first three levels of a logged object. */
-const SECRET_FIELDS = ['secret', 'password', 'authorization', 'AFFILIATE_API_SECRET'];
+const SECRET_FIELDS = [
+  'secret',
+  'password',
+  'authorization',
+  'secretAccessKey',
+  'AFFILIATE_API_SECRET',
+  'AWS_SECRET_ACCESS_KEY',
+];
 
 /**
  * Returns the process's root logger, writing to stderr: NDJSON for machines, a line for each event on a terminal, in

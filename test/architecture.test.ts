@@ -34,8 +34,13 @@ const ROOMS: Readonly<Record<string, Room>> = {
     packages: ['kysely', 'csv-parse', 'hucre', 'p-map'],
   },
   queue: { rooms: ['db', 'contract'], packages: ['bullmq', 'cron-parser', 'ioredis', 'kysely', 'pg'] },
+  // pg quotes names; hucre, hyparquet-writer and s3mini write what their formats and services ask for.
+  exports: {
+    rooms: ['db', 'contract'],
+    packages: ['hucre', 'hyparquet-writer', 'kysely', 'p-retry', 'pg', 's3mini'],
+  },
   jobs: {
-    rooms: ['queue', 'sync', 'commissions', 'personal-data', 'mirror', 'api', 'db', 'contract'],
+    rooms: ['queue', 'sync', 'commissions', 'exports', 'personal-data', 'mirror', 'api', 'db', 'contract'],
     packages: ['kysely'],
   },
   client: { rooms: ['crawl', 'records', 'api', 'contract'], packages: ['zod'] },
@@ -56,6 +61,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'queue',
       'jobs',
       'reports',
+      'exports',
       'web',
       'sandbox',
       'terminal.ts',
@@ -115,6 +121,7 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
   forgotten_people: ['personal-data'],
   forgotten_records: ['personal-data'],
   forgotten_addresses: ['personal-data'],
+  exports: ['exports'],
 };
 /** Reads them all, and writes none. */
 const READER_OF_TABLES = 'reports';

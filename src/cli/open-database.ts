@@ -28,6 +28,8 @@ const COMMANDS = {
   deletions: { most: 2, queue: 0, isWriting: false },
   'personal-data': { most: 2, queue: 0, isWriting: true },
   forget: { most: 2, queue: 0, isWriting: true },
+  // One reads the rows, one holds the lock of an incremental export, one writes its watermark.
+  export: { most: 3, queue: 0, isWriting: false },
   status: { most: 2, queue: 0, isWriting: false },
   doctor: { most: 2, queue: 1, isWriting: false },
 } as const;

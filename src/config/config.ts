@@ -1,9 +1,11 @@
 // The only reader of the environment: checks all variables and reports every problem at once.
 
 import { ConfigError } from '../errors.ts';
+import { readScheduledExports } from './exports.ts';
 import type { HttpProxy } from './http-proxy.ts';
 import { readPersonalDataKey } from './personal-data.ts';
 import { readSecret } from './program-access.ts';
+import { readS3Access } from './s3-access.ts';
 import { environmentSchema, MAY_BE_EMPTY, MAY_BE_SMALL } from './variables.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -54,8 +56,11 @@ function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded:
   }
   const secret = readSecret(given, problems);
   const key = readPersonalDataKey(given, problems);
-  if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
+  if (!parsed.success) throw new ConfigError(problems);
   const env = parsed.data;
+  const s3 = readS3Access(env, problems);
+  const scheduledExports = readScheduledExports(env, s3, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
   return {
     api: {
       url: env.AFFILIATE_API_URL ?? null,
@@ -72,6 +77,8 @@ function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded:
     redisUrl: env.REDIS_URL ?? null,
     schedules: { full: env.SYNC_FULL_CRON, delta: env.SYNC_DELTA_CRON, timezone: env.SYNC_TIMEZONE },
     commissionList: env.COMMISSION_LIST,
+    scheduledExports,
+    s3,
     status: { host: env.STATUS_HOST, port: env.STATUS_PORT },
     dataDir: env.DATA_DIR,
     logLevel: env.LOG_LEVEL,

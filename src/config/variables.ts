@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { AMOUNT_UNITS } from './amount-unit.ts';
 import { findCronProblem } from './cron-syntax.ts';
 import { databaseUrlSchema } from './database-url.ts';
+import { EXPORT_FORMATS } from './exports.ts';
 import { proxyUrlSchema } from './http-proxy.ts';
 import { PERSONAL_DATA_MODES } from './personal-data.ts';
 import { apiUrlSchema } from './program-access.ts';
@@ -43,6 +44,21 @@ const rateLimit = z.string().transform((text, context) => {
   context.addIssue({ code: 'custom', message: 'must be requests/seconds, such as 45/30, or none' });
   return z.NEVER;
 });
+
+const names = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== ''),
+);
+
+const serviceUrl = z
+  .string()
+  .regex(
+    /^https?:\/\/[^/?#@\s]+\/*$/,
+    'must be an address such as https://storage.example.com, without a path',
+  )
+  .transform((text) => text.replace(/\/+$/, ''));
 
 const redisUrl = z.string().superRefine((text, context) => {
   const address = readRedisAddress(text);
@@ -102,11 +118,32 @@ const schema = {
     cron,
     '*/15 * * * *',
   ),
-  SYNC_TIMEZONE: variable('the time zone of both, such as `Europe/Berlin`', timezone, 'UTC'),
+  SYNC_TIMEZONE: variable('the time zone of every schedule, such as `Europe/Berlin`', timezone, 'UTC'),
   COMMISSION_LIST: variable(
     'whether commissions are mirrored by their list: `auto` asks the program once a day whether it has one, `on`, `off`',
     z.enum(['auto', 'on', 'off'], 'must be auto, on or off'),
     'auto',
+  ),
+  EXPORT_CRON: variable(
+    'when a worker exports what the next variables name, in cron syntax; empty for never',
+    cron,
+    '',
+  ),
+  EXPORT_TARGET: optional('where to: a directory, or `s3://bucket/prefix`', z.string()),
+  EXPORT_FORMAT: variable(
+    EXPORT_FORMATS.map((format) => `\`${format}\``).join(', '),
+    z.enum(EXPORT_FORMATS, `must be one of ${EXPORT_FORMATS.join(', ')}`),
+    'parquet',
+  ),
+  EXPORT_WHOLE: optional('tables and views to export whole each time, with commas between them', names),
+  EXPORT_CHANGES: optional('tables to export the changes of since the last time', names),
+  AWS_ACCESS_KEY_ID: optional('access key of the storage that exports go to', z.string()),
+  AWS_SECRET_ACCESS_KEY: optional('its secret part', z.string()),
+  AWS_REGION: variable('region of the bucket', z.string().regex(/^[\w-]+$/, 'must be a region'), 'us-east-1'),
+  AWS_ENDPOINT_URL: optional(
+    'address of an S3-compatible service, without the bucket',
+    serviceUrl,
+    "Amazon's",
   ),
   STATUS_HOST: variable(
     'address that a worker serves its health on',
@@ -128,7 +165,7 @@ export const environmentSchema = z.object(schema);
 export const MAY_BE_SMALL: readonly string[] = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
 
 /** Empty means something here. Every other variable that is empty counts as unset. */
-export const MAY_BE_EMPTY: readonly string[] = ['SYNC_FULL_CRON', 'SYNC_DELTA_CRON'];
+export const MAY_BE_EMPTY: readonly string[] = ['SYNC_FULL_CRON', 'SYNC_DELTA_CRON', 'EXPORT_CRON'];
 
 export interface Variable {
   readonly name: string;
@@ -144,7 +181,9 @@ export const VARIABLES: readonly Variable[] = Object.entries(schema).map(([name,
 });
 
 function variable<S extends z.ZodType<unknown, string>>(meaning: string, read: S, initial: z.input<S>) {
-  return read.prefault(initial as never).meta({ description: meaning, shownDefault: `\`${initial}\`` });
+  return read
+    .prefault(initial as never)
+    .meta({ description: meaning, shownDefault: initial === '' ? 'none' : `\`${initial}\`` });
 }
 
 function optional<S extends z.ZodType<unknown, string>>(meaning: string, read: S, without = 'none') {

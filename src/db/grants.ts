@@ -46,6 +46,7 @@ export const BOOKKEEPING_TABLES: readonly string[] = [
   'forgotten_records',
   'forgotten_addresses',
   'change_clock',
+  'exports',
 ];
 
 /** What a request for a commission update is made of. */

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { type BenchPostgres, startBenchPostgres } from './bench-database.ts';
 import { type Figures, makeFigures, median, renderFigures } from './figures.ts';
 import { measureCommissions } from './measure-commissions.ts';
+import { measureExports } from './measure-exports.ts';
 import { measureGrowth } from './measure-growth.ts';
 import { measureLimited } from './measure-limited.ts';
 import { measureQueue } from './measure-queue.ts';
@@ -35,6 +36,7 @@ const SIZES = options.quick
       queue: { jobs: 100, repetitions: 1 },
       reports: { referrals: 2_000, commissions: 500 },
       commissions: { updates: 50, limited: { updates: 20, requests: 10, seconds: 0.5 } },
+      exports: { rows: 2_000 },
     }
   : {
       referrals: 100_000,
@@ -45,6 +47,7 @@ const SIZES = options.quick
       reports: { referrals: 1_000_000, commissions: 100_000 },
       // As many requests under the limit as fill six windows.
       commissions: { updates: 5_000, limited: { updates: 135, requests: 45, seconds: 10 } },
+      exports: { rows: 1_000_000 },
     };
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -79,7 +82,10 @@ async function stop(signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
 async function bench(): Promise<void> {
   const figures = makeFigures();
   const postgres = await startBenchPostgres(cleanup);
-  if (!options.reports) await measureSyncs(postgres, figures);
+  if (!options.reports) {
+    await measureSyncs(postgres, figures);
+    await measureExports({ cleanup, postgres, figures, say }, SIZES.exports);
+  }
   await measureReports({ postgres, figures, say }, SIZES.reports);
   const results = {
     measured_at: new Date().toISOString(),

@@ -68,6 +68,18 @@ test.each([
   ],
   [{ SYNC_TIMEZONE: 'Mars/Olympus' }, 'SYNC_TIMEZONE must be the name of a time zone'],
   [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must look like redis://'],
+  [{ EXPORT_CRON: '0 3 * * *' }, 'EXPORT_TARGET is not set, which EXPORT_CRON needs'],
+  [{ EXPORT_CRON: '0 3 * * *', EXPORT_TARGET: 'x' }, 'there is nothing to export: name tables and views'],
+  [
+    { EXPORT_CRON: '0 3 * * *', EXPORT_TARGET: 's3://bucket', EXPORT_WHOLE: 'referrals' },
+    'EXPORT_TARGET is a bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+  ],
+  [{ EXPORT_FORMAT: 'avro' }, 'EXPORT_FORMAT must be one of csv, ndjson, parquet, xlsx'],
+  [
+    { AWS_ACCESS_KEY_ID: 'x' },
+    'AWS_SECRET_ACCESS_KEY is not set: the access key of the storage has two parts',
+  ],
+  [{ AWS_ENDPOINT_URL: 'https://storage.example/bucket' }, 'AWS_ENDPOINT_URL must be an address such as'],
   [{ STATUS_PORT: '99999' }, 'STATUS_PORT must be a whole number from 0 to 65535'],
 ])('%j is refused: %s', (environment, problem) => {
   expect(() => readConfig(environment)).toThrow(problem);

@@ -11,6 +11,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type ObjectStorage, startObjectStorage } from '../support/object-storage.ts';
 import { BLOCKS, type Block, PAGES, type PlacedCommand, ROOT, readCommands } from '../support/read-docs.ts';
 import { runCli, spawnCli } from '../support/run-cli.ts';
 
@@ -21,6 +22,7 @@ const ROLES = ['payroll', 'analyst', 'analyst_pii'];
 
 let database: TestDatabase;
 let sandbox: TestSandbox;
+let storage: ObjectStorage;
 let directory: string;
 let environment: Readonly<Record<string, string>>;
 /** By the name that the pages give it: where the file is. */
@@ -29,6 +31,7 @@ const files = new Map<string, string>();
 beforeAll(async () => {
   database = await createEmptyDatabase();
   sandbox = await runSandbox(database.pool, { affiliates: 40, referrals: 600 });
+  storage = await startObjectStorage();
   directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-docs-'));
   environment = {
     AFFILIATE_API_URL: sandbox.url,
@@ -36,12 +39,14 @@ beforeAll(async () => {
     API_RATE_LIMIT: 'none',
     DATABASE_URL: database.url,
     STATUS_PORT: '0',
+    ...storage.environment,
   };
   await nameCommissions();
   await writeFiles();
 });
 afterAll(async () => {
   await sandbox.close();
+  await storage.close();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -104,7 +109,7 @@ test('every command and every snippet of the pages does what it says', { timeout
 });
 
 /** Files that a page has a command write. */
-const WRITTEN = /^\w+\.(?:csv|xlsx)$/;
+const WRITTEN = /^\w+(?:\.(?:csv|xlsx|parquet)|\/)$/;
 
 async function runShell(block: Block, done: Set<string>): Promise<void> {
   for (const command of readCommands([block])) {
@@ -184,7 +189,7 @@ describe('a role with no more than the grants of a page', () => {
   });
 
   test('may read everything, and nothing else', async () => {
-    await withGrants('docs/analyst.md', 'analyst_pii', async (client, blocks) => {
+    await withGrants('docs/analysts.md', 'analyst_pii', async (client, blocks) => {
       for (const { language, text } of blocks) {
         if (language === 'sql' && !text.includes('grant ')) await client.query(text);
       }
@@ -193,7 +198,7 @@ describe('a role with no more than the grants of a page', () => {
   });
 
   test('may read the reports without personal data, and nothing else', async () => {
-    await withGrants('docs/analyst.md', 'analyst', async (client) => {
+    await withGrants('docs/analysts.md', 'analyst', async (client) => {
       const { rows } = await client.query(
         'select email from mirror_reports.affiliates where email is not null',
       );
@@ -326,7 +331,7 @@ function wordsOf(command: PlacedCommand): string[] {
 
 test("the analysts' page names every table and view that is for analysis, and every column of the mirror's own", async () => {
   await migrate();
-  const page = PAGES.find(({ path }) => path === 'docs/analyst.md')?.text ?? '';
+  const page = PAGES.find(({ path }) => path === 'docs/analysts.md')?.text ?? '';
   const cells = [...page.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) => cell.match(/\w+/g) ?? []);
   const tables = await database.pool.query<{ name: string }>(
     `select relname as name from pg_class

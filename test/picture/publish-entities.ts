@@ -1,4 +1,4 @@
-// `npm run diagram`: writes the entity diagram of docs/analyst.md anew, from a mirror that is made for it.
+// `npm run diagram`: writes the entity diagram of docs/analysts.md anew, from a mirror that is made for it.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { makeDataDir, removeDataDir } from '../support/embedded-directories.ts';
 import { ROOT } from '../support/read-docs.ts';
 import { drawEntities } from './draw-entities.ts';
 
-const PAGE = join(ROOT, 'docs/analyst.md');
+const PAGE = join(ROOT, 'docs/analysts.md');
 const BLOCK = /^```mermaid\nerDiagram\n[^`]*^```$/m;
 
 const log = makeLogger('warn');

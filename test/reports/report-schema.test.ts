@@ -94,6 +94,6 @@ test('no view shows a row that is gone from the program', async () => {
 });
 
 test('the entity diagram of the page is current (else: npm run diagram)', async () => {
-  const drawn = BLOCKS.find(({ page, text }) => page === 'docs/analyst.md' && text.startsWith('erDiagram'));
+  const drawn = BLOCKS.find(({ page, text }) => page === 'docs/analysts.md' && text.startsWith('erDiagram'));
   expect(drawn?.text).toBe(await drawEntities(database.pool, 'mirror_reports'));
 });

@@ -10,6 +10,7 @@ import {
 } from '../../src/cli/documents/commissions.ts';
 import { acceptedDocument, heldBackDocument } from '../../src/cli/documents/deletions.ts';
 import { doctorDocument } from '../../src/cli/documents/doctor.ts';
+import { exportDocument } from '../../src/cli/documents/export.ts';
 import { migrateDocument } from '../../src/cli/documents/migrate.ts';
 import { receiptDocument, switchedDocument } from '../../src/cli/documents/personal-data.ts';
 import { reconcileDocument } from '../../src/cli/documents/reconcile.ts';
@@ -21,6 +22,7 @@ export const DOCUMENTS: Readonly<Record<string, z.ZodType>> = {
   status: statusDocument,
   doctor: doctorDocument,
   migrate: migrateDocument,
+  export: exportDocument,
   'deletions-list': heldBackDocument,
   'deletions-accept': acceptedDocument,
   'personal-data-switch': switchedDocument,

@@ -24,10 +24,11 @@ import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
 import { openPersonalData } from '../personal-data.ts';
 import { makeProgramClient } from '../program-client.ts';
+import { makeExportDuties } from '../scheduled-exports.ts';
 
 const HELP = `
 Syncs on schedule (SYNC_FULL_CRON, SYNC_DELTA_CRON, SYNC_TIMEZONE), applies the commission updates that are asked for
-and asks for the known commissions again; any number of workers side by side. Needs the tables: run "affiliate-mirror
+asks for the known commissions again, and exports what EXPORT_CRON and its kin name; any number of workers side by side. Needs the tables: run "affiliate-mirror
 migrate" first. /healthz and /readyz are served at STATUS_HOST:STATUS_PORT; a worker that finds the port taken says so,
 and works without them.
 A Postgres that never answers, or a clock that is 10 s off the database's, ends it with exit code 1; a Postgres that goes
@@ -76,6 +77,7 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   await patiently(checkTables);
   const personalData = await patiently(() => openPersonalData(db, config.personalData));
   await patiently(() => noteListSetting(db, config.commissionList));
+  const exportDuties = await patiently(() => makeExportDuties({ pool, db, log }, config));
 
   const reads = { ...program, timeoutMs, rateLimit, priority: 'reads' } as const;
   const api = makeProgramClient({ db, log, lifetime }, reads);
@@ -105,6 +107,7 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
         ),
         makePollDuty({ api, db, log, personalData }),
         makeListDuty({ api: probeApi, db, log }, config.commissionList),
+        ...exportDuties,
       ],
       signal: lifetime.signal,
     },

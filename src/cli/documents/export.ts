@@ -1,0 +1,35 @@
+// The document of `export --json`, which is also the manifest of an export.
+
+import { z } from 'zod';
+import { EXPORT_FORMATS } from '../../config/exports.ts';
+import { count, text, timestamp } from './fields.ts';
+
+const column = z.object({ name: text('its name'), type: text("its type, in Postgres' own words") });
+
+const file = z.object({
+  path: text('where it is, beside the manifest'),
+  rows: count('its rows'),
+  bytes: count('its size'),
+  sha256: text('its SHA-256, in hexadecimal'),
+});
+
+export const exportDocument = z
+  .object({
+    object: text('the table or view, with its schema'),
+    kind: z.enum(['whole', 'changes']).describe('whole: every row; changes: those that changed after since'),
+    format: z.enum(EXPORT_FORMATS).describe('of the files'),
+    rows: count('rows of all files'),
+    as_of: timestamp('the moment that every row is of'),
+    since: timestamp('only what changed after that; null for all there was').nullable(),
+    watermark: timestamp(
+      'the highest _changed_at that the table had: changes after it are not here. Null where it has no such column, or no row',
+    ).nullable(),
+    where: text('the condition of --where; null where there was none').nullable(),
+    partitioned_by: text('the column whose days the files are of; null for one file').nullable(),
+    columns: z.array(column).readonly().describe('in the order of the files'),
+    files: z.array(file).readonly().describe('everything that belongs to the export'),
+    version: text('of affiliate-mirror'),
+  })
+  .meta({ title: 'affiliate-mirror export --json' });
+
+export type ExportDocument = z.infer<typeof exportDocument>;

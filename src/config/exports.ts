@@ -1,0 +1,66 @@
+// What a worker exports by itself, and when.
+
+import type { S3Access } from './s3-access.ts';
+
+/** In the order of help and documentation. */
+export const EXPORT_FORMATS = ['csv', 'ndjson', 'parquet', 'xlsx'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+export interface ScheduledExports {
+  readonly pattern: string;
+  readonly timezone: string;
+  /** A directory, or s3://bucket/prefix. */
+  readonly target: string;
+  readonly format: ExportFormat;
+  /** Tables and views of which every row is exported. */
+  readonly whole: readonly string[];
+  /** Tables of which the changes are. */
+  readonly changes: readonly string[];
+}
+
+export interface ExportVariables {
+  readonly EXPORT_CRON: string | null;
+  readonly SYNC_TIMEZONE: string;
+  readonly EXPORT_TARGET?: string | undefined;
+  readonly EXPORT_FORMAT: ExportFormat;
+  readonly EXPORT_WHOLE?: readonly string[] | undefined;
+  readonly EXPORT_CHANGES?: readonly string[] | undefined;
+}
+
+/** Returns what is exported; null where nothing is. What is missing is added to `problems`. */
+export function readScheduledExports(
+  variables: ExportVariables,
+  access: S3Access | null,
+  problems: string[],
+): ScheduledExports | null {
+  const {
+    EXPORT_CRON: pattern,
+    EXPORT_TARGET: target,
+    EXPORT_WHOLE: whole = [],
+    EXPORT_CHANGES: changes = [],
+  } = variables;
+  if (pattern === null) return null;
+  if (target === undefined) {
+    problems.push(
+      'EXPORT_TARGET is not set, which EXPORT_CRON needs: give a directory or s3://bucket/prefix',
+    );
+    return null;
+  }
+  if (target === '-') problems.push('EXPORT_TARGET must be a directory or s3://bucket/prefix');
+  if (target.startsWith('s3://') && access === null) {
+    problems.push('EXPORT_TARGET is a bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
+  }
+  if (whole.length === 0 && changes.length === 0) {
+    problems.push(
+      'EXPORT_CRON is set, and there is nothing to export: name tables and views in EXPORT_WHOLE or EXPORT_CHANGES',
+    );
+  }
+  return {
+    pattern,
+    timezone: variables.SYNC_TIMEZONE,
+    target,
+    format: variables.EXPORT_FORMAT,
+    whole,
+    changes,
+  };
+}

@@ -1,0 +1,169 @@
+// One export, from the database to its target: whole, or nothing.
+//
+// Every row is of one moment (a snapshot). A file is written as its rows are read, so memory does not grow with them; the
+// manifest is written last. Whatever goes wrong, or stops it, removes what was written.
+
+import { createHash } from 'node:crypto';
+import type { Pool, PoolClient } from 'pg';
+import type { ExportFormat } from '../config/exports.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
+import { withSnapshot } from '../db/snapshot.ts';
+import { ConfigError, describeError, ExportTargetUnwritable } from '../errors.ts';
+import { readVersion } from '../package.ts';
+import type { Format } from './formats/format.ts';
+import { loadFormat } from './formats/formats.ts';
+import { type Manifest, type ManifestFile, spellManifest } from './manifest.ts';
+import { CHANGED_AT, findRelation, hasColumn, type Relation } from './relation.ts';
+import { type Rows, readRows } from './rows.ts';
+import { splitByDay } from './split-by-day.ts';
+import { chooseDayColumn, readWatermark, writeStatement } from './statement.ts';
+import type { Delivery } from './targets/delivery.ts';
+import { startDelivery, type Target } from './targets/target.ts';
+
+export interface ExportInput {
+  readonly mirrorSchema: string;
+  /** The table or view, with or without its schema. */
+  readonly name: string;
+  readonly format: ExportFormat;
+  readonly target: Target;
+  /** SQL of the user's own. */
+  readonly where: string | null;
+  readonly isByDay: boolean;
+  /** Only what changed after that, deletions included; null for every row. */
+  readonly since: Timestamp | null;
+  /** Whether changes are asked for, also where `since` is null: the first time of an incremental export. */
+  readonly isForChanges: boolean;
+  /** Whether an export without a row is written as well. */
+  readonly isWrittenIfEmpty: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface Exported {
+  readonly manifest: Manifest;
+  readonly location: string;
+}
+
+/**
+ * Returns what was exported; null where nothing changed since, and then nothing is written.
+ *
+ * Throws: ConfigError where the name, the user's SQL or the target cannot be used; ExportTargetUnwritable; the database's
+ * errors; the signal's reason when aborted.
+ */
+export async function exportRelation(pool: Pool, input: ExportInput): Promise<Exported | null> {
+  const { signal, target } = input;
+  const encoder = await loadFormat(input.format);
+  return withSnapshot(pool, signal, async (client) => {
+    const plan = await makePlan(client, input);
+    if (plan === null) return null;
+    const { contentType } = encoder;
+    const delivery = await startDelivery(target, { name: plan.directory, contentType, signal });
+    try {
+      const files = await writeFiles(client, { ...input, ...plan, encoder, delivery });
+      const manifest = describe(input, plan, files);
+      await delivery.publish(spellManifest(manifest));
+      return { manifest, location: delivery.location };
+    } catch (error) {
+      await discard(delivery, error);
+      throw error;
+    }
+  });
+}
+
+interface Plan {
+  readonly relation: Relation;
+  readonly asOf: Timestamp;
+  readonly watermark: Timestamp | null;
+  readonly dayOf: string | null;
+  /** Where it belongs in a target that holds several exports. */
+  readonly directory: string;
+}
+
+async function makePlan(client: PoolClient, input: ExportInput): Promise<Plan | null> {
+  const { since, isByDay, isForChanges, isWrittenIfEmpty } = input;
+  const relation = await findRelation(client, input);
+  if (since !== null && !hasColumn(relation, CHANGED_AT)) {
+    throw new ConfigError([`${relation.name} has no column ${CHANGED_AT}: leave out --since`]);
+  }
+  const dayOf = isByDay ? chooseDayColumn(relation, isForChanges) : null;
+  const { rows } = await client.query<{ as_of: Timestamp }>('select clock_timestamp() as as_of');
+  const asOf = rows[0]?.as_of;
+  if (asOf === undefined) throw new TypeError('a select returned no row');
+  const watermark = await readWatermark(client, relation);
+  if (!isWrittenIfEmpty && since !== null && watermark === since) return null;
+  // Each export has a directory of its own, named by its time: nothing that a reader reads is ever written over.
+  const folder = isForChanges ? `${relation.name}_changes` : relation.name;
+  return { relation, asOf, watermark, dayOf, directory: `${folder}/export=${asOf.replace(/[-:.]/g, '')}` };
+}
+
+interface Writing extends ExportInput, Plan {
+  readonly encoder: Format;
+  readonly delivery: Delivery;
+}
+
+async function writeFiles(client: PoolClient, writing: Writing): Promise<readonly ManifestFile[]> {
+  const { relation, format, encoder, dayOf, where } = writing;
+  const statement = writeStatement(relation, writing, encoder.express);
+  const rows = readRows(client, statement, { where });
+  const name = `${relation.name}.${format}`;
+  if (dayOf === null) return [await writeFile(writing, name, rows)];
+  const files: ManifestFile[] = [];
+  for await (const day of splitByDay(rows)) {
+    files.push(await writeFile(writing, `day=${day.day}/${name}`, day.rows));
+  }
+  return files;
+}
+
+async function writeFile(
+  { relation, encoder, delivery }: Writing,
+  path: string,
+  batches: Rows,
+): Promise<ManifestFile> {
+  const { name: title, columns } = relation;
+  const hash = createHash('sha256');
+  let rows = 0;
+  let bytes = 0;
+  async function* counted() {
+    for await (const batch of batches) {
+      rows += batch.length;
+      yield batch;
+    }
+  }
+  const file = await delivery.openFile(path);
+  await encoder.write({ title, columns, rows: counted() }, async (chunk) => {
+    hash.update(chunk);
+    bytes += chunk.byteLength;
+    await file.write(chunk);
+  });
+  await file.close();
+  return { path, rows, bytes, sha256: hash.digest('hex') };
+}
+
+function describe(input: ExportInput, plan: Plan, files: readonly ManifestFile[]): Manifest {
+  const { relation, asOf, watermark, dayOf } = plan;
+  return {
+    object: `${relation.schema}.${relation.name}`,
+    kind: input.isForChanges ? 'changes' : 'whole',
+    format: input.format,
+    rows: files.reduce((sum, file) => sum + file.rows, 0),
+    as_of: asOf,
+    since: input.since,
+    watermark,
+    where: input.where,
+    partitioned_by: dayOf,
+    columns: relation.columns.map(({ name, type }) => ({ name, type })),
+    files,
+    version: readVersion(),
+  };
+}
+
+/** Throws: ExportTargetUnwritable, with both reasons, where something of it could not be removed. */
+async function discard(delivery: Delivery, why: unknown): Promise<void> {
+  try {
+    await delivery.discard();
+  } catch (error) {
+    throw new ExportTargetUnwritable(
+      `${describeError(why)}; and what was written of it could not be removed, which is no export (it has no manifest): ${describeError(error)}`,
+      { cause: why },
+    );
+  }
+}

@@ -1,0 +1,95 @@
+// Parquet, compressed with ZSTD, in types that every reader accepts: times as microseconds in UTC, counts and money as
+// INT64, JSON as plain text (its logical type makes one reader or another refuse the file).
+
+import { zstdCompressSync } from 'node:zlib';
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { escapeIdentifier } from 'pg';
+import { readVersion } from '../../package.ts';
+import type { Column, ColumnKind } from '../relation.ts';
+import { expressAsText, type Format, type Sink } from './format.ts';
+
+type Element = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
+type Value = string | number | bigint | boolean | null;
+
+/** Larger groups compress no better, and take memory: 20,000 rows of 13 columns 260 MB, 10,000 less than 200 MB. */
+const GROUP = 10_000;
+
+export const PARQUET: Format = {
+  contentType: 'application/vnd.apache.parquet',
+  express: (column) => KINDS[column.kind].express?.(escapeIdentifier(column.name)) ?? expressAsText(column),
+  async write({ columns, rows }, sink) {
+    const bytes = new ByteWriter();
+    const writer = new ParquetWriter({
+      writer: bytes,
+      schema: [{ name: 'root', num_children: columns.length }, ...columns.map(describe)],
+      codec: 'ZSTD',
+      compressors: { ZSTD: (input) => zstdCompressSync(input) },
+      createdBy: `affiliate-mirror ${readVersion()}`,
+    });
+    let group = columns.map((): Value[] => []);
+    const flush = async () => {
+      await writer.write({
+        columnData: columns.map(({ name }, index) => ({ name, data: group[index] ?? [] })),
+        rowGroupSize: GROUP,
+      });
+      group = columns.map(() => []);
+      await drain(bytes, sink);
+    };
+    for await (const batch of rows) {
+      for (const row of batch) {
+        for (const [index, column] of columns.entries()) {
+          const text = row[index] ?? null;
+          group[index]?.push(text === null ? null : KINDS[column.kind].read(text));
+        }
+      }
+      if ((group[0]?.length ?? 0) >= GROUP) await flush();
+    }
+    if ((group[0]?.length ?? 0) > 0) await flush();
+    await writer.finish();
+    await drain(bytes, sink);
+  },
+};
+
+/** Hands on what was written so far. `offset`, which the file's own index counts by, goes on. */
+async function drain(bytes: ByteWriter, sink: Sink): Promise<void> {
+  if (bytes.index === 0) return;
+  // A copy: the buffer is used again.
+  const written = Buffer.from(bytes.getBytes());
+  bytes.index = 0;
+  await sink(written);
+}
+
+interface Kind {
+  readonly element: Omit<Element, 'name'>;
+  /** Returns what is asked for; the column as its text where it is left out. */
+  readonly express?: (identifier: string) => string;
+  readonly read: (text: string) => Value;
+}
+
+const TEXT: Kind = { element: { type: 'BYTE_ARRAY', converted_type: 'UTF8' }, read: (text) => text };
+
+const KINDS: Readonly<Record<ColumnKind, Kind>> = {
+  text: TEXT,
+  json: TEXT,
+  integer: { element: { type: 'INT64' }, read: BigInt },
+  double: { element: { type: 'DOUBLE' }, read: Number },
+  boolean: { element: { type: 'BOOLEAN' }, read: (text) => text === 't' },
+  timestamp: {
+    element: {
+      type: 'INT64',
+      converted_type: 'TIMESTAMP_MICROS',
+      logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' },
+    },
+    express: (identifier) => `(extract(epoch from ${identifier}) * 1000000)::bigint`,
+    read: BigInt,
+  },
+  date: {
+    element: { type: 'INT32', converted_type: 'DATE' },
+    express: (identifier) => `(${identifier} - date '1970-01-01')`,
+    read: Number,
+  },
+};
+
+function describe({ name, kind }: Column): Element {
+  return { name, repetition_type: 'OPTIONAL', ...KINDS[kind].element };
+}

@@ -1,0 +1,94 @@
+// An export that goes on where the last one to the same target ended, and is written down: of the changes since, or of
+// everything on a schedule. One at a time for each target and object.
+//
+// Why nothing is lost: the watermark is read from the snapshot that is exported, and is written down only after the
+// manifest is there. Whoever is stopped between the two exports the same changes once more. And a row that is committed
+// later has a greater _changed_at than all that are visible already: src/mirror gives them in the order of commits.
+
+import { sql } from 'kysely';
+import type { Pool } from 'pg';
+import type { Timestamp } from '../contract/timestamp.ts';
+import type { Database } from '../db/database.ts';
+import { withSessionLock } from '../db/session-lock.ts';
+import { type Exported, type ExportInput, exportRelation } from './export-relation.ts';
+import { type CollectingTarget, nameTarget } from './targets/target.ts';
+
+export interface RecordedDeps {
+  readonly pool: Pool;
+  readonly db: Database;
+}
+
+export interface RecordedInput extends Omit<ExportInput, 'where' | 'since' | 'target' | 'isWrittenIfEmpty'> {
+  readonly target: CollectingTarget;
+}
+
+export type RecordedOutcome =
+  | { readonly kind: 'exported'; readonly exported: Exported }
+  /** Nothing changed since. */
+  | { readonly kind: 'unchanged'; readonly since: Timestamp }
+  /** Another process exports the same to the same target. */
+  | { readonly kind: 'busy' };
+
+/** Returns what became of it. Throws: as exportRelation. */
+export async function exportRecorded(
+  { pool, db }: RecordedDeps,
+  input: RecordedInput,
+): Promise<RecordedOutcome> {
+  const key = { target: nameTarget(input.target), object: input.name, kind: kindOf(input) };
+  const name = `export ${key.kind} of ${key.object} to ${key.target}`;
+  const locked = await withSessionLock(db, { name, isPatient: false }, async (): Promise<RecordedOutcome> => {
+    const since = input.isForChanges ? await readSince(db, key) : null;
+    const exported = await exportRelation(pool, {
+      ...input,
+      where: null,
+      since,
+      isWrittenIfEmpty: since === null,
+    });
+    await record(db, key, exported);
+    if (exported !== null) return { kind: 'exported', exported };
+    if (since === null) throw new TypeError('nothing was exported, and nothing was exported before');
+    return { kind: 'unchanged', since };
+  });
+  return locked.isHeldByOther ? { kind: 'busy' } : locked.result;
+}
+
+/** Returns when the last export of it to the target ended; null where there was none. */
+export async function readLastExport(
+  db: Database,
+  input: Pick<RecordedInput, 'target' | 'name' | 'isForChanges'>,
+): Promise<number | null> {
+  const { rows } = await sql<{ at_ms: number }>`
+    select (extract(epoch from exported_at) * 1000)::bigint as at_ms from exports
+    where target = ${nameTarget(input.target)} and object = ${input.name} and kind = ${kindOf(input)}`.execute(
+    db,
+  );
+  return rows[0]?.at_ms ?? null;
+}
+
+interface Key {
+  readonly target: string;
+  readonly object: string;
+  readonly kind: 'whole' | 'changes';
+}
+
+function kindOf({ isForChanges }: Pick<RecordedInput, 'isForChanges'>): Key['kind'] {
+  return isForChanges ? 'changes' : 'whole';
+}
+
+async function readSince(db: Database, { target, object, kind }: Key): Promise<Timestamp | null> {
+  const { rows } = await sql<{ watermark: Timestamp | null }>`
+    select watermark from exports
+    where target = ${target} and object = ${object} and kind = ${kind}`.execute(db);
+  return rows[0]?.watermark ?? null;
+}
+
+async function record(db: Database, { target, object, kind }: Key, exported: Exported | null): Promise<void> {
+  const written = exported === null ? null : exported.manifest;
+  await sql`
+    insert into exports as known (target, object, kind, watermark, rows, location)
+    values (${target}, ${object}, ${kind}, ${written?.watermark ?? null}, ${written?.rows ?? 0}, ${exported?.location ?? null})
+    on conflict (target, object, kind) do update
+    set watermark = coalesce(excluded.watermark, known.watermark), exported_at = excluded.exported_at,
+        rows = case when excluded.location is null then known.rows else excluded.rows end,
+        location = coalesce(excluded.location, known.location)`.execute(db);
+}

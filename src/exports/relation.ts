@@ -1,0 +1,155 @@
+// What may be exported: the views of the reports schema, and the tables and views of the mirror's schema that analysts
+// read. The catalogue says which there are and what columns they have, so that a view of a later migration needs no line here.
+//
+// Decision: a name means the view of the reports schema, as an analyst expects it. Where changes are asked for (--since,
+// --incremental) it means the mirror's table: only that has a row for what was deleted.
+
+import { type ClientBase, escapeIdentifier, type Pool } from 'pg';
+import { ANALYST_RELATIONS } from '../db/grants.ts';
+import { reportsSchema } from '../db/sibling-schema.ts';
+import { ConfigError } from '../errors.ts';
+
+/** How the values of a column are written, in every format. */
+export type ColumnKind = 'text' | 'integer' | 'double' | 'boolean' | 'timestamp' | 'date' | 'json';
+
+export interface Column {
+  readonly name: string;
+  /** As Postgres names it: `bigint`, `timestamp with time zone` … */
+  readonly type: string;
+  readonly kind: ColumnKind;
+}
+
+export interface Relation {
+  readonly schema: string;
+  readonly name: string;
+  readonly columns: readonly Column[];
+  /** Its primary key, in order; empty where it has none. */
+  readonly key: readonly string[];
+}
+
+export interface RelationInput {
+  /** The mirror's schema. */
+  readonly mirrorSchema: string;
+  /** `referrals`, or with its schema `mirror.referrals`. */
+  readonly name: string;
+  /** Whether its changes are asked for, deletions included. */
+  readonly isForChanges: boolean;
+}
+
+/** Changed rows are found by the first; the second says that a row was deleted. */
+export const CHANGED_AT = '_changed_at';
+const DELETED_AT = '_deleted_at';
+
+/** Returns the relation as SQL names it. */
+export function spellRelation({ schema, name }: Pick<Relation, 'schema' | 'name'>): string {
+  return `${escapeIdentifier(schema)}.${escapeIdentifier(name)}`;
+}
+
+/** Returns whether the relation has that column. */
+export function hasColumn({ columns }: Pick<Relation, 'columns'>, name: string): boolean {
+  return columns.some((column) => column.name === name);
+}
+
+/**
+ * Returns the relation of that name.
+ *
+ * Throws: ConfigError naming those that there are, where it is none of them, or has no changes to ask for.
+ */
+export async function findRelation(client: ClientBase, input: RelationInput): Promise<Relation> {
+  const { mirrorSchema, name, isForChanges } = input;
+  const reports = reportsSchema(mirrorSchema);
+  const { rows } = await client.query<Omit<Relation, 'key' | 'columns'> & { readonly has_changes: boolean }>(
+    RELATIONS,
+    [reports, mirrorSchema, ANALYST_RELATIONS, [CHANGED_AT, DELETED_AT]],
+  );
+  const named = rows.filter((row) => [row.name, `${row.schema}.${row.name}`].includes(name));
+  const fitting = isForChanges ? named.filter(({ has_changes }) => has_changes) : named;
+  const [found] = fitting;
+  if (found !== undefined) return { ...found, ...(await readShape(client, found)) };
+  const listed = (isForChanges ? rows.filter(({ has_changes }) => has_changes) : rows).map((row) =>
+    row.schema === reports ? row.name : `${row.schema}.${row.name}`,
+  );
+  const why =
+    named.length > 0
+      ? `the changes of ${name} are not known: it has no columns ${CHANGED_AT} and ${DELETED_AT}. Name one of`
+      : `there is no table or view ${name} to export: name one of`;
+  throw new ConfigError([`${why} ${listed.join(', ')}`]);
+}
+
+/** Throws: ConfigError naming each of them that findRelation does not find. */
+export async function checkRelations(
+  pool: Pool,
+  mirrorSchema: string,
+  wanted: readonly Pick<RelationInput, 'name' | 'isForChanges'>[],
+): Promise<void> {
+  const problems: string[] = [];
+  const client = await pool.connect();
+  try {
+    for (const one of wanted) {
+      await findRelation(client, { ...one, mirrorSchema }).catch((error: unknown) => {
+        if (!(error instanceof ConfigError)) throw error;
+        problems.push(...error.problems);
+      });
+    }
+  } finally {
+    client.release();
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+// The reports first: their names win.
+const RELATIONS = `
+  select namespace.nspname as schema, relation.relname as name,
+         (select count(*) from pg_attribute attribute
+          where attribute.attrelid = relation.oid and attribute.attname = any($4::text[]) and not attisdropped
+         ) = cardinality($4::text[]) as has_changes
+  from pg_class relation
+  join pg_namespace namespace on namespace.oid = relation.relnamespace
+  where relation.relkind in ('r', 'p', 'v', 'm')
+    and (namespace.nspname = $1 or (namespace.nspname = $2 and relation.relname = any($3::text[])))
+  order by namespace.nspname = $1 desc, relation.relname`;
+
+async function readShape(
+  client: ClientBase,
+  { schema, name }: Pick<Relation, 'schema' | 'name'>,
+): Promise<Pick<Relation, 'columns' | 'key'>> {
+  const { rows } = await client.query<{ name: string; type: string; base: string; place: number | null }>(
+    COLUMNS,
+    [schema, name],
+  );
+  return {
+    columns: rows.map((row) => ({ name: row.name, type: row.type, kind: KINDS[row.base] ?? 'text' })),
+    key: rows
+      .filter(({ place }) => place !== null)
+      .toSorted((a, b) => Number(a.place) - Number(b.place))
+      .map((row) => row.name),
+  };
+}
+
+const COLUMNS = `
+  select attribute.attname as name, format_type(attribute.atttypid, attribute.atttypmod) as type,
+         case when type.typcategory = 'A' or type.typtype = 'c' then 'json' else type.typname end as base,
+         array_position(key.conkey, attribute.attnum) as place
+  from pg_class relation
+  join pg_namespace namespace on namespace.oid = relation.relnamespace
+  join pg_attribute attribute on attribute.attrelid = relation.oid
+  join pg_type type on type.oid = attribute.atttypid
+  left join pg_constraint key on key.conrelid = relation.oid and key.contype = 'p'
+  where namespace.nspname = $1 and relation.relname = $2 and attribute.attnum > 0 and not attribute.attisdropped
+  order by attribute.attnum`;
+
+/** By Postgres' own name of the type; every other one is written as its text. */
+const KINDS: Readonly<Record<string, ColumnKind>> = {
+  int2: 'integer',
+  int4: 'integer',
+  int8: 'integer',
+  float4: 'double',
+  float8: 'double',
+  // Sums of money are bigint everywhere here: a numeric is a rate or an average.
+  numeric: 'double',
+  bool: 'boolean',
+  timestamptz: 'timestamp',
+  date: 'date',
+  json: 'json',
+  jsonb: 'json',
+};

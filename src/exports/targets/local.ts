@@ -1,0 +1,138 @@
+// Exports on this machine: a directory that holds one for each time, a single file, or stdout. What is written has
+// another name until it is whole.
+
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { ConfigError, describeError, ExportTargetUnwritable, errorCode } from '../../errors.ts';
+import { type Delivery, MANIFEST, type OpenFile } from './delivery.ts';
+
+/** Returns the delivery into a new directory of that name, whose files and manifest appear at once. */
+export function deliverIntoDirectory(directory: string, name: string): Delivery {
+  const location = join(directory, name);
+  const draft = nameDraft(location);
+  const files = trackHandles();
+  return {
+    location,
+    openFile: (path) =>
+      guard(location, async () => {
+        await mkdir(dirname(join(draft, path)), { recursive: true });
+        return files.open(location, join(draft, path));
+      }),
+    publish: (manifest) =>
+      guard(location, async () => {
+        await mkdir(draft, { recursive: true });
+        await writeWhole(join(draft, MANIFEST), manifest);
+        await rename(draft, location);
+      }),
+    async discard() {
+      await files.closeAll();
+      await guard(location, () => rm(draft, { recursive: true, force: true }));
+    },
+  };
+}
+
+/**
+ * Returns the delivery of a single file, in place of what may be there under its name. Its manifest is beside it.
+ *
+ * Throws: ConfigError where there is no such directory, or the path is one.
+ */
+export async function deliverFile(path: string): Promise<Delivery> {
+  const directory = await stat(dirname(path)).catch(() => null);
+  if (directory?.isDirectory() !== true) {
+    throw new ConfigError([`cannot write ${path}: there is no directory ${dirname(path)}`]);
+  }
+  const draft = nameDraft(path);
+  const manifestPath = `${path}.${MANIFEST}`;
+  const manifestDraft = nameDraft(manifestPath);
+  const files = trackHandles();
+  return {
+    location: path,
+    openFile: () => guard(path, () => files.open(path, draft)),
+    publish: (manifest) =>
+      guard(path, async () => {
+        await writeWhole(manifestDraft, manifest);
+        // A manifest never describes another file than the one beside it.
+        await rm(manifestPath, { force: true });
+        await rename(draft, path);
+        await rename(manifestDraft, manifestPath);
+      }),
+    async discard() {
+      await files.closeAll();
+      await guard(path, async () => {
+        await rm(draft, { force: true });
+        await rm(manifestDraft, { force: true });
+      });
+    },
+  };
+}
+
+/** Returns the delivery to a stream, which has no manifest. */
+export function deliverToStream(stream: Writable, signal: AbortSignal): Delivery {
+  return {
+    location: 'stdout',
+    openFile: async () => ({
+      async write(bytes) {
+        if (!stream.write(bytes)) await once(stream, 'drain', { signal });
+      },
+      close: async () => {},
+    }),
+    publish: async () => {},
+    discard: async () => {},
+  };
+}
+
+function trackHandles() {
+  const handles = new Set<FileHandle>();
+  const close = async (handle: FileHandle) => {
+    if (handles.delete(handle)) await handle.close();
+  };
+  return {
+    async open(location: string, path: string): Promise<OpenFile> {
+      const handle = await open(path, 'wx');
+      handles.add(handle);
+      return {
+        write: (bytes) => guard(location, () => handle.writeFile(bytes)),
+        close: () =>
+          guard(location, async () => {
+            await handle.sync();
+            await close(handle);
+          }),
+      };
+    },
+    closeAll: () => Promise.allSettled([...handles].map(close)),
+  };
+}
+
+async function writeWhole(path: string, text: string): Promise<void> {
+  const handle = await open(path, 'wx');
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+// In the same directory, so that it can be renamed; hidden, so that no pattern of a reader finds it.
+function nameDraft(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}.tmp`);
+}
+
+async function guard<T>(location: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const reasons: Readonly<Record<string, string>> = {
+      ENOSPC: 'the disk is full',
+      EACCES: 'this user may not write there',
+      EISDIR: 'it is a directory',
+      ENOTDIR: 'a part of its path is not a directory',
+      EROFS: 'the file system is read-only',
+    };
+    const reason = reasons[errorCode(error)] ?? describeError(error);
+    throw new ExportTargetUnwritable(`cannot write ${location}: ${reason}`, { cause: error });
+  }
+}

@@ -1,0 +1,171 @@
+// Exports in S3-compatible storage. An object is seen when it is complete; an export when its manifest is there, which is
+// put last.
+//
+// What the storage answers is never shown: its errors echo access keys and signatures. Its status and its own code of
+// the error say enough.
+
+import pRetry, { AbortError } from 'p-retry';
+import { S3mini, type UploadPart } from 's3mini';
+import type { S3Access } from '../../config/s3-access.ts';
+import { ExportTargetUnwritable, errorCode } from '../../errors.ts';
+import { type Delivery, MANIFEST, type OpenFile } from './delivery.ts';
+
+/** The smallest that a part may be, but for the last one; 10,000 of them are 48 GB. Source: Amazon S3, multipart upload limits. */
+const PART_BYTES = 5 * 2 ** 20;
+/** Longest wait for one answer: a part over a slow line. */
+const REQUEST_TIMEOUT_MS = 120_000;
+/** After 0.5, 1, 2 and 4 seconds, or up to twice that: a storage that is overloaded says 503, and expects it. */
+const RETRIES = { retries: 4, minTimeout: 500, factor: 2, randomize: true };
+
+export interface S3Place {
+  readonly bucket: string;
+  /** Without slashes at its ends; may be empty. */
+  readonly prefix: string;
+}
+
+/** Returns the delivery under prefix and name. Aborting the signal ends a request that is under way. */
+export function deliverToS3(
+  access: S3Access,
+  { bucket, prefix }: S3Place,
+  { name, contentType, signal }: { name: string; contentType: string; signal: AbortSignal },
+): Delivery {
+  const base = prefix === '' ? name : `${prefix}/${name}`;
+  const location = `s3://${bucket}/${base}`;
+  const call = makeCall(access, bucket, location);
+  const put: string[] = [];
+  const uploads = new Map<string, string>();
+
+  const openFile = async (path: string): Promise<OpenFile> => {
+    const key = `${base}/${path}`;
+    const parts: UploadPart[] = [];
+    let pending: Uint8Array[] = [];
+    let size = 0;
+    const takeBody = () => {
+      const body = Buffer.concat(pending, size);
+      pending = [];
+      size = 0;
+      return body;
+    };
+    const uploadPart = async () => {
+      const id = uploads.get(key) ?? (await call(signal, (s3) => s3.getMultipartUploadId(key, contentType)));
+      uploads.set(key, id);
+      const body = takeBody();
+      parts.push(await call(signal, (s3) => s3.uploadPart(key, id, body, parts.length + 1)));
+    };
+    return {
+      async write(bytes) {
+        pending.push(bytes);
+        size += bytes.byteLength;
+        if (size >= PART_BYTES) await uploadPart();
+      },
+      async close() {
+        put.push(key);
+        if (!uploads.has(key)) {
+          const body = takeBody();
+          await call(signal, (s3) => s3.putObject(key, body, contentType));
+          return;
+        }
+        if (size > 0) await uploadPart();
+        const id = uploads.get(key) ?? '';
+        await call(signal, async (s3) => {
+          // A storage that fails at this answers 200, and says so in the body alone.
+          const { etag } = await s3.completeMultipartUpload(key, id, parts);
+          if (!etag) throw new Error('the upload was not completed');
+        });
+        uploads.delete(key);
+      },
+    };
+  };
+
+  return {
+    location,
+    openFile,
+    async publish(manifest) {
+      const key = `${base}/${MANIFEST}`;
+      put.push(key);
+      await call(signal, (s3) => s3.putObject(key, manifest, 'application/json'));
+    },
+    async discard() {
+      // Not ended by the signal, which is often why there is something to remove.
+      const always = new AbortController().signal;
+      // The manifest first: what is being removed is no export.
+      for (const key of put.toReversed()) await call(always, (s3) => s3.deleteObject(key));
+      for (const [key, id] of uploads) await call(always, (s3) => s3.abortMultipartUpload(key, id));
+    },
+  };
+}
+
+type Call = <T>(signal: AbortSignal, request: (s3: S3mini) => Promise<T>) => Promise<T>;
+
+function makeCall(access: S3Access, bucket: string, location: string): Call {
+  const { endpoint, region, accessKeyId, secretAccessKey } = access;
+  return async (signal, request) => {
+    const s3 = new S3mini({
+      accessKeyId,
+      secretAccessKey,
+      region,
+      endpoint: `${endpoint}/${bucket}`,
+      fetch: (input, init) =>
+        fetch(input, {
+          ...init,
+          redirect: 'error',
+          signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
+        }),
+    });
+    try {
+      return await pRetry(
+        async () => {
+          try {
+            return await request(s3);
+          } catch (error) {
+            const status = statusOf(error);
+            const mayPass = status === null || status >= 500 || status === 429 || status === 408;
+            throw mayPass && error instanceof Error ? error : new AbortError(asError(error));
+          }
+        },
+        { ...RETRIES, signal, shouldRetry: () => !signal.aborted },
+      );
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new ExportTargetUnwritable(
+        `cannot write to ${location} at ${endpoint}: ${explain(error, access)}`,
+      );
+    }
+  };
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error('the storage answered what was not understood');
+}
+
+function statusOf(error: unknown): number | null {
+  return error instanceof Error && 'status' in error && typeof error.status === 'number'
+    ? error.status
+    : null;
+}
+
+/** What the storage's own codes ask for. Source: Amazon S3, error responses. */
+const HINTS: Readonly<Record<string, string>> = {
+  NoSuchBucket: 'there is no such bucket',
+  InvalidAccessKeyId: 'AWS_ACCESS_KEY_ID is not known there',
+  SignatureDoesNotMatch: 'AWS_SECRET_ACCESS_KEY does not fit AWS_ACCESS_KEY_ID, or AWS_REGION is wrong',
+  AccessDenied: 'this access key may not do that: it needs to put, delete and abort uploads of objects there',
+  AuthorizationHeaderMalformed: 'AWS_REGION is not the region of the bucket',
+  PermanentRedirect: 'the bucket is elsewhere: check AWS_REGION and AWS_ENDPOINT_URL',
+};
+
+function explain(error: unknown, { region }: S3Access): string {
+  const status = statusOf(error);
+  const code = networkCode(error) ?? errorCode(error);
+  const hint = HINTS[code];
+  if (status === null) {
+    return `it cannot be reached${code === '' ? '' : ` (${code})`}: check AWS_ENDPOINT_URL and AWS_REGION (${region})`;
+  }
+  const known = /^[A-Za-z]{1,64}$/.test(code) && code !== 'Unknown' ? ` ${code}` : '';
+  return `it answered ${status}${known}${hint === undefined ? '' : `: ${hint}`}`;
+}
+
+function networkCode(error: unknown): string | null {
+  const cause = error instanceof Error ? error.cause : null;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : null;
+}

@@ -1,0 +1,128 @@
+// Every format at every target holds what Postgres has: each value, each null, in the same order.
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exportDocument } from '../../src/cli/documents/export.ts';
+import type { Manifest } from '../../src/exports/manifest.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { BUCKET, type ObjectStorage, startObjectStorage } from '../support/object-storage.ts';
+import { runCli, runCliAlone } from '../support/run-cli.ts';
+import { fillReferrals } from './odd-rows.ts';
+import { readBack, readDatabase } from './read-back.ts';
+
+const ROWS = 1500;
+const RELATION = 'mirror.referrals';
+const FORMATS = ['csv', 'ndjson', 'parquet', 'xlsx'] as const;
+
+let database: TestDatabase;
+let storage: ObjectStorage;
+let directory: string;
+let environment: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await fillReferrals(database.pool, ROWS);
+  storage = await startObjectStorage();
+  directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-exports-'));
+  environment = { DATABASE_URL: database.url, ...storage.environment };
+});
+afterAll(async () => {
+  await storage.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+interface Export {
+  readonly manifest: Manifest;
+  readonly bytes: Buffer;
+}
+
+async function run(...args: string[]): Promise<{ stdout: string; stderr: string }> {
+  const { code, stdout, stderr } = await runCli(['export', ...args], environment);
+  expect(code, stderr).toBe(0);
+  return { stdout, stderr };
+}
+
+function readManifest(bytes: Buffer): Manifest {
+  return exportDocument.parse(JSON.parse(bytes.toString()));
+}
+
+/** By the kind of the target: exports to it, and returns the one file. */
+const TARGETS = {
+  async file(format: string): Promise<Export> {
+    const path = join(directory, `referrals.${format}`);
+    await run(RELATION, '-o', path);
+    return { manifest: readManifest(readFileSync(`${path}.manifest.json`)), bytes: readFileSync(path) };
+  },
+  async directory(format: string): Promise<Export> {
+    const { stdout, stderr } = await run(RELATION, '--format', format, '--json', '-o', `${directory}/`);
+    const [, location = ''] = /written: (.+) \(1,500 rows\)/.exec(stderr) ?? [];
+    const manifest = readManifest(readFileSync(join(location, 'manifest.json')));
+    expect(JSON.parse(stdout)).toEqual(manifest);
+    return { manifest, bytes: readFileSync(join(location, `referrals.${format}`)) };
+  },
+  async 'prefix of a bucket'(format: string): Promise<Export> {
+    await run(RELATION, '--format', format, '-o', `s3://${BUCKET}/by/${format}`);
+    const keys = (await storage.list()).filter((key) => key.startsWith(`by/${format}/`));
+    const manifestKey = keys.find((key) => key.endsWith('/manifest.json')) ?? '';
+    const fileKey = `${dirname(manifestKey)}/referrals.${format}`;
+    expect(keys).toEqual([manifestKey, fileKey].toSorted());
+    return { manifest: readManifest(await storage.read(manifestKey)), bytes: await storage.read(fileKey) };
+  },
+};
+
+describe.each(Object.entries(TARGETS))('an export to a %s', (_, exportTo) => {
+  test.each(FORMATS)('as %s is what Postgres has, and its manifest says so', async (format) => {
+    const { manifest, bytes } = await exportTo(format);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const file = { path: `referrals.${format}`, rows: ROWS, bytes: bytes.length, sha256 };
+    const own = { object: RELATION, kind: 'whole', format, rows: ROWS, since: null, where: null };
+    expect(manifest).toMatchObject({ ...own, files: [file], watermark: await readWatermark() });
+    const read = await readBack(format, bytes, manifest.columns);
+    const wanted = await readDatabase(database.pool, RELATION, manifest.columns);
+    if (format !== 'xlsx') expectSame(read, wanted);
+    else expectSame(inExcel(read, manifest), inExcel(wanted, manifest));
+  });
+});
+
+async function readWatermark(): Promise<string | undefined> {
+  const { rows } = await database.pool.query('select max(_changed_at) as watermark from referrals');
+  return rows[0]?.watermark;
+}
+
+/** What a difference of a thousand rows is shown as: its first row. */
+function expectSame(read: readonly unknown[][], wanted: readonly unknown[][]): void {
+  const index = wanted.findIndex((row, place) => JSON.stringify(row) !== JSON.stringify(read[place]));
+  expect(read[index]).toEqual(wanted[index]);
+  expect(read.length).toBe(wanted.length);
+}
+
+/** Excel has milliseconds, no empty text beside an empty cell, and one kind of line break. */
+function inExcel(rows: readonly (string | null)[][], { columns }: Manifest): (string | null)[][] {
+  return rows.map((row) =>
+    row.map((value, index) => {
+      if (value === null || value === '') return null;
+      if (columns[index]?.type !== 'timestamp with time zone') return value.replaceAll('\r\n', '\n');
+      return String(Math.floor(Number(value) / 1000));
+    }),
+  );
+}
+
+test('stdout gets the rows and nothing else, from a process of its own', async () => {
+  const { code, stdout, stderr } = await runCliAlone(
+    ['export', RELATION, '--where', "id <= '00000003' -- the first ones", '--format', 'csv', '-o', '-'],
+    environment,
+  );
+  expect(stdout.split('\n').map((line) => line.split(',')[0])).toEqual([
+    'id',
+    '00000001',
+    '00000002',
+    '00000003',
+    '',
+  ]);
+  expect(stderr).toBe('written: stdout (3 rows)\n');
+  expect(code).toBe(0);
+});

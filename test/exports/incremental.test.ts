@@ -1,0 +1,230 @@
+// Incremental exports: together they hold every state that a row had at one of them, deletions included; none is lost
+// where one is broken off. Exports by day. A worker's scheduled ones.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { makeDatabase } from '../../src/db/database.ts';
+import { withSessionLock } from '../../src/db/session-lock.ts';
+import type { Manifest } from '../../src/exports/manifest.ts';
+import { nameTarget } from '../../src/exports/targets/target.ts';
+import { makeExportDuty } from '../../src/jobs/export-job.ts';
+import type { JobContext } from '../../src/queue/duty.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { BUCKET, type ObjectStorage, startObjectStorage } from '../support/object-storage.ts';
+import { runCli } from '../support/run-cli.ts';
+import { fillReferrals } from './odd-rows.ts';
+
+const ROWS = 40;
+
+let database: TestDatabase;
+let storage: ObjectStorage;
+let directory: string;
+let environment: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  storage = await startObjectStorage();
+});
+afterAll(() => storage.close());
+beforeEach(async () => {
+  database = await createTestDatabase();
+  await fillReferrals(database.pool, ROWS);
+  directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-exports-'));
+  environment = { DATABASE_URL: database.url, ...storage.environment };
+});
+afterEach(async () => {
+  storage.intercept = null;
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function exportChanges(
+  target: string,
+  name = 'referrals',
+): Promise<{ code: number | null; stderr: string }> {
+  return runCli(['export', name, '--incremental', '--format', 'ndjson', '-o', target], environment);
+}
+
+/** Changes one row as whoever mirrors it does, and returns its new watermark. */
+async function change(id: string, values: string): Promise<string> {
+  await database.pool.query(`update referrals set ${values}, _changed_at = clock_timestamp() where id = $1`, [
+    id,
+  ]);
+  const { rows } = await database.pool.query<{ watermark: string }>(
+    `select _changed_at as watermark from referrals where id = $1`,
+    [id],
+  );
+  return rows[0]?.watermark ?? '';
+}
+
+/** Returns the manifests and rows of every whole export below the directory, oldest first. */
+function readExports(
+  below = join(directory, 'referrals_changes'),
+): { manifest: Manifest; rows: { id: string; _deleted_at: string | null; visits: number }[] }[] {
+  if (!existsSync(below)) return [];
+  return readdirSync(below)
+    .toSorted()
+    .map((name) => {
+      const manifest: Manifest = JSON.parse(readFileSync(join(below, name, 'manifest.json'), 'utf8'));
+      const lines = manifest.files.flatMap(({ path }) =>
+        readFileSync(join(below, name, path), 'utf8')
+          .trimEnd()
+          .split('\n'),
+      );
+      return { manifest, rows: lines.filter((line) => line !== '').map((line) => JSON.parse(line)) };
+    });
+}
+
+describe('export --incremental', () => {
+  test('exports everything, then what changed with its tombstones, then nothing', async () => {
+    expect((await exportChanges(directory)).code).toBe(0);
+    await change('00000001', 'visits = 77');
+    const watermark = await change('00000002', `_deleted_at = now()`);
+    expect((await exportChanges(directory)).code).toBe(0);
+    const third = await exportChanges(directory);
+    expect(third.stderr).toBe(`nothing changed since ${watermark}: nothing was written\n`);
+    expect(third.code).toBe(0);
+    const [first, second, ...more] = readExports();
+    expect(more).toEqual([]);
+    expect(first?.rows).toHaveLength(ROWS);
+    expect(first?.rows.filter((row) => row._deleted_at !== null)).toHaveLength(ROWS / 5);
+    expect(second?.manifest).toMatchObject({
+      kind: 'changes',
+      object: 'mirror.referrals',
+      since: first?.manifest.watermark,
+      watermark,
+    });
+    expect(second?.rows.map(({ id, _deleted_at, visits }) => [id, _deleted_at !== null, visits])).toEqual([
+      ['00000001', false, 77],
+      ['00000002', true, expect.anything()],
+    ]);
+  });
+
+  test('keeps a watermark for each target', async () => {
+    for (const target of [`${directory}/a`, `${directory}/b`]) {
+      expect((await exportChanges(`${target}/`)).code).toBe(0);
+      expect(readExports(join(target, 'referrals_changes'))[0]?.rows).toHaveLength(ROWS);
+    }
+  });
+
+  test('repeats what a broken export had, and loses nothing', async () => {
+    const target = `s3://${BUCKET}/broken`;
+    expect((await exportChanges(target)).code).toBe(0);
+    await change('00000001', 'visits = 77');
+    storage.intercept = (request, response) => {
+      if (request.method !== 'PUT' || !request.url?.includes('manifest.json')) return false;
+      response.writeHead(403).end();
+      return true;
+    };
+    expect((await exportChanges(target)).code).toBe(1);
+    storage.intercept = null;
+    await change('00000003', 'visits = 78');
+    expect((await exportChanges(target)).code).toBe(0);
+    const keys = await storage.list();
+    const [last = ''] = keys.filter((key) => key.endsWith('.ndjson')).slice(-1);
+    const lines = (await storage.read(last)).toString().trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).id)).toEqual(['00000001', '00000003']);
+    expect(keys).toHaveLength(4);
+  });
+
+  test('leaves the target to the process that is at it', async () => {
+    const target = nameTarget({ kind: 'directory', path: directory });
+    const name = `export changes of referrals to ${target}`;
+    const locked = await withSessionLock(makeDatabase(database.pool), { name, isPatient: false }, () =>
+      exportChanges(directory),
+    );
+    if (locked.isHeldByOther) throw new Error('nobody else has it');
+    expect(locked.result.stderr).toContain('another process exports referrals');
+    expect(locked.result.code).toBe(1);
+    expect(readExports()).toEqual([]);
+  });
+});
+
+test('--since exports what changed after the watermark of a manifest, to the microsecond', async () => {
+  const watermark = await change('00000001', 'visits = 77');
+  await change('00000002', 'visits = 77');
+  const args = ['--since', watermark, '--format', 'csv', '-o', '-'];
+  const { stdout } = await runCli(['export', 'referrals', ...args], environment);
+  expect(stdout.split('\n').map((line) => line.split(',')[0])).toEqual(['id', '00000002', '']);
+});
+
+test('--partition-by day files each row under its day in UTC, and the manifest names each file', async () => {
+  const args = ['--partition-by', 'day', '--format', 'ndjson', '-o', `${directory}/`];
+  const { code, stderr } = await runCli(['export', 'mirror.referrals', ...args], environment);
+  expect(code, stderr).toBe(0);
+  const [written] = readExports(join(directory, 'referrals'));
+  const days = await database.pool.query<{ path: string; rows: number }>(
+    `select 'day=' || coalesce((created_at at time zone 'UTC')::date::text, '__HIVE_DEFAULT_PARTITION__')
+              || '/referrals.ndjson' as path, count(*) as rows
+     from referrals group by 1 order by 1`,
+  );
+  expect(written?.manifest.partitioned_by).toBe('created_at');
+  expect(written?.manifest.files.map(({ path, rows }) => ({ path, rows }))).toEqual(days.rows);
+  expect(days.rows.length).toBe(4);
+  expect(new Set(written?.rows.map(({ id }) => id)).size).toBe(ROWS);
+});
+
+describe('a scheduled export', () => {
+  const TICK = Date.UTC(2026, 5, 1, 2);
+  const context: JobContext = {
+    signal: new AbortController().signal,
+    onProgress: () => {},
+    waitedMs: 0,
+  };
+  const makeDuty = () =>
+    makeExportDuty(
+      { pool: database.pool, db: makeDatabase(database.pool), log: pino({ level: 'silent' }) },
+      {
+        mirrorSchema: 'mirror',
+        pattern: '0 2 * * *',
+        timezone: 'UTC',
+        target: { kind: 'directory', path: directory },
+        format: 'ndjson',
+        whole: ['commission_totals'],
+        changes: ['referrals'],
+      },
+    );
+
+  test('is due once after each tick, for each table and view', async () => {
+    const duty = makeDuty();
+    const moment = { nowMs: Date.now(), madeMs: TICK - 1 };
+    expect(await duty.findDue({ ...moment, nowMs: TICK - 1, madeMs: TICK - 2 })).toEqual([]);
+    const due = await duty.findDue(moment);
+    expect(due.map(({ id }) => id.replace(/\d+$/, 'tick'))).toEqual([
+      'export-whole-commission-totals-tick',
+      'export-changes-referrals-tick',
+    ]);
+    for (const one of due) expect(await one.run(context)).toEqual({ kind: 'done' });
+    expect(await duty.findDue(moment)).toEqual([]);
+    expect(readExports()[0]?.rows).toHaveLength(ROWS);
+    expect(readExports(join(directory, 'commission_totals'))).toHaveLength(1);
+    // The day after: the changes have nothing to write, and are done all the same.
+    await database.pool.query(`update exports set exported_at = exported_at - interval '2 days'`);
+    const again = await duty.findDue(moment);
+    expect(again).toHaveLength(2);
+    for (const one of again) await one.run(context);
+    expect(await duty.findDue(moment)).toEqual([]);
+    expect(readExports()).toHaveLength(1);
+    expect(readExports(join(directory, 'commission_totals'))).toHaveLength(2);
+  });
+
+  test('of something that there is not keeps the worker from starting', async () => {
+    expect((await runCli(['migrate'], environment)).code).toBe(0);
+    const { code, stderr } = await runCli(['work'], {
+      ...environment,
+      AFFILIATE_API_URL: 'http://127.0.0.1:9',
+      AFFILIATE_API_SECRET: 'x',
+      STATUS_PORT: '0',
+      LOG_LEVEL: 'silent',
+      EXPORT_CRON: '0 2 * * *',
+      EXPORT_TARGET: directory,
+      EXPORT_WHOLE: 'nothing, commission_totals',
+      EXPORT_CHANGES: 'commission_totals',
+    });
+    expect(stderr).toContain('there is no table or view nothing to export');
+    expect(stderr).toContain('the changes of commission_totals are not known');
+    expect(code).toBe(2);
+  });
+});
