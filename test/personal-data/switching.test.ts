@@ -100,3 +100,19 @@ test('back to plain, the next full sync fills in what the program has; from ther
   await syncAll(OMIT);
   expect(await findText(database, MARK)).toEqual([]);
 });
+
+test('old rows that a transaction may still read are not said to be gone; once it has ended, they are', async () => {
+  const { database, syncAll, db } = program();
+  await rewrite(PLAIN);
+  await syncAll(PLAIN);
+  const reader = await database.pool.connect();
+  await reader.query('begin isolation level repeatable read');
+  await reader.query('select 1');
+  await switchMode(db, OMIT);
+  await expect(vacuumFull(db, REWRITTEN_TABLES, 0)).rejects.toThrow('may still read the old rows');
+  const written = vacuumFull(db, REWRITTEN_TABLES);
+  await reader.query('rollback');
+  await written;
+  reader.release();
+  expect(await findInFiles(database, MARK)).toEqual([]);
+});
