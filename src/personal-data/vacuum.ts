@@ -42,30 +42,48 @@ export async function vacuumFull(
   for (const table of tables) await sql`vacuum (full, analyze) ${sql.table(table)}`.execute(db);
 }
 
+// First the transactions that write, in every database of the server: whoever begins beside them takes them for the
+// oldest whose rows matter, and so does vacuum. Then those of this database that began before that.
 async function waitForOlderTransactions(db: Database, patienceMs: number): Promise<void> {
   const deadlineMs = performance.now() + patienceMs;
-  let older = await listTransactions(db);
-  while (older.size > 0) {
-    if (performance.now() > deadlineMs) {
-      throw new Busy(
-        `a transaction that began earlier may still read the old rows, so they cannot be cleared away (process ${[...older.values()].join(', ')} of Postgres, see pg_stat_activity): end it and run this command again`,
-      );
+  const untilEnded = async (isOver: () => Promise<boolean>) => {
+    while (!(await isOver())) {
+      if (performance.now() > deadlineMs) {
+        throw new Busy(
+          'a transaction that began earlier may still read the old rows, so they cannot be cleared away: end it (pg_stat_activity and pg_prepared_xacts show the oldest) and run this command again',
+        );
+      }
+      await sleep(PAUSE_MS);
     }
-    await sleep(PAUSE_MS);
-    const now = await listTransactions(db);
-    older = new Map([...older].filter(([transaction]) => now.has(transaction)));
-  }
+  };
+  const { next } = await readNumbers(db);
+  await untilEnded(async () => (await readNumbers(db)).oldest >= next);
+  let older = await listTransactions(db);
+  await untilEnded(async () => {
+    const open = new Set(await listTransactions(db));
+    older = older.filter((transaction) => open.has(transaction));
+    return older.length === 0;
+  });
 }
 
-/** Returns the process of each transaction that is open in this database, whoever's: every role may see these. */
-async function listTransactions(db: Database): Promise<Map<string, number>> {
-  const { rows } = await sql<{ transaction: string; pid: number }>`
-    select lock.virtualtransaction as transaction, pid
+/** Returns the number of the oldest transaction that writes, in any database, and the number that is given next. */
+async function readNumbers(db: Database): Promise<{ oldest: bigint; next: bigint }> {
+  const { rows } = await sql<{ oldest: string; next: string }>`
+    select pg_snapshot_xmin(now)::text as oldest, pg_snapshot_xmax(now)::text as next
+    from pg_current_snapshot() as now`.execute(db);
+  const [read] = rows;
+  return { oldest: BigInt(read?.oldest ?? 0), next: BigInt(read?.next ?? 0) };
+}
+
+/** Returns the transactions that are open in this database, whoever's: every role may see these. */
+async function listTransactions(db: Database): Promise<string[]> {
+  const { rows } = await sql<{ transaction: string }>`
+    select lock.virtualtransaction as transaction
     from pg_locks lock
     join pg_stat_activity activity using (pid)
     where lock.locktype = 'virtualxid' and lock.granted
       and activity.datname = current_database() and pid <> pg_backend_pid()`.execute(db);
-  return new Map(rows.map(({ transaction, pid }) => [transaction, pid]));
+  return rows.map(({ transaction }) => transaction);
 }
 
 /** Frees the old versions, whose bytes stay in the file until something is written there; nobody waits for it. */

@@ -1,10 +1,10 @@
 // A program in which everything that says something about a person carries a mark, in fields that the contract knows,
 // in others, in records that are refused, and in what it answers to a wrong request; and a search for that mark through
-// everything that the mirror holds. Import it from a test file only.
+// everything that the mirror holds.
 
 import { createSecretKey } from 'node:crypto';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { beforeAll, expect } from 'vitest';
 import { type ApiClient, makeApiClient } from '../../src/api/client.ts';
 import { drainUpdates } from '../../src/commissions/drain-updates.ts';
 import { requestUpdates } from '../../src/commissions/request-updates.ts';
@@ -13,12 +13,16 @@ import { plainRequest } from '../../src/commissions/update-request.ts';
 import type { PersonalDataSettings } from '../../src/config/personal-data.ts';
 import { LISTED_RESOURCES } from '../../src/contract/resources.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { makePool } from '../../src/db/pool.ts';
+import { makeLogger } from '../../src/log.ts';
 import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
 import type { SyncMode } from '../../src/sync/run-summary.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { afterFile } from '../support/after-file.ts';
 import { startAlteringProxy } from '../support/altering-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startOwnPostgres } from '../support/own-postgres.ts';
 import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 
 /** Occurs nowhere by chance; lower case, since addresses are compared so. */
@@ -40,11 +44,11 @@ export interface MarkedProgram {
   change(): Promise<void>;
 }
 
-/** Registers a program and an empty mirror for the test file. */
-export function useMarkedProgram(): () => MarkedProgram {
+/** Registers a program and an empty mirror for the test file; with `isAlone` on a server that no other test uses. */
+export function useMarkedProgram({ isAlone = false } = {}): () => MarkedProgram {
   let marked: MarkedProgram | undefined;
   beforeAll(async () => {
-    const database = await createTestDatabase();
+    const database = isAlone ? await openOwnDatabase() : await createTestDatabase();
     const sandbox = await runSandbox(database.pool, {
       affiliates: 12,
       referrals: 150,
@@ -53,7 +57,7 @@ export function useMarkedProgram(): () => MarkedProgram {
     });
     const proxy = await startAlteringProxy(sandbox.url, addStrangeFields);
     const clients: ApiClient[] = [];
-    afterAll(async () => {
+    afterFile(async () => {
       for (const client of clients) await client.close();
       await proxy.close();
       await sandbox.close();
@@ -111,6 +115,16 @@ export function useMarkedProgram(): () => MarkedProgram {
     if (marked === undefined) throw new Error('the program has not started');
     return marked;
   };
+}
+
+async function openOwnDatabase(): Promise<TestDatabase> {
+  const { url } = await startOwnPostgres();
+  const pool = makePool(
+    { log: makeLogger('fatal') },
+    { url, schema: 'mirror', max: 5, applicationName: 'test' },
+  );
+  afterFile(() => pool.end());
+  return { url, pool, drop: () => pool.end() };
 }
 
 async function mark({ pool }: TestDatabase, word: string): Promise<void> {
