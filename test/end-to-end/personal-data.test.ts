@@ -8,6 +8,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { readDocument } from '../schemas/read-document.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openOwnDatabase } from '../support/own-postgres.ts';
 import { runCli } from '../support/run-cli.ts';
 
 let directory: string;
@@ -19,7 +20,8 @@ beforeAll(async () => {
   await writeFile(join(directory, 'key'), Buffer.alloc(32, 'first'));
   await writeFile(join(directory, 'other'), Buffer.alloc(32, 'second'));
   await writeFile(join(directory, 'short'), 'too short');
-  mirror = await createTestDatabase();
+  // A switch waits for every transaction of its server.
+  mirror = await openOwnDatabase();
   const program = await createTestDatabase();
   sandbox = await runSandbox(program.pool, { affiliates: 8, referrals: 60, commissionList: true });
   return async () => {

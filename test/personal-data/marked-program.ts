@@ -13,8 +13,6 @@ import { plainRequest } from '../../src/commissions/update-request.ts';
 import type { PersonalDataSettings } from '../../src/config/personal-data.ts';
 import { LISTED_RESOURCES } from '../../src/contract/resources.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { makePool } from '../../src/db/pool.ts';
-import { makeLogger } from '../../src/log.ts';
 import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
 import type { SyncMode } from '../../src/sync/run-summary.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
@@ -22,7 +20,7 @@ import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox
 import { afterFile } from '../support/after-file.ts';
 import { startAlteringProxy } from '../support/altering-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startOwnPostgres } from '../support/own-postgres.ts';
+import { openOwnDatabase } from '../support/own-postgres.ts';
 import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 
 /** Occurs nowhere by chance; lower case, since addresses are compared so. */
@@ -115,16 +113,6 @@ export function useMarkedProgram({ isAlone = false } = {}): () => MarkedProgram 
     if (marked === undefined) throw new Error('the program has not started');
     return marked;
   };
-}
-
-async function openOwnDatabase(): Promise<TestDatabase> {
-  const { url } = await startOwnPostgres();
-  const pool = makePool(
-    { log: makeLogger('fatal') },
-    { url, schema: 'mirror', max: 5, applicationName: 'test' },
-  );
-  afterFile(() => pool.end());
-  return { url, pool, drop: () => pool.end() };
 }
 
 async function mark({ pool }: TestDatabase, word: string): Promise<void> {

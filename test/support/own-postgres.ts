@@ -11,6 +11,7 @@ import {
 } from '../../src/embedded-postgres/embedded-postgres.ts';
 import { makeLogger } from '../../src/log.ts';
 import { afterFile } from './after-file.ts';
+import type { TestDatabase } from './database.ts';
 import { makeDataDir, query, removeDataDir } from './embedded-directories.ts';
 import { copyCluster } from './prepared-cluster.ts';
 
@@ -64,4 +65,16 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       if (server.url !== url) throw new Error('Postgres came back at another address');
     },
   };
+}
+
+/** Returns a database of a server that no other test uses. */
+export async function openOwnDatabase(): Promise<TestDatabase> {
+  const { url } = await startOwnPostgres();
+  const pool = makePool(
+    { log: makeLogger('fatal') },
+    { url, schema: 'mirror', max: 5, applicationName: 'test' },
+  );
+  const drop = () => pool.end();
+  afterFile(drop);
+  return { url, pool, drop };
 }
