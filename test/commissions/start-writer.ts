@@ -175,7 +175,7 @@ export function useWriter(size = { affiliates: 20, referrals: 800 }): () => Test
             concurrency: 4,
             signal: AbortSignal.timeout(25_000),
             ...options,
-            timing: { leaseMs: 1000, firstBackoffMs: 1, ...options?.timing },
+            timing: { leaseMs: 5000, firstBackoffMs: 1, ...options?.timing },
           },
         ),
       async row(id) {
