@@ -1,5 +1,6 @@
 // The two sets of tests. `npm test` runs every behaviour at a small size; `npm run test:long` (--mode long) runs those
-// that have a size at their full one, and what is long by nature (*.long.test.ts).
+// that have a size at their full one, what is long by nature (*.long.test.ts), and what both queues share on the other
+// of them.
 
 import { globSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';

@@ -93,7 +93,7 @@ describe.each(['postgres', 'redis'] as const)('a worker with its queue in %s', (
 
   // Of the first four messages, three are for the password, and one is the first question: with its answer the
   // database counts as reached. Which step of the start a number falls into may change; together they fall into most.
-  test.each(sized([5, 11], [5, 8, 11, 14, 17]))(
+  test.each(sized([5, 11], [8, 14, 17]))(
     'whose Postgres goes away at message %i of its start waits for it, and says that it started afterwards',
     async (number) => {
       const { server, environment } = await prepare();
