@@ -310,7 +310,7 @@ async function runUntil(
 
 test('the pages show every command that there is', async () => {
   const named = (help: string) =>
-    [...(help.split('Commands:\n')[1]?.split('\n\n')[0] ?? '').matchAll(/^ {2}(\w+)/gm)].map(
+    [...(help.split('Commands:\n')[1]?.split('\n\n')[0] ?? '').matchAll(/^ {2}([\w-]+)/gm)].map(
       ([, name = '']) => name,
     );
   const groups = named((await runCli(['--help'], {})).stdout);
