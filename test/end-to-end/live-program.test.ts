@@ -25,7 +25,7 @@ const SUBJECTS = [
   { resource: 'referrals', program: { ...PROGRAM, referrals: 4000 }, beside: null },
   {
     resource: 'commissions',
-    program: { ...PROGRAM, referrals: 40_000, commissionList: true },
+    program: { ...PROGRAM, referrals: 12_000, commissionList: true },
     beside: payAndRemove,
   },
 ] as const;
