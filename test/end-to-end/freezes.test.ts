@@ -21,7 +21,7 @@ import { startRedis } from '../support/redis.ts';
 import { sized } from '../support/sizes.ts';
 import type { BusyProcessOptions } from './busy-process.ts';
 
-const FREEZES = sized(8, 100);
+const FREEZES = sized(8, 50);
 const SOME_KINDS = sized(KINDS.slice(0, 1), KINDS);
 const SCRIPT = fileURLToPath(new URL('busy-process.ts', import.meta.url));
 const LIMIT = 45;
