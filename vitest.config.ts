@@ -11,7 +11,10 @@ const LONG = 'test/**/*.long.test.ts';
 const COMPILE_CACHE = `${import.meta.dirname}/node_modules/.cache/affiliate-mirror-tests`;
 
 // A starved machine may be ten times slower, and a test that passes is quick anyway. Nothing is tried twice.
-const patience = (seconds: number) => ({ testTimeout: seconds * 1000, hookTimeout: 120_000 });
+const patience = (seconds: number) => ({
+  testTimeout: seconds * 1000,
+  hookTimeout: Math.max(120, seconds) * 1000,
+});
 const withPostgres = { globalSetup: ['test/support/global-setup.ts'] };
 
 export default defineConfig(({ mode }) => {

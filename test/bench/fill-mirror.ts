@@ -73,9 +73,9 @@ const REFERRALS = `
 
 /** The mirror saw the other half become leads and convert. */
 const HISTORY = `
-  insert into record_history (table_name, record_id, change, before, after, observed_at)
+  insert into record_history (table_name, record_id, change, before, after, observed_at, recorded_at)
   select 'referrals', ${ID(4, 'n')}, 'updated', jsonb_build_object('conversion_state', was.state),
-         jsonb_build_object('conversion_state', became.state), ${AGO('n')} + became.days * interval '1 day'
+         jsonb_build_object('conversion_state', became.state), ${AGO('n')} + became.days * interval '1 day', now()
   from generate_series(0, $1::int - 1) n
   cross join (values ('lead', 3), ('conversion', 9)) as became (state, days)
   cross join lateral (select case became.state when 'lead' then 'visitor' else 'lead' end as state) was

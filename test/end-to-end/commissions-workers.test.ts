@@ -18,7 +18,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { sized } from '../support/sizes.ts';
 
-/** Both queues share the code that this is about: one of them shows it in `npm test`. */
+/** Both queues share the code that this is about: `npm test` shows it on one, the long tests on the other. */
 const SOME_KINDS = sized(KINDS.slice(0, 1), KINDS.slice(1));
 
 /** Updates of the batch in which everything goes wrong, and of the one whose workers are killed. */
