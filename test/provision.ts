@@ -16,6 +16,8 @@ const PROGRAMS = [
   { program: 'systemd-analyze', debianPackage: 'systemd', isLong: true },
   { program: 'zsh', debianPackage: 'zsh', isLong: true },
   { program: 'fish', debianPackage: 'fish', isLong: true },
+  { program: 'chromium', debianPackage: 'chromium', isLong: true },
+  { program: 'prometheus', debianPackage: 'prometheus', isLong: true },
   { program: 'python3', debianPackage: 'python3-minimal', isLong: true },
 ] as const;
 
