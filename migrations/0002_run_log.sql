@@ -21,6 +21,8 @@ create table sync_runs (
   distinct_seen     bigint not null default 0,
   verified          boolean not null default false,
   plan              jsonb,
+  reads_everything  boolean not null
+                    generated always as (mode = 'full' or resource = 'affiliates' or coalesce(plan ->> 'strategy' = 'full', false)) stored,
   checkpoint        jsonb,
   error_code        text,
   error             text,
@@ -61,6 +63,7 @@ comment on column sync_runs.total_upstream is 'How many records the program said
 comment on column sync_runs.distinct_seen is 'How many different records the run saw.';
 comment on column sync_runs.verified is 'Whether it is known that the run missed nothing: it saw at least as many different records as the program said exist, the program did not contradict itself, and nothing that was read before a stop was too old.';
 comment on column sync_runs.plan is 'What the run set out to do and the requests that it expected to need.';
+comment on column sync_runs.reads_everything is 'Whether the run reads all of its resource, whatever its mode: a delta of affiliates does, and one of referrals where that costs no more.';
 comment on column sync_runs.checkpoint is 'Where a stopped run goes on; empty once the run has ended.';
 comment on column sync_runs.error_code is 'Stable code of the error that ended the run.';
 comment on column sync_runs.error is 'The error that ended the run, in words; for a partial run, why it is unverified or what it held back; for a skipped run, why it did not begin.';

@@ -318,6 +318,7 @@ select listed.resource,
        floor(extract(epoch from now() - whole.started_at))::bigint as everything_age_seconds,
        fresh.started_at as changes_as_of,
        floor(extract(epoch from now() - fresh.started_at))::bigint as changes_age_seconds,
+       deltas.runs as deltas_since_everything,
        nullif(concat_ws('; ',
          case when listed.resource = 'commissions' and not (select is_used from commission_list)
            then 'the program does not list its commissions: only those that were tracked or updated are here' end,
@@ -329,38 +330,54 @@ select listed.resource,
          case when held.rows > 0
            then 'rows that seem to be gone from the program, and are not marked deleted: ' || held.rows end
        ), '') as not_covered,
+       coalesce(since.rows_rejected, 0) as rejected_records,
+       since.rejected_since,
+       held.rows as deletions_held_back,
+       held.since as deletions_held_back_since,
+       held.accepted as deletions_accepted,
+       last.id as last_run_id,
        last.state as last_run_state,
+       last.verified as last_run_verified,
        last.started_at as last_run_started_at,
-       last.id as last_run_id
+       last.heartbeat_at as last_run_saved_at,
+       floor(extract(epoch from now() - last.heartbeat_at))::bigint as last_run_saved_age_seconds,
+       last.finished_at as last_run_finished_at,
+       last.error_code as last_run_error_code,
+       last.error as last_run_error
 from (values (1, 'affiliates'), (2, 'referrals'), (3, 'commissions')) as listed (place, resource)
 left join lateral (
   select id, started_at from sync_runs
   where resource = listed.resource and verified
   order by id desc limit 1
 ) fresh on true
--- As READS_EVERYTHING of src/mirror/runs/whole-runs.ts has it; a test compares what both say.
 left join lateral (
   select id, started_at from sync_runs
-  where resource = listed.resource and verified
-    and (mode = 'full' or resource = 'affiliates' or plan ->> 'strategy' = 'full')
+  where resource = listed.resource and verified and reads_everything
   order by id desc limit 1
 ) whole on true
+cross join lateral (
+  select count(*) as runs from sync_runs
+  where resource = listed.resource and verified and not reads_everything and id > coalesce(whole.id, 0)
+) deltas
 left join lateral (
-  select id, state, started_at from sync_runs
+  select * from sync_runs
   where resource = listed.resource and state <> 'skipped'
   order by id desc limit 1
 ) last on true
-left join lateral (
-  select max(rows_rejected) as rows_rejected from sync_runs
+cross join lateral (
+  select max(rows_rejected) as rows_rejected, min(started_at) filter (where rows_rejected > 0) as rejected_since
+  from sync_runs
   where resource = listed.resource and state in ('succeeded', 'partial')
     and id >= coalesce((
-      select max(id) from sync_runs
-      where resource = listed.resource and state in ('succeeded', 'partial')
-        and (mode = 'full' or resource = 'affiliates' or plan ->> 'strategy' = 'full')
+      select id from sync_runs
+      where resource = listed.resource and state in ('succeeded', 'partial') and reads_everything
+      order by id desc limit 1
     ), 0)
-) since on true
+) since
 cross join lateral (
-  select count(*) as rows from held_back_deletions where resource = listed.resource
+  select count(*) as rows, count(accepted_at) as accepted,
+         min(held_back_at) filter (where accepted_at is null) as since
+  from held_back_deletions where resource = listed.resource
 ) held
 order by listed.place;
 
@@ -368,7 +385,7 @@ create view :"reports".run_log as
 select id, resource, mode, state, started_at, finished_at,
        extract(epoch from coalesce(finished_at, heartbeat_at) - started_at)::double precision as duration_seconds,
        verified, requests, pages, rows_seen, rows_inserted, rows_updated, rows_unchanged, rows_rejected, rows_repeated,
-       rows_deleted, deletes_held_back, total_upstream, distinct_seen, attempt, error_code, error
+       rows_deleted, deletes_held_back, total_upstream, distinct_seen, attempt, reads_everything, plan, error_code, error
 from sync_runs;
 
 comment on view :"reports".campaigns is 'Campaigns of the affiliate program: what affiliates are recruited for.';
@@ -440,10 +457,22 @@ comment on column :"reports".freshness.everything_as_of is 'Everything of it was
 comment on column :"reports".freshness.everything_age_seconds is 'How long ago that is, in seconds.';
 comment on column :"reports".freshness.changes_as_of is 'Changes of it were last read as of this time: the mirror is at least as new, but for what not_covered says.';
 comment on column :"reports".freshness.changes_age_seconds is 'How long ago that is, in seconds.';
+comment on column :"reports".freshness.deltas_since_everything is 'Verified runs since then that only looked for changes.';
 comment on column :"reports".freshness.not_covered is 'What the mirror may lack nevertheless, in words; null where there is nothing.';
-comment on column :"reports".freshness.last_run_state is 'How the last run of it ended, or running; see run_log.state.';
-comment on column :"reports".freshness.last_run_started_at is 'When that run began.';
-comment on column :"reports".freshness.last_run_id is 'That run. Refers to run_log.id.';
+comment on column :"reports".freshness.rejected_records is 'The most records that one run could not store, since and including the last that read everything.';
+comment on column :"reports".freshness.rejected_since is 'When the first of those runs began that rejected any.';
+comment on column :"reports".freshness.deletions_held_back is 'Rows that look deleted in the program, and are not marked.';
+comment on column :"reports".freshness.deletions_held_back_since is 'Since when there are some that nobody accepted.';
+comment on column :"reports".freshness.deletions_accepted is 'Those of them that somebody accepted: the next run that reads everything marks what is still missing.';
+comment on column :"reports".freshness.last_run_id is 'The last run that was not left to another process. Refers to run_log.id.';
+comment on column :"reports".freshness.last_run_state is 'How it ended, or running; see run_log.state.';
+comment on column :"reports".freshness.last_run_verified is 'Whether it is known that it missed nothing.';
+comment on column :"reports".freshness.last_run_started_at is 'When it began.';
+comment on column :"reports".freshness.last_run_saved_at is 'When it last saved its progress.';
+comment on column :"reports".freshness.last_run_saved_age_seconds is 'How long ago that is, in seconds.';
+comment on column :"reports".freshness.last_run_finished_at is 'When it ended; null while it runs.';
+comment on column :"reports".freshness.last_run_error_code is 'Stable code of the error that it ended with.';
+comment on column :"reports".freshness.last_run_error is 'Why it did not succeed, in words.';
 
 comment on view :"reports".run_log is 'The run log: one row per run and resource, with what it read and changed and how it ended.';
 comment on column :"reports".run_log.duration_seconds is 'How long it took, in seconds; so far, where it runs.';

@@ -9,6 +9,7 @@
 // settings would go to connections that other programs share. A direct connection pays nothing for that.
 
 import type { ClientBase, QueryConfig } from 'pg';
+import { reportsSchema } from './sibling-schema.ts';
 
 /** A statement that is not answered by then fails: a pooler without a free connection lets it wait. */
 const ANSWER_TIMEOUT_MS = 10_000;
@@ -72,7 +73,7 @@ export interface SessionInput {
 }
 
 /**
- * Returns what sets up a new connection, for pg's `onConnect`. Where a pooler is in between, `refuseSharing` is called
+ * Returns what sets up a new connection, for pg's `onConnect`: a name means the mirror's table, and else the report. Where a pooler is in between, `refuseSharing` is called
  * before anything is set, until it has once found that the pooler keeps a connection to itself.
  *
  * Throws: the database's errors; what `refuseSharing` throws. pg's pool then closes the connection.
@@ -82,7 +83,11 @@ export function makeSetUp(
   refuseSharing: (client: ClientBase) => Promise<void>,
 ): (client: ClientBase) => Promise<void> {
   const unlimited = UNLIMITED.filter((name) => !options.includes(name)).map((name) => [name, '0']);
-  const settings = { ...Object.fromEntries(unlimited), ...SETTINGS, search_path: schema };
+  const settings = {
+    ...Object.fromEntries(unlimited),
+    ...SETTINGS,
+    search_path: `${schema}, ${reportsSchema(schema)}`,
+  };
   let isKnown = false;
   let finding: Promise<void> | null = null;
   return async (client) => {

@@ -135,6 +135,7 @@ export interface SyncRunsTable {
   distinct_seen: Generated<number>;
   verified: Generated<boolean>;
   plan: JSONColumnType<object> | null;
+  reads_everything: ColumnType<boolean, never, never>;
   checkpoint: JSONColumnType<object> | null;
   error_code: string | null;
   error: string | null;

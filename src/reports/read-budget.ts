@@ -20,15 +20,9 @@ export interface BudgetStatus {
 /** Returns the budget at this moment. */
 export async function readBudget(db: Database): Promise<BudgetStatus> {
   const { rows } = await sql<BudgetStatus>`
-    select
-      (select count(*) from request_permits where expires_at > clock_timestamp()) as used_requests,
-      case when foreign_until > clock_timestamp() then foreign_requests else 0 end as foreign_requests,
-      case when limit_until > clock_timestamp() then limit_requests end as limit_requests,
-      case when paused_until > clock_timestamp() then paused_until end as paused_until,
-      last_throttled_at
-    from request_budget
+    select used_requests, foreign_requests, limit_requests, paused_until, last_throttled_at from request_usage
   `.execute(db);
   const row = rows[0];
-  if (row === undefined) throw new TypeError('request_budget has lost its only row');
+  if (row === undefined) throw new TypeError('request_usage has no row');
   return row;
 }

@@ -3,7 +3,6 @@
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
-import { READS_EVERYTHING } from '../mirror/runs/whole-runs.ts';
 
 export interface CommissionListStatus {
   /** COMMISSION_LIST, as last configured. */
@@ -26,14 +25,9 @@ export interface CommissionListStatus {
 /** Returns the status at this moment. */
 export async function readCommissionList(db: Database): Promise<CommissionListStatus> {
   const { rows } = await sql<CommissionListStatus>`
-    select setting, is_served, is_used, found_at, asked_at, problem,
-      case
-        when is_used and exists (
-          select from sync_runs where resource = 'commissions' and verified and ${READS_EVERYTHING}
-        ) then (select count(*) from commission_differences where not is_recent)
-      end as differences
-    from commission_list`.execute(db);
+    select setting, is_served, is_used, found_at, asked_at, problem, differences from commission_coverage
+  `.execute(db);
   const [status] = rows;
-  if (status === undefined) throw new TypeError('commission_list has lost its only row');
+  if (status === undefined) throw new TypeError('commission_coverage has no row');
   return status;
 }

@@ -21,34 +21,28 @@ export interface PaymentStatus {
 }
 
 const LAST_BATCHES = 5;
-/** A worker takes up what is due within seconds; a claim of one that was killed ends within a minute. */
-const NEGLECTED_MINUTES = 5;
+
+interface StateLine {
+  readonly state: UpdateState;
+  readonly requests: number;
+  readonly needing_attention: number;
+  readonly needing_attention_since: Timestamp | null;
+}
 
 /** Returns the payments at this moment. */
 export async function readPayments(db: Database): Promise<PaymentStatus> {
-  const { rows } = await sql<Omit<PaymentStatus, 'last_batches'>>`
-    select coalesce(states.states, '[]') as states, failed.*, neglected.*
-    from (
-      select jsonb_agg(jsonb_build_object('state', state, 'requests', requests) order by state) as states
-      from (select state, count(*) as requests from commission_updates group by state) by_state
-    ) states
-    cross join (
-      select count(*) as failed, min(finished_at) as failed_since from commission_updates u
-      where state = 'failed' and not exists (
-        select from commission_updates newer where newer.commission_id = u.commission_id and newer.id > u.id)
-    ) failed
-    cross join (
-      select count(*) as neglected, min(next_attempt_at) as neglected_since from commission_updates u
-      where state = 'pending' and next_attempt_at < clock_timestamp() - make_interval(mins => ${NEGLECTED_MINUTES})
-        and not exists (
-          select from commission_updates older
-          where older.commission_id = u.commission_id and older.state = 'pending' and older.id < u.id)
-        and not exists (
-          select from commission_updates claimed
-          where claimed.state = 'pending' and claimed.claimed_until > clock_timestamp())
-    ) neglected
+  const { rows } = await sql<StateLine>`
+    select state, requests, needing_attention, needing_attention_since from payment_states order by state
   `.execute(db);
-  const row = rows[0];
-  if (row === undefined) throw new TypeError('a count returned no row');
-  return { ...row, last_batches: await readBatches(db, LAST_BATCHES) };
+  const [failed, pending] = (['failed', 'pending'] as const).map((name) =>
+    rows.find(({ state }) => state === name),
+  );
+  return {
+    states: rows.map(({ state, requests }) => ({ state, requests })),
+    failed: failed?.needing_attention ?? 0,
+    failed_since: failed?.needing_attention_since ?? null,
+    neglected: pending?.needing_attention ?? 0,
+    neglected_since: pending?.needing_attention_since ?? null,
+    last_batches: await readBatches(db, LAST_BATCHES),
+  };
 }

@@ -5,7 +5,6 @@ import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { RunMode, RunState, SchemaDriftTable } from '../db/tables.ts';
-import { READS_EVERYTHING } from '../mirror/runs/whole-runs.ts';
 import { type BudgetStatus, readBudget } from './read-budget.ts';
 import { type CommissionListStatus, readCommissionList } from './read-commission-list.ts';
 import { type ResourceStatus, readFreshness } from './read-freshness.ts';
@@ -91,13 +90,9 @@ export async function readStatus(db: Database): Promise<MirrorStatus> {
 }
 
 async function readTables(db: Database): Promise<TableStatus[]> {
-  const counts = TABLES.map(
-    (table) => sql`
-      select ${table}::text as table_name, count(*) filter (where _deleted_at is null) as rows,
-        count(*) filter (where _deleted_at is not null) as deleted
-      from ${sql.table(table)}`,
-  );
-  const { rows } = await sql<TableStatus>`${sql.join(counts, sql` union all `)}`.execute(db);
+  const { rows } = await sql<TableStatus>`
+    select table_name, rows, deleted from table_rows
+    order by array_position(${[...TABLES]}::text[], table_name)`.execute(db);
   return rows;
 }
 
@@ -131,19 +126,13 @@ async function readLastRuns(db: Database): Promise<RunStatus[]> {
 }
 
 async function readWorker(db: Database): Promise<WorkerStatus> {
-  const { rows } = await sql<WorkerStatus>`
-    select refused_at as secret_refused_since from worker_state`.execute(db);
+  const { rows } = await sql<WorkerStatus>`select secret_refused_since from request_usage`.execute(db);
   return rows[0] ?? { secret_refused_since: null };
 }
 
 async function readDrift(db: Database): Promise<DriftStatus[]> {
   const { rows } = await sql<DriftStatus>`
-    select distinct on (resource, field, kind) d.run_id, resource, field, kind, found, occurrences
-    from schema_drift d
-    join (
-      select id, max(id) filter (where ${READS_EVERYTHING}) over (partition by resource) as whole_id
-      from sync_runs where state in ('succeeded', 'partial')
-    ) r on r.id = d.run_id and r.id >= coalesce(whole_id, 0)
-    order by resource, field, kind, run_id desc`.execute(db);
+    select run_id, resource, field, kind, found, occurrences from contract_drift
+    order by resource, field, kind`.execute(db);
   return rows;
 }

@@ -19,16 +19,9 @@ export interface TrackedStatus {
 /** Returns the counts at this moment. */
 export async function readTracked(db: Database): Promise<TrackedStatus> {
   const { rows } = await sql<TrackedStatus>`
-    select count(next_poll_at) as tracked,
-           count(*) filter (
-             where next_poll_at <= clock_timestamp() and not (select is_used from commission_list)
-           ) as due,
-           count(*) filter (where last_error is not null) as unanswered,
-           count(*) filter (where next_poll_at is null) as gone,
-           min(next_poll_at) as next_poll_at
-    from tracked_commissions
+    select tracked, due_polls as due, unanswered, gone, next_poll_at from commission_coverage
   `.execute(db);
   const [status] = rows;
-  if (status === undefined) throw new Error('a count returned no row');
+  if (status === undefined) throw new TypeError('commission_coverage has no row');
   return status;
 }

@@ -28,7 +28,7 @@ test('a connection works in the schema and in UTC, whatever the address says bes
     select current_setting('search_path') as search_path, current_setting('timezone') as timezone,
            current_setting('statement_timeout') as timeout, current_setting('application_name') as name`);
   expect(answer.rows).toEqual([
-    { search_path: 'select', timezone: 'UTC', timeout: '12345ms', name: 'pool-test' },
+    { search_path: 'select, select_reports', timezone: 'UTC', timeout: '12345ms', name: 'pool-test' },
   ]);
 });
 

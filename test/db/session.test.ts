@@ -48,7 +48,7 @@ describe.each(['role', 'database'] as const)('Defaults of the role or the databa
     ['IntervalStyle', 'iso_8601', 'postgres'],
     ['bytea_output', 'escape', 'hex'],
     ['extra_float_digits', '0', '1'],
-    ['search_path', 'public', 'mirror'],
+    ['search_path', 'public', 'mirror, mirror_reports'],
     ['default_transaction_isolation', 'serializable', 'read committed'],
     ['default_transaction_deferrable', 'on', 'off'],
     ['statement_timeout', '1000', '0'],
@@ -90,7 +90,9 @@ test('every connection of a pool is set up before anybody uses it, in one statem
   const clients = await Promise.all([pool.connect(), pool.connect(), pool.connect()]);
   for (const client of clients) {
     expect(readSession(client)).toMatchObject({ role, readOnly: null, isPooled: false });
-    expect((await client.query('show search_path')).rows).toEqual([{ search_path: 'mirror' }]);
+    expect((await client.query('show search_path')).rows).toEqual([
+      { search_path: 'mirror, mirror_reports' },
+    ]);
     client.release();
   }
   const { rows } = await database.pool.query(

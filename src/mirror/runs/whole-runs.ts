@@ -4,13 +4,10 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
 import type { RunMode } from '../../db/tables.ts';
 
-/** A condition on sync_runs: a delta of affiliates reads all of them; one of referrals does where that costs no more. */
-export const READS_EVERYTHING = sql<boolean>`(mode = 'full' or resource = 'affiliates' or plan ->> 'strategy' = 'full')`;
-
 /** Returns whether everything of the resource was ever read, and verified. */
 export async function wasEverRead(db: Database, resource: string): Promise<boolean> {
   const { rows } = await sql`
-    select from sync_runs where resource = ${resource} and verified and ${READS_EVERYTHING} limit 1
+    select from sync_runs where resource = ${resource} and verified and reads_everything limit 1
   `.execute(db);
   return rows.length > 0;
 }
@@ -22,7 +19,7 @@ export async function lastWholeRun(
 ): Promise<number | null> {
   const { rows } = await sql<{ id: number | null }>`
     select max(id) as id from sync_runs
-    where resource = ${resource} and verified and ${READS_EVERYTHING} and id < ${before}
+    where resource = ${resource} and verified and reads_everything and id < ${before}
   `.execute(database);
   return rows[0]?.id ?? null;
 }

@@ -21,6 +21,8 @@ select
   total_upstream,
   distinct_seen,
   attempt,
+  reads_everything,
+  plan,
   error_code,
   error
 from {{ source('mirror_reports', 'run_log') }}

@@ -1,0 +1,15 @@
+-- Made by npm run dbt.
+select
+  setting,
+  is_served,
+  is_used,
+  found_at,
+  asked_at,
+  problem,
+  differences,
+  tracked,
+  due_polls,
+  unanswered,
+  gone,
+  next_poll_at
+from {{ source('mirror_reports', 'commission_coverage') }}

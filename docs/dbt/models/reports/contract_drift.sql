@@ -1,0 +1,9 @@
+-- Made by npm run dbt.
+select
+  resource,
+  field,
+  kind,
+  found,
+  occurrences,
+  run_id
+from {{ source('mirror_reports', 'contract_drift') }}

@@ -1,0 +1,8 @@
+-- Made by npm run dbt.
+select
+  state,
+  requests,
+  oldest_requested_at,
+  needing_attention,
+  needing_attention_since
+from {{ source('mirror_reports', 'payment_states') }}

@@ -1,0 +1,10 @@
+-- Made by npm run dbt.
+select
+  used_requests,
+  used_by_payments,
+  foreign_requests,
+  limit_requests,
+  paused_until,
+  last_throttled_at,
+  secret_refused_since
+from {{ source('mirror_reports', 'request_usage') }}
