@@ -79,6 +79,7 @@ function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded:
     commissionList: env.COMMISSION_LIST,
     scheduledExports,
     s3,
+    staleAfterSeconds: env.STALE_AFTER_HOURS * 3600,
     status: { host: env.STATUS_HOST, port: env.STATUS_PORT },
     dataDir: env.DATA_DIR,
     logLevel: env.LOG_LEVEL,

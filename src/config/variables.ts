@@ -145,6 +145,11 @@ const schema = {
     serviceUrl,
     "Amazon's",
   ),
+  STALE_AFTER_HOURS: variable(
+    'a resource that no sync has verified for so many hours is stale',
+    integer(1, 8760),
+    '26',
+  ),
   STATUS_HOST: variable(
     'address that a worker serves its health on',
     z.string().regex(/^\S+$/, 'must be an address or the name of a host'),

@@ -36,8 +36,6 @@ export const CONCERN_CODES = [
 
 export type ConcernCode = (typeof CONCERN_CODES)[number];
 
-/** A night's sync, and two hours for it to run. */
-const USUAL_MAX_AGE_SECONDS = 26 * 3600;
 /** A run saves its progress with every batch; one that waits for the program's pause is silent for five minutes. */
 const SILENT_SECONDS = 15 * 60;
 
@@ -48,7 +46,7 @@ const SILENT_SECONDS = 15 * 60;
  */
 export function findConcerns(
   status: MirrorStatus,
-  { maxAgeSeconds = USUAL_MAX_AGE_SECONDS }: { maxAgeSeconds?: number } = {},
+  { maxAgeSeconds }: { maxAgeSeconds: number },
 ): readonly Concern[] {
   const concerns = [
     ...judgeSecret(status),

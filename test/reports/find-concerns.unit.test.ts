@@ -7,6 +7,7 @@ import type { MirrorStatus } from '../../src/reports/read-status.ts';
 
 const THEN = '2026-01-02T00:00:00Z';
 const HOUR = 3600;
+const USUAL = { maxAgeSeconds: 26 * HOUR };
 
 const WELL: ResourceStatus = {
   resource: 'referrals',
@@ -152,12 +153,12 @@ const WRONG: Readonly<
 };
 
 test('a mirror that is fresh and verified gives no cause for concern', () => {
-  expect(findConcerns(makeStatus())).toEqual([]);
+  expect(findConcerns(makeStatus(), USUAL)).toEqual([]);
 });
 
 test.each(CONCERN_CODES)('%s is one concern, with what is wrong, since when and what to run', (code) => {
   const [given, what, fix, since] = WRONG[code];
-  const concerns = findConcerns(makeStatus(given));
+  const concerns = findConcerns(makeStatus(given), USUAL);
   expect(concerns).toMatchObject([{ code, since }]);
   expect(concerns[0]?.what).toMatch(what);
   expect(concerns[0]?.fix).toMatch(fix);
@@ -170,7 +171,7 @@ test('the most serious comes first, whatever the order of the figures', () => {
     payments: { failed: 1 },
     worker: { secret_refused_since: THEN },
   });
-  const codes = findConcerns(status).map(({ code }) => code);
+  const codes = findConcerns(status, USUAL).map(({ code }) => code);
   expect(codes).toEqual([
     'secret_refused',
     'sync_failed',
@@ -190,7 +191,7 @@ test.each([
   ['deletions that were all accepted', { deletes_held_back: 5, deletes_accepted: 5 }],
   ['a verified run that held deletions back, since accepted', { last_state: 'partial', last_verified: true }],
 ] as const)('%s is no concern', (_, resource) => {
-  expect(findConcerns(makeStatus({ resource }))).toEqual([]);
+  expect(findConcerns(makeStatus({ resource }), USUAL)).toEqual([]);
 });
 
 test('the age from which a resource is stale can be chosen', () => {
@@ -201,7 +202,8 @@ test('the age from which a resource is stale can be chosen', () => {
 
 test('resources that were never synced, or are stale together, are one concern', () => {
   const affiliates = { ...WELL, resource: 'affiliates' };
-  const judge = (...resources: readonly ResourceStatus[]) => findConcerns({ ...makeStatus(), resources });
+  const judge = (...resources: readonly ResourceStatus[]) =>
+    findConcerns({ ...makeStatus(), resources }, USUAL);
   const old = { age_seconds: 99 * HOUR };
   expect(
     judge({ ...affiliates, ...old }, { ...WELL, ...old, fresh_as_of: '2026-01-01T00:00:00Z' }),

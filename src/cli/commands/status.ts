@@ -40,7 +40,7 @@ Examples:
   $ affiliate-mirror status runs
   $ affiliate-mirror status --max-age 26h
 
-A resource that no sync has verified for 26 hours is stale, or for as long as --max-age says.
+A resource that no sync has verified for 26 hours is stale (STALE_AFTER_HOURS), or for as long as --max-age says.
 Exit code 3: with --max-age, a resource is stale. Each is named on stderr.`;
 
 export function registerStatus(root: Command, cli: Cli): void {
@@ -72,7 +72,7 @@ async function showStatus(
   const { pool, db, name } = await openDatabase({ log, lifetime }, config, 'status');
   await checkSchema(pool, { schema: config.mirrorSchema });
   const status = await readStatus(db);
-  const concerns = findConcerns(status, maxAge === undefined ? {} : { maxAgeSeconds: maxAge });
+  const concerns = findConcerns(status, { maxAgeSeconds: maxAge ?? config.staleAfterSeconds });
   if (json === true) {
     printJson({ is_well: concerns.length === 0, concerns, ...status } satisfies StatusDocument);
   } else {
