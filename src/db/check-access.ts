@@ -5,13 +5,14 @@ import { AccessRefused } from '../errors.ts';
 import { readOnlyDatabase } from './as-database-error.ts';
 import { type GrantsInput, NOTED_IN } from './grants.ts';
 import { readSession, type Session } from './session.ts';
+import { reportsSchema } from './sibling-schema.ts';
 
 /** Named in a message; the rest is counted. */
 const MOST_NAMED = 3;
 
 /**
- * Resolves where this role may do what a worker does in those schemas, and the database takes writes. A schema that is
- * missing, or has no tables yet, is another check's matter; tables of somebody else in it are nobody's.
+ * Resolves where this role may do what a worker does in those schemas, read the reports, and the database takes writes. A
+ * schema that is missing, or has no tables yet, is another check's matter; tables of somebody else in it are nobody's.
  *
  * Throws: AccessRefused naming what is lacking; the database's errors.
  */
@@ -28,6 +29,7 @@ export async function checkWorkerAccess(
     const { rows } = await client.query<{ lacks: string }>(LACKING, [
       schemas,
       [NOTED_IN.mirror, NOTED_IN.queue].slice(0, schemas.length),
+      reportsSchema(schema),
     ]);
     lacking = rows.map(({ lacks }) => lacks);
     client.release();
@@ -105,4 +107,12 @@ const LACKING = `
   select format('execute on function %I.%I', searched.schema, function.proname)
   from searched
   join pg_proc function on function.pronamespace = searched.oid and function.proowner = searched.owner
-  where function.prorettype <> 'trigger'::regtype and not has_function_privilege(function.oid, 'execute')`;
+  where function.prorettype <> 'trigger'::regtype and not has_function_privilege(function.oid, 'execute')
+  union all
+  select format('usage on schema %I', nspname) from pg_namespace
+  where nspname = $3 and not has_schema_privilege(oid, 'usage')
+  union all
+  select format('select on %I.%I', $3, relation.relname)
+  from pg_namespace namespace
+  join pg_class relation on relation.relnamespace = namespace.oid and relation.relkind = 'v'
+  where namespace.nspname = $3 and not has_table_privilege(relation.oid, 'select')`;

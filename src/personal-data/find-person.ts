@@ -33,24 +33,21 @@ export async function findPerson(
   { forms, id }: { forms: readonly string[]; id: string | null },
 ): Promise<FoundPerson> {
   const ids = async (table: PersonTable): Promise<string[]> => {
-    const isTheirs = (source: RawBuilder<unknown>) =>
+    const isTheirs = (read: (column: string) => RawBuilder<unknown>) =>
       sql.join(
         IDENTITY_COLUMNS[table].map(
-          (column) =>
-            sql`lower(btrim(${source} ->> ${sql.lit(column)}, E' \\t\\r\\n')) = any(${forms}::text[])`,
+          (column) => sql`lower(btrim(${read(column)}, E' \\t\\r\\n')) = any(${forms}::text[])`,
         ),
         sql` or `,
       );
     const { rows } = await sql<{ id: string }>`
-      select id from ${sql.table(table)} record where lower(id) = ${id} or ${sql.join(
-        IDENTITY_COLUMNS[table].map(
-          (column) => sql`lower(btrim(${sql.ref(column)}, E' \\t\\r\\n')) = any(${forms}::text[])`,
-        ),
-        sql` or `,
-      )}
+      select id from ${sql.table(table)} where lower(id) = ${id} or ${isTheirs((column) => sql.ref(column))}
       union
       select record_id from record_history
-      where table_name = ${table} and (${isTheirs(sql`before`)} or ${isTheirs(sql`after`)})
+      where table_name = ${table} and (
+        ${isTheirs((column) => sql`before ->> ${sql.lit(column)}`)}
+        or ${isTheirs((column) => sql`after ->> ${sql.lit(column)}`)}
+      )
     `.execute(trx);
     return rows.map((row) => row.id);
   };

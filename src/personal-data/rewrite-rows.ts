@@ -26,16 +26,15 @@ export async function rewriteRows(
 ): Promise<void> {
   for (const table of LOAD_ORDER) {
     await sql`alter table ${sql.table(table)} disable trigger user`.execute(trx);
-    await count(counts, table, rewriteTable(trx, rule, table));
+    count(counts, table, await rewriteTable(trx, rule, table));
     await sql`alter table ${sql.table(table)} enable trigger user`.execute(trx);
   }
-  await count(counts, 'record_history', rewriteHistory(trx, rule));
-  await count(counts, 'rejected_records', rewriteRejected(trx, rule, names));
+  count(counts, 'record_history', await rewriteHistory(trx, rule));
+  count(counts, 'rejected_records', await rewriteRejected(trx, rule, names));
 }
 
 /** Adds the rows that were rewritten to those of the table. */
-export async function count(counts: RowCounts, table: string, rows: Promise<number>): Promise<void> {
-  const rewritten = await rows;
+export function count(counts: RowCounts, table: string, rewritten: number): void {
   if (rewritten > 0) counts.set(table, (counts.get(table) ?? 0) + rewritten);
 }
 

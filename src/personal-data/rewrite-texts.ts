@@ -51,7 +51,7 @@ export async function leaveOutTexts(
       update ${sql.table(table)} set ${text} = ${marker}
       where ${text} is not null and ${text} <> ${marker} and not (${except})
     `.execute(trx);
-    await count(counts, table, Promise.resolve(Number(numAffectedRows)));
+    count(counts, table, Number(numAffectedRows));
   }
 }
 
@@ -68,7 +68,7 @@ export async function forgetInTexts(
       update ${sql.table(table)} set ${text} = regexp_replace(${text}, ${pattern}, '[forgotten]', 'gi')
       where ${text} ~* ${pattern}
     `.execute(trx);
-    await count(counts, table, Promise.resolve(Number(numAffectedRows)));
+    count(counts, table, Number(numAffectedRows));
   }
   await sql`alter table commission_updates enable trigger user`.execute(trx);
 }

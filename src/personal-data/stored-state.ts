@@ -6,6 +6,7 @@ import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import { lockForLoading } from '../mirror/load-batch.ts';
 import { mismatch } from '../mirror/refuse-other-treatment.ts';
+import { LOAD_ORDER } from '../records/mirrored-tables.ts';
 import { type Forgotten, type Rule, recordKey } from './treat-fields.ts';
 import { fingerprint } from './values.ts';
 
@@ -65,16 +66,7 @@ async function readForgotten(db: Database, salt: string): Promise<Forgotten> {
 }
 
 /** What of the program may be in the mirror. */
-const FILLED = [
-  'campaigns',
-  'affiliates',
-  'links',
-  'referrals',
-  'sales',
-  'commissions',
-  'record_history',
-  'rejected_records',
-];
+const FILLED = [...LOAD_ORDER, 'record_history', 'rejected_records'];
 
 /**
  * Makes a mirror that has never stored anything keep personal data as the settings say; leaves any other as it is.

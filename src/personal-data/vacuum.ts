@@ -5,15 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { Busy } from '../errors.ts';
+import { LOAD_ORDER } from '../records/mirrored-tables.ts';
 
 /** The tables that a rewriting may touch. */
-export const REWRITTEN_TABLES = [
-  'campaigns',
-  'affiliates',
-  'links',
-  'referrals',
-  'sales',
-  'commissions',
+export const REWRITTEN_TABLES: readonly string[] = [
+  ...LOAD_ORDER,
   'record_history',
   'rejected_records',
   'sync_runs',
@@ -21,7 +17,7 @@ export const REWRITTEN_TABLES = [
   'tracked_commissions',
   'commission_updates',
   'commission_update_attempts',
-] as const;
+];
 
 /** How long a transaction that may still see old rows is waited for: that of an autovacuum, above all. */
 const PATIENCE_MS = 60_000;

@@ -87,6 +87,14 @@ describe('A weaker role for workers', () => {
     await queryAs('owner', 'drop table mirror.later; drop table mirror_queue.later');
   });
 
+  test('A right to the reports that is taken away: doctor notices', async () => {
+    await grant('worker');
+    await queryAs('owner', `revoke select on mirror_reports.freshness from ${ROLES.worker}`);
+    const { code, stdout } = await runCli(['doctor'], environment('worker'));
+    expect(stdout).toMatch(/^✗ rights: the role worker_\w+ lacks select on mirror_reports\.freshness: have /m);
+    expect(code).toBe(1);
+  });
+
   test('A right that is taken away: doctor and /readyz notice', async () => {
     await grant('worker');
     const worker = await startCommandWorker({ ...environment('worker'), SYNC_FULL_CRON: '' });
