@@ -73,6 +73,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       '@opentelemetry/otlp-transformer',
       '@opentelemetry/resources',
       '@opentelemetry/sdk-trace',
+      'undici',
     ],
   },
   retention: { rooms: ['reports', 'db', 'contract'], packages: ['kysely'] },

@@ -52,7 +52,9 @@ export async function runSync(deps: RunDeps, input: SyncInput): Promise<RunSumma
   const { resource, mode } = input;
   return await inTrace('run', { attributes: { resource, mode } }, async (span) => {
     const run = await runInTurn(deps, input, span);
-    span.set({ state: run.state, requests: run.requests, rows: run.rows.seen });
+    const { state, requests, deleted } = run;
+    const { inserted, updated, rejected } = run.rows;
+    span.set({ state, requests, inserted, updated, rejected, deleted });
     return run;
   });
 }

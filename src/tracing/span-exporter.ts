@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
+import { Agent, request } from 'undici';
 import { errorCode } from '../errors.ts';
 
 export interface ExporterOptions {
@@ -35,6 +36,7 @@ export function makeSpanExporter({ url, headers, onLost, onSent }: ExporterOptio
   const over = new AbortController();
   const hurry = new AbortController();
   const underWay = new Set<Promise<void>>();
+  const dispatcher = new Agent();
 
   /** Returns why the batch is lost; null where the collector has it. */
   async function send(body: Uint8Array<ArrayBuffer>): Promise<string | null> {
@@ -50,17 +52,16 @@ export function makeSpanExporter({ url, headers, onLost, onSent }: ExporterOptio
     body: Uint8Array<ArrayBuffer>,
   ): Promise<{ problem: string | null; mayPass: boolean }> {
     try {
-      const response = await fetch(url, {
+      const answer = await request(url, {
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json' },
         body,
-        redirect: 'error',
+        dispatcher,
         signal: AbortSignal.any([over.signal, AbortSignal.timeout(TIMEOUT_MS)]),
       });
-      const text = await response.text();
-      if (!response.ok) {
-        return { problem: `HTTP status ${response.status}`, mayPass: PASSING.includes(response.status) };
-      }
+      const text = await answer.body.text();
+      const { statusCode: status } = answer;
+      if (status >= 300) return { problem: `HTTP status ${status}`, mayPass: PASSING.includes(status) };
       return { problem: findRefusal(text), mayPass: false };
     } catch (error) {
       return { problem: describeFailure(error), mayPass: true };
@@ -81,6 +82,7 @@ export function makeSpanExporter({ url, headers, onLost, onSent }: ExporterOptio
     },
     async shutdown() {
       await Promise.all(underWay);
+      await dispatcher.destroy();
     },
     hurry: () => hurry.abort(),
     abandon: () => {
@@ -106,5 +108,5 @@ function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return 'abandoned';
   if (error.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`;
   if (error.name === 'AbortError') return 'no answer in time';
-  return errorCode(error.cause) || errorCode(error) || 'no connection';
+  return errorCode(error) || 'no connection';
 }
