@@ -42,7 +42,7 @@ export function makeLogger(level: string): Logger {
   return pino(options, pino.destination({ fd: 2, sync: true }));
 }
 
-/** Returns what writes each event as one line of text, such as `12:00:01 WARN: api.retry {"attempt":1}`. */
+/** Returns what writes each event as one line of text, such as `12:00:01 WARN: api.request_retried {"attempt":1}`. */
 function makeLineWriter(colorize: boolean): DestinationStream {
   const asLine = prettyFactory({
     colorize,

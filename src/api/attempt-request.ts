@@ -114,7 +114,7 @@ function report(
   const reason = outcome === null ? 'given up by the caller' : failureOf(outcome);
   log.debug(
     { method, path, query: withoutAddress(query), status, ms: durationMs, attempt, reason },
-    'api.request',
+    'api.request_sent',
   );
   onRequest?.({ method, path, status, durationMs, attempt });
 }

@@ -18,7 +18,7 @@ import type { AmountUnit } from '../config/amount-unit.ts';
 import type { RateLimit } from '../config/rate-limit.ts';
 import type { Database } from '../db/database.ts';
 import { isOfTheRow } from '../db/refusal.ts';
-import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError } from '../errors.ts';
+import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError, describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { inSpan, inTrace, type Span } from '../tracing/span.ts';
@@ -123,7 +123,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   const alive = setInterval(() => {
     claims.extend().catch((error: unknown) => {
       // The claim then ends by itself, and whoever takes over reads before it writes.
-      log.warn({ err: error }, 'commissions.claims_not_extended');
+      log.warn({ reason: describeError(error) }, 'commissions.claims_not_extended');
     });
   }, leaseMs / 3);
 
@@ -176,7 +176,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     else if (end === null) deferred += 1;
     else {
       ended[end.state] = (ended[end.state] ?? 0) + 1;
-      log.debug({ request: update.id, commission: update.commission_id, ...end }, 'commissions.update');
+      log.debug({ request: update.id, commission: update.commission_id, ...end }, 'commissions.update_ended');
       onEnd?.(update, end.state);
     }
   }

@@ -125,7 +125,7 @@ async function settle(
   }
   if (decision.kind === 'wait') {
     const waitMs = Math.min(decision.waitMs, timings.longestDelayMs);
-    log.warn({ job: job.name, id: job.id, wait_ms: waitMs, reason }, 'job.waits');
+    log.warn({ job: job.name, id: job.id, wait_ms: waitMs, reason }, 'job.put_off');
     return await stepAside(job, token, waitMs);
   }
   const attempt = job.attemptsMade + 1;

@@ -173,14 +173,14 @@ async function tryProgram(
     }
     return;
   }
-  if (await noteAcceptance(db)) log.info('the program accepts the API secret again: the queue goes on');
+  if (await noteAcceptance(db)) log.info('program.secret_accepted');
 }
 
+const REFUSAL_FIX =
+  'the queue is paused, and nothing is lost. Correct AFFILIATE_API_SECRET and restart the worker; if the secret was right, it goes on by itself once it is accepted';
+
 function logRefusal(log: Logger, error: unknown): void {
-  log.error(
-    { reason: describeError(error) },
-    'the program refuses the API secret (401): the queue is paused, and nothing is lost. Correct AFFILIATE_API_SECRET and restart the worker; if the secret was right, it goes on by itself once it is accepted',
-  );
+  log.error({ reason: describeError(error), fix: REFUSAL_FIX }, 'program.secret_refused');
 }
 
 async function alignPause(db: Database, queue: WorkQueue): Promise<void> {
