@@ -244,6 +244,19 @@ describe.each(['postgres', 'redis'] as const)('work, with its queue in %s', (kin
         'tick > job > run > page',
         'tick > job > run > page > request',
       ]);
+    // Asked for by a command that is not traced: the worker's job begins the trace.
+    const untraced = { ...environment, OTEL_SDK_DISABLED: 'true' };
+    expect(await runCli(['commissions', 'pay', NO_SUCH], untraced)).toMatchObject({ code: 0 });
+    await expect
+      .poll(() => pathsOf(collector.spans))
+      .toEqual(
+        expect.arrayContaining([
+          'job',
+          'job > drain',
+          'job > drain > update',
+          'job > drain > update > request',
+        ]),
+      );
     expect(await worker.stop()).toBe(0);
     const { spans } = collector;
     expect(pathsOf(spans).filter((path) => path.includes('LOST'))).toEqual([]);
