@@ -2,6 +2,7 @@
 // with traces one after the other. Per page: in CPU time of the thread that makes the steps of a long run, as
 // src/sync makes them, and sends them to a collector in another process.
 
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { makeLogger } from '../../src/log.ts';
 import { type Attributes, beginSpan, inSpan, inTrace } from '../../src/tracing/span.ts';
@@ -13,7 +14,7 @@ import { runSync } from './run-sync.ts';
 import { startChild } from './start-child.ts';
 import { startPageServer } from './start-page-server.ts';
 
-const ROUNDS = 15;
+const ROUNDS = 7;
 const PAGES = 5000;
 /** As many as src/crawl/loader.ts gathers. */
 const BATCH_PAGES = 20;
@@ -25,15 +26,27 @@ const COLLECTOR = `require('node:http')
   .listen(0, '127.0.0.1', function () { console.log(this.address().port); });`;
 
 await using cleanup = new AsyncDisposableStack();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void cleanup.disposeAsync().finally(() => process.exit(1)));
+}
 const collector = startChild(cleanup, process.execPath, ['-e', COLLECTOR], {
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 if (collector.stdout === null) throw new Error('the collector has no output');
-const [port] = await createInterface({ input: collector.stdout })
-  [Symbol.asyncIterator]()
-  .next()
-  .then(({ value }) => [value]);
+const [port] = await once(createInterface({ input: collector.stdout }), 'line');
 const endpoint = `http://127.0.0.1:${port}`;
+
+const withoutMs = await measurePages();
+const tracing = startTracing(
+  { log: makeLogger('warn') },
+  { url: `${endpoint}/v1/traces`, headers: {}, resource: { 'service.name': 'bench' } },
+);
+await measurePages();
+const withMs = await measurePages();
+await tracing.stop();
+process.stdout.write(
+  `per page: ${withoutMs.toFixed(4)} ms without traces, ${withMs.toFixed(3)} ms with them\n`,
+);
 
 const postgres = await startBenchPostgres(cleanup);
 const { url: programUrl } = await startPageServer(cleanup).serve(programOf(100));
@@ -43,16 +56,9 @@ for (let round = 0; round < ROUNDS; round += 1) {
   off.push(await measureStart({}));
   on.push(await measureStart({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }));
 }
-const withoutMs = await measurePages();
-const tracing = startTracing(
-  { log: makeLogger('warn') },
-  { url: `${endpoint}/v1/traces`, headers: {}, resource: { 'service.name': 'bench' } },
+process.stdout.write(
+  `a sync of 100 referrals: ${median(off)} ms without traces, ${median(on)} ms with them\n`,
 );
-await measurePages();
-const withMs = await measurePages();
-await tracing.stop();
-process.stdout.write(`a sync of 100 referrals: ${median(off)} ms without traces, ${median(on)} ms with them
-per page: ${withoutMs.toFixed(4)} ms without traces, ${withMs.toFixed(3)} ms with them\n`);
 
 async function measureStart(environment: Readonly<Record<string, string>>): Promise<number> {
   const database = await postgres.createDatabase();
