@@ -4,6 +4,7 @@ import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunct
 import { prettyFactory } from 'pino-pretty';
 import { AppError, describeError, errorCode } from './errors.ts';
 import { hasStderrColors, isStderrTerminal, writeErrorText } from './terminal.ts';
+import { describeTrace } from './tracing/span.ts';
 
 export type { Logger };
 
@@ -28,6 +29,7 @@ export function makeLogger(level: string): Logger {
     level,
     base: null,
     timestamp: stdTimeFunctions.isoTime,
+    mixin: describeTrace,
     redact: {
       paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
       censor: '[secret]',
@@ -40,7 +42,7 @@ export function makeLogger(level: string): Logger {
   return pino(options, pino.destination({ fd: 2, sync: true }));
 }
 
-/** Returns what writes each event as one line of text, such as `12:00:01 WARN: api.retry {"attempt":1}`. */
+/** Returns what writes each event as one line of text, such as `12:00:01 WARN: api.request_retried {"attempt":1}`. */
 function makeLineWriter(colorize: boolean): DestinationStream {
   const asLine = prettyFactory({
     colorize,

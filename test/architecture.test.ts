@@ -26,14 +26,17 @@ const ROOMS: Readonly<Record<string, Room>> = {
   mirror: { rooms: ['records', 'db', 'contract'], packages: ['kysely', 'pg'] },
   'personal-data': { rooms: ['mirror', 'records', 'db', 'contract'], packages: ['kysely', 'zod'] },
   sync: {
-    rooms: ['crawl', 'personal-data', 'mirror', 'records', 'api', 'db', 'contract'],
+    rooms: ['crawl', 'personal-data', 'mirror', 'records', 'api', 'tracing', 'db', 'contract'],
     packages: ['kysely'],
   },
   commissions: {
-    rooms: ['personal-data', 'mirror', 'records', 'api', 'db', 'contract'],
+    rooms: ['personal-data', 'mirror', 'records', 'api', 'tracing', 'db', 'contract'],
     packages: ['kysely', 'csv-parse', 'hucre', 'p-map'],
   },
-  queue: { rooms: ['db', 'contract'], packages: ['bullmq', 'cron-parser', 'ioredis', 'kysely', 'pg'] },
+  queue: {
+    rooms: ['tracing', 'db', 'contract'],
+    packages: ['bullmq', 'cron-parser', 'ioredis', 'kysely', 'pg'],
+  },
   // pg quotes names; hucre, hyparquet-writer and s3mini write what their formats and services ask for.
   exports: {
     rooms: ['db', 'contract'],
@@ -61,19 +64,16 @@ const ROOMS: Readonly<Record<string, Room>> = {
     packages: ['kysely', 'prom-client'],
   },
   alerts: { rooms: ['reports', 'db', 'contract'], packages: ['kysely', 'nodemailer', 'zod'] },
-  // Loaded only where the standard variables ask for traces; the interface of OpenTelemetry costs nothing without.
+  // Its span.ts imports nothing; the rest is loaded only where the standard variables ask for traces.
   tracing: {
     rooms: [],
     packages: [
       '@opentelemetry/api',
-      '@opentelemetry/context-async-hooks',
       '@opentelemetry/core',
-      '@opentelemetry/exporter-trace-otlp-http',
-      '@opentelemetry/instrumentation',
-      '@opentelemetry/instrumentation-pg',
-      '@opentelemetry/instrumentation-undici',
+      '@opentelemetry/otlp-transformer',
       '@opentelemetry/resources',
       '@opentelemetry/sdk-trace',
+      'undici',
     ],
   },
   retention: { rooms: ['reports', 'db', 'contract'], packages: ['kysely'] },
@@ -123,7 +123,7 @@ const ROOT_FILES: Readonly<Record<string, Room>> = {
   'main.ts': { rooms: ['cli'], packages: [] },
   'package.ts': { rooms: [], packages: [] },
   'errors.ts': { rooms: [], packages: [] },
-  'log.ts': { rooms: ['terminal.ts'], packages: ['pino', 'pino-pretty'] },
+  'log.ts': { rooms: ['terminal.ts', 'tracing'], packages: ['pino', 'pino-pretty'] },
   'terminal.ts': { rooms: [], packages: [] },
 };
 

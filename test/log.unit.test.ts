@@ -13,11 +13,13 @@ function linesOf(log: (logger: ReturnType<typeof makeLogger>) => void, hasColors
 
 test('an event is one line, whatever it carries', () => {
   const lines = linesOf((log) => {
-    log.warn({ why: 'two\nlines', at: { depth: { of: [1, 2] } } }, 'api.retry');
+    log.warn({ why: 'two\nlines', at: { depth: { of: [1, 2] } } }, 'api.request_retried');
     log.info('worker.stopping');
   });
   expect(lines).toEqual([
-    expect.stringMatching(/^\[\d\d:\d\d:\d\d\] WARN: api\.retry \{"why":"two\\nlines","at":\{"depth":/),
+    expect.stringMatching(
+      /^\[\d\d:\d\d:\d\d\] WARN: api\.request_retried \{"why":"two\\nlines","at":\{"depth":/,
+    ),
     expect.stringMatching(/ INFO: worker\.stopping$/),
   ]);
 });

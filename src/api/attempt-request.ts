@@ -1,11 +1,12 @@
 // One attempt: takes a permit of the budget, sends the request once, returns the permit, and writes a line to the log.
 
+import { RESOURCES } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { RequestWithheld } from '../errors.ts';
 import { isMaybeApplied, outcomeUnknown } from './answer.ts';
 import type { Permit, TakePermit } from './permit.ts';
 import { readRateLimitHeaders } from './rate-limit-headers.ts';
-import type { RequestEvent, RequestLog } from './request-event.ts';
+import type { RequestEvent, RequestLog, TraceRequest } from './request-event.ts';
 import { type ApiRequest, type Outcome, sendRequest, type Wire, type Withheld } from './send-request.ts';
 
 export interface AttemptDeps {
@@ -13,6 +14,8 @@ export interface AttemptDeps {
   readonly takePermit: TakePermit;
   readonly log: RequestLog;
   readonly onRequest?: (event: RequestEvent) => void;
+  /** Without, no request is traced. */
+  readonly traceRequest?: TraceRequest;
 }
 
 /**
@@ -43,12 +46,15 @@ export interface Attempted {
  */
 export async function attemptRequest(deps: AttemptDeps, wire: Wire, input: AttemptInput): Promise<Attempted> {
   const { request, signal } = input;
+  const askedForAt = performance.now();
   const permit = await deps.takePermit(signal);
   const mayLeave = await prepare(permit, input.beforeSend);
   const startedAt = performance.now();
   let outcome: Outcome | Withheld;
   try {
-    outcome = await sendRequest(wire, request, mayLeave, signal);
+    outcome = await trace(deps, input, startedAt - askedForAt, () =>
+      sendRequest(wire, request, mayLeave, signal),
+    );
   } catch (error) {
     report(deps, input, startedAt, null);
     await permit.returnAnswered(null);
@@ -68,6 +74,22 @@ export async function attemptRequest(deps: AttemptDeps, wire: Wire, input: Attem
   } catch (error) {
     throw isMaybeApplied(request, outcome) ? outcomeUnknown(request, error) : error;
   }
+}
+
+function trace(
+  { traceRequest }: AttemptDeps,
+  { request: { method, path }, attempt }: AttemptInput,
+  waitedMs: number,
+  send: () => Promise<Outcome | Withheld>,
+): Promise<Outcome | Withheld> {
+  if (traceRequest === undefined) return send();
+  const single = `${RESOURCES.commissions.path}/`;
+  const route = path.startsWith(single) ? `${single}{id}` : path;
+  return traceRequest({ method, route, attempt, waitedMs: Math.round(waitedMs) }, async (noteStatus) => {
+    const outcome = await send();
+    if (outcome.kind !== 'withheld') noteStatus(outcome.kind === 'answered' ? outcome.status : null);
+    return outcome;
+  });
 }
 
 async function prepare(permit: Permit, beforeSend: BeforeSend | undefined): Promise<() => boolean> {
@@ -92,7 +114,7 @@ function report(
   const reason = outcome === null ? 'given up by the caller' : failureOf(outcome);
   log.debug(
     { method, path, query: withoutAddress(query), status, ms: durationMs, attempt, reason },
-    'api.request',
+    'api.request_sent',
   );
   onRequest?.({ method, path, status, durationMs, attempt });
 }

@@ -128,7 +128,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
         };
       },
       ({ error, attempt, waitMs }) => {
-        log.warn({ method, path, attempt, wait_ms: waitMs, reason: error.message }, 'api.retry');
+        log.warn({ method, path, attempt, wait_ms: waitMs, reason: error.message }, 'api.request_retried');
       },
       signal,
     );

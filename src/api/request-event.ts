@@ -1,5 +1,5 @@
-// What a request leaves behind for others to see: an event for the caller, and lines for a log. It names no logger, so
-// that whoever uses the client as a library needs none.
+// What a request leaves behind for others to see: an event for the caller, lines for a log, a step of a trace. It names
+// no logger and no tracer, so that whoever uses the client as a library needs none.
 
 /** One request that was sent, or could not be; `status` is null where no answer came. */
 export interface RequestEvent {
@@ -11,6 +11,25 @@ export interface RequestEvent {
   /** Counted from 1 for each call: a retry is a request of its own. */
   readonly attempt: number;
 }
+
+/** What is about to be sent, for a trace. */
+export interface TracedRequest {
+  readonly method: 'GET' | 'PUT';
+  /** The path with a placeholder for an identifier, without the query. */
+  readonly route: string;
+  readonly attempt: number;
+  /** How long its permit was waited for. */
+  readonly waitedMs: number;
+}
+
+/**
+ * Returns what `send` returns, having made it a step of a trace. `send` is handed the function that notes the answer's
+ * status, null where no answer came.
+ */
+export type TraceRequest = <T>(
+  request: TracedRequest,
+  send: (noteStatus: (status: number | null) => void) => Promise<T>,
+) => Promise<T>;
 
 /** Where requests and retries are written down; pino's loggers fit. */
 export interface RequestLog {

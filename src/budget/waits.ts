@@ -48,6 +48,6 @@ export function sayLongWaits(log: Logger): (wait: PermitWait) => void {
     saidMs = nowMs;
     const until = reason === 'pause' ? new Date(Date.now() + waitMs).toISOString() : undefined;
     const waited_s = Math.round((nowMs - beganMs) / 1000);
-    log.warn({ why: REASONS[reason], until, waited_s }, 'waiting for the request budget');
+    log.warn({ why: REASONS[reason], until, waited_s }, 'budget.waited');
   };
 }

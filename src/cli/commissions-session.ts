@@ -23,6 +23,7 @@ import type { Lifetime } from './lifetime.ts';
 import { openDatabase } from './open-database.ts';
 import { openPersonalData } from './personal-data.ts';
 import { makeProgramClient } from './program-client.ts';
+import { openTracing } from './tracing.ts';
 
 export interface PaymentLedgerSession {
   readonly pool: Pool;
@@ -86,6 +87,7 @@ export function nameUser(): string {
 export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<ProgramSession> {
   const { config, program } = readProgramConfig(cli.environment);
   const session = await open(lifetime, config);
+  await openTracing({ log: session.log, lifetime }, config);
   await refuseDemoMirror(session.pool, config.mirrorSchema, program.url);
   const personalData = await openPersonalData(session.db, config.personalData);
   const { rateLimit, timeoutMs } = config.api;

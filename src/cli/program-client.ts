@@ -7,6 +7,7 @@ import type { RateLimit } from '../config/rate-limit.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
 import type { Lifetime } from './lifetime.ts';
+import { traceRequest } from './tracing.ts';
 
 export interface ClientDeps {
   readonly db: Database;
@@ -30,7 +31,7 @@ export function makeProgramClient(
     { db, log, ...(onWait && { onWait }) },
     { rateLimit, priority, requestTimeoutMs: options.timeoutMs },
   );
-  const api = makeApiClient({ takePermit, log }, options);
+  const api = makeApiClient({ takePermit, log, traceRequest }, options);
   lifetime.onClose(() => api.close());
   return api;
 }

@@ -18,9 +18,10 @@ import type { AmountUnit } from '../config/amount-unit.ts';
 import type { RateLimit } from '../config/rate-limit.ts';
 import type { Database } from '../db/database.ts';
 import { isOfTheRow } from '../db/refusal.ts';
-import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError } from '../errors.ts';
+import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError, describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
+import { inSpan, inTrace, type Span } from '../tracing/span.ts';
 import { makeClaims } from './claims.ts';
 import { makeProgramHealth, type ProgramHealth } from './program-health.ts';
 import { makeUpdateRecorder, type UpdateRecorder } from './record-updates.ts';
@@ -87,14 +88,18 @@ const LONGEST_OUTAGE_NAP_MS = 60_000;
  * Throws: ApiUnauthorized, or ApiRejected where the program refuses every request (the address is wrong); the
  * signal's reason when aborted; the database's errors. Whatever it throws, undecided requests are pending again.
  */
-export async function drainUpdates(deps: DrainDeps, options: DrainOptions): Promise<DrainSummary> {
-  const drain = makeDrain(deps, options);
-  try {
-    await drain.run();
-    return drain.summary();
-  } finally {
-    await drain.close();
-  }
+export function drainUpdates(deps: DrainDeps, options: DrainOptions): Promise<DrainSummary> {
+  return inTrace('drain', { attributes: {} }, async (span) => {
+    const drain = makeDrain(deps, options);
+    try {
+      await drain.run();
+      return drain.summary();
+    } finally {
+      const { ended, deferred } = drain.summary();
+      span.set({ ...ended, deferred });
+      await drain.close();
+    }
+  });
 }
 
 function makeDrain(deps: DrainDeps, options: DrainOptions) {
@@ -118,7 +123,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   const alive = setInterval(() => {
     claims.extend().catch((error: unknown) => {
       // The claim then ends by itself, and whoever takes over reads before it writes.
-      log.warn({ err: error }, 'commissions.claims_not_extended');
+      log.warn({ reason: describeError(error) }, 'commissions.claims_not_extended');
     });
   }, leaseMs / 3);
 
@@ -151,7 +156,8 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   }
 
   function start(update: ClaimedUpdate): void {
-    const work = handle(update)
+    const { id, action } = update;
+    const work = inSpan('update', { attributes: { update_id: id, action } }, (span) => handle(update, span))
       .catch((error: unknown) => stop.abort(error))
       .finally(() => {
         inFlight.delete(work);
@@ -160,16 +166,17 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     inFlight.add(work);
   }
 
-  async function handle(update: ClaimedUpdate): Promise<void> {
+  async function handle(update: ClaimedUpdate, span: Span): Promise<void> {
     const tried = await attempt(update);
     const cost = await costOf(update, tried);
     const { isOurs, end } = await settleTry({ recorder, log, firstBackoffMs }, update, tried, cost);
+    span.set({ state: end?.state ?? 'pending' });
     if (cost.fatal !== null) throw cost.fatal;
     if (!isOurs) log.warn({ request: update.id }, 'commissions.claim_lost');
     else if (end === null) deferred += 1;
     else {
       ended[end.state] = (ended[end.state] ?? 0) + 1;
-      log.debug({ request: update.id, commission: update.commission_id, ...end }, 'commissions.update');
+      log.debug({ request: update.id, commission: update.commission_id, ...end }, 'commissions.update_ended');
       onEnd?.(update, end.state);
     }
   }

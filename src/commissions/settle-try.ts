@@ -80,6 +80,9 @@ async function settleRefused(
 
 function sayRetry(log: Logger, update: ClaimedUpdate, { attempts, waitMs, lastError }: TryResult): void {
   if (waitMs === 0) return;
-  const figures = { request: update.id, attempts: update.attempts + attempts, wait_ms: waitMs };
-  log.warn({ ...figures, reason: lastError }, 'commissions.retry');
+  const made = update.attempts + attempts;
+  log.warn(
+    { request: update.id, attempts: made, wait_ms: waitMs, reason: lastError },
+    'commissions.update_retried',
+  );
 }

@@ -87,7 +87,7 @@ export async function pollTracked(
       const { id, error } = answer;
       if (error !== null) {
         sum.failed += 1;
-        log.warn({ commission: id, reason: error }, 'commissions.poll');
+        log.warn({ commission: id, reason: error }, 'commissions.poll_failed');
       } else if (isGone(answer)) sum.gone += 1;
       else sum.polled += 1;
     }

@@ -6,6 +6,7 @@ import type { HttpProxy } from './http-proxy.ts';
 import { readPersonalDataKey } from './personal-data.ts';
 import { readSecret } from './program-access.ts';
 import { readS3Access } from './s3-access.ts';
+import { readTracing } from './tracing.ts';
 import { environmentSchema, MAY_BE_EMPTY, MAY_BE_SMALL } from './variables.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -60,6 +61,7 @@ function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded:
   const env = parsed.data;
   const s3 = readS3Access(env, problems);
   const scheduledExports = readScheduledExports(env, s3, problems);
+  const tracing = readTracing(env, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     api: {
@@ -81,6 +83,7 @@ function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded:
     s3,
     staleAfterSeconds: env.STALE_AFTER_HOURS * 3600,
     status: { host: env.STATUS_HOST, port: env.STATUS_PORT },
+    tracing,
     dataDir: env.DATA_DIR,
     logLevel: env.LOG_LEVEL,
   };

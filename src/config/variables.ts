@@ -10,6 +10,7 @@ import { PERSONAL_DATA_MODES } from './personal-data.ts';
 import { apiUrlSchema } from './program-access.ts';
 import { readRateLimit } from './rate-limit.ts';
 import { readRedisAddress } from './redis-address.ts';
+import { DEFAULT_NAME, endpointSchema, pairsSchema } from './tracing.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -160,6 +161,38 @@ const schema = {
     LOG_LEVELS.map((level) => `\`${level}\``).join(', '),
     z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`),
     'info',
+  ),
+  OTEL_SDK_DISABLED: optional(
+    '`true` for no traces, whatever the others say',
+    z
+      .string()
+      .toLowerCase()
+      .pipe(z.enum(['true', 'false'], 'must be true or false')),
+  ),
+  OTEL_TRACES_EXPORTER: optional(
+    'what to do with traces: `otlp` or `none`',
+    z.enum(['otlp', 'none'], 'must be otlp or none'),
+    '`otlp` where an endpoint is set',
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(
+    'address of the collector, without `/v1/traces`; set, it turns traces on',
+    endpointSchema,
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional('the whole address for traces, in its place', endpointSchema),
+  OTEL_EXPORTER_OTLP_PROTOCOL: optional(
+    '`http/json`; `http/protobuf` is accepted, and JSON is sent to the same address',
+    z.enum(['http/json', 'http/protobuf'], 'must be http/json: gRPC is not spoken, use the port for HTTP'),
+    '`http/json`',
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: optional(
+    'headers for the collector, such as its token: `name=value`, with commas between them; a secret',
+    z.string(),
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS_FILE: optional('a file that holds them', z.string()),
+  OTEL_SERVICE_NAME: optional('what the traces call this service', z.string(), `\`${DEFAULT_NAME}\``),
+  OTEL_RESOURCE_ATTRIBUTES: optional(
+    'more about it, such as `deployment.environment.name=production`',
+    pairsSchema,
   ),
   DATA_DIR: variable('where the embedded Postgres keeps its data', z.string(), '.affiliate-mirror'),
 };

@@ -79,7 +79,7 @@ async function open({ log }: { log: Logger }, dataDir: string): Promise<Embedded
       const isMade = await ensureCluster(home, executables);
       const password = await readPassword(home);
       const { port, isOwner } = await findOrStart(home, executables, password);
-      log.debug({ port, isOwner, directory: home.directory }, 'embedded Postgres is open');
+      log.debug({ port, is_owner: isOwner, directory: home.directory }, 'postgres.opened');
       let stopping: Promise<void> | undefined;
       return {
         url: urlOf(port, password, DATABASE),
@@ -109,12 +109,12 @@ async function leave(
     user.usage.release();
     const alone = tryLock(user.usersLock, 'exclusive');
     if (alone === null) {
-      log.debug('embedded Postgres goes on running: others use it');
+      log.debug('postgres.left_running');
       return;
     }
     alone.release();
     await stopServer(user.home, user.executables);
-    log.debug('embedded Postgres is stopped');
+    log.debug('postgres.stopped');
   } finally {
     turn.release();
   }

@@ -100,8 +100,12 @@ async function makeHome({ log }: { log: Logger }, dataDir: string, entry: string
   const elsewhere = await makeSystemDirectory('postgres');
   await symlink(elsewhere, entry);
   log.info(
-    { dataDir, elsewhere },
-    'root only may enter DATA_DIR, and Postgres does not run as root: its data is kept elsewhere, with a link in DATA_DIR',
+    {
+      data_dir: dataDir,
+      directory: elsewhere,
+      reason: 'root only may enter DATA_DIR, and Postgres does not run as root: DATA_DIR has a link to it',
+    },
+    'postgres.kept_elsewhere',
   );
 }
 

@@ -64,7 +64,7 @@ export async function openQueue(
   queueId: string,
 ): Promise<QueueBackend> {
   let isClosing = false;
-  const warnOfError = makeQuietWarning({ log }, 'queue.error');
+  const warnOfError = makeQuietWarning({ log }, 'queue.failed');
   // How a connection that we close ends is nobody's concern.
   const warn: typeof warnOfError = (error) => {
     if (!isClosing) warnOfError(error);

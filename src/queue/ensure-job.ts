@@ -23,6 +23,7 @@ export async function ensureJob(
   queue: WorkQueue,
   { name, mostAttempts }: Pick<Duty, 'name'> & Pick<Timings, 'mostAttempts'>,
   due: readonly Pick<Due, 'id' | 'atMs'>[],
+  cause: string | null = null,
 ): Promise<string | null> {
   if (due.length === 0) return null;
   const holder = await queue.getDeduplicationJobId(name);
@@ -35,7 +36,8 @@ export async function ensureJob(
     }
     await queue.add(
       name,
-      { atMs },
+      // The step of a trace that it is done for, where there is one.
+      { atMs, ...(cause !== null && { cause }) },
       {
         jobId: id,
         attempts: mostAttempts,

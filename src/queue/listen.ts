@@ -28,7 +28,7 @@ export async function listen(
     try {
       await listenOnce(pool, input, signal);
     } catch (error) {
-      log.debug({ channel: input.channel, reason: describeError(error) }, 'listen.lost');
+      log.debug({ channel: input.channel, reason: describeError(error) }, 'db.listener_lost');
     }
     await sleep(RECONNECT_MS, undefined, { signal }).catch(() => undefined);
   }

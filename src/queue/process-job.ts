@@ -6,7 +6,9 @@ import type { Database } from '../db/database.ts';
 import { storable, storableText } from '../db/storable.ts';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { inTrace, type Span } from '../tracing/span.ts';
 import { LOCK_LOST } from './backend.ts';
+import type { Causes } from './causes.ts';
 import type { Due, Duty, JobContext } from './duty.ts';
 import { decideAfterFailure } from './failure.ts';
 import { TICK } from './schedules.ts';
@@ -17,6 +19,7 @@ export interface ProcessDeps {
   readonly db: Database;
   readonly log: Logger;
   readonly duties: readonly Duty[];
+  readonly causes: Causes;
   /** Called on a 401, once it is clear that it was one. */
   readonly pause: (error: unknown) => Promise<void>;
 }
@@ -33,14 +36,39 @@ export function makeProcessJob(
   return async (job, token, signal) => {
     if (signal === undefined) throw new TypeError('BullMQ passed no signal');
     // Once any job has ended, its worker looks at what is due.
-    if (job.name === TICK) return;
-    try {
-      await work(deps, timings, { job, token, signal });
-    } catch (error) {
-      if (error instanceof DelayedError) throw error;
-      await settle(deps, timings, { job, token, signal }, error);
-    }
+    if (job.name === TICK) return await traceTick(deps, job);
+    const ending = await traceJob(deps, timings, { job, token, signal });
+    if (ending !== null) throw ending.error;
   };
+}
+
+async function traceTick({ causes }: ProcessDeps, job: Job): Promise<void> {
+  const schedule = job.repeatJobKey ?? '';
+  await inTrace('tick', { attributes: { schedule } }, async ({ reference }) => {
+    causes.noteTick(schedule, reference);
+  });
+}
+
+// Returns what BullMQ is to be thrown, null where the job is done. A job that is put off or returned has not failed.
+async function traceJob(
+  deps: ProcessDeps,
+  timings: Timings,
+  running: Running,
+): Promise<{ error: unknown } | null> {
+  const { job, signal } = running;
+  const cause = job.data.cause ?? null;
+  const attributes = { job: job.name, job_id: job.id, attempt: job.attemptsMade + 1 };
+  deps.causes.noteEnded(job.name, cause);
+  return await inTrace('job', { attributes, cause }, async (span) => {
+    try {
+      await work(deps, timings, running, span);
+      return null;
+    } catch (error) {
+      if (error instanceof DelayedError) return { error };
+      if (!signal.aborted) span.failWith(error);
+      return await settle(deps, timings, running, error).catch((ending: unknown) => ({ error: ending }));
+    }
+  });
 }
 
 interface Running {
@@ -53,6 +81,7 @@ async function work(
   { db, duties, log }: ProcessDeps,
   { longestDelayMs }: Timings,
   { job, token, signal }: Running,
+  span: Span,
 ): Promise<void> {
   const duty = duties.find(({ name }) => name === job.name);
   // A worker of another version has it, and makes it a new job.
@@ -61,6 +90,7 @@ async function work(
   const due = chooseDue(await duty.findDue(await readMoment(db)), job);
   if (due === undefined) return log.debug({ job: job.name, id: job.id }, 'job.done_already');
   const onProgress = makeOnProgress(job, log);
+  span.set({ due: due.id });
   const outcome = await due.run({ signal, onProgress, waitedMs: Date.now() - job.timestamp });
   if (outcome.kind === 'later') await stepAside(job, token, Math.min(outcome.waitMs, longestDelayMs));
 }
@@ -95,7 +125,7 @@ async function settle(
   }
   if (decision.kind === 'wait') {
     const waitMs = Math.min(decision.waitMs, timings.longestDelayMs);
-    log.warn({ job: job.name, id: job.id, wait_ms: waitMs, reason }, 'job.waits');
+    log.warn({ job: job.name, id: job.id, wait_ms: waitMs, reason }, 'job.put_off');
     return await stepAside(job, token, waitMs);
   }
   const attempt = job.attemptsMade + 1;

@@ -5,6 +5,7 @@ import type { WorkerOptions } from 'bullmq';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
 import { openQueue, type QueueWorker } from './backend.ts';
+import { makeCauses } from './causes.ts';
 import type { Duty } from './duty.ts';
 import { backoffMs } from './failure.ts';
 import { makePatiently } from './patiently.ts';
@@ -73,14 +74,15 @@ export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise
   // A Redis that never answered is often a wrong address: the start fails, so that somebody hears of it.
   const backend = await (input.queue.redisUrl === null ? patiently(open) : open());
   const unfit = Promise.withResolvers<never>();
-  const watchdog = makeWatchdog({ ...deps, backend, duties, onUnfit: unfit.reject }, timings);
+  const causes = makeCauses(duties);
+  const watchdog = makeWatchdog({ ...deps, backend, duties, causes, onUnfit: unfit.reject }, timings);
   let worker: QueueWorker | null = null;
   const cancelJobs = (why: string) => worker?.cancelAllJobs(why);
   const pause = async (error: unknown) => {
     await watchdog.pause(error);
     cancelJobs('the program refuses the API secret');
   };
-  const processJob = makeProcessJob({ db, log, duties, pause }, timings);
+  const processJob = makeProcessJob({ db, log, duties, causes, pause }, timings);
   const close = async () => {
     await watchdog.stop();
     const closed = worker?.close();

@@ -8,6 +8,7 @@ import { withSessionLock } from '../db/session-lock.ts';
 import { ApiUnauthorized, ClockWrong, describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { QueueBackend, WorkQueue } from './backend.ts';
+import type { Causes } from './causes.ts';
 import type { Duty } from './duty.ts';
 import { ensureJob } from './ensure-job.ts';
 import { freeFromFuture } from './free-from-future.ts';
@@ -25,6 +26,7 @@ export interface WatchdogDeps {
   readonly log: Logger;
   readonly backend: QueueBackend;
   readonly duties: readonly Duty[];
+  readonly causes: Causes;
   readonly probe: Probe;
   /** Called where this worker must not go on: its clock is wrong. */
   readonly onUnfit: (error: ClockWrong) => void;
@@ -171,14 +173,14 @@ async function tryProgram(
     }
     return;
   }
-  if (await noteAcceptance(db)) log.info('the program accepts the API secret again: the queue goes on');
+  if (await noteAcceptance(db)) log.info('program.secret_accepted');
 }
 
+const REFUSAL_FIX =
+  'the queue is paused, and nothing is lost. Correct AFFILIATE_API_SECRET and restart the worker; if the secret was right, it goes on by itself once it is accepted';
+
 function logRefusal(log: Logger, error: unknown): void {
-  log.error(
-    { reason: describeError(error) },
-    'the program refuses the API secret (401): the queue is paused, and nothing is lost. Correct AFFILIATE_API_SECRET and restart the worker; if the secret was right, it goes on by itself once it is accepted',
-  );
+  log.error({ reason: describeError(error), fix: REFUSAL_FIX }, 'program.secret_refused');
 }
 
 async function alignPause(db: Database, queue: WorkQueue): Promise<void> {
@@ -190,18 +192,17 @@ async function alignPause(db: Database, queue: WorkQueue): Promise<void> {
 
 // A duty that cannot say what is due keeps no other from its job.
 async function ensureJobs(
-  { db, backend, duties, log }: WatchdogDeps,
+  { db, backend, duties, causes, log }: WatchdogDeps,
   { mostAttempts }: Timings,
 ): Promise<void> {
   const moment = await readMoment(db);
   const failures: unknown[] = [];
   for (const duty of duties) {
     try {
-      const id = await ensureJob(
-        backend.queue,
-        { name: duty.name, mostAttempts },
-        await duty.findDue(moment),
-      );
+      const cause = causes.of(duty.name);
+      const due = await duty.findDue(moment);
+      if (due.length === 0) causes.forget(duty.name, cause);
+      const id = await ensureJob(backend.queue, { name: duty.name, mostAttempts }, due, cause);
       if (id !== null) log.info({ job: duty.name, id }, 'job.added');
     } catch (error) {
       failures.push(error);

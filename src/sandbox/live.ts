@@ -128,8 +128,8 @@ export function makeLive(deps: { program: Program; log: Logger }, options: LiveO
     if (isBusy) return;
     isBusy = true;
     underWay = step()
-      .then((event) => log.debug(event, 'sandbox.live'))
-      .catch((error: unknown) => log.error({ err: error }, 'sandbox.live'))
+      .then(({ kind, id }) => log.debug({ kind, id }, 'sandbox.changed'))
+      .catch((error: unknown) => log.error({ err: error }, 'sandbox.change_failed'))
       .finally(() => {
         isBusy = false;
       });

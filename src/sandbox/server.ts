@@ -89,7 +89,7 @@ export function makeServer(deps: ServerDeps): FastifyInstance {
   });
 
   const answer = async (request: FastifyRequest, reply: FastifyReply, work: () => Promise<Answer>) => {
-    const path = (request.raw.url ?? '').split('?', 1)[0] ?? '';
+    const path = pathOf(request);
     const fault = deps.chooseFault(request.method, path);
     request.received.fault = fault;
     await deliver(request, reply, fault, work);
@@ -122,11 +122,16 @@ export function makeServer(deps: ServerDeps): FastifyInstance {
 
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
     const status = error.statusCode ?? 500;
-    if (status >= 500) deps.log.error({ err: error, url: request.raw.url }, 'sandbox.request');
+    if (status >= 500) deps.log.error({ err: error, path: pathOf(request) }, 'sandbox.request_failed');
     const message = status >= 500 ? 'Internal server error.' : error.message;
     send(reply, { status, body: JSON.stringify({ error: message }) });
   });
   return app;
+}
+
+// Without the query, which may hold an email address.
+function pathOf(request: FastifyRequest): string {
+  return (request.raw.url ?? '').split('?', 1)[0] ?? '';
 }
 
 function notFound(request: FastifyRequest): Answer {

@@ -105,7 +105,7 @@ export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): 
   const { port } = server.server.address() as AddressInfo;
   const program = makeProgram({ pool, s, seed: options.seed, now: () => new Date() });
   const live = makeLive({ program, log }, options.live);
-  log.info({ url, schema: options.schema, isSeeded }, 'sandbox.listening');
+  log.info({ url, schema: options.schema, is_seeded: isSeeded }, 'sandbox.listening');
 
   return {
     url,

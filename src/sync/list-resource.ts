@@ -9,11 +9,14 @@ import type { Timestamp } from '../contract/timestamp.ts';
 import type { CrawlDeps, Page } from '../crawl/page.ts';
 import type { ObservedPage, ReadPages } from '../records/read-page.ts';
 import { usableId } from '../records/read-record.ts';
+import { inSpan } from '../tracing/span.ts';
 
 export interface RecordPage extends Page {
   /** Returns the rows that its records make. They are read once, as soon as nothing else is to do. */
   readonly read: () => Promise<ReadPages>;
   readonly askedAt: Timestamp;
+  /** Of the step that read it, for the trace. */
+  readonly reference: string | null;
 }
 
 interface ListDeps {
@@ -39,29 +42,32 @@ export function makeListPage<R extends ListedResource>(
   filters: Filters<R> = {},
   look: (records: readonly unknown[]) => void = () => {},
 ): CrawlDeps<RecordPage>['listPage'] {
-  return async (request, signal) => {
-    const query = { ...request, filters, expand: EXPANSIONS[resource] };
-    const { pagination, data, askedAt } = await api.list(resource, query, {
-      onRequest,
-      ...(signal && { signal }),
+  return (request, signal) =>
+    inSpan('page', { attributes: { resource, page: request.page, limit: request.limit } }, async (span) => {
+      const query = { ...request, filters, expand: EXPANSIONS[resource] };
+      const { pagination, data, askedAt } = await api.list(resource, query, {
+        onRequest,
+        ...(signal && { signal }),
+      });
+      look(data);
+      span.set({ rows: data.length });
+      let unread = data;
+      let reading: Promise<ReadPages> | null = null;
+      return {
+        ...positionOf(pagination),
+        ids: data.map(usableId),
+        read: () => {
+          // Not at once: the next page is asked for first, and is on its way meanwhile.
+          reading ??= setImmediate().then(() => {
+            const records = unread;
+            // The page waits in memory for its batch, and records take many times the memory of their rows.
+            unread = [];
+            return readPage({ observedAt: askedAt, records });
+          });
+          return reading;
+        },
+        askedAt,
+        reference: span.reference,
+      };
     });
-    look(data);
-    let unread = data;
-    let reading: Promise<ReadPages> | null = null;
-    return {
-      ...positionOf(pagination),
-      ids: data.map(usableId),
-      read: () => {
-        // Not at once: the next page is asked for first, and is on its way meanwhile.
-        reading ??= setImmediate().then(() => {
-          const records = unread;
-          // The page waits in memory for its batch, and records take many times the memory of their rows.
-          unread = [];
-          return readPage({ observedAt: askedAt, records });
-        });
-        return reading;
-      },
-      askedAt,
-    };
-  };
 }

@@ -3,7 +3,7 @@
 import type { ApiClient } from '../api/client.ts';
 import type { Filters, ListedResource } from '../contract/resources.ts';
 import type { Checkpoint, CrawlDeps, Loaded } from '../crawl/page.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import { type LoadCounts, type LoadResult, loadBatch } from '../mirror/load-batch.ts';
 import { restartWalk } from '../mirror/runs/open-run.ts';
@@ -13,6 +13,7 @@ import { makeDriftWatch } from '../records/drift-watch.ts';
 import { makeLoadedCache } from '../records/loaded-cache.ts';
 import type { PersonalData } from '../records/personal-data.ts';
 import { type ObservedPage, readPages } from '../records/read-page.ts';
+import { beginSpan, inSpan, type Span } from '../tracing/span.ts';
 import { makeListPage, type RecordPage } from './list-resource.ts';
 import type { SyncProgress } from './run-summary.ts';
 import { makeSpellingCheck } from './spelling-check.ts';
@@ -70,6 +71,15 @@ export interface MetBefore {
   readonly anonymous: number;
 }
 
+type ReadablePage = Pick<RecordPage, 'read' | 'reference'>;
+
+/** What is saved with the rows. */
+interface WalkState {
+  readonly checkpoint: object | null;
+  readonly total: number | null;
+  readonly pages: number;
+}
+
 /** Returns the loader of one run, or of its resumption. */
 export function makeRunLoader(
   { api, db, personalData, onProgress }: RunLoaderDeps,
@@ -89,14 +99,18 @@ export function makeRunLoader(
   let isSecondReading = false;
   let checkpoint: object | null = run.checkpoint;
 
-  async function commit(
-    pages: readonly Pick<RecordPage, 'read'>[],
-    walk: { checkpoint: object | null; total: number | null; pages: number },
-  ): Promise<LoadedAside> {
+  function commit(pages: readonly ReadablePage[], walk: WalkState): Promise<LoadedAside> {
+    const links = pages.map(({ reference }) => reference);
+    const start = { attributes: { resource, pages: walk.pages }, links };
+    return inSpan('load', start, (span) => load(pages, walk, span));
+  }
+
+  async function load(pages: readonly ReadablePage[], walk: WalkState, span: Span): Promise<LoadedAside> {
     const counted = requests;
     const read = await Promise.all(pages.map((page) => page.read()));
     await spelling.check(read);
-    const { result, saved } = await transact(db, async (trx) => {
+    const { result, saved } = await transact(db, write, () => beginSpan('commit'));
+    async function write(trx: DatabaseTransaction) {
       const result = await loadBatch(trx, {
         run: { id: run.id, seen },
         resource,
@@ -111,9 +125,11 @@ export function makeRunLoader(
         checkpoint: walk.checkpoint,
       });
       return { result, saved };
-    });
+    }
     lastSaved = saved;
     result.afterCommit();
+    const { seen: rows, inserted, updated, rejected } = result;
+    span.set({ rows, inserted, updated, rejected });
     checkpoint = walk.checkpoint;
     requests -= counted;
     anonymous += result.anonymousRejected;
@@ -141,7 +157,7 @@ export function makeRunLoader(
     loadAside: (pages) => commit(pages, { checkpoint, total: null, pages: pages.length }),
     loadSingle: (records) =>
       commit(
-        records.map((record) => ({ read: async () => readPage(record) })),
+        records.map((record) => ({ read: async () => readPage(record), reference: null })),
         { checkpoint, total: null, pages: 0 },
       ),
     countRequest,

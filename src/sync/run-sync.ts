@@ -3,7 +3,7 @@
 import { MAXIMUM_LIMIT } from '../contract/answer-bodies.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import { asDatabaseError } from '../db/as-database-error.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import { AppError, describeError } from '../errors.ts';
 import { saveHeldBack } from '../mirror/held-back.ts';
@@ -14,6 +14,7 @@ import { makeSeenRows, readSeenRows } from '../mirror/runs/seen-rows.ts';
 import { type RunStop, recordSkippedRun, stopRun } from '../mirror/runs/stop-run.ts';
 import { finishRun, type SyncRun, saveDrift } from '../mirror/runs/sync-runs.ts';
 import { applyTombstones } from '../mirror/tombstones.ts';
+import { beginSpan, inTrace, type Span } from '../tracing/span.ts';
 import { type MetBefore, makeRunLoader, type RunLoader, rowCounts } from './run-loader.ts';
 import { withRunLock } from './run-lock.ts';
 import type { DeltaPlan, RunSummary, SyncMode, SyncProgress } from './run-summary.ts';
@@ -48,9 +49,20 @@ export interface SyncInput {
  * committed, and the next run of this resource and mode goes on from there.
  */
 export async function runSync(deps: RunDeps, input: SyncInput): Promise<RunSummary> {
+  const { resource, mode } = input;
+  return await inTrace('run', { attributes: { resource, mode } }, async (span) => {
+    const run = await runInTurn(deps, input, span);
+    const { state, requests, deleted } = run;
+    const { inserted, updated, rejected } = run.rows;
+    span.set({ state, requests, inserted, updated, rejected, deleted });
+    return run;
+  });
+}
+
+async function runInTurn(deps: RunDeps, input: SyncInput, span: Span): Promise<RunSummary> {
   const startedMs = performance.now();
   const { resource, mode } = input;
-  const locked = await withRunLock(deps.db, resource, () => runLocked(deps, input, startedMs));
+  const locked = await withRunLock(deps.db, resource, () => runLocked(deps, input, startedMs, span));
   if (!locked.isHeldByOther) return summarise(resource, locked.result, startedMs);
   const reason = `another sync of ${resource} is running: ${locked.holder}`;
   deps.log.warn({ resource, mode, reason }, 'sync.skipped');
@@ -58,10 +70,11 @@ export async function runSync(deps: RunDeps, input: SyncInput): Promise<RunSumma
   return summarise(resource, skipped, startedMs);
 }
 
-async function runLocked(deps: RunDeps, input: SyncInput, startedMs: number): Promise<SyncRun> {
+async function runLocked(deps: RunDeps, input: SyncInput, startedMs: number, span: Span): Promise<SyncRun> {
   const { db, log } = deps;
   const { resource, mode, signal } = input;
   const { run, doubt } = await openRun(db, { resource, mode });
+  span.set({ run_id: run.id, attempt: run.attempt });
   log.info({ run_id: run.id, resource, mode, attempt: run.attempt }, 'sync.started');
   const before = await readMetBefore(db, run);
   const personalData = (await deps.personalData?.current(db)) ?? null;
@@ -149,7 +162,7 @@ async function finish(
     log.warn({ run_id: run.id, resource, reason }, verified ? 'sync.deletes_held_back' : 'sync.unverified');
   }
   // One transaction: killed here, the run has deleted nothing, and the next attempt decides anew.
-  const { ended, newDrift } = await transact(db, async (trx) => {
+  const write = async (trx: DatabaseTransaction) => {
     const of = { runId: run.id, resource };
     const rowsDeleted = missing?.gone ? await applyTombstones(trx, { ...of, ...missing.gone }) : 0;
     if (missing?.isWhole) await saveHeldBack(trx, of, heldBack?.ids ?? []);
@@ -157,7 +170,8 @@ async function finish(
     if (verified && resource === 'referrals') await replaceCounters(trx, run.id);
     const deletesHeldBack = heldBack?.ids.length ?? 0;
     return { ended: await finishRun(trx, run, { verified, reason, rowsDeleted, deletesHeldBack }), newDrift };
-  });
+  };
+  const { ended, newDrift } = await transact(db, write, () => beginSpan('commit'));
   for (const { field, kind, found } of newDrift)
     log.warn({ resource, field, kind, found }, 'sync.schema_drift');
   log.info(

@@ -32,7 +32,7 @@ export async function walkFull(
       signal,
     },
   );
-  deps.log.info({ run_id: run.id, resource, ...verdict }, 'crawl.verdict');
+  deps.log.info({ run_id: run.id, resource, ...verdict }, 'crawl.judged');
   const doubt = verdict.reason ?? input.doubt;
   if (doubt !== null) return unverified(doubt);
   return { doubt: null, missing: await settleMissing(deps, { ...input, loader }) };

@@ -25,7 +25,7 @@ export async function walkOpen(deps: SyncDeps, loader: RunLoader, input: WalkInp
   const { run, limit, signal } = input;
   const announce = async (plan: CommissionsPlan) => {
     await savePlan(db, run.id, plan);
-    log.info({ run_id: run.id, ...plan }, 'sync.delta_plan');
+    log.info({ run_id: run.id, ...plan }, 'sync.delta_planned');
     return plan.strategy;
   };
   const readEverything = () => walkFull(deps, loader, { ...input, resource: 'commissions', head: 'always' });

@@ -196,7 +196,7 @@ describe.each(READS)('reading $what', ({ read }) => {
     expect(received()).toBe(attempts);
     expect(permits.granted()).toBe(attempts);
     expect(permits.returned).toHaveLength(attempts);
-    expect(lines.filter((line) => JSON.parse(line).msg === 'api.request')).toHaveLength(attempts);
+    expect(lines.filter((line) => JSON.parse(line).msg === 'api.request_sent')).toHaveLength(attempts);
   });
 
   it('ends at once on a redirect', async () => {
@@ -231,7 +231,7 @@ describe('the log', () => {
     await api.list('referrals', { page: 1, limit: 2, filters: { conversion_state: 'lead' } });
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({
-        msg: 'api.request',
+        msg: 'api.request_sent',
         level: 20,
         method: 'GET',
         path: '/v1/referrals',

@@ -38,7 +38,7 @@ export function makeClient(
     },
   );
   onTestFinished(() => api.close());
-  const waits = () => lines.filter((line) => JSON.parse(line).msg === 'api.retry').length;
+  const waits = () => lines.filter((line) => JSON.parse(line).msg === 'api.request_retried').length;
   return { api, permits, events, lines, waits };
 }
 

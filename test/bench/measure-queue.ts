@@ -20,6 +20,7 @@ import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { makeLogger } from '../../src/log.ts';
 import { openQueue, type QueueWorker } from '../../src/queue/backend.ts';
+import { makeCauses } from '../../src/queue/causes.ts';
 import type { Duty } from '../../src/queue/duty.ts';
 import { ensureJob } from '../../src/queue/ensure-job.ts';
 import { backoffMs } from '../../src/queue/failure.ts';
@@ -154,7 +155,10 @@ async function measureDuties(bench: Bench): Promise<number> {
       },
     }),
   );
-  const processJob = makeProcessJob({ db, log, duties, pause: async () => undefined }, TIMINGS);
+  const processJob = makeProcessJob(
+    { db, log, duties, causes: makeCauses(duties), pause: async () => undefined },
+    TIMINGS,
+  );
   const perSecond = await measureQueued(bench, processJob);
   await pool.end();
   if (done < bench.jobs.length) throw new Error(`${bench.jobs.length - done} jobs were not done`);

@@ -28,6 +28,8 @@ export interface SyncTarget {
   readonly rateLimit: string;
   /** Flags for Node, besides those that every command is started with. */
   readonly nodeArguments?: readonly string[];
+  /** Beside what every sync has. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 const REPORT_USAGE = new URL('./report-usage.ts', import.meta.url).href;
@@ -35,7 +37,7 @@ const REPORT_USAGE = new URL('./report-usage.ts', import.meta.url).href;
 /** Throws: where the command does not end with exit code 0, with what it said. */
 export async function runSync(
   { cleanup }: { cleanup: AsyncDisposableStack },
-  { programUrl, databaseUrl, rateLimit, nodeArguments = [] }: SyncTarget,
+  { programUrl, databaseUrl, rateLimit, nodeArguments = [], environment = {} }: SyncTarget,
   ...args: readonly string[]
 ): Promise<SyncRun> {
   const startedMs = performance.now();
@@ -46,6 +48,7 @@ export async function runSync(
       DATABASE_URL: databaseUrl,
       API_RATE_LIMIT: rateLimit,
       LOG_LEVEL: 'warn',
+      ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     nodeArguments: [...nodeArguments, '--import', REPORT_USAGE],

@@ -18,7 +18,7 @@ test('doctor says what it waits for, and until when, and goes on then', async ()
   await pool.query(`update request_budget set paused_until = clock_timestamp() + interval '4 seconds'`);
 
   const { code, stdout, stderr } = await runCli(['doctor'], environment);
-  expect(stderr).toContain('waiting for the request budget');
+  expect(stderr).toContain('budget.waited');
   expect(stderr).toContain('the program asked for a pause');
   expect(stderr).toMatch(/"until":"\d{4}-\d{2}-\d{2}T/);
   expect(stdout).toContain('All is well.');

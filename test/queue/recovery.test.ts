@@ -169,7 +169,7 @@ describe.each(SOME_KINDS)('a run in the middle, on %s', (kind) => {
     await wantFullSync(queueing);
     await worker.says('job.failed_for_now', 3);
     sandbox.setFaults({ shares: { '429': 1 }, exact: [] });
-    await worker.says('job.waits', 2);
+    await worker.says('job.put_off', 2);
     const [failed] = (await readRuns(queueing)).slice(1);
     expect(failed).toMatchObject({ state: 'failed', error_code: 'API_THROTTLED' });
     sandbox.setFaults(NO_FAULTS);

@@ -61,7 +61,10 @@ describe.each(SOME_KINDS)('a wrong secret, on %s', (kind) => {
     expect(program.requests.map(({ status }) => status)).toEqual([401]);
     const errors = workers.flatMap(({ log }) => log.filter(({ level }) => level >= ERROR));
     expect(errors).toEqual([
-      expect.objectContaining({ msg: expect.stringContaining('refuses the API secret') }),
+      expect.objectContaining({
+        msg: 'program.secret_refused',
+        fix: expect.stringContaining('Correct AFFILIATE_API_SECRET'),
+      }),
     ]);
     expect(JSON.stringify(workers.map(({ log }) => log))).not.toContain(WRONG);
     expect(await backend.queue.isPaused()).toBe(true);
@@ -72,7 +75,7 @@ describe.each(SOME_KINDS)('a wrong secret, on %s', (kind) => {
 
     await queueing.pool.query(`update worker_state set probed_at = now() - interval '1 minute'`);
     const fixed = await queueing.start({ syncs: OFTEN });
-    await fixed.says('the program accepts the API secret again: the queue goes on');
+    await fixed.says('program.secret_accepted');
     await waitForRun(queueing);
     await fixed.end('SIGTERM');
   });
@@ -100,7 +103,7 @@ describe.each(SOME_KINDS)('a wrong secret, on %s', (kind) => {
     expect(requests).toBeLessThanOrEqual((rows[0]?.probes ?? 0) + 1);
     await refusing.close();
     await startProgram(database, SECRET, port);
-    await worker.says('the program accepts the API secret again: the queue goes on');
+    await worker.says('program.secret_accepted');
     await queueing.pool.query('truncate sync_runs cascade');
     await waitForRun(queueing);
     const backend = await queueing.open();

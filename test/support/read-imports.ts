@@ -12,10 +12,16 @@ export interface Import {
 
 /** Returns whether the text reads `process.env`. */
 export function readsEnvironment(text: string): boolean {
-  return nodesOf(parse(text)).some(isEnvironment);
+  return readNodes(text).some(isEnvironment);
 }
 
-type Node = Readonly<Record<string, unknown>> & { readonly type: string };
+/** A node of the syntax tree. */
+export type Node = Readonly<Record<string, unknown>> & { readonly type: string };
+
+/** Returns every node of a TypeScript file's syntax tree. */
+export function readNodes(text: string): Node[] {
+  return nodesOf(parse(text));
+}
 
 function parse(text: string): unknown {
   return parseAst(text, { lang: 'ts' });
@@ -45,7 +51,7 @@ function isEnvironment(node: Node): boolean {
  * Throws: Error naming the file where the target is computed.
  */
 export function readImports(text: string, path: string): Import[] {
-  return nodesOf(parse(text)).flatMap((node) => {
+  return readNodes(text).flatMap((node) => {
     const source = sourceOf(node);
     if (source === undefined) return [];
     const target = literalOf(source);
@@ -78,10 +84,12 @@ function sourceOf(node: Node): unknown {
   }
 }
 
-function nameOf(value: unknown): string | undefined {
+/** Returns the name of an identifier. */
+export function nameOf(value: unknown): string | undefined {
   return isNode(value) && typeof value['name'] === 'string' ? value['name'] : undefined;
 }
 
-function literalOf(value: unknown): string | undefined {
+/** Returns the text of a string in quotes. */
+export function literalOf(value: unknown): string | undefined {
   return isNode(value) && typeof value['value'] === 'string' ? value['value'] : undefined;
 }

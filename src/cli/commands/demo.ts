@@ -22,6 +22,7 @@ import { openPersonalData } from '../personal-data.ts';
 import { print, printError } from '../print.ts';
 import { describeConcerns } from '../render-runs.ts';
 import { renderTable } from '../render-table.ts';
+import { openTracing } from '../tracing.ts';
 import { DEFAULT_SIZE, SANDBOX_HOST, SANDBOX_SECRET } from './sandbox.ts';
 
 /** Apart from the schema of the command `sandbox`, whose program may be of another size. */
@@ -47,6 +48,7 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
   const config = readConfig(cli.environment);
   const { mirrorSchema, dataDir } = config;
   const log = makeLogger(calmLevel(config.logLevel));
+  await openTracing({ log, lifetime }, config);
 
   print('affiliate-mirror demo: a made-up affiliate program, mirrored into Postgres on this machine.\n');
   const where =

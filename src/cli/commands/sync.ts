@@ -1,16 +1,17 @@
 // The command `sync`: one run of each resource that is asked for, in the foreground.
 
 import { Argument, type Command, Option } from 'commander';
-import { readProgramConfig } from '../../config/config.ts';
+import { type Config, type ProgramAddress, readProgramConfig } from '../../config/config.ts';
 import { LISTED_RESOURCES, type ListedResource } from '../../contract/resources.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import type { Database } from '../../db/database.ts';
 import { runMigrations } from '../../db/migrate.ts';
-import { calmLevel, makeLogger } from '../../log.ts';
+import { calmLevel, type Logger, makeLogger } from '../../log.ts';
 import { readFreshness } from '../../reports/read-freshness.ts';
 import { DELTA_BLIND_SPOTS, describeBlindSpots } from '../../sync/plan-delta.ts';
 import type { RunSummary, SyncMode, SyncProgress } from '../../sync/run-summary.ts';
 import { canDrawStatusLine } from '../../terminal.ts';
+import { inTrace } from '../../tracing/span.ts';
 import { makeBudgetWaitNote } from '../budget-wait.ts';
 import type { Cli } from '../cli.ts';
 import { refuseDemoMirror } from '../demo-mark.ts';
@@ -25,6 +26,7 @@ import { openPersonalData } from '../personal-data.ts';
 import { print, printError, printJson } from '../print.ts';
 import { describeConcerns, isDoubtful, renderRuns } from '../render-runs.ts';
 import { makeProgressLog, makeProgressView } from '../sync-progress.ts';
+import { openTracing } from '../tracing.ts';
 
 interface SyncFlags {
   readonly mode: SyncMode;
@@ -85,6 +87,26 @@ async function sync(
   const { config, program } = readProgramConfig(cli.environment);
   const isWatched = canDrawStatusLine() && !['trace', 'debug'].includes(config.logLevel);
   const log = makeLogger(isWatched ? calmLevel(config.logLevel) : config.logLevel);
+  await openTracing({ log, lifetime }, config);
+  return await inTrace('sync', { attributes: { mode: flags.mode } }, () =>
+    syncAll({ config, program, log, isWatched, lifetime }, resources, flags),
+  );
+}
+
+interface SyncSession {
+  readonly config: Config;
+  readonly program: ProgramAddress;
+  readonly log: Logger;
+  /** Whether somebody looks at the terminal. */
+  readonly isWatched: boolean;
+  readonly lifetime: Lifetime;
+}
+
+async function syncAll(
+  { config, program, log, isWatched, lifetime }: SyncSession,
+  resources: readonly ListedResource[],
+  flags: SyncFlags,
+): Promise<ExitCode> {
   const { rateLimit } = config.api;
   const budgetWait = makeBudgetWaitNote();
   const view = isWatched ? makeProgressView({ budgetWait }, rateLimit) : makeProgressLog({ log }, rateLimit);

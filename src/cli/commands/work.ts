@@ -25,6 +25,7 @@ import { openDatabase } from '../open-database.ts';
 import { openPersonalData } from '../personal-data.ts';
 import { makeProgramClient } from '../program-client.ts';
 import { makeExportDuties } from '../scheduled-exports.ts';
+import { openTracing } from '../tracing.ts';
 
 const HELP = `
 Syncs on schedule (SYNC_FULL_CRON, SYNC_DELTA_CRON, SYNC_TIMEZONE), applies the commission updates that are asked for
@@ -50,6 +51,7 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   const { mirrorSchema, redisUrl } = config;
   const { rateLimit, timeoutMs, concurrency } = config.api;
   const log = makeLogger(config.logLevel);
+  await openTracing({ log, lifetime }, config);
   const { pool, db, url } = await openDatabase({ log, lifetime }, config, 'work');
   // It has answered: where it goes away from here on, the worker waits for it.
   const patiently = makePatiently({ log }, lifetime.signal);

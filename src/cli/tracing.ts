@@ -1,0 +1,38 @@
+// Traces, as a command has them: started where the configuration asks for them, ended with the command.
+
+import type { TraceRequest } from '../api/request-event.ts';
+import type { Config } from '../config/config.ts';
+import type { Logger } from '../log.ts';
+import { inSpan } from '../tracing/span.ts';
+import type { Lifetime } from './lifetime.ts';
+
+/**
+ * Has the command traced where the configuration asks for it; else nothing is loaded. To be called before anything else
+ * is opened: what is left is sent once everything else is closed.
+ */
+export async function openTracing(
+  { log, lifetime }: { log: Logger; lifetime: Lifetime },
+  { tracing }: Pick<Config, 'tracing'>,
+): Promise<void> {
+  if (tracing === null) return;
+  const { startTracing } = await import('../tracing/start-tracing.ts');
+  const started = startTracing({ log }, tracing);
+  lifetime.onClose(() => started.stop());
+}
+
+/** Source of the names: OpenTelemetry's semantic conventions, HTTP client spans. */
+export const traceRequest: TraceRequest = ({ method, route, attempt, waitedMs }, send) => {
+  const attributes = {
+    'http.request.method': method,
+    'url.template': route,
+    attempt,
+    waited_ms: waitedMs,
+  };
+  return inSpan('request', { attributes, isRequest: true }, (span) =>
+    send((status) => {
+      span.set({ 'http.response.status_code': status ?? undefined });
+      if (status === null) span.fail('no_answer');
+      else if (status >= 400) span.fail(String(status));
+    }),
+  );
+};

@@ -1,0 +1,118 @@
+// Where traces go, read from the variables that every program with OpenTelemetry has. Nowhere, unless one of them says so.
+
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { errorCode } from '../errors.ts';
+
+/** Where traces go, and what they say of this process. */
+export interface TracingSettings {
+  readonly url: string;
+  /** Secrets, as a rule. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Attributes of the process, its service's name among them. */
+  readonly resource: Readonly<Record<string, string>>;
+}
+
+export interface TracingVariables {
+  readonly OTEL_SDK_DISABLED?: 'true' | 'false' | undefined;
+  readonly OTEL_TRACES_EXPORTER?: 'otlp' | 'none' | undefined;
+  readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
+  readonly OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string | undefined;
+  readonly OTEL_EXPORTER_OTLP_HEADERS?: string | undefined;
+  readonly OTEL_EXPORTER_OTLP_HEADERS_FILE?: string | undefined;
+  readonly OTEL_SERVICE_NAME?: string | undefined;
+  readonly OTEL_RESOURCE_ATTRIBUTES?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Source: the OTLP exporter's specification, Configuration Options. */
+const DEFAULT_ENDPOINT = 'http://localhost:4318';
+export const DEFAULT_NAME = 'affiliate-mirror';
+
+/** Accepts the address of a collector. Credentials in it would be printed with it. */
+export const endpointSchema = z.string().transform((text, context) => {
+  const fail = (message: string) => {
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  };
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    return fail('must be an address such as http://localhost:4318');
+  if (url.username !== '' || url.password !== '')
+    return fail('must not hold credentials: put them into OTEL_EXPORTER_OTLP_HEADERS');
+  return url.href;
+});
+
+const PAIRS_WANTED = 'must be name=value, with commas between several and values percent-encoded';
+
+/** Accepts `name=value,name=value`, the values percent-encoded. */
+export const pairsSchema = z.string().transform((text, context) => {
+  const pairs = readPairs(text);
+  if (pairs !== null) return pairs;
+  context.addIssue({ code: 'custom', message: PAIRS_WANTED });
+  return z.NEVER;
+});
+
+/** Source: RFC 9110, 5.1 and 5.5. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
+
+/** Returns where traces go; null where they go nowhere. What is wrong is added to `problems`. */
+export function readTracing(variables: TracingVariables, problems: string[]): TracingSettings | null {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = variables;
+  const headers = readHeaders(variables, problems);
+  if (variables.OTEL_SDK_DISABLED === 'true' || variables.OTEL_TRACES_EXPORTER === 'none') return null;
+  if (base === undefined && traces === undefined && variables.OTEL_TRACES_EXPORTER === undefined) return null;
+  const { OTEL_RESOURCE_ATTRIBUTES: attributes, OTEL_SERVICE_NAME: name } = variables;
+  return {
+    url: traces ?? `${(base ?? DEFAULT_ENDPOINT).replace(/\/+$/, '')}/v1/traces`,
+    headers,
+    resource: { 'service.name': DEFAULT_NAME, ...attributes, ...(name && { 'service.name': name }) },
+  };
+}
+
+function readHeaders(variables: TracingVariables, problems: string[]): Readonly<Record<string, string>> {
+  const { OTEL_EXPORTER_OTLP_HEADERS: direct, OTEL_EXPORTER_OTLP_HEADERS_FILE: file } = variables;
+  if (direct !== undefined && file !== undefined) {
+    problems.push(
+      'OTEL_EXPORTER_OTLP_HEADERS and OTEL_EXPORTER_OTLP_HEADERS_FILE are both set: keep one of them',
+    );
+    return {};
+  }
+  if (file === undefined) return checkHeaders(direct ?? '', 'OTEL_EXPORTER_OTLP_HEADERS', problems);
+  let content: string;
+  try {
+    content = readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = errorCode(error) || 'unreadable';
+    problems.push(`OTEL_EXPORTER_OTLP_HEADERS_FILE names ${file}, which cannot be read (${code})`);
+    return {};
+  }
+  return checkHeaders(content.trim(), 'OTEL_EXPORTER_OTLP_HEADERS_FILE', problems);
+}
+
+// The message does not quote them: they are secrets.
+function checkHeaders(text: string, name: string, problems: string[]): Readonly<Record<string, string>> {
+  const headers = readPairs(text);
+  const isUsable = Object.entries(headers ?? { '': '' }).every(
+    ([header, value]) => HEADER_NAME.test(header) && HEADER_VALUE.test(value),
+  );
+  if (headers !== null && isUsable) return headers;
+  problems.push(`${name} ${PAIRS_WANTED}`);
+  return {};
+}
+
+function readPairs(text: string): Record<string, string> | null {
+  const pairs: [string, string][] = [];
+  for (const pair of text.split(',').map((one) => one.trim())) {
+    if (pair === '') continue;
+    const at = pair.indexOf('=');
+    const name = pair.slice(0, Math.max(at, 0)).trim();
+    if (name === '') return null;
+    try {
+      pairs.push([name, decodeURIComponent(pair.slice(at + 1).trim())]);
+    } catch {
+      return null;
+    }
+  }
+  return Object.fromEntries(pairs);
+}

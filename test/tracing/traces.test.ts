@@ -1,0 +1,279 @@
+// Traces as an operator gets them: real commands, and a collector that they are sent to.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { type CollectedSpan, type Collector, startCollector } from '../support/collector.ts';
+import { startCommandWorker } from '../support/command-worker.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startRedis } from '../support/redis.ts';
+import { runCli, runCliAlone } from '../support/run-cli.ts';
+
+const NO_SUCH = '00000000-0000-4000-8000-000000000000';
+
+let program: TestDatabase;
+let sandbox: TestSandbox;
+
+beforeAll(async () => {
+  program = await createTestDatabase();
+  sandbox = await runSandbox(program.pool, { affiliates: 30, referrals: 250 });
+});
+
+afterAll(() => sandbox.close());
+
+async function makeEnvironment(
+  collector: Collector,
+  database?: TestDatabase,
+): Promise<Record<string, string>> {
+  const { url } = database ?? (await createTestDatabase());
+  const environment = {
+    AFFILIATE_API_URL: sandbox.url,
+    AFFILIATE_API_SECRET: SECRET,
+    API_RATE_LIMIT: 'none',
+    DATABASE_URL: url,
+  };
+  return { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+}
+
+/** Returns the names from the first span of its trace down to the span. */
+function pathOf(span: CollectedSpan, spans: readonly CollectedSpan[]): string {
+  if (span.parentId === null) return span.name;
+  const parent = spans.find(({ spanId }) => spanId === span.parentId);
+  return `${parent === undefined ? 'LOST' : pathOf(parent, spans)} > ${span.name}`;
+}
+
+function pathsOf(spans: readonly CollectedSpan[]): string[] {
+  return [...new Set(spans.map((span) => pathOf(span, spans)))].toSorted();
+}
+
+describe('sync', () => {
+  test('is one trace, from the command over run, page and request to the commit', async () => {
+    const collector = await startCollector();
+    const environment = {
+      ...(await makeEnvironment(collector)),
+      OTEL_SERVICE_NAME: 'mirror of acme',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=te%20st,service.name=other',
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-token=a%20secret',
+      LOG_LEVEL: 'debug',
+    };
+    const { code, stderr } = await runCliAlone(['sync'], environment);
+    expect(code, stderr).toBe(0);
+    const { spans } = collector;
+    expect(pathsOf(spans)).toEqual([
+      'sync',
+      'sync > request',
+      'sync > run',
+      'sync > run > commit',
+      'sync > run > load',
+      'sync > run > load > commit',
+      'sync > run > page',
+      'sync > run > page > request',
+    ]);
+    expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
+    const runs = spans.filter(({ name }) => name === 'run');
+    expect(runs.map(({ attributes }) => attributes)).toEqual([
+      expect.objectContaining({ resource: 'affiliates', mode: 'full', state: 'succeeded', inserted: 30 }),
+      expect.objectContaining({ resource: 'referrals', mode: 'full', state: 'succeeded', inserted: 250 }),
+    ]);
+    // Every page is loaded once, by the load that links to it; only the head of the list may be read for nothing new.
+    const pages = spans.filter(({ name }) => name === 'page').map(({ spanId }) => spanId);
+    const linked = spans.filter(({ name }) => name === 'load').flatMap(({ linkedIds }) => linkedIds);
+    expect(linked.toSorted()).toEqual(pages.toSorted());
+    expect(spans.find(({ name }) => name === 'request')?.attributes).toMatchObject({
+      'http.request.method': 'GET',
+      attempt: 1,
+    });
+    expect(spans[0]?.resource).toMatchObject({
+      'service.name': 'mirror of acme',
+      'deployment.environment.name': 'te st',
+    });
+    expect(collector.received[0]).toMatchObject({
+      path: '/v1/traces',
+      headers: { 'x-token': 'a secret' },
+    });
+    const lines = stderr.split('\n').filter((line) => line.startsWith('{'));
+    const started = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'sync.started');
+    expect(started.map(({ trace_id, span_id }) => [trace_id, span_id])).toEqual(
+      runs.map(({ traceId, spanId }) => [traceId, spanId]),
+    );
+    expect(lines.filter((line) => line.includes('a secret') || line.includes('a%20secret'))).toEqual([]);
+  });
+});
+
+describe('payments', () => {
+  test('are a drain, its updates and their requests, without a commission, a person or an amount', async () => {
+    const collector = await startCollector();
+    const environment = await makeEnvironment(collector);
+    const { rows } = await program.pool.query<{ id: string }>(
+      'select id from sandbox.commissions where paid_at is null and voided_at is null order by id limit 2',
+    );
+    const ids = rows.map(({ id }) => id);
+    const command = ['commissions', 'pay', ...ids, NO_SUCH, '--at', '2026-10-01T12:00:00Z', '--wait'];
+    expect(await runCliAlone(command, environment)).toMatchObject({ code: 3 });
+    const { spans, bodies } = collector;
+    expect(pathsOf(spans)).toEqual(['drain', 'drain > update', 'drain > update > request']);
+    const attributesOf = (name: string) =>
+      spans.filter((span) => span.name === name).map(({ attributes }) => attributes);
+    expect(attributesOf('drain')).toEqual([{ applied: 2, not_found: 1, deferred: 0 }]);
+    expect(
+      attributesOf('update').toSorted((a, b) => Number(a['update_id']) - Number(b['update_id'])),
+    ).toEqual([
+      { update_id: 1, action: 'pay', state: 'applied' },
+      { update_id: 2, action: 'pay', state: 'applied' },
+      { update_id: 3, action: 'pay', state: 'not_found' },
+    ]);
+    expect(new Set(attributesOf('request').map((attributes) => attributes['url.template']))).toEqual(
+      new Set(['/v1/commissions/{id}']),
+    );
+    const refused = spans.filter(({ isFailed }) => isFailed).map(({ attributes }) => attributes);
+    expect(refused).toEqual([
+      expect.objectContaining({ 'http.response.status_code': 404, 'error.type': '404' }),
+    ]);
+    for (const id of [...ids, NO_SUCH]) expect(bodies.join('')).not.toContain(id);
+  });
+});
+
+test('what fails is marked with a code, and no name, address, secret or message is sent', async () => {
+  const collector = await startCollector();
+  const database = await createTestDatabase();
+  const environment = await makeEnvironment(collector, database);
+  // Postgres quotes the whole row in its error.
+  await database.pool.query(
+    "alter table mirror.referrals add constraint odd check (customer_name = 'nobody')",
+  );
+  const { code, stderr } = await runCliAlone(['sync'], environment);
+  expect(code).toBe(1);
+  expect(stderr).toContain('odd');
+  const failed = collector.spans.filter(({ isFailed }) => isFailed);
+  expect(failed.map((span) => pathOf(span, collector.spans))).toEqual(
+    expect.arrayContaining(['sync', 'sync > run', 'sync > run > load']),
+  );
+  expect(failed.map(({ attributes }) => attributes['error.type'])).toContain('23514');
+  const { rows } = await program.pool.query<{ text: string | null }>(
+    `select unnest(array[customer_name, customer_email, processor_customer_id]) as text from sandbox.referrals
+     union select unnest(array[first_name, last_name, email, payout_email]) from sandbox.affiliates`,
+  );
+  const sent = collector.bodies.join('\n');
+  const planted = [...rows.flatMap(({ text }) => text ?? []), SECRET, 'violates'];
+  expect(planted.length).toBeGreaterThan(300);
+  expect(planted.filter((text) => text.length > 3 && sent.includes(text))).toEqual([]);
+});
+
+describe('a collector', () => {
+  test.each([
+    ['that is away', null, 'ECONNREFUSED'],
+    ['that never answers', () => 'silence' as const, 'no answer in time'],
+    ['that refuses', () => 403, 'HTTP status 403'],
+  ])('%s costs one warning, and the sync is as good as without', async (_, answer, reason) => {
+    const collector = await startCollector(answer ?? undefined);
+    const endpoint = answer === null ? 'http://127.0.0.1:9' : collector.url;
+    const environment = { ...(await makeEnvironment(collector)), OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };
+    const { code, stderr } = await runCliAlone(['sync', 'affiliates'], environment);
+    expect(code, stderr).toBe(0);
+    const warnings = stderr.split('\n').filter((line) => line.includes('tracing.'));
+    expect(warnings.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ level: 40, msg: 'tracing.spans_lost', reason }),
+    ]);
+  });
+
+  test('is sent nothing where OTEL_SDK_DISABLED or OTEL_TRACES_EXPORTER says so', async () => {
+    const collector = await startCollector();
+    const environment = await makeEnvironment(collector);
+    for (const more of [{ OTEL_SDK_DISABLED: 'TRUE' }, { OTEL_TRACES_EXPORTER: 'none' }]) {
+      const { code, stderr } = await runCliAlone(['sync', 'affiliates'], { ...environment, ...more });
+      expect(code, stderr).toBe(0);
+      expect(stderr).not.toContain('trace_id');
+    }
+    expect(collector.received).toEqual([]);
+  });
+
+  test('whose address is malformed is one clear line and exit code 2', async () => {
+    const environment = { ...(await makeEnvironment(await startCollector())) };
+    const wrong = { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' };
+    expect(await runCli(['sync'], wrong)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'affiliate-mirror: OTEL_EXPORTER_OTLP_ENDPOINT must be an address such as http://localhost:4318\n',
+    });
+  });
+});
+
+describe('the modules of OpenTelemetry', () => {
+  const loadedBy = async (args: readonly string[], environment: Readonly<Record<string, string>>) => {
+    const hook = new URL('../support/print-loaded.ts', import.meta.url).href;
+    const { stderr } = await runCliAlone(args, { ...environment, NODE_OPTIONS: `--import=${hook}` });
+    const loaded = stderr.split('\n').flatMap((line) => /^loaded (.+)/.exec(line)?.[1] ?? []);
+    expect(loaded.some((url) => url.includes('/src/tracing/span.ts') || args.includes('--help'))).toBe(true);
+    return loaded.filter((url) => /opentelemetry|src\/tracing\/(?!span\.ts)/.test(url));
+  };
+
+  test('are not loaded where nobody asked for traces', async () => {
+    const { OTEL_EXPORTER_OTLP_ENDPOINT: _, ...off } = await makeEnvironment(await startCollector());
+    expect(await loadedBy(['sync', 'affiliates'], off)).toEqual([]);
+    // It ends at once: its database is away.
+    const unreachable = { ...off, DATABASE_URL: 'postgres://postgres@127.0.0.1:9/test' };
+    expect(await loadedBy(['work'], unreachable)).toEqual([]);
+  });
+
+  test('are not loaded for a command that makes no trace', async () => {
+    const on = await makeEnvironment(await startCollector());
+    for (const args of [['work', '--help'], ['status']]) expect(await loadedBy(args, on)).toEqual([]);
+    expect(await loadedBy(['sync', 'affiliates'], on)).toContainEqual(
+      expect.stringContaining('@opentelemetry/sdk-trace'),
+    );
+  });
+});
+
+describe.each(['postgres', 'redis'] as const)('work, with its queue in %s', (kind) => {
+  test('makes one trace of a tick, its jobs, and what they do', async () => {
+    const collector = await startCollector();
+    const redis = kind === 'redis' ? { REDIS_URL: (await startRedis()).url } : {};
+    const environment = { ...(await makeEnvironment(collector)), ...redis, COMMISSION_LIST: 'off' };
+    expect(await runCli(['migrate'], environment)).toMatchObject({ code: 0 });
+    const worker = await startCommandWorker({ ...environment, SYNC_FULL_CRON: '*/10 * * * * *' });
+    const tracesWith = (name: string) =>
+      [...Map.groupBy(collector.spans, ({ traceId }) => traceId).values()].filter((spans) =>
+        spans.some((span) => span.name === name),
+      );
+    // The second job of a tick is made once the first has ended, and belongs to it all the same. Steps arrive before
+    // the one that they are inside of.
+    const findWhole = () =>
+      tracesWith('tick').find(
+        (spans) =>
+          new Set(runsOf(spans).map(({ attributes }) => attributes['resource'])).size === 2 &&
+          !pathsOf(spans).some((path) => path.includes('LOST')),
+      ) ?? [];
+    await expect
+      .poll(() => pathsOf(findWhole()))
+      .toEqual([
+        'tick',
+        'tick > job',
+        'tick > job > run',
+        'tick > job > run > commit',
+        'tick > job > run > load',
+        'tick > job > run > load > commit',
+        'tick > job > run > page',
+        'tick > job > run > page > request',
+      ]);
+    const whole = findWhole();
+    expect(whole.find(({ name }) => name === 'tick')?.attributes).toEqual({ schedule: 'sync-full' });
+    const ids = (lines: readonly string[]) =>
+      lines
+        .map((line) => JSON.parse(line))
+        .filter(({ msg, trace_id }) => msg === 'sync.finished' && trace_id === whole[0]?.traceId)
+        .map(({ span_id }) => span_id);
+    expect(ids(worker.lines)).toEqual(expect.arrayContaining(runsOf(whole).map(({ spanId }) => spanId)));
+
+    // Asked for by a command that is not traced: the worker's job begins the trace.
+    const untraced = { ...environment, OTEL_SDK_DISABLED: 'true' };
+    expect(await runCli(['commissions', 'pay', NO_SUCH], untraced)).toMatchObject({ code: 0 });
+    await expect
+      .poll(() => tracesWith('update').map(pathsOf))
+      .toContainEqual(['job', 'job > drain', 'job > drain > update', 'job > drain > update > request']);
+    expect(await worker.stop()).toBe(0);
+  });
+});
+
+function runsOf(spans: readonly CollectedSpan[]): readonly CollectedSpan[] {
+  return spans.filter(({ name }) => name === 'run');
+}
