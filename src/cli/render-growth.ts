@@ -25,7 +25,11 @@ export function renderGrowth(growth: Growth): string {
   return [
     'Growth',
     ...(shown.length === 0 ? [] : [table]),
-    ...(rest === 0 ? [] : [`${rest} more tables are smaller than ${formatBytes(LEAST_BYTES)} each`]),
+    ...(rest === 0
+      ? []
+      : [
+          `${rest} more ${rest === 1 ? 'table is' : 'tables are'} smaller than ${formatBytes(LEAST_BYTES)}${rest === 1 ? '' : ' each'}`,
+        ]),
     describeRate(growth),
     describeDisk(growth),
   ].join('\n');
