@@ -9,6 +9,20 @@ export function formatCount(count: number): string {
   return COUNT.format(count);
 }
 
+const SIZES = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+
+/** Returns 123456789 bytes as `123 MB`, in powers of a thousand as disks are sold. */
+export function formatBytes(bytes: number): string {
+  let size = Math.abs(bytes);
+  let unit = 0;
+  while (size >= 999.5 && unit < SIZES.length - 1) {
+    size /= 1000;
+    unit += 1;
+  }
+  const digits = size < 9.95 && unit > 0 ? 1 : 0;
+  return `${bytes < 0 ? '-' : ''}${size.toFixed(digits)} ${SIZES[unit]}`;
+}
+
 /** Returns a duration in its two largest units: `0.4 s`, `12 s`, `3 min 20 s`, `5 h 2 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;

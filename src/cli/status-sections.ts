@@ -3,20 +3,26 @@
 import { POLL_SCHEDULE } from '../commissions/poll-schedule.ts';
 import type { Concern } from '../reports/find-concerns.ts';
 import type { ResourceStatus } from '../reports/read-freshness.ts';
+import type { Growth } from '../reports/read-growth.ts';
 import type { MirrorStatus } from '../reports/read-status.ts';
 import { describeBlindSpots } from '../sync/plan-delta.ts';
 import { describeList, describeListStatus } from './commission-list-line.ts';
 import { describeCounts } from './commissions-listings.ts';
 import { formatCount, formatDuration, formatTimestamp } from './format.ts';
+import { renderGrowth } from './render-growth.ts';
 import { renderTable } from './render-table.ts';
 
+/** What the sections show. */
+export type StatusFigures = MirrorStatus & { readonly growth: Growth };
+
 /** By name, as the command's argument: what each section shows. */
-export const SECTIONS: Readonly<Record<string, (status: MirrorStatus) => string>> = {
+export const SECTIONS: Readonly<Record<string, (figures: StatusFigures) => string>> = {
   runs: renderLastRuns,
   rows: (status) => `${renderRows(status)}\n\n${renderTracked(status)}`,
   budget: renderBudget,
   drift: (status) => `${renderBlindSpots(status)}\n\n${renderDrift(status)}`,
   payments: renderPayments,
+  growth: ({ growth }) => renderGrowth(growth),
 };
 
 /** Returns a line for each concern; one line where there is none. */

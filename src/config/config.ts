@@ -5,6 +5,7 @@ import { readScheduledExports } from './exports.ts';
 import type { HttpProxy } from './http-proxy.ts';
 import { readPersonalDataKey } from './personal-data.ts';
 import { readSecret } from './program-access.ts';
+import { readRetention } from './retention.ts';
 import { readS3Access } from './s3-access.ts';
 import { readTracing } from './tracing.ts';
 import { environmentSchema, MAY_BE_EMPTY, MAY_BE_SMALL } from './variables.ts';
@@ -81,6 +82,8 @@ function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded:
     commissionList: env.COMMISSION_LIST,
     scheduledExports,
     s3,
+    retention: readRetention(env),
+    databaseSizeLimit: env.DATABASE_SIZE_LIMIT ?? null,
     staleAfterSeconds: env.STALE_AFTER_HOURS * 3600,
     status: { host: env.STATUS_HOST, port: env.STATUS_PORT },
     tracing,

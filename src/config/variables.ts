@@ -10,6 +10,7 @@ import { PERSONAL_DATA_MODES } from './personal-data.ts';
 import { apiUrlSchema } from './program-access.ts';
 import { readRateLimit } from './rate-limit.ts';
 import { readRedisAddress } from './redis-address.ts';
+import { keptDaysSchema, sizeSchema } from './retention.ts';
 import { DEFAULT_NAME, endpointSchema, pairsSchema } from './tracing.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -146,6 +147,32 @@ const schema = {
     serviceUrl,
     "Amazon's",
   ),
+  RETENTION_HISTORY_DAYS: variable(
+    'days that the history (`record_history`) is kept; empty for ever. Pruned, the mirror as of an earlier time is not known any more',
+    keptDaysSchema,
+    '',
+  ),
+  RETENTION_RUNS_DAYS: variable(
+    'days that the run log (`sync_runs`) is kept, but for runs that something still names; empty for ever',
+    keptDaysSchema,
+    '400',
+  ),
+  RETENTION_REJECTED_DAYS: variable(
+    'days that `rejected_records` are kept; empty for ever',
+    keptDaysSchema,
+    '400',
+  ),
+  RETENTION_ATTEMPTS_DAYS: variable(
+    'days that the reads of `commission_update_attempts` are kept once their request has ended (what was written is kept for ever); empty for ever',
+    keptDaysSchema,
+    '',
+  ),
+  RETENTION_DRIFT_DAYS: variable('days that `schema_drift` is kept; empty for ever', keptDaysSchema, '400'),
+  DATABASE_SIZE_LIMIT: optional(
+    'how large the database may become, such as `50 GB`: `status growth` says when it would be',
+    sizeSchema,
+    "the embedded Postgres: its disk's free space; else not known",
+  ),
   STALE_AFTER_HOURS: variable(
     'a resource that no sync has verified for so many hours is stale',
     integer(1, 8760),
@@ -203,7 +230,16 @@ export const environmentSchema = z.object(schema);
 export const MAY_BE_SMALL: readonly string[] = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
 
 /** Empty means something here. Every other variable that is empty counts as unset. */
-export const MAY_BE_EMPTY: readonly string[] = ['SYNC_FULL_CRON', 'SYNC_DELTA_CRON', 'EXPORT_CRON'];
+export const MAY_BE_EMPTY: readonly string[] = [
+  'SYNC_FULL_CRON',
+  'SYNC_DELTA_CRON',
+  'EXPORT_CRON',
+  'RETENTION_HISTORY_DAYS',
+  'RETENTION_RUNS_DAYS',
+  'RETENTION_REJECTED_DAYS',
+  'RETENTION_ATTEMPTS_DAYS',
+  'RETENTION_DRIFT_DAYS',
+];
 
 export interface Variable {
   readonly name: string;

@@ -33,6 +33,7 @@ export const ANALYST_RELATIONS: readonly string[] = [
   'schema_drift',
   'request_budget',
   'request_permits',
+  'pruned_tables',
 ];
 
 /** Those that a default privilege would open to analysts, had they been made after it. */

@@ -2,6 +2,7 @@
 
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { ResourceStatus } from './read-freshness.ts';
+import type { Growth } from './read-growth.ts';
 import type { MirrorStatus } from './read-status.ts';
 
 export interface Concern {
@@ -29,6 +30,7 @@ export const CONCERN_CODES = [
   'payments_failed',
   'payments_neglected',
   'deletions_held_back',
+  'disk_filling',
   'records_rejected',
   'sums_differ',
   'throttled',
@@ -38,15 +40,17 @@ export type ConcernCode = (typeof CONCERN_CODES)[number];
 
 /** A run saves its progress with every batch; one that waits for the program's pause is silent for five minutes. */
 const SILENT_SECONDS = 15 * 60;
+/** Time to order a larger disk, or to decide what need not be kept. */
+const FILLING_DAYS = 30;
 
 /**
  * Returns what somebody should look at, the most serious first; empty where all is well.
  *
- * Units: `maxAgeSeconds` is the age from which a resource is stale.
+ * Units: `maxAgeSeconds` is the age from which a resource is stale. Without `growth` the disk is not judged.
  */
 export function findConcerns(
   status: MirrorStatus,
-  { maxAgeSeconds }: { maxAgeSeconds: number },
+  { maxAgeSeconds, growth }: { maxAgeSeconds: number; growth?: Growth },
 ): readonly Concern[] {
   const concerns = [
     ...judgeSecret(status),
@@ -59,6 +63,7 @@ export function findConcerns(
     ...judgePayments(status),
     ...judgeSums(status),
     ...judgeBudget(status),
+    ...(growth === undefined ? [] : judgeDisk(growth)),
   ];
   return concerns.toSorted((a, b) => CONCERN_CODES.indexOf(a.code) - CONCERN_CODES.indexOf(b.code));
 }
@@ -197,6 +202,16 @@ function judgeBudget({ budget }: MirrorStatus): Concern[] {
   const what = `the program asked for a pause: nothing is sent until ${budget.paused_until}`;
   const since = budget.last_throttled_at;
   return [{ code: 'throttled', resource: null, what, since, fix: 'affiliate-mirror status budget' }];
+}
+
+function judgeDisk({ disk: { full_in_days: days, full_at, source } }: Growth): Concern[] {
+  if (days === null || full_at === null || days > FILLING_DAYS) return [];
+  const of = source === 'limit' ? 'DATABASE_SIZE_LIMIT' : 'the disk of DATA_DIR';
+  const what =
+    days === 0
+      ? `${of} is used up`
+      : `at this rate ${of} is used up in ${counted(Math.floor(days), 'day')}, on ${full_at.slice(0, 10)}`;
+  return [{ code: 'disk_filling', resource: null, what, since: null, fix: 'affiliate-mirror status growth' }];
 }
 
 const COUNT = new Intl.NumberFormat('en-US');

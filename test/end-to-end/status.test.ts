@@ -73,6 +73,11 @@ test.each([
   ['budget', /^Request budget\n/m, /Rows/],
   ['drift', /^Blind spots\n[\s\S]*^Where the program differs from its contract$/m, /Rows/],
   ['payments', /^Payments\nnothing was asked for yet$/m, /Rows/],
+  [
+    'growth',
+    /^Growth\n[\s\S]*is known a day after everything was read first\nwhen its disk is full is not known/m,
+    /Rows/,
+  ],
 ])('the section %s is shown below the first line, alone', async (section, shows, others) => {
   await addRun('affiliates', '1 hour');
   await addRun('referrals', '1 hour');

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { CONCERN_CODES, type ConcernCode, findConcerns } from '../../src/reports/find-concerns.ts';
 import type { ResourceStatus } from '../../src/reports/read-freshness.ts';
+import type { Growth } from '../../src/reports/read-growth.ts';
 import type { MirrorStatus } from '../../src/reports/read-status.ts';
 
 const THEN = '2026-01-02T00:00:00Z';
@@ -38,6 +39,8 @@ interface Given {
   readonly budget?: Partial<MirrorStatus['budget']>;
   readonly worker?: MirrorStatus['worker'];
   readonly differences?: number;
+  /** In how many days the disk is full. */
+  readonly fullInDays?: number | null;
 }
 
 function makeStatus({ resource, payments, budget, worker, differences = 0 }: Given = {}): MirrorStatus {
@@ -74,6 +77,21 @@ function makeStatus({ resource, payments, budget, worker, differences = 0 }: Giv
       ...payments,
     },
     worker: worker ?? { secret_refused_since: null },
+  };
+}
+
+function makeGrowth({ fullInDays = null }: Given = {}): Growth {
+  return {
+    tables: [],
+    bytes: 1e9,
+    bytes_per_year: 1e9,
+    measured_since: THEN,
+    disk: {
+      source: 'limit',
+      free_bytes: 1e9,
+      full_at: fullInDays === null ? null : THEN,
+      full_in_days: fullInDays,
+    },
   };
 }
 
@@ -132,6 +150,12 @@ const WRONG: Readonly<
     /^affiliate-mirror deletions list referrals$/,
     THEN,
   ],
+  disk_filling: [
+    { fullInDays: 12.7 },
+    /^at this rate DATABASE_SIZE_LIMIT is used up in 12 days, on 2026-01-02$/,
+    /^affiliate-mirror status growth$/,
+    null,
+  ],
   records_rejected: [
     { resource: { rejected_records: 3, rejected_since: THEN } },
     /^3 records of referrals rejected/,
@@ -153,12 +177,12 @@ const WRONG: Readonly<
 };
 
 test('a mirror that is fresh and verified gives no cause for concern', () => {
-  expect(findConcerns(makeStatus(), USUAL)).toEqual([]);
+  expect(findConcerns(makeStatus(), { ...USUAL, growth: makeGrowth() })).toEqual([]);
 });
 
 test.each(CONCERN_CODES)('%s is one concern, with what is wrong, since when and what to run', (code) => {
   const [given, what, fix, since] = WRONG[code];
-  const concerns = findConcerns(makeStatus(given), USUAL);
+  const concerns = findConcerns(makeStatus(given), { ...USUAL, growth: makeGrowth(given) });
   expect(concerns).toMatchObject([{ code, since }]);
   expect(concerns[0]?.what).toMatch(what);
   expect(concerns[0]?.fix).toMatch(fix);
@@ -192,6 +216,16 @@ test.each([
   ['a verified run that held deletions back, since accepted', { last_state: 'partial', last_verified: true }],
 ] as const)('%s is no concern', (_, resource) => {
   expect(findConcerns(makeStatus({ resource }), USUAL)).toEqual([]);
+});
+
+test.each([
+  [0, [expect.stringMatching(/is used up$/)]],
+  [29.9, [expect.stringContaining('in 29 days')]],
+  [31, []],
+  [null, []],
+])('a disk that is full in %s days', (fullInDays, expected) => {
+  const concerns = findConcerns(makeStatus(), { ...USUAL, growth: makeGrowth({ fullInDays }) });
+  expect(concerns.map(({ what }) => what)).toEqual(expected);
 });
 
 test('the age from which a resource is stale can be chosen', () => {

@@ -6,8 +6,10 @@ import { checkSchema } from '../../db/check-schema.ts';
 import { ConfigError } from '../../errors.ts';
 import { makeLogger } from '../../log.ts';
 import { findConcerns, isStale } from '../../reports/find-concerns.ts';
+import { readGrowth } from '../../reports/read-growth.ts';
 import { type MirrorStatus, readStatus } from '../../reports/read-status.ts';
 import type { Cli } from '../cli.ts';
+import { readDiskSpace } from '../disk-space.ts';
 import type { StatusDocument } from '../documents/status.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { formatDuration, formatTimestamp } from '../format.ts';
@@ -34,6 +36,7 @@ and on demand one section:
   budget     how much of the account's request limit is used
   drift      what a delta does not see, and where the program differs from its contract
   payments   requests for payment by state, and the last batches
+  growth     how large each table is, how fast it grows, and when the disk is full at this rate
 
 Examples:
   $ affiliate-mirror status
@@ -71,8 +74,9 @@ async function showStatus(
   const log = makeLogger(config.logLevel);
   const { pool, db, name } = await openDatabase({ log, lifetime }, config, 'status');
   await checkSchema(pool, { schema: config.mirrorSchema });
-  const status = await readStatus(db);
-  const concerns = findConcerns(status, { maxAgeSeconds: maxAge ?? config.staleAfterSeconds });
+  const growth = await readGrowth(db, { space: await readDiskSpace(config) });
+  const status = { ...(await readStatus(db)), growth };
+  const concerns = findConcerns(status, { growth, maxAgeSeconds: maxAge ?? config.staleAfterSeconds });
   if (json === true) {
     printJson({ is_well: concerns.length === 0, concerns, ...status } satisfies StatusDocument);
   } else {

@@ -9,6 +9,7 @@ import { Busy, describeError } from '../../errors.ts';
 import { makeCommissionsDuty, wakeForCommissions } from '../../jobs/commissions-job.ts';
 import { makeListDuty } from '../../jobs/list-job.ts';
 import { makePollDuty } from '../../jobs/poll-job.ts';
+import { makeRetentionDuty } from '../../jobs/retention-job.ts';
 import { makeSchedules, makeSyncDuty } from '../../jobs/sync-job.ts';
 import { type Logger, makeLogger } from '../../log.ts';
 import { noteListSetting } from '../../mirror/commission-list.ts';
@@ -110,6 +111,7 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
         makePollDuty({ api, db, log, personalData }),
         makeListDuty({ api: probeApi, db, log }, config.commissionList),
         ...exportDuties,
+        makeRetentionDuty({ db, log }, config.retention),
       ],
       signal: lifetime.signal,
     },

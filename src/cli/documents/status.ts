@@ -87,6 +87,39 @@ const payments = z.object({
   last_batches: z.array(batch).readonly().describe('newest first'),
 });
 
+const bytes = (meaning: string) => z.number().describe(`${meaning}, in bytes`);
+
+const growth = z.object({
+  tables: z
+    .array(
+      z.object({
+        table_name: text('a table'),
+        rows: count('its rows, an estimate where it is large'),
+        bytes: bytes('its size on disk with its indexes'),
+        rows_per_day: z.number().nullable().describe('rows added per day since measured_since'),
+        bytes_per_year: bytes('what it gains in a year at this rate, without what is pruned').nullable(),
+        keep_days: count('for how many days its rows are kept; null: for ever').nullable(),
+        pruned_before: timestamp('rows from before this may have been pruned').nullable(),
+      }),
+    )
+    .readonly()
+    .describe('the largest first'),
+  bytes: bytes('the size of the whole database'),
+  bytes_per_year: bytes('what it gains in a year at this rate').nullable(),
+  measured_since: timestamp(
+    'from when on rows were counted; null until a day after the first load',
+  ).nullable(),
+  disk: z.object({
+    source: z
+      .enum(['limit', 'file_system'])
+      .nullable()
+      .describe('DATABASE_SIZE_LIMIT, or the disk of the embedded Postgres; null: not known'),
+    free_bytes: bytes('what is left').nullable(),
+    full_at: timestamp('when nothing is left at this rate; null where that takes years').nullable(),
+    full_in_days: z.number().nullable().describe('in how many days'),
+  }),
+});
+
 export const statusDocument = z
   .object({
     is_well: yesNo('there is no concern'),
@@ -127,6 +160,7 @@ export const statusDocument = z
     schema_drift: z.array(drift).readonly().describe('where records differ from the contract'),
     budget: budget.describe("the account's request budget, now"),
     payments,
+    growth: growth.describe('how large the database is, and how fast it grows'),
     worker: z.object({
       secret_refused_since: timestamp(
         'since when all workers pause, as the program refuses the secret',

@@ -1,0 +1,54 @@
+// For how many days what grows with time alone is kept, and how large the database may become.
+
+import { z } from 'zod';
+
+/** Days; null keeps for ever. */
+export interface Retention {
+  readonly history: number | null;
+  readonly runs: number | null;
+  readonly rejected: number | null;
+  readonly attempts: number | null;
+  readonly drift: number | null;
+}
+
+export interface RetentionVariables {
+  readonly RETENTION_HISTORY_DAYS: number | null;
+  readonly RETENTION_RUNS_DAYS: number | null;
+  readonly RETENTION_REJECTED_DAYS: number | null;
+  readonly RETENTION_ATTEMPTS_DAYS: number | null;
+  readonly RETENTION_DRIFT_DAYS: number | null;
+}
+
+/** Returns the days by what they are about. */
+export function readRetention(variables: RetentionVariables): Retention {
+  return {
+    history: variables.RETENTION_HISTORY_DAYS,
+    runs: variables.RETENTION_RUNS_DAYS,
+    rejected: variables.RETENTION_REJECTED_DAYS,
+    attempts: variables.RETENTION_ATTEMPTS_DAYS,
+    drift: variables.RETENTION_DRIFT_DAYS,
+  };
+}
+
+const UNITS: Readonly<Record<string, number>> = { MB: 1e6, GB: 1e9, TB: 1e12 };
+
+const LONGEST_DAYS = 36_500;
+
+/** Empty means for ever. */
+export const keptDaysSchema = z
+  .string()
+  .transform((text) => text.trim())
+  .refine(
+    (text) => text === '' || (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= LONGEST_DAYS),
+    `must be a whole number of days from 1 to ${LONGEST_DAYS}, or empty for ever`,
+  )
+  .transform((text): number | null => (text === '' ? null : Number(text)));
+
+/** In bytes: `50 GB`. */
+export const sizeSchema = z.string().transform((text, context) => {
+  const [, number = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?) ?(MB|GB|TB)$/i.exec(text.trim()) ?? [];
+  const bytes = Math.round(Number(number) * (UNITS[unit.toUpperCase()] ?? 0));
+  if (bytes > 0) return bytes;
+  context.addIssue({ code: 'custom', message: 'must be a size such as 500 MB, 50 GB or 2 TB' });
+  return z.NEVER;
+});

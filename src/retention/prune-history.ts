@@ -1,0 +1,49 @@
+// Deletes a batch of the history that is over age. Of it stay: the last change of each record, so that the mirror as of
+// any later moment is exact to the column, and the changes that the reports count for ever (leads and conversions).
+//
+// Each change that came over age is looked at once, in the order of their numbers, which is that of their times. It makes
+// the changes before it needless, and these are found by the index of the record's history: the work follows what is
+// deleted, however much history there is or stays.
+
+import { sql } from 'kysely';
+import type { DatabaseTransaction } from '../db/database.ts';
+import type { Batch, BatchInput } from './batch.ts';
+
+/**
+ * Returns what the batch did.
+ *
+ * Throws: lock_not_available (55P03) where somebody rewrites one of the rows.
+ */
+export async function pruneHistory(
+  trx: DatabaseTransaction,
+  { cutoff, reached, limit }: BatchInput,
+): Promise<Batch> {
+  const { rows } = await sql<{ deleted: number; looked_at: number; reached: number | null }>`
+    with next as materialized (
+      select id, table_name, record_id, recorded_at < ${cutoff} as is_over_age
+      from record_history where id > ${reached} order by id limit ${limit}
+    ), aged as materialized (
+      select * from next
+      where id < coalesce((select min(id) from next where not is_over_age), 9223372036854775807)
+    ), deleted as (
+      delete from record_history where id = any(array(
+        select earlier.id
+        from aged
+        cross join lateral (
+          select history.id from record_history history
+          where history.record_id = aged.record_id and history.id < aged.id
+            and history.table_name = aged.table_name
+            -- As conversion_events and referral_funnel_daily count them.
+            and not (history.table_name = 'referrals' and history.change <> 'inserted'
+                     and coalesce(history.after ->> 'conversion_state', '') in ('lead', 'conversion'))
+          for update nowait
+        ) earlier
+      ))
+      returning 1
+    )
+    select (select count(*) from deleted) as deleted, (select count(*) from aged) as looked_at,
+      (select max(id) from aged) as reached`.execute(trx);
+  const [row] = rows;
+  if (row === undefined) throw new TypeError('a count returned no row');
+  return { deleted: row.deleted, reached: row.reached ?? reached, isLast: row.looked_at < limit };
+}
