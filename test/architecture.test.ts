@@ -171,6 +171,10 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
   forgotten_records: ['personal-data'],
   forgotten_addresses: ['personal-data'],
   exports: ['exports'],
+  alerts: ['alerts'],
+  alert_notices: ['alerts'],
+  alert_watch: ['alerts'],
+  books_comparisons: ['commissions'],
 };
 /** Reads them all, and writes none. */
 const READER_OF_TABLES = 'reports';

@@ -1,6 +1,7 @@
 // The only reader of the environment: checks all variables and reports every problem at once.
 
 import { ConfigError } from '../errors.ts';
+import { readAlertSettings } from './alerts.ts';
 import { readScheduledExports } from './exports.ts';
 import type { HttpProxy } from './http-proxy.ts';
 import { readPersonalDataKey } from './personal-data.ts';
@@ -60,12 +61,14 @@ function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded:
   const env = parsed.data;
   const s3 = readS3Access(env, problems);
   const scheduledExports = readScheduledExports(env, s3, problems);
+  const proxy = readProxy(env.HTTPS_PROXY ?? env.HTTP_PROXY, env.NO_PROXY);
+  const alerts = readAlertSettings(given, env, proxy, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     api: {
       url: env.AFFILIATE_API_URL ?? null,
       secret,
-      proxy: readProxy(env.HTTPS_PROXY ?? env.HTTP_PROXY, env.NO_PROXY),
+      proxy,
       timeoutMs: env.API_TIMEOUT_MS,
       concurrency: env.API_CONCURRENCY,
       rateLimit: env.API_RATE_LIMIT,
@@ -79,6 +82,7 @@ function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded:
     commissionList: env.COMMISSION_LIST,
     scheduledExports,
     s3,
+    alerts,
     status: { host: env.STATUS_HOST, port: env.STATUS_PORT },
     dataDir: env.DATA_DIR,
     logLevel: env.LOG_LEVEL,

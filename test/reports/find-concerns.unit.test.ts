@@ -36,10 +36,18 @@ interface Given {
   readonly payments?: Partial<MirrorStatus['payments']>;
   readonly budget?: Partial<MirrorStatus['budget']>;
   readonly worker?: MirrorStatus['worker'];
+  readonly books?: MirrorStatus['books'];
   readonly differences?: number;
 }
 
-function makeStatus({ resource, payments, budget, worker, differences = 0 }: Given = {}): MirrorStatus {
+function makeStatus({
+  resource,
+  payments,
+  budget,
+  worker,
+  books,
+  differences = 0,
+}: Given = {}): MirrorStatus {
   return {
     resources: [{ ...WELL, ...resource }],
     tables: [],
@@ -72,6 +80,7 @@ function makeStatus({ resource, payments, budget, worker, differences = 0 }: Giv
       last_batches: [],
       ...payments,
     },
+    books: books ?? { compared_at: null, differing: 0, differ_since: null },
     worker: worker ?? { secret_refused_since: null },
   };
 }
@@ -143,6 +152,12 @@ const WRONG: Readonly<
     /^affiliate-mirror sync affiliates commissions$/,
     null,
   ],
+  books_differ: [
+    { books: { compared_at: THEN, differing: 1_200, differ_since: THEN } },
+    /^1,200 commissions differ between the books and the program, as last compared$/,
+    /^affiliate-mirror commissions reconcile$/,
+    THEN,
+  ],
   throttled: [
     { budget: { paused_until: '2026-01-02T00:05:00Z', last_throttled_at: THEN } },
     /nothing is sent until 2026-01-02T00:05:00Z/,
@@ -161,6 +176,25 @@ test.each(CONCERN_CODES)('%s is one concern, with what is wrong, since when and 
   expect(concerns).toMatchObject([{ code, since }]);
   expect(concerns[0]?.what).toMatch(what);
   expect(concerns[0]?.fix).toMatch(fix);
+});
+
+test('the words of an error, which may quote a person, are in none of what leaves the machine', () => {
+  const quoting = 'the record of Ada Lovelace <ada@example.com> has no state';
+  for (const last_state of ['failed', 'partial'] as const) {
+    const given = {
+      last_state,
+      last_verified: false,
+      last_error_code: 'CONTRACT_VIOLATION',
+      last_error: quoting,
+    };
+    const [concern] = findConcerns(makeStatus({ resource: given }));
+    expect(concern?.what).toContain('Ada');
+    expect({ ...concern, what: null }).toEqual({
+      ...concern,
+      what: null,
+      summary: expect.not.stringMatching(/ada/i),
+    });
+  }
 });
 
 test('the most serious comes first, whatever the order of the figures', () => {

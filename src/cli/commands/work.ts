@@ -1,6 +1,8 @@
 // The command `work`: schedules, queue and health in one process, until it is stopped.
 
 import type { Command } from 'commander';
+import { makeChannels } from '../../alerts/channels.ts';
+import { watchAlerts } from '../../alerts/watch.ts';
 import { drainConcurrency } from '../../commissions/drain-updates.ts';
 import { type Config, readProgramConfig } from '../../config/config.ts';
 import { checkWorkerAccess } from '../../db/check-access.ts';
@@ -14,6 +16,7 @@ import { type Logger, makeLogger } from '../../log.ts';
 import { noteListSetting } from '../../mirror/commission-list.ts';
 import { makePatiently } from '../../queue/patiently.ts';
 import { checkQueueSchema, queueSchema } from '../../queue/queue-tables.ts';
+import { makeQuietWarning } from '../../queue/quiet-warning.ts';
 import { type RunningWorker, startWorker } from '../../queue/start-worker.ts';
 import { TIMINGS } from '../../queue/timings.ts';
 import { type Checks, startHealth } from '../../web/health.ts';
@@ -78,6 +81,18 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   const personalData = await patiently(() => openPersonalData(db, config.personalData));
   await patiently(() => noteListSetting(db, config.commissionList));
   const exportDuties = await patiently(() => makeExportDuties({ pool, db, log }, config));
+
+  const watching = watchAlerts(
+    {
+      db,
+      log,
+      channels: makeChannels(config.alerts),
+      checkQueue,
+      warn: makeQuietWarning({ log }, 'alerts.failed'),
+    },
+    { signal: lifetime.signal },
+  );
+  lifetime.onClose(() => watching);
 
   const reads = { ...program, timeoutMs, rateLimit, priority: 'reads' } as const;
   const api = makeProgramClient({ db, log, lifetime }, reads);
