@@ -164,15 +164,13 @@ function describeFailure(host: string, step: Step, error: unknown, hasLeft: bool
     : 'NO_ANSWER';
   const code = responseCode === undefined ? nodeCode : `SMTP_${responseCode}`;
   const isRefused = responseCode !== undefined && responseCode >= 500;
-  const refusal = isRefused ? REFUSALS[step] : null;
+  const untrusted = describeUntrusted(Object.assign(new Error(), { code: nodeCode }), 'NODE_EXTRA_CA_CERTS');
+  const isUnencrypted = errorCode(error) === 'ETLS' && originalCode === undefined;
   const why =
-    refusal ??
-    describeUntrusted(error, 'NODE_EXTRA_CA_CERTS') ??
-    (errorCode(error) === 'ETLS'
-      ? NO_TLS
-      : nodeCode === 'ETIMEDOUT'
-        ? 'does not answer in time'
-        : 'sending failed');
+    untrusted ??
+    (isUnencrypted ? NO_TLS : null) ??
+    (isRefused ? REFUSALS[step] : null) ??
+    (nodeCode === 'ETIMEDOUT' ? 'it does not answer in time' : 'the connection failed');
   return new AlertNotSent(`${host}: ${why} (${code})`, code, {
     isFinal: isRefused && step === 'send' && hasLeft,
     // An answer, whatever it says, is one: the message is not there.

@@ -17,11 +17,12 @@ export async function queueOpened(trx: DatabaseTransaction, channels: readonly C
   if (channels.length === 0) return;
   await sql`
     insert into alert_notices (alert_id, kind, channel)
-    select id, 'opened', channel
-    from alerts cross join unnest(${[...channels]}::text[]) as channel
-    where opened_at is not null and resolved_at is null
-    order by id
-    on conflict (alert_id, kind, channel) do nothing`.execute(trx);
+    select id, 'opened', name
+    from alerts cross join unnest(${[...channels]}::text[]) as set_up (name)
+    where opened_at is not null and resolved_at is null and not exists (
+      select from alert_notices written
+      where written.alert_id = alerts.id and written.kind = 'opened' and written.channel = name)
+    order by id`.execute(trx);
 }
 
 /** Writes that it is well again to whoever was, or may have been, sent that it was not; to the others, nothing at all. */
