@@ -1,8 +1,7 @@
 // What a way to send messages is.
 
 import type { Message } from './message.ts';
-
-export type ChannelKind = 'webhook' | 'email';
+import type { ChannelKind } from './outbox.ts';
 
 export interface Channel {
   readonly kind: ChannelKind;

@@ -7,10 +7,9 @@ import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import type { Logger } from '../log.ts';
 import { readJudged } from '../reports/read-status.ts';
-import type { ChannelKind } from './channel.ts';
 import { type Decision, decide, type KnownAlert } from './decide.ts';
 import { type Cause, type FindOptions, findCauses } from './find-causes.ts';
-import { queueOpened, queueResolved } from './outbox.ts';
+import { type ChannelKind, queueOpened, queueResolved } from './outbox.ts';
 import type { AlertTimings } from './timings.ts';
 
 export interface LookOptions extends FindOptions {

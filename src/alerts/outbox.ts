@@ -9,8 +9,9 @@ import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import type { AlertNotSent } from '../errors.ts';
-import type { ChannelKind } from './channel.ts';
 import type { AlertTimings } from './timings.ts';
+
+export type ChannelKind = 'webhook' | 'email';
 
 /** Writes a message for each open alert and channel that has none: also for a channel that was set up after it opened. */
 export async function queueOpened(trx: DatabaseTransaction, channels: readonly ChannelKind[]): Promise<void> {

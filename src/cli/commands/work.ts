@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { makeChannels } from '../../alerts/channels.ts';
-import { watchAlerts } from '../../alerts/watch.ts';
+import { type WatchDeps, watchAlerts } from '../../alerts/watch.ts';
 import { drainConcurrency } from '../../commissions/drain-updates.ts';
 import { type Config, readProgramConfig } from '../../config/config.ts';
 import { checkWorkerAccess } from '../../db/check-access.ts';
@@ -82,17 +82,7 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   await patiently(() => noteListSetting(db, config.commissionList));
   const exportDuties = await patiently(() => makeExportDuties({ pool, db, log }, config));
 
-  const watching = watchAlerts(
-    {
-      db,
-      log,
-      channels: makeChannels(config.alerts),
-      checkQueue,
-      warn: makeQuietWarning({ log }, 'alerts.failed'),
-    },
-    { signal: lifetime.signal },
-  );
-  lifetime.onClose(() => watching);
+  watchOver({ db, log, lifetime, checkQueue }, config);
 
   const reads = { ...program, timeoutMs, rateLimit, priority: 'reads' } as const;
   const api = makeProgramClient({ db, log, lifetime }, reads);
@@ -138,6 +128,23 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   await untilOver(worker, lifetime.signal);
   log.info('worker.stopping');
   return 0;
+}
+
+// It ends with the worker, whether that is stopped or fails.
+function watchOver(
+  { db, log, lifetime, checkQueue }: Pick<WatchDeps, 'db' | 'log' | 'checkQueue'> & { lifetime: Lifetime },
+  { alerts }: Config,
+): void {
+  const over = new AbortController();
+  const warn = makeQuietWarning({ log }, 'alerts.failed');
+  const watching = watchAlerts(
+    { db, log, channels: makeChannels(alerts), checkQueue, warn },
+    { signal: AbortSignal.any([lifetime.signal, over.signal]) },
+  );
+  lifetime.onClose(() => {
+    over.abort();
+    return watching;
+  });
 }
 
 // A second worker on one machine is as good a worker without it.
