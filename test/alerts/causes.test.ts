@@ -9,7 +9,15 @@ import { noteComparison } from '../../src/commissions/note-comparison.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { startMailServer, startReceiver } from './receivers.ts';
-import { createWellMirror, readAlertStates, refuseSecret, startWatcher, waitForLooks } from './watching.ts';
+import {
+  createWellMirror,
+  FAST,
+  readAlertStates,
+  refuseSecret,
+  startWatcher,
+  startWatcherProcess,
+  waitForLooks,
+} from './watching.ts';
 
 const ID = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
 const OTHER_ID = ID.replace('0b', '0c');
@@ -95,7 +103,14 @@ test('each cause is one message with what to run, by either channel, and one whe
     makeEmail({ to: ['ops@example.com'], from: 'mirror@example.com', smtpUrl }),
   ];
   startWatcher(database, { channels });
-  startWatcher(database, { channels });
+  const other = startWatcherProcess({
+    url: database.url,
+    settings: {
+      webhook: { url: receiver.url, proxy: null },
+      email: { to: ['ops@example.com'], from: 'mirror@example.com', smtpUrl },
+    },
+    timings: FAST,
+  });
   const db = makeDatabase(database.pool);
   await runAll(database, 0);
   await noteComparison(db, { books: 'file', compared: 9, differing: 2 });
@@ -128,7 +143,12 @@ test('each cause is one message with what to run, by either channel, and one whe
     select (select jsonb_agg(a) from alerts a) as alerts, (select jsonb_agg(n) from alert_notices n) as notices,
       (select jsonb_agg(b) from books_comparisons b) as books`);
   expect(rows[0]?.notices).toHaveLength(4 * causes.length);
-  for (const said of [rows, receiver.received.map(({ body }) => body), mails.map(({ text }) => text)]) {
+  for (const said of [
+    other.log,
+    rows,
+    receiver.received.map(({ body }) => body),
+    mails.map(({ text }) => text),
+  ]) {
     expect(JSON.stringify(said)).not.toMatch(PERSONAL);
   }
 });
