@@ -27,7 +27,7 @@ export interface Receiver {
   /** The texts that it took. */
   readonly texts: () => readonly string[];
   /** What it answers from now on; null: nothing at all. */
-  answer: (request: Received) => Answer | null;
+  answer: (request: Received) => Answer | null | Promise<Answer>;
 }
 
 const OK: Answer = { status: 200 };
@@ -43,7 +43,7 @@ export async function startReceiver(certificates?: Certificates): Promise<Receiv
     if (body === null) return;
     const one = { path: request.url ?? '', headers: request.headers, body: JSON.parse(body) };
     received.push(one);
-    const answer = receiver.answer(one);
+    const answer = await receiver.answer(one);
     if (answer === null) return;
     if (answer.status < 300) taken.push(one);
     response.writeHead(answer.status, answer.headers).end('an answer that nobody may see');

@@ -1,7 +1,8 @@
 // The watch on a real database and real receivers: one message when something is wrong, one when it is well again, and
 // never two, whatever workers, receivers and processes do.
 
-import { expect, test } from 'vitest';
+import pg from 'pg';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { makeWebhook } from '../../src/alerts/webhook.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { type Receiver, startReceiver } from './receivers.ts';
@@ -214,6 +215,33 @@ test('a database that goes away is waited for', async () => {
   await expect.poll(() => firstLines(receiver)).toEqual([REFUSED]);
   await watcher.stop();
   expect(FAST.claimMs).toBeGreaterThan(2 * FAST.sendTimeoutMs);
+});
+
+test('a message whose receipt cannot be noted, since the database is away by then, is sent once all the same', async () => {
+  const database = await createWellMirror();
+  const name = new URL(database.url).pathname.slice(1);
+  const server = new pg.Client({ connectionString: inject('testPostgres').url });
+  await server.connect();
+  onTestFinished(() => server.end());
+  const receiver = await startReceiver();
+  receiver.answer = async () => {
+    await server.query(`alter database ${name} allow_connections false`);
+    await server.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
+    return { status: 200 };
+  };
+  const [sender, other] = [webhook(receiver), webhook(receiver)].map((channel) =>
+    startWatcher(database, { channels: [channel] }),
+  );
+  await refuseSecret(database);
+  await expect.poll(() => receiver.received.length).toBe(1);
+  // Whichever of them does not send fails its round.
+  const warnings = () => (sender?.warnings.length ?? 0) + (other?.warnings.length ?? 0);
+  await expect.poll(warnings).toBeGreaterThan(2);
+  receiver.answer = () => ({ status: 200 });
+  await server.query(`alter database ${name} allow_connections true`);
+  await expect.poll(() => readNotices(database)).toMatchObject([{ state: 'sent', last_error_code: null }]);
+  await waitForLooks(database);
+  expect(receiver.received).toHaveLength(1);
 });
 
 async function holdBack({ pool }: TestDatabase): Promise<void> {
