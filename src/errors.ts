@@ -177,6 +177,31 @@ export class ExportTargetUnwritable extends AppError {
   readonly retry = 'soon';
 }
 
+/** Thrown when the receiver of an alert did not take a message. Its words name the receiver's host, and nothing that it said. */
+export class AlertNotSent extends AppError {
+  readonly code = 'ALERT_NOT_SENT';
+  readonly retry: 'never' | 'soon' | 'after';
+  /** Stable code of what happened, such as HTTP_503, EAUTH or ETIMEDOUT. */
+  readonly reasonCode: string;
+  /** What the receiver asks for; null where it names nothing. */
+  readonly retryAfterMs: number | null;
+  /** Whether the message was on its way by then, so that only its receiver knows whether it arrived. */
+  readonly mayHaveArrived: boolean;
+
+  constructor(
+    message: string,
+    reasonCode: string,
+    // A final one would be refused again.
+    { isFinal = false, retryAfterMs = null as number | null, mayHaveArrived = false } = {},
+  ) {
+    super(message);
+    this.retry = isFinal ? 'never' : retryAfterMs === null ? 'soon' : 'after';
+    this.reasonCode = reasonCode;
+    this.retryAfterMs = retryAfterMs;
+    this.mayHaveArrived = mayHaveArrived;
+  }
+}
+
 /** Returns the error's message followed by those of its causes, on one line, without stack traces. */
 export function describeError(error: unknown): string {
   const parts: string[] = [];

@@ -16,6 +16,8 @@ const SECRET_FIELDS = [
   'secretAccessKey',
   'AFFILIATE_API_SECRET',
   'AWS_SECRET_ACCESS_KEY',
+  'ALERT_WEBHOOK_URL',
+  'SMTP_URL',
 ];
 
 /**

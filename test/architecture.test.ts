@@ -172,6 +172,10 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
   forgotten_addresses: ['personal-data'],
   exports: ['exports'],
   pruned_tables: ['retention'],
+  alerts: ['alerts'],
+  alert_notices: ['alerts'],
+  alert_watch: ['alerts'],
+  books_comparisons: ['commissions'],
 };
 /** Reads them all, and writes none. */
 const READER_OF_TABLES = 'reports';

@@ -30,6 +30,7 @@ const COMMANDS = {
   forget: { most: 2, queue: 0, isWriting: true },
   // One reads the rows, one holds the lock of an incremental export, one writes its watermark.
   export: { most: 3, queue: 0, isWriting: false },
+  alerts: { most: 2, queue: 0, isWriting: false },
   status: { most: 2, queue: 0, isWriting: false },
   doctor: { most: 2, queue: 1, isWriting: false },
 } as const;

@@ -20,6 +20,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Register>> = new Map([
   ['work', async () => (await import('./commands/work.ts')).registerWork],
   ['deletions', async () => (await import('./commands/deletions.ts')).registerDeletions],
   ['commissions', async () => (await import('./commands/commissions.ts')).registerCommissions],
+  ['alerts', async () => (await import('./commands/alerts.ts')).registerAlerts],
   ['export', async () => (await import('./commands/export.ts')).registerExport],
   ['status', async () => (await import('./commands/status.ts')).registerStatus],
   ['personal-data', async () => (await import('./commands/personal-data.ts')).registerPersonalData],

@@ -1,6 +1,7 @@
 // The only reader of the environment: checks all variables and reports every problem at once.
 
 import { ConfigError } from '../errors.ts';
+import { readAlertSettings } from './alerts.ts';
 import { readScheduledExports } from './exports.ts';
 import type { HttpProxy } from './http-proxy.ts';
 import { readPersonalDataKey } from './personal-data.ts';
@@ -63,12 +64,14 @@ function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded:
   const s3 = readS3Access(env, problems);
   const scheduledExports = readScheduledExports(env, s3, problems);
   const tracing = readTracing(env, problems);
+  const proxy = readProxy(env.HTTPS_PROXY ?? env.HTTP_PROXY, env.NO_PROXY);
+  const alerts = readAlertSettings(given, env, proxy, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     api: {
       url: env.AFFILIATE_API_URL ?? null,
       secret,
-      proxy: readProxy(env.HTTPS_PROXY ?? env.HTTP_PROXY, env.NO_PROXY),
+      proxy,
       timeoutMs: env.API_TIMEOUT_MS,
       concurrency: env.API_CONCURRENCY,
       rateLimit: env.API_RATE_LIMIT,
@@ -82,6 +85,7 @@ function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded:
     commissionList: env.COMMISSION_LIST,
     scheduledExports,
     s3,
+    alerts,
     retention: readRetention(env),
     databaseSizeLimit: env.DATABASE_SIZE_LIMIT ?? null,
     staleAfterSeconds: env.STALE_AFTER_HOURS * 3600,

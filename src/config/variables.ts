@@ -147,6 +147,22 @@ const schema = {
     serviceUrl,
     "Amazon's",
   ),
+  ALERT_WEBHOOK_URL: optional(
+    'where [alerts](alerts.md) go: an address that takes what Slack takes; a secret',
+    z.string(),
+  ),
+  ALERT_WEBHOOK_URL_FILE: optional('a file that holds that address', z.string()),
+  ALERT_EMAIL: optional('addresses that alerts are mailed to, with commas between them', names),
+  ALERT_EMAIL_FROM: optional(
+    'who they are from',
+    z.string(),
+    'the user of `SMTP_URL` where that is an address, else the first of `ALERT_EMAIL`',
+  ),
+  SMTP_URL: optional(
+    'the mail server, such as `smtps://user:password@mail.example.com`, or `smtp://` for STARTTLS; a secret',
+    z.string(),
+  ),
+  SMTP_URL_FILE: optional('a file that holds that address', z.string()),
   RETENTION_HISTORY_DAYS: variable(
     'days that the history (`record_history`) is kept; empty for ever. Pruned, the mirror as of an earlier time is not known any more',
     keptDaysSchema,

@@ -48,6 +48,10 @@ export const BOOKKEEPING_TABLES: readonly string[] = [
   'forgotten_addresses',
   'change_clock',
   'exports',
+  'alerts',
+  'alert_notices',
+  'alert_watch',
+  'books_comparisons',
 ];
 
 /** What a request for a commission update is made of. */

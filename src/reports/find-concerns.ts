@@ -3,15 +3,19 @@
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { ResourceStatus } from './read-freshness.ts';
 import type { Growth } from './read-growth.ts';
-import type { MirrorStatus } from './read-status.ts';
+import type { JudgedFigures } from './read-status.ts';
 
 export interface Concern {
   /** Stable name of what is wrong. */
   readonly code: ConcernCode;
   /** The resource that it is about; null where it is about none, or all of them. */
   readonly resource: string | null;
-  /** What is wrong, a sentence without a full stop. */
+  /** What is wrong, a sentence without a full stop. Where an error is behind it, it ends with that error's own words. */
   readonly what: string;
+  /** The same without the error, whose words may quote a person: for what leaves this machine. */
+  readonly summary: string;
+  /** Stable code of the error behind it; null where there is none. */
+  readonly error_code: string | null;
   /** Since when; null where that is not known. */
   readonly since: Timestamp | null;
   /** The command to run, which fixes it or says more. */
@@ -33,6 +37,7 @@ export const CONCERN_CODES = [
   'disk_filling',
   'records_rejected',
   'sums_differ',
+  'books_differ',
   'throttled',
 ] as const;
 
@@ -49,7 +54,7 @@ const FILLING_DAYS = 30;
  * Units: `maxAgeSeconds` is the age from which a resource is stale. Without `growth` the disk is not judged.
  */
 export function findConcerns(
-  status: MirrorStatus,
+  status: JudgedFigures,
   { maxAgeSeconds, growth }: { maxAgeSeconds: number; growth?: Growth },
 ): readonly Concern[] {
   const concerns = [
@@ -62,6 +67,7 @@ export function findConcerns(
     ...judgeAges(status, maxAgeSeconds),
     ...judgePayments(status),
     ...judgeSums(status),
+    ...judgeBooks(status),
     ...judgeBudget(status),
     ...(growth === undefined ? [] : judgeDisk(growth)),
   ];
@@ -73,45 +79,41 @@ export function isStale({ age_seconds }: ResourceStatus, maxAgeSeconds: number):
   return age_seconds === null || age_seconds > maxAgeSeconds;
 }
 
-function judgeSecret({ worker: { secret_refused_since } }: MirrorStatus): Concern[] {
+function judgeSecret({ worker: { secret_refused_since } }: JudgedFigures): Concern[] {
   if (secret_refused_since === null) return [];
   const what = 'the program refuses the API secret, and all workers are paused';
   return [
-    {
-      code: 'secret_refused',
-      resource: null,
-      what,
-      since: secret_refused_since,
-      fix: 'affiliate-mirror doctor',
-    },
+    concern({ code: 'secret_refused', what, since: secret_refused_since, fix: 'affiliate-mirror doctor' }),
   ];
 }
 
 function judgeLastRun(status: ResourceStatus): Concern[] {
-  const { resource, last_state, last_error_code, last_error, last_finished_at: since } = status;
+  const { resource, last_state, last_error_code: error_code, last_error, last_finished_at: since } = status;
   const fix = `affiliate-mirror sync ${resource}`;
   if (last_state === 'failed') {
-    const why = `${last_error_code === null ? '' : ` (${last_error_code})`}: ${last_error}`;
-    const what = `the last sync of ${resource} failed${why}`;
-    return [{ code: 'sync_failed', resource, what, since, fix: 'affiliate-mirror doctor' }];
+    const summary = `the last sync of ${resource} failed`;
+    const what = `${summary}${error_code === null ? '' : ` (${error_code})`}: ${last_error}`;
+    const doctor = 'affiliate-mirror doctor';
+    return [concern({ code: 'sync_failed', resource, what, summary, error_code, since, fix: doctor })];
   }
   if (last_state === 'interrupted') {
     const what = `the last sync of ${resource} was stopped before its end`;
-    return [{ code: 'sync_interrupted', resource, what, since, fix }];
+    return [concern({ code: 'sync_interrupted', resource, what, since, fix })];
   }
   if (last_state === 'running' && (status.last_saved_age_seconds ?? 0) > SILENT_SECONDS) {
     const what = `the running sync of ${resource} has saved nothing for long: its process is most likely gone`;
-    return [{ code: 'sync_silent', resource, what, since: status.last_saved_at, fix }];
+    return [concern({ code: 'sync_silent', resource, what, since: status.last_saved_at, fix })];
   }
   if (last_state === 'partial' && status.last_verified === false) {
-    const what = `the last sync of ${resource} ended ${last_error ?? 'unverified'}`;
-    return [{ code: 'sync_unverified', resource, what, since, fix }];
+    const ended = `the last sync of ${resource} ended`;
+    const what = `${ended} ${last_error ?? 'unverified'}`;
+    return [concern({ code: 'sync_unverified', resource, what, summary: `${ended} unverified`, since, fix })];
   }
   return [];
 }
 
 // Those of one scheduler go stale together: one concern for all of them.
-function judgeAges({ resources }: MirrorStatus, maxAgeSeconds: number): Concern[] {
+function judgeAges({ resources }: JudgedFigures, maxAgeSeconds: number): Concern[] {
   // A sync that is under way, or died, speaks for itself.
   const stale = resources.filter((one) => isStale(one, maxAgeSeconds) && one.last_state !== 'running');
   const never = stale.filter(({ fresh_as_of, last_state }) => fresh_as_of === null && last_state === null);
@@ -132,13 +134,13 @@ function together(
   const names = some.map(({ resource }) => resource);
   const [since = null] = some.flatMap(({ fresh_as_of }) => fresh_as_of ?? []).toSorted();
   return [
-    {
+    concern({
       code,
       resource: names.length === 1 ? (names[0] ?? null) : null,
       what: `${names.join(', ')}: ${what}`,
       since,
       fix: ['affiliate-mirror sync', ...(some.length === all.length ? [] : names)].join(' '),
-    },
+    }),
   ];
 }
 
@@ -147,61 +149,73 @@ function judgeHeldBack(status: ResourceStatus): Concern[] {
   const open = deletes_held_back - deletes_accepted;
   if (open === 0) return [];
   const what = `${counted(open, 'deletion')} of ${resource} held back, though the program no longer has the records`;
-  return [
-    {
-      code: 'deletions_held_back',
-      resource,
-      what,
-      since,
-      fix: `affiliate-mirror deletions list ${resource}`,
-    },
-  ];
+  const fix = `affiliate-mirror deletions list ${resource}`;
+  return [concern({ code: 'deletions_held_back', resource, what, since, fix })];
 }
 
 function judgeRejected({ resource, rejected_records, rejected_since: since }: ResourceStatus): Concern[] {
   if (rejected_records === 0) return [];
   const what = `${counted(rejected_records, 'record')} of ${resource} rejected: not what the contract says`;
   const fix = 'affiliate-mirror status drift';
-  return [{ code: 'records_rejected', resource, what, since, fix }];
+  return [concern({ code: 'records_rejected', resource, what, since, fix })];
 }
 
-function judgePayments({ payments }: MirrorStatus): Concern[] {
+function judgePayments({ payments }: JudgedFigures): Concern[] {
   const concerns: Concern[] = [];
   if (payments.failed > 0) {
     const what = `${counted(payments.failed, 'payment request')} failed`;
     const fix = 'affiliate-mirror commissions retry';
-    concerns.push({ code: 'payments_failed', resource: null, what, since: payments.failed_since, fix });
+    concerns.push(concern({ code: 'payments_failed', what, since: payments.failed_since, fix }));
   }
   if (payments.neglected > 0) {
     const what = `${counted(payments.neglected, 'payment request')} due, and no worker takes them up`;
     const since = payments.neglected_since;
-    concerns.push({ code: 'payments_neglected', resource: null, what, since, fix: 'affiliate-mirror work' });
+    concerns.push(concern({ code: 'payments_neglected', what, since, fix: 'affiliate-mirror work' }));
   }
   return concerns;
 }
 
-function judgeSums({ commission_list: { differences } }: MirrorStatus): Concern[] {
+function judgeSums({ commission_list: { differences } }: JudgedFigures): Concern[] {
   if (differences === null || differences === 0) return [];
   const sums =
     differences === 1
       ? 'sum of commissions by affiliate and currency is'
       : 'sums of commissions by affiliate and currency are';
   return [
-    {
+    concern({
       code: 'sums_differ',
       resource: 'commissions',
       what: `${differences} ${sums} not what the program itself reports: see the view commission_differences`,
       since: null,
       fix: 'affiliate-mirror sync affiliates commissions',
-    },
+    }),
   ];
 }
 
-function judgeBudget({ budget }: MirrorStatus): Concern[] {
+function judgeBooks({ books: { differing, differ_since } }: JudgedFigures): Concern[] {
+  if (differing === 0) return [];
+  const subject = differing === 1 ? '1 commission differs' : `${COUNT.format(differing)} commissions differ`;
+  const what = `${subject} between the books and the program, as last compared`;
+  return [
+    concern({
+      code: 'books_differ',
+      what,
+      since: differ_since,
+      fix: 'affiliate-mirror commissions reconcile',
+    }),
+  ];
+}
+
+function judgeBudget({ budget }: JudgedFigures): Concern[] {
   if (budget.paused_until === null) return [];
   const what = `the program asked for a pause: nothing is sent until ${budget.paused_until}`;
   const since = budget.last_throttled_at;
-  return [{ code: 'throttled', resource: null, what, since, fix: 'affiliate-mirror status budget' }];
+  return [concern({ code: 'throttled', what, since, fix: 'affiliate-mirror status budget' })];
+}
+
+/** Returns the concern; about no one resource, and without an error behind it, where nothing else is given. */
+function concern(given: Pick<Concern, 'code' | 'what' | 'since' | 'fix'> & Partial<Concern>): Concern {
+  return { resource: null, summary: given.what, error_code: null, ...given };
 }
 
 function judgeDisk({ disk: { full_in_days: days, full_at, source } }: Growth): Concern[] {
@@ -211,7 +225,7 @@ function judgeDisk({ disk: { full_in_days: days, full_at, source } }: Growth): C
     days === 0
       ? `${of} is used up`
       : `at this rate ${of} is used up in ${counted(Math.floor(days), 'day')}, on ${full_at.slice(0, 10)}`;
-  return [{ code: 'disk_filling', resource: null, what, since: null, fix: 'affiliate-mirror status growth' }];
+  return [concern({ code: 'disk_filling', what, since: null, fix: 'affiliate-mirror status growth' })];
 }
 
 const COUNT = new Intl.NumberFormat('en-US');

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { RunMode, RunState, SchemaDriftTable } from '../db/tables.ts';
+import { type BooksStatus, readBooks } from './read-books.ts';
 import { type BudgetStatus, readBudget } from './read-budget.ts';
 import { type CommissionListStatus, readCommissionList } from './read-commission-list.ts';
 import { type ResourceStatus, readFreshness } from './read-freshness.ts';
@@ -23,8 +24,15 @@ export interface MirrorStatus {
   readonly schema_drift: readonly DriftStatus[];
   readonly budget: BudgetStatus;
   readonly payments: PaymentStatus;
+  readonly books: BooksStatus;
   readonly worker: WorkerStatus;
 }
+
+/** The figures from which it follows whether all is well. */
+export type JudgedFigures = Pick<
+  MirrorStatus,
+  'resources' | 'commission_list' | 'budget' | 'payments' | 'books' | 'worker'
+>;
 
 export interface WorkerStatus {
   /** Since when the program refuses the API secret of the workers, which pauses all of them; null where it does not. */
@@ -77,14 +85,22 @@ const TABLES = ['campaigns', 'affiliates', 'links', 'referrals', 'sales', 'commi
 /** Returns the status at this moment. */
 export async function readStatus(db: Database): Promise<MirrorStatus> {
   return {
-    resources: await readFreshness(db),
+    ...(await readJudged(db)),
     tables: await readTables(db),
-    commission_list: await readCommissionList(db),
     tracked_commissions: await readTracked(db),
     last_runs: await readLastRuns(db),
     schema_drift: await readDrift(db),
+  };
+}
+
+/** Returns what `findConcerns` judges, at this moment: without the rows of each table, which take long to count. */
+export async function readJudged(db: Database): Promise<JudgedFigures> {
+  return {
+    resources: await readFreshness(db),
+    commission_list: await readCommissionList(db),
     budget: await readBudget(db),
     payments: await readPayments(db),
+    books: await readBooks(db),
     worker: await readWorker(db),
   };
 }

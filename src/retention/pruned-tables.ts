@@ -21,6 +21,9 @@ export interface PrunedTable {
 /** A run is taken up again within hours: those of one that ended unverified before that mean nothing any more. */
 const UNVERIFIED_COUNTERS_DAYS = 1;
 
+/** As long as the run log by default: a year, and a month to look back on it. */
+const RESOLVED_ALERTS_DAYS = 400;
+
 /** In this order: a run is kept for as long as a row of the tables before it names it. */
 export const PRUNED_TABLES: readonly PrunedTable[] = [
   {
@@ -62,6 +65,16 @@ export const PRUNED_TABLES: readonly PrunedTable[] = [
       (cutoff) => sql`not exists (
         select from sync_runs run where run.id = run_id
           and (run.verified or run.state = 'running' or coalesce(run.finished_at, run.heartbeat_at) >= ${cutoff}))`,
+    ),
+  },
+  {
+    name: 'alerts',
+    keepDays: () => RESOLVED_ALERTS_DAYS,
+    // Their messages go with them, so none of those may still be under way.
+    pruneBatch: pruneWhere(
+      'alerts',
+      (cutoff) => sql`resolved_at < ${cutoff} and not exists (
+        select from alert_notices notice where notice.alert_id = alerts.id and notice.state = 'pending')`,
     ),
   },
   { name: 'sync_runs', keepDays: ({ runs }) => runs, pruneBatch: pruneRuns },

@@ -258,6 +258,10 @@ test('a payout file is reconciled, and --fix pays what the program lacks, and no
     difference_minor: -(lacking?.amount ?? 0),
   });
   expect(received('PUT')).toBe(0);
+  // For those who did not see it end.
+  const status = readDocument('status', (await runCli(['status', '--json'], environment())).stdout);
+  expect(status.books).toMatchObject({ differing: 5 });
+  expect(status.concerns).toContainEqual(expect.objectContaining({ code: 'books_differ' }));
 
   const fixed = await commissions('reconcile', path, '--fix', '--wait');
   expect(fixed.code).toBe(3);

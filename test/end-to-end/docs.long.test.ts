@@ -4,6 +4,8 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -23,6 +25,8 @@ const ROLES = ['payroll', 'analyst', 'analyst_pii'];
 let database: TestDatabase;
 let sandbox: TestSandbox;
 let storage: ObjectStorage;
+/** Where the alerts of the pages go. */
+const chat = createServer((_, response) => void response.end('ok'));
 let directory: string;
 let environment: Readonly<Record<string, string>>;
 /** By the name that the pages give it: where the file is. */
@@ -32,6 +36,7 @@ beforeAll(async () => {
   database = await createEmptyDatabase();
   sandbox = await runSandbox(database.pool, { affiliates: 40, referrals: 600 });
   storage = await startObjectStorage();
+  await once(chat.listen(0, '127.0.0.1'), 'listening');
   directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-docs-'));
   environment = {
     AFFILIATE_API_URL: sandbox.url,
@@ -39,6 +44,7 @@ beforeAll(async () => {
     API_RATE_LIMIT: 'none',
     DATABASE_URL: database.url,
     STATUS_PORT: '0',
+    ALERT_WEBHOOK_URL: `http://127.0.0.1:${(chat.address() as AddressInfo).port}/`,
     ...storage.environment,
   };
   await nameCommissions();
@@ -47,6 +53,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await sandbox.close();
   await storage.close();
+  chat.close();
   await rm(directory, { recursive: true, force: true });
 });
 

@@ -3,8 +3,8 @@
 import { expect, test } from 'vitest';
 import { CONCERN_CODES, type ConcernCode, findConcerns } from '../../src/reports/find-concerns.ts';
 import type { ResourceStatus } from '../../src/reports/read-freshness.ts';
-import type { Growth } from '../../src/reports/read-growth.ts';
 import type { MirrorStatus } from '../../src/reports/read-status.ts';
+import { makeGrowth } from './make-growth.ts';
 
 const THEN = '2026-01-02T00:00:00Z';
 const HOUR = 3600;
@@ -38,12 +38,20 @@ interface Given {
   readonly payments?: Partial<MirrorStatus['payments']>;
   readonly budget?: Partial<MirrorStatus['budget']>;
   readonly worker?: MirrorStatus['worker'];
+  readonly books?: MirrorStatus['books'];
   readonly differences?: number;
   /** In how many days the disk is full. */
   readonly fullInDays?: number | null;
 }
 
-function makeStatus({ resource, payments, budget, worker, differences = 0 }: Given = {}): MirrorStatus {
+function makeStatus({
+  resource,
+  payments,
+  budget,
+  worker,
+  books,
+  differences = 0,
+}: Given = {}): MirrorStatus {
   return {
     resources: [{ ...WELL, ...resource }],
     tables: [],
@@ -76,22 +84,8 @@ function makeStatus({ resource, payments, budget, worker, differences = 0 }: Giv
       last_batches: [],
       ...payments,
     },
+    books: books ?? { compared_at: null, differing: 0, differ_since: null },
     worker: worker ?? { secret_refused_since: null },
-  };
-}
-
-function makeGrowth({ fullInDays = null }: Given = {}): Growth {
-  return {
-    tables: [],
-    bytes: 1e9,
-    bytes_per_year: 1e9,
-    measured_since: THEN,
-    disk: {
-      source: 'limit',
-      free_bytes: 1e9,
-      full_at: fullInDays === null ? null : THEN,
-      full_in_days: fullInDays,
-    },
   };
 }
 
@@ -168,6 +162,12 @@ const WRONG: Readonly<
     /^affiliate-mirror sync affiliates commissions$/,
     null,
   ],
+  books_differ: [
+    { books: { compared_at: THEN, differing: 1_200, differ_since: THEN } },
+    /^1,200 commissions differ between the books and the program, as last compared$/,
+    /^affiliate-mirror commissions reconcile$/,
+    THEN,
+  ],
   throttled: [
     { budget: { paused_until: '2026-01-02T00:05:00Z', last_throttled_at: THEN } },
     /nothing is sent until 2026-01-02T00:05:00Z/,
@@ -182,10 +182,29 @@ test('a mirror that is fresh and verified gives no cause for concern', () => {
 
 test.each(CONCERN_CODES)('%s is one concern, with what is wrong, since when and what to run', (code) => {
   const [given, what, fix, since] = WRONG[code];
-  const concerns = findConcerns(makeStatus(given), { ...USUAL, growth: makeGrowth(given) });
+  const concerns = findConcerns(makeStatus(given), { ...USUAL, growth: makeGrowth(given.fullInDays) });
   expect(concerns).toMatchObject([{ code, since }]);
   expect(concerns[0]?.what).toMatch(what);
   expect(concerns[0]?.fix).toMatch(fix);
+});
+
+test('the words of an error, which may quote a person, are in none of what leaves the machine', () => {
+  const quoting = 'the record of Ada Lovelace <ada@example.com> has no state';
+  for (const last_state of ['failed', 'partial'] as const) {
+    const given = {
+      last_state,
+      last_verified: false,
+      last_error_code: 'CONTRACT_VIOLATION',
+      last_error: quoting,
+    };
+    const [concern] = findConcerns(makeStatus({ resource: given }), USUAL);
+    expect(concern?.what).toContain('Ada');
+    expect({ ...concern, what: null }).toEqual({
+      ...concern,
+      what: null,
+      summary: expect.not.stringMatching(/ada/i),
+    });
+  }
 });
 
 test('the most serious comes first, whatever the order of the figures', () => {
@@ -224,7 +243,7 @@ test.each([
   [31, []],
   [null, []],
 ])('a disk that is full in %s days', (fullInDays, expected) => {
-  const concerns = findConcerns(makeStatus(), { ...USUAL, growth: makeGrowth({ fullInDays }) });
+  const concerns = findConcerns(makeStatus(), { ...USUAL, growth: makeGrowth(fullInDays) });
   expect(concerns.map(({ what }) => what)).toEqual(expected);
 });
 

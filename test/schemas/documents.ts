@@ -1,6 +1,7 @@
 // Every JSON document that has a published schema, by the name of its file in docs/schemas/.
 
 import { z } from 'zod';
+import { alertsDocument } from '../../src/cli/documents/alerts.ts';
 import {
   batchesDocument,
   dryRunDocument,
@@ -23,6 +24,7 @@ export const DOCUMENTS: Readonly<Record<string, z.ZodType>> = {
   doctor: doctorDocument,
   migrate: migrateDocument,
   export: exportDocument,
+  'alerts-list': alertsDocument,
   'deletions-list': heldBackDocument,
   'deletions-accept': acceptedDocument,
   'personal-data-switch': switchedDocument,

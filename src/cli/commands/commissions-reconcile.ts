@@ -3,6 +3,7 @@
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { BOOKS_COLUMNS, type BooksEntry, readBooksFile } from '../../commissions/files/books-file.ts';
+import { noteComparison } from '../../commissions/note-comparison.ts';
 import { readOwnBooks } from '../../commissions/own-books.ts';
 import {
   type CurrencyTotal,
@@ -126,6 +127,8 @@ async function reconcile(
   printListing(reportListing(isForPrograms ? rows : differences, totals, amountUnit), flags);
   if (!isForPrograms) print(renderTotals(totals, amountUnit));
   printError(`${formatCount(rows.length)} commissions compared: ${formatCount(differences.length)} differ`);
+  const compared = { books: ofFile === null ? 'payment_ledger' : 'file', compared: rows.length } as const;
+  await noteComparison(db, { ...compared, differing: differences.length });
   const exitCode = differences.length > 0 ? 3 : 0;
   const fixes = proposeFixes(rows);
   if (flags.fix !== true || path === undefined) return exitCode;
@@ -143,7 +146,9 @@ async function reconcile(
     source,
   );
   const isAllFixed = flags.wait === true && fixed === 0 && fixes.length === differences.length;
-  return isAllFixed ? 0 : exitCode;
+  if (!isAllFixed) return exitCode;
+  await noteComparison(db, { ...compared, differing: 0 });
+  return 0;
 }
 
 async function readFileOfBooks(

@@ -1,6 +1,7 @@
 // The command `doctor`: looks at everything that a sync needs, one thing after the other, and says how to fix it.
 
 import type { Command } from 'commander';
+import { makeChannels } from '../../alerts/channels.ts';
 import { type ApiClientOptions, makeApiClient } from '../../api/client.ts';
 import type { TakePermit } from '../../api/permit.ts';
 import { makeTakePermit } from '../../budget/shared-budget.ts';
@@ -57,6 +58,11 @@ async function examine(cli: Cli, lifetime: Lifetime, { check, leaveOut }: Report
   if (config === null) {
     const subjects = ['database', 'connections', 'clock', 'rights', 'tables', 'queue', 'program'];
     return leaveOut(subjects, 'the configuration is wrong');
+  }
+  const channels = makeChannels(config.alerts).map(({ kind, name }) => `${kind} to ${name}`);
+  if (channels.length > 0) {
+    const says = `${channels.join(', ')}: affiliate-mirror alerts test sends one`;
+    await check('alerts', async () => ({ found: true, says }));
   }
   // On a terminal the checks say it all.
   const log = makeLogger(canDrawStatusLine() ? calmLevel(config.logLevel) : config.logLevel);

@@ -78,7 +78,14 @@ async function showStatus(
   const status = { ...(await readStatus(db)), growth };
   const concerns = findConcerns(status, { growth, maxAgeSeconds: maxAge ?? config.staleAfterSeconds });
   if (json === true) {
-    printJson({ is_well: concerns.length === 0, concerns, ...status } satisfies StatusDocument);
+    const shown = concerns.map(({ code, resource, what, since, fix }) => ({
+      code,
+      resource,
+      what,
+      since,
+      fix,
+    }));
+    printJson({ is_well: shown.length === 0, concerns: shown, ...status } satisfies StatusDocument);
   } else {
     const place = `Schema ${config.mirrorSchema} in ${name}`;
     const sections = section === undefined ? (all === true ? NAMES : []) : [section];

@@ -1,6 +1,8 @@
 // The command `work`: schedules, queue and health in one process, until it is stopped.
 
 import type { Command } from 'commander';
+import { makeChannels } from '../../alerts/channels.ts';
+import { type WatchDeps, watchAlerts } from '../../alerts/watch.ts';
 import { drainConcurrency } from '../../commissions/drain-updates.ts';
 import { type Config, readProgramConfig } from '../../config/config.ts';
 import { checkWorkerAccess } from '../../db/check-access.ts';
@@ -15,11 +17,14 @@ import { type Logger, makeLogger } from '../../log.ts';
 import { noteListSetting } from '../../mirror/commission-list.ts';
 import { makePatiently } from '../../queue/patiently.ts';
 import { checkQueueSchema, queueSchema } from '../../queue/queue-tables.ts';
+import { makeQuietWarning } from '../../queue/quiet-warning.ts';
 import { type RunningWorker, startWorker } from '../../queue/start-worker.ts';
 import { TIMINGS } from '../../queue/timings.ts';
+import { readGrowth } from '../../reports/read-growth.ts';
 import { type Checks, startHealth } from '../../web/health.ts';
 import type { Cli } from '../cli.ts';
 import { refuseDemoMirror } from '../demo-mark.ts';
+import { readDiskSpace } from '../disk-space.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
@@ -82,6 +87,8 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   await patiently(() => noteListSetting(db, config.commissionList));
   const exportDuties = await patiently(() => makeExportDuties({ pool, db, log }, config));
 
+  watchOver({ db, log, lifetime, checkQueue }, config);
+
   const reads = { ...program, timeoutMs, rateLimit, priority: 'reads' } as const;
   const api = makeProgramClient({ db, log, lifetime }, reads);
   const attempts = { most: 1, mostThrottled: 1 };
@@ -127,6 +134,33 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   await untilOver(worker, lifetime.signal);
   log.info('worker.stopping');
   return 0;
+}
+
+// It ends with the worker, whether that is stopped or fails.
+function watchOver(
+  { db, log, lifetime, checkQueue }: Pick<WatchDeps, 'db' | 'log' | 'checkQueue'> & { lifetime: Lifetime },
+  config: Config,
+): void {
+  const over = new AbortController();
+  const warn = makeQuietWarning({ log }, 'alerts.failed');
+  const watching = watchAlerts(
+    {
+      db,
+      log,
+      channels: makeChannels(config.alerts),
+      checkQueue,
+      readGrowth: async () => readGrowth(db, { space: await readDiskSpace(config) }),
+      warn,
+    },
+    {
+      signal: AbortSignal.any([lifetime.signal, over.signal]),
+      maxAgeSeconds: config.staleAfterSeconds,
+    },
+  );
+  lifetime.onClose(() => {
+    over.abort();
+    return watching;
+  });
 }
 
 // A second worker on one machine is as good a worker without it.

@@ -161,6 +161,13 @@ export const statusDocument = z
     budget: budget.describe("the account's request budget, now"),
     payments,
     growth: growth.describe('how large the database is, and how fast it grows'),
+    books: z
+      .object({
+        compared_at: timestamp('when books were last compared with the program').nullable(),
+        differing: count('commissions that differed then'),
+        differ_since: timestamp('when the first comparison ended that found some').nullable(),
+      })
+      .describe('what commissions reconcile last found'),
     worker: z.object({
       secret_refused_since: timestamp(
         'since when all workers pause, as the program refuses the secret',

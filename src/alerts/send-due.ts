@@ -1,0 +1,116 @@
+// Sends the messages of a channel that are due, one after the other, and notes what became of each.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../db/database.ts';
+import { AlertNotSent, describeError, RequestWithheld } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Channel } from './channel.ts';
+import { describeNotice } from './message.ts';
+import {
+  type Claim,
+  type ClaimedNotice,
+  claimNotice,
+  putOff,
+  releaseNotice,
+  settleSent,
+  settleUnsent,
+} from './outbox.ts';
+import type { AlertTimings } from './timings.ts';
+
+const SETTLE_AGAIN_MS = 1000;
+
+/** Sends until nothing of the channel is due. Throws: the signal's reason when aborted; the database's errors. */
+export async function sendDue(
+  deps: { db: Database; log: Logger },
+  channel: Channel,
+  timings: AlertTimings,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted();
+    const claim = await claimNotice(deps.db, channel.kind, timings);
+    if (claim === null || !(await sendOne(deps, channel, claim, timings, signal))) return;
+  }
+}
+
+/** Returns whether the next one may be tried at once. */
+async function sendOne(
+  { db, log }: { db: Database; log: Logger },
+  channel: Channel,
+  { notice, hasTimeLeft }: Claim,
+  timings: AlertTimings,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { alert_id: alert, kind, code, attempts: attempt } = notice;
+  const about = { alert, code, kind, channel: channel.kind, attempt };
+  if (kind === 'resolved' && notice.opened_state !== 'sent') {
+    await settleUnsent(db, notice, { state: 'skipped', code: null });
+    return true;
+  }
+  let problem: string | null;
+  try {
+    const control = { mayLeave: hasTimeLeft, signal, timeoutMs: timings.sendTimeoutMs };
+    problem = await channel.send(describeNotice(notice), control);
+  } catch (error) {
+    if (error instanceof AlertNotSent) {
+      const failure = await settleFailure(db, notice, error, timings);
+      const line = { ...about, ...failure, reason: describeError(error) };
+      if (failure.waits_ms === null) log.error(line, 'alert.notice_given_up');
+      else log.warn(line, 'alert.notice_failed');
+      return failure.waits_ms === null;
+    }
+    await releaseNotice(db, notice);
+    // This process was stopped for so long that another has it by now.
+    if (error instanceof RequestWithheld) return false;
+    throw error;
+  }
+  await settleSurely(db, notice, timings, signal);
+  log.info(about, 'alert.notice_sent');
+  if (problem !== null) log.warn({ ...about, reason: problem }, 'alert.notice_refused_in_part');
+  return true;
+}
+
+// What has arrived must not be sent again because the database is away for a moment.
+async function settleSurely(
+  db: Database,
+  notice: ClaimedNotice,
+  { claimMs }: AlertTimings,
+  signal: AbortSignal,
+): Promise<void> {
+  const endMs = performance.now() + claimMs;
+  for (;;) {
+    try {
+      return await settleSent(db, notice);
+    } catch (error) {
+      if (signal.aborted || performance.now() >= endMs) throw error;
+    }
+    await sleep(SETTLE_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function settleFailure(
+  db: Database,
+  notice: ClaimedNotice,
+  error: AlertNotSent,
+  { giveUpAfterMs, ...pauses }: AlertTimings,
+): Promise<{ waits_ms: number | null }> {
+  if (error.retry === 'never' || notice.age_ms >= giveUpAfterMs) {
+    await settleUnsent(db, notice, { state: 'given_up', code: error.reasonCode });
+    return { waits_ms: null };
+  }
+  const waitMs = Math.round(pauseMs(notice.attempts, error.retryAfterMs, pauses));
+  await putOff(db, notice, error, waitMs);
+  return { waits_ms: waitMs };
+}
+
+/** Returns the wait: what the receiver asks for, within bounds; else twice as long as the last one, less a random part. */
+export function pauseMs(
+  attempts: number,
+  retryAfterMs: number | null,
+  { firstPauseMs, longestPauseMs }: Pick<AlertTimings, 'firstPauseMs' | 'longestPauseMs'>,
+  random: () => number = Math.random,
+): number {
+  if (retryAfterMs !== null) return Math.min(longestPauseMs, Math.max(retryAfterMs, 1000));
+  const doubled = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(attempts - 1, 30));
+  return doubled * (1 - random() / 2);
+}

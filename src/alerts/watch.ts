@@ -1,0 +1,101 @@
+// The watch over the mirror: looks for what is wrong, and sends the messages, in every worker and for as long as it runs.
+// Not a job of the queue: a refused secret pauses that, and a queue that is away is a cause itself.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../db/database.ts';
+import type { Logger } from '../log.ts';
+import type { Growth } from '../reports/read-growth.ts';
+import type { Channel } from './channel.ts';
+import { look } from './look.ts';
+import { tryAgainNow } from './outbox.ts';
+import { sendDue } from './send-due.ts';
+import { ALERT_TIMINGS, type AlertTimings } from './timings.ts';
+
+export interface WatchDeps {
+  readonly db: Database;
+  readonly log: Logger;
+  /** Where messages go; alerts are kept in any case. */
+  readonly channels: readonly Channel[];
+  /** Throws where the queue does not answer. */
+  readonly checkQueue: () => Promise<unknown>;
+  /** Looks at every table: asked for now and then only. */
+  readonly readGrowth: () => Promise<Growth>;
+  /** Called with what kept a round from its end, such as a database that is away; the next one comes all the same. */
+  readonly warn: (error: unknown) => void;
+}
+
+export interface WatchOptions {
+  readonly signal: AbortSignal;
+  /** From which age a resource is stale. */
+  readonly maxAgeSeconds: number;
+  readonly timings?: AlertTimings;
+}
+
+const GROWTH_EVERY_MS = 3_600_000;
+
+/** A queue that does not answer by then is away. */
+const QUEUE_ANSWERS_WITHIN_MS = 5000;
+
+/** Watches until the signal aborts; resolves once nothing is under way. Never throws. */
+export async function watchAlerts(
+  deps: WatchDeps,
+  { signal, timings = ALERT_TIMINGS, ...options }: WatchOptions,
+): Promise<void> {
+  const { db, log, channels, warn } = deps;
+  const kinds = channels.map(({ kind }) => kind);
+  const growthNow = rarely(deps.readGrowth);
+  let isFirst = true;
+  while (!signal.aborted) {
+    try {
+      if (isFirst) await tryAgainNow(db, kinds);
+      isFirst = false;
+      const isQueueAway = !(await answers(deps.checkQueue));
+      await look(
+        { db, log },
+        { ...options, growth: await growthNow(), isQueueAway, channels: kinds, timings },
+      );
+      await sendAll(deps, timings, signal);
+    } catch (error) {
+      if (!signal.aborted) warn(error);
+    }
+    // Workers that were started together do not stay together.
+    const pauseMs = timings.lookIntervalMs * (0.5 + Math.random());
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Returns what the function last returned, for an hour. */
+function rarely<T>(read: () => Promise<T>): () => Promise<T> {
+  let last: { readonly value: T; readonly atMs: number } | null = null;
+  return async () => {
+    const nowMs = performance.now();
+    if (last === null || nowMs - last.atMs > GROWTH_EVERY_MS) last = { value: await read(), atMs: nowMs };
+    return last.value;
+  };
+}
+
+// A channel that hangs does not keep the other one waiting, but the next round: one message at a time.
+async function sendAll(
+  { db, log, channels }: WatchDeps,
+  timings: AlertTimings,
+  signal: AbortSignal,
+): Promise<void> {
+  const ends = await Promise.allSettled(
+    channels.map((channel) => sendDue({ db, log }, channel, timings, signal)),
+  );
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+async function answers(check: () => Promise<unknown>): Promise<boolean> {
+  const late = new AbortController();
+  try {
+    const timeout = sleep(QUEUE_ANSWERS_WITHIN_MS, false, { signal: late.signal });
+    timeout.catch(() => undefined);
+    return await Promise.race([check().then(() => true), timeout]);
+  } catch {
+    return false;
+  } finally {
+    late.abort();
+  }
+}

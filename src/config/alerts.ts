@@ -1,0 +1,119 @@
+// Where alerts go: an address that takes what Slack takes, e-mail, or both. The address and the mail server's hold
+// secrets, so each may also be in a file that a variable names.
+
+import { readFileSync } from 'node:fs';
+import { errorCode } from '../errors.ts';
+import type { HttpProxy } from './http-proxy.ts';
+import { isLoopback } from './program-access.ts';
+
+export interface EmailSettings {
+  readonly to: readonly string[];
+  readonly from: string;
+  /** Holds the password. */
+  readonly smtpUrl: string;
+}
+
+export interface AlertSettings {
+  /** Null where none is set. */
+  readonly webhook: { readonly url: string; readonly proxy: HttpProxy | null } | null;
+  readonly email: EmailSettings | null;
+}
+
+export interface AlertVariables {
+  readonly ALERT_EMAIL?: readonly string[] | undefined;
+  readonly ALERT_EMAIL_FROM?: string | undefined;
+}
+
+/** Good enough to tell an address from a name; the mail server has the last word. No header can be made of it. */
+const ADDRESS = /^[^\s@<>"',;:\\]+@[^\s@<>"',;:\\]+$/;
+
+/** Returns where alerts go; what is wrong with that is added to `problems`. */
+export function readAlertSettings(
+  given: Readonly<Record<string, string | undefined>>,
+  { ALERT_EMAIL: to = [], ALERT_EMAIL_FROM: from }: AlertVariables,
+  proxy: HttpProxy | null,
+  problems: string[],
+): AlertSettings {
+  const webhookUrl = readAddress(given, 'ALERT_WEBHOOK_URL', findWebhookProblem, problems);
+  const smtpUrl = readAddress(given, 'SMTP_URL', findSmtpProblem, problems);
+  for (const address of [...to, ...(from === undefined ? [] : [from])].filter((one) => !ADDRESS.test(one))) {
+    const name = address === from ? 'ALERT_EMAIL_FROM' : 'ALERT_EMAIL';
+    problems.push(`${name} holds ${JSON.stringify(address)}, which is no address such as ops@example.com`);
+  }
+  const isSmtpSet = given['SMTP_URL'] !== undefined || given['SMTP_URL_FILE'] !== undefined;
+  if (to.length > 0 && !isSmtpSet) {
+    problems.push(
+      'SMTP_URL is not set, which ALERT_EMAIL needs: such as smtps://user:password@mail.example.com',
+    );
+  }
+  if (to.length === 0 && (isSmtpSet || from !== undefined)) {
+    const name = isSmtpSet ? 'SMTP_URL' : 'ALERT_EMAIL_FROM';
+    problems.push(`ALERT_EMAIL is not set, and ${name} is of no use without: set both or none`);
+  }
+  return {
+    webhook: webhookUrl === null ? null : { url: webhookUrl, proxy },
+    email:
+      smtpUrl === null || to.length === 0
+        ? null
+        : { to, from: from ?? userOf(smtpUrl) ?? to[0] ?? '', smtpUrl },
+  };
+}
+
+// Most servers let nobody send in another's name.
+function userOf(smtpUrl: string): string | null {
+  const user = decodeURIComponent(new URL(smtpUrl).username);
+  return ADDRESS.test(user) ? user : null;
+}
+
+function readAddress(
+  given: Readonly<Record<string, string | undefined>>,
+  name: string,
+  findProblem: (text: string) => string | null,
+  problems: string[],
+): string | null {
+  const direct = given[name];
+  const file = given[`${name}_FILE`];
+  if (direct !== undefined && file !== undefined) {
+    problems.push(`${name} and ${name}_FILE are both set: keep one of them`);
+    return null;
+  }
+  let text = direct;
+  if (file !== undefined) {
+    try {
+      text = readFileSync(file, 'utf8');
+    } catch (error) {
+      problems.push(`${name}_FILE names ${file}, which cannot be read (${errorCode(error) || 'unreadable'})`);
+      return null;
+    }
+  }
+  if (text === undefined) return null;
+  const address = text.trim();
+  // Never with the address itself: it is a secret.
+  const problem = findProblem(address);
+  if (problem === null) return address;
+  problems.push(`${file === undefined ? name : `${name}_FILE`} ${problem}`);
+  return null;
+}
+
+function findWebhookProblem(text: string): string | null {
+  if (!URL.canParse(text)) return 'must be an address such as https://hooks.slack.com/services/…';
+  const { protocol, hostname } = new URL(text);
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return null;
+  if (protocol !== 'http:') return 'must start with https://';
+  return 'must start with https://: over http:// it would travel in the clear';
+}
+
+function findSmtpProblem(text: string): string | null {
+  const example = 'must look like smtps://user:password@mail.example.com:465, or smtp:// with port 587';
+  if (!URL.canParse(text)) return example;
+  const { protocol, hostname, username, password, pathname } = new URL(text);
+  if ((protocol !== 'smtp:' && protocol !== 'smtps:') || hostname === '' || pathname.length > 1)
+    return example;
+  if ((username === '') !== (password === '')) return 'needs both, a user and a password, or none of them';
+  try {
+    decodeURIComponent(username + password);
+  } catch {
+    return 'holds a % that encodes nothing: write it as %25 in the user and the password';
+  }
+  return null;
+}

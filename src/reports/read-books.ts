@@ -1,0 +1,25 @@
+// What the last comparisons of the books with the program found (`commissions reconcile`).
+
+import { sql } from 'kysely';
+import type { Timestamp } from '../contract/timestamp.ts';
+import type { Database } from '../db/database.ts';
+
+export interface BooksStatus {
+  /** When books of any kind were last compared; null where they never were. */
+  readonly compared_at: Timestamp | null;
+  /** Commissions that differed, in the last comparison of each kind of books. */
+  readonly differing: number;
+  /** When the first comparison ended that found some, with none that found none after it. */
+  readonly differ_since: Timestamp | null;
+}
+
+/** Returns what is known at this moment. */
+export async function readBooks(db: Database): Promise<BooksStatus> {
+  const { rows } = await sql<BooksStatus>`
+    select max(compared_at) as compared_at, coalesce(sum(differing), 0)::bigint as differing,
+      min(differ_since) as differ_since
+    from books_comparisons`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new TypeError('a count returned no row');
+  return row;
+}

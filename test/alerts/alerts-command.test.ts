@@ -1,0 +1,207 @@
+// The command `alerts`: whether messages arrive, in one sentence for each channel that never has a secret in it, and
+// which alerts there are.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { makeWebhook } from '../../src/alerts/webhook.ts';
+import { readDocument } from '../schemas/read-document.ts';
+import { type Certificates, makeAuthority, makeCertificates, readPem } from '../support/certificates.ts';
+import { startConnectProxy } from '../support/connect-proxy.ts';
+import { type CliRun, runCli, runCliAlone } from '../support/run-cli.ts';
+import { startMailServer, startReceiver } from './receivers.ts';
+import { createWellMirror, readNotices, refuseSecret, startWatcher } from './watching.ts';
+
+const SECRETS = /the-token|the-password|answer that nobody/;
+/** This machine, and yet no loopback by name: what goes there counts as leaving. */
+const ELSEWHERE = '0.0.0.0';
+
+let certificates: Certificates;
+const runs: CliRun[] = [];
+
+beforeAll(() => {
+  certificates = makeCertificates();
+});
+
+afterEach(() => {
+  for (const { stdout, stderr } of runs.splice(0)) {
+    expect(stdout + stderr).not.toMatch(SECRETS);
+    expect(stdout + stderr, 'a stack trace').not.toMatch(/^\s+at .+:\d+/m);
+  }
+});
+
+async function alertsTest(environment: Record<string, string>): Promise<CliRun> {
+  const isOwnProcess = 'NODE_EXTRA_CA_CERTS' in environment;
+  const run = await (isOwnProcess ? runCliAlone : runCli)(['alerts', 'test'], environment);
+  runs.push(run);
+  return run;
+}
+
+const mailTo = (port: number, host = '127.0.0.1') => ({
+  ALERT_EMAIL: 'ops@example.com',
+  SMTP_URL: `smtp://mirror%40example.com:the-password@${host}:${port}`,
+});
+
+describe('alerts test', () => {
+  test('without a channel, says which variables to set', async () => {
+    const { code, stderr } = await alertsTest({});
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/no channel is set up: set ALERT_WEBHOOK_URL, or ALERT_EMAIL and SMTP_URL/);
+  });
+
+  test('sends one message through each, without a database', async () => {
+    const receiver = await startReceiver();
+    const { port, mails } = await startMailServer();
+    const { code, stdout, stderr } = await alertsTest({ ALERT_WEBHOOK_URL: receiver.url, ...mailTo(port) });
+    const { host } = new URL(receiver.url);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe(
+      `webhook: ${host} took the test message\nemail: 1 address through 127.0.0.1:${port} took the test message\n`,
+    );
+    expect(receiver.texts()).toEqual([
+      'affiliate-mirror: this is a test: alerts arrive here\nMirror: schema mirror',
+    ]);
+    expect(mails).toHaveLength(1);
+  });
+
+  test.each([
+    [
+      404,
+      /^webhook: 127\.0\.0\.1:\d+ does not take messages at that address \(404\): check ALERT_WEBHOOK_URL$/m,
+    ],
+    [302, /answers with a redirect \(302\), which is not followed/],
+    [400, /does not take the message \(400\): it must accept the JSON that Slack accepts/],
+    [429, /takes no further messages for now \(429\)/],
+    [500, /answers 500/],
+  ])('says why a webhook did not take it: %s', async (status, words) => {
+    const receiver = await startReceiver();
+    receiver.answer = () => ({ status });
+    const { port, mails } = await startMailServer();
+    const { code, stderr, stdout } = await alertsTest({ ALERT_WEBHOOK_URL: receiver.url, ...mailTo(port) });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(words);
+    // The other channel is tried all the same.
+    expect(stdout).toMatch(/^email: .* took the test message$/m);
+    expect(mails).toHaveLength(1);
+  });
+
+  test('says where nobody listens', async () => {
+    const { code, stderr } = await alertsTest({
+      ALERT_WEBHOOK_URL: 'http://127.0.0.1:1/the-token',
+      ...mailTo(1),
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^webhook: 127\.0\.0\.1:1: cannot be reached \(ECONNREFUSED\)$/m);
+    expect(stderr).toMatch(/^email: 127\.0\.0\.1: .*\(ECONNREFUSED\)$/m);
+  });
+
+  test('says that the user or the password is wrong, and not which', async () => {
+    const { port } = await startMailServer();
+    const smtp = { SMTP_URL: `smtp://mirror%40example.com:not-the-password@127.0.0.1:${port}` };
+    const { code, stderr } = await alertsTest({ ...mailTo(port), ...smtp });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^email: 127\.0\.0\.1: it refuses the user or the password of SMTP_URL \(SMTP_535\)$/m,
+    );
+  });
+
+  test('says that the addresses are refused', async () => {
+    const { port } = await startMailServer({
+      onRcptTo: (_, __, done) =>
+        done(Object.assign(new Error('no such person: the-password'), { responseCode: 550 })),
+    });
+    const { code, stderr } = await alertsTest(mailTo(port));
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /it refuses the message, its sender or its addresses: check ALERT_EMAIL .*\(SMTP_550\)/,
+    );
+  });
+
+  test('says so where one of two addresses is refused', async () => {
+    const { port, mails } = await startMailServer({
+      onRcptTo: ({ address }, _, done) => done(address.startsWith('ops') ? null : new Error('unknown')),
+    });
+    const { code, stderr } = await alertsTest({
+      ...mailTo(port),
+      ALERT_EMAIL: 'ops@example.com,x@example.com',
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/it refuses 1 address of ALERT_EMAIL, and took the message for the others/);
+    expect(mails).toHaveLength(1);
+  });
+
+  test('sends nothing to another machine in the clear', async () => {
+    const { port, mails } = await startMailServer();
+    const { code, stderr } = await alertsTest(mailTo(port, ELSEWHERE));
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/does not offer the encryption \(STARTTLS\)/);
+    expect(mails).toEqual([]);
+  });
+
+  test('encrypts by STARTTLS, and names the setting for a private authority', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'affiliate-mirror-alerts-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const authority = makeAuthority(directory, 'private');
+    const { certificate, key } = authority.issue('elsewhere', `IP:${ELSEWHERE}`);
+    const { port, mails } = await startMailServer({
+      cert: readPem(certificate),
+      key: readPem(key),
+      disabledCommands: [],
+    });
+    const untrusted = await alertsTest(mailTo(port, ELSEWHERE));
+    expect(untrusted.code).toBe(1);
+    expect(untrusted.stderr).toMatch(/NODE_EXTRA_CA_CERTS/);
+    expect(mails).toEqual([]);
+    const trusted = { ...mailTo(port, ELSEWHERE), NODE_EXTRA_CA_CERTS: authority.path };
+    expect(await alertsTest(trusted)).toMatchObject({ code: 0, stderr: '' });
+    expect(mails).toMatchObject([{ isSecure: true, user: 'mirror@example.com' }]);
+  });
+
+  test('encrypts from the start with smtps://, and a webhook goes through the proxy', async () => {
+    const { port, mails } = await startMailServer({ ...certificates.server, secure: true });
+    const receiver = await startReceiver(certificates);
+    const proxy = await startConnectProxy();
+    const { pathname, port: hookPort } = new URL(receiver.url);
+    const { code, stderr } = await alertsTest({
+      ...mailTo(port),
+      SMTP_URL: `smtps://mirror%40example.com:the-password@127.0.0.1:${port}`,
+      ALERT_WEBHOOK_URL: `https://program.test:${hookPort}${pathname}`,
+      HTTPS_PROXY: proxy.url,
+      NODE_EXTRA_CA_CERTS: certificates.ca,
+    });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(mails).toMatchObject([{ isSecure: true, user: 'mirror@example.com' }]);
+    expect(proxy.asked).toEqual([`program.test:${hookPort}`]);
+    expect(proxy.seen()).not.toContain('the-token');
+    expect(receiver.texts()).toHaveLength(1);
+  });
+});
+
+test('alerts list shows what is open, since when, what to run, and what became of the messages', async () => {
+  const database = await createWellMirror();
+  const environment = { DATABASE_URL: database.url };
+  expect(await runCli(['alerts', 'list'], environment)).toMatchObject({
+    code: 0,
+    stdout: 'no alerts so far\n',
+  });
+  const receiver = await startReceiver();
+  const watcher = startWatcher(database, { channels: [makeWebhook({ url: receiver.url, proxy: null })] });
+  await refuseSecret(database);
+  await expect.poll(() => readNotices(database)).toMatchObject([{ state: 'sent' }]);
+  await watcher.stop();
+  const { stdout } = await runCli(['alerts', 'list'], environment);
+  expect(stdout).toMatch(/the program refuses the API secret/);
+  expect(stdout).toContain('\nrun: affiliate-mirror doctor\n');
+  const { alerts } = readDocument(
+    'alerts-list',
+    (await runCli(['alerts', 'list', '--json'], environment)).stdout,
+  );
+  expect(alerts).toMatchObject([
+    {
+      code: 'secret_refused',
+      resolved_at: null,
+      notices: [{ kind: 'opened', channel: 'webhook', state: 'sent', attempts: 1, last_error_code: null }],
+    },
+  ]);
+});

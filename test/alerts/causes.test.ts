@@ -1,0 +1,206 @@
+// Everything that can be wrong with a mirror, planted into its tables together with people's names and secrets: one
+// message for each cause, with what to run, one more once it is well again, and nothing of anybody in any of them.
+
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { makeEmail } from '../../src/alerts/email.ts';
+import { makeWebhook } from '../../src/alerts/webhook.ts';
+import { noteComparison } from '../../src/commissions/note-comparison.ts';
+import { makeDatabase } from '../../src/db/database.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { startMailServer, startReceiver } from './receivers.ts';
+import {
+  createWellMirror,
+  FAST,
+  readAlertStates,
+  refuseSecret,
+  startWatcher,
+  startWatcherProcess,
+  waitForLooks,
+} from './watching.ts';
+
+const ID = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
+const OTHER_ID = ID.replace('0b', '0c');
+const ADA = 'Ada Lovelace <ada@example.com> of 10.1.2.3 with sk_live_TOKEN';
+const PERSONAL = /\bada\b|lovelace|10\.1\.2\.3|sk_live|the-password|the-token|postgres:/i;
+
+/** Each cause: what makes it, its message, what to run, and what ends it. */
+const FAULTS: Readonly<Record<string, readonly [make: string, says: RegExp, run: string, end: string]>> = {
+  secret_refused: [
+    `update worker_state set refused_at = now()`,
+    /^the program refuses the API secret/,
+    'affiliate-mirror doctor',
+    `update worker_state set refused_at = null`,
+  ],
+  'sync_failed affiliates': [
+    `insert into sync_runs (resource, mode, state, finished_at, error_code, error)
+     values ('affiliates', 'delta', 'failed', now(), 'CONTRACT_VIOLATION', '${ADA}')`,
+    /^the last sync of affiliates failed$/,
+    'affiliate-mirror doctor',
+    `insert into sync_runs (resource, mode, state, verified, finished_at)
+     values ('affiliates', 'full', 'succeeded', true, now())`,
+  ],
+  'sync_unverified referrals': [
+    `insert into sync_runs (resource, mode, state, verified, finished_at, error, rows_seen, rows_rejected)
+     values ('referrals', 'full', 'partial', false, now(), 'because of ${ADA}', 3, 3)`,
+    /^the last sync of referrals ended unverified$/,
+    'affiliate-mirror sync referrals',
+    `insert into sync_runs (resource, mode, state, verified, finished_at)
+     values ('referrals', 'full', 'succeeded', true, now())`,
+  ],
+  'records_rejected referrals': [
+    `select 1`,
+    /^3 records of referrals rejected/,
+    'affiliate-mirror status drift',
+    `select 1`,
+  ],
+  stale: [
+    `update sync_runs set started_at = now() - interval '27 hours' where verified`,
+    /^affiliates, referrals: stale/,
+    'affiliate-mirror sync',
+    `select 1`,
+  ],
+  payments_failed: [
+    `insert into commission_updates (commission_id, action, reason) values ('${ID}', 'unpay', '${ADA}');
+     update commission_updates set state = 'failed', outcome = '${ADA}', last_error = '${ADA}', finished_at = now()`,
+    /^1 payment request failed$/,
+    'affiliate-mirror commissions retry',
+    `insert into commission_updates (commission_id, action) values ('${ID}', 'unpay')`,
+  ],
+  payments_neglected: [
+    `insert into commission_updates (commission_id, action, requested_by) values ('${OTHER_ID}', 'unpay', '${ADA}');
+     update commission_updates set next_attempt_at = now() - interval '1 hour' where state = 'pending'`,
+    /^1 payment request due, and no worker takes them up$/,
+    'affiliate-mirror work',
+    `update commission_updates set state = 'applied', outcome = 'done', finished_at = now() where state = 'pending'`,
+  ],
+  'deletions_held_back referrals': [
+    `insert into held_back_deletions (resource, record_id, run_id)
+     select 'referrals', '${ADA}', max(id) from sync_runs where resource = 'referrals'`,
+    /^1 deletion of referrals held back/,
+    'affiliate-mirror deletions list referrals',
+    `delete from held_back_deletions`,
+  ],
+};
+
+async function runAll(database: TestDatabase, position: 0 | 3): Promise<void> {
+  for (const fault of Object.values(FAULTS)) await database.pool.query(fault[position]);
+}
+
+// What has to hold for a while has held for a day.
+const age = ({ pool }: TestDatabase) =>
+  pool.query(`
+    update alerts set noticed_at = noticed_at - interval '1 day', well_at = well_at - interval '1 day'
+    where resolved_at is null`);
+
+test('each cause is one message with what to run, by either channel, and one when it ends; of nobody a word', async () => {
+  const database = await createWellMirror();
+  const receiver = await startReceiver();
+  const { port, mails } = await startMailServer();
+  const smtpUrl = `smtp://mirror%40example.com:the-password@127.0.0.1:${port}`;
+  const channels = [
+    makeWebhook({ url: receiver.url, proxy: null }),
+    makeEmail({ to: ['ops@example.com'], from: 'mirror@example.com', smtpUrl }),
+  ];
+  startWatcher(database, { channels });
+  const other = startWatcherProcess({
+    url: database.url,
+    settings: {
+      webhook: { url: receiver.url, proxy: null },
+      email: { to: ['ops@example.com'], from: 'mirror@example.com', smtpUrl },
+    },
+    timings: FAST,
+  });
+  const db = makeDatabase(database.pool);
+  await runAll(database, 0);
+  await noteComparison(db, { books: 'file', compared: 9, differing: 2 });
+  await waitForLooks(database);
+  await age(database);
+
+  const causes = [...Object.keys(FAULTS), 'books_differ'];
+  const states = (state: string) => causes.map((cause) => `${cause} ${state}`).toSorted();
+  await expect.poll(async () => (await readAlertStates(database)).toSorted()).toEqual(states('open'));
+  await expect.poll(() => receiver.received.length).toBe(causes.length);
+  await expect.poll(() => mails.length).toBe(causes.length);
+  for (const [cause, [, says, run]] of Object.entries(FAULTS)) {
+    const text = receiver.texts().find((one) => one.includes(` (${cause.split(' ')[0]})`)) ?? '';
+    expect(text.split('\n')[0]?.replace('affiliate-mirror: ', '')).toMatch(says);
+    expect(text).toContain(`\nRun: \`${run}\`\n`);
+    expect(text).toMatch(/\nMirror: schema mirror of the database test_\w+\n/);
+  }
+
+  await runAll(database, 3);
+  await noteComparison(db, { books: 'file', compared: 9, differing: 0 });
+  await waitForLooks(database);
+  await age(database);
+  await expect.poll(async () => (await readAlertStates(database)).toSorted()).toEqual(states('resolved'));
+  await expect.poll(() => receiver.received.length).toBe(2 * causes.length);
+  await expect.poll(() => mails.length).toBe(2 * causes.length);
+  await waitForLooks(database);
+  expect(receiver.received).toHaveLength(2 * causes.length);
+
+  const { rows } = await database.pool.query(`
+    select (select jsonb_agg(a) from alerts a) as alerts, (select jsonb_agg(n) from alert_notices n) as notices,
+      (select jsonb_agg(b) from books_comparisons b) as books`);
+  expect(rows[0]?.notices).toHaveLength(4 * causes.length);
+  for (const said of [
+    other.log,
+    rows,
+    receiver.received.map(({ body }) => body),
+    mails.map(({ text }) => text),
+  ]) {
+    expect(JSON.stringify(said)).not.toMatch(PERSONAL);
+  }
+});
+
+test('an e-mail is a conversation: that it is well again answers that it was not', async () => {
+  const database = await createWellMirror();
+  const { port, mails } = await startMailServer();
+  const smtpUrl = `smtp://mirror%40example.com:the-password@127.0.0.1:${port}`;
+  const to = ['ops@example.com', 'finance@example.com'];
+  startWatcher(database, { channels: [makeEmail({ to, from: 'mirror@example.com', smtpUrl })] });
+  await refuseSecret(database);
+  await expect.poll(() => mails.length).toBe(1);
+  await refuseSecret(database, false);
+  await expect.poll(() => mails.length).toBe(2);
+  const [opened, resolved] = mails;
+  expect(opened).toMatchObject({ from: 'mirror@example.com', to, user: 'mirror@example.com' });
+  const id = /^Message-ID: (<.+@example\.com>)\r$/m.exec(opened?.text ?? '')?.[1];
+  expect(id).toBeDefined();
+  expect(opened?.text).toMatch(/^Subject: affiliate-mirror: the program refuses the API secret/m);
+  expect(resolved?.text).toMatch(/^Subject: affiliate-mirror: well again: the program refuses/m);
+  expect(resolved?.text).toContain(`In-Reply-To: ${id}`);
+  expect(resolved?.text).not.toContain(`Message-ID: ${id}`);
+});
+
+test('a sync that is under way decides nothing: what had failed is well once one has succeeded', async () => {
+  const database = await createWellMirror();
+  const insert = async (state: string) => {
+    await database.pool.query(`delete from sync_runs where state = 'running'`);
+    await database.pool.query(
+      `insert into sync_runs (resource, mode, state, verified, finished_at, error)
+       values ('referrals', 'delta', $1, $1 = 'succeeded', case when $1 <> 'running' then now() end, 'no')`,
+      [state],
+    );
+  };
+  startWatcher(database);
+  await insert('failed');
+  await waitForLooks(database);
+  expect(await readAlertStates(database)).toEqual(['sync_failed referrals noticed']);
+  await age(database);
+  await expect.poll(() => readAlertStates(database)).toEqual(['sync_failed referrals open']);
+  for (const state of ['running', 'failed', 'running']) {
+    await insert(state);
+    await waitForLooks(database);
+    expect(await readAlertStates(database)).toEqual(['sync_failed referrals open']);
+  }
+  await insert('succeeded');
+  await expect.poll(() => readAlertStates(database)).toEqual(['sync_failed referrals resolved']);
+});
+
+test('only the watch itself decides by a clock, and by that of the database', () => {
+  for (const file of ['look', 'decide', 'find-causes', 'outbox', 'send-due', 'watch', 'message']) {
+    const text = readFileSync(new URL(`../../src/alerts/${file}.ts`, import.meta.url), 'utf8');
+    expect(text, file).not.toMatch(/Date\.now|new Date/);
+  }
+});

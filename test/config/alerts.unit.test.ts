@@ -1,0 +1,81 @@
+// Where alerts go: what is accepted, what is refused and in which words, and that no secret is in them.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { readConfig } from '../../src/config/config.ts';
+
+const WEBHOOK = 'https://hooks.slack.com/services/T0/B0/the-token';
+const SMTP = 'smtps://mirror%40example.com:the-password@mail.example.com';
+const MAIL = { ALERT_EMAIL: 'ops@example.com', SMTP_URL: SMTP };
+
+test('without a variable, alerts go nowhere', () => {
+  expect(readConfig({}).alerts).toEqual({ webhook: null, email: null });
+});
+
+test('a webhook and e-mail may both be set', () => {
+  const environment = { ALERT_WEBHOOK_URL: WEBHOOK, ...MAIL, ALERT_EMAIL: 'ops@example.com, b@example.com' };
+  expect(readConfig(environment).alerts).toEqual({
+    webhook: { url: WEBHOOK, proxy: null },
+    email: { to: ['ops@example.com', 'b@example.com'], from: 'mirror@example.com', smtpUrl: SMTP },
+  });
+});
+
+test.each([
+  [{}, 'mirror@example.com'],
+  [{ ALERT_EMAIL_FROM: 'robot@example.com' }, 'robot@example.com'],
+  [{ SMTP_URL: 'smtp://mail.example.com:25' }, 'ops@example.com'],
+])('e-mail with %j is from %s', (more, from) => {
+  expect(readConfig({ ...MAIL, ...more }).alerts.email?.from).toBe(from);
+});
+
+test('secrets may be in files', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'affiliate-mirror-alerts-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const write = (name: string, text: string) => {
+    writeFileSync(join(directory, name), `${text}\n`);
+    return join(directory, name);
+  };
+  const { webhook, email } = readConfig({
+    ALERT_WEBHOOK_URL_FILE: write('webhook', WEBHOOK),
+    ALERT_EMAIL: 'ops@example.com',
+    SMTP_URL_FILE: write('smtp', SMTP),
+  }).alerts;
+  expect(webhook?.url).toBe(WEBHOOK);
+  expect(email?.smtpUrl).toBe(SMTP);
+});
+
+test.each([
+  [{ ALERT_WEBHOOK_URL: 'the-token' }, 'ALERT_WEBHOOK_URL must be an address such as https://'],
+  [
+    { ALERT_WEBHOOK_URL: 'http://chat.example.com/the-token' },
+    'ALERT_WEBHOOK_URL must start with https://: over',
+  ],
+  [{ ALERT_WEBHOOK_URL: 'ftp://chat.example.com/the-token' }, 'ALERT_WEBHOOK_URL must start with https://'],
+  [{ ALERT_WEBHOOK_URL: WEBHOOK, ALERT_WEBHOOK_URL_FILE: '/x' }, 'are both set: keep one of them'],
+  [
+    { ALERT_WEBHOOK_URL_FILE: '/nowhere/x' },
+    'ALERT_WEBHOOK_URL_FILE names /nowhere/x, which cannot be read (ENOENT)',
+  ],
+  [{ ALERT_EMAIL: 'ops@example.com' }, 'SMTP_URL is not set, which ALERT_EMAIL needs'],
+  [{ SMTP_URL: SMTP }, 'ALERT_EMAIL is not set, and SMTP_URL is of no use without'],
+  [{ ALERT_EMAIL_FROM: 'ops@example.com' }, 'ALERT_EMAIL is not set, and ALERT_EMAIL_FROM is of no use'],
+  [{ ...MAIL, ALERT_EMAIL: 'ops' }, 'ALERT_EMAIL holds "ops", which is no address'],
+  [{ ...MAIL, ALERT_EMAIL: 'a@b\r\nBcc: c@d' }, 'ALERT_EMAIL holds "a@b\\r\\nBcc: c@d", which is no address'],
+  [{ ...MAIL, ALERT_EMAIL_FROM: 'Ops <ops@example.com>' }, 'ALERT_EMAIL_FROM holds "Ops <ops@example.com>"'],
+  [{ ...MAIL, SMTP_URL: 'mail.example.com:the-password' }, 'SMTP_URL must look like smtps://'],
+  [{ ...MAIL, SMTP_URL: 'https://the-password@mail.example.com' }, 'SMTP_URL must look like smtps://'],
+  [{ ...MAIL, SMTP_URL: 'smtp://mail.example.com/the-password' }, 'SMTP_URL must look like smtps://'],
+  [
+    { ...MAIL, SMTP_URL: 'smtps://the-password@mail.example.com' },
+    'SMTP_URL needs both, a user and a password',
+  ],
+  [
+    { ...MAIL, SMTP_URL: 'smtps://a:the-password%@mail.example.com' },
+    'SMTP_URL holds a % that encodes nothing',
+  ],
+])('%j is refused: %s', (environment, words) => {
+  expect(() => readConfig(environment)).toThrow(words);
+  expect(() => readConfig(environment)).not.toThrow(/the-token|the-password/);
+});
