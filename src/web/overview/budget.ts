@@ -21,11 +21,7 @@ export function showBudget(schema: string, facts: BudgetFacts): Html {
     id: 'budget',
     title: 'Request budget',
     sql: `${permitUseSql(schema)}\n\nselect foreign_requests, foreign_until, limit_requests, limit_until, paused_until, last_throttled_at\nfrom "${schema}".request_budget;`,
-    body: html`${
-      rateLimit === null
-        ? html`<p>No limit is kept here: <code>API_RATE_LIMIT</code> is none.</p>`
-        : showGauge(facts, rateLimit)
-    }
+    body: html`${rateLimit === null ? html`<p>This process keeps no limit.</p>` : showGauge(facts, rateLimit)}
 ${budget.paused_until !== null && html`<p class="warn">Paused until ${momentOf(budget.paused_until)}, as the program asked; it then goes on by itself.</p>`}
 <p class="quiet">${
       budget.last_throttled_at === null
@@ -63,5 +59,5 @@ function partOf({ requests, fill }: { requests: number; fill: BarPart['fill'] })
 const USERS = [
   { priority: 'reads', name: 'Syncs and polls', fill: 'fill-mark' },
   { priority: 'payments', name: 'Payments', fill: 'fill-second' },
-  { priority: null, name: 'Others on the account', fill: 'fill-warn' },
+  { priority: null, name: 'Others on the account', fill: 'fill-third' },
 ] as const;

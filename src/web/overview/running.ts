@@ -5,7 +5,7 @@ import { pendingSql, runningSql } from '../../reports/read-activity.ts';
 import { bar } from '../bar.ts';
 import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
-import { counted, countOf, durationOf, momentOf } from '../words.ts';
+import { counted, countOf, durationOf } from '../words.ts';
 
 /** Before that, a rate says nothing. */
 const LEAST_SECONDS = 2;
@@ -69,7 +69,7 @@ function showRun(run: RunningSync, href: (path: string) => string): Html {
 <strong>${left ?? 'time left not known yet'}</strong></p>
 ${bar(`${run.resource}: ${percent ?? 'just begun'}`, 1, [{ amount: share ?? 0, fill: 'fill-mark' }])}
 <p class="split quiet"><span>${[percent, words, counted(run.pages, 'page'), saved].filter((part) => part !== null).join(' · ')}</span>
-<span>since ${momentOf(run.started_at)}</span></p>
+<span>for ${durationOf(run.running_seconds + run.silent_seconds)}</span></p>
 </li>
 `;
 }

@@ -4,7 +4,6 @@ import type { Timestamp } from '../../contract/timestamp.ts';
 import { nextPollSql } from '../../reports/read-activity.ts';
 import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
-import { table } from '../table.ts';
 import type { Upcoming } from '../upcoming.ts';
 import { durationOf, momentOf } from '../words.ts';
 
@@ -29,19 +28,17 @@ export function showUpcoming(schema: string, { now, scheduled, nextPoll, nextTry
     body:
       rows.length === 0
         ? html`<p>Nothing by itself: no schedule is set in this process.</p>`
-        : table({
-            caption: 'What comes next, and when',
-            columns: [{ label: 'What' }, { label: 'In' }, { label: 'At' }],
-            rows: rows.map(({ what, at, why }) => [
-              html`${what}${why !== null && html` <small>(${why})</small>`}`,
-              waitUntil(now, at),
-              momentOf(at),
-            ]),
-          }),
+        : html`<ul class="rows">${rows.map(
+            ({ what, at, why }) => html`<li class="split"><span><strong>${what}</strong>${
+              why !== null && html` <small><code>${why}</code></small>`
+            }</span>
+<span><strong>${waitUntil(now, at)}</strong> <span class="quiet">· ${momentOf(at)}</span></span></li>
+`,
+          )}</ul>`,
   });
 }
 
 function waitUntil(now: Timestamp, at: Timestamp): string {
   const seconds = (Date.parse(at) - Date.parse(now)) / 1000;
-  return seconds <= 0 ? 'now' : durationOf(seconds);
+  return seconds <= 0 ? 'now' : `in ${durationOf(seconds)}`;
 }

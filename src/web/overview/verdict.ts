@@ -32,7 +32,7 @@ function titleOf(concerns: readonly Concern[], isMild: boolean): string {
 function describeWell({ resources }: MirrorHealth): string {
   const ages = resources.flatMap(({ age_seconds }) => age_seconds ?? []);
   if (ages.length === 0) return 'The first sync is under way.';
-  return `The mirror is as new as ${durationOf(Math.max(...ages))} ago or newer, its last syncs were verified, and no payment failed.`;
+  return `Nothing in the mirror is older than ${durationOf(Math.max(...ages))}, the last syncs were verified, and no payment failed.`;
 }
 
 function showConcern({ what, since, fix }: Concern): Html {
