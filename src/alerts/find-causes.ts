@@ -2,7 +2,7 @@
 
 import { type Concern, findConcerns } from '../reports/find-concerns.ts';
 import type { Growth } from '../reports/read-growth.ts';
-import type { JudgedFigures } from '../reports/read-status.ts';
+import type { MirrorHealth } from '../reports/read-health.ts';
 import { type AlertCode, RULES } from './causes.ts';
 
 /** Without the words of any error. */
@@ -33,7 +33,7 @@ export interface FindOptions {
 const CODE = /^[A-Z0-9_]{1,60}$/;
 
 /** Returns the causes at this moment. */
-export function findCauses(figures: JudgedFigures, { isQueueAway, ...options }: FindOptions): Findings {
+export function findCauses(figures: MirrorHealth, { isQueueAway, ...options }: FindOptions): Findings {
   const causes = findConcerns(figures, options).flatMap(toCause);
   const syncing = new Set(
     figures.resources.filter(({ last_state }) => last_state === 'running').map(({ resource }) => resource),

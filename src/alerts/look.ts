@@ -6,7 +6,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import type { Logger } from '../log.ts';
-import { readJudged } from '../reports/read-status.ts';
+import { readHealth } from '../reports/read-health.ts';
 import { type Decision, decide, type KnownAlert } from './decide.ts';
 import { type Cause, type FindOptions, findCauses } from './find-causes.ts';
 import { type ChannelKind, queueOpened, queueResolved } from './outbox.ts';
@@ -32,7 +32,7 @@ export async function look(
   const changes = await transact(db, async (trx) => {
     if (!(await takeTurn(trx))) return null;
     const known = await readUnresolved(trx);
-    const decision = decide(known, findCauses(await readJudged(trx), options));
+    const decision = decide(known, findCauses(await readHealth(trx), options));
     const opened = [...(await writeNoticed(trx, decision)), ...(await writeOpened(trx, decision))];
     const resolved = await writeResolved(trx, decision);
     await queueOpened(trx, options.channels);

@@ -3,7 +3,7 @@
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { ResourceStatus } from './read-freshness.ts';
 import type { Growth } from './read-growth.ts';
-import type { JudgedFigures } from './read-status.ts';
+import type { MirrorHealth } from './read-health.ts';
 
 export interface Concern {
   /** Stable name of what is wrong. */
@@ -54,7 +54,7 @@ const FILLING_DAYS = 30;
  * Units: `maxAgeSeconds` is the age from which a resource is stale. Without `growth` the disk is not judged.
  */
 export function findConcerns(
-  status: JudgedFigures,
+  status: MirrorHealth,
   { maxAgeSeconds, growth }: { maxAgeSeconds: number; growth?: Growth },
 ): readonly Concern[] {
   const concerns = [
@@ -79,7 +79,7 @@ export function isStale({ age_seconds }: ResourceStatus, maxAgeSeconds: number):
   return age_seconds === null || age_seconds > maxAgeSeconds;
 }
 
-function judgeSecret({ worker: { secret_refused_since } }: JudgedFigures): Concern[] {
+function judgeSecret({ worker: { secret_refused_since } }: MirrorHealth): Concern[] {
   if (secret_refused_since === null) return [];
   const what = 'the program refuses the API secret, and all workers are paused';
   return [
@@ -113,7 +113,7 @@ function judgeLastRun(status: ResourceStatus): Concern[] {
 }
 
 // Those of one scheduler go stale together: one concern for all of them.
-function judgeAges({ resources }: JudgedFigures, maxAgeSeconds: number): Concern[] {
+function judgeAges({ resources }: MirrorHealth, maxAgeSeconds: number): Concern[] {
   // A sync that is under way, or died, speaks for itself.
   const stale = resources.filter((one) => isStale(one, maxAgeSeconds) && one.last_state !== 'running');
   const never = stale.filter(({ fresh_as_of, last_state }) => fresh_as_of === null && last_state === null);
@@ -160,7 +160,7 @@ function judgeRejected({ resource, rejected_records, rejected_since: since }: Re
   return [concern({ code: 'records_rejected', resource, what, since, fix })];
 }
 
-function judgePayments({ payments }: JudgedFigures): Concern[] {
+function judgePayments({ payments }: MirrorHealth): Concern[] {
   const concerns: Concern[] = [];
   if (payments.failed > 0) {
     const what = `${counted(payments.failed, 'payment request')} failed`;
@@ -175,7 +175,7 @@ function judgePayments({ payments }: JudgedFigures): Concern[] {
   return concerns;
 }
 
-function judgeSums({ commission_list: { differences } }: JudgedFigures): Concern[] {
+function judgeSums({ commission_list: { differences } }: MirrorHealth): Concern[] {
   if (differences === null || differences === 0) return [];
   const sums =
     differences === 1
@@ -192,7 +192,7 @@ function judgeSums({ commission_list: { differences } }: JudgedFigures): Concern
   ];
 }
 
-function judgeBooks({ books: { differing, differ_since } }: JudgedFigures): Concern[] {
+function judgeBooks({ books: { differing, differ_since } }: MirrorHealth): Concern[] {
   if (differing === 0) return [];
   const subject = differing === 1 ? '1 commission differs' : `${COUNT.format(differing)} commissions differ`;
   const what = `${subject} between the books and the program, as last compared`;
@@ -206,7 +206,7 @@ function judgeBooks({ books: { differing, differ_since } }: JudgedFigures): Conc
   ];
 }
 
-function judgeBudget({ budget }: JudgedFigures): Concern[] {
+function judgeBudget({ budget }: MirrorHealth): Concern[] {
   if (budget.paused_until === null) return [];
   const what = `the program asked for a pause: nothing is sent until ${budget.paused_until}`;
   const since = budget.last_throttled_at;

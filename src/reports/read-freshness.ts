@@ -59,7 +59,7 @@ export async function readFreshness(db: Database): Promise<ResourceStatus[]> {
       deletions_held_back_since as deletes_held_back_since,
       deletions_accepted as deletes_accepted
     from freshness
-    where resource <> 'commissions' or (select is_used from commission_coverage)
+    where resource <> 'commissions' or (select is_used from commission_list)
   `.execute(db);
   return rows;
 }

@@ -5,38 +5,17 @@ import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { RunMode, RunState, SchemaDriftTable } from '../db/tables.ts';
-import { type BooksStatus, readBooks } from './read-books.ts';
-import { type BudgetStatus, readBudget } from './read-budget.ts';
-import { type CommissionListStatus, readCommissionList } from './read-commission-list.ts';
-import { type ResourceStatus, readFreshness } from './read-freshness.ts';
-import { type PaymentStatus, readPayments } from './read-payments.ts';
+import { type MirrorHealth, readHealth } from './read-health.ts';
 import { readTracked, type TrackedStatus } from './read-tracked.ts';
 
 /** Shape: the names that the run log's columns have (sync_runs), so that SQL and this agree. */
-export interface MirrorStatus {
-  readonly resources: readonly ResourceStatus[];
+export interface MirrorStatus extends MirrorHealth {
   readonly tables: readonly TableStatus[];
-  readonly commission_list: CommissionListStatus;
   readonly tracked_commissions: TrackedStatus;
   /** Newest first. */
   readonly last_runs: readonly RunStatus[];
   /** What was noticed since and including the last run of each resource that read everything. */
   readonly schema_drift: readonly DriftStatus[];
-  readonly budget: BudgetStatus;
-  readonly payments: PaymentStatus;
-  readonly books: BooksStatus;
-  readonly worker: WorkerStatus;
-}
-
-/** The figures from which it follows whether all is well. */
-export type JudgedFigures = Pick<
-  MirrorStatus,
-  'resources' | 'commission_list' | 'budget' | 'payments' | 'books' | 'worker'
->;
-
-export interface WorkerStatus {
-  /** Since when the program refuses the API secret of the workers, which pauses all of them; null where it does not. */
-  readonly secret_refused_since: Timestamp | null;
 }
 
 export interface TableStatus {
@@ -85,23 +64,11 @@ const TABLES = ['campaigns', 'affiliates', 'links', 'referrals', 'sales', 'commi
 /** Returns the status at this moment. */
 export async function readStatus(db: Database): Promise<MirrorStatus> {
   return {
-    ...(await readJudged(db)),
+    ...(await readHealth(db)),
     tables: await readTables(db),
     tracked_commissions: await readTracked(db),
     last_runs: await readLastRuns(db),
     schema_drift: await readDrift(db),
-  };
-}
-
-/** Returns what `findConcerns` judges, at this moment: without the rows of each table, which take long to count. */
-export async function readJudged(db: Database): Promise<JudgedFigures> {
-  return {
-    resources: await readFreshness(db),
-    commission_list: await readCommissionList(db),
-    budget: await readBudget(db),
-    payments: await readPayments(db),
-    books: await readBooks(db),
-    worker: await readWorker(db),
   };
 }
 
@@ -139,11 +106,6 @@ async function readLastRuns(db: Database): Promise<RunStatus[]> {
     .orderBy('id', 'desc')
     .limit(LAST_RUNS)
     .execute();
-}
-
-async function readWorker(db: Database): Promise<WorkerStatus> {
-  const { rows } = await sql<WorkerStatus>`select secret_refused_since from request_usage`.execute(db);
-  return rows[0] ?? { secret_refused_since: null };
 }
 
 async function readDrift(db: Database): Promise<DriftStatus[]> {

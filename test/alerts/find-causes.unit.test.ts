@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { findCauses } from '../../src/alerts/find-causes.ts';
 import type { ResourceStatus } from '../../src/reports/read-freshness.ts';
-import type { JudgedFigures } from '../../src/reports/read-status.ts';
+import type { MirrorHealth } from '../../src/reports/read-health.ts';
 import { makeGrowth } from '../reports/make-growth.ts';
 
 const THEN = '2026-01-02T00:00:00Z';
@@ -29,7 +29,7 @@ const RESOURCE: ResourceStatus = {
   deletes_accepted: 0,
 };
 
-function figures(...resources: readonly Partial<ResourceStatus>[]): JudgedFigures {
+function figures(...resources: readonly Partial<ResourceStatus>[]): MirrorHealth {
   return {
     resources: resources.map((one) => ({ ...RESOURCE, ...one })),
     commission_list: {

@@ -1,0 +1,56 @@
+// The first page: is all well, how fresh is the mirror, what runs, what comes next, and what the budget is used for.
+
+import type { RateLimit } from '../../config/rate-limit.ts';
+import { readNow } from '../../db/clock.ts';
+import { findConcerns } from '../../reports/find-concerns.ts';
+import { readNextPoll, readPending, readPermitUse, readRunning } from '../../reports/read-activity.ts';
+import { readHealth } from '../../reports/read-health.ts';
+import { makeReadRememberedList } from '../../reports/remembered-list.ts';
+import { html } from '../html.ts';
+import { showBudget } from '../overview/budget.ts';
+import { showFreshness } from '../overview/freshness.ts';
+import { showRunning } from '../overview/running.ts';
+import { showUpcoming } from '../overview/upcoming.ts';
+import { showVerdict } from '../overview/verdict.ts';
+import type { Page } from '../page.ts';
+import type { Upcoming } from '../upcoming.ts';
+
+/** What the page shows of the configuration: nothing of it is in the database. */
+export interface OverviewFacts {
+  readonly rateLimit: RateLimit;
+  /** Returns what this process will do by itself after a moment, the next of each kind. */
+  readonly findNext: (nowMs: number) => readonly Upcoming[];
+}
+
+/** Returns the page. */
+export function makeOverviewPage({ rateLimit, findNext }: OverviewFacts): Page {
+  const readList = makeReadRememberedList();
+  return {
+    path: '/',
+    label: 'Overview',
+    async read({ db, mirrorSchema, maxAgeSeconds }, { href }) {
+      const health = await readHealth(db, readList);
+      const now = await readNow(db);
+      const pending = await readPending(db, mirrorSchema);
+      const concerns = findConcerns(health, { maxAgeSeconds });
+      const runs = await readRunning(db, mirrorSchema);
+      const uses = await readPermitUse(db, mirrorSchema);
+      const upcoming = {
+        now,
+        scheduled: findNext(Date.parse(now)),
+        nextPoll: await readNextPoll(db, mirrorSchema),
+        nextTry: pending.next_attempt_at,
+      };
+      return {
+        title: concerns.length === 0 ? 'All is well' : 'Not well',
+        body: html`${showVerdict(mirrorSchema, concerns, health)}
+<div class="grid">
+${showRunning(mirrorSchema, href, runs, pending)}
+${showBudget(mirrorSchema, { budget: health.budget, uses, rateLimit })}
+</div>
+${showFreshness(mirrorSchema, health, maxAgeSeconds)}
+${showUpcoming(mirrorSchema, upcoming)}`,
+      };
+    },
+  };
+}
