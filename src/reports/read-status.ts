@@ -130,13 +130,15 @@ async function readLastRuns(db: Database): Promise<RunStatus[]> {
     .execute();
 }
 
-async function readWorker(db: Database): Promise<WorkerStatus> {
+/** Returns what all workers share, at this moment. */
+export async function readWorker(db: Database): Promise<WorkerStatus> {
   const { rows } = await sql<WorkerStatus>`
     select refused_at as secret_refused_since from worker_state`.execute(db);
   return rows[0] ?? { secret_refused_since: null };
 }
 
-async function readDrift(db: Database): Promise<DriftStatus[]> {
+/** Returns what was noticed since and including the last run of each resource that read everything. */
+export async function readDrift(db: Database): Promise<DriftStatus[]> {
   const { rows } = await sql<DriftStatus>`
     select distinct on (resource, field, kind) d.run_id, resource, field, kind, found, occurrences
     from schema_drift d
