@@ -74,7 +74,7 @@ async function makeRegistry(latest: () => Reading): Promise<Registry> {
         collect() {
           this.reset();
           // One without labels begins with a 0, which would say that something is known.
-          this.remove();
+          this.remove({});
           for (const sample of samples(latest())) this.set(sample.labels, sample.value);
         },
       });

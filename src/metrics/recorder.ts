@@ -63,7 +63,9 @@ const ENDPOINTS = [...LIST_PATHS.values(), 'read_commission', 'write_commission'
 export function makeRecorder(): Recorder {
   const tallies = {
     requests_total: makeTally(
-      ENDPOINTS.flatMap((endpoint) => ['200', '401', '429'].map((status) => ({ endpoint, status }))),
+      ENDPOINTS.flatMap((endpoint) =>
+        [...STATUSES, null].map((status) => ({ endpoint, status: nameStatus(status) })),
+      ),
     ),
     request_seconds_total: makeTally(ENDPOINTS.map((endpoint) => ({ endpoint }))),
     permits_granted_total: makeTally(PRIORITIES.map((priority) => ({ priority }))),
