@@ -5,9 +5,7 @@ import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { within } from '../queue/within.ts';
 import { type Concern, findConcerns } from '../reports/find-concerns.ts';
-import { type BudgetStatus, readBudget } from '../reports/read-budget.ts';
-import { type CommissionListStatus, readCommissionList } from '../reports/read-commission-list.ts';
-import { type ResourceStatus, readFreshness } from '../reports/read-freshness.ts';
+import { type MirrorHealth, readHealth } from '../reports/read-health.ts';
 import {
   type EndedRuns,
   type LatestRun,
@@ -15,22 +13,16 @@ import {
   readRunsOfLastDay,
 } from '../reports/read-latest-runs.ts';
 import { readOldestPendingSeconds } from '../reports/read-oldest-pending.ts';
-import { type PaymentStatus, readPayments } from '../reports/read-payments.ts';
 import { readSizes, type Sizes } from '../reports/read-sizes.ts';
-import { type DriftStatus, readDrift, readWorker, type WorkerStatus } from '../reports/read-status.ts';
+import { type DriftStatus, readDrift } from '../reports/read-status.ts';
 import { readTracked, type TrackedStatus } from '../reports/read-tracked.ts';
 
-export interface Figures {
-  readonly resources: readonly ResourceStatus[];
+export interface Figures extends MirrorHealth {
   readonly latestRuns: readonly LatestRun[];
   readonly runsOfLastDay: readonly EndedRuns[];
   readonly drift: readonly DriftStatus[];
-  readonly budget: BudgetStatus;
-  readonly payments: PaymentStatus;
   readonly oldestPendingSeconds: number | null;
   readonly tracked: TrackedStatus;
-  readonly commissionList: CommissionListStatus;
-  readonly worker: WorkerStatus;
   readonly concerns: readonly Concern[];
   readonly sizes: Sizes;
   /** How long reading all of this took. */
@@ -76,19 +68,10 @@ export function makeReadFigures(
 
 async function readFigures(db: Database, maxAgeSeconds: number): Promise<Figures> {
   const beganMs = performance.now();
-  const resources = await readFreshness(db);
-  const budget = await readBudget(db);
-  const payments = await readPayments(db);
-  const commissionList = await readCommissionList(db);
-  const worker = await readWorker(db);
-  const judged = { resources, budget, payments, commission_list: commissionList, worker };
+  const health = await readHealth(db);
   return {
-    resources,
-    budget,
-    payments,
-    commissionList,
-    worker,
-    concerns: findConcerns(judged, { maxAgeSeconds }),
+    ...health,
+    concerns: findConcerns(health, { maxAgeSeconds }),
     latestRuns: await readLatestRuns(db),
     runsOfLastDay: await readRunsOfLastDay(db),
     drift: await readDrift(db),

@@ -42,7 +42,7 @@ export const WORK_METRICS: readonly Metric[] = [
     type: 'gauge',
     help: 'Sums of commissions that are not those of the program. Absent where it does not list commissions.',
     labels: [],
-    samples: ({ figures }) => single(figures?.commissionList.differences),
+    samples: ({ figures }) => single(figures?.commission_list.differences),
   },
   {
     name: 'tracked_commissions',

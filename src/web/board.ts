@@ -5,58 +5,32 @@
 // The reason is in the log, and in the run log.
 
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
-import { Busy, describeError } from '../errors.ts';
+import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { WorkQueue } from '../queue/backend.ts';
+import type { RegisterBoard } from './status-page.ts';
 
 export interface BoardDeps {
   readonly log: Logger;
-  /** Returns the queue; null while the worker starts. */
-  readonly queue: () => WorkQueue | null;
+  readonly queue: WorkQueue;
   /** Throws: what is wrong, where the queue does not answer. */
   readonly checkQueue: () => Promise<void>;
 }
-
-/** Its styles are partly inline, and its small images are data. Scripts come from here, and are in files. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "font-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'self'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
 
 /** It links a font of another host. */
 const ELSEWHERE = /<link [^>]*href="https?:[^>]*>\s*/g;
 
 const READS = ['GET', 'HEAD'];
 
-/**
- * Returns the function that registers the board's routes on a server that has nothing else; `basePath` is its address as
- * the browser sees it.
- *
- * Throws (from that function): Busy while the worker starts.
- */
-export function makeBoard(
-  deps: BoardDeps,
-): (scope: FastifyInstance, options: { readonly basePath: string }) => Promise<void> {
+/** Returns the function that registers the board's routes. The headers of its answers are the server's. */
+export function makeBoard(deps: BoardDeps): RegisterBoard {
   return async (scope, { basePath }) => {
-    const queue = deps.queue();
-    if (queue === null) throw new Busy('the worker is still starting: look again in a few seconds');
     guard(scope, deps);
-    await scope.register(await loadBoard(deps, queue, basePath));
+    await scope.register(await loadBoard(deps, basePath));
   };
 }
 
-async function loadBoard(
-  { log }: BoardDeps,
-  queue: WorkQueue,
-  basePath: string,
-): Promise<FastifyPluginCallback> {
+async function loadBoard({ log, queue }: BoardDeps, basePath: string): Promise<FastifyPluginCallback> {
   const { createBullBoard } = await import('@bull-board/api');
   const { BullMQAdapter } = await import('@bull-board/api/bullMQAdapter');
   const { FastifyAdapter } = await import('@bull-board/fastify');
@@ -101,7 +75,6 @@ function guard(scope: FastifyInstance, { log, checkQueue }: BoardDeps): void {
   });
   scope.addHook('preSerialization', async (_request, _reply, payload) => withhold(payload));
   scope.addHook('onSend', async (_request, reply, payload) => {
-    reply.header('content-security-policy', POLICY);
     const isPage = String(reply.getHeader('content-type')).startsWith('text/html');
     if (!isPage || typeof payload !== 'string') return payload;
     const page = payload.replace(ELSEWHERE, '');
