@@ -1,6 +1,7 @@
 // Every metric that exists is documented, and the other way round; every one that an alert or the dashboard names exists.
 
 import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { METRICS } from '../../src/metrics/make-metrics.ts';
@@ -26,8 +27,12 @@ interface Rule {
   readonly labels: { readonly severity: string };
   readonly annotations: Readonly<Record<string, string>>;
 }
-const ALERTS = `${ROOT}/docs/deploy/prometheus/alerts.yml`;
-const RULES: readonly Rule[] = parse(readFileSync(ALERTS, 'utf8')).groups[0].rules;
+interface RuleTest {
+  readonly promql_expr_test?: readonly { readonly exp_samples: readonly { readonly labels: string }[] }[];
+}
+
+const DIRECTORY = join(ROOT, 'docs/deploy/prometheus');
+const RULES: readonly Rule[] = parse(readFileSync(join(DIRECTORY, 'alerts.yml'), 'utf8')).groups[0].rules;
 
 async function scrape(): Promise<string> {
   const { pool } = await createTestDatabase();
@@ -108,11 +113,9 @@ test('every alert says what is wrong, what that means and which command fixes it
 });
 
 test('every alert has a test in which it fires, and is over', () => {
-  const tests = readFileSync(`${ROOT}/docs/deploy/prometheus/alerts.test.yml`, 'utf8');
-  const parsed = parse(tests) as {
-    tests: { promql_expr_test?: { exp_samples: { labels: string }[] }[] }[];
-  };
-  const firing = parsed.tests.flatMap(({ promql_expr_test: steps = [] }) => {
+  const files = globSync('*.test.yml', { cwd: DIRECTORY }).map((file) => join(DIRECTORY, file));
+  const tests: readonly RuleTest[] = files.flatMap((file) => parse(readFileSync(file, 'utf8')).tests);
+  const firing = tests.flatMap(({ promql_expr_test: steps = [] }) => {
     expect(steps.at(-1)?.exp_samples ?? []).toEqual([]);
     return steps.flatMap(({ exp_samples }) => exp_samples.map(({ labels }) => labels));
   });
