@@ -87,7 +87,6 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
       registerBoard: watch.registerBoard,
     },
     config,
-    { hasSchedules: true },
   );
   await patiently(checkAccess);
   await patiently(() => refuseDemoMirror(pool, mirrorSchema, program.url));
