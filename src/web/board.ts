@@ -4,6 +4,7 @@
 // Why no failed job says here why it failed: an error may quote what the program answered, which may be about people.
 // The reason is in the log, and in the run log.
 
+import type { UIConfig } from '@bull-board/api/typings/app';
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
@@ -42,13 +43,25 @@ async function loadBoard({ log, queue }: BoardDeps, basePath: string): Promise<F
   createBullBoard({
     queues: [adapter],
     serverAdapter: board,
-    options: { uiConfig: { boardTitle: 'Queue of affiliate-mirror', hideRedisDetails: true } },
+    options: { uiConfig: describeLook(basePath) },
   });
   board.setErrorHandler((error) => {
     log.warn({ reason: describeError(error) }, 'board.failed');
     return { status: 500, body: FAILED };
   });
   return board.registerPlugin() as FastifyPluginCallback;
+}
+
+function describeLook(basePath: string): UIConfig {
+  return {
+    boardTitle: 'affiliate-mirror',
+    locale: { lng: 'en' },
+    miscLinks: [{ text: 'Status page', url: basePath.replace(/[^/]*$/, '') }],
+    hideDocsLink: true,
+    // They would say how the queue's server is reached, and, wrongly on Postgres, that no worker runs.
+    hideRedisDetails: true,
+    showWorkers: false,
+  };
 }
 
 const FAILED = { error: 'the board cannot show this: the reason is in the log of the worker' };
