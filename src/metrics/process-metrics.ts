@@ -25,7 +25,7 @@ export const PROCESS_METRICS: readonly Metric[] = [
   {
     name: 'figures_read_seconds',
     type: 'gauge',
-    help: 'How long reading the figures of the database took; they are kept 20 times as long.',
+    help: 'How long reading the figures of the database took; they are kept 50 times as long.',
     labels: [],
     samples: ({ figures }) => single(figures?.readSeconds),
   },

@@ -31,8 +31,8 @@ export interface Figures extends MirrorHealth {
 
 /** Prometheus waits ten seconds for a scrape unless it is configured otherwise. */
 const READ_TIMEOUT_MS = 5000;
-/** Figures are kept this many times as long as reading them took: scrapes never cost more than a twentieth of a core. */
-const KEPT_FOR_READINGS = 20;
+/** Figures are kept this many times as long as reading them took: scrapes never cost more than 2 % of a core. */
+const KEPT_FOR_READINGS = 50;
 
 /**
  * Returns the function that returns the figures, read no longer ago than they are kept; null where the database does
