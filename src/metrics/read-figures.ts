@@ -16,6 +16,7 @@ import { readOldestPendingSeconds } from '../reports/read-oldest-pending.ts';
 import { readSizes, type Sizes } from '../reports/read-sizes.ts';
 import { type DriftStatus, readDrift } from '../reports/read-status.ts';
 import { readTracked, type TrackedStatus } from '../reports/read-tracked.ts';
+import { makeReadRememberedList } from '../reports/remembered-list.ts';
 
 export interface Figures extends MirrorHealth {
   readonly latestRuns: readonly LatestRun[];
@@ -42,11 +43,12 @@ export function makeReadFigures(
   { db, log }: { db: Database; log: Logger },
   { maxAgeSeconds }: { maxAgeSeconds: number },
 ): () => Promise<Figures | null> {
+  const readList = makeReadRememberedList();
   let kept: { readonly figures: Figures; readonly untilMs: number } | null = null;
   let reading: Promise<Figures> | null = null;
   const readOnce = async (): Promise<Figures> => {
     try {
-      const figures = await readFigures(db, maxAgeSeconds);
+      const figures = await readFigures(db, readList, maxAgeSeconds);
       kept = { figures, untilMs: performance.now() + figures.readSeconds * 1000 * KEPT_FOR_READINGS };
       return figures;
     } finally {
@@ -66,9 +68,13 @@ export function makeReadFigures(
   };
 }
 
-async function readFigures(db: Database, maxAgeSeconds: number): Promise<Figures> {
+async function readFigures(
+  db: Database,
+  readList: ReturnType<typeof makeReadRememberedList>,
+  maxAgeSeconds: number,
+): Promise<Figures> {
   const beganMs = performance.now();
-  const health = await readHealth(db);
+  const health = await readHealth(db, readList);
   return {
     ...health,
     concerns: findConcerns(health, { maxAgeSeconds }),

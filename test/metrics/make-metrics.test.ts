@@ -7,6 +7,7 @@ import { METRICS } from '../../src/metrics/make-metrics.ts';
 import { PREFIX } from '../../src/metrics/metric.ts';
 import { FREE_TEXT, PERSONAL, storeRows } from '../reports/store-rows.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { startPostgresGate } from '../support/postgres-gate.ts';
 import { makeScraper, namesOf, readValue } from './scrape.ts';
 
 /** Returns the reader of one metric of a scrape, without what all names begin with. */
@@ -103,6 +104,22 @@ test('while the database is away a scrape says so, with what the process knows, 
   expect(readValue(text, 'process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
   expect(of('payments_failed')).toBe(null);
   expect(of('database_size_bytes')).toBe(null);
+});
+
+test('a database and a queue that never answer hold a scrape up for seconds, and no longer', async () => {
+  const { url } = await createTestDatabase();
+  const gate = await startPostgresGate(url, 1);
+  const log = makeLogger('silent');
+  const pool = makePool({ log }, { url: gate.url, schema: 'mirror', max: 1, applicationName: 'test' });
+  onTestFinished(async () => {
+    await gate.close();
+    await pool.end();
+  });
+  const countJobs = () => new Promise<never>(() => {});
+  const { of } = await scrapeOnce(makeScraper(pool, { countJobs }));
+  expect(of('database_up')).toBe(0);
+  expect(of('queue_up')).toBe(0);
+  expect(of('build_info{version="1.2.3"}')).toBe(1);
 });
 
 test('while the queue is away a scrape says so, with all the rest', async () => {
