@@ -62,6 +62,16 @@ test('a worker counts what it does from its start, for whoever has the password'
     fetch(`${worker.url}/queue${path}`, { method, headers: { authorization } });
   const queues = (await (await ask('/api/queues')).json()) as { queues: { name: string }[] };
   expect(queues.queues.map(({ name }) => name)).toEqual(['work']);
+  // What it says of jobs while they run, with the names and addresses of the program's people beside them.
+  const answers: string[] = [];
+  const listJobs = async () => {
+    const body = await (await ask('/api/queues?activeQueue=work&status=latest&page=1&jobsPerPage=50')).text();
+    answers.push(body);
+    return body;
+  };
+  await expect.poll(listJobs).toMatch(/"progress":\{.*"name":"sync"/);
+  answers.push(await (await ask('/api/job-schedulers')).text());
+  for (const body of answers) expect(body).not.toMatch(/@|sandbox-secret|a-password|postgres:/);
   const page = await ask('/');
   expect(await page.text()).toContain('<base href="/affiliates/queue/"');
   expect(page.headers.get('content-security-policy')).toMatch(
