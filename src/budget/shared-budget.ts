@@ -24,6 +24,7 @@ import { makeReadNextFree } from './next-free.ts';
 import { makeUnlimitedPermits } from './unlimited-permits.ts';
 import {
   type BudgetWait,
+  type PermitMeter,
   type PermitWait,
   type Priority,
   sayLongWaits,
@@ -43,6 +44,7 @@ export interface BudgetDeps {
   readonly log: Logger;
   /** Called with each wait, several times a second, where somebody watches. */
   readonly onWait?: (wait: BudgetWait) => void;
+  readonly meter?: PermitMeter;
 }
 
 export interface BudgetOptions {
@@ -61,7 +63,7 @@ export interface BudgetOptions {
  * Throws (from that function): the signal's reason when aborted; the database's errors.
  * Source of the limit itself: seen in the wild (45 requests per 30 seconds, may be lowered at any time).
  */
-export function makeTakePermit({ db, log, onWait }: BudgetDeps, options: BudgetOptions): TakePermit {
+export function makeTakePermit({ db, log, onWait, meter }: BudgetDeps, options: BudgetOptions): TakePermit {
   const { rateLimit, priority, requestTimeoutMs, usableMs = USABLE_MS } = options;
   const take =
     rateLimit === null
@@ -79,13 +81,21 @@ export function makeTakePermit({ db, log, onWait }: BudgetDeps, options: BudgetO
     for (;;) {
       signal?.throwIfAborted();
       const answer = await take();
-      if ('permit' in answer) return answer.permit;
+      if ('permit' in answer) {
+        meter?.granted();
+        return answer.permit;
+      }
+      const beganMs = performance.now();
       said(answer);
       await tell(answer);
-      await sleep(answer.waitMs, undefined, { ...(signal && { signal }) }).catch((error: unknown) => {
+      try {
+        await sleep(answer.waitMs, undefined, { ...(signal && { signal }) });
+      } catch (error) {
         signal?.throwIfAborted();
         throw error;
-      });
+      } finally {
+        meter?.waited(answer.reason, performance.now() - beganMs);
+      }
     }
   };
 }

@@ -24,6 +24,13 @@ export interface BudgetWait {
   readonly goesOnInMs: number | null;
 }
 
+/** Who counts permits and waits; of one process, and one priority. Must cost next to nothing. */
+export interface PermitMeter {
+  granted(): void;
+  /** Called when a wait is over, however it ended. */
+  waited(reason: WaitReason, waitedMs: number): void;
+}
+
 const REASONS: Readonly<Record<WaitReason, string>> = {
   pause: 'the program asked for a pause (429, or nothing of the limit remains)',
   window: 'the requests of this window are used up, by this mirror or by others on the account',

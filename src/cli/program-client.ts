@@ -1,8 +1,9 @@
 // The program's client with its permits, as every command has it.
 
 import { type ApiClient, type ApiClientOptions, makeApiClient } from '../api/client.ts';
+import type { RequestEvent } from '../api/request-event.ts';
 import { makeTakePermit } from '../budget/shared-budget.ts';
-import type { BudgetWait, Priority } from '../budget/waits.ts';
+import type { BudgetWait, PermitMeter, Priority } from '../budget/waits.ts';
 import type { RateLimit } from '../config/rate-limit.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
@@ -15,6 +16,13 @@ export interface ClientDeps {
   readonly lifetime: Lifetime;
   /** See BudgetDeps. */
   readonly onWait?: (wait: BudgetWait) => void;
+  readonly meter?: ProgramMeter;
+}
+
+/** Who counts what this process sends. */
+export interface ProgramMeter {
+  countRequest(event: RequestEvent): void;
+  permits(priority: Priority): PermitMeter;
 }
 
 export interface ClientOptions extends ApiClientOptions {
@@ -24,14 +32,17 @@ export interface ClientOptions extends ApiClientOptions {
 
 /** Returns a client whose requests count against the shared budget. It is closed with the lifetime. */
 export function makeProgramClient(
-  { db, log, lifetime, onWait }: ClientDeps,
+  { db, log, lifetime, onWait, meter }: ClientDeps,
   { rateLimit, priority, ...options }: ClientOptions,
 ): ApiClient {
   const takePermit = makeTakePermit(
-    { db, log, ...(onWait && { onWait }) },
+    { db, log, ...(onWait && { onWait }), ...(meter && { meter: meter.permits(priority) }) },
     { rateLimit, priority, requestTimeoutMs: options.timeoutMs },
   );
-  const api = makeApiClient({ takePermit, log, traceRequest }, options);
+  const api = makeApiClient(
+    { takePermit, log, traceRequest, ...(meter && { onRequest: meter.countRequest }) },
+    options,
+  );
   lifetime.onClose(() => api.close());
   return api;
 }

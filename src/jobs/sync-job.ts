@@ -13,7 +13,7 @@ import type { PersonalDataSource } from '../personal-data/personal-data-source.t
 import type { Due, Duty, JobContext, JobOutcome } from '../queue/duty.ts';
 import { lastTick, type Schedule } from '../queue/schedules.ts';
 import type { Timings } from '../queue/timings.ts';
-import type { SyncMode } from '../sync/run-summary.ts';
+import type { RunSummary, SyncMode, SyncProgress } from '../sync/run-summary.ts';
 import { runSync } from '../sync/run-sync.ts';
 
 /** Another process's run is looked at again after half of the time waited so far, and after this at the latest. */
@@ -34,11 +34,20 @@ export function makeSchedules({ full, delta, timezone }: Config['schedules']): S
   );
 }
 
+/** Who counts the runs of this process. */
+export interface RunMeter {
+  /** Called with every batch that was committed. */
+  progressed(progress: SyncProgress): void;
+  /** Called with every run that ended, however it did. */
+  ended(run: RunSummary): void;
+}
+
 export interface SyncDutyDeps {
   readonly api: ApiClient;
   readonly db: Database;
   readonly log: Logger;
   readonly personalData?: PersonalDataSource;
+  readonly meter?: RunMeter;
 }
 
 export interface SyncDutyOptions {
@@ -52,7 +61,7 @@ export interface SyncDutyOptions {
  * was given up is due again with the next tick of its schedule.
  */
 export function makeSyncDuty(
-  deps: SyncDutyDeps,
+  { meter, ...deps }: SyncDutyDeps,
   { schedules, concurrency }: SyncDutyOptions,
   { stepAsideMs }: Pick<Timings, 'stepAsideMs'>,
 ): Duty {
@@ -64,8 +73,14 @@ export function makeSyncDuty(
     { signal, onProgress, waitedMs }: JobContext,
   ): Promise<JobOutcome> => {
     const options = { resource, mode, concurrency, acceptDeletes: false, signal };
-    const { state } = await runSync({ ...deps, onProgress }, options);
-    if (state !== 'skipped') return { kind: 'done' };
+    const onStopped = (run: RunSummary) => meter?.ended(run);
+    const onBatch = (progress: SyncProgress) => {
+      meter?.progressed(progress);
+      onProgress(progress);
+    };
+    const run = await runSync({ ...deps, onProgress: onBatch, onStopped }, options);
+    meter?.ended(run);
+    if (run.state !== 'skipped') return { kind: 'done' };
     return { kind: 'later', waitMs: Math.min(LONGEST_WAIT_MS, Math.max(stepAsideMs * 10, waitedMs / 2)) };
   };
   return {

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import type { WorkerOptions } from 'bullmq';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
-import { openQueue, type QueueWorker } from './backend.ts';
+import { openQueue, type QueueWorker, type WorkQueue } from './backend.ts';
 import { makeCauses } from './causes.ts';
 import type { Duty } from './duty.ts';
 import { backoffMs } from './failure.ts';
@@ -47,6 +47,10 @@ export interface RunningWorker {
   readonly ended: Promise<void>;
   /** Throws: DatabaseUnreachable where the queue does not answer. */
   checkQueue(): Promise<void>;
+  /** Returns the jobs by state. Waits for as long as a Redis is away. Throws: what the queue throws. */
+  countJobs(): Promise<Readonly<Record<string, number>>>;
+  /** For whoever shows it; nobody but the worker changes it. */
+  readonly queue: WorkQueue;
   /**
    * Lets what is under way commit, returns its jobs to the queue, and closes.
    *
@@ -111,6 +115,8 @@ export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise
     lookNow: watchdog.lookNow,
     ended,
     checkQueue: backend.check,
+    countJobs: () => backend.queue.getJobCounts(),
+    queue: backend.queue,
     stop: () => within(timings.stopDeadlineMs, close()),
   };
 }

@@ -108,7 +108,8 @@ async function readLastRuns(db: Database): Promise<RunStatus[]> {
     .execute();
 }
 
-async function readDrift(db: Database): Promise<DriftStatus[]> {
+/** Returns what was noticed since and including the last run of each resource that read everything. */
+export async function readDrift(db: Database): Promise<DriftStatus[]> {
   const { rows } = await sql<DriftStatus>`
     select run_id, resource, field, kind, found, occurrences from contract_drift
     order by resource, field, kind`.execute(db);

@@ -109,27 +109,28 @@ export function makeRunLoader(
     const counted = requests;
     const read = await Promise.all(pages.map((page) => page.read()));
     await spelling.check(read);
-    const { result, saved } = await transact(db, write, () => beginSpan('commit'));
+    const { result, rows, saved } = await transact(db, write, () => beginSpan('commit'));
     async function write(trx: DatabaseTransaction) {
       const result = await loadBatch(trx, {
         run: { id: run.id, seen },
         resource,
         pages: read,
       });
+      const rows = isSecondReading ? asRepeated(result) : result;
       const saved = await saveProgress(trx, run, {
         requests: counted,
         pages: walk.pages,
-        rows: isSecondReading ? asRepeated(result) : result,
+        rows,
         distinct: result.fresh,
         totalUpstream: walk.total,
         checkpoint: walk.checkpoint,
       });
-      return { result, saved };
+      return { result, rows, saved };
     }
     lastSaved = saved;
     result.afterCommit();
-    const { seen: rows, inserted, updated, rejected } = result;
-    span.set({ rows, inserted, updated, rejected });
+    const { seen: loaded, inserted, updated, rejected } = result;
+    span.set({ rows: loaded, inserted, updated, rejected });
     checkpoint = walk.checkpoint;
     requests -= counted;
     anonymous += result.anonymousRejected;
@@ -138,6 +139,7 @@ export function makeRunLoader(
       requests: saved.requests,
       pages: saved.pages,
       rows: rowCounts(saved),
+      batch: loadCounts(rows),
       total: saved.total_upstream,
     });
     // A record without an identifier exists all the same: it counts once, where it was rejected.
@@ -190,6 +192,10 @@ export function rowCounts(run: SyncRun): LoadCounts {
     rejected: run.rows_rejected,
     repeated: run.rows_repeated,
   };
+}
+
+function loadCounts({ seen, inserted, updated, unchanged, rejected, repeated }: LoadCounts): LoadCounts {
+  return { seen, inserted, updated, unchanged, rejected, repeated };
 }
 
 function asRepeated(result: LoadResult): LoadResult {

@@ -16,6 +16,8 @@ export interface SyncProgress {
   readonly requests: number;
   readonly pages: number;
   readonly rows: LoadCounts;
+  /** Of this batch alone. */
+  readonly batch: LoadCounts;
   /** Records that the program says exist; null before the first answer. */
   readonly total: number | null;
 }

@@ -11,7 +11,7 @@ afterEach(() => {
 
 function progressOf(seen: number): SyncProgress {
   const rows = { seen, inserted: seen, updated: 0, unchanged: 0, rejected: 0, repeated: 0 };
-  return { resource: 'referrals', requests: seen / 100, pages: seen / 100, rows, total: 50_000 };
+  return { resource: 'referrals', requests: seen / 100, pages: seen / 100, rows, batch: rows, total: 50_000 };
 }
 
 test('a run that was taken up again is measured from where it was', () => {

@@ -91,7 +91,14 @@ test('a sync shows what it waits for beside how far it has come', () => {
   const view = makeProgressView({ budgetWait }, { requests: 45, windowSeconds: 30 });
   const progressOf = (seen: number): SyncProgress => {
     const rows = { seen, inserted: seen, updated: 0, unchanged: 0, rejected: 0, repeated: 0 };
-    return { resource: 'referrals', requests: seen / 100, pages: seen / 100, rows, total: 6_000 };
+    return {
+      resource: 'referrals',
+      requests: seen / 100,
+      pages: seen / 100,
+      rows,
+      batch: rows,
+      total: 6_000,
+    };
   };
   view.show(progressOf(100));
   vi.advanceTimersByTime(1_000);

@@ -9,7 +9,7 @@ afterEach(() => {
 
 function progressOf(seen: number, repeated = 0): SyncProgress {
   const rows = { seen, inserted: seen - repeated, updated: 0, unchanged: 0, rejected: 0, repeated };
-  return { resource: 'referrals', requests: seen / 100, pages: seen / 100, rows, total: 5_000 };
+  return { resource: 'referrals', requests: seen / 100, pages: seen / 100, rows, batch: rows, total: 5_000 };
 }
 
 test('without a terminal, a line is logged every few seconds, not at every batch', () => {

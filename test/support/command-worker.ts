@@ -8,6 +8,8 @@ import { spawnCli } from './run-cli.ts';
 export interface CommandWorker {
   /** What it logged so far. */
   readonly lines: readonly string[];
+  /** Of its status page. */
+  readonly url: string;
   /** Returns the checks of /readyz. */
   readyz(): Promise<unknown>;
   /** Sends SIGTERM, and returns the exit code. */
@@ -26,9 +28,11 @@ export async function startCommandWorker(
   const said = (word: string) => lines.find((line) => line.includes(word));
   const worker: CommandWorker = {
     lines,
+    get url() {
+      return JSON.parse(said('status.listening') ?? '{}').url;
+    },
     async readyz() {
-      const { url } = JSON.parse(said('status.listening') ?? '{}');
-      return JSON.parse(await (await fetch(`${url}/readyz`)).text()).checks;
+      return JSON.parse(await (await fetch(`${this.url}/readyz`)).text()).checks;
     },
     stop() {
       child.kill('SIGTERM');

@@ -32,6 +32,7 @@ import { makeProgramClient } from '../program-client.ts';
 import { makeExportDuties } from '../scheduled-exports.ts';
 import { serveStatusPage } from '../status-page.ts';
 import { openTracing } from '../tracing.ts';
+import { watchWorker } from '../watch-worker.ts';
 
 const HELP = `
 Syncs on schedule (SYNC_FULL_CRON, SYNC_DELTA_CRON, SYNC_TIMEZONE), applies the commission updates that are asked for
@@ -81,8 +82,17 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   };
   const { amountUnit } = config;
   const pageDeps = { db, mirrorSchema, amountUnit, maxAgeSeconds: config.staleAfterSeconds };
+  const watch = watchWorker({ db, log, worker: () => worker }, { ...pageDeps, rateLimit });
+  const { recorder: meter } = watch;
   await serveStatusPage(
-    { log, lifetime, checks, pageDeps: () => pageDeps, readMetrics: null, registerBoard: null },
+    {
+      log,
+      lifetime,
+      checks,
+      pageDeps: () => pageDeps,
+      readMetrics: watch.readMetrics,
+      registerBoard: watch.registerBoard,
+    },
     config,
   );
   await patiently(checkAccess);
@@ -95,10 +105,10 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   watchOver({ db, log, lifetime, checkQueue }, config);
 
   const reads = { ...program, timeoutMs, rateLimit, priority: 'reads' } as const;
-  const api = makeProgramClient({ db, log, lifetime }, reads);
+  const api = makeProgramClient({ db, log, lifetime, meter }, reads);
   const attempts = { most: 1, mostThrottled: 1 };
-  const probeApi = makeProgramClient({ db, log, lifetime }, { ...reads, attempts });
-  const writerApi = makeProgramClient({ db, log, lifetime }, { ...reads, priority: 'payments' });
+  const probeApi = makeProgramClient({ db, log, lifetime, meter }, { ...reads, attempts });
+  const writerApi = makeProgramClient({ db, log, lifetime, meter }, { ...reads, priority: 'payments' });
 
   worker = await startWorker(
     {
@@ -112,7 +122,7 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
       queue,
       duties: [
         makeSyncDuty(
-          { api, db, log, personalData },
+          { api, db, log, personalData, meter },
           { schedules: makeSchedules(config.schedules), concurrency },
           TIMINGS,
         ),

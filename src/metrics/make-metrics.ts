@@ -1,0 +1,94 @@
+// The metrics as Prometheus reads them. prom-client is loaded with the first scrape: a worker that nobody scrapes starts
+// no slower. What was counted before that is kept by the recorder.
+
+import type { Registry } from 'prom-client';
+import type { Database } from '../db/database.ts';
+import { describeError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { within } from '../queue/within.ts';
+import { type Metric, type MetricSettings, PREFIX, type Reading } from './metric.ts';
+import { MIRROR_METRICS } from './mirror-metrics.ts';
+import { PROCESS_METRICS } from './process-metrics.ts';
+import { makeReadFigures } from './read-figures.ts';
+import type { Recorder } from './recorder.ts';
+import { WORK_METRICS } from './work-metrics.ts';
+
+export interface MetricsDeps {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly recorder: Recorder;
+  /** Returns the jobs of the queue by state. May wait for as long as the queue is away. */
+  readonly countJobs: () => Promise<Readonly<Record<string, number>>>;
+}
+
+export interface MetricsText {
+  readonly contentType: string;
+  readonly text: string;
+}
+
+/** Every metric of our own. */
+export const METRICS: readonly Metric[] = [...PROCESS_METRICS, ...MIRROR_METRICS, ...WORK_METRICS];
+
+/** Names that Prometheus' conventions keep for counters, which these are not. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+/** A Redis that is away does not answer at all. */
+const QUEUE_TIMEOUT_MS = 5000;
+
+/**
+ * Returns the function that answers a scrape. It answers whatever is away: what cannot be read then has no samples, and
+ * `database_up` or `queue_up` is 0.
+ */
+export function makeMetrics(deps: MetricsDeps, settings: MetricSettings): () => Promise<MetricsText> {
+  const { log, recorder, countJobs } = deps;
+  const readFigures = makeReadFigures(deps, settings);
+  const readJobs = async () => {
+    try {
+      return await within(QUEUE_TIMEOUT_MS, countJobs());
+    } catch (error) {
+      log.warn({ reason: describeError(error) }, 'metrics.queue_away');
+      return null;
+    }
+  };
+  let latest: Reading = { figures: null, jobs: null, recorded: recorder.read(), settings };
+  let registry: Promise<Registry> | null = null;
+  return async () => {
+    registry ??= makeRegistry(() => latest);
+    const [loaded, figures, jobs] = await Promise.all([registry, readFigures(), readJobs()]);
+    latest = { figures, jobs, recorded: recorder.read(), settings };
+    return { contentType: loaded.contentType, text: await loaded.metrics() };
+  };
+}
+
+async function makeRegistry(latest: () => Reading): Promise<Registry> {
+  const { Counter, collectDefaultMetrics, Gauge, Registry } = await import('prom-client');
+  const registry = new Registry();
+  for (const { name, type, help, labels, samples } of METRICS) {
+    const options = { name: PREFIX + name, help, labelNames: labels, registers: [registry] };
+    if (type === 'gauge') {
+      new Gauge({
+        ...options,
+        collect() {
+          this.reset();
+          // One without labels begins with a 0, which would say that something is known.
+          this.remove({});
+          for (const sample of samples(latest())) this.set(sample.labels, sample.value);
+        },
+      });
+    } else {
+      new Counter({
+        ...options,
+        collect() {
+          this.reset();
+          for (const sample of samples(latest())) this.inc(sample.labels, sample.value);
+        },
+      });
+    }
+  }
+  collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
+  return registry;
+}

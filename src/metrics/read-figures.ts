@@ -1,0 +1,89 @@
+// What the metrics need of the database, all of it read by the reports' readers, once for everybody who asks meanwhile.
+
+import type { Database } from '../db/database.ts';
+import { describeError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { within } from '../queue/within.ts';
+import { type Concern, findConcerns } from '../reports/find-concerns.ts';
+import { type MirrorHealth, readHealth } from '../reports/read-health.ts';
+import {
+  type EndedRuns,
+  type LatestRun,
+  readLatestRuns,
+  readRunsOfLastDay,
+} from '../reports/read-latest-runs.ts';
+import { readOldestPendingSeconds } from '../reports/read-oldest-pending.ts';
+import { readSizes, type Sizes } from '../reports/read-sizes.ts';
+import { type DriftStatus, readDrift } from '../reports/read-status.ts';
+import { readTracked, type TrackedStatus } from '../reports/read-tracked.ts';
+import { makeReadRememberedList } from '../reports/remembered-list.ts';
+
+export interface Figures extends MirrorHealth {
+  readonly latestRuns: readonly LatestRun[];
+  readonly runsOfLastDay: readonly EndedRuns[];
+  readonly drift: readonly DriftStatus[];
+  readonly oldestPendingSeconds: number | null;
+  readonly tracked: TrackedStatus;
+  readonly concerns: readonly Concern[];
+  readonly sizes: Sizes;
+  /** How long reading all of this took. */
+  readonly readSeconds: number;
+}
+
+/** Prometheus waits ten seconds for a scrape unless it is configured otherwise. */
+const READ_TIMEOUT_MS = 5000;
+/** Figures are kept this many times as long as reading them took: scrapes never cost more than 2 % of a core. */
+const KEPT_FOR_READINGS = 50;
+
+/**
+ * Returns the function that returns the figures, read no longer ago than they are kept; null where the database does
+ * not answer.
+ */
+export function makeReadFigures(
+  { db, log }: { db: Database; log: Logger },
+  { maxAgeSeconds }: { maxAgeSeconds: number },
+): () => Promise<Figures | null> {
+  const readList = makeReadRememberedList();
+  let kept: { readonly figures: Figures; readonly untilMs: number } | null = null;
+  let reading: Promise<Figures> | null = null;
+  const readOnce = async (): Promise<Figures> => {
+    try {
+      const figures = await readFigures(db, readList, maxAgeSeconds);
+      kept = { figures, untilMs: performance.now() + figures.readSeconds * 1000 * KEPT_FOR_READINGS };
+      return figures;
+    } finally {
+      reading = null;
+    }
+  };
+  return async () => {
+    if (kept !== null && performance.now() < kept.untilMs) return kept.figures;
+    // A reading that takes too long is waited for by the next scrape: they do not pile up.
+    reading ??= readOnce();
+    try {
+      return await within(READ_TIMEOUT_MS, reading);
+    } catch (error) {
+      log.warn({ reason: describeError(error) }, 'metrics.database_away');
+      return null;
+    }
+  };
+}
+
+async function readFigures(
+  db: Database,
+  readList: ReturnType<typeof makeReadRememberedList>,
+  maxAgeSeconds: number,
+): Promise<Figures> {
+  const beganMs = performance.now();
+  const health = await readHealth(db, readList);
+  return {
+    ...health,
+    concerns: findConcerns(health, { maxAgeSeconds }),
+    latestRuns: await readLatestRuns(db),
+    runsOfLastDay: await readRunsOfLastDay(db),
+    drift: await readDrift(db),
+    oldestPendingSeconds: await readOldestPendingSeconds(db),
+    tracked: await readTracked(db),
+    sizes: await readSizes(db),
+    readSeconds: (performance.now() - beganMs) / 1000,
+  };
+}

@@ -1,0 +1,168 @@
+// What a scrape says of a mirror, and that it is answered whatever is away.
+
+import { expect, onTestFinished, test } from 'vitest';
+import { makePool } from '../../src/db/pool.ts';
+import { makeLogger } from '../../src/log.ts';
+import { METRICS } from '../../src/metrics/make-metrics.ts';
+import { PREFIX } from '../../src/metrics/metric.ts';
+import { FREE_TEXT, PERSONAL, storeRows } from '../reports/store-rows.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { startPostgresGate } from '../support/postgres-gate.ts';
+import { makeScraper, namesOf, readValue } from './scrape.ts';
+
+/** Returns the reader of one metric of a scrape, without what all names begin with. */
+async function scrapeOnce(scraper: ReturnType<typeof makeScraper>) {
+  const text = await scraper.scrape();
+  return { text, of: (series: string) => readValue(text, PREFIX + series) };
+}
+
+test('a mirror that was never synced says so, and has no age', async () => {
+  const { pool } = await createTestDatabase();
+  const { text, of } = await scrapeOnce(makeScraper(pool));
+  expect(of('concern{code="never_synced"}')).toBe(1);
+  expect(of('concern{code="sync_failed"}')).toBe(0);
+  expect(of('database_up')).toBe(1);
+  expect(of('budget_limit_requests')).toBe(45);
+  expect(of('queue_jobs{state="waiting"}')).toBe(1);
+  expect(text).not.toContain('freshness_age_seconds{');
+  // One without labels is absent as well where nobody knows it, and not 0.
+  expect(of('commission_sums_differing')).toBe(null);
+});
+
+test('the figures are those of the run log and the payment ledger', async () => {
+  const { pool } = await createTestDatabase();
+  await pool.query(`
+    insert into sync_runs (resource, mode, state, verified, started_at, finished_at, heartbeat_at, requests,
+        rows_seen, rows_inserted, rows_unchanged, rows_rejected)
+      values ('affiliates', 'full', 'succeeded', true, now() - interval '3 hours', now() - interval '2 hours', now(),
+              7, 12, 5, 6, 1),
+             ('affiliates', 'delta', 'failed', false, now() - interval '60 s', now() - interval '30 s', now(),
+              3, 0, 0, 0, 0),
+             ('referrals', 'full', 'failed', false, now() - interval '3 days', now() - interval '2 days', now(),
+              3, 0, 0, 0, 0);
+    insert into commission_updates (batch_id, commission_id, action, paid_at, expected_unpaid, requested_by)
+      values (gen_random_uuid(), '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11', 'pay', now(), false, 'x');
+    update worker_state set refused_at = now();
+  `);
+  const { of } = await scrapeOnce(makeScraper(pool));
+  expect(of('freshness_age_seconds{resource="affiliates"}')).toBeCloseTo(3 * 3600, -3);
+  expect(of('last_run_state{resource="affiliates",state="failed"}')).toBe(1);
+  expect(of('last_run_state{resource="affiliates",state="succeeded"}')).toBe(0);
+  expect(of('last_run_duration_seconds{resource="affiliates"}')).toBeCloseTo(30);
+  expect(of('last_run_requests{resource="affiliates"}')).toBe(3);
+  expect(of('runs_last_day{resource="affiliates",state="succeeded"}')).toBe(1);
+  expect(of('runs_last_day{resource="referrals",state="failed"}')).toBe(null);
+  expect(of('rejected_records{resource="affiliates"}')).toBe(1);
+  expect(of('commission_updates{state="pending"}')).toBe(1);
+  expect(of('oldest_pending_update_age_seconds')).toBeGreaterThan(0);
+  expect(of('secret_refused')).toBe(1);
+  expect(of('concern{code="secret_refused"}')).toBe(1);
+});
+
+test('no personal data and nothing of what people wrote is in it', async () => {
+  const { pool } = await createTestDatabase();
+  await storeRows(pool);
+  const { text, of } = await scrapeOnce(makeScraper(pool));
+  expect(of('table_rows{table="affiliates"}')).toBe(3);
+  for (const word of [...PERSONAL, ...FREE_TEXT]) expect(text).not.toContain(word);
+});
+
+test('what was counted before the first scrape is in it, and pruning the run log takes nothing away', async () => {
+  const { pool } = await createTestDatabase();
+  await pool.query(`insert into sync_runs (resource, mode, state, finished_at, heartbeat_at)
+    values ('affiliates', 'full', 'failed', now(), now())`);
+  const scraper = makeScraper(pool);
+  scraper.recorder.ended({
+    resource: 'affiliates',
+    mode: 'full',
+    state: 'failed',
+    deleted: 0,
+    durationMs: 1,
+  });
+  const series = 'runs_total{resource="affiliates",mode="full",outcome="failed"}';
+  expect((await scrapeOnce(scraper)).of(series)).toBe(1);
+  await pool.query('delete from sync_runs');
+  expect((await scrapeOnce(scraper)).of(series)).toBe(1);
+});
+
+test('while the database is away a scrape says so, with what the process knows, and no old figure', async () => {
+  const log = makeLogger('silent');
+  const away = {
+    url: 'postgres://nobody@127.0.0.1:9/none',
+    schema: 'mirror',
+    max: 1,
+    applicationName: 'test',
+  };
+  const pool = makePool({ log }, away);
+  onTestFinished(() => pool.end());
+  const scraper = makeScraper(pool);
+  scraper.recorder.permits('reads').granted();
+  const { text, of } = await scrapeOnce(scraper);
+  expect(of('database_up')).toBe(0);
+  expect(of('queue_up')).toBe(1);
+  expect(of('permits_granted_total{priority="reads"}')).toBe(1);
+  expect(readValue(text, 'process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
+  expect(of('payments_failed')).toBe(null);
+  expect(of('database_size_bytes')).toBe(null);
+});
+
+test('a database and a queue that never answer hold a scrape up for seconds, and no longer', async () => {
+  const { url } = await createTestDatabase();
+  const gate = await startPostgresGate(url, 1);
+  const log = makeLogger('silent');
+  const pool = makePool({ log }, { url: gate.url, schema: 'mirror', max: 1, applicationName: 'test' });
+  onTestFinished(async () => {
+    await gate.close();
+    await pool.end();
+  });
+  const countJobs = () => new Promise<never>(() => {});
+  const { of } = await scrapeOnce(makeScraper(pool, { countJobs }));
+  expect(of('database_up')).toBe(0);
+  expect(of('queue_up')).toBe(0);
+  expect(of('build_info{version="1.2.3"}')).toBe(1);
+});
+
+test('while the queue is away a scrape says so, with all the rest', async () => {
+  const { pool } = await createTestDatabase();
+  const countJobs = () => Promise.reject(new Error('redis://:secret@host is away'));
+  const { text, of } = await scrapeOnce(makeScraper(pool, { countJobs }));
+  expect(of('queue_up')).toBe(0);
+  expect(of('database_up')).toBe(1);
+  expect(text).not.toMatch(/queue_jobs\{|secret@/);
+});
+
+test('scrapes at the same time share one reading', async () => {
+  const { pool } = await createTestDatabase();
+  const { scrape } = makeScraper(pool);
+  const texts = await Promise.all([scrape(), scrape(), scrape()]);
+  const times = texts.map((text) => readValue(text, `${PREFIX}figures_read_seconds`));
+  expect(new Set(times).size).toBe(1);
+  expect(times[0]).toBeGreaterThan(0);
+});
+
+test('a large table is estimated, and not counted', async () => {
+  const { pool } = await createTestDatabase();
+  await pool.query(`
+    insert into campaigns (id, created_at, name, _first_seen_at, _changed_at, _observed_at)
+    select n::text, now(), repeat('x', 1800), now(), now(), now() from generate_series(1, 5000) n`);
+  await pool.query('analyze campaigns');
+  await pool.query(`delete from campaigns where id = '1'`);
+  const { of } = await scrapeOnce(makeScraper(pool));
+  expect(of('table_rows{table="campaigns"}')).toBe(5000);
+  expect(of('table_size_bytes{table="campaigns"}')).toBeGreaterThan(8_000_000);
+});
+
+test('every metric of our own is in a scrape, named as Prometheus asks for it', async () => {
+  const { pool } = await createTestDatabase();
+  const { text } = await scrapeOnce(makeScraper(pool));
+  const ours = namesOf(text).filter((name) => name.startsWith(PREFIX));
+  expect(ours).toEqual(METRICS.map(({ name }) => PREFIX + name));
+  for (const { name, type, help } of METRICS) {
+    expect(name, 'of a counter ends in _total, and no other').toMatch(
+      type === 'counter' ? /_total$/ : /^(?!.*_total$)/,
+    );
+    expect(help).toMatch(/\.$/);
+  }
+  // promtool refuses these names.
+  expect(text).not.toMatch(/nodejs_active_\w+_total/);
+});
