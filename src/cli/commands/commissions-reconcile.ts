@@ -14,6 +14,7 @@ import {
 } from '../../commissions/reconcile-books.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { readConfig } from '../../config/config.ts';
+import { formatCount } from '../../contract/format.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
 import { columnsOf, money, sayUnit } from '../commissions-listings.ts';
@@ -31,7 +32,6 @@ import {
   fileOptions,
   nameIgnored,
 } from '../file-flags.ts';
-import { formatCount } from '../format.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { addOutputFlags, type Listing, type OutputFlags, printListing } from '../output-format.ts';
 import { print, printError } from '../print.ts';
