@@ -1,0 +1,41 @@
+// How the charts look: colours by class, light and dark; letters that can be read where the chart is small.
+
+import { html } from '../html.ts';
+
+export const CHART_STYLE = html`
+.chart { margin: 0 0 4px; container-type: inline-size; }
+.chart > figcaption { font-size: 14px; font-weight: 600; margin: 0 0 4px; }
+.chart svg.plot { width: 100%; height: auto; overflow: visible; }
+.chart svg.plot text { font-size: 12px; fill: var(--quiet); }
+@container (max-width: 560px) { .chart svg.plot text { font-size: 17px; } }
+@container (max-width: 400px) { .chart svg.plot text { font-size: 23px; } }
+.chart .grid-line { stroke: var(--line); stroke-width: 1; }
+.chart .base-line { stroke: var(--quiet); stroke-width: 1; }
+.chart .bar-mark { fill: var(--mark); }
+.chart .bar-bad { fill: var(--bad); }
+.chart .bar-warn { fill: var(--warn); }
+.chart .bar-quiet { fill: var(--surface); stroke: var(--quiet); stroke-width: 1.5; }
+.chart .sign-bad { fill: var(--bad); }
+.chart .sign-warn { fill: var(--warn); }
+.chart .sign-quiet { fill: var(--quiet); }
+.chart .line-first { fill: none; stroke: var(--mark); stroke-width: 2.5; }
+.chart .line-second { fill: none; stroke: var(--mark-second); stroke-width: 2.5; stroke-dasharray: 7 4; }
+.chart .line-third { fill: none; stroke: var(--quiet); stroke-width: 1.5; stroke-dasharray: 2 3; }
+.chart .part { stroke: var(--surface); stroke-width: 1; }
+.chart .part-paid { fill: var(--good); }
+.chart .part-overdue { fill: var(--bad); }
+.chart .part-due { fill: var(--mark); }
+.chart .part-withheld { fill: var(--mark-second); }
+.chart .part-pending { fill: var(--surface); stroke: var(--quiet); }
+.chart .key svg { width: 22px; height: 12px; vertical-align: -1px; overflow: visible; }
+.chart details { font-size: 13px; margin: 4px 0 0; }
+.chart details summary { cursor: pointer; color: var(--quiet); width: max-content; }
+.charts { display: grid; gap: 16px 28px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 330px), 1fr)); }
+.ranges { display: flex; flex-wrap: wrap; gap: 2px 16px; list-style: none; margin: 0 0 8px; padding: 0; }
+.ranges a[aria-current] { color: var(--text); font-weight: 600; text-decoration: none; }
+.pager { display: flex; flex-wrap: wrap; gap: 2px 18px; margin: 10px 0 0; }
+.state { white-space: nowrap; }
+.sum { font-size: 16px; overflow-wrap: anywhere; }
+td.long { min-width: 16ch; max-width: 60ch; overflow-wrap: anywhere; }
+pre.payload { white-space: pre-wrap; overflow-wrap: anywhere; margin: 4px 0 0; max-height: 20em; overflow: auto; }
+`;
