@@ -6,6 +6,7 @@ import type { HttpProxy } from './http-proxy.ts';
 import { readPersonalDataKey } from './personal-data.ts';
 import { readSecret } from './program-access.ts';
 import { readS3Access } from './s3-access.ts';
+import { readStatusPasswords, refuseOpenPage } from './status-page.ts';
 import { environmentSchema, MAY_BE_EMPTY, MAY_BE_SMALL } from './variables.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -13,13 +14,19 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** What each part means: see the variable that it comes from. Null where that is unset, or empty. */
 export type Config = ReturnType<typeof check>;
 
+/** What a command does that asks for more than well-formed variables. */
+interface Use {
+  /** Whether it serves the status page: others may reach that only with a password. */
+  readonly servesPage: boolean;
+}
+
 /**
  * Returns the checked configuration.
  *
  * Throws: ConfigError naming every malformed variable at once.
  */
-export function readConfig(environment: Environment): Config {
-  return check(environment, { isProgramNeeded: false });
+export function readConfig(environment: Environment, { servesPage }: Use = { servesPage: false }): Config {
+  return check(environment, { isProgramNeeded: false, servesPage });
 }
 
 /** Where the program is, and the secret for it. */
@@ -36,14 +43,20 @@ export interface ProgramAddress {
  *
  * Throws: ConfigError naming every missing or malformed variable at once.
  */
-export function readProgramConfig(environment: Environment): { config: Config; program: ProgramAddress } {
-  const config = check(environment, { isProgramNeeded: true });
+export function readProgramConfig(
+  environment: Environment,
+  { servesPage }: Use = { servesPage: false },
+): { config: Config; program: ProgramAddress } {
+  const config = check(environment, { isProgramNeeded: true, servesPage });
   const { url, secret, proxy } = config.api;
   if (url === null || secret === null) throw new TypeError('the check accepted a missing variable');
   return { config, program: { url, secret, proxy, quotesAnswers: config.personalData.mode === 'plain' } };
 }
 
-function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded: boolean }) {
+function check(
+  environment: Environment,
+  { isProgramNeeded, servesPage }: { isProgramNeeded: boolean; servesPage: boolean },
+) {
   const given = Object.fromEntries(
     Object.entries(withSmallLetters(environment)).filter(
       ([name, value]) => value !== undefined && (value.trim() !== '' || MAY_BE_EMPTY.includes(name)),
@@ -56,6 +69,8 @@ function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded:
   }
   const secret = readSecret(given, problems);
   const key = readPersonalDataKey(given, problems);
+  const passwords = readStatusPasswords(given, problems);
+  if (servesPage) refuseOpenPage(given['STATUS_HOST'] ?? '127.0.0.1', given, problems);
   if (!parsed.success) throw new ConfigError(problems);
   const env = parsed.data;
   const s3 = readS3Access(env, problems);
@@ -79,7 +94,13 @@ function check(environment: Environment, { isProgramNeeded }: { isProgramNeeded:
     commissionList: env.COMMISSION_LIST,
     scheduledExports,
     s3,
-    status: { host: env.STATUS_HOST, port: env.STATUS_PORT },
+    status: {
+      host: env.STATUS_HOST,
+      port: env.STATUS_PORT,
+      basePath: env.STATUS_BASE_PATH,
+      ...passwords,
+      metrics: env.METRICS,
+    },
     dataDir: env.DATA_DIR,
     logLevel: env.LOG_LEVEL,
   };

@@ -70,7 +70,8 @@ function twoTicksBefore({ pattern, timezone }: Schedule, ms: number): number {
   return before;
 }
 
-function tickAfter({ pattern, timezone }: Pick<Schedule, 'pattern' | 'timezone'>, ms: number): number {
+/** Returns the first tick after a moment; infinity where there is none. */
+export function tickAfter({ pattern, timezone }: Pick<Schedule, 'pattern' | 'timezone'>, ms: number): number {
   return getNextMillis(ms, { pattern, tz: timezone }) ?? Number.POSITIVE_INFINITY;
 }
 

@@ -2,7 +2,7 @@
 
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { ResourceStatus } from './read-freshness.ts';
-import type { MirrorStatus } from './read-status.ts';
+import type { MirrorHealth } from './read-health.ts';
 
 export interface Concern {
   /** Stable name of what is wrong. */
@@ -37,7 +37,7 @@ export const CONCERN_CODES = [
 export type ConcernCode = (typeof CONCERN_CODES)[number];
 
 /** A night's sync, and two hours for it to run. */
-const USUAL_MAX_AGE_SECONDS = 26 * 3600;
+export const USUAL_MAX_AGE_SECONDS = 26 * 3600;
 /** A run saves its progress with every batch; one that waits for the program's pause is silent for five minutes. */
 const SILENT_SECONDS = 15 * 60;
 
@@ -47,7 +47,7 @@ const SILENT_SECONDS = 15 * 60;
  * Units: `maxAgeSeconds` is the age from which a resource is stale.
  */
 export function findConcerns(
-  status: MirrorStatus,
+  status: MirrorHealth,
   { maxAgeSeconds = USUAL_MAX_AGE_SECONDS }: { maxAgeSeconds?: number } = {},
 ): readonly Concern[] {
   const concerns = [
@@ -70,7 +70,7 @@ export function isStale({ age_seconds }: ResourceStatus, maxAgeSeconds: number):
   return age_seconds === null || age_seconds > maxAgeSeconds;
 }
 
-function judgeSecret({ worker: { secret_refused_since } }: MirrorStatus): Concern[] {
+function judgeSecret({ worker: { secret_refused_since } }: MirrorHealth): Concern[] {
   if (secret_refused_since === null) return [];
   const what = 'the program refuses the API secret, and all workers are paused';
   return [
@@ -108,7 +108,7 @@ function judgeLastRun(status: ResourceStatus): Concern[] {
 }
 
 // Those of one scheduler go stale together: one concern for all of them.
-function judgeAges({ resources }: MirrorStatus, maxAgeSeconds: number): Concern[] {
+function judgeAges({ resources }: MirrorHealth, maxAgeSeconds: number): Concern[] {
   // A sync that is under way, or died, speaks for itself.
   const stale = resources.filter((one) => isStale(one, maxAgeSeconds) && one.last_state !== 'running');
   const never = stale.filter(({ fresh_as_of, last_state }) => fresh_as_of === null && last_state === null);
@@ -162,7 +162,7 @@ function judgeRejected({ resource, rejected_records, rejected_since: since }: Re
   return [{ code: 'records_rejected', resource, what, since, fix }];
 }
 
-function judgePayments({ payments }: MirrorStatus): Concern[] {
+function judgePayments({ payments }: MirrorHealth): Concern[] {
   const concerns: Concern[] = [];
   if (payments.failed > 0) {
     const what = `${counted(payments.failed, 'payment request')} failed`;
@@ -177,7 +177,7 @@ function judgePayments({ payments }: MirrorStatus): Concern[] {
   return concerns;
 }
 
-function judgeSums({ commission_list: { differences } }: MirrorStatus): Concern[] {
+function judgeSums({ commission_list: { differences } }: MirrorHealth): Concern[] {
   if (differences === null || differences === 0) return [];
   const sums =
     differences === 1
@@ -194,7 +194,7 @@ function judgeSums({ commission_list: { differences } }: MirrorStatus): Concern[
   ];
 }
 
-function judgeBudget({ budget }: MirrorStatus): Concern[] {
+function judgeBudget({ budget }: MirrorHealth): Concern[] {
   if (budget.paused_until === null) return [];
   const what = `the program asked for a pause: nothing is sent until ${budget.paused_until}`;
   const since = budget.last_throttled_at;

@@ -6,30 +6,17 @@ import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { RunMode, RunState, SchemaDriftTable } from '../db/tables.ts';
 import { READS_EVERYTHING } from '../mirror/runs/whole-runs.ts';
-import { type BudgetStatus, readBudget } from './read-budget.ts';
-import { type CommissionListStatus, readCommissionList } from './read-commission-list.ts';
-import { type ResourceStatus, readFreshness } from './read-freshness.ts';
-import { type PaymentStatus, readPayments } from './read-payments.ts';
+import { type MirrorHealth, readHealth } from './read-health.ts';
 import { readTracked, type TrackedStatus } from './read-tracked.ts';
 
 /** Shape: the names that the run log's columns have (sync_runs), so that SQL and this agree. */
-export interface MirrorStatus {
-  readonly resources: readonly ResourceStatus[];
+export interface MirrorStatus extends MirrorHealth {
   readonly tables: readonly TableStatus[];
-  readonly commission_list: CommissionListStatus;
   readonly tracked_commissions: TrackedStatus;
   /** Newest first. */
   readonly last_runs: readonly RunStatus[];
   /** What was noticed since and including the last run of each resource that read everything. */
   readonly schema_drift: readonly DriftStatus[];
-  readonly budget: BudgetStatus;
-  readonly payments: PaymentStatus;
-  readonly worker: WorkerStatus;
-}
-
-export interface WorkerStatus {
-  /** Since when the program refuses the API secret of the workers, which pauses all of them; null where it does not. */
-  readonly secret_refused_since: Timestamp | null;
 }
 
 export interface TableStatus {
@@ -77,16 +64,17 @@ const TABLES = ['campaigns', 'affiliates', 'links', 'referrals', 'sales', 'commi
 
 /** Returns the status at this moment. */
 export async function readStatus(db: Database): Promise<MirrorStatus> {
+  const { resources, commission_list, budget, payments, worker } = await readHealth(db);
   return {
-    resources: await readFreshness(db),
+    resources,
     tables: await readTables(db),
-    commission_list: await readCommissionList(db),
+    commission_list,
     tracked_commissions: await readTracked(db),
     last_runs: await readLastRuns(db),
     schema_drift: await readDrift(db),
-    budget: await readBudget(db),
-    payments: await readPayments(db),
-    worker: await readWorker(db),
+    budget,
+    payments,
+    worker,
   };
 }
 
@@ -128,12 +116,6 @@ async function readLastRuns(db: Database): Promise<RunStatus[]> {
     .orderBy('id', 'desc')
     .limit(LAST_RUNS)
     .execute();
-}
-
-async function readWorker(db: Database): Promise<WorkerStatus> {
-  const { rows } = await sql<WorkerStatus>`
-    select refused_at as secret_refused_since from worker_state`.execute(db);
-  return rows[0] ?? { secret_refused_since: null };
 }
 
 async function readDrift(db: Database): Promise<DriftStatus[]> {

@@ -9,7 +9,7 @@ export class Html {
   }
 }
 
-/** What may stand in a template: text is escaped, a list is joined, null and false are nothing. */
+/** What may be in a template: text is escaped, a list is joined, null and false are nothing. */
 export type Part = Html | string | number | null | false | readonly Part[];
 
 /** Returns the markup, with every text in it escaped: for between tags, and for attributes in double quotes. */

@@ -10,7 +10,14 @@ test('without a setting, a full sync is due every night and a delta every quarte
   const { schedules, redisUrl, status } = readConfig({});
   expect(schedules).toEqual({ full: '0 2 * * *', delta: '*/15 * * * *', timezone: 'UTC' });
   expect(redisUrl).toBe(null);
-  expect(status).toEqual({ host: '127.0.0.1', port: 8080 });
+  expect(status).toEqual({
+    host: '127.0.0.1',
+    port: 8080,
+    basePath: '',
+    password: null,
+    piiPassword: null,
+    metrics: 'guarded',
+  });
 });
 
 test('an empty schedule is none', () => {

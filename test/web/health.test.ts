@@ -4,16 +4,38 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { makeLogger } from '../../src/log.ts';
-import { type Checks, type Health, startHealth } from '../../src/web/health.ts';
+import type { Checks } from '../../src/web/health.ts';
+import { startStatusPage } from '../../src/web/server.ts';
+import type { StatusPage } from '../../src/web/status-page.ts';
 
 const log = makeLogger('silent');
 const AT = { host: '127.0.0.1', port: 0 };
-let health: Health | undefined;
+let health: StatusPage | undefined;
+
+const startHealth = ({ checks }: { checks: Checks }, at: { host: string; port: number }) =>
+  startStatusPage(
+    {
+      log,
+      checks,
+      pageDeps: () => null,
+      loadPages: async () => [],
+      readMetrics: null,
+      registerBoard: null,
+    },
+    {
+      ...at,
+      basePath: '',
+      password: null,
+      piiPassword: null,
+      metrics: 'guarded',
+      mirrorSchema: 'mirror',
+    },
+  );
 
 afterEach(() => health?.close());
 
 async function ask(checks: Checks, path: string): Promise<{ status: number; body: unknown }> {
-  health = await startHealth({ log, checks }, AT);
+  health = await startHealth({ checks }, AT);
   const answer = await fetch(`${health.url}${path}`);
   return { status: answer.status, body: await answer.json() };
 }
@@ -43,16 +65,16 @@ test('a port that is taken is reported, with how to fix it', async () => {
   await once(other, 'listening');
   const address = other.address();
   const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-  await expect(startHealth({ log, checks: {} }, { host: '127.0.0.1', port })).rejects.toThrow(
+  await expect(startHealth({ checks: {} }, { host: '127.0.0.1', port })).rejects.toThrow(
     `port ${port} of 127.0.0.1 is taken: set STATUS_PORT`,
   );
   other.close();
 });
 
 test('a port that another worker listens on is reported with its process', async () => {
-  health = await startHealth({ log, checks: {} }, AT);
+  health = await startHealth({ checks: {} }, AT);
   const port = Number(new URL(health.url).port);
-  await expect(startHealth({ log, checks: {} }, { host: '127.0.0.1', port })).rejects.toThrow(
+  await expect(startHealth({ checks: {} }, { host: '127.0.0.1', port })).rejects.toThrow(
     `port ${port} of 127.0.0.1 is taken by another worker of affiliate-mirror (process ${process.pid}): set STATUS_PORT to another one, or to 0 for any`,
   );
 });
@@ -62,7 +84,7 @@ test('a port below 1024 is reported to a plain user, with how to fix it', async 
   const isRoot = process.getuid?.() === 0;
   if (isRoot) process.seteuid?.(54_321);
   try {
-    await expect(startHealth({ log, checks: {} }, { host: '127.0.0.1', port: 80 })).rejects.toThrow(
+    await expect(startHealth({ checks: {} }, { host: '127.0.0.1', port: 80 })).rejects.toThrow(
       'port 80 of 127.0.0.1 may not be listened on by this user: set STATUS_PORT to 1024 or more',
     );
   } finally {
@@ -74,5 +96,5 @@ test.each([
   ['192.0.2.1', 'STATUS_HOST is 192.0.2.1, which is no address of this machine'],
   ['no-such-host.invalid', 'STATUS_HOST is no-such-host.invalid, a name that this machine cannot resolve'],
 ])('a host that is not ours, %s, is reported, with how to fix it', async (host, problem) => {
-  await expect(startHealth({ log, checks: {} }, { host, port: 0 })).rejects.toThrow(problem);
+  await expect(startHealth({ checks: {} }, { host, port: 0 })).rejects.toThrow(problem);
 });

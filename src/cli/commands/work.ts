@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { drainConcurrency } from '../../commissions/drain-updates.ts';
-import { type Config, readProgramConfig } from '../../config/config.ts';
+import { readProgramConfig } from '../../config/config.ts';
 import { checkWorkerAccess } from '../../db/check-access.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { Busy, describeError } from '../../errors.ts';
@@ -16,7 +16,7 @@ import { makePatiently } from '../../queue/patiently.ts';
 import { checkQueueSchema, queueSchema } from '../../queue/queue-tables.ts';
 import { type RunningWorker, startWorker } from '../../queue/start-worker.ts';
 import { TIMINGS } from '../../queue/timings.ts';
-import { type Checks, startHealth } from '../../web/health.ts';
+import { USUAL_MAX_AGE_SECONDS } from '../../reports/find-concerns.ts';
 import type { Cli } from '../cli.ts';
 import { refuseDemoMirror } from '../demo-mark.ts';
 import type { ExitCode } from '../exit-code.ts';
@@ -25,12 +25,13 @@ import { openDatabase } from '../open-database.ts';
 import { openPersonalData } from '../personal-data.ts';
 import { makeProgramClient } from '../program-client.ts';
 import { makeExportDuties } from '../scheduled-exports.ts';
+import { serveStatusPage } from '../status-page.ts';
 
 const HELP = `
 Syncs on schedule (SYNC_FULL_CRON, SYNC_DELTA_CRON, SYNC_TIMEZONE), applies the commission updates that are asked for
 asks for the known commissions again, and exports what EXPORT_CRON and its kin name; any number of workers side by side. Needs the tables: run "affiliate-mirror
-migrate" first. /healthz and /readyz are served at STATUS_HOST:STATUS_PORT; a worker that finds the port taken says so,
-and works without them.
+migrate" first. The status page is served at STATUS_HOST:STATUS_PORT, and /healthz and /readyz with it; a worker that
+finds the port taken says so, and works without them. Any STATUS_HOST but this machine needs STATUS_PASSWORD.
 A Postgres that never answers, or a clock that is 10 s off the database's, ends it with exit code 1; a Postgres that goes
 away later is waited for.
 Ctrl-C, SIGTERM or SIGHUP: what is under way commits, its jobs go back to the queue, and it ends; a second one ends it at once.
@@ -46,7 +47,7 @@ export function registerWork(root: Command, cli: Cli): void {
 }
 
 async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
-  const { config, program } = readProgramConfig(cli.environment);
+  const { config, program } = readProgramConfig(cli.environment, { servesPage: true });
   const { mirrorSchema, redisUrl } = config;
   const { rateLimit, timeoutMs, concurrency } = config.api;
   const log = makeLogger(config.logLevel);
@@ -71,7 +72,13 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
     migrations: checkTables,
     queue: checkQueue,
   };
-  await serveHealth({ log, lifetime, checks }, config.status);
+  const { amountUnit } = config;
+  const pageDeps = { db, mirrorSchema, amountUnit, maxAgeSeconds: USUAL_MAX_AGE_SECONDS };
+  await serveStatusPage(
+    { log, lifetime, checks, pageDeps: () => pageDeps, readMetrics: null, registerBoard: null },
+    config,
+    { hasSchedules: true },
+  );
   await patiently(checkAccess);
   await patiently(() => refuseDemoMirror(pool, mirrorSchema, program.url));
   await patiently(checkTables);
@@ -123,20 +130,6 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   await untilOver(worker, lifetime.signal);
   log.info('worker.stopping');
   return 0;
-}
-
-// A second worker on one machine is as good a worker without it.
-async function serveHealth(
-  { log, lifetime, checks }: { log: Logger; lifetime: Lifetime; checks: Checks },
-  at: Config['status'],
-): Promise<void> {
-  try {
-    const health = await startHealth({ log, checks }, at);
-    lifetime.onClose(() => health.close());
-  } catch (error) {
-    if (!(error instanceof Busy)) throw error;
-    log.warn({ reason: describeError(error) }, 'status.not_served');
-  }
 }
 
 async function untilOver({ ended }: RunningWorker, signal: AbortSignal): Promise<void> {

@@ -1,0 +1,52 @@
+// The status page's server: one port for the health checks, which are always open, and for the site behind its door.
+// The site, and every library that it needs, is loaded when somebody first asks for it.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { describeError } from '../errors.ts';
+import { isAt } from './base-path.ts';
+import { answerHealth, type HealthPath } from './health.ts';
+import { listen } from './listen.ts';
+import type { Site } from './site.ts';
+import type { StatusPage, StatusPageDeps, StatusPageOptions } from './status-page.ts';
+
+/**
+ * Returns the server, listening.
+ *
+ * Throws: Busy where the port is taken; ConfigError where host or port cannot be used at all.
+ */
+export async function startStatusPage(deps: StatusPageDeps, options: StatusPageOptions): Promise<StatusPage> {
+  const { log } = deps;
+  const { host, port, basePath } = options;
+  let loading: Promise<Site> | null = null;
+  const loadSite = (): Promise<Site> => {
+    loading ??= import('./site.ts').then(({ makeSite }) => makeSite(deps, options));
+    return loading;
+  };
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const health = HEALTH_PATHS.find((path) => isAt(basePath, request.url ?? '', path));
+    if (health !== undefined) return answerHealth(deps, health, request, response);
+    (await loadSite()).answer(request, response);
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      log.error({ reason: describeError(error) }, 'status.not_loaded');
+      loading = null;
+      if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
+      response.end('the status page cannot be shown: the reason is in the log of the worker\n');
+    });
+  });
+  const url = `${await listen(server, host, port)}${basePath}`;
+  log.info({ url }, 'status.listening');
+  return {
+    url,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      const site = await loading?.catch(() => null);
+      await site?.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+const HEALTH_PATHS: readonly HealthPath[] = ['/healthz', '/readyz'];

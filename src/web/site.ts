@@ -1,0 +1,145 @@
+// The site behind the health checks: pages, live updates, metrics and the queue's board, all behind one door. This file
+// and what it imports are loaded when somebody first asks.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import helmet from '@fastify/helmet';
+import { type FastifyInstance, fastify } from 'fastify';
+import { Busy } from '../errors.ts';
+import { readChangeMark } from '../reports/read-change-mark.ts';
+import { addressOf, isAt, pathOf } from './base-path.ts';
+import { addDoor } from './door.ts';
+import { describeReason, describeRefusal, TOO_MANY_LISTENERS } from './failures.ts';
+import { BOARD_HEADERS, SITE_HEADERS } from './headers.ts';
+import { LIVE_TIMINGS, makeLive } from './live.ts';
+import { LIVE_SCRIPT } from './live-script.ts';
+import { addPages, outerFrame, sendFailure } from './page-routes.ts';
+import type { RegisterBoard, StatusPageDeps, StatusPageOptions } from './status-page.ts';
+
+export interface Site {
+  answer(request: IncomingMessage, response: ServerResponse): void;
+  /** Ends what is kept open. */
+  close(): Promise<void>;
+}
+
+const NO_CACHE = { 'cache-control': 'no-store' };
+
+/** Returns the site, ready to answer. */
+export async function makeSite(deps: StatusPageDeps, options: StatusPageOptions): Promise<Site> {
+  const { log } = deps;
+  const { basePath, mirrorSchema, piiPassword } = options;
+  const pages = await deps.loadPages();
+  const site = fastify({
+    // Prometheus asks past the proxy, at the usual path.
+    rewriteUrl: ({ url = '' }) => (isAt(basePath, url, '/metrics') ? '/metrics' : pathOf(basePath, url)),
+    routerOptions: { ignoreTrailingSlash: true },
+  });
+  await site.register(helmet, SITE_HEADERS);
+  site.addHook('onRequest', async (_request, reply) => {
+    reply.headers(NO_CACHE);
+  });
+  await addDoor({ site, log }, options, (refusal, _request, reply) =>
+    sendFailure(reply, describeRefusal(refusal), outerFrame(basePath)),
+  );
+  addPages(site, deps, pages, {
+    basePath,
+    mirrorSchema,
+    canShowPeople: piiPassword !== null,
+    navigation: [
+      ...pages.flatMap(({ path, label }) => (label === null ? [] : [{ path, label }])),
+      ...(deps.registerBoard === null ? [] : [{ path: '/queue', label: 'Queue' }]),
+    ],
+  });
+  if (piiPassword !== null) addPeopleRoute(site, basePath);
+  if (deps.readMetrics !== null) addMetrics(site, deps.readMetrics, deps, options);
+  const board =
+    deps.registerBoard === null ? null : addBoard(site, deps.registerBoard, addressOf(basePath, '/queue'));
+  const live = addLive(site, deps, basePath);
+  await site.ready();
+  return {
+    answer: (request, response) => site.routing(request, response),
+    async close() {
+      live.close();
+      await board?.close();
+      await site.close();
+    },
+  };
+}
+
+// The browser asks for the password here, and sends it from then on to whatever is beside this address.
+function addPeopleRoute(site: FastifyInstance, basePath: string): void {
+  site.get<{ Querystring: { back?: unknown } }>(
+    '/personal-data',
+    { config: { door: 'people' } },
+    (request, reply) => reply.redirect(addressOf(basePath, localPath(String(request.query.back))), 303),
+  );
+}
+
+/** Returns the path, where it is one of this site; that of the overview for every other address. */
+export function localPath(address: string): string {
+  const here = 'http://localhost';
+  const found = URL.parse(address, here);
+  if (!address.startsWith('/') || found?.origin !== here || found.pathname.startsWith('//')) return '/';
+  return `${found.pathname}${found.search}`;
+}
+
+function addMetrics(
+  site: FastifyInstance,
+  readMetrics: NonNullable<StatusPageDeps['readMetrics']>,
+  { log }: Pick<StatusPageDeps, 'log'>,
+  { metrics }: Pick<StatusPageOptions, 'metrics'>,
+): void {
+  site.get('/metrics', { config: metrics === 'open' ? { door: 'open' } : {} }, async (_request, reply) => {
+    try {
+      const { contentType, text } = await readMetrics();
+      return reply.header('content-type', contentType).send(text);
+    } catch (error) {
+      log.warn({ reason: describeReason(error) }, 'status.metrics_failed');
+      return reply
+        .code(503)
+        .type('text/plain')
+        .send('the metrics cannot be read: see the log of the worker\n');
+    }
+  });
+}
+
+// A server of its own, since its headers are others. It is made at the first request for it, and never listens.
+function addBoard(site: FastifyInstance, registerBoard: RegisterBoard, basePath: string) {
+  let making: Promise<FastifyInstance> | null = null;
+  const make = async () => {
+    const board = fastify({ routerOptions: { ignoreTrailingSlash: true } });
+    await board.register(helmet, BOARD_HEADERS);
+    board.addHook('onRequest', async (_request, reply) => {
+      reply.headers(NO_CACHE);
+    });
+    await board.register(async (scope) => registerBoard(scope, { basePath }), { prefix: '/queue' });
+    await board.ready();
+    return board;
+  };
+  for (const path of ['/queue', '/queue/*']) {
+    site.get(path, async (request, reply) => {
+      making ??= make();
+      const board = await making.catch((error: unknown) => {
+        making = null;
+        throw error;
+      });
+      reply.hijack();
+      board.routing(request.raw, reply.raw);
+    });
+  }
+  return { close: async () => (await making)?.close() };
+}
+
+function addLive(site: FastifyInstance, { log, pageDeps }: StatusPageDeps, basePath: string) {
+  const readMark = async () => {
+    const deps = pageDeps();
+    if (deps === null) throw new Busy('the database is not up yet');
+    return readChangeMark(deps.db);
+  };
+  const live = makeLive({ log, readMark }, LIVE_TIMINGS);
+  site.get('/live', { exposeHeadRoute: false }, (_request, reply) => {
+    if (!live.listen(reply.raw)) return sendFailure(reply, TOO_MANY_LISTENERS, outerFrame(basePath));
+    return reply.hijack();
+  });
+  site.get('/live.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(LIVE_SCRIPT));
+  return live;
+}
