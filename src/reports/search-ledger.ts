@@ -86,17 +86,18 @@ export async function searchLedger(
   return await runShownPage<LedgerLine, number>(
     reader,
     { beyond: before, most: PAGE_OF_LEDGER, keyOf: ({ request }) => request },
-    // The few that fit are found first: all else of a line is read of these alone.
+    // The few that fit are found first, as an array: all else of a line is then read of these alone. (With `in (select
+    // …)` the planner joins and counts the attempts of every request before it leaves most of them out.)
     (beyond, most) => sql<LedgerLine>`
       select line.request, line.commission_id, line.affiliate_id, line.asked, line.state, updates.attempts, line.puts,
              line.requested_at, line.finished_at, line.amount, line.currency${isFull ? PEOPLE : sql``}
       from ${ledger} line
       join ${mirrorTable(reader, 'commission_updates')} updates on updates.id = line.request
-      where line.request in (
+      where line.request = any (array(
         select request from ${ledger}
         ${whereAll([...conditions, ...(beyond === null ? [] : [sql`request < ${beyond}`])])}
         order by request desc limit ${most}
-      )
+      ))
       order by line.request desc`,
   );
 }

@@ -4,8 +4,8 @@ import type { AmountUnit } from '../config/amount-unit.ts';
 import type { BatchOfLog } from '../reports/read-batch-log.ts';
 import type { CurrencyLine } from '../reports/read-payment-sums.ts';
 import type { LedgerLine } from '../reports/search-ledger.ts';
-import { momentOrNothing, moneyOf, orNothing, sumOf } from './figures.ts';
-import { type Html, html } from './html.ts';
+import { momentOrNothing, moneyOf, NOTHING, orNothing, sumOf } from './figures.ts';
+import { type Html, html, type Part } from './html.ts';
 import type { PageRequest } from './page.ts';
 import { withQuery } from './query.ts';
 import { stateMark } from './state-mark.ts';
@@ -48,7 +48,7 @@ export function describeStates(states: BatchOfLog['states']): string {
 /** Returns the table of sums by currency. */
 export function sumsTable(rows: readonly CurrencyLine[], unit: AmountUnit): Html {
   return table({
-    caption: 'Sums by currency',
+    caption: 'What was asked for, done and left, by currency',
     columns: [
       { label: 'currency' },
       { label: 'requests', isNumber: true },
@@ -107,6 +107,13 @@ export function ledgerTable(
         : []),
     ]),
   });
+}
+
+/** Returns what people or the program wrote, in a cell; a dash where there is nothing. */
+export function long(text: string | null | undefined): Part {
+  return text === null || text === undefined || text === ''
+    ? NOTHING
+    : html`<span class="long">${text}</span>`;
 }
 
 /** Returns the affiliate with a link to all requests for it: its name where that may be shown, else its identifier. */

@@ -12,7 +12,7 @@ import { ERROR_WORDS } from '../error-words.ts';
 import { momentOrNothing, moneyOf, NOTHING, orNothing, tookOf } from '../figures.ts';
 import { type Html, html, type Part } from '../html.ts';
 import type { Page, PageRequest } from '../page.ts';
-import { batchPath, describeAffiliate, STATE_WORDS } from '../payment-words.ts';
+import { batchPath, describeAffiliate, long, STATE_WORDS } from '../payment-words.ts';
 import { readId } from '../query.ts';
 import { section } from '../section.ts';
 import { stateMark } from '../state-mark.ts';
@@ -105,7 +105,7 @@ function attemptsTable(attempts: readonly Attempt[], mayReadPeople: boolean): Ht
       attempt.status === null ? 'none came' : String(attempt.status),
       attempt.error_code === null ? NOTHING : describeError(attempt.error_code),
       attempt.sent === null ? NOTHING : html`<code>${attempt.sent}</code>`,
-      ...(mayReadPeople ? [orNothing(attempt.error ?? null)] : []),
+      ...(mayReadPeople ? [long(attempt.error)] : []),
     ]),
   });
 }

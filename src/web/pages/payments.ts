@@ -12,7 +12,7 @@ import { asOf, momentOrNothing, orNothing, tookOf } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import type { Page, PageDeps, PageRequest } from '../page.ts';
 import { pager } from '../pager.ts';
-import { batchPath, describeStates, STATE_WORDS, sumsTable } from '../payment-words.ts';
+import { batchPath, describeStates, long, STATE_WORDS, sumsTable } from '../payment-words.ts';
 import { readId, withQuery } from '../query.ts';
 import { section } from '../section.ts';
 import { stateMark } from '../state-mark.ts';
@@ -54,7 +54,7 @@ async function statesSection(deps: PageDeps, { href }: PageRequest): Promise<Htm
       rows.length === 0
         ? NOTHING_ASKED
         : html`${table({
-            caption: 'Requests by state',
+            caption: 'How many requests are in each state',
             columns: [
               { label: 'state' },
               { label: 'requests', isNumber: true },
@@ -102,7 +102,7 @@ async function reasonsSection(deps: PageDeps): Promise<Html> {
             columns: [{ label: 'state' }, { label: 'reason' }, { label: 'requests', isNumber: true }],
             rows: rows.map(({ state, outcome, requests }) => [
               stateMark(state),
-              html`<span class="long">${outcome}</span>`,
+              long(outcome),
               countOf(requests),
             ]),
           })}

@@ -57,7 +57,7 @@ ${attempt > 1 && html`<p>It was stopped before its end and taken up again: this 
 ${error !== null && html`<p class="${state === 'skipped' ? 'quiet' : 'bad'}">${error}</p>`}
 ${
   error_code !== null &&
-  html`<dl><dt><code>${error_code}</code></dt><dd>${ERROR_WORDS[error_code] ?? 'This version of affiliate-mirror does not know the code.'}</dd></dl>`
+  html`<dl class="error"><dt><code>${error_code}</code></dt><dd>${ERROR_WORDS[error_code] ?? 'This version of affiliate-mirror does not know the code.'}</dd></dl>`
 }`;
 }
 

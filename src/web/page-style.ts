@@ -1,8 +1,9 @@
-// How the charts look: colours by class, light and dark; letters that can be read where the chart is small.
+// How the pages beside the overview look: charts with their colours by class, light and dark, and with letters that can be
+// read where a chart is small; lists of facts, and the way through long tables.
 
-import { html } from '../html.ts';
+import { html } from './html.ts';
 
-export const CHART_STYLE = html`
+export const PAGE_STYLE = html`
 .chart { margin: 0 0 4px; container-type: inline-size; }
 .chart > figcaption { font-size: 14px; font-weight: 600; margin: 0 0 4px; }
 .chart svg.plot { width: 100%; height: auto; overflow: visible; }
@@ -33,9 +34,16 @@ export const CHART_STYLE = html`
 .charts { display: grid; gap: 16px 28px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 330px), 1fr)); }
 .ranges { display: flex; flex-wrap: wrap; gap: 2px 16px; list-style: none; margin: 0 0 8px; padding: 0; }
 .ranges a[aria-current] { color: var(--text); font-weight: 600; text-decoration: none; }
+dl.facts { display: grid; gap: 4px 24px; margin: 0 0 8px; }
+dl.facts > div { display: grid; grid-template-columns: minmax(10ch, 22ch) minmax(0, 1fr); gap: 0 12px; }
+dl.facts dt { color: var(--quiet); }
+dl.facts dd { margin: 0; overflow-wrap: anywhere; }
+dl.error dt { font-weight: 600; }
+dl.error dd { margin: 0; max-width: 74ch; }
 .pager { display: flex; flex-wrap: wrap; gap: 2px 18px; margin: 10px 0 0; }
 .state { white-space: nowrap; }
 .sum { font-size: 16px; overflow-wrap: anywhere; }
-td.long { min-width: 16ch; max-width: 60ch; overflow-wrap: anywhere; }
+.long { display: inline-block; min-width: 24ch; max-width: 60ch; overflow-wrap: anywhere; }
+td code { white-space: nowrap; }
 pre.payload { white-space: pre-wrap; overflow-wrap: anywhere; margin: 4px 0 0; max-height: 20em; overflow: auto; }
 `;
