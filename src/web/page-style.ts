@@ -7,9 +7,11 @@ export const PAGE_STYLE = html`
 .chart { margin: 0 0 4px; container-type: inline-size; }
 .chart > figcaption { font-size: 14px; font-weight: 600; margin: 0 0 4px; }
 .chart svg.plot { width: 100%; height: auto; overflow: visible; }
-.chart svg.plot text { font-size: 12px; fill: var(--quiet); }
+.chart svg.plot text { font-size: 9px; fill: var(--quiet); }
+@container (max-width: 860px) { .chart svg.plot text { font-size: 12px; } }
 @container (max-width: 560px) { .chart svg.plot text { font-size: 17px; } }
 @container (max-width: 400px) { .chart svg.plot text { font-size: 23px; } }
+.charts .chart svg.plot text { font-size: 16px; }
 .chart .grid-line { stroke: var(--line); stroke-width: 1; }
 .chart .base-line { stroke: var(--quiet); stroke-width: 1; }
 .chart .bar-mark { fill: var(--mark); }
@@ -31,7 +33,7 @@ export const PAGE_STYLE = html`
 .chart .key svg { width: 22px; height: 12px; vertical-align: -1px; overflow: visible; }
 .chart details { font-size: 13px; margin: 4px 0 0; }
 .chart details summary { cursor: pointer; color: var(--quiet); width: max-content; }
-.charts { display: grid; gap: 16px 28px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 330px), 1fr)); }
+.charts { display: grid; gap: 16px 28px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 270px), 1fr)); }
 .ranges { display: flex; flex-wrap: wrap; gap: 2px 16px; list-style: none; margin: 0 0 8px; padding: 0; }
 .ranges a[aria-current] { color: var(--text); font-weight: 600; text-decoration: none; }
 dl.facts { display: grid; gap: 4px 24px; margin: 0 0 8px; }
@@ -40,6 +42,8 @@ dl.facts dt { color: var(--quiet); }
 dl.facts dd { margin: 0; overflow-wrap: anywhere; }
 dl.error dt { font-weight: 600; }
 dl.error dd { margin: 0; max-width: 74ch; }
+.chart + .chart { margin-top: 22px; }
+.pager a { color: var(--link); text-decoration: underline; }
 .pager { display: flex; flex-wrap: wrap; gap: 2px 18px; margin: 10px 0 0; }
 .state { white-space: nowrap; }
 .sum { font-size: 16px; overflow-wrap: anywhere; }

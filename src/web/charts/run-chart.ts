@@ -22,15 +22,16 @@ interface Sign {
   readonly label: string;
   readonly bar: string;
   readonly sign: string;
-  readonly shape: 'symbolTimes' | 'symbolTriangle' | 'symbolSquare' | 'symbolCircle';
+  readonly shape: 'symbolCross' | 'symbolTriangle' | 'symbolSquare' | 'symbolCircle';
+  readonly turn: number;
 }
 
 /** A run that succeeded has none. */
 const SIGNS: Readonly<Record<string, Sign>> = {
-  failed: { label: 'failed', bar: 'bar-bad', sign: 'sign-bad', shape: 'symbolTimes' },
-  interrupted: { label: 'interrupted', bar: 'bar-bad', sign: 'sign-bad', shape: 'symbolSquare' },
-  partial: { label: 'partial', bar: 'bar-warn', sign: 'sign-warn', shape: 'symbolTriangle' },
-  running: { label: 'running', bar: 'bar-quiet', sign: 'sign-quiet', shape: 'symbolCircle' },
+  failed: { label: 'failed', bar: 'bar-bad', sign: 'sign-bad', shape: 'symbolCross', turn: 45 },
+  interrupted: { label: 'interrupted', bar: 'bar-bad', sign: 'sign-bad', shape: 'symbolSquare', turn: 0 },
+  partial: { label: 'partial', bar: 'bar-warn', sign: 'sign-warn', shape: 'symbolTriangle', turn: 0 },
+  running: { label: 'running', bar: 'bar-quiet', sign: 'sign-quiet', shape: 'symbolCircle', turn: 0 },
 };
 
 const SIGN_AREA = 64;
@@ -98,9 +99,9 @@ export async function drawRuns(runs: readonly RunPoint[], measure: RunMeasure): 
   });
 }
 
-function drawSign(drawing: Drawing, { shape, sign }: Sign, x: number, y: number): Html {
+function drawSign(drawing: Drawing, { shape, sign, turn }: Sign, x: number, y: number): Html {
   const path = drawing.symbol(drawing[shape], SIGN_AREA)() ?? '';
-  return html`<path class="${sign}" transform="translate(${at(x)} ${at(y)})" d="${path}"/>`;
+  return html`<path class="${sign}" transform="translate(${at(x)} ${at(y)}) rotate(${turn})" d="${path}"/>`;
 }
 
 function describe(runs: readonly RunPoint[], { read, spell }: RunMeasure): string {

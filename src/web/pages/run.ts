@@ -83,13 +83,13 @@ function describeCounts(run: RunDetails): Html {
     [run.rows_rejected, 'rejected'],
     [run.rows_repeated, 'read again'],
   ] as const;
-  return html`<p class="sum">${parts.map(
+  return html`<p class="sum"><strong>${countOf(rows_seen)}</strong> read = ${parts.map(
     ([count, word], index) => html`${index > 0 && ' + '}<strong>${countOf(count)}</strong> ${word}`,
-  )} = <strong>${countOf(rows_sum)}</strong>; read: <strong>${countOf(rows_seen)}</strong></p>
+  )}</p>
 ${
   rows_sum === rows_seen
-    ? html`<p class="good">The counts add up.</p>`
-    : html`<p class="bad">The counts do not add up: ${counted(Math.abs(rows_seen - rows_sum), 'record')} ${rows_seen > rows_sum ? 'missing' : 'too many'}. Please report this.</p>`
+    ? html`<p class="good">The counts add up: the five come to ${countOf(rows_sum)}.</p>`
+    : html`<p class="bad">The counts do not add up: the five come to ${countOf(rows_sum)}. Please report this.</p>`
 }
 <dl class="figures">
 ${figure('marked deleted', countOf(run.rows_deleted))}

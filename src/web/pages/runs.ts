@@ -4,7 +4,7 @@ import { LISTED_RESOURCES } from '../../contract/resources.ts';
 import type { RunState } from '../../db/tables.ts';
 import { type RunLine, type RunPoint, readRunLog, readRunSeries } from '../../reports/read-run-log.ts';
 import { drawRuns, type RunMeasure } from '../charts/run-chart.ts';
-import { orNothing, tookOf } from '../figures.ts';
+import { tookOf } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import type { Page, PageRequest } from '../page.ts';
 import { pager } from '../pager.ts';
@@ -125,13 +125,12 @@ function logTable(runs: readonly RunLine[], href: PageRequest['href']): Html {
       { label: 'deleted', isNumber: true },
       { label: 'held back', isNumber: true },
       { label: 'rejected', isNumber: true },
-      { label: 'error' },
     ],
     rows: runs.map((run) => [
       html`<a href="${href(`/runs/${run.id}`)}">${run.id}</a>`,
       run.resource,
       run.mode,
-      stateMark(run.state),
+      html`${stateMark(run.state)}${run.error_code !== null && html`<br><small>${run.error_code}</small>`}`,
       momentOf(run.started_at),
       tookOf(run.duration_seconds),
       countOf(run.requests),
@@ -141,7 +140,6 @@ function logTable(runs: readonly RunLine[], href: PageRequest['href']): Html {
       countOf(run.rows_deleted),
       countOf(run.deletes_held_back),
       countOf(run.rows_rejected),
-      orNothing(run.error_code),
     ]),
   });
 }
