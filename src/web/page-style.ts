@@ -10,8 +10,9 @@ export const PAGE_STYLE = html`
 .chart svg.plot text { font-size: 9px; fill: var(--quiet); }
 @container (max-width: 860px) { .chart svg.plot text { font-size: 12px; } }
 @container (max-width: 560px) { .chart svg.plot text { font-size: 17px; } }
-@container (max-width: 400px) { .chart svg.plot text { font-size: 23px; } }
-.charts .chart svg.plot text { font-size: 16px; }
+@container (max-width: 400px) { .chart svg.plot text { font-size: 27px; } }
+.charts .chart svg.plot text { font-size: 17px; }
+.chart path { vector-effect: non-scaling-stroke; }
 .chart .grid-line { stroke: var(--line); stroke-width: 1; }
 .chart .base-line { stroke: var(--quiet); stroke-width: 1; }
 .chart .bar-mark { fill: var(--mark); }
@@ -37,9 +38,12 @@ export const PAGE_STYLE = html`
 .ranges { display: flex; flex-wrap: wrap; gap: 2px 16px; list-style: none; margin: 0 0 8px; padding: 0; }
 .ranges a[aria-current] { color: var(--text); font-weight: 600; text-decoration: none; }
 dl.facts { display: grid; gap: 4px 24px; margin: 0 0 8px; }
-dl.facts > div { display: grid; grid-template-columns: minmax(10ch, 22ch) minmax(0, 1fr); gap: 0 12px; }
+dl.facts > div { display: grid; grid-template-columns: minmax(9ch, 34%) minmax(0, 1fr); gap: 0 12px; }
 dl.facts dt { color: var(--quiet); }
 dl.facts dd { margin: 0; overflow-wrap: anywhere; }
+dl.facts time, dl.facts .state { white-space: normal; }
+@media (min-width: 700px) { dl.facts > div { grid-template-columns: 22ch minmax(0, 1fr); } }
+.scroll + p, .chart + p { margin-top: 10px; }
 dl.error dt { font-weight: 600; }
 dl.error dd { margin: 0; max-width: 74ch; }
 .chart + .chart { margin-top: 22px; }
@@ -48,6 +52,7 @@ dl.error dd { margin: 0; max-width: 74ch; }
 .state { white-space: nowrap; }
 .sum { font-size: 16px; overflow-wrap: anywhere; }
 .long { display: inline-block; min-width: 24ch; max-width: 60ch; overflow-wrap: anywhere; }
+.short { display: inline-block; min-width: 14ch; max-width: 22ch; overflow-wrap: anywhere; }
 td code { white-space: nowrap; }
 pre.payload { white-space: pre-wrap; overflow-wrap: anywhere; margin: 4px 0 0; max-height: 20em; overflow: auto; }
 `;

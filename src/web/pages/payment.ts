@@ -39,7 +39,7 @@ export const paymentPage: Page = {
       title: `Request ${line.request}`,
       body: html`<h1>Request ${line.request}: ${line.asked}</h1>
 ${section({ id: 'request', title: 'What became of it', sql, body: describeLine(line, request, deps.amountUnit) })}
-${section({ id: 'attempts', title: 'What was sent for it', sql: attempts.sql, body: attemptsTable(attempts.rows, mayReadPeople) })}`,
+${section({ id: 'attempts', title: 'What was sent for it', sql: attempts.sql, body: attemptsTable(attempts.rows, line, mayReadPeople) })}`,
     };
   },
 };
@@ -55,7 +55,7 @@ function describeLine(line: LedgerDetails, { href, mayReadPeople }: PageRequest,
   const batch =
     line.batch === undefined ? `that of request ${line.request}` : (line.batch ?? 'none: a single request');
   const facts: readonly (readonly [string, Part])[] = [
-    ['state', html`${stateMark(line.state)}: ${STATE_WORDS[line.state]}`],
+    ['state', html`${stateMark(line.state)} <span class="quiet">${STATE_WORDS[line.state]}</span>`],
     ['commission', html`<code>${line.commission_id}</code>`],
     ['amount', moneyOf(line.amount, line.currency, unit)],
     ['affiliate', describeAffiliate(line, href)],
@@ -83,8 +83,14 @@ function change(before: Timestamp | null, after: Timestamp | null, none: string)
     : html`${say(before)} <span aria-hidden="true">→</span><span class="hidden">, then</span> ${say(after)}`;
 }
 
-function attemptsTable(attempts: readonly Attempt[], mayReadPeople: boolean): Html {
-  if (attempts.length === 0) return html`<p>Nothing was sent for it.</p>`;
+function attemptsTable(
+  attempts: readonly Attempt[],
+  { put_sent_at }: LedgerDetails,
+  mayReadPeople: boolean,
+): Html {
+  if (attempts.length === 0) {
+    return html`<p>${put_sent_at === null ? 'Nothing was sent for it.' : 'What was sent for it is no longer kept.'}</p>`;
+  }
   return table({
     caption: 'Requests to the program, newest first',
     columns: [

@@ -15,7 +15,7 @@ import { pager } from '../pager.ts';
 import { readId, readText, withQuery } from '../query.ts';
 import { section } from '../section.ts';
 import { table } from '../table.ts';
-import { countOf, momentOf } from '../words.ts';
+import { counted, countOf, momentOf } from '../words.ts';
 
 /** Of schema_drift.kind. */
 export const DRIFT_WORDS: Readonly<Record<RunDrift['kind'], string>> = {
@@ -76,7 +76,7 @@ export async function rejectedSection(
     sql,
     body: html`${
       rows.length === 0
-        ? html`<p>${after === null ? 'None: every record that it read could be stored.' : 'No more.'}</p>`
+        ? html`<p>${sayNoneRejected(run, after)}</p>`
         : html`<p>The program sent them otherwise than its contract says. Each keeps its last good row, if it had one, and is never marked deleted.${
             !mayReadPeople && ' Reasons and contents may hold personal data: they are not shown.'
           }</p>
@@ -100,6 +100,13 @@ ${pager({
   more: 'More',
 })}`,
   });
+}
+
+function sayNoneRejected({ rows_rejected }: RunDetails, after: number | null): string {
+  if (after !== null) return 'No more.';
+  return rows_rejected === 0
+    ? 'None: every record that it read could be stored.'
+    : `${counted(rows_rejected, 'record')} could not be stored. What came is no longer kept.`;
 }
 
 /** Returns the section of the rows that the run held back instead of marking them deleted. */

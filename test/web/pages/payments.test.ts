@@ -202,7 +202,7 @@ describe('a request', () => {
   test('shows what became of it, and each attempt, the newest first', async () => {
     const { html, text } = await visit(database.pool, paymentPage, { params: { id: '7' } });
     expect(text).toContain('Request 7: mark paid at 2026-04-01 00:00:00 UTC');
-    expect(text).toContain('✕ failed : tried often enough without success');
+    expect(text).toContain('✕ failed tried often enough without success');
     expect(text).toContain('12.34 EUR');
     const { rows } = sectionOf(html, 'attempts');
     expect(rows.map(([id]) => id)).toEqual(['3', '2', '1']);

@@ -32,27 +32,32 @@ export async function visit(pool: pg.Pool, page: Page, asked: Asked = {}): Promi
   return { content, html, text: textOf(html) };
 }
 
+type Rows = readonly (readonly string[])[];
+
 export interface SeenSection {
   readonly id: string;
   readonly html: string;
   readonly text: string;
   /** Null where it shows none. */
   readonly sql: string | null;
-  /** The rows of its last table as text, a cell each. */
-  readonly rows: readonly (readonly string[])[];
+  /** The rows of each of its tables as text, a cell each. */
+  readonly tables: readonly Rows[];
+  /** Those of the last one. */
+  readonly rows: Rows;
 }
 
 /** Returns the sections of a page. */
 export function sectionsOf(html: string): SeenSection[] {
   return [...html.matchAll(/<section id="([a-z-]+)"[\s\S]*?<\/section>/g)].map(([whole, id = '']) => {
     const sql = /<details class="sql">[\s\S]*?<code>([\s\S]*?)<\/code>/.exec(whole)?.[1];
-    const tables = [...whole.matchAll(/<tbody>([\s\S]*?)<\/tbody>/g)];
+    const tables = [...whole.matchAll(/<tbody>([\s\S]*?)<\/tbody>/g)].map(([, body = '']) => rowsOf(body));
     return {
       id,
       html: whole,
       text: textOf(whole.replace(/<details class="sql">[\s\S]*?<\/details>/, '')),
       sql: sql === undefined ? null : withoutEscapes(sql),
-      rows: rowsOf(tables.at(-1)?.[1] ?? ''),
+      tables,
+      rows: tables.at(-1) ?? [],
     };
   });
 }
