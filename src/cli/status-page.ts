@@ -3,36 +3,61 @@
 import type { Config } from '../config/config.ts';
 import { Busy, describeError } from '../errors.ts';
 import { makeSchedules } from '../jobs/sync-job.ts';
-import type { Logger } from '../log.ts';
 import { tickAfter } from '../queue/schedules.ts';
+import type { OverviewFacts } from '../web/pages/overview.ts';
 import { startStatusPage } from '../web/server.ts';
-import type { StatusPage, StatusPageDeps } from '../web/status-page.ts';
+import type { StatusPageDeps } from '../web/status-page.ts';
 import type { Upcoming } from '../web/upcoming.ts';
 import type { Lifetime } from './lifetime.ts';
 
-type ServedDeps = Pick<StatusPageDeps, 'checks' | 'pageDeps' | 'readMetrics' | 'registerBoard'>;
+interface ServedDeps
+  extends Pick<StatusPageDeps, 'log' | 'checks' | 'pageDeps' | 'readMetrics' | 'registerBoard'> {
+  readonly lifetime: Lifetime;
+}
 
-/** Returns the page; null where another process has the port: a second worker on one machine is as good without it. */
-export async function serveStatusPage(
-  { log, lifetime, ...served }: ServedDeps & { log: Logger; lifetime: Lifetime },
-  config: Config,
-  { hasSchedules }: { hasSchedules: boolean },
-): Promise<StatusPage | null> {
-  const { status, mirrorSchema, api } = config;
-  const findNext = (nowMs: number) => (hasSchedules ? listUpcoming(config, nowMs) : []);
+/**
+ * Serves the page for the life of a worker; without it, where another process has the port: a second worker on one
+ * machine is as good.
+ *
+ * Throws: ConfigError where host or port cannot be used at all.
+ */
+export async function serveStatusPage(deps: ServedDeps, config: Config): Promise<void> {
+  const findNext = (nowMs: number) => listUpcoming(config, nowMs);
+  try {
+    await start(deps, config, findNext);
+  } catch (error) {
+    if (!(error instanceof Busy)) throw error;
+    deps.log.warn({ reason: describeError(error) }, 'status.not_served');
+  }
+}
+
+/**
+ * Serves the page beside what does nothing by itself, at any free port where its own is taken. Returns its address.
+ *
+ * Throws: ConfigError where host or port cannot be used at all.
+ */
+export async function servePassivePage(deps: ServedDeps, config: Config): Promise<string> {
+  const serve = (port: number) => start(deps, { ...config, status: { ...config.status, port } }, () => []);
+  try {
+    return await serve(config.status.port);
+  } catch (error) {
+    if (!(error instanceof Busy)) throw error;
+    return await serve(0);
+  }
+}
+
+async function start(
+  { lifetime, ...deps }: ServedDeps,
+  { status, mirrorSchema, api }: Config,
+  findNext: OverviewFacts['findNext'],
+): Promise<string> {
   const loadPages = async () => {
     const { makePages } = await import('../web/pages.ts');
     return makePages({ rateLimit: api.rateLimit, findNext });
   };
-  try {
-    const page = await startStatusPage({ log, loadPages, ...served }, { ...status, mirrorSchema });
-    lifetime.onClose(() => page.close());
-    return page;
-  } catch (error) {
-    if (!(error instanceof Busy)) throw error;
-    log.warn({ reason: describeError(error) }, 'status.not_served');
-    return null;
-  }
+  const page = await startStatusPage({ ...deps, loadPages }, { ...status, mirrorSchema });
+  lifetime.onClose(() => page.close());
+  return `${page.url}/`;
 }
 
 /** Returns the next tick of every schedule, the soonest first. */

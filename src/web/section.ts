@@ -21,7 +21,8 @@ ${sql !== null && showSql(title, sql)}
 `;
 }
 
-function showSql(title: string, sql: string): Html {
+/** Returns the statements, folded away. */
+export function showSql(title: string, sql: string): Html {
   return html`<details class="sql">
 <summary>SQL<span class="hidden"> of ${title}</span></summary>
 <pre><code>${sql.trim()}</code></pre>

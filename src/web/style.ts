@@ -22,6 +22,7 @@ export const STYLE = html`
   --bad-ground: light-dark(#fcebea, #3a1917);
   --mark: light-dark(#3b6ea5, #6ea3dc);
   --mark-second: light-dark(#a8702a, #d6a25c);
+  --mark-third: light-dark(#6b4e9b, #b39ddb);
   --mark-quiet: light-dark(#c9cdd2, #4a515a);
 }
 * { box-sizing: border-box; }
@@ -62,15 +63,14 @@ body > footer p { margin: 0; }
 h1 { font-size: 22px; line-height: 1.25; letter-spacing: -.015em; margin: 0 0 12px; font-weight: 650; }
 h2 { font-size: 15px; line-height: 1.3; margin: 0 0 10px; font-weight: 650; }
 h3 { font-size: 14px; margin: 14px 0 6px; font-weight: 650; }
-p { margin: 0 0 8px; max-width: 74ch; }
+p { margin: 0 0 8px; max-width: 84ch; }
 small, .quiet { color: var(--quiet); }
 section {
   position: relative; background: var(--surface); border: 1px solid var(--line); border-radius: 8px;
   padding: 16px 18px 14px; margin: 0 0 16px; min-width: 0;
 }
-.grid { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0 16px; align-items: start; }
+.grid { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0 16px; }
 @media (min-width: 860px) { .grid { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); } }
-.columns { display: flex; flex-direction: column; }
 
 .verdict { border-left: 5px solid var(--good); background: var(--good-ground); }
 .verdict.bad { border-left-color: var(--bad); background: var(--bad-ground); }
@@ -100,8 +100,9 @@ dl.figures > div { min-width: 90px; }
 dl.figures dt { color: var(--quiet); font-size: 13px; }
 dl.figures dd { margin: 0; font-size: 20px; font-weight: 600; letter-spacing: -.01em; }
 ul.rows { list-style: none; margin: 0; padding: 0; }
-ul.rows > li { padding: 7px 0; border-bottom: 1px solid var(--line); }
-ul.rows > li:last-child { border-bottom: 0; }
+ul.rows > li { padding: 8px 0; border-bottom: 1px solid var(--line); }
+ul.rows > li:first-child { padding-top: 2px; }
+ul.rows > li:last-child { border-bottom: 0; padding-bottom: 2px; }
 ul.rows p { margin: 0; }
 .split { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 16px; }
 
@@ -109,14 +110,21 @@ svg { display: block; max-width: 100%; height: auto; }
 svg.bar { width: 100%; height: 12px; margin: 6px 0; }
 svg text { fill: var(--quiet); font-size: 12px; }
 .fill-ground { fill: var(--mark-quiet); } .fill-mark { fill: var(--mark); } .fill-second { fill: var(--mark-second); }
+.fill-third { fill: var(--mark-third); }
 .fill-good { fill: var(--good); } .fill-warn { fill: var(--warn); } .fill-bad { fill: var(--bad); }
 .key { display: flex; flex-wrap: wrap; gap: 2px 16px; list-style: none; padding: 0; margin: 0 0 6px; font-size: 14px; }
 .key svg { display: inline-block; width: 10px; height: 10px; margin-right: 6px; }
 
-details.sql { margin: 10px 0 0; font-size: 13px; }
-details.sql summary { cursor: pointer; color: var(--quiet); width: max-content; }
+section > h1, section > h2 { margin-right: 60px; }
+details.sql { font-size: 13px; }
+details.sql summary {
+  position: absolute; top: 14px; right: 16px; cursor: pointer; color: var(--quiet); list-style: none;
+  border: 1px solid var(--line); border-radius: 5px; padding: 0 7px; background: var(--surface);
+}
+details.sql summary::-webkit-details-marker { display: none; }
+details.sql summary:hover, details.sql[open] summary { color: var(--text); border-color: var(--quiet); }
 details.sql pre {
-  white-space: pre-wrap; overflow-wrap: anywhere; margin: 6px 0 0; padding: 10px 12px; max-height: none;
+  white-space: pre-wrap; overflow-wrap: anywhere; margin: 10px 0 0; padding: 10px 12px;
   background: var(--ground); border: 1px solid var(--line); border-radius: 6px;
 }
 form { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: end; margin: 0 0 12px; }

@@ -24,6 +24,9 @@ test('demo --once mirrors a verified program from nothing, pays a few commission
     const { code, stdout, stderr } = await runCliAlone(['demo', '--once'], { DATA_DIR: dataDir });
     expect(stderr).toBe('');
     expect(code).toBe(0);
+    expect(stdout.split('\n').slice(0, 3).join('\n')).toMatch(
+      /status page, .*: http:\/\/127\.0\.0\.1:\d+\/$/,
+    );
     expect(stdout).toContain(inserted);
     expect(stdout).toMatch(/affiliates +│ +400 +│ +400 +│ yes/);
     expect(stdout).toMatch(/referrals +│ +6,000 +│ +6,000 +│ yes/);
@@ -48,11 +51,17 @@ test('demo stays up until Ctrl-C, serves its program and its database meanwhile,
   const ended = once(child, 'close');
   let url: string | undefined;
   let address: string | undefined;
+  let page: string | undefined;
   for await (const line of createInterface(child.stdout)) {
     url ??= /AFFILIATE_API_URL=(\S+)/.exec(line)?.[1];
     address ??= /psql '(postgres:\/\/\S+)'/.exec(line)?.[1];
+    const isFirst = page === undefined;
+    page ??= /status page, .*: (\S+)$/.exec(line)?.[1];
+    // Long before the first sync.
+    if (isFirst && page !== undefined) expect(await (await fetch(page)).text()).toContain('<title>Starting');
     if (line.endsWith('affiliate-mirror status')) break;
   }
+  expect(await (await fetch(page ?? '')).text()).toContain('All is well.');
   const answer = await fetch(`${url}/v1/affiliates?limit=1`, {
     headers: { authorization: `Basic ${Buffer.from(`${SECRET}:`).toString('base64')}` },
   });

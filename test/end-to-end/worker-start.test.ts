@@ -152,10 +152,28 @@ describe('a worker', () => {
     });
   });
 
+  test('whose status page others could open without a password does not start, and says how to fix it', async () => {
+    const { code, stdout, stderr } = await runCli(['work'], {
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere',
+      AFFILIATE_API_URL: 'http://127.0.0.1:1',
+      AFFILIATE_API_SECRET: 'secret',
+      STATUS_HOST: '0.0.0.0',
+    });
+    expect(`${stdout}${stderr}`.trim().split('\n')).toEqual([
+      expect.stringContaining('STATUS_HOST is 0.0.0.0, where others can reach the status page'),
+    ]);
+    expect(stderr).toContain('set STATUS_PASSWORD (or STATUS_PASSWORD_FILE), or STATUS_HOST to 127.0.0.1');
+    expect(code).toBe(2);
+  });
+
   test('whose status host is not an address of this machine does not start, and says how to fix it', async () => {
     const environment = await makeMigrated();
     // Source: RFC 5737, an address that no machine has.
-    const { code, stderr } = await runCli(['work'], { ...environment, STATUS_HOST: '192.0.2.1' });
+    const { code, stderr } = await runCli(['work'], {
+      ...environment,
+      STATUS_HOST: '192.0.2.1',
+      STATUS_PASSWORD: 'opens-the-page',
+    });
     expect(stderr).toContain('STATUS_HOST is 192.0.2.1, which is no address of this machine');
     expect(stderr).not.toContain('worker.started');
     expect(code).toBe(2);

@@ -4,11 +4,15 @@ import type { Command } from 'commander';
 import type { Pool } from 'pg';
 import { readConfig } from '../../config/config.ts';
 import { formatCount, formatDuration } from '../../contract/format.ts';
+import { readNow } from '../../db/clock.ts';
 import { runMigrations } from '../../db/migrate.ts';
+import { Busy } from '../../errors.ts';
 import { calmLevel, makeLogger } from '../../log.ts';
+import { USUAL_MAX_AGE_SECONDS } from '../../reports/find-concerns.ts';
 import { NO_FAULTS } from '../../sandbox/fault-plan.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { RunSummary } from '../../sync/run-summary.ts';
+import type { PageDeps } from '../../web/page.ts';
 import type { Cli } from '../cli.ts';
 import { markAsDemo, refuseForeignMirror } from '../demo-mark.ts';
 import { choosePayable, type PayableCommission, type PaymentDeps, payDue } from '../demo-payments.ts';
@@ -22,6 +26,7 @@ import { openPersonalData } from '../personal-data.ts';
 import { print, printError } from '../print.ts';
 import { describeConcerns } from '../render-runs.ts';
 import { renderTable } from '../render-table.ts';
+import { servePassivePage } from '../status-page.ts';
 import { DEFAULT_SIZE, SANDBOX_HOST, SANDBOX_SECRET } from './sandbox.ts';
 
 /** Apart from the schema of the command `sandbox`, whose program may be of another size. */
@@ -37,18 +42,32 @@ export function registerDemo(root: Command, cli: Cli): void {
       `
 Needs nothing: starts its own Postgres under DATA_DIR (uses DATABASE_URL where it is set), makes up a program with
 ${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals that lists its commissions too, mirrors it, shows what
-finance would pay today, pays a few of that, and shows what can be asked of the mirror. Then it stays up until
-Ctrl-C. The data stay where they are; the next demo finds them.`,
+finance would pay today, pays a few of that, and shows what can be asked of the mirror. The status page is up from
+the first line on (at STATUS_PORT, or any free one where that is taken). Then it stays up until Ctrl-C. The data stay where they are; the next demo finds them.`,
     )
     .action(({ once }: { once?: true }) => cli.run((lifetime) => demonstrate(cli, lifetime, once === true)));
 }
 
 async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promise<ExitCode> {
-  const config = readConfig(cli.environment);
+  const config = readConfig(cli.environment, { servesPage: true });
   const { mirrorSchema, dataDir } = config;
   const log = makeLogger(calmLevel(config.logLevel));
 
   print('affiliate-mirror demo: a made-up affiliate program, mirrored into Postgres on this machine.\n');
+  // Set once the tables are there: until then, the page says that it waits for them.
+  let pageDeps: PageDeps | null = null;
+  const checks = {
+    database: async () => {
+      if (pageDeps === null) throw new Busy('the demo is still starting');
+      await readNow(pageDeps.db);
+    },
+  };
+  const page = await servePassivePage(
+    { log, lifetime, checks, pageDeps: () => pageDeps, readMetrics: null, registerBoard: null },
+    // The program that it makes up has no limit, whatever another one has.
+    { ...config, api: { ...config.api, rateLimit: null } },
+  );
+  print(`The status page, which shows all of this while it happens: ${page}\n`);
   const where =
     config.databaseUrl === null ? `its own, with its data under ${dataDir}` : 'the one of DATABASE_URL';
   print(`1. Postgres: ${where} …`);
@@ -86,6 +105,8 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
   print(
     `3. The mirror's tables: schema ${mirrorSchema}, ${applied.length === 0 ? 'there already' : 'made now'}`,
   );
+
+  pageDeps = { db, mirrorSchema, amountUnit: config.amountUnit, maxAgeSeconds: USUAL_MAX_AGE_SECONDS };
 
   print('4. The sync:');
   const api = { ...config.api, rateLimit: null };
@@ -131,7 +152,8 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
   for (const concern of runs.flatMap(describeConcerns)) printError(`affiliate-mirror: ${concern}`);
   const isVerified = comparison.every(({ isVerified }) => isVerified);
   if (!isOnce) {
-    print(`\nThe program and Postgres stay up until Ctrl-C. To try the other commands meanwhile, in another terminal:
+    print(`\nThe status page is at ${page}
+The program and Postgres stay up until Ctrl-C. To try the other commands meanwhile, in another terminal:
   export AFFILIATE_API_URL=${sandbox.url} AFFILIATE_API_SECRET=${SANDBOX_SECRET} API_RATE_LIMIT=none
   npx affiliate-mirror sync
   npx affiliate-mirror commissions status

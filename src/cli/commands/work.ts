@@ -77,7 +77,6 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   await serveStatusPage(
     { log, lifetime, checks, pageDeps: () => pageDeps, readMetrics: null, registerBoard: null },
     config,
-    { hasSchedules: true },
   );
   await patiently(checkAccess);
   await patiently(() => refuseDemoMirror(pool, mirrorSchema, program.url));

@@ -1,31 +1,54 @@
 // How fresh each resource is, in plain words.
 
+import { freshnessSql } from '../../reports/health-statements.ts';
 import type { ResourceStatus } from '../../reports/read-freshness.ts';
 import type { MirrorHealth } from '../../reports/read-health.ts';
-import type { Html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
-import { table } from '../table.ts';
-import { durationOf } from '../words.ts';
+import { durationOf, momentOf } from '../words.ts';
 
 /** Returns the section. */
-export function showFreshness({ resources }: MirrorHealth): Html {
+export function showFreshness(
+  schema: string,
+  { resources, commission_list }: MirrorHealth,
+  maxAgeSeconds: number,
+): Html {
   return section({
     id: 'freshness',
     title: 'How fresh the mirror is',
-    sql: null,
-    body: table({
-      caption: 'How fresh each resource is',
-      columns: [{ label: 'Resource' }, { label: 'Freshness' }, { label: 'Last sync' }],
-      rows: resources.map((one) => [one.resource, describeFreshness(one), one.last_state ?? 'never']),
-    }),
+    sql: freshnessSql(schema),
+    body: html`<ul class="rows">${resources.map((one) => showResource(one, maxAgeSeconds))}</ul>
+${
+  !commission_list.is_used &&
+  html`<p class="quiet">Of commissions, known ones are mirrored: they are asked for one by one.</p>`
+}`,
   });
 }
 
-/** Returns the freshness as a sentence. */
-export function describeFreshness({ age_seconds, full_age_seconds }: ResourceStatus): string {
+/** Returns the freshness as a sentence without a full stop. */
+export function describeFreshness(resource: ResourceStatus): string {
+  const { age_seconds, full_age_seconds, full_as_of, fresh_as_of } = resource;
   if (age_seconds === null) return 'never synced';
   const fresh = `as new as ${durationOf(age_seconds)} ago`;
   if (full_age_seconds === null) return `${fresh}; never read whole`;
-  if (full_age_seconds === age_seconds) return `${fresh}, when everything was read`;
+  if (full_as_of === fresh_as_of) return `${fresh}, when everything was read`;
   return `${fresh}; everything was read ${durationOf(full_age_seconds)} ago`;
+}
+
+function showResource(one: ResourceStatus, maxAgeSeconds: number): Html {
+  return html`<li class="split"><span><strong>${one.resource}</strong>: <span class="${colourOf(one, maxAgeSeconds)}">${describeFreshness(one)}</span></span>
+<span class="quiet">${one.fresh_as_of !== null && html`${momentOf(one.fresh_as_of)} · `}last sync ${describeLast(one)}</span></li>
+`;
+}
+
+function colourOf({ age_seconds }: ResourceStatus, maxAgeSeconds: number): string {
+  if (age_seconds === null) return 'warn';
+  return age_seconds > maxAgeSeconds ? 'bad' : 'good';
+}
+
+function describeLast({ last_state, last_verified }: ResourceStatus): Html {
+  if (last_state === null) return html`not yet`;
+  if (last_state === 'succeeded') return html`${last_state}${last_verified === true && ', verified'}`;
+  if (last_state === 'running') return html`is running`;
+  return html`<span class="bad">${last_state}</span>`;
 }

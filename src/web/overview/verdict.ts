@@ -1,30 +1,38 @@
 // Whether all is well, in one sentence and a colour; and if not, why, since when, and the command to run.
 
 import type { Concern, ConcernCode } from '../../reports/find-concerns.ts';
+import { verdictSql } from '../../reports/health-statements.ts';
+import type { MirrorHealth } from '../../reports/read-health.ts';
 import { type Html, html } from '../html.ts';
-import { counted, momentOf } from '../words.ts';
+import { showSql } from '../section.ts';
+import { counted, durationOf, momentOf } from '../words.ts';
 
-/** What a person has to look at some day, and what needs nobody: everything else is wrong now. */
+/** What waits for somebody, or for time to pass; everything else is wrong now. */
 const MILD: readonly ConcernCode[] = ['deletions_held_back', 'records_rejected', 'throttled', 'never_synced'];
 
 /** Returns the section that the page begins with. */
-export function showVerdict(concerns: readonly Concern[]): Html {
-  const [first] = concerns;
-  if (first === undefined) {
-    return html`<section class="verdict" id="verdict" aria-labelledby="verdict-title">
-<h1 id="verdict-title">All is well</h1>
-<p>The mirror is fresh, its last syncs were verified, and no payment failed.</p>
+export function showVerdict(schema: string, concerns: readonly Concern[], health: MirrorHealth): Html {
+  const isWell = concerns.length === 0;
+  const isMild = concerns.every(({ code }) => MILD.includes(code));
+  return html`<section class="verdict${!isWell && (isMild ? ' warn' : ' bad')}" id="verdict" aria-labelledby="verdict-title">
+<h1 id="verdict-title">${titleOf(concerns, isMild)}</h1>
+${isWell ? html`<p>${describeWell(health)}</p>` : html`<ul class="concerns">${concerns.map(showConcern)}</ul>`}
+${showSql('the verdict', verdictSql(schema))}
 </section>
 `;
-  }
-  const kind = concerns.every(({ code }) => MILD.includes(code)) ? 'warn' : 'bad';
-  const title =
-    concerns.length === 1 ? 'Not well' : `Not well: ${counted(concerns.length, 'thing')} to look at`;
-  return html`<section class="verdict ${kind}" id="verdict" aria-labelledby="verdict-title">
-<h1 id="verdict-title">${title}</h1>
-<ul class="concerns">${concerns.map(showConcern)}</ul>
-</section>
-`;
+}
+
+function titleOf(concerns: readonly Concern[], isMild: boolean): string {
+  if (concerns.length === 0) return 'All is well.';
+  const things = counted(concerns.length, 'thing');
+  return isMild ? `Not quite well: ${things} to look at.` : `Not well: ${things} to look at.`;
+}
+
+/** Returns what "well" means here, with the figure that matters most. */
+function describeWell({ resources }: MirrorHealth): string {
+  const ages = resources.flatMap(({ age_seconds }) => age_seconds ?? []);
+  if (ages.length === 0) return 'The first sync is under way.';
+  return `Nothing in the mirror is older than ${durationOf(Math.max(...ages))}, the last syncs were verified, and no payment failed.`;
 }
 
 function showConcern({ what, since, fix }: Concern): Html {

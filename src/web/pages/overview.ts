@@ -1,10 +1,15 @@
 // The first page: is all well, how fresh is the mirror, what runs, what comes next, and what the budget is used for.
 
 import type { RateLimit } from '../../config/rate-limit.ts';
+import { readNow } from '../../db/clock.ts';
 import { findConcerns } from '../../reports/find-concerns.ts';
+import { readNextPoll, readPending, readPermitUse, readRunning } from '../../reports/read-activity.ts';
 import { readHealth } from '../../reports/read-health.ts';
 import { html } from '../html.ts';
+import { showBudget } from '../overview/budget.ts';
 import { showFreshness } from '../overview/freshness.ts';
+import { showRunning } from '../overview/running.ts';
+import { showUpcoming } from '../overview/upcoming.ts';
 import { showVerdict } from '../overview/verdict.ts';
 import type { Page } from '../page.ts';
 import type { Upcoming } from '../upcoming.ts';
@@ -17,14 +22,33 @@ export interface OverviewFacts {
 }
 
 /** Returns the page. */
-export function makeOverviewPage(_facts: OverviewFacts): Page {
+export function makeOverviewPage({ rateLimit, findNext }: OverviewFacts): Page {
   return {
     path: '/',
     label: 'Overview',
-    async read({ db, maxAgeSeconds }) {
+    async read({ db, mirrorSchema, maxAgeSeconds }, { href }) {
       const health = await readHealth(db);
+      const now = await readNow(db);
+      const pending = await readPending(db, mirrorSchema);
       const concerns = findConcerns(health, { maxAgeSeconds });
-      return { title: 'Overview', body: html`${showVerdict(concerns)}${showFreshness(health)}` };
+      const runs = await readRunning(db, mirrorSchema);
+      const uses = await readPermitUse(db, mirrorSchema);
+      const upcoming = {
+        now,
+        scheduled: findNext(Date.parse(now)),
+        nextPoll: await readNextPoll(db, mirrorSchema),
+        nextTry: pending.next_attempt_at,
+      };
+      return {
+        title: concerns.length === 0 ? 'All is well' : 'Not well',
+        body: html`${showVerdict(mirrorSchema, concerns, health)}
+<div class="grid">
+${showRunning(mirrorSchema, href, runs, pending)}
+${showBudget(mirrorSchema, { budget: health.budget, uses, rateLimit })}
+</div>
+${showFreshness(mirrorSchema, health, maxAgeSeconds)}
+${showUpcoming(mirrorSchema, upcoming)}`,
+      };
     },
   };
 }

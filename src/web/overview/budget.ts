@@ -1,0 +1,63 @@
+// The request budget as a gauge: how much of it is used, and by whom.
+
+import type { RateLimit } from '../../config/rate-limit.ts';
+import { type PermitUse, permitUseSql } from '../../reports/read-activity.ts';
+import type { BudgetStatus } from '../../reports/read-budget.ts';
+import { type BarPart, bar } from '../bar.ts';
+import { type Html, html } from '../html.ts';
+import { section } from '../section.ts';
+import { counted, countOf, durationOf, momentOf } from '../words.ts';
+
+export interface BudgetFacts {
+  readonly budget: BudgetStatus;
+  readonly uses: readonly PermitUse[];
+  readonly rateLimit: RateLimit;
+}
+
+/** Returns the section. */
+export function showBudget(schema: string, facts: BudgetFacts): Html {
+  const { budget, rateLimit } = facts;
+  return section({
+    id: 'budget',
+    title: 'Request budget',
+    sql: `${permitUseSql(schema)}\n\nselect foreign_requests, foreign_until, limit_requests, limit_until, paused_until, last_throttled_at\nfrom "${schema}".request_budget;`,
+    body: html`${rateLimit === null ? html`<p>This process keeps no limit.</p>` : showGauge(facts, rateLimit)}
+${budget.paused_until !== null && html`<p class="warn">Paused until ${momentOf(budget.paused_until)}, as the program asked; it then goes on by itself.</p>`}
+<p class="quiet">${
+      budget.last_throttled_at === null
+        ? 'The program never answered “too many requests” (429).'
+        : html`The program last answered “too many requests” (429) at ${momentOf(budget.last_throttled_at)}.`
+    }</p>`,
+  });
+}
+
+function showGauge({ budget, uses }: BudgetFacts, rateLimit: NonNullable<RateLimit>): Html {
+  const most = Math.min(rateLimit.requests, budget.limit_requests ?? rateLimit.requests);
+  const kinds = USERS.map((user) => {
+    const use = uses.find(({ priority }) => priority === user.priority);
+    const foreign = user.priority === null ? budget.foreign_requests : 0;
+    return { ...user, requests: use?.requests ?? foreign, inFlight: use?.in_flight ?? 0 };
+  });
+  const used = kinds.reduce((sum, { requests }) => sum + requests, 0);
+  const words = `${countOf(used)} of ${counted(most, 'request')} used`;
+  return html`<p class="split"><strong>${words}</strong>
+<span class="quiet">in any ${durationOf(rateLimit.windowSeconds)}</span></p>
+${bar(`${words}: ${kinds.map(({ name, requests }) => `${name} ${requests}`).join(', ')}`, most, kinds.map(partOf))}
+<ul class="key">${kinds.map(
+    ({ name, fill, requests, inFlight }) =>
+      html`<li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="${fill}" width="10" height="10" rx="2"/></svg>${name} ${countOf(requests)}${inFlight > 0 && html` <span class="quiet">(${countOf(inFlight)} in flight)</span>`}</li>
+`,
+  )}</ul>
+${budget.limit_requests !== null && html`<p class="quiet">The program itself names a limit of ${countOf(budget.limit_requests)}.</p>`}`;
+}
+
+function partOf({ requests, fill }: { requests: number; fill: BarPart['fill'] }): BarPart {
+  return { amount: requests, fill };
+}
+
+/** Of whoever else uses the account, the program's answers say how much is gone; no permit is theirs. */
+const USERS = [
+  { priority: 'reads', name: 'Syncs and polls', fill: 'fill-mark' },
+  { priority: 'payments', name: 'Payments', fill: 'fill-second' },
+  { priority: null, name: 'Others on the account', fill: 'fill-third' },
+] as const;

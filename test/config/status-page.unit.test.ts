@@ -1,0 +1,78 @@
+// Who may look at the status page: what is accepted of its variables, and what is refused, all together.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { readConfig } from '../../src/config/config.ts';
+
+const SERVED = { servesPage: true };
+
+function file(text: string): string {
+  const directory = mkdtempSync(join(tmpdir(), 'affiliate-mirror-password-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, 'password');
+  writeFileSync(path, text);
+  return path;
+}
+
+test('a password comes from its variable, or from a file without its last line break', () => {
+  const { status } = readConfig({
+    STATUS_PASSWORD: 'opens the page',
+    STATUS_PII_PASSWORD_FILE: file('opens-with-people\n'),
+  });
+  expect(status).toMatchObject({ password: 'opens the page', piiPassword: 'opens-with-people' });
+});
+
+test.each(['127.0.0.1', 'localhost', '::1', '127.1.2.3'])('a page at %s needs none', (host) => {
+  expect(readConfig({ STATUS_HOST: host }, SERVED).status.password).toBeNull();
+});
+
+test.each(['0.0.0.0', '::', '192.0.2.1', 'mirror.example', '::ffff:127.0.0.1'])(
+  'a page at %s needs one, for whoever serves it',
+  (host) => {
+    expect(() => readConfig({ STATUS_HOST: host }, SERVED)).toThrow(`STATUS_HOST is ${host}, where others`);
+    expect(() => readConfig({ STATUS_HOST: host })).not.toThrow();
+    expect(() => readConfig({ STATUS_HOST: host, STATUS_PASSWORD: 'opens-the-page' }, SERVED)).not.toThrow();
+  },
+);
+
+test.each([
+  [{ STATUS_PASSWORD: 'short' }, 'STATUS_PASSWORD holds a password of less than 8 characters'],
+  [{ STATUS_PII_PASSWORD: ' padded ' }, 'STATUS_PII_PASSWORD holds a password of less than 8 characters'],
+  [{ STATUS_PASSWORD: 'two\nlines here' }, 'STATUS_PASSWORD holds a password that no browser can send'],
+  [
+    { STATUS_PASSWORD_FILE: '/nowhere/at-all' },
+    'STATUS_PASSWORD_FILE names /nowhere/at-all, which cannot be read (ENOENT)',
+  ],
+  [{ STATUS_PASSWORD: 'opens-the-page', STATUS_PASSWORD_FILE: '/a' }, 'are both set'],
+  [
+    { STATUS_PASSWORD: 'opens-the-page', STATUS_PII_PASSWORD: 'opens-the-page' },
+    'STATUS_PII_PASSWORD is the same',
+  ],
+  [{ STATUS_BASE_PATH: 'affiliates' }, 'STATUS_BASE_PATH must be a path such as /affiliates'],
+  [{ STATUS_BASE_PATH: '/a/../b' }, 'STATUS_BASE_PATH must be a path without'],
+  [{ METRICS: 'public' }, 'METRICS must be guarded or open'],
+])('%j is refused: %s', (environment, problem) => {
+  expect(() => readConfig(environment)).toThrow(problem);
+});
+
+test('no message holds a password', () => {
+  const environment = { STATUS_PASSWORD: 'hunter2', STATUS_PII_PASSWORD: 'same-as-this', STATUS_PORT: 'x' };
+  expect(() => readConfig(environment)).toThrow(/^(?![\s\S]*(hunter2|same-as-this))/);
+});
+
+test('all problems are reported together', () => {
+  const environment = { STATUS_HOST: '0.0.0.0', STATUS_PII_PASSWORD: 'short', METRICS: 'public' };
+  expect(() => readConfig(environment, SERVED)).toThrow(
+    /METRICS must[\s\S]*STATUS_PII_PASSWORD holds[\s\S]*STATUS_HOST is/,
+  );
+});
+
+test.each([
+  ['/', ''],
+  ['/affiliates/', '/affiliates'],
+  ['/a/b', '/a/b'],
+])('the base path %s begins every address as %j', (given, expected) => {
+  expect(readConfig({ STATUS_BASE_PATH: given }).status.basePath).toBe(expected);
+});

@@ -1,0 +1,152 @@
+// What the first page says in each state of a mirror, and that its SQL is what gives its figures.
+
+import { beforeEach, expect, test } from 'vitest';
+import type { RunningSync } from '../../src/reports/read-activity.ts';
+import { describeFreshness } from '../../src/web/overview/freshness.ts';
+import { progressOf } from '../../src/web/overview/running.ts';
+import { makePages } from '../../src/web/pages.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openStatusPage, type TestPage } from '../support/status-page.ts';
+
+let database: TestDatabase;
+let page: TestPage;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  page = await openStatusPage(database, {
+    loadPages: async () =>
+      makePages({
+        rateLimit: { requests: 45, windowSeconds: 30 },
+        findNext: (nowMs) => [
+          { what: 'Delta sync', variable: 'SYNC_DELTA_CRON', at: new Date(nowMs + 720_000).toISOString() },
+        ],
+      }),
+  });
+});
+
+/** Returns what the page says, without its markup. */
+async function read(): Promise<string> {
+  const { status, body } = await page.ask();
+  expect(status).toBe(200);
+  const text = body.replace(/<style>[\s\S]*?<\/style>/, '').replace(/<details[\s\S]*?<\/details>/g, '');
+  return text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+}
+
+const verified = (resource: string, mode: string, ago: string) =>
+  database.pool.query(
+    `insert into sync_runs (resource, mode, state, verified, started_at, finished_at, distinct_seen, total_upstream)
+     values ($1, $2, 'succeeded', true, now() - $3::interval, now() - $3::interval, 10, 10)`,
+    [resource, mode, ago],
+  );
+
+test('never synced: says so, and which command to run', async () => {
+  const text = await read();
+  expect(text).toContain('Not quite well: 1 thing to look at.');
+  expect(text).toContain('Affiliates, referrals: never synced');
+  expect(text).toContain('Run: affiliate-mirror sync');
+  expect(text).toContain('No sync runs at this moment.');
+  expect(text).toContain('No payment is waiting.');
+  expect(text).toContain('0 of 45 requests used');
+});
+
+test('well: says how old the oldest part is, how fresh each resource is, and what comes next', async () => {
+  await verified('referrals', 'full', '9 hours');
+  await verified('affiliates', 'full', '3 hours');
+  await verified('referrals', 'delta', '12 minutes');
+  const text = await read();
+  expect(text).toContain('All is well.');
+  expect(text).toContain('Nothing in the mirror is older than 3 hours');
+  expect(text).toMatch(/referrals : as new as 12 minutes ago; everything was read 9 hours ago/);
+  expect(text).toMatch(/affiliates : as new as 3 hours ago, when everything was read/);
+  expect(text).toMatch(/Delta sync SYNC_DELTA_CRON in 12 minutes/);
+});
+
+test('failed, with what the program said as text', async () => {
+  await verified('affiliates', 'full', '1 hour');
+  await verified('referrals', 'full', '40 hours');
+  await database.pool.query(
+    `insert into sync_runs (resource, mode, state, finished_at, error_code, error)
+     values ('affiliates', 'delta', 'failed', now(), 'CONTRACT_VIOLATION', '<script>alert(1)</script>')`,
+  );
+  const { body } = await page.ask();
+  expect(body).toContain('class="verdict bad"');
+  expect(body).toContain('Not well: 2 things to look at.');
+  expect(body).toContain('The last sync of affiliates failed (CONTRACT_VIOLATION): &lt;script&gt;');
+  expect(body).not.toContain('<script>alert');
+  expect(body).toContain('<code class="run">affiliate-mirror sync referrals</code>');
+});
+
+test('running, paused, and with payments under way', async () => {
+  await database.pool.query(
+    `insert into sync_runs (resource, mode, started_at, heartbeat_at, pages, requests, distinct_seen, total_upstream)
+     values ('referrals', 'full', now() - interval '30 seconds', now(), 15, 15, 1500, 6000)`,
+  );
+  await database.pool.query(
+    `insert into request_permits (priority, granted_at, returned_at, expires_at)
+     select case when n < 4 then 'payments' else 'reads' end, now(), case when n > 1 then now() end, now() + interval '1 hour'
+     from generate_series(1, 20) n`,
+  );
+  await database.pool.query(`update request_budget set paused_until = now() + interval '1 hour'`);
+  await database.pool.query(
+    `insert into commission_updates (commission_id, action, paid_at, requested_by)
+     select gen_random_uuid()::text, 'pay', now(), 'test' from generate_series(1, 3) n`,
+  );
+  const text = await read();
+  expect(text).toMatch(
+    /referrals , full sync about 90 seconds left|referrals , full sync about 2 minutes left/,
+  );
+  expect(text).toMatch(/25 % · 1,500 of 6,000 records · 15 pages/);
+  expect(text).toContain('20 of 45 requests used');
+  expect(text).toMatch(/Syncs and polls 17 .*Payments 3 \( ?1 in flight ?\)/);
+  expect(text).toContain('Paused until');
+  expect(text).toContain('3 requests for payment under way: 0 being applied now, 3 ready to be, 0 waiting');
+});
+
+test('every statement that the page shows is one that psql runs', async () => {
+  const { body } = await page.ask();
+  const shown = [...body.matchAll(/<pre><code>([^<]*)<\/code><\/pre>/g)].map(([, text = '']) =>
+    text
+      .replaceAll('&#39;', "'")
+      .replaceAll('&quot;', '"')
+      .replaceAll('&gt;', '>')
+      .replaceAll('&lt;', '<')
+      .replaceAll('&amp;', '&'),
+  );
+  expect(shown).toHaveLength(5);
+  for (const text of shown) {
+    // Several statements at once, as a person would paste them.
+    await database.pool.query(text);
+    expect(text.endsWith(';')).toBe(true);
+  }
+});
+
+const RUN: RunningSync = {
+  id: 1,
+  resource: 'referrals',
+  mode: 'full',
+  started_at: '2026-01-01T00:00:00Z',
+  running_seconds: 60,
+  silent_seconds: 0,
+  requests: 30,
+  pages: 30,
+  distinct_seen: 3000,
+  total_upstream: 12_000,
+  attempt: 1,
+  expected_requests: null,
+};
+
+test.each<[string, Partial<RunningSync>, number | null, number | null]>([
+  ['by its records', {}, 0.25, 180],
+  ['of a delta, by its requests', { expected_requests: 40 }, 0.75, 20],
+  ['of a delta that needs more than it planned', { expected_requests: 10 }, 1, 0],
+  ['before the first page', { total_upstream: null }, null, null],
+  ['of an empty list', { total_upstream: 0, distinct_seen: 0 }, 1, null],
+  ['that was resumed: no rate is known', { attempt: 2 }, 0.25, null],
+])('the progress of a run %s', (_what, changes, share, leftSeconds) => {
+  expect(progressOf({ ...RUN, ...changes })).toMatchObject({ share, leftSeconds });
+});
+
+test('a resource that was never read whole says so', () => {
+  const never = { age_seconds: 60, full_age_seconds: null, full_as_of: null, fresh_as_of: 'x' };
+  expect(describeFreshness(never as never)).toBe('as new as 1 minute ago; never read whole');
+});
