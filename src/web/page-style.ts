@@ -46,13 +46,13 @@ dl.facts time, dl.facts .state { white-space: normal; }
 .scroll + p, .chart + p { margin-top: 10px; }
 dl.error dt { font-weight: 600; }
 dl.error dd { margin: 0; max-width: 74ch; }
-.chart + .chart { margin-top: 22px; }
+section > .chart + .chart { margin-top: 22px; }
 .pager a { color: var(--link); text-decoration: underline; }
 .pager { display: flex; flex-wrap: wrap; gap: 2px 18px; margin: 10px 0 0; }
 .state { white-space: nowrap; }
 .sum { font-size: 16px; overflow-wrap: anywhere; }
-.long { display: inline-block; min-width: 24ch; max-width: 60ch; overflow-wrap: anywhere; }
-.short { display: inline-block; min-width: 14ch; max-width: 22ch; overflow-wrap: anywhere; }
+.long { display: block; min-width: 24ch; max-width: 60ch; overflow-wrap: anywhere; }
+.short { display: block; min-width: 14ch; max-width: 22ch; overflow-wrap: anywhere; }
 td code { white-space: nowrap; }
 pre.payload { white-space: pre-wrap; overflow-wrap: anywhere; margin: 4px 0 0; max-height: 20em; overflow: auto; }
 `;

@@ -79,6 +79,7 @@ export function ledgerTable(
     columns: [
       { label: 'request' },
       { label: 'state' },
+      ...(mayReadPeople ? [{ label: 'outcome' }] : []),
       { label: 'asked' },
       { label: 'amount', isNumber: true },
       { label: 'affiliate' },
@@ -86,11 +87,12 @@ export function ledgerTable(
       { label: 'tries', isNumber: true },
       { label: 'asked at' },
       { label: 'ended at' },
-      ...(mayReadPeople ? [{ label: 'outcome' }, { label: 'reason' }, { label: 'asked by' }] : []),
+      ...(mayReadPeople ? [{ label: 'reason' }, { label: 'asked by' }] : []),
     ],
     rows: lines.map((line) => [
       html`<a href="${href(`/payments/${line.request}`)}">${line.request}</a>`,
       stateMark(line.state),
+      ...(mayReadPeople ? [long(line.outcome)] : []),
       long(line.asked),
       moneyOf(line.amount, line.currency, unit),
       html`<span class="short">${describeAffiliate(line, href)}</span>`,
@@ -98,13 +100,7 @@ export function ledgerTable(
       countOf(line.attempts),
       momentOf(line.requested_at),
       momentOrNothing(line.finished_at),
-      ...(mayReadPeople
-        ? [
-            orNothing(line.outcome ?? null),
-            orNothing(line.reason ?? null),
-            orNothing(line.requested_by ?? null),
-          ]
-        : []),
+      ...(mayReadPeople ? [long(line.reason), orNothing(line.requested_by ?? null)] : []),
     ]),
   });
 }

@@ -50,7 +50,7 @@ export interface SeenSection {
 export function sectionsOf(html: string): SeenSection[] {
   return [...html.matchAll(/<section id="([a-z-]+)"[\s\S]*?<\/section>/g)].map(([whole, id = '']) => {
     const sql = /<details class="sql">[\s\S]*?<code>([\s\S]*?)<\/code>/.exec(whole)?.[1];
-    const tables = [...whole.matchAll(/<tbody>([\s\S]*?)<\/tbody>/g)].map(([, body = '']) => rowsOf(body));
+    const tables = [...whole.matchAll(/<table>[\s\S]*?<\/table>/g)].map(([text]) => readTable(id, text));
     return {
       id,
       html: whole,
@@ -72,6 +72,15 @@ export function sectionOf(html: string, id: string): SeenSection {
 /** Returns the addresses that the page links to. */
 export function linksOf(html: string): string[] {
   return [...html.matchAll(/<a href="([^"]+)"/g)].map(([, href = '']) => withoutEscapes(href));
+}
+
+/** Throws: Error where a row has not a cell for each column. */
+function readTable(id: string, table: string): Rows {
+  const columns = table.match(/<th scope="col"/g)?.length ?? 0;
+  const rows = rowsOf(/<tbody>([\s\S]*?)<\/tbody>/.exec(table)?.[1] ?? '');
+  const odd = rows.find((row) => row.length !== columns);
+  if (odd !== undefined) throw new Error(`${id} has ${columns} columns, and the row ${odd.join(' | ')}`);
+  return rows;
 }
 
 function rowsOf(body: string): string[][] {
