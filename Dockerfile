@@ -21,8 +21,8 @@ RUN npm install --global --no-audit --no-fund /tmp/*.tgz \
 
 # Any other user works as well: nothing is written to the image.
 USER 1000:1000
-ENV NODE_ENV=production \
-    STATUS_HOST=0.0.0.0
+ENV NODE_ENV=production
+# The status page is for the container alone, as everywhere. To open it to others: STATUS_HOST=0.0.0.0 and a password.
 EXPOSE 8080
 HEALTHCHECK --interval=15s --timeout=10s --start-period=20s --retries=4 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.STATUS_PORT || 8080}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]

@@ -1,5 +1,4 @@
-// What decides whether all is well (find-concerns.ts): the part of the status that costs little, however large the mirror
-// is.
+// What decides whether all is well (find-concerns.ts): the part of the status that does not count rows.
 
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
@@ -22,11 +21,11 @@ export interface WorkerStatus {
   readonly secret_refused_since: Timestamp | null;
 }
 
-/** Returns the health at this moment. */
-export async function readHealth(db: Database): Promise<MirrorHealth> {
+/** Returns the health at this moment. `readList` reads the one part of it that takes long (remembered-list.ts). */
+export async function readHealth(db: Database, readList = readCommissionList): Promise<MirrorHealth> {
   return {
     resources: await readFreshness(db),
-    commission_list: await readCommissionList(db),
+    commission_list: await readList(db),
     budget: await readBudget(db),
     payments: await readPayments(db),
     worker: await readWorker(db),

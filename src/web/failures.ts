@@ -3,6 +3,7 @@
 
 import { asDatabaseError } from '../db/as-database-error.ts';
 import { AccessRefused, DatabaseUnreachable, describeError, errorCode } from '../errors.ts';
+import { NoAnswer } from '../queue/within.ts';
 import type { Refusal } from './door.ts';
 
 export interface Failure {
@@ -40,7 +41,7 @@ export const TOO_MANY_LISTENERS: Failure = {
 /** Returns what is shown where a page failed. */
 export function describeFailure(error: unknown): Failure {
   const found = asDatabaseError(error);
-  if (found instanceof DatabaseUnreachable || found instanceof PageTooSlow) {
+  if (found instanceof DatabaseUnreachable || found instanceof NoAnswer) {
     return {
       status: 503,
       title: 'The database does not answer',
@@ -112,9 +113,6 @@ export function describeRefusal(refusal: Refusal): Failure {
       };
   }
 }
-
-/** Thrown where a page takes longer than anybody waits. */
-export class PageTooSlow extends Error {}
 
 /** SQLSTATE of a table, a column, a function or a schema that does not exist. */
 const MISSING_TABLES = new Set(['42P01', '42703', '42883', '3F000']);

@@ -8,6 +8,7 @@ import type { Logger } from '../log.ts';
 import { within } from '../queue/within.ts';
 import { addressOf } from './base-path.ts';
 import { describeFailure, describeReason, type Failure, NOT_FOUND, STARTING } from './failures.ts';
+import { type Gate, makeGate } from './gate.ts';
 import { html } from './html.ts';
 import { type Frame, renderFrame } from './layout.ts';
 import type { Page, PageDeps } from './page.ts';
@@ -25,6 +26,9 @@ export interface PageRoutesOptions {
   readonly navigation: Frame['navigation'];
 }
 
+/** A page uses a connection at a time; the worker has eight. */
+const PAGES_AT_ONCE = 2;
+
 /** Nobody waits longer for a page. */
 const PAGE_TIMEOUT_MS = 20_000;
 
@@ -35,8 +39,9 @@ export function addPages(
   pages: readonly Page[],
   options: PageRoutesOptions,
 ): void {
+  const pass = makeGate(PAGES_AT_ONCE);
   for (const page of pages) {
-    site.get(page.path, (request, reply) => answerPage(page, { request, reply }, deps, options));
+    site.get(page.path, (request, reply) => answerPage(page, { request, reply }, { ...deps, pass }, options));
   }
   site.setNotFoundHandler((request, reply) =>
     sendFailure(reply, NOT_FOUND, frameOf(request, options, { here: null, now: null })),
@@ -67,7 +72,7 @@ export function outerFrame(basePath: string): Frame {
 async function answerPage(
   page: Page,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  { log, pageDeps }: PageRoutesDeps,
+  { log, pageDeps, pass }: PageRoutesDeps & { pass: Gate },
   options: PageRoutesOptions,
 ): Promise<FastifyReply> {
   const here = request.url;
@@ -76,10 +81,11 @@ async function answerPage(
     return sendFailure(reply, STARTING, frameOf(request, options, { here, now: null }));
   }
   try {
-    const [content, now] = await within(
-      PAGE_TIMEOUT_MS,
-      Promise.all([page.read(deps, pageRequestOf(request, options.basePath)), readNow(deps.db)]),
-    );
+    const reading = pass(async () => ({
+      content: await page.read(deps, pageRequestOf(request, options.basePath)),
+      now: await readNow(deps.db),
+    }));
+    const { content, now } = await within(PAGE_TIMEOUT_MS, reading);
     const frame = frameOf(request, options, { here, now });
     return send(reply.code(content.status ?? 200), renderFrame(frame, content));
   } catch (error) {

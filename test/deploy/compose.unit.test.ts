@@ -11,6 +11,8 @@ const TEXT = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 
 
 interface Service {
   readonly command: readonly string[];
+  readonly ports?: readonly string[];
+  readonly secrets?: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly deploy: { readonly resources: { readonly limits: { readonly memory: string } } };
   readonly logging: { readonly options: Readonly<Record<string, string>> };
@@ -39,6 +41,16 @@ test('every variable that is given to the program is one of its own', () => {
   const names = Object.keys(COMPOSE.services['worker']?.environment ?? {});
   expect(names).toContain('REDIS_URL');
   expect(VARIABLES.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
+});
+
+test('the status page is served to this machine alone, with a password from a file', () => {
+  const { environment = {}, ports = [], secrets } = COMPOSE.services['worker'] ?? {};
+  expect(environment).toMatchObject({
+    STATUS_HOST: '0.0.0.0',
+    STATUS_PASSWORD_FILE: '/run/secrets/status_password',
+  });
+  expect(secrets).toContain('status_password');
+  expect(ports).toEqual(['127.0.0.1:8080-8089:8080']);
 });
 
 test('without the address of the program, Compose says what is missing, and starts nothing', () => {

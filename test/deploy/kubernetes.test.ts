@@ -68,6 +68,17 @@ test('every variable is one of the program', () => {
   expect(VARIABLES.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
 });
 
+test('the status page is seen from outside of the pod, with a password from a file that the pod has', () => {
+  const { STATUS_HOST, STATUS_PASSWORD_FILE = '' } = find<ConfigMap>('ConfigMap').data ?? {};
+  expect(STATUS_HOST).toBe('0.0.0.0');
+  const pod = find<Deployment>('Deployment').spec?.template.spec;
+  const { mountPath = '' } = pod?.containers[0]?.volumeMounts?.[0] ?? {};
+  const files = pod?.volumes?.[0]?.secret?.items ?? [];
+  expect(files.map(({ path }) => `${mountPath}/${path}`)).toContain(STATUS_PASSWORD_FILE);
+  const keys = Object.keys(find<{ stringData: object }>('Secret').stringData);
+  expect(keys).toEqual(expect.arrayContaining(files.map(({ key }) => key)));
+});
+
 test('the worker has longer to stop than it takes, and no right that it does not need', () => {
   const pod = find<Deployment>('Deployment').spec?.template.spec;
   expect(pod?.terminationGracePeriodSeconds).toBeGreaterThan(TIMINGS.stopDeadlineMs / 1000);

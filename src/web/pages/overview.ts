@@ -5,6 +5,7 @@ import { readNow } from '../../db/clock.ts';
 import { findConcerns } from '../../reports/find-concerns.ts';
 import { readNextPoll, readPending, readPermitUse, readRunning } from '../../reports/read-activity.ts';
 import { readHealth } from '../../reports/read-health.ts';
+import { makeReadRememberedList } from '../../reports/remembered-list.ts';
 import { html } from '../html.ts';
 import { showBudget } from '../overview/budget.ts';
 import { showFreshness } from '../overview/freshness.ts';
@@ -23,11 +24,12 @@ export interface OverviewFacts {
 
 /** Returns the page. */
 export function makeOverviewPage({ rateLimit, findNext }: OverviewFacts): Page {
+  const readList = makeReadRememberedList();
   return {
     path: '/',
     label: 'Overview',
     async read({ db, mirrorSchema, maxAgeSeconds }, { href }) {
-      const health = await readHealth(db);
+      const health = await readHealth(db, readList);
       const now = await readNow(db);
       const pending = await readPending(db, mirrorSchema);
       const concerns = findConcerns(health, { maxAgeSeconds });

@@ -1,0 +1,35 @@
+// Sums are compared once after each sync, however often somebody asks.
+
+import { expect, test } from 'vitest';
+import { makeDatabase } from '../../src/db/database.ts';
+import { makeReadRememberedList } from '../../src/reports/remembered-list.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+test('between two syncs the answer is remembered, after one it is found anew', async () => {
+  const { pool } = await createTestDatabase();
+  const db = makeDatabase(pool);
+  const read = makeReadRememberedList();
+  // What the answer says besides shows whether it was asked for again.
+  const say = (problem: string) => pool.query('update commission_list set problem = $1', [problem]);
+  await say('first');
+  expect(await Promise.all([read(db), read(db)])).toMatchObject([{ problem: 'first' }, { problem: 'first' }]);
+  await say('second');
+  expect(await read(db)).toMatchObject({ problem: 'first' });
+  await pool.query(
+    `insert into sync_runs (resource, mode, state, verified, finished_at)
+     values ('affiliates', 'full', 'succeeded', true, now())`,
+  );
+  await expect.poll(async () => (await read(db)).problem).toBe('second');
+});
+
+test('a comparison that failed is not remembered', async () => {
+  const { pool } = await createTestDatabase();
+  const db = makeDatabase(pool);
+  const read = makeReadRememberedList();
+  await pool.query('alter view commission_differences rename to gone');
+  await pool.query('alter table commission_list rename column problem to hidden');
+  await expect(read(db)).rejects.toThrow('problem');
+  await pool.query('alter table commission_list rename column hidden to problem');
+  await pool.query('alter view gone rename to commission_differences');
+  expect(await read(db)).toMatchObject({ problem: null });
+});

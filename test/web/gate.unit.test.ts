@@ -1,0 +1,27 @@
+// However many want to read at once, so many do, and all get their turn.
+
+import { expect, test } from 'vitest';
+import { makeGate } from '../../src/web/gate.ts';
+
+test('two at once, in their order, and one that fails lets the next one in', async () => {
+  const pass = makeGate(2);
+  const begun: number[] = [];
+  const ends = Array.from({ length: 4 }, () => Promise.withResolvers<number>());
+  const results = ends.map(({ promise }, index) =>
+    pass(() => {
+      begun.push(index);
+      return promise;
+    }).catch(() => 'failed'),
+  );
+  await Promise.resolve();
+  expect(begun).toEqual([0, 1]);
+  ends[1]?.reject(new Error('away'));
+  expect(await results[1]).toBe('failed');
+  await Promise.resolve();
+  expect(begun).toEqual([0, 1, 2]);
+  ends[0]?.resolve(0);
+  ends[2]?.resolve(2);
+  ends[3]?.resolve(3);
+  expect(await Promise.all(results)).toEqual([0, 'failed', 2, 3]);
+  expect(begun).toEqual([0, 1, 2, 3]);
+});
