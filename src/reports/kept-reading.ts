@@ -16,8 +16,8 @@ interface Reading {
   keptUntil: number;
 }
 
-/** So a reading takes a hundredth of the time at most, however many people look. */
-const KEPT_TIMES_AS_LONG = 100;
+/** So a reading takes half a percent of the time at most, however many people look. */
+const KEPT_TIMES_AS_LONG = 200;
 /** Whatever is read more quickly than this is read anew each time. */
 const QUICK_MS = 50;
 /** Of one database: searches are not kept, so there are few. The oldest goes. */
