@@ -85,23 +85,27 @@ export async function readReasons(reader: Reader): Promise<Kept<ReasonLine>> {
 
 /** Returns the sums of a batch, or of all requests, by currency. */
 export async function readCurrencies(reader: Reader, batch: BatchRef | null): Promise<Kept<CurrencyLine>> {
-  const amount = sql`amount`;
   const condition = batch === null ? sql`` : sql`where ${isOfBatch(reader, sql`batch`, batch)}`;
   return await keepReading(
     reader,
     sql<CurrencyLine>`
-      select upper(currency) as currency, count(*) as requests,
-             ${exactSum(amount, sql`true`)} as requested,
-             ${exactSum(amount, sql`state in ('applied', 'unchanged')`)} as done,
-             ${exactSum(amount, sql`state = 'pending'`)} as pending,
-             ${exactSum(amount, sql`state in ('conflict', 'not_found', 'rejected', 'failed')`)} as not_done,
-             ${exactSum(amount, sql`state in ('superseded', 'cancelled')`)} as dropped
-      from ${reportView(reader, 'commission_ledger')}
-      ${condition}
-      group by upper(currency)
+      select currency, requests,
+             ${sql.join(SUMS.map(exactSum), sql`,\n             `)}
+      from (
+        select upper(currency) as currency, count(*) as requests, coalesce(sum(amount), 0) as requested,
+               coalesce(sum(amount) filter (where state in ('applied', 'unchanged')), 0) as done,
+               coalesce(sum(amount) filter (where state = 'pending'), 0) as pending,
+               coalesce(sum(amount) filter (where state in ('conflict', 'not_found', 'rejected', 'failed')), 0) as not_done,
+               coalesce(sum(amount) filter (where state in ('superseded', 'cancelled')), 0) as dropped
+        from ${reportView(reader, 'commission_ledger')}
+        ${condition}
+        group by upper(currency)
+      ) as sums
       order by currency`,
   );
 }
+
+const SUMS = ['requested', 'done', 'pending', 'not_done', 'dropped'];
 
 /** Returns the request that waits longest, in one row; no row where none waits. */
 export async function readOldestPending(reader: Reader): Promise<Shown<OldestPending>> {

@@ -79,7 +79,11 @@ export async function readTables(reader: Reader): Promise<Kept<TableLine>> {
     sql<TableLine>`
       select table_name, rows, deleted, new_in_a_day, new_in_a_week, last_changed_at,
              pg_total_relation_size(format('%I.%I', ${reader.mirrorSchema}::text, table_name)::regclass) as bytes
-      from (${sql.join(tables, sql` union all `)}
+      from (${sql.join(
+        tables,
+        sql`
+      union all`,
+      )}
       ) as counted
       order by place`,
   );

@@ -63,18 +63,18 @@ export function whereAll(conditions: readonly RawBuilder<unknown>[]): RawBuilder
 }
 
 /** Returns the sum as a whole number; null where a number could not hold it. */
-export function exactSum(amount: RawBuilder<unknown>, condition: RawBuilder<unknown>): RawBuilder<unknown> {
-  const sum = sql`coalesce(sum(${amount}) filter (where ${condition}), 0)`;
-  return sql`case when abs(${sum}) <= 9007199254740991 then ${sum}::bigint end`;
+export function exactSum(sum: string): RawBuilder<unknown> {
+  const column = sql.ref(sum);
+  return sql`case when abs(${column}) <= 9007199254740991 then ${column}::bigint end as ${column}`;
 }
 
 /** Returns the query as text, its values written out. */
 export function sayQuery(db: Database, query: RawBuilder<unknown>): string {
   const compiled = query.compile(db);
-  const text = compiled.sql.replace(/\$(\d+)/g, (_, place: string) =>
+  const text = dedent(compiled.sql).replace(/\$(\d+)/g, (_, place: string) =>
     spellLiteral(compiled.parameters[Number(place) - 1]),
   );
-  return `${dedent(text)};`;
+  return `${text};`;
 }
 
 function spellLiteral(value: unknown): string {
@@ -84,13 +84,9 @@ function spellLiteral(value: unknown): string {
   return text.includes('\\') ? `E'${text.replaceAll('\\', '\\\\')}'` : `'${text}'`;
 }
 
-// A query is indented as the code around it.
+// A query is indented as the code around it, and has an empty line where a part of it was left out.
 function dedent(text: string): string {
-  const [first = '', ...rest] = text.trim().split('\n');
-  const depth = Math.min(
-    ...rest.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)),
-    Number.MAX_SAFE_INTEGER,
-  );
-  // What follows the first line belongs below it, and is at least as deep.
-  return [first, ...rest.map((line) => line.slice(Math.max(0, depth)).trimEnd())].join('\n');
+  const [first = '', ...rest] = text.split('\n').filter((line) => line.trim() !== '');
+  const depth = Math.min(...rest.map((line) => line.search(/\S/)));
+  return [first.trim(), ...rest.map((line) => line.slice(depth).trimEnd())].join('\n');
 }

@@ -19,7 +19,9 @@ beforeAll(async () => {
 const text = fc
   .oneof(
     fc.string({ unit: 'binary' }),
-    fc.string({ unit: fc.constantFrom("'", '\\', '"', '$1', '--', ';', ':a', '\n', 'E', '%', '$$') }),
+    fc.string({
+      unit: fc.constantFrom("'", '\\', '"', '$1', '--', ';', ':a', '\n', '\n\n   ', 'E', '%', '$$'),
+    }),
   )
   .map((one) => one.replaceAll('\u0000', ''));
 const value = fc.oneof(text, fc.integer(), fc.boolean(), fc.constant(null), fc.array(text, { maxLength: 3 }));
@@ -30,7 +32,11 @@ test('the shown SQL gives what the query gave, whatever its values', async () =>
       const columns = values.map(
         (one, place) => sql`to_json(${one}::${typeOf(one)}) as ${sql.id(`c${place}`)}`,
       );
-      const { rows, sql: said } = await runShown(reader, sql`select ${sql.join(columns)}`);
+      const { rows, sql: said } = await runShown(
+        reader,
+        sql`
+        select ${sql.join(columns, sql`,\n          `)}`,
+      );
       const again = await database.pool.query(said);
       expect(again.rows).toEqual(rows);
       expect(Object.values(again.rows[0])).toEqual(values);
