@@ -41,7 +41,8 @@ export const TOO_MANY_LISTENERS: Failure = {
 /** Returns what is shown where a page failed. */
 export function describeFailure(error: unknown): Failure {
   const found = asDatabaseError(error);
-  if (found instanceof DatabaseUnreachable || found instanceof NoAnswer) {
+  const isAway = found instanceof DatabaseUnreachable || found instanceof NoAnswer;
+  if (isAway || REFUSES_ALL.test(errorCode(found))) {
     return {
       status: 503,
       title: 'The database does not answer',
@@ -113,6 +114,12 @@ export function describeRefusal(refusal: Refusal): Failure {
       };
   }
 }
+
+/**
+ * SQLSTATE classes of a server that serves nobody now: connection, authorization, a database that is gone or closed,
+ * resources, an operator, the system. Source: PostgreSQL manual, appendix A.
+ */
+const REFUSES_ALL = /^(08|28|3D|53|55|57|58)...$/;
 
 /** SQLSTATE of a table, a column, a function or a schema that does not exist. */
 const MISSING_TABLES = new Set(['42P01', '42703', '42883', '3F000']);

@@ -20,6 +20,9 @@ export interface Frame {
   readonly now: Timestamp | null;
 }
 
+/** The package's bundler rewrites a tagged template that holds the end of a script, by a helper that nobody installs. */
+const SLASH = '/';
+
 /** Returns the whole document. */
 export function renderFrame(frame: Frame, { title, body }: { title: string; body: Html }): string {
   const { schema, href, navigation, here, now } = frame;
@@ -33,7 +36,7 @@ export function renderFrame(frame: Frame, { title, body }: { title: string; body
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
 <style>${STYLE}</style>
-${here !== null && html`<script src="${href('/live.js')}" defer></script>`}
+${here !== null && html`<script src="${href('/live.js')}" defer><${SLASH}script>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>

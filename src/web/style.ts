@@ -85,6 +85,7 @@ section {
 code { font: 13px/1.5 ui-monospace, 'SFMono-Regular', Menlo, Consolas, 'DejaVu Sans Mono', monospace; }
 code.run { background: var(--ground); border: 1px solid var(--line); border-radius: 4px; padding: 1px 6px; }
 .good { color: var(--good); } .warn { color: var(--warn); } .bad { color: var(--bad); }
+.verdict.warn, .verdict.bad { color: var(--text); }
 
 .scroll { overflow-x: auto; margin: 0 -18px; padding: 0 18px; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; }

@@ -51,7 +51,8 @@ export function registerDoctor(root: Command, cli: Cli): void {
 
 async function examine(cli: Cli, lifetime: Lifetime, { check, leaveOut }: Report): Promise<void> {
   const config = await check(CONFIGURATION, async () => {
-    const found = readConfig(cli.environment);
+    // A worker's own: it serves the page.
+    const found = readConfig(cli.environment, { servesPage: true });
     return { found, says: 'every variable that is set is well-formed' };
   });
   if (config === null) {

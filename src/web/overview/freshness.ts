@@ -37,7 +37,7 @@ export function describeFreshness(resource: ResourceStatus): string {
 
 function showResource(one: ResourceStatus, maxAgeSeconds: number): Html {
   return html`<li class="split"><span><strong>${one.resource}</strong>: <span class="${colourOf(one, maxAgeSeconds)}">${describeFreshness(one)}</span></span>
-<span class="quiet">${one.fresh_as_of !== null && html`${momentOf(one.fresh_as_of)} · `}last sync ${describeLast(one)}</span></li>
+<span class="quiet">${one.fresh_as_of !== null && html`${momentOf(one.fresh_as_of)} · `}${describeLast(one)}</span></li>
 `;
 }
 
@@ -47,8 +47,8 @@ function colourOf({ age_seconds }: ResourceStatus, maxAgeSeconds: number): strin
 }
 
 function describeLast({ last_state, last_verified }: ResourceStatus): Html {
-  if (last_state === null) return html`not yet`;
-  if (last_state === 'succeeded') return html`${last_state}${last_verified === true && ', verified'}`;
-  if (last_state === 'running') return html`is running`;
-  return html`<span class="bad">${last_state}</span>`;
+  if (last_state === null) return html`no sync yet`;
+  if (last_state === 'running') return html`being synced now`;
+  if (last_state === 'succeeded') return html`last sync succeeded${last_verified === true && ', verified'}`;
+  return html`<span class="bad">last sync ${last_state}</span>`;
 }
