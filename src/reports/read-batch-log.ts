@@ -34,8 +34,9 @@ export async function readBatchLog(
              case when bool_and(state <> 'pending') then max(finished_at) end as finished_at
              ${isFull ? sql`, batch_id as batch, min(requested_by) as requested_by` : sql``}
       from (
-        select batch_id, state, count(*) as requests, min(requested_by) as requested_by,
-               min(requested_at) as requested_at, max(finished_at) as finished_at, max(id) as newest
+        select batch_id, state, count(*) as requests, min(requested_at) as requested_at,
+               max(finished_at) as finished_at, max(id) as newest
+               ${isFull ? sql`, min(requested_by) as requested_by` : sql``}
         from ${mirrorTable(reader, 'commission_updates')}
         group by batch_id, state
       ) as by_state

@@ -12,7 +12,7 @@ import { runPage } from '../../../src/web/pages/run.ts';
 import { runsPage } from '../../../src/web/pages/runs.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { HOSTILE, PERSONAL_MARK, RUNS, storeFindings } from './store-findings.ts';
-import { type Asked, visit } from './visit.ts';
+import { type Asked, sectionsOf, visit } from './visit.ts';
 
 let database: TestDatabase;
 
@@ -20,6 +20,10 @@ beforeAll(async () => {
   database = await createTestDatabase();
   await storeFindings(database.pool);
 });
+
+/** Of what is read; a reason is looked into for the field that it names. */
+const PERSONAL_COLUMNS =
+  /payload|, reason|accepted_by|customer_|first_name|affiliate_name|email|outcome|\bnote\b|requested_by|line\.batch|, error\n/;
 
 /** With how many pieces of personal data each has for whoever may see them. */
 const VISITS: readonly (readonly [name: string, page: Page, asked: Asked, pieces: readonly string[]])[] = [
@@ -52,6 +56,7 @@ describe.each(VISITS)('%s', (_name, page, asked, pieces) => {
     expect(content.status).toBeUndefined();
     expect(html).not.toContain(PERSONAL_MARK);
     expect(content.title).not.toContain(PERSONAL_MARK);
+    for (const { sql } of sectionsOf(html)) expect(sql).not.toMatch(PERSONAL_COLUMNS);
   });
 
   test('has them for whoever may', async () => {
