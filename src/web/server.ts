@@ -19,7 +19,13 @@ export async function startStatusPage(deps: StatusPageDeps, options: StatusPageO
   const { host, port, basePath } = options;
   let loading: Promise<Site> | null = null;
   const loadSite = (): Promise<Site> => {
-    loading ??= import('./site.ts').then(({ makeSite }) => makeSite(deps, options));
+    loading ??= import('./site.ts')
+      .then(({ makeSite }) => makeSite(deps, options))
+      .catch((error: unknown) => {
+        // The next request tries again.
+        loading = null;
+        throw error;
+      });
     return loading;
   };
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -30,7 +36,6 @@ export async function startStatusPage(deps: StatusPageDeps, options: StatusPageO
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
       log.error({ reason: describeError(error) }, 'status.not_loaded');
-      loading = null;
       if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
       response.end('the status page cannot be shown: the reason is in the log of the worker\n');
     });
