@@ -85,7 +85,6 @@ const ROOMS: Readonly<Record<string, Room>> = {
       '@fastify/helmet',
       '@bull-board/api',
       '@bull-board/fastify',
-      'd3-array',
       'd3-scale',
       'd3-shape',
       'zod',

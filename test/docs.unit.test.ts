@@ -10,8 +10,8 @@ import { BATCH_COLUMNS } from '../src/commissions/files/batch-file.ts';
 import { FINDINGS } from '../src/commissions/reconcile-books.ts';
 import { END_STATES } from '../src/commissions/update-request.ts';
 import { VARIABLES } from '../src/config/variables.ts';
+import { DELTA_BLIND_SPOTS } from '../src/contract/delta-blind-spots.ts';
 import { CONCERN_CODES } from '../src/reports/find-concerns.ts';
-import { DELTA_BLIND_SPOTS } from '../src/sync/plan-delta.ts';
 import { BLOCKS, PAGES, proseOf, ROOT, readCommands, readTable } from './support/read-docs.ts';
 
 const CONFIGURATION = 'docs/configuration.md';

@@ -1,9 +1,9 @@
 // Says whether the program lists its commissions, and what follows from that.
 
+import { formatCount, formatTimestamp } from '../contract/format.ts';
 import type { ListSetting } from '../mirror/commission-list.ts';
 import type { CommissionListStatus } from '../reports/read-commission-list.ts';
 import type { FoundList } from '../sync/find-commission-list.ts';
-import { formatCount, formatTimestamp } from './format.ts';
 
 /** Returns what the command `doctor` says, which has just asked and was answered. */
 export function describeFoundList({ isUsed }: FoundList, setting: ListSetting): string {

@@ -2,8 +2,8 @@
 
 import type { RequestedUpdate } from '../commissions/request-updates.ts';
 import { BAD_STATES } from '../commissions/update-request.ts';
+import { formatCount } from '../contract/format.ts';
 import { askAnew } from './commissions-listings.ts';
-import { formatCount } from './format.ts';
 import { printError } from './print.ts';
 
 /**

@@ -6,9 +6,9 @@ import { type PaymentLine, readPaymentLedger, type Selection } from '../commissi
 import { type Action, BAD_STATES, END_STATES, type UpdateRequest } from '../commissions/update-request.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import { identifier } from '../contract/fields.ts';
+import { formatCount } from '../contract/format.ts';
 import type { Database } from '../db/database.ts';
 import { ConfigError } from '../errors.ts';
-import { formatCount } from './format.ts';
 import type { Listing } from './output-format.ts';
 import type { Cell, Money } from './render-table.ts';
 

@@ -1,11 +1,11 @@
 // Shows how far a batch has come: a line where a person watches, a line in the log every few seconds elsewhere.
 
 import type { StateCounts } from '../commissions/await-updates.ts';
+import { formatCount } from '../contract/format.ts';
 import type { Logger } from '../log.ts';
 import { canDrawStatusLine } from '../terminal.ts';
 import type { BudgetWaitNote } from './budget-wait.ts';
 import { describeCounts } from './commissions-listings.ts';
-import { formatCount } from './format.ts';
 import { startProgressLine } from './progress-line.ts';
 
 export interface BatchProgressView {

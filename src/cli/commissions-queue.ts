@@ -6,6 +6,7 @@ import { type PreviewedUpdate, previewUpdates } from '../commissions/preview-upd
 import { countStates, type PaymentLine, readPaymentLedger } from '../commissions/read-payment-ledger.ts';
 import { findRequested, type RequestedUpdate, requestUpdates } from '../commissions/request-updates.ts';
 import { BAD_STATES, type UpdateRequest } from '../commissions/update-request.ts';
+import { formatCount } from '../contract/format.ts';
 import { spellToTheSecond } from '../contract/timestamp.ts';
 import { outcomeOfPayment, outcomeOfPreview, type RowOutcome } from './apply-outcome.ts';
 import { reportAskedBefore } from './commissions-asked-before.ts';
@@ -28,7 +29,6 @@ import {
 import { describeStateTotals, renderStateTotals, totalsByState } from './commissions-totals.ts';
 import type { DryRunDocument, QueuedDocument, WaitedDocument } from './documents/commissions.ts';
 import type { ExitCode } from './exit-code.ts';
-import { formatCount } from './format.ts';
 import { Stopped } from './lifetime.ts';
 import { type OutputFlags, printListing } from './output-format.ts';
 import { print, printError } from './print.ts';

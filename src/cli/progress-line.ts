@@ -1,7 +1,7 @@
 // The line that shows how far something has come: what a person waits for, the time that is left, comes first.
 
+import { formatDuration } from '../contract/format.ts';
 import { canDrawStatusLine, clearStatusLine, columnsOfStatusLine, drawStatusLine } from '../terminal.ts';
-import { formatDuration } from './format.ts';
 
 export interface ProgressReading {
   /** Null while there is nothing to tell it from. */

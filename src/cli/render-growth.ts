@@ -1,7 +1,7 @@
 // How the growth of the mirror looks to people: its tables, what they gain in a year, and when the disk is full.
 
+import { formatBytes, formatCount, formatTimestamp } from '../contract/format.ts';
 import type { Growth } from '../reports/read-growth.ts';
-import { formatBytes, formatCount, formatTimestamp } from './format.ts';
 import { renderTable } from './render-table.ts';
 
 /** Smaller tables are summed up. */

@@ -1,7 +1,7 @@
 // How finished runs look to people: a table, and what to worry about. (For programs: documents/sync.ts.)
 
+import { formatCount, formatDuration } from '../contract/format.ts';
 import type { RunSummary } from '../sync/run-summary.ts';
-import { formatCount, formatDuration } from './format.ts';
 import { type Cell, renderTable } from './render-table.ts';
 
 type Line = readonly [label: string, cell: (run: RunSummary) => Cell];

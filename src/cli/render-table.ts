@@ -3,10 +3,10 @@
 import Table from 'cli-table3';
 import { stringify } from 'csv-stringify/sync';
 import type { AmountUnit } from '../config/amount-unit.ts';
+import { formatCount } from '../contract/format.ts';
 import { formatMoney } from '../contract/money.ts';
 import { columnsOfStdout, spellForStdout } from '../terminal.ts';
 import { breakLongWords, type Column, fitColumns, PADDING, type Sacrifices } from './fit-columns.ts';
-import { formatCount } from './format.ts';
 
 export type Cell = string | number | boolean | null;
 

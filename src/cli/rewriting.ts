@@ -2,6 +2,7 @@
 
 import { readConfig } from '../config/config.ts';
 import type { PersonalDataSettings } from '../config/personal-data.ts';
+import { formatCount } from '../contract/format.ts';
 import { isLackOfRights } from '../db/as-database-error.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import type { Database } from '../db/database.ts';
@@ -9,7 +10,6 @@ import { AccessRefused } from '../errors.ts';
 import { makeLogger } from '../log.ts';
 import type { RowCounts } from '../personal-data/rewrite-rows.ts';
 import type { Cli } from './cli.ts';
-import { formatCount } from './format.ts';
 import type { Lifetime } from './lifetime.ts';
 import { type DatabaseCommand, openDatabase } from './open-database.ts';
 

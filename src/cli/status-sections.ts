@@ -1,14 +1,14 @@
 // How the status looks to people: what is wrong, how fresh each resource is, and the rest by section.
 
 import { POLL_SCHEDULE } from '../commissions/poll-schedule.ts';
+import { describeBlindSpots } from '../contract/delta-blind-spots.ts';
+import { formatCount, formatDuration, formatTimestamp } from '../contract/format.ts';
 import type { Concern } from '../reports/find-concerns.ts';
 import type { ResourceStatus } from '../reports/read-freshness.ts';
 import type { Growth } from '../reports/read-growth.ts';
 import type { MirrorStatus } from '../reports/read-status.ts';
-import { describeBlindSpots } from '../sync/plan-delta.ts';
 import { describeList, describeListStatus } from './commission-list-line.ts';
 import { describeCounts } from './commissions-listings.ts';
-import { formatCount, formatDuration, formatTimestamp } from './format.ts';
 import { renderGrowth } from './render-growth.ts';
 import { renderTable } from './render-table.ts';
 

@@ -1,10 +1,10 @@
 // Shows how far a sync has come: a line where a person watches, a line in the log every few seconds elsewhere.
 
 import type { RateLimit } from '../config/rate-limit.ts';
+import { formatCount } from '../contract/format.ts';
 import type { Logger } from '../log.ts';
 import type { SyncProgress } from '../sync/run-summary.ts';
 import type { BudgetWaitNote } from './budget-wait.ts';
-import { formatCount } from './format.ts';
 import { makePace } from './pace.ts';
 import { type ProgressLine, type ProgressReading, startProgressLine } from './progress-line.ts';
 

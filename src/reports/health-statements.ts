@@ -11,25 +11,20 @@ from "${reportsSchema(schema)}".freshness;`;
 
 /** Returns the statements whose rows decide whether all is well. */
 export function verdictSql(schema: string): string {
-  return `${freshnessSql(schema)}
+  const reports = reportsSchema(schema);
+  return `select resource, changes_age_seconds, rejected_records, deletions_held_back, deletions_accepted, last_run_state,
+  last_run_verified, last_run_saved_age_seconds, last_run_error_code, last_run_error
+from "${reports}".freshness;
 
-select distinct on (resource) resource, id, state, verified, rows_rejected, error_code, error
-from "${reportsSchema(schema)}".run_log
-where state <> 'skipped'
-order by resource, id desc;
+select state, requests, needing_attention, needing_attention_since
+from "${reports}".payment_states;
 
-select state, count(*) as requests
-from "${schema}".commission_updates
-group by state;
+select differences
+from "${reports}".commission_coverage;
 
-select resource, count(*) as held_back, count(accepted_at) as accepted
-from "${schema}".held_back_deletions
-group by resource;
+select secret_refused_since, paused_until
+from "${reports}".request_usage;
 
-select count(*) as sums_that_differ
-from "${schema}".commission_differences
-where not is_recent;
-
-select refused_at as secret_refused_since, paused_until
-from "${schema}".worker_state, "${schema}".request_budget;`;
+select books, compared_at, differing
+from "${schema}".books_comparisons;`;
 }

@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { html } from './html.ts';
+import { PAGE_STYLE } from './page-style.ts';
 
 export const STYLE = html`
 :root {
@@ -134,6 +135,7 @@ input, select, button {
   border: 1px solid light-dark(#85898d, #79818a); border-radius: 5px;
 }
 button { cursor: pointer; background: var(--surface); font-weight: 600; }
+${PAGE_STYLE}
 @media print { nav, .tools, .skip, details.sql { display: none; } }
 @media (prefers-contrast: more) { :root { --line: light-dark(#767676, #8f969e); --quiet: var(--text); } }
 @media (forced-colors: active) { .verdict { border-left-width: 8px; } }

@@ -1,7 +1,7 @@
 // The delta sync as a user runs it: what it does, what it says that it costs, and what it says that it cannot see.
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import { DELTA_BLIND_SPOTS } from '../../src/sync/plan-delta.ts';
+import { DELTA_BLIND_SPOTS } from '../../src/contract/delta-blind-spots.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type CliRun, runCli } from '../support/run-cli.ts';

@@ -5,6 +5,7 @@ import { makeChannels } from '../../alerts/channels.ts';
 import { describeTest } from '../../alerts/message.ts';
 import { ALERT_TIMINGS } from '../../alerts/timings.ts';
 import { readConfig } from '../../config/config.ts';
+import { formatTimestamp } from '../../contract/format.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { AlertNotSent, ConfigError, describeError } from '../../errors.ts';
 import { makeLogger } from '../../log.ts';
@@ -12,7 +13,6 @@ import { type AlertStatus, type NoticeStatus, readAlerts } from '../../reports/r
 import type { Cli } from '../cli.ts';
 import type { AlertsDocument } from '../documents/alerts.ts';
 import type { ExitCode } from '../exit-code.ts';
-import { formatTimestamp } from '../format.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
 import { print, printError, printJson } from '../print.ts';

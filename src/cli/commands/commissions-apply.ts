@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander';
 import { BATCH_COLUMNS, readBatchFile } from '../../commissions/files/batch-file.ts';
 import { ACTIONS, type Action } from '../../commissions/update-request.ts';
 import { readConfig } from '../../config/config.ts';
+import { formatCount } from '../../contract/format.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
 import { type QueueFlags, queueUpdates } from '../commissions-queue.ts';
@@ -18,7 +19,6 @@ import {
   fileOptions,
   nameIgnored,
 } from '../file-flags.ts';
-import { formatCount } from '../format.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { printError } from '../print.ts';
 import { openResultFile } from '../result-file.ts';

@@ -15,6 +15,7 @@ import {
 } from '../../commissions/reconcile-books.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { readConfig } from '../../config/config.ts';
+import { formatCount } from '../../contract/format.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
 import { columnsOf, money, sayUnit } from '../commissions-listings.ts';
@@ -32,7 +33,6 @@ import {
   fileOptions,
   nameIgnored,
 } from '../file-flags.ts';
-import { formatCount } from '../format.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { addOutputFlags, type Listing, type OutputFlags, printListing } from '../output-format.ts';
 import { print, printError } from '../print.ts';

@@ -2,12 +2,12 @@
 
 import type { Command } from 'commander';
 import { cancelUpdates, type Revised, retryUpdates } from '../../commissions/revise-updates.ts';
+import { formatCount } from '../../contract/format.ts';
 import type { Cli } from '../cli.ts';
 import { describeCounts, hasBadEnd, parseSelection, readSelected } from '../commissions-listings.ts';
 import { waitFor } from '../commissions-queue.ts';
 import { nameUser, openPaymentLedger, openProgram } from '../commissions-session.ts';
 import type { RevisedDocument } from '../documents/commissions.ts';
-import { formatCount } from '../format.ts';
 import { print, printError, printJson } from '../print.ts';
 
 interface ReviseFlags {

@@ -3,11 +3,11 @@
 import type { Command } from 'commander';
 import { type BatchLine, readBatches } from '../../commissions/read-payment-ledger.ts';
 import type { UpdateState } from '../../commissions/update-request.ts';
+import { formatTimestamp } from '../../contract/format.ts';
 import type { Cli } from '../cli.ts';
 import { describeCounts, hasBadEnd, paymentListing, readSelected } from '../commissions-listings.ts';
 import { openPaymentLedger } from '../commissions-session.ts';
 import type { BatchesDocument, SelectedDocument } from '../documents/commissions.ts';
-import { formatTimestamp } from '../format.ts';
 import { addOutputFlags, type Listing, type OutputFlags, printListing } from '../output-format.ts';
 import { printError } from '../print.ts';
 

@@ -8,12 +8,12 @@ import { readTableFile } from '../../commissions/files/table-file.ts';
 import { POLL_SCHEDULE } from '../../commissions/poll-schedule.ts';
 import { trackCommissions } from '../../commissions/tracked-commissions.ts';
 import { identifier } from '../../contract/fields.ts';
+import { formatCount } from '../../contract/format.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
 import { nameUser, openPaymentLedger, readInput } from '../commissions-session.ts';
 import type { TrackedDocument } from '../documents/commissions.ts';
 import { describeProblem } from '../file-flags.ts';
-import { formatCount } from '../format.ts';
 import { print, printJson } from '../print.ts';
 
 const HELP = `

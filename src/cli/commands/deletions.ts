@@ -2,6 +2,7 @@
 
 import { Argument, type Command } from 'commander';
 import { readConfig } from '../../config/config.ts';
+import { formatCount, formatTimestamp } from '../../contract/format.ts';
 import { LISTED_RESOURCES, type ListedResource } from '../../contract/resources.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import type { Database } from '../../db/database.ts';
@@ -11,7 +12,6 @@ import { acceptHeldBack, type HeldBackRow, listHeldBack } from '../../mirror/hel
 import type { Cli } from '../cli.ts';
 import { nameUser } from '../commissions-session.ts';
 import type { AcceptedDocument, HeldBackDocument } from '../documents/deletions.ts';
-import { formatCount, formatTimestamp } from '../format.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
 import { print, printJson } from '../print.ts';

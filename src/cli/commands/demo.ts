@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import type { Pool } from 'pg';
 import { readConfig } from '../../config/config.ts';
+import { formatCount, formatDuration } from '../../contract/format.ts';
 import { readNow } from '../../db/clock.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { Busy } from '../../errors.ts';
@@ -17,7 +18,6 @@ import { choosePayable, type PayableCommission, type PaymentDeps, payDue } from 
 import { compareWithProgram, type Example, PAYABLE_TODAY, runExample, TOUR } from '../demo-tour.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { chooseResources, makeFindList } from '../find-list.ts';
-import { formatCount, formatDuration } from '../format.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { makeSync } from '../make-sync.ts';
 import { openDatabase } from '../open-database.ts';

@@ -3,6 +3,7 @@
 import { Argument, type Command, Option } from 'commander';
 import { readConfig } from '../../config/config.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../../config/exports.ts';
+import { formatCount } from '../../contract/format.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { Busy, ConfigError } from '../../errors.ts';
@@ -19,7 +20,6 @@ import { makeLogger } from '../../log.ts';
 import type { Cli } from '../cli.ts';
 import type { ExportDocument } from '../documents/export.ts';
 import type { ExitCode } from '../exit-code.ts';
-import { formatCount } from '../format.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
 import { parseMoment } from '../parse-moment.ts';

@@ -1,12 +1,12 @@
 // The command `forget`: takes one person's data out of the mirror, and prints the receipt.
 
 import { Argument, type Command } from 'commander';
+import { formatTimestamp } from '../../contract/format.ts';
 import { type Forgetting, forgetPerson } from '../../personal-data/forget-person.ts';
 import { vacuum } from '../../personal-data/vacuum.ts';
 import type { Cli } from '../cli.ts';
 import { nameUser } from '../commissions-session.ts';
 import type { ReceiptDocument } from '../documents/personal-data.ts';
-import { formatTimestamp } from '../format.ts';
 import { print, printJson } from '../print.ts';
 import { asOwner, describeRewritten, openRewriting, rewrittenRows } from '../rewriting.ts';
 

@@ -3,6 +3,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readConfig } from '../../config/config.ts';
 import { type RateLimit, readRateLimit } from '../../config/rate-limit.ts';
+import { formatCount } from '../../contract/format.ts';
 import { calmLevel, makeLogger } from '../../log.ts';
 import { FAULT_KINDS, parseFaultPlan } from '../../sandbox/fault-plan.ts';
 import type { SeedProgress } from '../../sandbox/seed.ts';
@@ -11,7 +12,6 @@ import { SPELLINGS, type Spelling, TIME_STYLES, type TimeStyle } from '../../san
 import { canDrawStatusLine } from '../../terminal.ts';
 import type { Cli } from '../cli.ts';
 import type { ExitCode } from '../exit-code.ts';
-import { formatCount } from '../format.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
 import { print, printError } from '../print.ts';

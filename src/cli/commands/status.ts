@@ -2,6 +2,7 @@
 
 import { Argument, type Command } from 'commander';
 import { readConfig } from '../../config/config.ts';
+import { formatDuration, formatTimestamp } from '../../contract/format.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { ConfigError } from '../../errors.ts';
 import { makeLogger } from '../../log.ts';
@@ -12,7 +13,6 @@ import type { Cli } from '../cli.ts';
 import { readDiskSpace } from '../disk-space.ts';
 import type { StatusDocument } from '../documents/status.ts';
 import type { ExitCode } from '../exit-code.ts';
-import { formatDuration, formatTimestamp } from '../format.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
 import { parseDuration } from '../parse-duration.ts';

@@ -2,13 +2,14 @@
 
 import { Argument, type Command, Option } from 'commander';
 import { type Config, type ProgramAddress, readProgramConfig } from '../../config/config.ts';
+import { DELTA_BLIND_SPOTS, describeBlindSpots } from '../../contract/delta-blind-spots.ts';
+import { formatCount, formatDuration, formatTimestamp } from '../../contract/format.ts';
 import { LISTED_RESOURCES, type ListedResource } from '../../contract/resources.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import type { Database } from '../../db/database.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { calmLevel, type Logger, makeLogger } from '../../log.ts';
 import { readFreshness } from '../../reports/read-freshness.ts';
-import { DELTA_BLIND_SPOTS, describeBlindSpots } from '../../sync/plan-delta.ts';
 import type { RunSummary, SyncMode, SyncProgress } from '../../sync/run-summary.ts';
 import { canDrawStatusLine } from '../../terminal.ts';
 import { inTrace } from '../../tracing/span.ts';
@@ -18,7 +19,6 @@ import { refuseDemoMirror } from '../demo-mark.ts';
 import { runAsJson, type SyncDocument } from '../documents/sync.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { chooseResources, makeFindList } from '../find-list.ts';
-import { formatCount, formatDuration, formatTimestamp } from '../format.ts';
 import { type Lifetime, Stopped } from '../lifetime.ts';
 import { makeSync } from '../make-sync.ts';
 import { openDatabase } from '../open-database.ts';

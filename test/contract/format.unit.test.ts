@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatCount, formatDuration, formatTimestamp } from '../../src/cli/format.ts';
+import { formatCount, formatDuration, formatTimestamp } from '../../src/contract/format.ts';
 import { formatMoney } from '../../src/contract/money.ts';
 
 test.each([

@@ -1,6 +1,6 @@
-// How counts, durations and timestamps look in the terminal.
+// How counts, durations and timestamps look to people: in the terminal, and on the pages of the status site.
 
-import type { Timestamp } from '../contract/timestamp.ts';
+import type { Timestamp } from './timestamp.ts';
 
 const COUNT = new Intl.NumberFormat('en-US');
 

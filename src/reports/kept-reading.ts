@@ -1,0 +1,60 @@
+// Keeps what took long to read, so that people who look cost the mirror next to nothing: reading a million rows anew for
+// each of them would slow down the sync. Whoever shows it says as of when it is.
+
+import type { RawBuilder } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { type Reader, runShown, type Shown, sayQuery } from './shown-query.ts';
+
+export interface Kept<Row> extends Shown<Row> {
+  /** When reading began, by this machine's clock, as ISO 8601. */
+  readonly asOf: string;
+}
+
+interface Reading {
+  readonly result: Promise<Kept<unknown>>;
+  /** In milliseconds since 1970; infinite while it is being read. */
+  keptUntil: number;
+}
+
+/** So a reading takes half a percent of the time at most, however many people look. */
+const KEPT_TIMES_AS_LONG = 200;
+/** Whatever is read more quickly than this is read anew each time. */
+const QUICK_MS = 50;
+/** Of one database: searches are not kept, so there are few. The oldest goes. */
+const MOST_KEPT = 50;
+
+const readings = new WeakMap<Database, Map<string, Reading>>();
+
+/**
+ * Returns the rows, and the query that gave them: as they were read a moment ago where reading them takes long, and
+ * while somebody else is reading the same, what he reads.
+ *
+ * Throws: the database's errors. A failed reading is not kept.
+ */
+export async function keepReading<Row>(reader: Reader, query: RawBuilder<Row>): Promise<Kept<Row>> {
+  const kept = readings.get(reader.db) ?? new Map<string, Reading>();
+  readings.set(reader.db, kept);
+  const key = sayQuery(reader.db, query);
+  const before = kept.get(key);
+  if (before !== undefined && Date.now() < before.keptUntil) return (await before.result) as Kept<Row>;
+  const reading = { result: read(reader, query), keptUntil: Number.POSITIVE_INFINITY };
+  kept.delete(key);
+  kept.set(key, reading);
+  const [oldest] = kept.keys();
+  if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+  const begun = performance.now();
+  try {
+    const result = await reading.result;
+    const tookMs = performance.now() - begun;
+    reading.keptUntil = Date.now() + (tookMs < QUICK_MS ? 0 : tookMs * KEPT_TIMES_AS_LONG);
+    return result;
+  } catch (error) {
+    kept.delete(key);
+    throw error;
+  }
+}
+
+async function read<Row>(reader: Reader, query: RawBuilder<Row>): Promise<Kept<Row>> {
+  const asOf = new Date().toISOString();
+  return { ...(await runShown(reader, query)), asOf };
+}

@@ -1,0 +1,155 @@
+// Looks for requests in the payment ledger, newest first, and reads one of them with every attempt.
+
+import { type RawBuilder, sql } from 'kysely';
+import type { UpdateState } from '../commissions/update-request.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
+import { type BatchRef, isOfBatch } from './read-batch-log.ts';
+import {
+  mirrorTable,
+  type Reader,
+  reportView,
+  runShown,
+  runShownPage,
+  type Shown,
+  type ShownPage,
+  whereAll,
+} from './shown-query.ts';
+
+/** Null: any. */
+export interface LedgerFilter {
+  readonly commission: string | null;
+  readonly affiliate: string | null;
+  readonly state: UpdateState | null;
+  readonly batch: BatchRef | null;
+  /** Who asked, exactly. */
+  readonly requestedBy: string | null;
+  /** A part of the name or the email address of the affiliate. */
+  readonly person: string | null;
+}
+
+export interface LedgerLine {
+  readonly request: number;
+  readonly commission_id: string;
+  readonly affiliate_id: string | null;
+  readonly asked: string;
+  readonly state: UpdateState;
+  readonly attempts: number;
+  readonly puts: number;
+  readonly requested_at: Timestamp;
+  readonly finished_at: Timestamp | null;
+  readonly amount: number | null;
+  readonly currency: string | null;
+  /** From here on: with personal data alone. */
+  readonly batch?: string | null;
+  readonly outcome?: string;
+  readonly note?: string | null;
+  readonly reason?: string | null;
+  readonly requested_by?: string;
+  readonly affiliate_name?: string | null;
+  readonly affiliate_email?: string | null;
+}
+
+export interface LedgerDetails extends LedgerLine {
+  readonly paid_at_before: Timestamp | null;
+  readonly paid_at_after: Timestamp | null;
+  readonly due_at_before: Timestamp | null;
+  readonly due_at_after: Timestamp | null;
+  readonly next_attempt_at: Timestamp;
+  readonly put_sent_at: Timestamp | null;
+}
+
+export interface Attempt {
+  readonly id: number;
+  readonly method: 'GET' | 'PUT';
+  readonly sent_at: Timestamp;
+  readonly duration_ms: number | null;
+  readonly status: number | null;
+  readonly error_code: string | null;
+  /** The form of a PUT. */
+  readonly sent: string | null;
+  readonly received: Readonly<Record<string, unknown>> | null;
+  /** May quote the program: with personal data alone. */
+  readonly error?: string | null;
+}
+
+export const PAGE_OF_LEDGER = 50;
+const MOST_ATTEMPTS = 200;
+
+/** Returns a page of what fits the filter, newest first; `isFull`: with people, and with what they wrote. */
+export async function searchLedger(
+  reader: Reader,
+  filter: LedgerFilter,
+  { before, isFull }: { readonly before: number | null; readonly isFull: boolean },
+): Promise<ShownPage<LedgerLine>> {
+  const conditions = conditionsOf(reader, filter);
+  const ledger = reportView(reader, 'commission_ledger');
+  return await runShownPage<LedgerLine, number>(
+    reader,
+    { beyond: before, most: PAGE_OF_LEDGER, keyOf: ({ request }) => request },
+    // The few that fit are found first, as an array: all else of a line is then read of these alone. (With `in (select
+    // …)` the planner joins and counts the attempts of every request before it leaves most of them out.)
+    (beyond, most) => sql<LedgerLine>`
+      select line.request, line.commission_id, line.affiliate_id, line.asked, line.state, updates.attempts, line.puts,
+             line.requested_at, line.finished_at, line.amount, line.currency${isFull ? PEOPLE : sql``}
+      from ${ledger} line
+      join ${mirrorTable(reader, 'commission_updates')} updates on updates.id = line.request
+      where line.request = any (array(
+        select request from ${ledger}
+        ${whereAll([...conditions, ...(beyond === null ? [] : [sql`request < ${beyond}`])])}
+        order by request desc limit ${most}
+      ))
+      order by line.request desc`,
+  );
+}
+
+/** Returns one request, in one row; no row where there is none of that number. */
+export async function readLedgerLine(
+  reader: Reader,
+  request: number,
+  { isFull }: { readonly isFull: boolean },
+): Promise<Shown<LedgerDetails>> {
+  return await runShown(
+    reader,
+    sql<LedgerDetails>`
+      select line.request, line.commission_id, line.affiliate_id, line.asked, line.state, updates.attempts, line.puts,
+             line.requested_at, line.finished_at, line.amount, line.currency, line.paid_at_before,
+             line.paid_at_after, line.due_at_before, line.due_at_after, updates.next_attempt_at,
+             updates.put_sent_at${isFull ? PEOPLE : sql``}
+      from ${reportView(reader, 'commission_ledger')} line
+      join ${mirrorTable(reader, 'commission_updates')} updates on updates.id = line.request
+      where line.request = ${request}`,
+  );
+}
+
+/** Returns the HTTP requests that were sent for the request, newest first; `isFull`: with what the program said. */
+export async function readAttempts(
+  reader: Reader,
+  request: number,
+  { isFull }: { readonly isFull: boolean },
+): Promise<Shown<Attempt>> {
+  return await runShown(
+    reader,
+    sql<Attempt>`
+      select id, method, sent_at, duration_ms, status, error_code, sent, received${isFull ? sql`, error` : sql``}
+      from ${mirrorTable(reader, 'commission_update_attempts')}
+      where update_id = ${request}
+      order by sent_at desc, id desc limit ${MOST_ATTEMPTS}`,
+  );
+}
+
+const PEOPLE = sql`, line.batch, line.outcome, line.note, line.reason, line.requested_by,
+             line.affiliate_name, line.affiliate_email`;
+
+function conditionsOf(reader: Reader, filter: LedgerFilter): RawBuilder<unknown>[] {
+  const { commission, affiliate, state, batch, requestedBy, person } = filter;
+  return [
+    ...(commission === null ? [] : [sql`commission_id = ${commission}`]),
+    ...(affiliate === null ? [] : [sql`affiliate_id = ${affiliate}`]),
+    ...(state === null ? [] : [sql`state = ${state}`]),
+    ...(batch === null ? [] : [isOfBatch(reader, sql`batch`, batch)]),
+    ...(requestedBy === null ? [] : [sql`requested_by = ${requestedBy}`]),
+    ...(person === null
+      ? []
+      : [sql`strpos(lower(concat_ws(' ', affiliate_name, affiliate_email)), lower(${person})) > 0`]),
+  ];
+}

@@ -1,0 +1,86 @@
+// The commissions of one currency by the month in which they are due: a bar for each month, in parts by what became of
+// them.
+
+import type { AmountUnit } from '../../config/amount-unit.ts';
+import { formatMoney, fractionDigits } from '../../contract/money.ts';
+import type { DueMonth } from '../../reports/read-series.ts';
+import { type Html, html } from '../html.ts';
+import { countOf } from '../words.ts';
+import { at, drawLabels, drawScale, loadDrawing, plot, spellCompact, WIDE } from './plot.ts';
+
+/** From the bottom of a bar to its top. */
+const PARTS = ['paid', 'due', 'overdue', 'withheld', 'pending'] as const;
+
+/** Returns the chart of one currency; the months are in their order, and each is there once. */
+export async function drawDueMonths(
+  months: readonly DueMonth[],
+  { id, currency, unit }: { id: string; currency: string | null; unit: AmountUnit },
+): Promise<Html> {
+  const drawing = await loadDrawing();
+  const box = WIDE;
+  const parts = drawing
+    .stack<DueMonth, (typeof PARTS)[number]>()
+    .keys(PARTS)
+    .value((month, part) => month[part])
+    .offset(drawing.stackOffsetDiverging)([...months]);
+  const ends = parts.flatMap((part) => part.flat());
+  const height = drawing
+    .scaleLinear()
+    .domain([Math.min(0, ...ends), Math.max(1, ...ends)])
+    .nice(4)
+    .range([box.height - box.bottom, box.top]);
+  const place = drawing
+    .scaleBand()
+    .domain(months.map(({ month }) => month))
+    .range([box.left, box.width - box.right])
+    .padding(0.25);
+  const width = Math.min(place.bandwidth(), 48);
+  const center = (index: number) => (place(months[index]?.month ?? '') ?? 0) + place.bandwidth() / 2;
+  const money = (amount: number) => formatMoney(amount, currency, unit);
+  const bars = months.map((month, index) => {
+    const drawn = parts.map((part) => {
+      const [from = 0, to = 0] = part[index] ?? [];
+      const size = height(from) - height(to);
+      return (
+        size > 0 &&
+        html`<rect class="part part-${part.key}" x="${at(center(index) - width / 2)}" y="${at(height(to))}" width="${at(width)}" height="${at(size)}"><title>${`${month.month}, ${part.key}: ${money(month[part.key])}`}</title></rect>`
+      );
+    });
+    return html`<g class="month">${drawn}</g>\n`;
+  });
+  // A scale counts in the currency's own unit.
+  const divisor = 10 ** fractionDigits(currency ?? '', unit);
+  const title = `Commissions in ${currency ?? 'no currency'} by the month in which they are due`;
+  return plot({
+    id,
+    title,
+    description: `A bar for each of ${months.length} months from ${months[0]?.month ?? ''} to ${months.at(-1)?.month ?? ''}, in parts: paid, due for 30 days at most, overdue, withheld, and pending.`,
+    box,
+    drawing: [
+      drawScale(height, box, (value) => spellCompact(value / divisor)),
+      bars,
+      drawLabels(
+        months.map(({ month }) => month),
+        box,
+        center,
+      ),
+    ],
+    key: PARTS.map((part) => ({
+      label: part,
+      sign: html`<rect class="part part-${part}" x="4" y="0" width="14" height="12"/>`,
+    })),
+    figures: {
+      caption: title,
+      columns: [
+        { label: 'month' },
+        { label: 'commissions', isNumber: true },
+        ...PARTS.map((label) => ({ label, isNumber: true })),
+      ],
+      rows: months.map((month) => [
+        month.month,
+        countOf(month.commissions),
+        ...PARTS.map((part) => money(month[part])),
+      ]),
+    },
+  });
+}

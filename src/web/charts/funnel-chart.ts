@@ -1,0 +1,61 @@
+// New referrals, leads and conversions of each day, as three lines that differ in how they are drawn.
+
+import type { FunnelDay } from '../../reports/read-series.ts';
+import { type Html, html } from '../html.ts';
+import { counted, countOf } from '../words.ts';
+import { at, drawLabels, drawScale, loadDrawing, plot, spellCompact, WIDE } from './plot.ts';
+
+const LINES = [
+  { name: 'new_referrals', label: 'new referrals', className: 'line-third' },
+  { name: 'leads', label: 'leads', className: 'line-first' },
+  { name: 'conversions', label: 'conversions', className: 'line-second' },
+] as const;
+
+/** Returns the chart. The days follow each other. */
+export async function drawFunnel(days: readonly FunnelDay[]): Promise<Html> {
+  const drawing = await loadDrawing();
+  const box = WIDE;
+  const most = Math.max(1, ...days.flatMap((day) => LINES.map(({ name }) => day[name])));
+  const height = drawing
+    .scaleLinear()
+    .domain([0, most])
+    .nice(4)
+    .range([box.height - box.bottom, box.top]);
+  const place = drawing
+    .scaleLinear()
+    .domain([0, Math.max(1, days.length - 1)])
+    .range([box.left, box.width - box.right]);
+  const lines = LINES.map(({ name, className }) => {
+    const line = drawing
+      .line<FunnelDay>()
+      .digits(1)
+      .x((_, index) => place(index))
+      .y((day) => height(day[name]));
+    return html`<path class="${className}" d="${line(days) ?? ''}"/>\n`;
+  });
+  const title = `New referrals, leads and conversions of the last ${days.length} days`;
+  return plot({
+    id: 'funnel-chart',
+    title,
+    description: `Three lines over ${counted(days.length, 'day')} up to ${days.at(-1)?.day ?? 'today'}. The most of one kind on one day is ${countOf(most)}.`,
+    box,
+    drawing: [
+      drawScale(height, box, (value) => (Number.isInteger(value) ? spellCompact(value) : '')),
+      lines,
+      drawLabels(
+        days.map(({ day }) => day),
+        box,
+        place,
+      ),
+    ],
+    key: LINES.map(({ label, className }) => ({
+      label,
+      sign: html`<line class="${className}" x1="0" x2="22" y1="6" y2="${at(6)}"/>`,
+    })),
+    figures: {
+      caption: title,
+      columns: [{ label: 'day' }, ...LINES.map(({ label }) => ({ label, isNumber: true }))],
+      rows: days.map((day) => [day.day, ...LINES.map(({ name }) => countOf(day[name]))]),
+    },
+  });
+}

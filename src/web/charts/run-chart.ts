@@ -1,0 +1,111 @@
+// The last runs as bars, one for each: how many records, how many requests, or how long. One that did not succeed is
+// marked by a shape as well as by a colour.
+
+import type { RunPoint } from '../../reports/read-run-log.ts';
+import { type Html, html } from '../html.ts';
+import { momentOf } from '../words.ts';
+import { at, type Drawing, drawLabels, drawScale, HALF, loadDrawing, plot, spellCompact } from './plot.ts';
+
+export interface RunMeasure {
+  readonly id: string;
+  readonly title: string;
+  /** What is counted: the heading of its column. */
+  readonly unit: string;
+  readonly read: (run: RunPoint) => number;
+  /** Returns a figure as the table and the tips spell it. */
+  readonly spell: (value: number) => string;
+  /** Returns what a line of the scale is called; the greatest value says in which unit. Spelled short if left out. */
+  readonly spellTick?: (value: number, most: number) => string;
+}
+
+interface Sign {
+  readonly label: string;
+  readonly bar: string;
+  readonly sign: string;
+  readonly shape: 'symbolCross' | 'symbolTriangle' | 'symbolSquare' | 'symbolCircle';
+  readonly turn: number;
+}
+
+/** A run that succeeded has none. */
+const SIGNS: Readonly<Record<string, Sign>> = {
+  failed: { label: 'failed', bar: 'bar-bad', sign: 'sign-bad', shape: 'symbolCross', turn: 45 },
+  interrupted: { label: 'interrupted', bar: 'bar-bad', sign: 'sign-bad', shape: 'symbolSquare', turn: 0 },
+  partial: { label: 'partial', bar: 'bar-warn', sign: 'sign-warn', shape: 'symbolTriangle', turn: 0 },
+  running: { label: 'running', bar: 'bar-quiet', sign: 'sign-quiet', shape: 'symbolCircle', turn: 0 },
+};
+
+const SIGN_AREA = 64;
+/** A run of next to nothing is still a run. */
+const LEAST_HEIGHT = 2;
+
+/** Returns the chart of one measure. */
+export async function drawRuns(runs: readonly RunPoint[], measure: RunMeasure): Promise<Html> {
+  const drawing = await loadDrawing();
+  const box = HALF;
+  const { id, title, read, spell, spellTick = spellCompact } = measure;
+  const most = Math.max(1, ...runs.map(read));
+  const height = drawing
+    .scaleLinear()
+    .domain([0, most])
+    .nice(4)
+    .range([box.height - box.bottom, box.top]);
+  const place = drawing
+    .scaleBand<number>()
+    .domain(runs.map((run) => run.id))
+    .range([box.left, box.width - box.right])
+    .padding(0.2);
+  const width = Math.min(place.bandwidth(), 24);
+  const center = (index: number) => (place(runs[index]?.id ?? 0) ?? 0) + place.bandwidth() / 2;
+  const bars = runs.map((run, index) => {
+    const top = Math.min(height(read(run)), height(0) - LEAST_HEIGHT);
+    const sign = SIGNS[run.state];
+    return html`<g class="run"><title>${`run ${run.id} of ${run.resource}, ${run.state}: ${spell(read(run))}`}</title><rect class="${sign?.bar ?? 'bar-mark'}" x="${at(center(index) - width / 2)}" y="${at(top)}" width="${at(width)}" height="${at(height(0) - top)}"/>${
+      sign !== undefined && drawSign(drawing, sign, center(index), top - 9)
+    }</g>\n`;
+  });
+  const met = Object.entries(SIGNS).filter(([state]) => runs.some((run) => run.state === state));
+  return plot({
+    id,
+    title,
+    description: describe(runs, measure),
+    box,
+    drawing: [
+      drawScale(height, box, (value) => spellTick(value, most)),
+      bars,
+      drawLabels(
+        runs.map(({ started_at }) => started_at.slice(0, 10)),
+        box,
+        center,
+      ),
+    ],
+    key: met.map(([, sign]) => ({ label: sign.label, sign: drawSign(drawing, sign, 11, 6) })),
+    figures: {
+      caption: title,
+      columns: [
+        { label: 'run' },
+        { label: 'resource' },
+        { label: 'state' },
+        { label: 'started' },
+        { label: measure.unit, isNumber: true },
+      ],
+      rows: runs.map((run) => [
+        String(run.id),
+        run.resource,
+        run.state,
+        momentOf(run.started_at),
+        spell(read(run)),
+      ]),
+    },
+  });
+}
+
+function drawSign(drawing: Drawing, { shape, sign, turn }: Sign, x: number, y: number): Html {
+  const path = drawing.symbol(drawing[shape], SIGN_AREA)() ?? '';
+  return html`<path class="${sign}" transform="translate(${at(x)} ${at(y)}) rotate(${turn})" d="${path}"/>`;
+}
+
+function describe(runs: readonly RunPoint[], { read, spell }: RunMeasure): string {
+  const bad = runs.filter(({ state }) => state in SIGNS && state !== 'running').length;
+  const greatest = runs.reduce((most, run) => Math.max(most, read(run)), 0);
+  return `A bar for each of the last ${runs.length} runs, oldest first; the greatest is ${spell(greatest)}. ${bad === 0 ? 'All succeeded or are running.' : `${bad} of them did not succeed, and are marked.`}`;
+}

@@ -1,0 +1,38 @@
+// What a page says of an error's stable code: the words of docs/configuration.md, which a test holds equal.
+
+/** By code: what it means, and what to do. */
+export const ERROR_WORDS: Readonly<Record<string, string>> = {
+  CONFIG_INVALID: 'A variable or an argument is missing or malformed; each is named. Exit code 2.',
+  API_UNREACHABLE: 'No answer from the program. Tried again, in place and then for hours by the worker.',
+  API_THROTTLED:
+    '429: all processes pause until the time that the program names, five minutes at most. Costs no attempt.',
+  REQUEST_WITHHELD:
+    'This process was stopped (Ctrl-Z, a suspended machine) for longer than its permit may be used: nothing was sent. Tried again at once.',
+  API_UNAVAILABLE: 'The program answered 5xx. Tried again like API_UNREACHABLE.',
+  API_UNAUTHORIZED: '401: check AFFILIATE_API_SECRET. Nothing further is sent until the secret works.',
+  API_REJECTED: "Another refusal (a redirect, 404, 422), with the program's reasons. Not tried again.",
+  WRITE_UNKNOWN: 'A payment was sent and no answer came: settled by reading the live value.',
+  CONTRACT_VIOLATION: 'A success whose body is not what the contract says (HTML, cut JSON, no envelope).',
+  LIST_UNVERIFIED:
+    'A list that the client read to its end may lack records. Commands never end with it: they report a run as unverified.',
+  LIST_NOT_SERVED:
+    'Commissions were to be listed, but the program does not list them, or COMMISSION_LIST is off. Exit code 2.',
+  DB_UNREACHABLE:
+    'Postgres, or the Redis that keeps the queue, cannot be reached or used: the message says why. Check DATABASE_URL or REDIS_URL, and the server.',
+  DB_ACCESS_REFUSED:
+    'The role lacks a right, or the database takes no writes: the message says which, and deployment what to grant.',
+  DB_SCHEMA_MISMATCH:
+    'The tables are missing or of another version: run affiliate-mirror migrate, or update.',
+  PERSONAL_DATA_MISMATCH:
+    "PII or the key is not the mirror's: set what the message names, or switch. Nothing was read or sent. Exit code 2.",
+  PERSONAL_DATA_STALE:
+    'Somebody was forgotten after records were read: they were not stored. The next sync goes on and reads them anew.',
+  DB_MIGRATION_FAILED: 'A migration failed (nothing of it remains) or an applied one was edited.',
+  EMBEDDED_POSTGRES_FAILED:
+    'The embedded Postgres could not be started or shared; the message holds its own log.',
+  CLOCK_WRONG:
+    "This machine's clock is 10 seconds or more off the database's: correct whichever is wrong, and start the worker again.",
+  BUSY: 'Another process holds what is needed: the run of a resource, a port, an export.',
+  EXPORT_TARGET_UNWRITABLE:
+    'An export could not be written to its file, directory or bucket: the message says why. What was written of it is removed.',
+};

@@ -1,0 +1,68 @@
+// The program's business over time: referrals, leads and conversions by day, commissions by the month of their due date.
+
+import { readDueMonths, readFunnel } from '../../reports/read-series.ts';
+import { drawDueMonths } from '../charts/due-chart.ts';
+import { drawFunnel } from '../charts/funnel-chart.ts';
+import { asOf } from '../figures.ts';
+import { type Html, html } from '../html.ts';
+import type { Page, PageDeps, PageRequest } from '../page.ts';
+import { withQuery } from '../query.ts';
+import { section } from '../section.ts';
+
+const RANGES = [
+  { days: 30, label: '30 days' },
+  { days: 90, label: '90 days' },
+  { days: 365, label: '1 year' },
+] as const;
+
+export const chartsPage: Page = {
+  path: '/charts',
+  label: 'Charts',
+  async read(deps, request) {
+    const { days } = RANGES.find((range) => String(range.days) === request.query['days']) ?? RANGES[0];
+    return {
+      title: 'Charts',
+      body: html`<h1>Charts</h1>
+${await funnelSection(deps, request, days)}
+${await dueSection(deps)}`,
+    };
+  },
+};
+
+async function funnelSection(deps: PageDeps, { href }: PageRequest, days: number): Promise<Html> {
+  const { rows, sql, asOf: moment } = await readFunnel(deps, days);
+  const hasAny = rows.some((day) => day.new_referrals + day.leads + day.conversions > 0);
+  const links = RANGES.map(
+    (range) =>
+      html`<li><a href="${href(withQuery('/charts', { days: range.days }))}"${range.days === days && html` aria-current="true"`}>${range.label}</a></li>\n`,
+  );
+  return section({
+    id: 'funnel',
+    title: 'Leads and conversions by day',
+    sql,
+    body: html`<ul class="ranges" aria-label="How far back">${links}</ul>
+${!hasAny && html`<p>Nothing happened in these days, as far as the mirror knows.</p>`}
+${await drawFunnel(rows)}
+<p class="quiet">Days of UTC. A lead or a conversion counts on the day on which it happened: when the program says, else when the mirror first saw it.</p>
+${asOf(moment)}`,
+  });
+}
+
+async function dueSection(deps: PageDeps): Promise<Html> {
+  const { rows, sql, asOf: moment } = await readDueMonths(deps);
+  const charts = [];
+  for (const [place, [currency, months]] of [...Map.groupBy(rows, (row) => row.currency)].entries()) {
+    charts.push(await drawDueMonths(months, { id: `due-${place}`, currency, unit: deps.amountUnit }));
+  }
+  return section({
+    id: 'due',
+    title: 'Commissions by the month in which they are due',
+    sql,
+    body:
+      charts.length === 0
+        ? html`<p>The mirror knows no commission that is due within a year before, or three months after today.</p>`
+        : html`${charts}
+<p class="quiet">Overdue: to be paid for more than 30 days. Withheld: due, and not to be paid now, since a request waits, the payment ledger has it as paid, or its sale was refunded in full.</p>
+${asOf(moment)}`,
+  });
+}

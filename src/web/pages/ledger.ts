@@ -1,0 +1,99 @@
+// Searches the payment ledger: by commission, affiliate and state; and by batch and people for whoever may see these.
+
+import { type LedgerFilter, searchLedger } from '../../reports/search-ledger.ts';
+import { type Html, html } from '../html.ts';
+import type { Page, PageRequest } from '../page.ts';
+import { pager } from '../pager.ts';
+import { ledgerTable, STATE_WORDS } from '../payment-words.ts';
+import { readChoice, readId, readText, withQuery } from '../query.ts';
+import { section } from '../section.ts';
+
+type State = NonNullable<LedgerFilter['state']>;
+
+const PATH = '/payments/ledger';
+const STATES = Object.keys(STATE_WORDS) as State[];
+
+interface Field {
+  readonly name: string;
+  readonly label: string;
+}
+
+const FIELDS: readonly Field[] = [
+  { name: 'commission', label: 'commission (identifier)' },
+  { name: 'affiliate', label: 'affiliate (identifier)' },
+];
+/** What people wrote, and people: only where they may be seen. */
+const PEOPLE_FIELDS: readonly Field[] = [
+  { name: 'batch', label: 'batch (whole name)' },
+  { name: 'requested_by', label: 'asked by (whole name)' },
+  { name: 'person', label: 'affiliate (part of name or email)' },
+];
+
+export const ledgerPage: Page = {
+  path: PATH,
+  label: null,
+  async read(deps, request) {
+    const { href, query, mayReadPeople } = request;
+    const fields = mayReadPeople ? [...FIELDS, ...PEOPLE_FIELDS] : FIELDS;
+    const asked = Object.fromEntries(fields.map(({ name }) => [name, readText(query[name])]));
+    const state = readChoice(query['state'], STATES);
+    const before = readId(query['before']);
+    const batch = asked['batch'] ?? null;
+    const filter: LedgerFilter = {
+      commission: asked['commission']?.toLowerCase() ?? null,
+      affiliate: asked['affiliate'] ?? null,
+      state,
+      batch: batch === null ? null : { name: batch },
+      requestedBy: asked['requested_by'] ?? null,
+      person: asked['person'] ?? null,
+    };
+    const isFiltered = Object.values(filter).some((value) => value !== null);
+    const { rows, sql, next } = await searchLedger(deps, filter, { before, isFull: mayReadPeople });
+    const kept = { ...asked, state };
+    return {
+      title: 'Payment ledger',
+      body: html`<h1>Payment ledger</h1>
+${searchForm(request, fields, kept)}
+${describeLimits(request)}
+${section({
+  id: 'requests',
+  title: before === null ? (isFiltered ? 'What fits' : 'All requests') : `Requests, before ${before}`,
+  sql,
+  body: html`${
+    rows.length > 0
+      ? ledgerTable(rows, request, deps.amountUnit)
+      : html`<p>${isFiltered ? 'No request fits.' : before === null ? 'Nothing was asked for yet.' : 'No more.'}</p>`
+  }
+${pager({
+  label: 'the payment ledger',
+  first: before === null ? null : href(withQuery(PATH, kept)),
+  next: next === null ? null : href(withQuery(PATH, { ...kept, before: next })),
+})}`,
+})}`,
+    };
+  },
+};
+
+function searchForm(
+  { href }: PageRequest,
+  fields: readonly Field[],
+  asked: Readonly<Record<string, string | null>>,
+): Html {
+  return html`<form method="get" action="${href(PATH)}" role="search" aria-label="Payment ledger">
+${fields.map(
+  ({ name, label }) =>
+    html`<label>${label}<input name="${name}" value="${asked[name] ?? ''}" maxlength="300" autocomplete="off" spellcheck="false"></label>\n`,
+)}
+<label>state<select name="state"><option value="">any state</option>${STATES.map(
+    (state) =>
+      html`<option value="${state}"${state === asked['state'] && html` selected`}>${state.replaceAll('_', ' ')}</option>`,
+  )}</select></label>
+<button>Search</button>
+</form>`;
+}
+
+function describeLimits({ query, mayReadPeople }: PageRequest): Html | null {
+  if (mayReadPeople) return null;
+  const isIgnored = PEOPLE_FIELDS.some(({ name }) => readText(query[name]) !== null);
+  return html`<p class="quiet">${isIgnored && 'A part of the search was left out. '}Searching by batch, by who asked and by the affiliate's name or address is possible where personal data are shown.</p>`;
+}

@@ -1,0 +1,121 @@
+// One request of the payment ledger: what was asked, what became of it, and every attempt.
+
+import type { AmountUnit } from '../../config/amount-unit.ts';
+import type { Timestamp } from '../../contract/timestamp.ts';
+import {
+  type Attempt,
+  type LedgerDetails,
+  readAttempts,
+  readLedgerLine,
+} from '../../reports/search-ledger.ts';
+import { ERROR_WORDS } from '../error-words.ts';
+import { momentOrNothing, moneyOf, NOTHING, orNothing, tookOf } from '../figures.ts';
+import { type Html, html, type Part } from '../html.ts';
+import type { Page, PageRequest } from '../page.ts';
+import { batchPath, describeAffiliate, long, STATE_WORDS } from '../payment-words.ts';
+import { readId } from '../query.ts';
+import { section } from '../section.ts';
+import { stateMark } from '../state-mark.ts';
+import { table } from '../table.ts';
+import { countOf, momentOf } from '../words.ts';
+import { notThere } from './not-there.ts';
+
+export const paymentPage: Page = {
+  path: '/payments/:id',
+  label: null,
+  async read(deps, request) {
+    const { params, href, mayReadPeople } = request;
+    const asked = params['id'] ?? '';
+    const id = readId(asked);
+    const isFull = mayReadPeople;
+    const { rows, sql } = id === null ? { rows: [], sql: '' } : await readLedgerLine(deps, id, { isFull });
+    const [line] = rows;
+    if (line === undefined) {
+      const back = { href: href('/payments/ledger'), label: 'The payment ledger' };
+      return notThere(`The payment ledger has no request ${asked}.`, back);
+    }
+    const attempts = await readAttempts(deps, line.request, { isFull });
+    return {
+      title: `Request ${line.request}`,
+      body: html`<h1>Request ${line.request}: ${line.asked}</h1>
+${section({ id: 'request', title: 'What became of it', sql, body: describeLine(line, request, deps.amountUnit) })}
+${section({ id: 'attempts', title: 'What was sent for it', sql: attempts.sql, body: attemptsTable(attempts.rows, line, mayReadPeople) })}`,
+    };
+  },
+};
+
+function describeLine(line: LedgerDetails, { href, mayReadPeople }: PageRequest, unit: AmountUnit): Html {
+  const people: readonly (readonly [string, Part])[] = [
+    ['outcome', orNothing(line.outcome ?? null)],
+    ['note', orNothing(line.note ?? null)],
+    ['reason', orNothing(line.reason ?? null)],
+    ['asked by', orNothing(line.requested_by ?? null)],
+    ['email of the affiliate', orNothing(line.affiliate_email ?? null)],
+  ];
+  const batch =
+    line.batch === undefined ? `that of request ${line.request}` : (line.batch ?? 'none: a single request');
+  const facts: readonly (readonly [string, Part])[] = [
+    ['state', html`${stateMark(line.state)} <span class="quiet">${STATE_WORDS[line.state]}</span>`],
+    ['commission', html`<code>${line.commission_id}</code>`],
+    ['amount', moneyOf(line.amount, line.currency, unit)],
+    ['affiliate', describeAffiliate(line, href)],
+    [
+      'batch',
+      html`<a href="${href(batchPath({ batch: line.batch ?? null, newest_request: line.request }))}">${batch}</a>`,
+    ],
+    ['asked', momentOf(line.requested_at)],
+    ['ended', momentOrNothing(line.finished_at)],
+    ['not tried before', line.state === 'pending' ? momentOf(line.next_attempt_at) : NOTHING],
+    ['tries without success', countOf(line.attempts)],
+    ['changes sent', countOf(line.puts)],
+    ['paid, in the program', change(line.paid_at_before, line.paid_at_after, 'unpaid')],
+    ['payable from', change(line.due_at_before, line.due_at_after, 'not known')],
+    ...(mayReadPeople ? people : []),
+  ];
+  return html`<dl class="facts">${facts.map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>\n`)}</dl>
+${!mayReadPeople && html`<p class="quiet">What people wrote, and the words in which it ended, may hold personal data: they are not shown.</p>`}`;
+}
+
+function change(before: Timestamp | null, after: Timestamp | null, none: string): Html {
+  const say = (timestamp: Timestamp | null) => (timestamp === null ? none : momentOf(timestamp));
+  return before === after
+    ? html`${say(after)}`
+    : html`${say(before)} <span aria-hidden="true">→</span><span class="hidden">, then</span> ${say(after)}`;
+}
+
+function attemptsTable(
+  attempts: readonly Attempt[],
+  { put_sent_at }: LedgerDetails,
+  mayReadPeople: boolean,
+): Html {
+  if (attempts.length === 0) {
+    return html`<p>${put_sent_at === null ? 'Nothing was sent for it.' : 'What was sent for it is no longer kept.'}</p>`;
+  }
+  return table({
+    caption: 'Requests to the program, newest first',
+    columns: [
+      { label: 'attempt' },
+      { label: 'what' },
+      { label: 'sent' },
+      { label: 'took', isNumber: true },
+      { label: 'answer' },
+      { label: 'error' },
+      { label: 'form' },
+      ...(mayReadPeople ? [{ label: 'in words' }] : []),
+    ],
+    rows: attempts.map((attempt) => [
+      String(attempt.id),
+      attempt.method === 'PUT' ? 'change (PUT)' : 'reading (GET)',
+      momentOf(attempt.sent_at),
+      attempt.duration_ms === null ? NOTHING : tookOf(attempt.duration_ms / 1000),
+      attempt.status === null ? 'none came' : String(attempt.status),
+      attempt.error_code === null ? NOTHING : describeError(attempt.error_code),
+      attempt.sent === null ? NOTHING : html`<code>${attempt.sent}</code>`,
+      ...(mayReadPeople ? [long(attempt.error)] : []),
+    ]),
+  });
+}
+
+function describeError(code: string): Html {
+  return html`<code>${code}</code> <span class="quiet">${ERROR_WORDS[code] ?? null}</span>`;
+}

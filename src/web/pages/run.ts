@@ -1,0 +1,130 @@
+// One run: what it set out to do, what became of it, and whether its counts add up. What it noticed: run-findings.ts.
+
+import { type RunDetails, readRun, readRunDrift } from '../../reports/read-run.ts';
+import { ERROR_WORDS } from '../error-words.ts';
+import { momentOrNothing, tookOf } from '../figures.ts';
+import { type Html, html, type Part } from '../html.ts';
+import type { Page } from '../page.ts';
+import { readId } from '../query.ts';
+import { section } from '../section.ts';
+import { stateMark } from '../state-mark.ts';
+import { counted, countOf, momentOf } from '../words.ts';
+import { notThere } from './not-there.ts';
+import { driftSection, heldBackSection, rejectedSection } from './run-findings.ts';
+
+export const runPage: Page = {
+  path: '/runs/:id',
+  label: null,
+  async read(deps, request) {
+    const asked = request.params['id'] ?? '';
+    const id = readId(asked);
+    const { rows, sql } = id === null ? { rows: [], sql: '' } : await readRun(deps, id);
+    const [run] = rows;
+    if (run === undefined) {
+      return notThere(`The run log has no run ${asked}.`, { href: request.href('/runs'), label: 'All runs' });
+    }
+    const drift = await readRunDrift(deps, run.id);
+    return {
+      title: `Run ${run.id}`,
+      body: html`<h1>Run ${run.id} of ${run.resource}</h1>
+${section({ id: 'outcome', title: 'How it went', sql, body: describeOutcome(run) })}
+${section({ id: 'counts', title: 'What it read', sql, body: describeCounts(run) })}
+${section({ id: 'plan', title: 'Its plan', sql, body: describePlan(run) })}
+${driftSection(drift)}
+${await rejectedSection(deps, request, run)}
+${await heldBackSection(deps, request, run)}`,
+    };
+  },
+};
+
+function describeOutcome(run: RunDetails): Html {
+  const { state, mode, verified, attempt, error, error_code, started_at, finished_at, last_saved_at } = run;
+  return html`<dl class="figures">
+${figure('state', stateMark(state))}
+${figure('mode', mode)}
+${figure('verified', verified ? 'yes' : 'no')}
+${figure('took', tookOf(run.duration_seconds))}
+${figure('attempt', countOf(attempt))}
+${figure('requests', countOf(run.requests))}
+${figure('pages', countOf(run.pages))}
+</dl>
+<p>Started ${momentOf(started_at)}, ${
+    finished_at === null
+      ? html`still running; last saved ${momentOf(last_saved_at)}`
+      : html`ended ${momentOrNothing(finished_at)}`
+  }. ${describeVerified(run)}</p>
+${attempt > 1 && html`<p>It was stopped before its end and taken up again: this is attempt ${attempt}.</p>`}
+${error !== null && html`<p class="${state === 'skipped' ? 'quiet' : 'bad'}">${error}</p>`}
+${
+  error_code !== null &&
+  html`<dl class="error"><dt><code>${error_code}</code></dt><dd>${ERROR_WORDS[error_code] ?? 'This version of affiliate-mirror does not know the code.'}</dd></dl>`
+}`;
+}
+
+function describeVerified({ verified, mode, state, total_upstream, distinct_seen }: RunDetails): string {
+  const said =
+    total_upstream === null ? 'the program said no total' : `the program says ${countOf(total_upstream)}`;
+  const counts = `${counted(distinct_seen, 'different record')} seen, ${said}`;
+  if (verified) return `Verified: it is known that it missed nothing (${counts}).`;
+  if (state === 'running') return 'Whether it missed anything is known at its end.';
+  if (state === 'skipped') return 'It read nothing.';
+  if (state === 'succeeded' && mode === 'delta') {
+    return 'Not verified: a delta reads no whole list, so there is no total to compare with.';
+  }
+  return `Not verified: it may have missed records, and marked nothing deleted for that reason (${counts}).`;
+}
+
+function describeCounts(run: RunDetails): Html {
+  const { rows_seen, rows_sum } = run;
+  const parts = [
+    [run.rows_inserted, 'inserted'],
+    [run.rows_updated, 'updated'],
+    [run.rows_unchanged, 'unchanged'],
+    [run.rows_rejected, 'rejected'],
+    [run.rows_repeated, 'read again'],
+  ] as const;
+  return html`<p class="sum"><strong>${countOf(rows_seen)}</strong> read = ${parts.map(
+    ([count, word], index) => html`${index > 0 && ' + '}<strong>${countOf(count)}</strong> ${word}`,
+  )}</p>
+${
+  rows_sum === rows_seen
+    ? html`<p class="good">The counts add up: the five come to ${countOf(rows_sum)}.</p>`
+    : html`<p class="bad">The counts do not add up: the five come to ${countOf(rows_sum)}. Please report this.</p>`
+}
+<dl class="figures">
+${figure('marked deleted', countOf(run.rows_deleted))}
+${figure('held back', countOf(run.deletes_held_back))}
+</dl>`;
+}
+
+function describePlan({ plan, mode, resource }: RunDetails): Html {
+  if (plan === null) {
+    const words =
+      mode === 'full' || resource === 'affiliates'
+        ? `It set out to read everything of ${resource}, page by page.`
+        : 'It set out to read what changed, and wrote down no plan: it ended before it had one.';
+    return html`<p>${words}</p>`;
+  }
+  const read = (name: string) => {
+    const value = plan[name];
+    return typeof value === 'number' ? value : null;
+  };
+  const [expected, whole] = [read('expected_requests'), read('full_walk_requests')];
+  const [affiliates, open, moved] = [
+    read('moved_affiliates'),
+    read('open_commissions'),
+    read('moved_commissions'),
+  ];
+  return html`<p>${
+    plan['strategy'] === 'full'
+      ? `To read everything of ${resource}, since looking for changes alone would cost as many requests, or everything was never read.`
+      : `To read only what changed of ${resource}.`
+  }</p>
+${affiliates !== null && html`<p>${counted(affiliates, 'affiliate')} had counters that moved by more than the new referrals explain.</p>`}
+${open !== null && html`<p>${counted(open, 'commission')} were pending or due${moved !== null && `; ${countOf(moved)} of them no longer are`}.</p>`}
+${expected !== null && html`<p>It expected to need ${counted(expected, 'request')}${whole !== null && `; reading everything takes ${countOf(whole)}`}.</p>`}`;
+}
+
+function figure(label: string, value: Part): Html {
+  return html`<div><dt>${label}</dt><dd>${value}</dd></div>\n`;
+}

@@ -1,0 +1,108 @@
+// The pages of what the mirror holds, and of the program's business over time.
+
+import { beforeAll, describe, expect, test } from 'vitest';
+import { makeDatabase } from '../../../src/db/database.ts';
+import { readStatus } from '../../../src/reports/read-status.ts';
+import { chartsPage } from '../../../src/web/pages/charts.ts';
+import { dataPage } from '../../../src/web/pages/data.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { storeFindings } from './store-findings.ts';
+import { sectionOf, visit } from './visit.ts';
+
+let database: TestDatabase;
+let empty: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  empty = await createTestDatabase();
+  await storeFindings(database.pool);
+});
+
+describe('data', () => {
+  test('of a mirror with nothing in it says so of each part', async () => {
+    const { html, text } = await visit(empty.pool, dataPage);
+    expect(sectionOf(html, 'tables').rows.map((row) => row[1])).toEqual(['0', '0', '0', '0', '0', '0']);
+    expect(text).toContain('No field differs');
+    expect(text).toContain('None: every record that was read could be stored.');
+    expect(text).toContain('Nothing was exported');
+    expect(text).toContain('A delta does not see');
+  });
+
+  test('has the rows and differences that the command status has', async () => {
+    const status = await readStatus(makeDatabase(database.pool));
+    const { html } = await visit(database.pool, dataPage);
+    expect(sectionOf(html, 'tables').rows.map(([table, rows, deleted]) => [table, rows, deleted])).toEqual(
+      status.tables.map(({ table_name, rows, deleted }) => [table_name, String(rows), String(deleted)]),
+    );
+    const fields = sectionOf(html, 'drift').rows.map(([, field]) => field);
+    expect(fields).toEqual(status.schema_drift.map(({ field }) => field));
+    expect(fields).toHaveLength(2);
+  });
+
+  test('counts what is new, what was rejected, and what was exported', async () => {
+    const { pool } = await createTestDatabase();
+    await storeFindings(pool);
+    await pool.query(`update referrals set _first_seen_at = now() - interval '2 days'`);
+    await pool.query(`update sales set _first_seen_at = now()`);
+    const { html } = await visit(pool, dataPage);
+    const tables = sectionOf(html, 'tables').rows;
+    expect(tables.find(([table]) => table === 'referrals')?.slice(3, 5)).toEqual(['0', '1']);
+    expect(tables.find(([table]) => table === 'sales')?.slice(3, 5)).toEqual(['1', '1']);
+    expect(sectionOf(html, 'rejected').rows.map((row) => [row[0], row[1], row[4]])).toEqual([
+      ['commissions', '1', 'outside a run'],
+      ['referrals', '2', '3'],
+    ]);
+    expect(sectionOf(html, 'exports').rows[0]?.slice(0, 4)).toEqual([
+      'referrals',
+      '/var/exports',
+      'changes',
+      '12',
+    ]);
+  });
+});
+
+describe('charts', () => {
+  test('of a mirror with nothing in it say so', async () => {
+    const { text } = await visit(empty.pool, chartsPage);
+    expect(text).toContain('Nothing happened in these days');
+    expect(text).toContain('The mirror knows no commission that is due');
+  });
+
+  test.each([
+    [undefined, 30],
+    ['30', 30],
+    ['90', 90],
+    ['365', 365],
+    ['1e9', 30],
+    ['31', 30],
+  ])('for %s days have a point for each of %i days', async (days, points) => {
+    const query = days === undefined ? {} : { days };
+    const { html } = await visit(database.pool, chartsPage, { query });
+    const { rows, html: funnel } = sectionOf(html, 'funnel');
+    expect(rows).toHaveLength(points);
+    const lines = [...funnel.matchAll(/<path class="line-[a-z]+" d="M([^"]+)"/g)];
+    expect(lines).toHaveLength(3);
+    for (const [, line = ''] of lines) expect(line.split('L')).toHaveLength(points);
+    expect(funnel).toContain('aria-current="true"');
+    expect(rows.at(-1)?.slice(1)).toEqual(['1', '0', '0']);
+  });
+
+  test('have a bar for each month with commissions, in each currency, and a row for each month', async () => {
+    const { html } = await visit(database.pool, chartsPage);
+    const due = sectionOf(html, 'due').html.split('<figure').slice(1);
+    expect(due).toHaveLength(2);
+    for (const chart of due) {
+      expect(chart.match(/<g class="month">/g)).toHaveLength(15);
+      expect(chart.split('<tbody>')[1]?.match(/<tr>/g)).toHaveLength(15);
+      expect(chart.split('<svg class="plot"')[1]?.match(/<rect class="part part-/g)?.length).toBeGreaterThan(
+        0,
+      );
+      expect(chart).not.toMatch(/NaN|Infinity|undefined|style=/);
+    }
+  });
+
+  test('say of figures that were kept how old they are, and read quick ones anew', async () => {
+    const { html } = await visit(database.pool, chartsPage);
+    expect(html).not.toContain('As of');
+  });
+});
