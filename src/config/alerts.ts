@@ -2,9 +2,11 @@
 // secrets, so each may also be in a file that a variable names.
 
 import { readFileSync } from 'node:fs';
+import { z } from 'zod';
 import { errorCode } from '../errors.ts';
 import type { HttpProxy } from './http-proxy.ts';
 import { isLoopback } from './program-access.ts';
+import { names, optional } from './variable.ts';
 
 export interface EmailSettings {
   readonly to: readonly string[];
@@ -117,3 +119,23 @@ function findSmtpProblem(text: string): string | null {
   }
   return null;
 }
+
+/** The variables of this part, as variables.ts lists them. */
+export const ALERT_VARIABLES = {
+  ALERT_WEBHOOK_URL: optional(
+    'where [alerts](alerts.md) go: an address that takes what Slack takes; a secret',
+    z.string(),
+  ),
+  ALERT_WEBHOOK_URL_FILE: optional('a file that holds that address', z.string()),
+  ALERT_EMAIL: optional('addresses that alerts are mailed to, with commas between them', names),
+  ALERT_EMAIL_FROM: optional(
+    'who they are from',
+    z.string(),
+    'the user of `SMTP_URL` where that is an address, else the first of `ALERT_EMAIL`',
+  ),
+  SMTP_URL: optional(
+    'the mail server, such as `smtps://user:password@mail.example.com`, or `smtp://` for STARTTLS; a secret',
+    z.string(),
+  ),
+  SMTP_URL_FILE: optional('a file that holds that address', z.string()),
+};

@@ -1,6 +1,8 @@
 // What a worker exports by itself, and when.
 
+import { z } from 'zod';
 import type { S3Access } from './s3-access.ts';
+import { cron, names, optional, variable } from './variable.ts';
 
 /** In the order of help and documentation. */
 export const EXPORT_FORMATS = ['csv', 'ndjson', 'parquet', 'xlsx'] as const;
@@ -64,3 +66,36 @@ export function readScheduledExports(
     changes,
   };
 }
+
+const serviceUrl = z
+  .string()
+  .regex(
+    /^https?:\/\/[^/?#@\s]+\/*$/,
+    'must be an address such as https://storage.example.com, without a path',
+  )
+  .transform((text) => text.replace(/\/+$/, ''));
+
+/** The variables of this part, as variables.ts lists them. */
+export const EXPORT_VARIABLES = {
+  EXPORT_CRON: variable(
+    'when a worker exports what the next variables name, in cron syntax; empty for never',
+    cron,
+    '',
+  ),
+  EXPORT_TARGET: optional('where to: a directory, or `s3://bucket/prefix`', z.string()),
+  EXPORT_FORMAT: variable(
+    EXPORT_FORMATS.map((format) => `\`${format}\``).join(', '),
+    z.enum(EXPORT_FORMATS, `must be one of ${EXPORT_FORMATS.join(', ')}`),
+    'parquet',
+  ),
+  EXPORT_WHOLE: optional('tables and views to export whole each time, with commas between them', names),
+  EXPORT_CHANGES: optional('tables to export the changes of since the last time', names),
+  AWS_ACCESS_KEY_ID: optional('access key of the storage that exports go to', z.string()),
+  AWS_SECRET_ACCESS_KEY: optional('its secret part', z.string()),
+  AWS_REGION: variable('region of the bucket', z.string().regex(/^[\w-]+$/, 'must be a region'), 'us-east-1'),
+  AWS_ENDPOINT_URL: optional(
+    'address of an S3-compatible service, without the bucket',
+    serviceUrl,
+    "Amazon's",
+  ),
+};

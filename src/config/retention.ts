@@ -1,6 +1,7 @@
 // For how many days what grows with time alone is kept, and how large the database may become.
 
 import { z } from 'zod';
+import { optional, variable } from './variable.ts';
 
 /** Days; null keeps for ever. */
 export interface Retention {
@@ -52,3 +53,33 @@ export const sizeSchema = z.string().transform((text, context) => {
   context.addIssue({ code: 'custom', message: 'must be a size such as 500 MB, 50 GB or 2 TB' });
   return z.NEVER;
 });
+
+/** The variables of this part, as variables.ts lists them. */
+export const RETENTION_VARIABLES = {
+  RETENTION_HISTORY_DAYS: variable(
+    'days that the history (`record_history`) is kept; empty for ever. Pruned, the mirror as of an earlier time is not known any more',
+    keptDaysSchema,
+    '',
+  ),
+  RETENTION_RUNS_DAYS: variable(
+    'days that the run log (`sync_runs`) is kept, but for runs that something still names; empty for ever',
+    keptDaysSchema,
+    '400',
+  ),
+  RETENTION_REJECTED_DAYS: variable(
+    'days that `rejected_records` are kept; empty for ever',
+    keptDaysSchema,
+    '400',
+  ),
+  RETENTION_ATTEMPTS_DAYS: variable(
+    'days that the reads of `commission_update_attempts` are kept once their request has ended (what was written is kept for ever); empty for ever',
+    keptDaysSchema,
+    '',
+  ),
+  RETENTION_DRIFT_DAYS: variable('days that `schema_drift` is kept; empty for ever', keptDaysSchema, '400'),
+  DATABASE_SIZE_LIMIT: optional(
+    'how large the database may become, such as `50 GB`: `status growth` says when it would be',
+    sizeSchema,
+    "the embedded Postgres: its disk's free space; else not known",
+  ),
+};

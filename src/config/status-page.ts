@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { errorCode } from '../errors.ts';
 import { isLoopback } from './program-access.ts';
+import { integer, optional, variable } from './variable.ts';
 
 type Given = Readonly<Record<string, string | undefined>>;
 
@@ -77,3 +78,31 @@ function checkPassword(raw: string, name: string, problems: string[]): string | 
   }
   return password;
 }
+
+/** The variables of this part, as variables.ts lists them. */
+export const STATUS_VARIABLES = {
+  STATUS_HOST: variable(
+    'address that a worker serves its status page on; any but this machine alone (`127.0.0.1`) needs a password',
+    z.string().regex(/^\S+$/, 'must be an address or the name of a host'),
+    '127.0.0.1',
+  ),
+  STATUS_PORT: variable('port of the same; 0 for any free one', integer(0, 65_535), '8080'),
+  STATUS_PASSWORD: optional('the password of the status page, 8 characters or more', z.string()),
+  STATUS_PASSWORD_FILE: optional('a file that holds it', z.string()),
+  STATUS_PII_PASSWORD: optional(
+    'another password, with which the page shows personal data',
+    z.string(),
+    'nobody sees any',
+  ),
+  STATUS_PII_PASSWORD_FILE: optional('a file that holds it', z.string()),
+  STATUS_BASE_PATH: variable(
+    'path that a reverse proxy serves the page below, such as `/affiliates`; it passes the path on unchanged',
+    basePathSchema,
+    '',
+  ),
+  METRICS: variable(
+    'who may read `/metrics`: `guarded` (whoever has the password of the page) or `open` (everybody)',
+    z.enum(['guarded', 'open'], 'must be guarded or open'),
+    'guarded',
+  ),
+};

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { errorCode } from '../errors.ts';
+import { optional } from './variable.ts';
 
 /** Where traces go, and what they say of this process. */
 export interface TracingSettings {
@@ -116,3 +117,39 @@ function readPairs(text: string): Record<string, string> | null {
   }
   return Object.fromEntries(pairs);
 }
+
+/** The variables of this part, as variables.ts lists them. */
+export const TRACING_VARIABLES = {
+  OTEL_SDK_DISABLED: optional(
+    '`true` for no traces, whatever the others say',
+    z
+      .string()
+      .toLowerCase()
+      .pipe(z.enum(['true', 'false'], 'must be true or false')),
+  ),
+  OTEL_TRACES_EXPORTER: optional(
+    'what to do with traces: `otlp` or `none`',
+    z.enum(['otlp', 'none'], 'must be otlp or none'),
+    '`otlp` where an endpoint is set',
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(
+    'address of the collector, without `/v1/traces`; set, it turns traces on',
+    endpointSchema,
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional('the whole address for traces, in its place', endpointSchema),
+  OTEL_EXPORTER_OTLP_PROTOCOL: optional(
+    '`http/json`; `http/protobuf` is accepted, and JSON is sent to the same address',
+    z.enum(['http/json', 'http/protobuf'], 'must be http/json: gRPC is not spoken, use the port for HTTP'),
+    '`http/json`',
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: optional(
+    'headers for the collector, such as its token: `name=value`, with commas between them; a secret',
+    z.string(),
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS_FILE: optional('a file that holds them', z.string()),
+  OTEL_SERVICE_NAME: optional('what the traces call this service', z.string(), `\`${DEFAULT_NAME}\``),
+  OTEL_RESOURCE_ATTRIBUTES: optional(
+    'more about it, such as `deployment.environment.name=production`',
+    pairsSchema,
+  ),
+};

@@ -1,36 +1,22 @@
-// Every environment variable of affiliate-mirror, with its rules, meaning and default.
+// Every environment variable of affiliate-mirror, with its rules, meaning and default; those of a larger part are in its
+// file.
 
 import { z } from 'zod';
+import { ALERT_VARIABLES } from './alerts.ts';
 import { AMOUNT_UNITS } from './amount-unit.ts';
-import { findCronProblem } from './cron-syntax.ts';
 import { databaseUrlSchema } from './database-url.ts';
-import { EXPORT_FORMATS } from './exports.ts';
+import { EXPORT_VARIABLES } from './exports.ts';
 import { proxyUrlSchema } from './http-proxy.ts';
 import { PERSONAL_DATA_MODES } from './personal-data.ts';
 import { apiUrlSchema } from './program-access.ts';
 import { readRateLimit } from './rate-limit.ts';
 import { readRedisAddress } from './redis-address.ts';
-import { keptDaysSchema, sizeSchema } from './retention.ts';
-import { basePathSchema } from './status-page.ts';
-import { DEFAULT_NAME, endpointSchema, pairsSchema } from './tracing.ts';
+import { RETENTION_VARIABLES } from './retention.ts';
+import { STATUS_VARIABLES } from './status-page.ts';
+import { TRACING_VARIABLES } from './tracing.ts';
+import { cron, integer, optional, variable } from './variable.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-
-const integer = (from: number, to: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, `must be a whole number from ${from} to ${to}`)
-    .transform(Number)
-    .refine((value) => value >= from && value <= to, `must be a whole number from ${from} to ${to}`);
-
-/** Empty means no such schedule. */
-const cron = z.string().transform((text, context): string | null => {
-  if (text.trim() === '') return null;
-  const problem = findCronProblem(text);
-  if (problem === null) return text.trim().split(/\s+/).join(' ');
-  context.addIssue({ code: 'custom', message: problem });
-  return z.NEVER;
-});
 
 const timezone = z.string().refine((name) => {
   try {
@@ -48,27 +34,12 @@ const rateLimit = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-const names = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== ''),
-);
-
-const serviceUrl = z
-  .string()
-  .regex(
-    /^https?:\/\/[^/?#@\s]+\/*$/,
-    'must be an address such as https://storage.example.com, without a path',
-  )
-  .transform((text) => text.replace(/\/+$/, ''));
-
 const redisUrl = z.string().superRefine((text, context) => {
   const address = readRedisAddress(text);
   if ('problem' in address) context.addIssue({ code: 'custom', message: address.problem });
 });
 
-/** In the order of the documentation. A default is written as a user would write it, and read by the same schema. */
+/** In the order of the documentation. */
 const schema = {
   AFFILIATE_API_URL: optional('base address of the program, without `/v1`', apiUrlSchema),
   AFFILIATE_API_SECRET: optional('the API secret', z.string()),
@@ -127,135 +98,21 @@ const schema = {
     z.enum(['auto', 'on', 'off'], 'must be auto, on or off'),
     'auto',
   ),
-  EXPORT_CRON: variable(
-    'when a worker exports what the next variables name, in cron syntax; empty for never',
-    cron,
-    '',
-  ),
-  EXPORT_TARGET: optional('where to: a directory, or `s3://bucket/prefix`', z.string()),
-  EXPORT_FORMAT: variable(
-    EXPORT_FORMATS.map((format) => `\`${format}\``).join(', '),
-    z.enum(EXPORT_FORMATS, `must be one of ${EXPORT_FORMATS.join(', ')}`),
-    'parquet',
-  ),
-  EXPORT_WHOLE: optional('tables and views to export whole each time, with commas between them', names),
-  EXPORT_CHANGES: optional('tables to export the changes of since the last time', names),
-  AWS_ACCESS_KEY_ID: optional('access key of the storage that exports go to', z.string()),
-  AWS_SECRET_ACCESS_KEY: optional('its secret part', z.string()),
-  AWS_REGION: variable('region of the bucket', z.string().regex(/^[\w-]+$/, 'must be a region'), 'us-east-1'),
-  AWS_ENDPOINT_URL: optional(
-    'address of an S3-compatible service, without the bucket',
-    serviceUrl,
-    "Amazon's",
-  ),
-  ALERT_WEBHOOK_URL: optional(
-    'where [alerts](alerts.md) go: an address that takes what Slack takes; a secret',
-    z.string(),
-  ),
-  ALERT_WEBHOOK_URL_FILE: optional('a file that holds that address', z.string()),
-  ALERT_EMAIL: optional('addresses that alerts are mailed to, with commas between them', names),
-  ALERT_EMAIL_FROM: optional(
-    'who they are from',
-    z.string(),
-    'the user of `SMTP_URL` where that is an address, else the first of `ALERT_EMAIL`',
-  ),
-  SMTP_URL: optional(
-    'the mail server, such as `smtps://user:password@mail.example.com`, or `smtp://` for STARTTLS; a secret',
-    z.string(),
-  ),
-  SMTP_URL_FILE: optional('a file that holds that address', z.string()),
-  RETENTION_HISTORY_DAYS: variable(
-    'days that the history (`record_history`) is kept; empty for ever. Pruned, the mirror as of an earlier time is not known any more',
-    keptDaysSchema,
-    '',
-  ),
-  RETENTION_RUNS_DAYS: variable(
-    'days that the run log (`sync_runs`) is kept, but for runs that something still names; empty for ever',
-    keptDaysSchema,
-    '400',
-  ),
-  RETENTION_REJECTED_DAYS: variable(
-    'days that `rejected_records` are kept; empty for ever',
-    keptDaysSchema,
-    '400',
-  ),
-  RETENTION_ATTEMPTS_DAYS: variable(
-    'days that the reads of `commission_update_attempts` are kept once their request has ended (what was written is kept for ever); empty for ever',
-    keptDaysSchema,
-    '',
-  ),
-  RETENTION_DRIFT_DAYS: variable('days that `schema_drift` is kept; empty for ever', keptDaysSchema, '400'),
-  DATABASE_SIZE_LIMIT: optional(
-    'how large the database may become, such as `50 GB`: `status growth` says when it would be',
-    sizeSchema,
-    "the embedded Postgres: its disk's free space; else not known",
-  ),
+  ...EXPORT_VARIABLES,
+  ...ALERT_VARIABLES,
+  ...RETENTION_VARIABLES,
   STALE_AFTER_HOURS: variable(
     'a resource that no sync has verified for so many hours is stale',
     integer(1, 8760),
     '26',
   ),
-  STATUS_HOST: variable(
-    'address that a worker serves its status page on; any but this machine alone (`127.0.0.1`) needs a password',
-    z.string().regex(/^\S+$/, 'must be an address or the name of a host'),
-    '127.0.0.1',
-  ),
-  STATUS_PORT: variable('port of the same; 0 for any free one', integer(0, 65_535), '8080'),
-  STATUS_PASSWORD: optional('the password of the status page, 8 characters or more', z.string()),
-  STATUS_PASSWORD_FILE: optional('a file that holds it', z.string()),
-  STATUS_PII_PASSWORD: optional(
-    'another password, with which the page shows personal data',
-    z.string(),
-    'nobody sees any',
-  ),
-  STATUS_PII_PASSWORD_FILE: optional('a file that holds it', z.string()),
-  STATUS_BASE_PATH: variable(
-    'path that a reverse proxy serves the page below, such as `/affiliates`; it passes the path on unchanged',
-    basePathSchema,
-    '',
-  ),
-  METRICS: variable(
-    'who may read `/metrics`: `guarded` (whoever has the password of the page) or `open` (everybody)',
-    z.enum(['guarded', 'open'], 'must be guarded or open'),
-    'guarded',
-  ),
+  ...STATUS_VARIABLES,
   LOG_LEVEL: variable(
     LOG_LEVELS.map((level) => `\`${level}\``).join(', '),
     z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`),
     'info',
   ),
-  OTEL_SDK_DISABLED: optional(
-    '`true` for no traces, whatever the others say',
-    z
-      .string()
-      .toLowerCase()
-      .pipe(z.enum(['true', 'false'], 'must be true or false')),
-  ),
-  OTEL_TRACES_EXPORTER: optional(
-    'what to do with traces: `otlp` or `none`',
-    z.enum(['otlp', 'none'], 'must be otlp or none'),
-    '`otlp` where an endpoint is set',
-  ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: optional(
-    'address of the collector, without `/v1/traces`; set, it turns traces on',
-    endpointSchema,
-  ),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional('the whole address for traces, in its place', endpointSchema),
-  OTEL_EXPORTER_OTLP_PROTOCOL: optional(
-    '`http/json`; `http/protobuf` is accepted, and JSON is sent to the same address',
-    z.enum(['http/json', 'http/protobuf'], 'must be http/json: gRPC is not spoken, use the port for HTTP'),
-    '`http/json`',
-  ),
-  OTEL_EXPORTER_OTLP_HEADERS: optional(
-    'headers for the collector, such as its token: `name=value`, with commas between them; a secret',
-    z.string(),
-  ),
-  OTEL_EXPORTER_OTLP_HEADERS_FILE: optional('a file that holds them', z.string()),
-  OTEL_SERVICE_NAME: optional('what the traces call this service', z.string(), `\`${DEFAULT_NAME}\``),
-  OTEL_RESOURCE_ATTRIBUTES: optional(
-    'more about it, such as `deployment.environment.name=production`',
-    pairsSchema,
-  ),
+  ...TRACING_VARIABLES,
   DATA_DIR: variable('where the embedded Postgres keeps its data', z.string(), '.affiliate-mirror'),
 };
 
@@ -288,13 +145,3 @@ export const VARIABLES: readonly Variable[] = Object.entries(schema).map(([name,
   const { description = '', shownDefault } = z.globalRegistry.get(read) ?? {};
   return { name, meaning: description, default: String(shownDefault) };
 });
-
-function variable<S extends z.ZodType<unknown, string>>(meaning: string, read: S, initial: z.input<S>) {
-  return read
-    .prefault(initial as never)
-    .meta({ description: meaning, shownDefault: initial === '' ? 'none' : `\`${initial}\`` });
-}
-
-function optional<S extends z.ZodType<unknown, string>>(meaning: string, read: S, without = 'none') {
-  return read.optional().meta({ description: meaning, shownDefault: without });
-}

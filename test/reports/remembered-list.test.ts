@@ -26,10 +26,8 @@ test('a comparison that failed is not remembered', async () => {
   const { pool } = await createTestDatabase();
   const db = makeDatabase(pool);
   const read = makeReadRememberedList();
-  await pool.query('alter view commission_differences rename to gone');
-  await pool.query('alter table commission_list rename column problem to hidden');
-  await expect(read(db)).rejects.toThrow('problem');
-  await pool.query('alter table commission_list rename column hidden to problem');
-  await pool.query('alter view gone rename to commission_differences');
+  await pool.query('alter view commission_coverage rename to gone');
+  await expect(read(db)).rejects.toThrow('commission_coverage');
+  await pool.query('alter view gone rename to commission_coverage');
   expect(await read(db)).toMatchObject({ problem: null });
 });

@@ -1,0 +1,46 @@
+// What an environment variable is: its meaning, its default, and the schema that reads its text; and the schemas that
+// several of them share.
+
+import { z } from 'zod';
+import { findCronProblem } from './cron-syntax.ts';
+
+/** Returns the schema of a variable with a default, written as a user would write it and read by the same schema. */
+export function variable<S extends z.ZodType<unknown, string>>(
+  meaning: string,
+  read: S,
+  initial: z.input<S>,
+) {
+  return read
+    .prefault(initial as never)
+    .meta({ description: meaning, shownDefault: initial === '' ? 'none' : `\`${initial}\`` });
+}
+
+/** Returns the schema of a variable that may be left out; `without` says what is done then. */
+export function optional<S extends z.ZodType<unknown, string>>(meaning: string, read: S, without = 'none') {
+  return read.optional().meta({ description: meaning, shownDefault: without });
+}
+
+/** Accepts a whole number. */
+export const integer = (from: number, to: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${from} to ${to}`)
+    .transform(Number)
+    .refine((value) => value >= from && value <= to, `must be a whole number from ${from} to ${to}`);
+
+/** Accepts cron syntax; empty means no such schedule. */
+export const cron = z.string().transform((text, context): string | null => {
+  if (text.trim() === '') return null;
+  const problem = findCronProblem(text);
+  if (problem === null) return text.trim().split(/\s+/).join(' ');
+  context.addIssue({ code: 'custom', message: problem });
+  return z.NEVER;
+});
+
+/** Accepts names with commas between them. */
+export const names = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== ''),
+);
