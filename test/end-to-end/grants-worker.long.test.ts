@@ -91,7 +91,9 @@ describe('A weaker role for workers', () => {
     await grant('worker');
     await queryAs('owner', `revoke select on mirror_reports.freshness from ${ROLES.worker}`);
     const { code, stdout } = await runCli(['doctor'], environment('worker'));
-    expect(stdout).toMatch(/^✗ rights: the role worker_\w+ lacks select on mirror_reports\.freshness: have /m);
+    expect(stdout).toMatch(
+      /^✗ rights: the role worker_\w+ lacks select on mirror_reports\.freshness: have /m,
+    );
     expect(code).toBe(1);
   });
 
