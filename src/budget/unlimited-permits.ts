@@ -5,7 +5,9 @@
 // Why an estimated time is as good. The answer that said "it is T" was on its way between `askedMs` and `heardMs`
 // of this process's own clock. So at `t` the database's clock shows at least T + (t − heardMs) and at most
 // T + (t − askedMs). A permit gets the earliest, its answer the latest: a read that could have missed a write then
-// always counts as older. For payments nothing is estimated: what is read after our own write must count as newer.
+// always counts as older. For payments nothing is estimated: what is read after our own write must count as newer. But all
+// who ask at the same time share one question. It is sent after the last of them asked, and none goes on before it is
+// answered, so it says to each of them what a question of its own would have.
 
 import { sql } from 'kysely';
 import type { AnsweredLimits, Permit } from '../api/permit.ts';
@@ -32,13 +34,26 @@ export interface UnlimitedDeps {
 
 /**
  * Returns the function that takes a permit, or returns how long to wait where everybody pauses; `noteThrottled` is
- * called with each 429. The permits of payments cost one statement each way.
+ * called with each 429. The permits of payments wait for one statement each way, which those that wait at the same time share.
  */
 export function makeUnlimitedPermits(
   { db, noteThrottled }: UnlimitedDeps,
   { priority }: { priority: Priority },
 ): () => Promise<TakenPermit> {
   let last: Look | null = null;
+  let running: Promise<unknown> = Promise.resolve();
+  let next: Promise<Look> | null = null;
+
+  /** Looks once for all who call this before it begins, which is when the look before it has ended. */
+  function lookTogether(): Promise<Look> {
+    next ??= running.then(() => {
+      const begun = lookAgain();
+      running = begun.catch(() => {});
+      next = null;
+      return begun;
+    });
+    return next;
+  }
 
   async function lookAgain(): Promise<Look> {
     const askedMs = performance.now();
@@ -59,7 +74,7 @@ export function makeUnlimitedPermits(
 
   async function look(): Promise<Look> {
     const isFresh = priority === 'reads' && last !== null && performance.now() - last.askedMs < LOOK_EVERY_MS;
-    return last !== null && isFresh ? last : lookAgain();
+    return last !== null && isFresh ? last : lookTogether();
   }
 
   return async () => {
@@ -74,7 +89,7 @@ export function makeUnlimitedPermits(
         last = null;
         await noteThrottled(limits);
       }
-      if (priority === 'payments') return spellMicros((await lookAgain()).nowMicros);
+      if (priority === 'payments') return spellMicros((await lookTogether()).nowMicros);
       return spellMicros(seen.nowMicros + since(seen.askedMs) * (1 + CLOCK_DRIFT));
     };
     // Without a limit no permit is ever too old.

@@ -65,7 +65,7 @@ export interface DrainSummary {
   readonly deferred: number;
 }
 
-const MOST_AT_ONCE = 24;
+const MOST_AT_ONCE = 96;
 const FEWEST_AT_ONCE = 4;
 
 /**

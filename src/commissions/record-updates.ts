@@ -56,7 +56,7 @@ export interface UpdateRecorder {
 }
 
 /** A group is one transaction; mirroring more would make it a large load, which waits for all others. */
-const LARGEST_GROUP = 20;
+const LARGEST_GROUP = 60;
 
 /** Returns the recorder of one writer. */
 export function makeUpdateRecorder(

@@ -4,11 +4,13 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Kysely, PostgresDialect } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makeApiClient } from '../../src/api/client.ts';
 import { makeTakePermit } from '../../src/budget/shared-budget.ts';
 import type { Priority } from '../../src/budget/waits.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
+import type { Tables } from '../../src/db/tables.ts';
 import { makeLogger } from '../../src/log.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -240,6 +242,23 @@ describe('a permit', () => {
     expect(permit.grantedAt < rows[0].now).toBe(true);
     const answeredAt = await permit.returnAnswered(null);
     expect(answeredAt > permit.grantedAt).toBe(true);
+  });
+
+  test('asks the database once for all who wait for it, and after the last of them asked', async () => {
+    let asked = 0;
+    const counting = new Kysely<Tables>({
+      dialect: new PostgresDialect({ pool: database.pool }),
+      log: () => {
+        asked += 1;
+      },
+    });
+    const takePermit = makeTakePermit({ db: counting, log }, { ...options, rateLimit: null });
+    const permits = await Promise.all(Array.from({ length: 50 }, () => takePermit()));
+    expect(asked).toBe(1);
+    const { rows } = await database.pool.query('select clock_timestamp() as now');
+    const answered = await Promise.all(permits.map((permit) => permit.returnAnswered(null)));
+    expect(asked).toBeLessThanOrEqual(3);
+    for (const answeredAt of answered) expect(answeredAt > rows[0].now).toBe(true);
   });
 
   test('leaves alone what somebody else uses of the account', async () => {

@@ -227,7 +227,7 @@ test('an answer nested too deeply to be read costs its own request tries, and no
       {
         concurrency: 6,
         signal: AbortSignal.timeout(25_000),
-        timing: { leaseMs: 1000, firstBackoffMs: 1 },
+        timing: { leaseMs: 5000, firstBackoffMs: 1 },
       },
     );
   try {
@@ -327,7 +327,7 @@ describe('a line of the payment ledger that is refused', () => {
     const [later] = await ask({ commission_id: poisoned, action: 'due', due_at: '2026-12-01T00:00:00Z' });
 
     // A long wait, so that one drain sees it once.
-    const slow = { timing: { leaseMs: 1000, firstBackoffMs: 60_000 } };
+    const slow = { timing: { leaseMs: 5000, firstBackoffMs: 60_000 } };
     expect(await drain({ concurrency: 8, ...slow })).toEqual({ ended: { applied: 7 }, deferred: 1 });
     expect(await statesOf(rest)).toEqual(new Set(['applied']));
     const reason =

@@ -42,7 +42,7 @@ test('a waiting batch meets no 429, and does not stop the readers', {
   ).catch((error: unknown) => {
     if (!stop.signal.aborted) throw error;
   });
-  await expect.poll(() => received().length, { timeout: 40_000, interval: 20 }).toBeGreaterThan(4 * 45);
+  await expect.poll(() => received().length, { interval: 20 }).toBeGreaterThan(4 * 45);
   stop.abort(new Error('enough'));
   await Promise.all([reading, drained]);
   await Promise.all([reader.close(), api.close()]);
