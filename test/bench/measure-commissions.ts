@@ -90,7 +90,8 @@ async function payThroughWorker(
   return updates / seconds;
 }
 
-async function untilNothingIsPending({ pool }: BenchDatabase, worker: ChildProcess): Promise<void> {
+/** Resolves once every update has ended. Throws: an Error where the worker ends before, or takes too long. */
+export async function untilNothingIsPending({ pool }: BenchDatabase, worker: ChildProcess): Promise<void> {
   const deadline = Date.now() + LONGEST_WAIT_MS;
   for (;;) {
     const { rowCount } = await pool.query(`select from commission_updates where state = 'pending' limit 1`);

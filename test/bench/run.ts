@@ -1,18 +1,19 @@
 // `npm run bench`: measures syncs through the real command, each beside its baselines in the same round, prints a
 // table and writes bench-results.json. `--quick` is a smoke run on small lists, whose figures mean nothing; `--reports`
-// measures the views of the reports alone, in two minutes.
+// measures the views of the reports alone, in two minutes, and `--page` the status page alone, in four.
 // Ratios are what counts: machines differ, and so does one machine from hour to hour.
 // Ctrl-C or SIGTERM ends it with everything that it started, and leaves no file.
 
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, constants, cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
-import { type BenchPostgres, startBenchPostgres } from './bench-database.ts';
-import { type Figures, makeFigures, median, renderFigures } from './figures.ts';
+import { startBenchPostgres } from './bench-database.ts';
+import { makeFigures, median, renderFigures } from './figures.ts';
 import { measureCommissions } from './measure-commissions.ts';
 import { measureExports } from './measure-exports.ts';
 import { measureGrowth } from './measure-growth.ts';
 import { measureLimited } from './measure-limited.ts';
+import { measurePage } from './measure-page.ts';
 import { measureQueue } from './measure-queue.ts';
 import { measureReports } from './measure-reports.ts';
 import { type BenchDeps, measureRound } from './measure-round.ts';
@@ -23,6 +24,7 @@ const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     reports: { type: 'boolean', default: false },
+    page: { type: 'boolean', default: false },
     output: { type: 'string', default: 'bench-results.json' },
   },
 });
@@ -35,6 +37,7 @@ const SIZES = options.quick
       limited: { referrals: 400, rateLimit: '4/1' },
       queue: { jobs: 100, repetitions: 1 },
       reports: { referrals: 2_000, commissions: 500 },
+      page: { referrals: 2_000, updates: 20, looks: 2, spans: 1, spanSeconds: 2 },
       commissions: { updates: 50, limited: { updates: 20, requests: 10, seconds: 0.5 } },
       exports: { rows: 2_000 },
     }
@@ -45,6 +48,7 @@ const SIZES = options.quick
       limited: { referrals: 6_000, rateLimit: '45/30' },
       queue: { jobs: 2_000, repetitions: 3 },
       reports: { referrals: 1_000_000, commissions: 100_000 },
+      page: { referrals: 1_000_000, updates: 10_000, looks: 11, spans: 5, spanSeconds: 20 },
       // As many requests under the limit as fill six windows.
       commissions: { updates: 5_000, limited: { updates: 135, requests: 45, seconds: 10 } },
       exports: { rows: 1_000_000 },
@@ -82,11 +86,15 @@ async function stop(signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
 async function bench(): Promise<void> {
   const figures = makeFigures();
   const postgres = await startBenchPostgres(cleanup);
-  if (!options.reports) {
-    await measureSyncs(postgres, figures);
-    await measureExports({ cleanup, postgres, figures, say }, SIZES.exports);
+  const isWhole = !options.reports && !options.page;
+  const server = startPageServer(cleanup);
+  const deps: BenchDeps = { cleanup, postgres, server, figures, say };
+  if (isWhole) {
+    await measureSyncs(deps);
+    await measureExports(deps, SIZES.exports);
   }
-  await measureReports({ postgres, figures, say }, SIZES.reports);
+  if (isWhole || options.reports) await measureReports(deps, SIZES.reports);
+  if (isWhole || options.page) await measurePage(deps, SIZES.page);
   const results = {
     measured_at: new Date().toISOString(),
     machine: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB`,
@@ -101,11 +109,9 @@ async function bench(): Promise<void> {
   );
 }
 
-async function measureSyncs(postgres: BenchPostgres, figures: Figures): Promise<void> {
-  const server = startPageServer(cleanup);
+async function measureSyncs(deps: BenchDeps): Promise<void> {
   const redisUrl = await startRedis(cleanup);
   if (redisUrl === null) say('no redis-server on this machine: nothing is measured on it');
-  const deps: BenchDeps = { cleanup, postgres, server, figures, say };
   for (let round = 1; round <= SIZES.rounds; round += 1) {
     say(`round ${round} of ${SIZES.rounds}: ${SIZES.referrals} referrals`);
     await measureRound(deps, SIZES.referrals);
