@@ -45,6 +45,25 @@ export async function checkWorkerAccess(
   );
 }
 
+/**
+ * Resolves where this role may use the schema of the reports: Postgres would say that their views do not exist.
+ *
+ * Throws: AccessRefused; the database's errors.
+ */
+export async function checkReportsAccess(pool: Pool, schema: string): Promise<void> {
+  const { rows } = await pool.query<{ role: string; name: string }>(
+    `select current_user as role, nspname as name from pg_namespace
+     where nspname = $1 and not has_schema_privilege(oid, 'usage')`,
+    [reportsSchema(schema)],
+  );
+  const [refused] = rows;
+  if (refused === undefined) return;
+  const { role, name } = refused;
+  throw new AccessRefused(
+    `the role ${role} lacks usage on schema ${name}: have the owner of the tables run what "affiliate-mirror grants worker --role ${escapeRole(role)}" prints`,
+  );
+}
+
 /** Throws: AccessRefused where the database takes no writes. */
 export function refuseReadOnly({ readOnly }: Session): void {
   if (readOnly !== null) throw new AccessRefused(readOnlyDatabase(readOnly));

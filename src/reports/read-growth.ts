@@ -68,6 +68,8 @@ const TABLES = {
   tracked_commissions: 'tracked_at',
   commission_updates: 'requested_at',
   commission_update_attempts: 'sent_at',
+  alerts: 'noticed_at',
+  alert_notices: 'made_at',
   request_permits: 'granted_at',
 } as const satisfies Readonly<Record<string, string | null>>;
 
@@ -148,6 +150,8 @@ async function readSizes(db: Database): Promise<readonly Size[]> {
     from unnest(${Object.keys(TABLES)}::text[]) as named (table_name)
     cross join lateral (select named.table_name::regclass as relation) found
     left join pruned_tables pruned on pruned.table_name = named.table_name
+    -- A standby has nothing of tables that are not logged, and refuses to read them.
+    where not pg_is_in_recovery() or (select relpersistence from pg_class where oid = relation) <> 'u'
     order by bytes desc, named.table_name`.execute(db);
   return rows;
 }

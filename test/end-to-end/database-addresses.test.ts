@@ -19,6 +19,8 @@ beforeAll(async () => {
   await server.query(`create role reader login password '${PASSWORD}'`);
   await server.query('grant usage on schema mirror to reader');
   await server.query('grant select on all tables in schema mirror to reader');
+  await server.query('grant usage on schema mirror_reports to reader');
+  await server.query('grant select on all tables in schema mirror_reports to reader');
   await server.query(`alter system set unix_socket_directories = '${directory}'`);
   await server.stop();
   await server.start();
