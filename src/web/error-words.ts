@@ -35,4 +35,6 @@ export const ERROR_WORDS: Readonly<Record<string, string>> = {
   BUSY: 'Another process holds what is needed: the run of a resource, a port, an export.',
   EXPORT_TARGET_UNWRITABLE:
     'An export could not be written to its file, directory or bucket: the message says why. What was written of it is removed.',
+  ALERT_NOT_SENT:
+    'The receiver of an alert did not take a message. A worker tries again; alerts test says why.',
 };

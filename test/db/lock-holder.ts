@@ -1,5 +1,5 @@
 // A process that holds a lock until it is killed, or stops itself the moment it has it. Started by
-// session-lock.test.ts.
+// session-lock.long.test.ts.
 
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
