@@ -8,8 +8,8 @@ export interface Channel {
   /** The receiver's host, and how many read there: what may be printed of it. */
   readonly name: string;
   /**
-   * Sends the message, and once its receiver has accepted it, returns what is wrong all the same, or null. Called right before its first byte leaves,
-   * `mayLeave` says whether it still may; a signal stops what has not left by then.
+   * Sends the message, and once its receiver has accepted it, returns what is wrong all the same, or null. Called right
+   * before its first byte leaves, `mayLeave` says whether it still may; a signal stops what has not left by then.
    *
    * Throws: AlertNotSent; RequestWithheld where it might not leave; the signal's reason.
    */

@@ -1,6 +1,6 @@
 // One look: what is wrong now becomes rows, alerts and the messages for them, in one transaction. Of all workers that
-// want to, one looks; one that is stopped in the middle has its transaction rolled back by the server, so that nothing is
-// decided by figures of yesterday.
+// want to, one looks; one that is stopped in the middle has its transaction rolled back by the server, so that nothing
+// is decided by figures of yesterday.
 
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../db/database.ts';

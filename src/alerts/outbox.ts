@@ -13,7 +13,9 @@ import type { AlertTimings } from './timings.ts';
 
 export type ChannelKind = 'webhook' | 'email';
 
-/** Writes a message for each open alert and channel that has none: also for a channel that was set up after it opened. */
+/**
+ * Writes a message for each open alert and channel that has none: also for a channel that was set up after it opened.
+ */
 export async function queueOpened(trx: DatabaseTransaction, channels: readonly ChannelKind[]): Promise<void> {
   if (channels.length === 0) return;
   await sql`
@@ -26,7 +28,9 @@ export async function queueOpened(trx: DatabaseTransaction, channels: readonly C
     order by id`.execute(trx);
 }
 
-/** Writes that it is well again to whoever was, or may have been, sent that it was not; to the others, nothing at all. */
+/**
+ * Writes that it is well again to whoever was, or may have been, sent that it was not; to the others, nothing at all.
+ */
 export async function queueResolved(trx: DatabaseTransaction, alertIds: readonly number[]): Promise<void> {
   if (alertIds.length === 0) return;
   await sql`
@@ -148,7 +152,10 @@ export async function releaseNotice(db: Database, { id, attempts }: ClaimedNotic
 /** What a receiver asked for itself holds on. */
 const ASKED_FOR = ['HTTP_429', 'HTTP_503'];
 
-/** Has the messages tried again now that wait for a receiver which refused them: a restart may have brought its right address. */
+/**
+ * Has the messages tried again now that wait for a receiver which refused them: a restart may have brought its right
+ * address.
+ */
 export async function tryAgainNow(db: Database, channels: readonly ChannelKind[]): Promise<void> {
   await sql`
     update alert_notices set next_attempt_at = clock_timestamp()

@@ -103,7 +103,9 @@ async function settleFailure(
   return { waits_ms: waitMs };
 }
 
-/** Returns the wait: what the receiver asks for, within bounds; else twice as long as the last one, less a random part. */
+/**
+ * Returns the wait: what the receiver asks for, within bounds; else twice as long as the last one, less a random part.
+ */
 export function pauseMs(
   attempts: number,
   retryAfterMs: number | null,

@@ -3,7 +3,10 @@
 export interface AlertTimings {
   /** Between two looks of all workers together; the wait of each worker between two rounds is about the same. */
   readonly lookIntervalMs: number;
-  /** After a look, so many times what it took: however large the mirror is, looks then take a fiftieth of one connection's time at most. */
+  /**
+   * After a look, so many times what it took: however large the mirror is, looks then take a fiftieth of one
+   * connection's time at most.
+   */
   readonly restFactor: number;
   /** For how long one worker alone may send a message. */
   readonly claimMs: number;

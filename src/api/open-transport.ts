@@ -24,8 +24,8 @@ export function openTransport(origin: string, proxy: HttpProxy | null, timeoutMs
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  // What is in the clear stays on this machine (see config/program-access.ts): a proxy could not reach it, and would see the
-  // secret.
+  // What is in the clear stays on this machine (see config/program-access.ts): a proxy could not reach it, and would
+  // see the secret.
   if (proxy === null || origin.startsWith('http:')) {
     const pool = new Pool(origin, { ...options, connect: { timeout: timeoutMs } });
     return { dispatcher: pool, describeWay: () => '', close: () => pool.destroy() };

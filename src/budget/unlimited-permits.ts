@@ -2,12 +2,12 @@
 // Asking before and after each request, in transactions, was 7,000 of the 8,300 statements of a sync of 100,000
 // referrals. (The time saved was less than the noise of the machine it was measured on.)
 //
-// Why an estimated time is as good. The answer that said "it is T" was on its way between `askedMs` and `heardMs`
-// of this process's own clock. So at `t` the database's clock shows at least T + (t − heardMs) and at most
-// T + (t − askedMs). A permit gets the earliest, its answer the latest: a read that could have missed a write then
-// always counts as older. For payments nothing is estimated: what is read after our own write must count as newer. But all
-// who ask at the same time share one question. It is sent after the last of them asked, and none goes on before it is
-// answered, so it says to each of them what a question of its own would have.
+// Why an estimated time is as good. The answer that said "it is T" was on its way between `askedMs` and `heardMs` of
+// this process's own clock. So at `t` the database's clock shows at least T + (t − heardMs) and at most T + (t −
+// askedMs). A permit gets the earliest, its answer the latest: a read that could have missed a write then always counts
+// as older. For payments nothing is estimated: what is read after our own write must count as newer. But all who ask at
+// the same time share one question. It is sent after the last of them asked, and none goes on before it is answered, so
+// it says to each of them what a question of its own would have.
 
 import { sql } from 'kysely';
 import type { AnsweredLimits, Permit } from '../api/permit.ts';
@@ -34,7 +34,8 @@ export interface UnlimitedDeps {
 
 /**
  * Returns the function that takes a permit, or returns how long to wait where everybody pauses; `noteThrottled` is
- * called with each 429. The permits of payments wait for one statement each way, which those that wait at the same time share.
+ * called with each 429. The permits of payments wait for one statement each way, which those that wait at the same time
+ * share.
  */
 export function makeUnlimitedPermits(
   { db, noteThrottled }: UnlimitedDeps,

@@ -7,7 +7,9 @@
 
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 130 | 143;
 
-/** In the order of docs/configuration.md and of --help (a test holds the page to it). 130 and 143 are 128 + the signal. */
+/**
+ * In the order of docs/configuration.md and of --help (a test holds the page to it). 130 and 143 are 128 + the signal.
+ */
 export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
   { code: 0, meaning: 'done' },
   { code: 1, meaning: 'failed' },

@@ -31,9 +31,9 @@ export const PADDING = 2;
 const BORDER = 1;
 
 /**
- * Returns the columns that fit. The order in which room is made: titles are wrapped; the column that may do so goes below;
- * those that may go do so, one after the other; texts are wrapped between words; the last columns go; what is left is
- * cut short.
+ * Returns the columns that fit. The order in which room is made: titles are wrapped; the column that may do so goes
+ * below; those that may go do so, one after the other; texts are wrapped between words; the last columns go; what is
+ * left is cut short.
  */
 export function fitColumns(
   all: readonly Column[],

@@ -31,8 +31,8 @@ export function hintAtOwnHelp(command: Command, path = 'affiliate-mirror'): void
 }
 
 /**
- * Returns the words of the command whose help is asked for by `help …` or `GROUP help …`; null where none is. commander's
- * own command of that name reads one word alone, and says nothing of one that it does not know.
+ * Returns the words of the command whose help is asked for by `help …` or `GROUP help …`; null where none is.
+ * commander's own command of that name reads one word alone, and says nothing of one that it does not know.
  */
 export function readHelpRequest(args: readonly string[], program: Command): string[] | null {
   const [first, second] = args;

@@ -6,8 +6,8 @@ import { makePersonalDataSource, type PersonalDataSource } from '../personal-dat
 import { adoptMode, readState, refuseOtherMode } from '../personal-data/stored-state.ts';
 
 /**
- * Returns the source of the treatment. With `mayAdopt`, a mirror that has stored nothing yet is made to keep personal data
- * as the settings say.
+ * Returns the source of the treatment. With `mayAdopt`, a mirror that has stored nothing yet is made to keep personal
+ * data as the settings say.
  *
  * Throws: PersonalDataMismatch.
  */

@@ -1,6 +1,6 @@
-// Who started this process, as far as that decides what ends it. `npm run` and `npx` start a shell, which keeps a SIGTERM
-// for itself and leaves us running: so whoever was started by them ends with them. `nohup` says that nothing but a signal
-// of one's own is to end us.
+// Who started this process, as far as that decides what ends it. `npm run` and `npx` start a shell, which keeps a
+// SIGTERM for itself and leaves us running: so whoever was started by them ends with them. `nohup` says that nothing
+// but a signal of one's own is to end us.
 
 import { readFileSync } from 'node:fs';
 

@@ -92,7 +92,8 @@ function writeCell(cell: RawCell, isFormatted: boolean): RawCell {
   return typeof cell === 'string' ? spellForXml(cell.slice(0, LONGEST_TEXT)) : cell;
 }
 
-// hucre 1.0.0 writes these two characters, which XML does not allow, and text that looks like its own escapes, as they are.
+// hucre 1.0.0 writes these two characters, which XML does not allow, and text that looks like its own escapes, as they
+// are.
 function spellForXml(text: string): string {
   return text.replace(/[\ufffe\uffff]/g, '\ufffd').replace(/_(?=x[0-9a-f]{4}_)/gi, '_x005F_');
 }

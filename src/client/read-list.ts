@@ -56,7 +56,8 @@ export async function* readList<R extends AlwaysListed>(
 
   function take({ ids, records }: RecordPage): Loaded {
     const before = met.size;
-    // A record without an identifier that can be used cannot be distinguished from another; it is invalid, and is reported.
+    // A record without an identifier that can be used cannot be distinguished from another; it is invalid, and is
+    // reported.
     const fresh = records.filter((_, index) => {
       const id = ids[index] ?? null;
       if (id === null) return true;

@@ -28,7 +28,8 @@ class RespelledIds extends RangeError {}
  * Loads the commissions with their sales, referrals, affiliates and campaigns. No page of a list that was asked for
  * before they were observed overwrites them, also where they changed nothing. Idempotent: yes.
  *
- * Throws: PersonalDataMismatch, PersonalDataStale; a refusal where the mirror has one of them in another case only: it would become a second row.
+ * Throws: PersonalDataMismatch, PersonalDataStale; a refusal where the mirror has one of them in another case only: it
+ * would become a second row.
  */
 export async function mirrorCommissions(
   trx: DatabaseTransaction,

@@ -54,7 +54,8 @@ export async function settleTry(
   }
 }
 
-// Less and less of the line is written, until the payment ledger takes it; where it takes nothing, the claim ends by itself.
+// Less and less of the line is written, until the payment ledger takes it; where it takes nothing, the claim ends by
+// itself.
 async function settleRefused(
   { recorder, log, firstBackoffMs }: SettleDeps,
   update: ClaimedUpdate,

@@ -54,7 +54,8 @@ export function readSecret(
 }
 
 /**
- * Returns the secret without white space around it, or null; what is wrong with it is added to `problems`, under the name.
+ * Returns the secret without white space around it, or null; what is wrong with it is added to `problems`, under the
+ * name.
  *
  * Every editor and `echo` leave a trailing newline; other white space inside would corrupt the header.
  */

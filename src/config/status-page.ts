@@ -16,7 +16,10 @@ export interface StatusPasswords {
   readonly piiPassword: string | null;
 }
 
-/** A shorter one is guessed in spite of the door's patience. Source: NIST SP 800-63B, 3.1.1.2 (a password with a limit on tries). */
+/**
+ * A shorter one is guessed in spite of the door's patience. Source: NIST SP 800-63B, 3.1.1.2 (a password with a limit
+ * on tries).
+ */
 const LEAST_CHARACTERS = 8;
 
 /** Returns `/affiliates/` as `/affiliates`, and `/` as nothing: what every address of the page begins with. */

@@ -1,4 +1,5 @@
-// Where traces go, read from the variables that every program with OpenTelemetry has. Nowhere, unless one of them says so.
+// Where traces go, read from the variables that every program with OpenTelemetry has. Nowhere, unless one of them says
+// so.
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';

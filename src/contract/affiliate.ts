@@ -24,9 +24,9 @@ export const linkSchema = recordSchema(
 export type Link = z.infer<typeof linkSchema>;
 
 /**
- * Beyond what the contract calls null, a time that marks an event may be null until the event: `confirmed_at` of
- * an affiliate who never confirmed, `payout_email_confirmed_at` where `payout_email` is empty (assumed).
- * `state` and `wise_email*` are seen in the wild. `campaign`, `links` and `commission_stats` are present where they were asked for;
+ * Beyond what the contract calls null, a time that marks an event may be null until the event: `confirmed_at` of an
+ * affiliate who never confirmed, `payout_email_confirmed_at` where `payout_email` is empty (assumed). `state` and
+ * `wise_email*` are seen in the wild. `campaign`, `links` and `commission_stats` are present where they were asked for;
  * the contract does not show the fields of `commission_stats`, so it is kept whole.
  */
 export const affiliateSchema = recordSchema(identity, {

@@ -24,7 +24,8 @@ const SPELLED = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d(?
 const ZONE = /(?:Z|[+-](?:0\d|1[0-5])(?::?\d\d)?)$/;
 
 /**
- * Returns what is wrong with a text that should be a timestamp of the program, as a sentence's end; null where nothing is. Source: contract, What the service does; addendum (`+0000`, minutes without seconds).
+ * Returns what is wrong with a text that should be a timestamp of the program, as a sentence's end; null where nothing
+ * is. Source: contract, What the service does; addendum (`+0000`, minutes without seconds).
  */
 export function findTimestampProblem(text: string): string | null {
   const spelled = SPELLED.exec(text);

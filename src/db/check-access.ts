@@ -11,8 +11,9 @@ import { reportsSchema } from './sibling-schema.ts';
 const MOST_NAMED = 3;
 
 /**
- * Resolves where this role may do what a worker does in those schemas, read the reports, and the database takes writes. A
- * schema that is missing, or has no tables yet, is another check's matter; tables of somebody else in it are nobody's.
+ * Resolves where this role may do what a worker does in those schemas, read the reports, and the database takes writes.
+ * A schema that is missing, or has no tables yet, is another check's matter; tables of somebody else in it are
+ * nobody's.
  *
  * Throws: AccessRefused naming what is lacking; the database's errors.
  */

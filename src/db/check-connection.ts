@@ -84,7 +84,9 @@ function hintFor(error: unknown, url: string): string {
   return TLS_HINTS.get(code) ?? 'check that Postgres runs there and that DATABASE_URL names it';
 }
 
-/** A server that demands encryption, or a certificate of the client, refuses with a code that says only that it refuses. */
+/**
+ * A server that demands encryption, or a certificate of the client, refuses with a code that says only that it refuses.
+ */
 function tlsHint(code: string, url: string): string {
   if (code !== '28000' && code !== '08P01') return '';
   const { sslmode, sslcert } = readDatabaseUrl(url).tls;

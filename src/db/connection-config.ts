@@ -1,9 +1,9 @@
 // From an address to what pg connects with: the parts of the address, and TLS as libpq has it.
 //
-// Decision: `sslmode` means what it means to psql, since one DATABASE_URL serves both. (pg 8 by itself treats require and
-// verify-ca as verify-full, so addresses as providers hand them out fail at a private CA; pg 9 will do as we do.)
-// Without `sslmode`, a certificate file alone asks for verify-full, and else nothing is encrypted.
-// Nothing but `options` of the address itself is sent as a startup option: poolers refuse those.
+// Decision: `sslmode` means what it means to psql, since one DATABASE_URL serves both. (pg 8 by itself treats require
+// and verify-ca as verify-full, so addresses as providers hand them out fail at a private CA; pg 9 will do as we do.)
+// Without `sslmode`, a certificate file alone asks for verify-full, and else nothing is encrypted. Nothing but
+// `options` of the address itself is sent as a startup option: poolers refuse those.
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -9,7 +9,10 @@ import { reportsSchema } from './sibling-schema.ts';
 export const GRANTEES = ['worker', 'analyst', 'analyst_pii', 'payroll'] as const;
 export type Grantee = (typeof GRANTEES)[number];
 
-/** The tables and views of the mirror that analysts read who may see personal data; the others keep the mirror's own books (a test compares the comments). */
+/**
+ * The tables and views of the mirror that analysts read who may see personal data; the others keep the mirror's own
+ * books (a test compares the comments).
+ */
 export const ANALYST_RELATIONS: readonly string[] = [
   'campaigns',
   'affiliates',

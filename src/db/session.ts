@@ -73,8 +73,9 @@ export interface SessionInput {
 }
 
 /**
- * Returns what sets up a new connection, for pg's `onConnect`: a name means the mirror's table, and else the report. Where a pooler is in between, `refuseSharing` is called
- * before anything is set, until it has once found that the pooler keeps a connection to itself.
+ * Returns what sets up a new connection, for pg's `onConnect`: a name means the mirror's table, and else the report.
+ * Where a pooler is in between, `refuseSharing` is called before anything is set, until it has once found that the
+ * pooler keeps a connection to itself.
  *
  * Throws: the database's errors; what `refuseSharing` throws. pg's pool then closes the connection.
  */

@@ -14,8 +14,8 @@ const SET_UP = `
   set local cursor_tuple_fraction = 1`;
 
 /**
- * Returns what `work` returns. Every statement that it sends with the client sees the same moment and can change nothing.
- * Aborted, the statement that is under way fails, and `work` is waited for: it may have to clean up.
+ * Returns what `work` returns. Every statement that it sends with the client sees the same moment and can change
+ * nothing. Aborted, the statement that is under way fails, and `work` is waited for: it may have to clean up.
  *
  * Throws: what `work` throws; the database's errors; the signal's reason when aborted.
  */

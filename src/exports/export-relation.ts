@@ -1,7 +1,7 @@
 // One export, from the database to its target: whole, or nothing.
 //
-// Every row is of one moment (a snapshot). A file is written as its rows are read, so memory does not grow with them; the
-// manifest is written last. Whatever goes wrong, or stops it, removes what was written.
+// Every row is of one moment (a snapshot). A file is written as its rows are read, so memory does not grow with them;
+// the manifest is written last. Whatever goes wrong, or stops it, removes what was written.
 
 import { createHash } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
@@ -46,8 +46,8 @@ export interface Exported {
 /**
  * Returns what was exported; null where nothing changed since, and then nothing is written.
  *
- * Throws: ConfigError where the name, the user's SQL or the target cannot be used; ExportTargetUnwritable; the database's
- * errors; the signal's reason when aborted.
+ * Throws: ConfigError where the name, the user's SQL or the target cannot be used; ExportTargetUnwritable; the
+ * database's errors; the signal's reason when aborted.
  */
 export async function exportRelation(pool: Pool, input: ExportInput): Promise<Exported | null> {
   const { signal, target } = input;

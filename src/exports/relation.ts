@@ -1,5 +1,6 @@
 // What may be exported: the views of the reports schema, and the tables and views of the mirror's schema that analysts
-// read. The catalogue says which there are and what columns they have, so that a view of a later migration needs no line here.
+// read. The catalogue says which there are and what columns they have, so that a view of a later migration needs no
+// line here.
 //
 // Decision: a name means the view of the reports schema, as an analyst expects it. Where changes are asked for (--since,
 // --incremental) it means the mirror's table: only that has a row for what was deleted.

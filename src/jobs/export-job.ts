@@ -1,5 +1,5 @@
-// The duty `export`: after each tick of EXPORT_CRON, every table and view that is configured is exported once. Whether it
-// was, the table exports says.
+// The duty `export`: after each tick of EXPORT_CRON, every table and view that is configured is exported once. Whether
+// it was, the table exports says.
 
 import type { ScheduledExports } from '../config/exports.ts';
 import { exportRecorded, type RecordedDeps, readLastExport } from '../exports/recorded-export.ts';

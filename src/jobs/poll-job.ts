@@ -1,5 +1,5 @@
-// The duty `poll-commissions`: asks the program for the known commissions that are due, where it does not list them. Which those are, and what an
-// answer means, is in src/commissions.
+// The duty `poll-commissions`: asks the program for the known commissions that are due, where it does not list them.
+// Which those are, and what an answer means, is in src/commissions.
 
 import type { ApiClient } from '../api/client.ts';
 import { hasDuePolls, pollTracked } from '../commissions/tracked-commissions.ts';

@@ -1,5 +1,5 @@
-// The duty `sync`: after each tick of a schedule, every resource that is listed is synced once, and in full where somebody accepted
-// deletions of it. Whether it was, the run log says.
+// The duty `sync`: after each tick of a schedule, every resource that is listed is synced once, and in full where
+// somebody accepted deletions of it. Whether it was, the run log says.
 
 import type { ApiClient } from '../api/client.ts';
 import type { Config } from '../config/config.ts';

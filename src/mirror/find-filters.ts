@@ -1,9 +1,9 @@
-// Finds where the program would list a record that a walk did not meet: the narrowest filters that must find it.
-// The contract can read neither one affiliate nor one referral by its identifier (a commission it can), so the filters are made of what the
-// mirror knows of the record. What they can miss: a record that a verified walk missed although it exists, and that
-// has changed every attribute that the mirror could look for since it was last read. The next run brings it back.
-// Where the mirror keeps hashes of addresses, it has none to look for: what is known by an address alone is then settled
-// by a second walk.
+// Finds where the program would list a record that a walk did not meet: the narrowest filters that must find it. The
+// contract can read neither one affiliate nor one referral by its identifier (a commission it can), so the filters are
+// made of what the mirror knows of the record. What they can miss: a record that a verified walk missed although it
+// exists, and that has changed every attribute that the mirror could look for since it was last read. The next run
+// brings it back. Where the mirror keeps hashes of addresses, it has none to look for: what is known by an address
+// alone is then settled by a second walk.
 
 import type { Filters, ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';

@@ -1,10 +1,11 @@
 // Loads pages that were read into their tables, in the caller's transaction and under the lock of loads: one statement
 // per table, as a rule.
 //
-// Times. A row's _first_seen_at is a time of observation, like _observed_at: a load writes the same whenever it commits.
-// Its _changed_at is the stamp of the transaction (migrations/0003_history.sql), in the order of the commits. An unchanged row is not written, so its _observed_at stays at the observation that wrote
-// it (`touch` is for single reads, which no older page may overwrite). The cost: content that changes and changes back
-// between three answers, and whose middle answer commits last, stays as in the middle one until the next sync.
+// Times. A row's _first_seen_at is a time of observation, like _observed_at: a load writes the same whenever it
+// commits. Its _changed_at is the stamp of the transaction (migrations/0003_history.sql), in the order of the commits.
+// An unchanged row is not written, so its _observed_at stays at the observation that wrote it (`touch` is for single
+// reads, which no older page may overwrite). The cost: content that changes and changes back between three answers, and
+// whose middle answer commits last, stays as in the middle one until the next sync.
 
 import { CompiledQuery, sql } from 'kysely';
 import type { ListedResource } from '../contract/resources.ts';
@@ -143,7 +144,8 @@ function sum<T>(items: readonly T[], count: (item: T) => number): number {
 
 /**
  * Waits for the right to load until the transaction ends, and names the run for the history that it writes. Returns how
- * personal data are kept meanwhile, as PersonalData spells it. There is one lock per schema: a large load runs alone, small ones beside each other.
+ * personal data are kept meanwhile, as PersonalData spells it. There is one lock per schema: a large load runs alone,
+ * small ones beside each other.
  *
  * Alone means: nothing else is loaded or marked deleted in this schema, so plain inserts are safe and no two loads can
  * deadlock. A process that was stopped while it holds the lock loses it after seconds. It is an advisory lock, since

@@ -14,7 +14,9 @@ export interface FoundPerson {
 
 type PersonTable = keyof typeof IDENTITY_COLUMNS;
 
-/** Returns the addresses by which the record's person is known, as they are stored; null where there is no such record. */
+/**
+ * Returns the addresses by which the record's person is known, as they are stored; null where there is no such record.
+ */
 export async function findAddresses(trx: DatabaseTransaction, id: string): Promise<readonly string[] | null> {
   const { rows } = await sql<{ addresses: (string | null)[] }>`
     select array[email, unconfirmed_email] as addresses from affiliates where lower(id) = ${id}

@@ -139,8 +139,8 @@ async function readKnown(trx: DatabaseTransaction, number: number): Promise<Know
 }
 
 /**
- * Returns a pattern that Postgres and JavaScript read alike, which finds any of the texts where it is no part of a longer
- * address or word; null where there is none.
+ * Returns a pattern that Postgres and JavaScript read alike, which finds any of the texts where it is no part of a
+ * longer address or word; null where there is none.
  */
 function patternOf(texts: readonly string[]): string | null {
   const escaped = texts.map((text) => text.replace(/[^\p{L}\p{N}\s@_-]/gu, '\\$&').replace(/\s+/g, '\\s+'));

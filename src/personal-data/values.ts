@@ -29,7 +29,9 @@ export function fingerprint(key: KeyObject): string {
   return createHmac('sha256', key).update(FINGERPRINT_OF).digest('hex').slice(0, FINGERPRINT_CHARACTERS);
 }
 
-/** Returns the texts under which an address may be known as forgotten: the address, and its hash where there is a key. */
+/**
+ * Returns the texts under which an address may be known as forgotten: the address, and its hash where there is a key.
+ */
 export function addressForms(key: KeyObject | null, address: string): readonly string[] {
   if (isHashed(address)) return [address];
   const normalised = normalise(address, true);

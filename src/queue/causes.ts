@@ -1,7 +1,8 @@
 // Which trace the next job of a duty belongs to. A tick of a schedule has a worker look, the look makes a job, and when
 // it has ended the next look makes another one: all of them are work of that tick. Kept in memory, and with each job:
-// what is lost with a process is only that a trace begins at a job. bullmq-otel was tried for it, on both queues: it puts
-// all ticks of a schedule into one trace that never ends, makes five spans of each, and keeps the messages of errors.
+// what is lost with a process is only that a trace begins at a job. bullmq-otel was tried for it, on both queues: it
+// puts all ticks of a schedule into one trace that never ends, makes five spans of each, and keeps the messages of
+// errors.
 
 import type { Duty } from './duty.ts';
 

@@ -8,7 +8,10 @@ import type { RunState } from '../db/tables.ts';
 
 export interface ResourceStatus {
   readonly resource: string;
-  /** The mirror is at least as new as this, but for held-back deletions: the start of the last verified run. Null: never. */
+  /**
+   * The mirror is at least as new as this, but for held-back deletions: the start of the last verified run. Null:
+   * never.
+   */
   readonly fresh_as_of: Timestamp | null;
   readonly age_seconds: number | null;
   /** The same, but for what a delta cannot see: the start of the last verified run that read everything. */

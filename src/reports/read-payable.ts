@@ -68,7 +68,10 @@ export interface CommissionCoverage {
   readonly fresh_as_of: Timestamp | null;
   /** How many that the program listed could not be stored. */
   readonly not_stored: number;
-  /** Of the commissions that are asked for one by one, the longest since the program answered; null where there are none. */
+  /**
+   * Of the commissions that are asked for one by one, the longest since the program answered; null where there are
+   * none.
+   */
   readonly polled_as_of: Timestamp | null;
 }
 

@@ -1,9 +1,9 @@
 // Deletes a batch of the history that is over age. Of it stay: the last change of each record, so that the mirror as of
 // any later moment is exact to the column, and the changes that the reports count for ever (leads and conversions).
 //
-// Each change that came over age is looked at once, in the order of their numbers, which is that of their times. It makes
-// the changes before it needless, and these are found by the index of the record's history: the work follows what is
-// deleted, however much history there is or stays.
+// Each change that came over age is looked at once, in the order of their numbers, which is that of their times. It
+// makes the changes before it needless, and these are found by the index of the record's history: the work follows what
+// is deleted, however much history there is or stays.
 
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';

@@ -154,7 +154,10 @@ function readId(id: string): string {
 /** Source: contract, Errors, and its addendum. */
 const INVALID_SECRET = 'Invalid API Secret.';
 
-/** Returns a check of the Authorization header (the secret is never printed), in a time that does not depend on where a guess is wrong. */
+/**
+ * Returns a check of the Authorization header (the secret is never printed), in a time that does not depend on where a
+ * guess is wrong.
+ */
 function makeAuthentication(secret: string): (header: string | undefined) => boolean {
   // Hashes have one length whatever was sent, which timingSafeEqual needs.
   const expected = digest(secret);

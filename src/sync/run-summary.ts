@@ -24,8 +24,9 @@ export interface SyncProgress {
 
 /**
  * How a run ended. `succeeded`: read to the end and verified. `partial` (`reason` says why): read to the end, but the
- * counts could not be verified and nothing was marked deleted, or verified, but deletions were held back. `skipped`: another process syncs it (`reason` says which).
- * `failed` and `interrupted`: it stopped short, and the figures say how far it came.
+ * counts could not be verified and nothing was marked deleted, or verified, but deletions were held back. `skipped`:
+ * another process syncs it (`reason` says which). `failed` and `interrupted`: it stopped short, and the figures say how
+ * far it came.
  */
 export interface RunSummary {
   readonly runId: number;
@@ -48,7 +49,10 @@ export interface RunSummary {
   readonly total: number | null;
   readonly distinct: number;
   readonly verified: boolean;
-  /** What a delta of referrals or commissions set out to do, and what it expected that to cost; null for every other run. */
+  /**
+   * What a delta of referrals or commissions set out to do, and what it expected that to cost; null for every other
+   * run.
+   */
   readonly plan: DeltaPlan | null;
   /** Of this process's part in it. */
   readonly durationMs: number;

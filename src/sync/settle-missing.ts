@@ -18,7 +18,9 @@ import type { RunLoader } from './run-loader.ts';
 import type { HeldBack, SettledMissing, SyncDeps, WalkInput } from './walk.ts';
 import { walkAside } from './walk-aside.ts';
 
-/** Where more rows than this, and more than the share, are missing at once and nobody confirms it, they are held back. */
+/**
+ * Where more rows than this, and more than the share, are missing at once and nobody confirms it, they are held back.
+ */
 const PLAUSIBLE_ROWS = 10;
 const PLAUSIBLE_SHARE = 0.02;
 /** Up to so many rows are looked for one by one; for more, a second walk is read: the exact one. */
@@ -31,8 +33,8 @@ interface SettleInput extends Omit<WalkInput, 'concurrency' | 'doubt'> {
 
 /**
  * Returns the rows that are gone, and those that are held back: too many at once that nobody confirmed (unless
- * `acceptDeletes`), not to be distinguished from a record that was rejected without a usable identifier, or not to be looked for
- * once more.
+ * `acceptDeletes`), not to be distinguished from a record that was rejected without a usable identifier, or not to be
+ * looked for once more.
  *
  * To be called after a verified walk only.
  */

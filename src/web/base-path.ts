@@ -8,7 +8,10 @@ export function addressOf(basePath: string, path: string): string {
   return `${basePath}${path}`;
 }
 
-/** Returns the path of the site, with its query, that the address of a request means; one that no page has if it means none. */
+/**
+ * Returns the path of the site, with its query, that the address of a request means; one that no page has if it means
+ * none.
+ */
 export function pathOf(basePath: string, url: string): string {
   const [path = '', query] = url.split(/\?(.*)/s);
   if (!isReadable(path)) return NOWHERE;

@@ -1,5 +1,5 @@
-// The board of the queue: bull-board, which shows jobs and schedules, and here changes nothing. It is loaded at the first
-// request for it (half a second), and everything that it would load from elsewhere is left out.
+// The board of the queue: bull-board, which shows jobs and schedules, and here changes nothing. It is loaded at the
+// first request for it (half a second), and everything that it would load from elsewhere is left out.
 //
 // Why no failed job says here why it failed: an error may quote what the program answered, which may be about people.
 // The reason is in the log, and in the run log.

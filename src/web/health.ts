@@ -1,5 +1,5 @@
-// Answers an orchestrator: is the worker alive, and can it work. Anybody may ask, so answers name the checks that failed,
-// and not why.
+// Answers an orchestrator: is the worker alive, and can it work. Anybody may ask, so answers name the checks that
+// failed, and not why.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describeError } from '../errors.ts';
@@ -15,8 +15,8 @@ export type HealthPath = '/healthz' | '/readyz';
 const CHECK_TIMEOUT_MS = 6000;
 
 /**
- * Answers: `/healthz` 200 while the process does, `/readyz` 200 where every check passes, and otherwise 503, naming those
- * that do not.
+ * Answers: `/healthz` 200 while the process does, `/readyz` 200 where every check passes, and otherwise 503, naming
+ * those that do not.
  */
 export async function answerHealth(
   { log, checks }: { log: Logger; checks: Checks },

@@ -1,5 +1,5 @@
-// How the pages beside the overview look: charts with their colours by class, light and dark, and with letters that can be
-// read where a chart is small; lists of facts, and the way through long tables.
+// How the pages beside the overview look: charts with their colours by class, light and dark, and with letters that can
+// be read where a chart is small; lists of facts, and the way through long tables.
 
 import { html } from './html.ts';
 

@@ -6,7 +6,9 @@ export interface SectionParts {
   /** Its anchor, and what its SQL is tested by. Lower-case letters and hyphens, once on a page. */
   readonly id: string;
   readonly title: string;
-  /** Statements that psql runs as they are, with the mirror's schema in the search path; null where no figure is shown. */
+  /**
+   * Statements that psql runs as they are, with the mirror's schema in the search path; null where no figure is shown.
+   */
   readonly sql: string | null;
   readonly body: Html;
 }

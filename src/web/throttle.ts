@@ -48,7 +48,9 @@ export function makeThrottle(
   };
 }
 
-/** Returns which client an address belongs to: whoever has one IPv6 address has 2^64 of them. Source: RFC 4291, 2.5.1. */
+/**
+ * Returns which client an address belongs to: whoever has one IPv6 address has 2^64 of them. Source: RFC 4291, 2.5.1.
+ */
 export function clientOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   if (mapped?.[1] !== undefined) return mapped[1];

@@ -26,8 +26,8 @@ export interface RawProgram {
 }
 
 /**
- * Returns such a program, listening until the test ends; `answer` is called with each whole request and its number, from 1.
- * With `tls` it speaks that, and would speak HTTP/2 if it were asked to.
+ * Returns such a program, listening until the test ends; `answer` is called with each whole request and its number,
+ * from 1. With `tls` it speaks that, and would speak HTTP/2 if it were asked to.
  */
 export async function startRawProgram(
   answer: (socket: Socket, number: number, request: string) => void,

@@ -1,5 +1,5 @@
-// `node test/bench/measure-traces.ts`: what traces cost. At the start: in CPU time of a short sync's process, without and
-// with traces one after the other. Per page: in CPU time of the thread that makes the steps of a long run, as
+// `node test/bench/measure-traces.ts`: what traces cost. At the start: in CPU time of a short sync's process, without
+// and with traces one after the other. Per page: in CPU time of the thread that makes the steps of a long run, as
 // src/sync makes them, and sends them to a collector in another process.
 
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// The dbt package in docs/dbt. There is no dbt here: its files are read as dbt would read them, every table and column in
-// them exists, and their models and tests are run as SQL on a mirror.
+// The dbt package in docs/dbt. There is no dbt here: its files are read as dbt would read them, every table and column
+// in them exists, and their models and tests are run as SQL on a mirror.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Prometheus itself reads what we have for it: names, rules and expressions; and it scrapes a real worker, until an alert
-// fires, and is over.
+// Prometheus itself reads what we have for it: names, rules and expressions; and it scrapes a real worker, until an
+// alert fires, and is over.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

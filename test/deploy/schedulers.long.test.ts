@@ -18,7 +18,10 @@ function commandsIn(text: string): string[] {
   );
 }
 
-/** Fails where the command line has an option that does not exist: with no program set, it ends with the message for that. */
+/**
+ * Fails where the command line has an option that does not exist: with no program set, it ends with the message for
+ * that.
+ */
 async function expectKnown(command: string): Promise<void> {
   const { stderr } = await runCli(command.split(' '), { AFFILIATE_API_URL: '' });
   expect(stderr).toContain('AFFILIATE_API_URL is not set');

@@ -122,7 +122,8 @@ test('where commissions are listed, all that is payable is paid once, whatever i
   const paid = await readPaid(sandbox);
   expect(due.map(({ id }) => paid[id])).toEqual(due.map(() => '2026-10-01T12:00:00.000Z'));
 
-  // Next month: the same file; the same with another date; the list again; the list of a mirror that knows of no payment.
+  // Next month: the same file; the same with another date; the list again; the list of a mirror that knows of no
+  // payment.
   const again = await run('commissions apply DIR/october.xlsx --wait');
   expect(again.code, again.said).toBe(0);
   expect(again.said).toContain(`${due.length} of ${due.length} were asked for before`);

@@ -1,5 +1,5 @@
-// An export that fails or is stopped leaves nothing behind, at any target; and what it says names neither secrets nor the
-// values of rows.
+// An export that fails or is stopped leaves nothing behind, at any target; and what it says names neither secrets nor
+// the values of rows.
 
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Every metric that exists is documented, and the other way round; every one that an alert or the dashboard names exists.
+// Every metric that exists is documented, and the other way round; every one that an alert or the dashboard names
+// exists.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

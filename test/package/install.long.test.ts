@@ -133,7 +133,10 @@ describe.each([
   });
 });
 
-/** What npm has of its user: proxies, certificates, its cache. Nothing of the npm that runs this test, or of its own settings. */
+/**
+ * What npm has of its user: proxies, certificates, its cache. Nothing of the npm that runs this test, or of its own
+ * settings.
+ */
 const USERS = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) =>

@@ -1,6 +1,6 @@
-// The second part of `npm run picture`: runs the commands in a real terminal of two sizes, against a made-up program, and
-// draws what it shows at the moments that a person looks at, as docs/images/terminal/NAME-COLUMNSxROWS.svg.
-// The program is always the same; the time of day, how long something took and the embedded Postgres' port are not.
+// The second part of `npm run picture`: runs the commands in a real terminal of two sizes, against a made-up program,
+// and draws what it shows at the moments that a person looks at, as docs/images/terminal/NAME-COLUMNSxROWS.svg. The
+// program is always the same; the time of day, how long something took and the embedded Postgres' port are not.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';

@@ -1,4 +1,5 @@
-// What is due becomes a job, on both queues: one at a time, the most important first, and again only where that may help.
+// What is due becomes a job, on both queues: one at a time, the most important first, and again only where that may
+// help.
 
 import { describe, expect, test } from 'vitest';
 import { makeLogger } from '../../src/log.ts';

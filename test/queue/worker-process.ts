@@ -1,5 +1,5 @@
-// A worker process as the command `work` puts it together, with time scaled down, and with duties that only
-// count: they say who acted upon which tick. Started by worker-processes.ts; logs to stderr, measures itself when it is asked to.
+// A worker process as the command `work` puts it together, with time scaled down, and with duties that only count: they
+// say who acted upon which tick. Started by worker-processes.ts; logs to stderr, measures itself when it is asked to.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';

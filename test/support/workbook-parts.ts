@@ -121,7 +121,9 @@ const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 
-/** Returns a workbook as Excel saves one: shared strings, Excel's own date formats (1 and 2), the sheets' XML as given. */
+/**
+ * Returns a workbook as Excel saves one: shared strings, Excel's own date formats (1 and 2), the sheets' XML as given.
+ */
 export function writeExcelWorkbook(
   sheets: readonly { readonly rows: string; readonly isHidden?: true }[],
   strings: readonly string[],

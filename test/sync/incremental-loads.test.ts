@@ -1,5 +1,5 @@
-// The statements of docs/incremental-loads.md and the incremental model of docs/dbt, run again and again beside the syncs and payments of a living program:
-// in the end the copies are the mirror's tables.
+// The statements of docs/incremental-loads.md and the incremental model of docs/dbt, run again and again beside the
+// syncs and payments of a living program: in the end the copies are the mirror's tables.
 
 import type pg from 'pg';
 import { expect, test } from 'vitest';

@@ -40,7 +40,9 @@ async function paymentsOf(id: string) {
   return { ...rows[0], changes: changes.map(({ paid_at }) => paid_at !== null) };
 }
 
-/** Syncs commissions; `meanwhile` happens once, when the page with that commission was answered and is not loaded yet. */
+/**
+ * Syncs commissions; `meanwhile` happens once, when the page with that commission was answered and is not loaded yet.
+ */
 async function syncWhile(id: string, meanwhile: () => Promise<void>) {
   const { api, db } = given();
   let happened = 0;

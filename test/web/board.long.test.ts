@@ -1,5 +1,5 @@
-// The board of the queue in a browser: under the headers that the site sends, it shows the queue, and nothing is refused,
-// and nothing is asked of another host.
+// The board of the queue in a browser: under the headers that the site sends, it shows the queue, and nothing is
+// refused, and nothing is asked of another host.
 
 import { chromium } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';

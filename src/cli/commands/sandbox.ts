@@ -17,7 +17,10 @@ import { openDatabase } from '../open-database.ts';
 import { print, printError } from '../print.ts';
 import { type ProgressLine, startProgressLine } from '../progress-line.ts';
 
-/** Of the program that `sandbox` and `demo` make up. No secret at all: it opens a made-up program that listens on this machine only. */
+/**
+ * Of the program that `sandbox` and `demo` make up. No secret at all: it opens a made-up program that listens on this
+ * machine only.
+ */
 export const SANDBOX_SECRET = 'sandbox-secret';
 
 export const SANDBOX_HOST = '127.0.0.1';

@@ -29,7 +29,9 @@ export function readPlaces(root: Command): Place[] {
   return placesOf(root, '');
 }
 
-/** Returns the words that lead from one place to the next, each with the path before it: `commissions apply`, ` sync`. */
+/**
+ * Returns the words that lead from one place to the next, each with the path before it: `commissions apply`, ` sync`.
+ */
 export function stepsOf(places: readonly Place[]): string[] {
   return places.filter(({ path }) => path !== '').map(({ path }) => (path.includes(' ') ? path : ` ${path}`));
 }

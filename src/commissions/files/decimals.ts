@@ -33,7 +33,9 @@ export function readEitherWay(text: string): Decimal[] {
   return [point, isSame ? null : comma].filter((one) => one !== null);
 }
 
-/** Returns the number in units of so many digits: 83,9 with 2 is 8390. Null where it has more digits, or is too large. */
+/**
+ * Returns the number in units of so many digits: 83,9 with 2 is 8390. Null where it has more digits, or is too large.
+ */
 export function toUnits({ isNegative, whole, fraction }: Decimal, digits: number): number | null {
   const kept = fraction.replace(/0+$/, '');
   if (kept.length > digits) return null;

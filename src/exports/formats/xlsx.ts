@@ -1,7 +1,7 @@
 // An Excel workbook for people: times are dates in UTC (to the millisecond, as far as Excel goes), numbers are numbers.
 //
-// Text is written as text, which no spreadsheet runs, so a name such as =HYPERLINK(…) needs no apostrophe. A sheet has at
-// most 1,048,576 rows: what is beyond goes on in a second one, with its own header.
+// Text is written as text, which no spreadsheet runs, so a name such as =HYPERLINK(…) needs no apostrophe. A sheet has
+// at most 1,048,576 rows: what is beyond goes on in a second one, with its own header.
 
 import { ConfigError } from '../../errors.ts';
 import type { Column } from '../relation.ts';
@@ -73,7 +73,8 @@ function readCell(text: string, column: Column): Cell {
   }
 }
 
-// hucre 1.0.0 writes these two characters, which XML does not allow, and text that looks like its own escapes, as they are.
+// hucre 1.0.0 writes these two characters, which XML does not allow, and text that looks like its own escapes, as they
+// are.
 function spellForXml(text: string, { name }: Column): string {
   if (text.length > LONGEST_TEXT) {
     throw new ConfigError([

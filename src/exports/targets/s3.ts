@@ -1,5 +1,5 @@
-// Exports in S3-compatible storage. An object is seen when it is complete; an export when its manifest is there, which is
-// put last.
+// Exports in S3-compatible storage. An object is seen when it is complete; an export when its manifest is there, which
+// is put last.
 //
 // What the storage answers is never shown: its errors echo access keys and signatures. Its status and its own code of
 // the error say enough.
@@ -10,7 +10,10 @@ import type { S3Access } from '../../config/s3-access.ts';
 import { ExportTargetUnwritable, errorCode } from '../../errors.ts';
 import { type Delivery, MANIFEST, type OpenFile } from './delivery.ts';
 
-/** The smallest that a part may be, but for the last one; 10,000 of them are 48 GB. Source: Amazon S3, multipart upload limits. */
+/**
+ * The smallest that a part may be, but for the last one; 10,000 of them are 48 GB. Source: Amazon S3, multipart upload
+ * limits.
+ */
 const PART_BYTES = 5 * 2 ** 20;
 /** Longest wait for one answer: a part over a slow line. */
 const REQUEST_TIMEOUT_MS = 120_000;

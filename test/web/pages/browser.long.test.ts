@@ -1,5 +1,5 @@
-// The pages in a real browser (Debian's chromium): light, dark, on a phone and without JavaScript, with personal data and
-// without, nothing is wrong with any of them.
+// The pages in a real browser (Debian's chromium): light, dark, on a phone and without JavaScript, with personal data
+// and without, nothing is wrong with any of them.
 
 import { AxeBuilder } from '@axe-core/playwright';
 import { type BrowserContextOptions, chromium } from 'playwright-core';

@@ -1,4 +1,5 @@
-// Who sees personal data on the pages: nobody who may not, anywhere in the markup; and text that would be markup is none.
+// Who sees personal data on the pages: nobody who may not, anywhere in the markup; and text that would be markup is
+// none.
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from '../../../src/web/page.ts';

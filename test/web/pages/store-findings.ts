@@ -1,5 +1,6 @@
-// A mirror with something of every kind that the pages show: runs that ended in every way, what they noticed, requests in
-// every state with attempts, batches with hostile names. Identifiers and names that begin with `secret` are personal data.
+// A mirror with something of every kind that the pages show: runs that ended in every way, what they noticed, requests
+// in every state with attempts, batches with hostile names. Identifiers and names that begin with `secret` are personal
+// data.
 
 import type pg from 'pg';
 import { makeDatabase } from '../../../src/db/database.ts';
