@@ -171,18 +171,13 @@ export class Busy extends AppError {
   readonly retry = 'soon';
 }
 
-/**
- * Thrown when an export cannot be written to its file, its directory or its bucket. What was written of it is removed.
- */
+/** Thrown when an export cannot be written to its file, its directory or its bucket. What was written of it is removed. */
 export class ExportTargetUnwritable extends AppError {
   readonly code = 'EXPORT_TARGET_UNWRITABLE';
   readonly retry = 'soon';
 }
 
-/**
- * Thrown when the receiver of an alert did not take a message. Its words name the receiver's host, and nothing that it
- * said.
- */
+/** Thrown when the receiver of an alert did not take a message. Its words name the receiver's host, and nothing that it said. */
 export class AlertNotSent extends AppError {
   readonly code = 'ALERT_NOT_SENT';
   readonly retry: 'never' | 'soon' | 'after';

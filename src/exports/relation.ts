@@ -6,7 +6,7 @@
 // --incremental) it means the mirror's table: only that has a row for what was deleted.
 
 import { type ClientBase, escapeIdentifier, type Pool } from 'pg';
-import { ANALYST_RELATIONS } from '../db/grants.ts';
+import { ANALYST_RELATIONS } from '../db/relations.ts';
 import { reportsSchema } from '../db/sibling-schema.ts';
 import { ConfigError } from '../errors.ts';
 

@@ -1,7 +1,7 @@
 // Roles of the database: a DBA who makes the schemas, one role that migrates, and weaker ones that read and ask.
 
 import { describe, expect, test } from 'vitest';
-import { ANALYST_RELATIONS, BOOKKEEPING_TABLES } from '../../src/db/grants.ts';
+import { ANALYST_RELATIONS, BOOKKEEPING_TABLES } from '../../src/db/relations.ts';
 import {
   environment,
   grant,

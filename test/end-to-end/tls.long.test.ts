@@ -31,6 +31,8 @@ beforeAll(async () => {
     await server.query(`create role ${role} login password '${PASSWORD}'`);
     await server.query(`grant usage on schema mirror to ${role}`);
     await server.query(`grant select on all tables in schema mirror to ${role}`);
+    await server.query(`grant usage on schema mirror_reports to ${role}`);
+    await server.query(`grant select on all tables in schema mirror_reports to ${role}`);
   }
   await server.write(
     'pg_hba.conf',
