@@ -1,7 +1,9 @@
-// What the mirror holds: its tables, how current they are, where the program differs from its contract, what could not
+// What the mirror holds: its tables and their growth, how current they are, where the program differs from its contract, what could not
 // be stored, and what was exported.
 
 import { DELTA_BLIND_SPOTS } from '../../contract/delta-blind-spots.ts';
+import { formatBytes } from '../../contract/format.ts';
+import { readKeptGrowth } from '../../reports/kept-growth.ts';
 import {
   readCoverage,
   readExports,
@@ -9,12 +11,13 @@ import {
   readSchemaDrift,
   readTables,
 } from '../../reports/read-tables.ts';
-import { asOf, momentOrNothing, orNothing, sizeOf } from '../figures.ts';
+import { asOf, momentOrNothing, orNothing } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import type { Page, PageDeps, PageRequest } from '../page.ts';
 import { section } from '../section.ts';
 import { table } from '../table.ts';
 import { countOf, durationOf, momentOf } from '../words.ts';
+import { showGrowth } from './growth.ts';
 import { DRIFT_WORDS } from './run-findings.ts';
 
 export const dataPage: Page = {
@@ -25,6 +28,7 @@ export const dataPage: Page = {
       title: 'Data',
       body: html`<h1>Data</h1>
 ${await tablesSection(deps)}
+${showGrowth(await readKeptGrowth(deps))}
 ${await coverageSection(deps, request)}
 ${await driftSection(deps, request)}
 ${await rejectedSection(deps, request)}
@@ -56,7 +60,7 @@ async function tablesSection(deps: PageDeps): Promise<Html> {
         countOf(one.deleted),
         countOf(one.new_in_a_day),
         countOf(one.new_in_a_week),
-        sizeOf(one.bytes),
+        formatBytes(one.bytes),
         momentOrNothing(one.last_changed_at),
       ]),
     })}
