@@ -96,7 +96,7 @@ export function ledgerTable(
       long(line.asked),
       moneyOf(line.amount, line.currency, unit),
       html`<span class="short">${describeAffiliate(line, href)}</span>`,
-      html`<code>${line.commission_id}</code>`,
+      html`<code class="short">${line.commission_id}</code>`,
       countOf(line.attempts),
       momentOf(line.requested_at),
       momentOrNothing(line.finished_at),

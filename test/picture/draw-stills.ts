@@ -22,7 +22,9 @@ const SCHEMA = 'mirror';
 const GIGABYTE = 1e9;
 const MINUTE = 60_000;
 /** A longer page ends here. Units: pixels of CSS. */
-const MOST_HEIGHT = 1500;
+const MOST_HEIGHT = 880;
+/** A file of the repository is no larger. */
+const MOST_BYTES = 150_000;
 
 interface Still {
   readonly name: string;
@@ -36,7 +38,7 @@ const WELL: readonly Still[] = [
   { name: 'page-overview', path: '/' },
   { name: 'page-overview-dark', path: '/', look: { ...WIDE, colorScheme: 'dark' } },
   { name: 'page-runs', path: '/runs' },
-  { name: 'page-data', path: '/data' },
+  { name: 'page-data', path: '/data#growth' },
   { name: 'page-charts', path: '/charts?days=90' },
 ];
 
@@ -45,7 +47,7 @@ const NOT_WELL: readonly Still[] = [
   {
     name: 'page-overview-phone',
     path: '/',
-    look: { viewport: { width: 360, height: 700 }, colorScheme: 'light', deviceScaleFactor: 2 },
+    look: { viewport: { width: 360, height: 700 }, colorScheme: 'light' },
   },
   { name: 'page-run', path: '/runs/partial' },
   { name: 'page-payments', path: '/payments' },
@@ -65,7 +67,9 @@ try {
     await fillWell(pool);
     for (const still of WELL) await take(browser, page.url, still);
     await fillConcerns(pool);
-    const { rows } = await pool.query(`select id from sync_runs where state = 'partial' order by id desc limit 1`);
+    const { rows } = await pool.query(
+      `select id from sync_runs where state = 'partial' order by id desc limit 1`,
+    );
     for (const still of NOT_WELL) {
       await take(browser, page.url, { ...still, path: still.path.replace('partial', rows[0]?.id) });
     }
@@ -138,7 +142,14 @@ async function take(browser: Browser, url: string, { name, path, look = WIDE }: 
   await page.goto(url + path, { waitUntil: 'load' });
   const height = (await page.evaluate('document.documentElement.scrollHeight')) as number;
   const { width = 1000 } = look.viewport ?? {};
-  await page.setViewportSize({ width, height: Math.min(height, MOST_HEIGHT) });
-  await writeFile(new URL(`${name}.png`, IMAGES), await page.screenshot({ animations: 'disabled' }));
+  let shown = Math.min(height, MOST_HEIGHT);
+  await page.setViewportSize({ width, height: shown });
+  let picture = await page.screenshot({ animations: 'disabled' });
+  while (picture.length > MOST_BYTES) {
+    shown -= 20;
+    await page.setViewportSize({ width, height: shown });
+    picture = await page.screenshot({ animations: 'disabled' });
+  }
+  await writeFile(new URL(`${name}.png`, IMAGES), picture);
   await context.close();
 }

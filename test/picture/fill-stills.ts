@@ -12,11 +12,18 @@ export async function fillWell(pool: pg.Pool): Promise<void> {
   await pool.query(`
     update sync_runs set started_at = started_at - interval '${BEGAN_DAYS} days',
       heartbeat_at = heartbeat_at - interval '${BEGAN_DAYS} days', finished_at = finished_at - interval '${BEGAN_DAYS} days'`);
-  for (const table of ['affiliates', 'referrals', 'commissions']) {
+  for (const table of ['campaigns', 'affiliates', 'links', 'referrals', 'sales', 'commissions']) {
     await pool.query(`
       update ${table} set _first_seen_at = now() - case when abs(hashtext(id)) % 8 = 0
         then abs(hashtext(id)) % ${BEGAN_DAYS * 24 * 60} * interval '1 minute' else interval '${BEGAN_DAYS} days 1 hour' end`);
   }
+  // The made-up program is as old as its seed: its last day becomes today.
+  await pool.query(`
+    update referrals set created_at = created_at + late,
+      became_lead_at = case when conversion_state <> 'visitor' then created_at + late + interval '2 days' end,
+      became_conversion_at = case when conversion_state = 'conversion' then created_at + late + interval '5 days' end
+    from (select now() - max(created_at) as late from referrals) shifted`);
+  await pool.query('delete from record_history');
   await pool.query(`
     insert into record_history (table_name, record_id, change, before, after, observed_at, recorded_at)
     select 'referrals', id, 'updated', '{"visits": 1}', '{"visits": 2}', at, at
@@ -45,7 +52,7 @@ export async function fillWell(pool: pg.Pool): Promise<void> {
     from commissions where paid_at is null and _deleted_at is null and voided_at is null
       and id not in (select commission_id from commission_updates) order by id limit 80`);
   await pool.query(`
-    update commission_updates set state = 'applied', outcome = 'paid', attempts = 1, finished_at = now() - interval '3 hours'
+    update commission_updates set state = 'applied', outcome = 'paid', attempts = 1, finished_at = now()
     where state = 'pending'`);
   await pool.query(`
     insert into request_permits (priority, granted_at, returned_at, expires_at)

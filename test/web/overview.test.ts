@@ -129,7 +129,7 @@ test('alerts: what is open and what was, and who was notified', async () => {
   );
   expect(text).toMatch(/Open : the queue does not answer .* nobody was notified: no channel was set up/);
   expect(text).toMatch(
-    /Resolved : the last sync of affiliates failed \( API_UNAVAILABLE \) .* well again \S+ \S+ not notified by webhook: of no use any more, not yet well again/,
+    /Resolved : the last sync of affiliates failed \( API_UNAVAILABLE \) .* well again \S+ \S+ not notified by webhook: of no use any more, not yet notified of the end by webhook after 1 attempt/,
   );
   expect(text).not.toContain('not open yet');
 });

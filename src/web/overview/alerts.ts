@@ -42,7 +42,7 @@ export function describeNotices(notices: readonly NoticeStatus[]): string {
 
 function describeNotice({ kind, channel, state, attempts, last_error_code }: NoticeStatus): string {
   const by = `by ${CHANNELS[channel]}`;
-  const subject = kind === 'opened' ? 'notified' : 'well again notified';
+  const subject = kind === 'opened' ? 'notified' : 'notified of the end';
   const why = last_error_code === null ? '' : ` (${last_error_code})`;
   switch (state) {
     case 'sent':

@@ -3,6 +3,7 @@
 
 import { formatBytes } from '../../contract/format.ts';
 import type { KeptGrowth } from '../../reports/kept-growth.ts';
+import type { TableGrowth } from '../../reports/measure-tables.ts';
 import type { Growth } from '../../reports/read-growth.ts';
 import { asOf, orNothing } from '../figures.ts';
 import { type Html, html } from '../html.ts';
@@ -25,7 +26,7 @@ ${table({
   columns: [
     { label: 'table' },
     { label: 'rows', isNumber: true },
-    { label: 'rows themselves', isNumber: true },
+    { label: 'without indexes', isNumber: true },
     { label: 'indexes', isNumber: true },
     { label: 'on disk', isNumber: true },
     { label: 'rows a year', isNumber: true },
@@ -40,12 +41,17 @@ ${table({
     formatBytes(one.bytes),
     orNothing(one.rows_per_day === null ? null : countOf(Math.round(one.rows_per_day * DAYS_PER_YEAR))),
     orNothing(one.bytes_per_year === null ? null : formatBytes(one.bytes_per_year)),
-    one.keep_days === null ? 'for ever' : counted(one.keep_days, 'day'),
+    keptFor(one),
   ]),
 })}
 <p class="quiet">At the rate of the last 30 days, without the first load. What is pruned counts among the rows of a year, and not in what is gained. Of a large table, rows and rates are estimated from a sample.</p>
 ${asOf(moment)}`,
   });
+}
+
+function keptFor({ table_name, keep_days }: TableGrowth): string {
+  if (table_name === 'request_permits') return 'for minutes';
+  return keep_days === null ? 'for ever' : counted(keep_days, 'day');
 }
 
 function describeSize({ bytes, bytes_per_year, measured_since }: Growth): Html {

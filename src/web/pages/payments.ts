@@ -84,7 +84,7 @@ async function oldestSection(deps: PageDeps, { href }: PageRequest): Promise<Htm
     body:
       oldest === undefined
         ? html`<p>Nothing waits.</p>`
-        : html`<p><a href="${href(`/payments/${oldest.request}`)}">Request ${oldest.request}</a> for the commission <code>${oldest.commission_id}</code> waits for ${durationOf(oldest.age_seconds)}, since ${momentOf(oldest.requested_at)}. It was tried ${counted(oldest.attempts, 'time')} without success, and is not tried before ${momentOf(oldest.next_attempt_at)}.</p>`,
+        : html`<p><a href="${href(`/payments/${oldest.request}`)}">Request ${oldest.request}</a> for the commission <code>${oldest.commission_id}</code> waits for ${durationOf(oldest.age_seconds)}, since ${momentOf(oldest.requested_at)}. ${oldest.attempts === 0 ? 'It was not tried yet' : html`It was tried ${counted(oldest.attempts, 'time')} without success`}, and is not tried before ${momentOf(oldest.next_attempt_at)}.</p>`,
   });
 }
 

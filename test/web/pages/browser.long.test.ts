@@ -5,13 +5,12 @@ import { beforeAll, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { openStatusPage } from '../../support/status-page.ts';
 import { LOOKS, type Look, lookAt } from './browser-look.ts';
-import { storeFindings } from './store-findings.ts';
+import { RUNS, storeFindings } from './store-findings.ts';
 
 const PLACES = [
+  '/',
   '/runs',
-  '/runs/1',
-  '/runs/2',
-  '/runs/3',
+  ...Object.values(RUNS).map((id) => `/runs/${id}`),
   '/payments',
   '/payments/ledger?state=failed',
   '/payments/7',

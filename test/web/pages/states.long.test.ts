@@ -1,5 +1,5 @@
 // Every state of a mirror and its worker, as a browser shows it (Debian's chromium): light, dark, on a phone, and without
-// JavaScript, nothing is wrong with any page.
+// JavaScript, nothing is wrong with any page. One with something of every kind is looked at by browser.long.test.ts.
 
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { makePool } from '../../../src/db/pool.ts';
@@ -13,13 +13,10 @@ import { startOwnPostgres } from '../../support/own-postgres.ts';
 import { startRedis } from '../../support/redis.ts';
 import { openStatusPage } from '../../support/status-page.ts';
 import { LOOKS, type Look, lookAt } from './browser-look.ts';
-import { RUNS, storeFindings } from './store-findings.ts';
 import { STATES, storeWell } from './store-states.ts';
 
 /** What is shown instead of a page is the same for all. */
 const FAILED = ['/', '/data'];
-/** All pages that show more than a person asked for by name. */
-const LISTS = ['/', '/runs', '/payments', '/payments/ledger', '/data', '/charts'];
 const EACH_LOOK = Object.keys(LOOKS) as Look[];
 
 const all = (places: readonly string[], status: number) =>
@@ -39,21 +36,6 @@ describe.each(Object.entries(STATES))('%s', (_name, { store, says, places = [], 
 
   test.each(EACH_LOOK)('%s', async (look) => {
     await lookAt({ url, look, places: all(['/', '/runs', ...places], 200) });
-  });
-});
-
-describe('with something of every kind', () => {
-  let url: string;
-
-  beforeAll(async () => {
-    const database = await createTestDatabase();
-    await storeFindings(database.pool);
-    url = (await openStatusPage(database)).url;
-  });
-
-  test.each(EACH_LOOK)('%s', async (look) => {
-    const runs = Object.values(RUNS).map((id) => `/runs/${id}`);
-    await lookAt({ url, look, places: all([...LISTS, ...runs, '/payments/1', '/payments/8'], 200) });
   });
 });
 

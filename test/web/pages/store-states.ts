@@ -66,7 +66,7 @@ export const STATES: Readonly<Record<string, State>> = {
       '/payments',
       '/payments/ledger',
       '/payments/1',
-      '/payments/batches/march',
+      '/payments/batches/of?request=1',
       '/data',
       '/charts',
     ],
@@ -113,8 +113,8 @@ export const STATES: Readonly<Record<string, State>> = {
   },
   'held back': {
     store: well(`
-      insert into sync_runs (resource, mode, state, verified, rows_seen, deletes_held_back, finished_at, error)
-      values ('referrals', 'full', 'partial', true, 6000, 60, now(), '60 deletions held back');
+      insert into sync_runs (resource, mode, state, verified, rows_seen, rows_unchanged, deletes_held_back, finished_at, error)
+      values ('referrals', 'full', 'partial', true, 6000, 6000, 60, now(), '60 deletions held back');
       insert into held_back_deletions (resource, record_id, run_id)
       select 'referrals', 'gone ' || n, 7 from generate_series(1, 60) n`),
     says: ['Not quite well', '60 deletions of referrals held back'],
@@ -123,7 +123,7 @@ export const STATES: Readonly<Record<string, State>> = {
   'secret refused': {
     store: well(`insert into worker_state (only_row, refused_at) values (true, now() - interval '5 minutes')
       on conflict (only_row) do update set refused_at = excluded.refused_at`),
-    says: ['Not well', 'the program refuses the API secret'],
+    says: ['Not well', 'The program refuses the API secret'],
   },
   paused: {
     store: well(
