@@ -9,6 +9,11 @@ export function formatCount(count: number): string {
   return COUNT.format(count);
 }
 
+/** Returns `1 page`, `5,000 pages`. */
+export function counted(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 const SIZES = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
 /** Returns 123456789 bytes as `123 MB`, in powers of a thousand as disks are sold. */

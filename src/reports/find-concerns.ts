@@ -1,5 +1,6 @@
 // Whether all is well, and if not what is wrong: the one judgement of the figures, for everything that shows it. Pure.
 
+import { counted, formatCount } from '../contract/format.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { ResourceStatus } from './read-freshness.ts';
 import type { Growth } from './read-growth.ts';
@@ -194,7 +195,7 @@ function judgeSums({ commission_list: { differences } }: MirrorHealth): Concern[
 
 function judgeBooks({ books: { differing, differ_since } }: MirrorHealth): Concern[] {
   if (differing === 0) return [];
-  const subject = differing === 1 ? '1 commission differs' : `${COUNT.format(differing)} commissions differ`;
+  const subject = differing === 1 ? '1 commission differs' : `${formatCount(differing)} commissions differ`;
   const what = `${subject} between the books and the program, as last compared`;
   return [
     concern({
@@ -226,10 +227,4 @@ function judgeDisk({ disk: { full_in_days: days, full_at, source } }: Growth): C
       ? `${of} is used up`
       : `at this rate ${of} is used up in ${counted(Math.floor(days), 'day')}, on ${full_at.slice(0, 10)}`;
   return [concern({ code: 'disk_filling', what, since: null, fix: 'affiliate-mirror status growth' })];
-}
-
-const COUNT = new Intl.NumberFormat('en-US');
-
-function counted(count: number, noun: string): string {
-  return `${COUNT.format(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

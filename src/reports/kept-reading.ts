@@ -11,7 +11,7 @@ export interface Kept<Row> extends Shown<Row> {
 }
 
 interface Reading {
-  readonly result: Promise<Kept<unknown>>;
+  readonly result: Promise<unknown>;
   /** In milliseconds since 1970; infinite while it is being read. */
   keptUntil: number;
 }
@@ -31,30 +31,42 @@ const readings = new WeakMap<Database, Map<string, Reading>>();
  *
  * Throws: the database's errors. A failed reading is not kept.
  */
-export async function keepReading<Row>(reader: Reader, query: RawBuilder<Row>): Promise<Kept<Row>> {
-  const kept = readings.get(reader.db) ?? new Map<string, Reading>();
-  readings.set(reader.db, kept);
-  const key = sayQuery(reader.db, query);
+export function keepReading<Row>(reader: Reader, query: RawBuilder<Row>): Promise<Kept<Row>> {
+  return keepResult(reader.db, sayQuery(reader.db, query), async () => {
+    const asOf = new Date().toISOString();
+    return { ...(await runShown(reader, query)), asOf };
+  });
+}
+
+/**
+ * Returns what `read` returned, as long ago as keepReading keeps rows: for what takes more than one query. The key
+ * names what is read, once in a database.
+ *
+ * Throws: what `read` throws. A failed reading is not kept.
+ */
+export async function keepResult<Result>(
+  db: Database,
+  key: string,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  const kept = readings.get(db) ?? new Map<string, Reading>();
+  readings.set(db, kept);
   const before = kept.get(key);
-  if (before !== undefined && Date.now() < before.keptUntil) return (await before.result) as Kept<Row>;
-  const reading = { result: read(reader, query), keptUntil: Number.POSITIVE_INFINITY };
+  if (before !== undefined && Date.now() < before.keptUntil) return (await before.result) as Result;
+  const result = read();
+  const reading: Reading = { result, keptUntil: Number.POSITIVE_INFINITY };
   kept.delete(key);
   kept.set(key, reading);
   const [oldest] = kept.keys();
   if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
   const begun = performance.now();
   try {
-    const result = await reading.result;
+    const given = await result;
     const tookMs = performance.now() - begun;
     reading.keptUntil = Date.now() + (tookMs < QUICK_MS ? 0 : tookMs * KEPT_TIMES_AS_LONG);
-    return result;
+    return given;
   } catch (error) {
     kept.delete(key);
     throw error;
   }
-}
-
-async function read<Row>(reader: Reader, query: RawBuilder<Row>): Promise<Kept<Row>> {
-  const asOf = new Date().toISOString();
-  return { ...(await runShown(reader, query)), asOf };
 }

@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
-import type { Database } from '../db/database.ts';
+import { mirrorTable, type Reader, runShown, type Shown } from './shown-query.ts';
 
 export interface AlertStatus {
   readonly id: number;
@@ -30,20 +30,23 @@ export interface NoticeStatus {
 }
 
 /** Returns the open alerts, and so many of those that are resolved; the open ones first, then the newest. */
-export async function readAlerts(db: Database, resolved: number): Promise<AlertStatus[]> {
-  const { rows } = await sql<AlertStatus>`
-    select id, code, resource, what, fix, error_code, coalesce(since, noticed_at) as since, opened_at, resolved_at,
-      coalesce(notices, '[]') as notices
-    from (
-      (select * from alerts where opened_at is not null and resolved_at is null)
-      union all
-      (select * from alerts where resolved_at is not null order by resolved_at desc limit ${resolved})
-    ) alert
-    left join lateral (
-      select jsonb_agg(jsonb_build_object('kind', kind, 'channel', channel, 'state', state, 'attempts', attempts,
-        'last_error_code', last_error_code) order by notice.id) as notices
-      from alert_notices notice where notice.alert_id = alert.id
-    ) notices on true
-    order by resolved_at is not null, opened_at desc, id desc`.execute(db);
-  return rows;
+export async function readAlerts(reader: Reader, resolved: number): Promise<Shown<AlertStatus>> {
+  const alerts = mirrorTable(reader, 'alerts');
+  return await runShown(
+    reader,
+    sql<AlertStatus>`
+      select id, code, resource, what, fix, error_code, coalesce(since, noticed_at) as since, opened_at, resolved_at,
+        coalesce(notices, '[]') as notices
+      from (
+        (select * from ${alerts} where opened_at is not null and resolved_at is null)
+        union all
+        (select * from ${alerts} where resolved_at is not null order by resolved_at desc limit ${resolved})
+      ) alert
+      left join lateral (
+        select jsonb_agg(jsonb_build_object('kind', kind, 'channel', channel, 'state', state, 'attempts', attempts,
+          'last_error_code', last_error_code) order by notice.id) as notices
+        from ${mirrorTable(reader, 'alert_notices')} notice where notice.alert_id = alert.id
+      ) notices on true
+      order by resolved_at is not null, opened_at desc, id desc`,
+  );
 }

@@ -9,6 +9,8 @@ import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { WorkQueue } from '../queue/backend.ts';
+import { QUEUE_AWAY } from './failures.ts';
+import { outerFrame, sendFailure } from './page-routes.ts';
 import type { RegisterBoard } from './status-page.ts';
 
 export interface BoardDeps {
@@ -26,7 +28,7 @@ const READS = ['GET', 'HEAD'];
 /** Returns the function that registers the board's routes. The headers of its answers are the server's. */
 export function makeBoard(deps: BoardDeps): RegisterBoard {
   return async (scope, { basePath }) => {
-    guard(scope, deps);
+    guard(scope, deps, siteOf(basePath));
     await scope.register(await loadBoard(deps, basePath));
   };
 }
@@ -56,12 +58,17 @@ function describeLook(basePath: string): UIConfig {
   return {
     boardTitle: 'affiliate-mirror',
     locale: { lng: 'en' },
-    miscLinks: [{ text: 'Status page', url: basePath.replace(/[^/]*$/, '') }],
+    miscLinks: [{ text: 'Status page', url: `${siteOf(basePath)}/` }],
     hideDocsLink: true,
     // They would say how the queue's server is reached, and, wrongly on Postgres, that no worker runs.
     hideRedisDetails: true,
     showWorkers: false,
   };
+}
+
+/** Returns the path of the site, whose last part is the board's. */
+function siteOf(basePath: string): string {
+  return basePath.replace(/\/[^/]*$/, '');
 }
 
 const FAILED = { error: 'the board cannot show this: the reason is in the log of the worker' };
@@ -72,7 +79,7 @@ const AWAY = {
 const WITHHELD = 'the reason is in the log of the worker (job.failed)';
 
 // Not left to the board's own read-only mode: a later version may have more that changes something.
-function guard(scope: FastifyInstance, { log, checkQueue }: BoardDeps): void {
+function guard(scope: FastifyInstance, { log, checkQueue }: BoardDeps, site: string): void {
   scope.addHook('onRequest', async (request, reply) => {
     if (!READS.includes(request.method)) {
       return reply.code(405).header('allow', READS.join(', ')).send({ error: 'the board only shows' });
@@ -83,7 +90,9 @@ function guard(scope: FastifyInstance, { log, checkQueue }: BoardDeps): void {
       await checkQueue();
     } catch (error) {
       log.warn({ reason: describeError(error) }, 'board.queue_away');
-      return reply.code(503).send(AWAY);
+      // What the board's own script asks for, and what a person sees.
+      if (request.url.includes('/api/')) return reply.code(503).send(AWAY);
+      return sendFailure(reply, QUEUE_AWAY, outerFrame(site));
     }
   });
   scope.addHook('preSerialization', async (_request, _reply, payload) => withhold(payload));

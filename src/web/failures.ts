@@ -2,7 +2,7 @@
 // reason is in the log.
 
 import { asDatabaseError } from '../db/as-database-error.ts';
-import { AccessRefused, DatabaseUnreachable, describeError, errorCode } from '../errors.ts';
+import { AccessRefused, Busy, DatabaseUnreachable, describeError, errorCode } from '../errors.ts';
 import { NoAnswer } from '../queue/within.ts';
 import type { Refusal } from './door.ts';
 
@@ -31,6 +31,13 @@ export const STARTING: Failure = {
   headers: RETRY,
 };
 
+export const QUEUE_AWAY: Failure = {
+  status: 503,
+  title: 'The queue does not answer',
+  text: 'The worker waits for it and goes on by itself. Look again once it does. To see why, run: affiliate-mirror doctor',
+  headers: RETRY,
+};
+
 export const TOO_MANY_LISTENERS: Failure = {
   status: 503,
   title: 'Too many pages are open',
@@ -49,6 +56,9 @@ export function describeFailure(error: unknown): Failure {
       text: 'The worker waits for it and goes on by itself. Check that Postgres runs; the log of the worker says what failed.',
       headers: RETRY,
     };
+  }
+  if (found instanceof Busy) {
+    return { ...STARTING, text: 'The worker is not up yet. The page is there in a moment.' };
   }
   if (found instanceof AccessRefused) {
     return {

@@ -1,4 +1,4 @@
-// How money, sizes and what is missing look on a page.
+// How money and what is missing look on a page.
 
 import type { AmountUnit } from '../config/amount-unit.ts';
 import { formatDuration } from '../contract/format.ts';
@@ -34,15 +34,6 @@ export function sumOf(sum: number | null, currency: string | null, unit: AmountU
 export function tookOf(seconds: number): string {
   return formatDuration(Math.max(0, seconds) * 1000);
 }
-
-/** Returns a size in its largest unit, of 1024 each: `8 kB`, `1.2 MB`, `240 MB`. */
-export function sizeOf(bytes: number): string {
-  const power = Math.min(SIZES.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)));
-  const value = bytes / 1024 ** power;
-  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${SIZES[power] ?? ''}`;
-}
-
-const SIZES = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 
 /** Returns the line that says how old kept figures are; nothing where they were read for this page. */
 export function asOf(timestamp: Timestamp): Html | null {

@@ -54,5 +54,6 @@ section > .chart + .chart { margin-top: 22px; }
 .long { display: block; min-width: 24ch; max-width: 60ch; overflow-wrap: anywhere; }
 .short { display: block; min-width: 14ch; max-width: 22ch; overflow-wrap: anywhere; }
 td code { white-space: nowrap; }
+td code.short { white-space: normal; }
 pre.payload { white-space: pre-wrap; overflow-wrap: anywhere; margin: 4px 0 0; max-height: 20em; overflow: auto; }
 `;

@@ -3,6 +3,7 @@
 
 import type { AmountUnit } from '../config/amount-unit.ts';
 import type { Database } from '../db/database.ts';
+import type { DiskSpace } from '../reports/read-growth.ts';
 import type { Html } from './html.ts';
 
 export interface PageDeps {
@@ -11,6 +12,8 @@ export interface PageDeps {
   readonly amountUnit: AmountUnit;
   /** From which age a resource is stale. */
   readonly maxAgeSeconds: number;
+  /** Returns what the database may grow into; null where nobody knows. */
+  readonly readSpace: () => Promise<DiskSpace | null>;
 }
 
 export interface PageRequest {

@@ -1,6 +1,7 @@
 // What the pages of the payment ledger share: states in words, where a batch is, sums, and the table of requests.
 
 import type { AmountUnit } from '../config/amount-unit.ts';
+import { formatCount } from '../contract/format.ts';
 import type { BatchOfLog } from '../reports/read-batch-log.ts';
 import type { CurrencyLine } from '../reports/read-payment-sums.ts';
 import type { LedgerLine } from '../reports/search-ledger.ts';
@@ -10,7 +11,7 @@ import type { PageRequest } from './page.ts';
 import { withQuery } from './query.ts';
 import { stateMark } from './state-mark.ts';
 import { table } from './table.ts';
-import { countOf, momentOf } from './words.ts';
+import { momentOf } from './words.ts';
 
 /** By state, the pending one first: what it means. */
 export const STATE_WORDS: Readonly<Record<LedgerLine['state'], string>> = {
@@ -41,7 +42,7 @@ const DOTS = ['.', '..'];
 /** Returns such as `12 applied, 1 failed`. */
 export function describeStates(states: BatchOfLog['states']): string {
   return Object.entries(states)
-    .map(([state, requests]) => `${countOf(requests)} ${state.replaceAll('_', ' ')}`)
+    .map(([state, requests]) => `${formatCount(requests)} ${state.replaceAll('_', ' ')}`)
     .join(', ');
 }
 
@@ -60,7 +61,7 @@ export function sumsTable(rows: readonly CurrencyLine[], unit: AmountUnit): Html
     ],
     rows: rows.map(({ currency, requests, ...sums }) => [
       currency ?? 'not known',
-      countOf(requests),
+      formatCount(requests),
       ...[sums.requested, sums.done, sums.pending, sums.not_done, sums.dropped].map((sum) =>
         currency === null ? orNothing(null) : sumOf(sum, currency, unit),
       ),
@@ -96,8 +97,8 @@ export function ledgerTable(
       long(line.asked),
       moneyOf(line.amount, line.currency, unit),
       html`<span class="short">${describeAffiliate(line, href)}</span>`,
-      html`<code>${line.commission_id}</code>`,
-      countOf(line.attempts),
+      html`<code class="short">${line.commission_id}</code>`,
+      formatCount(line.attempts),
       momentOf(line.requested_at),
       momentOrNothing(line.finished_at),
       ...(mayReadPeople ? [long(line.reason), orNothing(line.requested_by ?? null)] : []),

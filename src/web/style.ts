@@ -83,13 +83,13 @@ section {
 .concerns li { max-width: 90ch; overflow-wrap: anywhere; }
 
 code { font: 13px/1.5 ui-monospace, 'SFMono-Regular', Menlo, Consolas, 'DejaVu Sans Mono', monospace; }
-code.run { background: var(--ground); border: 1px solid var(--line); border-radius: 4px; padding: 1px 6px; }
+code.run { -webkit-box-decoration-break: clone; box-decoration-break: clone; background: var(--ground); border: 1px solid var(--line); border-radius: 4px; padding: 1px 6px; }
 .good { color: var(--good); } .warn { color: var(--warn); } .bad { color: var(--bad); }
 .verdict.warn, .verdict.bad { color: var(--text); }
 
 .scroll { overflow-x: auto; margin: 0 -18px; padding: 0 18px; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; }
-th, td { text-align: left; padding: 6px 14px 6px 0; border-bottom: 1px solid var(--line); vertical-align: baseline; }
+th, td { text-align: left; padding: 6px 12px 6px 0; border-bottom: 1px solid var(--line); vertical-align: baseline; }
 th:last-child, td:last-child { padding-right: 0; }
 tbody tr:last-child > * { border-bottom: 0; }
 thead th { color: var(--quiet); font-weight: 500; font-size: 13px; white-space: nowrap; }
@@ -104,7 +104,7 @@ ul.rows { list-style: none; margin: 0; padding: 0; }
 ul.rows > li { padding: 8px 0; border-bottom: 1px solid var(--line); }
 ul.rows > li:first-child { padding-top: 2px; }
 ul.rows > li:last-child { border-bottom: 0; padding-bottom: 2px; }
-ul.rows p { margin: 0; }
+ul.rows p { margin: 0; max-width: none; }
 .split { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 16px; }
 
 svg { display: block; max-width: 100%; height: auto; }
@@ -131,7 +131,7 @@ details.sql pre {
 form { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: end; margin: 0 0 12px; }
 label { font-size: 13px; color: var(--quiet); display: grid; gap: 2px; }
 input, select, button {
-  font: inherit; font-size: 14px; color: var(--text); background: var(--ground); padding: 5px 9px;
+  font: inherit; font-size: 14px; color: var(--text); background: var(--ground); padding: 5px 9px; min-height: 34px;
   border: 1px solid light-dark(#85898d, #79818a); border-radius: 5px;
 }
 button { cursor: pointer; background: var(--surface); font-weight: 600; }

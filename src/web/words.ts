@@ -1,19 +1,8 @@
 // How counts, ages and moments read on a page.
 
+import { counted } from '../contract/format.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { type Html, html } from './html.ts';
-
-const COUNT = new Intl.NumberFormat('en-US');
-
-/** Returns 5000 as `5,000`. */
-export function countOf(count: number): string {
-  return COUNT.format(count);
-}
-
-/** Returns `1 page`, `5,000 pages`. */
-export function counted(count: number, noun: string): string {
-  return `${COUNT.format(count)} ${noun}${count === 1 ? '' : 's'}`;
-}
 
 /** Returns how long something is, as people say it: `12 seconds`, `3 minutes`, `9 hours`, `4 days`. */
 export function durationOf(seconds: number): string {

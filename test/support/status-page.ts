@@ -4,6 +4,7 @@ import { request as send } from 'node:http';
 import { expect } from 'vitest';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makeLogger } from '../../src/log.ts';
+import type { DiskSpace } from '../../src/reports/read-growth.ts';
 import { makePages } from '../../src/web/pages.ts';
 import { startStatusPage } from '../../src/web/server.ts';
 import type { StatusPage, StatusPageDeps, StatusPageOptions } from '../../src/web/status-page.ts';
@@ -44,6 +45,7 @@ export async function openStatusPage(
   database: TestDatabase | null,
   deps: Partial<StatusPageDeps> = {},
   options: Partial<StatusPageOptions> = {},
+  space: DiskSpace | null = null,
 ): Promise<TestPage> {
   const pageDeps =
     database === null
@@ -53,6 +55,7 @@ export async function openStatusPage(
           mirrorSchema: 'mirror',
           amountUnit: 'minor' as const,
           maxAgeSeconds: 26 * 3600,
+          readSpace: async () => space,
         };
   const page = await startStatusPage(
     {

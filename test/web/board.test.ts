@@ -140,7 +140,11 @@ test('while the queue is away it says so, and does not wait for it', async () =>
   await queueing.redis?.stop();
   const answer = await ask('/api/queues');
   expect(answer.status).toBe(503);
-  expect(answer.body).toContain('the queue does not answer');
+  expect(JSON.parse(answer.body).error).toContain('the queue does not answer');
+  const page = await ask('/');
+  expect(page.status).toBe(503);
+  expect(page.body).toContain('<h1>The queue does not answer</h1>');
+  expect(page.body).toContain('href="/affiliates/"');
   await queueing.redis?.start();
   await expect.poll(async () => (await ask('/api/queues')).status).toBe(200);
 });

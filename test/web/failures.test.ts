@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { makePool } from '../../src/db/pool.ts';
+import { Busy } from '../../src/errors.ts';
 import { makeLogger } from '../../src/log.ts';
 import { html } from '../../src/web/html.ts';
 import type { Page } from '../../src/web/page.ts';
@@ -120,6 +121,21 @@ test("a script in a customer's name is shown as text, and only to whoever may se
   expect(shown.body).toContain('&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;');
   expect(shown.body).not.toContain('<script>alert');
   expect((await page.ask({ path: '/it' })).body).not.toContain('alert(1)');
+});
+
+test('the board of a worker that still starts is 503, and there once it has started', async () => {
+  let hasStarted = false;
+  const page = await openStatusPage(await createTestDatabase(), {
+    async registerBoard(scope) {
+      if (!hasStarted) throw new Busy('the worker is still starting');
+      scope.get('/', async () => 'board');
+    },
+  });
+  const answer = await page.ask({ path: '/queue' });
+  expect(answer.status).toBe(503);
+  expect(answer.body).toContain('The worker is not up yet');
+  hasStarted = true;
+  expect((await page.ask({ path: '/queue' })).body).toBe('board');
 });
 
 test('the board is made at the first request for it, behind the door, with a policy of its own', async () => {

@@ -1,20 +1,8 @@
 // How figures look on the pages.
 
 import { expect, test } from 'vitest';
-import { asOf, moneyOf, NOTHING, sizeOf, sumOf, tookOf } from '../../src/web/figures.ts';
+import { asOf, moneyOf, NOTHING, sumOf, tookOf } from '../../src/web/figures.ts';
 import { readChoice, readId, readText, withQuery } from '../../src/web/query.ts';
-
-test.each([
-  [0, '0 bytes'],
-  [1023, '1023 bytes'],
-  [1024, '1.0 kB'],
-  [8192, '8.0 kB'],
-  [10_240, '10 kB'],
-  [5 * 1024 ** 3, '5.0 GB'],
-  [3000 * 1024 ** 4, '3000 TB'],
-])('%i bytes are %s', (bytes, text) => {
-  expect(sizeOf(bytes)).toBe(text);
-});
 
 test('money has the digits of its currency, in the unit in which the program counts', () => {
   expect(moneyOf(8395, 'USD', 'minor')).toBe('83.95 USD');

@@ -102,6 +102,38 @@ test('running, paused, and with payments under way', async () => {
   expect(text).toContain('3 requests for payment under way: 0 being applied now, 3 ready to be, 0 waiting');
 });
 
+test('a disk that fills is a concern', async () => {
+  const filling = await openStatusPage(database, {}, {}, { source: 'limit', limitBytes: 1000 });
+  expect((await filling.ask()).body).toContain('DATABASE_SIZE_LIMIT is used up');
+  expect(await read()).not.toContain('DATABASE_SIZE_LIMIT');
+});
+
+test('alerts: what is open and what was, and who was notified', async () => {
+  expect(await read()).toContain('None is open, and none was so far.');
+  await database.pool.query(
+    `insert into alerts (code, resource, what, fix, error_code, since, opened_at, resolved_at) values
+       ('stale', 'referrals', 'referrals: stale', 'affiliate-mirror sync', null, '2026-01-02T03:04:05Z', now(), null),
+       ('sync_failed', 'affiliates', 'the last sync of affiliates failed', 'affiliate-mirror doctor', 'API_UNAVAILABLE',
+        now(), now() - interval '1 hour', now()),
+       ('queue_away', null, 'the queue does not answer', 'affiliate-mirror doctor', null, null, now(), null),
+       ('throttled', null, 'noticed, and not open yet', 'affiliate-mirror status budget', null, null, null, null)`,
+  );
+  await database.pool.query(
+    `insert into alert_notices (alert_id, kind, channel, state, attempts, last_error_code) values
+       (1, 'opened', 'webhook', 'sent', 1, null), (1, 'opened', 'email', 'given_up', 9, 'EAUTH'),
+       (2, 'opened', 'webhook', 'skipped', 0, null), (2, 'resolved', 'webhook', 'pending', 1, 'ECONNREFUSED')`,
+  );
+  const text = await read();
+  expect(text).toMatch(
+    /Open : referrals: stale stale · since 2026-01-02 03:04:05 notified by webhook, not notified by e-mail: given up after 9 attempts \(EAUTH\)/,
+  );
+  expect(text).toMatch(/Open : the queue does not answer .* nobody was notified: no channel was set up/);
+  expect(text).toMatch(
+    /Resolved : the last sync of affiliates failed \( API_UNAVAILABLE \) .* well again \S+ \S+ not notified by webhook: of no use any more, not yet notified of the end by webhook after 1 attempt/,
+  );
+  expect(text).not.toContain('not open yet');
+});
+
 test('every statement that the page shows is one that psql runs', async () => {
   const { body } = await page.ask();
   const shown = [...body.matchAll(/<pre><code>([^<]*)<\/code><\/pre>/g)].map(([, text = '']) =>
@@ -112,7 +144,7 @@ test('every statement that the page shows is one that psql runs', async () => {
       .replaceAll('&lt;', '<')
       .replaceAll('&amp;', '&'),
   );
-  expect(shown).toHaveLength(5);
+  expect(shown).toHaveLength(6);
   for (const text of shown) {
     // Several statements at once, as a person would paste them.
     await database.pool.query(text);

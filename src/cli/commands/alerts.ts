@@ -78,7 +78,7 @@ async function list(cli: Cli, lifetime: Lifetime, isJson: boolean): Promise<Exit
   const log = makeLogger(config.logLevel);
   const { pool, db } = await openDatabase({ log, lifetime }, config, 'alerts');
   await checkSchema(pool, { schema: config.mirrorSchema });
-  const alerts = await readAlerts(db, RESOLVED_SHOWN);
+  const { rows: alerts } = await readAlerts({ db, mirrorSchema: config.mirrorSchema }, RESOLVED_SHOWN);
   if (isJson) printJson({ alerts } satisfies AlertsDocument);
   else if (alerts.length === 0) print('no alerts so far');
   else print(render(alerts));

@@ -16,6 +16,7 @@ import type { Cli } from '../cli.ts';
 import { markAsDemo, refuseForeignMirror } from '../demo-mark.ts';
 import { choosePayable, type PayableCommission, type PaymentDeps, payDue } from '../demo-payments.ts';
 import { compareWithProgram, type Example, PAYABLE_TODAY, runExample, TOUR } from '../demo-tour.ts';
+import { readDiskSpace } from '../disk-space.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { chooseResources, makeFindList } from '../find-list.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
@@ -107,7 +108,8 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
     `3. The mirror's tables: schema ${mirrorSchema}, ${applied.length === 0 ? 'there already' : 'made now'}`,
   );
 
-  pageDeps = { db, mirrorSchema, amountUnit: config.amountUnit, maxAgeSeconds: config.staleAfterSeconds };
+  const { amountUnit, staleAfterSeconds: maxAgeSeconds } = config;
+  pageDeps = { db, mirrorSchema, amountUnit, maxAgeSeconds, readSpace: () => readDiskSpace(config) };
 
   print('4. The sync:');
   const api = { ...config.api, rateLimit: null };

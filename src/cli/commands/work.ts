@@ -80,8 +80,9 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
     migrations: checkTables,
     queue: checkQueue,
   };
-  const { amountUnit } = config;
-  const pageDeps = { db, mirrorSchema, amountUnit, maxAgeSeconds: config.staleAfterSeconds };
+  const { amountUnit, staleAfterSeconds: maxAgeSeconds } = config;
+  const readSpace = () => readDiskSpace(config);
+  const pageDeps = { db, mirrorSchema, amountUnit, maxAgeSeconds, readSpace };
   const watch = watchWorker({ db, log, worker: () => worker }, { ...pageDeps, rateLimit });
   const { recorder: meter } = watch;
   await serveStatusPage(

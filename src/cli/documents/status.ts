@@ -96,6 +96,7 @@ const growth = z.object({
         table_name: text('a table'),
         rows: count('its rows, an estimate where it is large'),
         bytes: bytes('its size on disk with its indexes'),
+        index_bytes: bytes('of that, the size of its indexes'),
         rows_per_day: z.number().nullable().describe('rows added per day since measured_since'),
         bytes_per_year: bytes('what it gains in a year at this rate, without what is pruned').nullable(),
         keep_days: count('for how many days its rows are kept; null: for ever').nullable(),

@@ -2,10 +2,10 @@
 // them.
 
 import type { AmountUnit } from '../../config/amount-unit.ts';
+import { formatCount } from '../../contract/format.ts';
 import { formatMoney, fractionDigits } from '../../contract/money.ts';
 import type { DueMonth } from '../../reports/read-series.ts';
 import { type Html, html } from '../html.ts';
-import { countOf } from '../words.ts';
 import { at, drawLabels, drawScale, loadDrawing, plot, spellCompact, WIDE } from './plot.ts';
 
 /** From the bottom of a bar to its top. */
@@ -78,7 +78,7 @@ export async function drawDueMonths(
       ],
       rows: months.map((month) => [
         month.month,
-        countOf(month.commissions),
+        formatCount(month.commissions),
         ...PARTS.map((part) => money(month[part])),
       ]),
     },

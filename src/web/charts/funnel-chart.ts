@@ -1,8 +1,8 @@
 // New referrals, leads and conversions of each day, as three lines that differ in how they are drawn.
 
+import { counted, formatCount } from '../../contract/format.ts';
 import type { FunnelDay } from '../../reports/read-series.ts';
 import { type Html, html } from '../html.ts';
-import { counted, countOf } from '../words.ts';
 import { at, drawLabels, drawScale, loadDrawing, plot, spellCompact, WIDE } from './plot.ts';
 
 const LINES = [
@@ -37,7 +37,7 @@ export async function drawFunnel(days: readonly FunnelDay[]): Promise<Html> {
   return plot({
     id: 'funnel-chart',
     title,
-    description: `Three lines over ${counted(days.length, 'day')} up to ${days.at(-1)?.day ?? 'today'}. The most of one kind on one day is ${countOf(most)}.`,
+    description: `Three lines over ${counted(days.length, 'day')} up to ${days.at(-1)?.day ?? 'today'}. The most of one kind on one day is ${formatCount(most)}.`,
     box,
     drawing: [
       drawScale(height, box, (value) => (Number.isInteger(value) ? spellCompact(value) : '')),
@@ -55,7 +55,7 @@ export async function drawFunnel(days: readonly FunnelDay[]): Promise<Html> {
     figures: {
       caption: title,
       columns: [{ label: 'day' }, ...LINES.map(({ label }) => ({ label, isNumber: true }))],
-      rows: days.map((day) => [day.day, ...LINES.map(({ name }) => countOf(day[name]))]),
+      rows: days.map((day) => [day.day, ...LINES.map(({ name }) => formatCount(day[name]))]),
     },
   });
 }

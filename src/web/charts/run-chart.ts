@@ -35,6 +35,8 @@ const SIGNS: Readonly<Record<string, Sign>> = {
 };
 
 const SIGN_AREA = 64;
+/** Within these, labels have the time of day. */
+const FEW_DAYS_MS = 3 * 86_400_000;
 /** A run of next to nothing is still a run. */
 const LEAST_HEIGHT = 2;
 
@@ -72,11 +74,7 @@ export async function drawRuns(runs: readonly RunPoint[], measure: RunMeasure): 
     drawing: [
       drawScale(height, box, (value) => spellTick(value, most)),
       bars,
-      drawLabels(
-        runs.map(({ started_at }) => started_at.slice(0, 10)),
-        box,
-        center,
-      ),
+      drawLabels(labelsOf(runs), box, center),
     ],
     key: met.map(([, sign]) => ({ label: sign.label, sign: drawSign(drawing, sign, 11, 6) })),
     figures: {
@@ -102,6 +100,15 @@ export async function drawRuns(runs: readonly RunPoint[], measure: RunMeasure): 
 function drawSign(drawing: Drawing, { shape, sign, turn }: Sign, x: number, y: number): Html {
   const path = drawing.symbol(drawing[shape], SIGN_AREA)() ?? '';
   return html`<path class="${sign}" transform="translate(${at(x)} ${at(y)}) rotate(${turn})" d="${path}"/>`;
+}
+
+// Days alone would be the same day again and again.
+function labelsOf(runs: readonly RunPoint[]): string[] {
+  const times = runs.map(({ started_at }) => Date.parse(started_at));
+  const isShort = Math.max(...times) - Math.min(...times) < FEW_DAYS_MS;
+  return runs.map(({ started_at }) =>
+    isShort ? started_at.slice(5, 16).replace('T', ' ') : started_at.slice(0, 10),
+  );
 }
 
 function describe(runs: readonly RunPoint[], { read, spell }: RunMeasure): string {

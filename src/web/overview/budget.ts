@@ -1,12 +1,13 @@
 // The request budget as a gauge: how much of it is used, and by whom.
 
 import type { RateLimit } from '../../config/rate-limit.ts';
+import { counted, formatCount } from '../../contract/format.ts';
 import { type PermitUse, permitUseSql } from '../../reports/read-activity.ts';
 import type { BudgetStatus } from '../../reports/read-budget.ts';
 import { type BarPart, bar } from '../bar.ts';
 import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
-import { counted, countOf, durationOf, momentOf } from '../words.ts';
+import { durationOf, momentOf } from '../words.ts';
 
 export interface BudgetFacts {
   readonly budget: BudgetStatus;
@@ -39,16 +40,16 @@ function showGauge({ budget, uses }: BudgetFacts, rateLimit: NonNullable<RateLim
     return { ...user, requests: use?.requests ?? foreign, inFlight: use?.in_flight ?? 0 };
   });
   const used = kinds.reduce((sum, { requests }) => sum + requests, 0);
-  const words = `${countOf(used)} of ${counted(most, 'request')} used`;
+  const words = `${formatCount(used)} of ${counted(most, 'request')} used`;
   return html`<p class="split"><strong>${words}</strong>
 <span class="quiet">in any ${durationOf(rateLimit.windowSeconds)}</span></p>
 ${bar(`${words}: ${kinds.map(({ name, requests }) => `${name} ${requests}`).join(', ')}`, most, kinds.map(partOf))}
 <ul class="key">${kinds.map(
     ({ name, fill, requests, inFlight }) =>
-      html`<li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="${fill}" width="10" height="10" rx="2"/></svg>${name} ${countOf(requests)}${inFlight > 0 && html` <span class="quiet">(${countOf(inFlight)} in flight)</span>`}</li>
+      html`<li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="${fill}" width="10" height="10" rx="2"/></svg>${name} ${formatCount(requests)}${inFlight > 0 && html` <span class="quiet">(${formatCount(inFlight)} in flight)</span>`}</li>
 `,
   )}</ul>
-${budget.limit_requests !== null && html`<p class="quiet">The program itself names a limit of ${countOf(budget.limit_requests)}.</p>`}`;
+${budget.limit_requests !== null && html`<p class="quiet">The program itself names a limit of ${formatCount(budget.limit_requests)}.</p>`}`;
 }
 
 function partOf({ requests, fill }: { requests: number; fill: BarPart['fill'] }): BarPart {

@@ -1,11 +1,12 @@
 // What runs now: each sync with its progress and the time that is left, and the payments that are under way.
 
+import { counted, formatCount } from '../../contract/format.ts';
 import type { PendingPayments, RunningSync } from '../../reports/read-activity.ts';
 import { pendingSql, runningSql } from '../../reports/read-activity.ts';
 import { bar } from '../bar.ts';
 import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
-import { counted, countOf, durationOf } from '../words.ts';
+import { durationOf } from '../words.ts';
 
 /** Before that, a rate says nothing. */
 const LEAST_SECONDS = 2;
@@ -55,7 +56,7 @@ function judge(run: RunningSync, done: number, whole: number, words: string): Pr
   const share = whole === 0 ? 1 : Math.min(1, done / whole);
   const isRated = run.attempt === 1 && run.running_seconds >= LEAST_SECONDS && done > 0;
   const leftSeconds = isRated ? (run.running_seconds * (1 - share)) / share : null;
-  return { share, leftSeconds, words: `${countOf(done)} of ${words}` };
+  return { share, leftSeconds, words: `${formatCount(done)} of ${words}` };
 }
 
 function showRun(run: RunningSync, href: (path: string) => string): Html {
@@ -77,9 +78,9 @@ ${bar(`${run.resource}: ${percent ?? 'just begun'}`, 1, [{ amount: share ?? 0, f
 function describePending({ pending, applying, due }: PendingPayments): string {
   if (pending === 0) return 'No payment is waiting.';
   const parts = [
-    `${countOf(applying)} being applied now`,
-    `${countOf(Math.max(0, due - applying))} ready to be`,
-    `${countOf(Math.max(0, pending - Math.max(due, applying)))} waiting for another try`,
+    `${formatCount(applying)} being applied now`,
+    `${formatCount(Math.max(0, due - applying))} ready to be`,
+    `${formatCount(Math.max(0, pending - Math.max(due, applying)))} waiting for another try`,
   ];
   return `${counted(pending, 'request')} for payment under way: ${parts.join(', ')}.`;
 }

@@ -1,11 +1,12 @@
 // Whether all is well, in one sentence and a colour; and if not, why, since when, and the command to run.
 
+import { counted } from '../../contract/format.ts';
 import type { Concern, ConcernCode } from '../../reports/find-concerns.ts';
 import { verdictSql } from '../../reports/health-statements.ts';
 import type { MirrorHealth } from '../../reports/read-health.ts';
 import { type Html, html } from '../html.ts';
 import { showSql } from '../section.ts';
-import { counted, durationOf, momentOf } from '../words.ts';
+import { durationOf, momentOf } from '../words.ts';
 
 /** What waits for somebody, or for time to pass; everything else is wrong now. */
 const MILD: readonly ConcernCode[] = ['deletions_held_back', 'records_rejected', 'throttled', 'never_synced'];

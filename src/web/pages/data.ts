@@ -1,7 +1,9 @@
-// What the mirror holds: its tables, how current they are, where the program differs from its contract, what could not
+// What the mirror holds: its tables and their growth, how current they are, where the program differs from its contract, what could not
 // be stored, and what was exported.
 
 import { DELTA_BLIND_SPOTS } from '../../contract/delta-blind-spots.ts';
+import { formatBytes, formatCount } from '../../contract/format.ts';
+import { readKeptGrowth } from '../../reports/kept-growth.ts';
 import {
   readCoverage,
   readExports,
@@ -9,12 +11,13 @@ import {
   readSchemaDrift,
   readTables,
 } from '../../reports/read-tables.ts';
-import { asOf, momentOrNothing, orNothing, sizeOf } from '../figures.ts';
+import { asOf, momentOrNothing, orNothing } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import type { Page, PageDeps, PageRequest } from '../page.ts';
 import { section } from '../section.ts';
 import { table } from '../table.ts';
-import { countOf, durationOf, momentOf } from '../words.ts';
+import { durationOf, momentOf } from '../words.ts';
+import { showGrowth } from './growth.ts';
 import { DRIFT_WORDS } from './run-findings.ts';
 
 export const dataPage: Page = {
@@ -25,6 +28,7 @@ export const dataPage: Page = {
       title: 'Data',
       body: html`<h1>Data</h1>
 ${await tablesSection(deps)}
+${showGrowth(await readKeptGrowth(deps))}
 ${await coverageSection(deps, request)}
 ${await driftSection(deps, request)}
 ${await rejectedSection(deps, request)}
@@ -52,11 +56,11 @@ async function tablesSection(deps: PageDeps): Promise<Html> {
       ],
       rows: rows.map((one) => [
         one.table_name,
-        countOf(one.rows),
-        countOf(one.deleted),
-        countOf(one.new_in_a_day),
-        countOf(one.new_in_a_week),
-        sizeOf(one.bytes),
+        formatCount(one.rows),
+        formatCount(one.deleted),
+        formatCount(one.new_in_a_day),
+        formatCount(one.new_in_a_week),
+        formatBytes(one.bytes),
         momentOrNothing(one.last_changed_at),
       ]),
     })}
@@ -120,7 +124,7 @@ async function driftSection(deps: PageDeps, { href }: PageRequest): Promise<Html
               html`<code>${field}</code>`,
               DRIFT_WORDS[kind],
               orNothing(found),
-              countOf(occurrences),
+              formatCount(occurrences),
               html`<a href="${href(`/runs/${run_id}#drift`)}">${run_id}</a>`,
             ]),
           }),
@@ -147,8 +151,8 @@ async function rejectedSection(deps: PageDeps, { href }: PageRequest): Promise<H
             ],
             rows: rows.map((one) => [
               one.resource,
-              countOf(one.rejections),
-              countOf(one.records),
+              formatCount(one.rejections),
+              formatCount(one.records),
               momentOf(one.last_observed_at),
               one.last_run_id === null
                 ? 'outside a run'
@@ -183,7 +187,7 @@ async function exportsSection(deps: PageDeps): Promise<Html> {
               one.object,
               one.target,
               one.kind === 'whole' ? 'every row' : 'changes',
-              countOf(one.rows),
+              formatCount(one.rows),
               momentOrNothing(one.watermark),
               momentOf(one.exported_at),
             ]),

@@ -1,12 +1,16 @@
-// The first page: is all well, how fresh is the mirror, what runs, what comes next, and what the budget is used for.
+// The first page: is all well, how fresh is the mirror, what runs, what comes next, what the budget is used for, and who
+// was notified of what.
 
 import type { RateLimit } from '../../config/rate-limit.ts';
 import { readNow } from '../../db/clock.ts';
 import { findConcerns } from '../../reports/find-concerns.ts';
+import { readKeptGrowth } from '../../reports/kept-growth.ts';
 import { readNextPoll, readPending, readPermitUse, readRunning } from '../../reports/read-activity.ts';
+import { readAlerts } from '../../reports/read-alerts.ts';
 import { readHealth } from '../../reports/read-health.ts';
 import { makeReadRememberedList } from '../../reports/remembered-list.ts';
 import { html } from '../html.ts';
+import { showAlerts } from '../overview/alerts.ts';
 import { showBudget } from '../overview/budget.ts';
 import { showFreshness } from '../overview/freshness.ts';
 import { showRunning } from '../overview/running.ts';
@@ -22,17 +26,21 @@ export interface OverviewFacts {
   readonly findNext: (nowMs: number) => readonly Upcoming[];
 }
 
+const RESOLVED_SHOWN = 5;
+
 /** Returns the page. */
 export function makeOverviewPage({ rateLimit, findNext }: OverviewFacts): Page {
   const readList = makeReadRememberedList();
   return {
     path: '/',
     label: 'Overview',
-    async read({ db, mirrorSchema, maxAgeSeconds }, { href }) {
+    async read(deps, { href }) {
+      const { db, mirrorSchema, maxAgeSeconds } = deps;
       const health = await readHealth(db, readList);
       const now = await readNow(db);
       const pending = await readPending(db, mirrorSchema);
-      const concerns = findConcerns(health, { maxAgeSeconds });
+      const { growth } = await readKeptGrowth(deps);
+      const concerns = findConcerns(health, { maxAgeSeconds, growth });
       const runs = await readRunning(db, mirrorSchema);
       const uses = await readPermitUse(db, mirrorSchema);
       const upcoming = {
@@ -49,7 +57,8 @@ ${showRunning(mirrorSchema, href, runs, pending)}
 ${showBudget(mirrorSchema, { budget: health.budget, uses, rateLimit })}
 </div>
 ${showFreshness(mirrorSchema, health, maxAgeSeconds)}
-${showUpcoming(mirrorSchema, upcoming)}`,
+${showUpcoming(mirrorSchema, upcoming)}
+${showAlerts(await readAlerts(deps, RESOLVED_SHOWN))}`,
       };
     },
   };

@@ -1,6 +1,7 @@
 // One request of the payment ledger: what was asked, what became of it, and every attempt.
 
 import type { AmountUnit } from '../../config/amount-unit.ts';
+import { formatCount } from '../../contract/format.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import {
   type Attempt,
@@ -17,7 +18,7 @@ import { readId } from '../query.ts';
 import { section } from '../section.ts';
 import { stateMark } from '../state-mark.ts';
 import { table } from '../table.ts';
-import { countOf, momentOf } from '../words.ts';
+import { momentOf } from '../words.ts';
 import { notThere } from './not-there.ts';
 
 export const paymentPage: Page = {
@@ -66,8 +67,8 @@ function describeLine(line: LedgerDetails, { href, mayReadPeople }: PageRequest,
     ['asked', momentOf(line.requested_at)],
     ['ended', momentOrNothing(line.finished_at)],
     ['not tried before', line.state === 'pending' ? momentOf(line.next_attempt_at) : NOTHING],
-    ['tries without success', countOf(line.attempts)],
-    ['changes sent', countOf(line.puts)],
+    ['tries without success', formatCount(line.attempts)],
+    ['changes sent', formatCount(line.puts)],
     ['paid, in the program', change(line.paid_at_before, line.paid_at_after, 'unpaid')],
     ['payable from', change(line.due_at_before, line.due_at_after, 'not known')],
     ...(mayReadPeople ? people : []),

@@ -1,5 +1,6 @@
 // The payment ledger as a whole: requests by state and why, sums by currency, what was sent lately, and the batches.
 
+import { counted, formatCount } from '../../contract/format.ts';
 import { readBatchLog } from '../../reports/read-batch-log.ts';
 import {
   readCurrencies,
@@ -17,7 +18,7 @@ import { readId, withQuery } from '../query.ts';
 import { section } from '../section.ts';
 import { stateMark } from '../state-mark.ts';
 import { table } from '../table.ts';
-import { counted, countOf, durationOf, momentOf } from '../words.ts';
+import { durationOf, momentOf } from '../words.ts';
 
 export const paymentsPage: Page = {
   path: '/payments',
@@ -64,7 +65,7 @@ async function statesSection(deps: PageDeps, { href }: PageRequest): Promise<Htm
             ],
             rows: rows.map(({ state, requests, oldest_requested_at, last_finished_at }) => [
               html`<a href="${href(withQuery('/payments/ledger', { state }))}">${stateMark(state)}</a>`,
-              countOf(requests),
+              formatCount(requests),
               momentOf(oldest_requested_at),
               momentOrNothing(last_finished_at),
               STATE_WORDS[state],
@@ -84,7 +85,7 @@ async function oldestSection(deps: PageDeps, { href }: PageRequest): Promise<Htm
     body:
       oldest === undefined
         ? html`<p>Nothing waits.</p>`
-        : html`<p><a href="${href(`/payments/${oldest.request}`)}">Request ${oldest.request}</a> for the commission <code>${oldest.commission_id}</code> waits for ${durationOf(oldest.age_seconds)}, since ${momentOf(oldest.requested_at)}. It was tried ${counted(oldest.attempts, 'time')} without success, and is not tried before ${momentOf(oldest.next_attempt_at)}.</p>`,
+        : html`<p><a href="${href(`/payments/${oldest.request}`)}">Request ${oldest.request}</a> for the commission <code>${oldest.commission_id}</code> waits for ${durationOf(oldest.age_seconds)}, since ${momentOf(oldest.requested_at)}. ${oldest.attempts === 0 ? 'It was not tried yet' : html`It was tried ${counted(oldest.attempts, 'time')} without success`}, and is not tried before ${momentOf(oldest.next_attempt_at)}.</p>`,
   });
 }
 
@@ -103,7 +104,7 @@ async function reasonsSection(deps: PageDeps): Promise<Html> {
             rows: rows.map(({ state, outcome, requests }) => [
               stateMark(state),
               long(outcome),
-              countOf(requests),
+              formatCount(requests),
             ]),
           })}
 ${asOf(moment)}`,
@@ -143,7 +144,7 @@ async function attemptsSection(deps: PageDeps): Promise<Html> {
               method === 'PUT' ? 'change (PUT)' : 'reading (GET)',
               status === null ? 'none came' : String(status),
               orNothing(error_code),
-              countOf(attempts),
+              formatCount(attempts),
               median_ms === null ? orNothing(null) : tookOf(median_ms / 1000),
               momentOf(last_sent_at),
             ]),
@@ -183,7 +184,7 @@ async function batchesSection(
                   ? `of request ${batch.newest_request}`
                   : (batch.batch ?? 'single requests, in no batch')
               }</a>`,
-              countOf(batch.requests),
+              formatCount(batch.requests),
               describeStates(batch.states),
               momentOf(batch.requested_at),
               momentOrNothing(batch.finished_at),

@@ -1,5 +1,6 @@
 // What a run noticed: differences from the contract, records that could not be stored, rows that it held back.
 
+import { counted, formatCount } from '../../contract/format.ts';
 import {
   type RejectedRecord,
   type RunDetails,
@@ -15,7 +16,7 @@ import { pager } from '../pager.ts';
 import { readId, readText, withQuery } from '../query.ts';
 import { section } from '../section.ts';
 import { table } from '../table.ts';
-import { counted, countOf, momentOf } from '../words.ts';
+import { momentOf } from '../words.ts';
 
 /** Of schema_drift.kind. */
 export const DRIFT_WORDS: Readonly<Record<RunDrift['kind'], string>> = {
@@ -45,7 +46,7 @@ export function driftSection({ rows, sql }: Shown<RunDrift>): Html {
               html`<code>${field}</code>`,
               DRIFT_WORDS[kind],
               orNothing(found),
-              countOf(occurrences),
+              formatCount(occurrences),
             ]),
           }),
   });

@@ -1,5 +1,6 @@
 // One run: what it set out to do, what became of it, and whether its counts add up. What it noticed: run-findings.ts.
 
+import { counted, formatCount } from '../../contract/format.ts';
 import { type RunDetails, readRun, readRunDrift } from '../../reports/read-run.ts';
 import { ERROR_WORDS } from '../error-words.ts';
 import { momentOrNothing, tookOf } from '../figures.ts';
@@ -8,7 +9,7 @@ import type { Page } from '../page.ts';
 import { readId } from '../query.ts';
 import { section } from '../section.ts';
 import { stateMark } from '../state-mark.ts';
-import { counted, countOf, momentOf } from '../words.ts';
+import { momentOf } from '../words.ts';
 import { notThere } from './not-there.ts';
 import { driftSection, heldBackSection, rejectedSection } from './run-findings.ts';
 
@@ -44,9 +45,9 @@ ${figure('state', stateMark(state))}
 ${figure('mode', mode)}
 ${figure('verified', verified ? 'yes' : 'no')}
 ${figure('took', tookOf(run.duration_seconds))}
-${figure('attempt', countOf(attempt))}
-${figure('requests', countOf(run.requests))}
-${figure('pages', countOf(run.pages))}
+${figure('attempt', formatCount(attempt))}
+${figure('requests', formatCount(run.requests))}
+${figure('pages', formatCount(run.pages))}
 </dl>
 <p>Started ${momentOf(started_at)}, ${
     finished_at === null
@@ -63,7 +64,7 @@ ${
 
 function describeVerified({ verified, mode, state, total_upstream, distinct_seen }: RunDetails): string {
   const said =
-    total_upstream === null ? 'the program said no total' : `the program says ${countOf(total_upstream)}`;
+    total_upstream === null ? 'the program said no total' : `the program says ${formatCount(total_upstream)}`;
   const counts = `${counted(distinct_seen, 'different record')} seen, ${said}`;
   if (verified) return `Verified: it is known that it missed nothing (${counts}).`;
   if (state === 'running') return 'Whether it missed anything is known at its end.';
@@ -83,17 +84,17 @@ function describeCounts(run: RunDetails): Html {
     [run.rows_rejected, 'rejected'],
     [run.rows_repeated, 'read again'],
   ] as const;
-  return html`<p class="sum"><strong>${countOf(rows_seen)}</strong> read = ${parts.map(
-    ([count, word], index) => html`${index > 0 && ' + '}<strong>${countOf(count)}</strong> ${word}`,
+  return html`<p class="sum"><strong>${formatCount(rows_seen)}</strong> read = ${parts.map(
+    ([count, word], index) => html`${index > 0 && ' + '}<strong>${formatCount(count)}</strong> ${word}`,
   )}</p>
 ${
   rows_sum === rows_seen
-    ? html`<p class="good">The counts add up: the five come to ${countOf(rows_sum)}.</p>`
-    : html`<p class="bad">The counts do not add up: the five come to ${countOf(rows_sum)}. Please report this.</p>`
+    ? html`<p class="good">The counts add up: the five come to ${formatCount(rows_sum)}.</p>`
+    : html`<p class="bad">The counts do not add up: the five come to ${formatCount(rows_sum)}. Please report this.</p>`
 }
 <dl class="figures">
-${figure('marked deleted', countOf(run.rows_deleted))}
-${figure('held back', countOf(run.deletes_held_back))}
+${figure('marked deleted', formatCount(run.rows_deleted))}
+${figure('held back', formatCount(run.deletes_held_back))}
 </dl>`;
 }
 
@@ -121,8 +122,8 @@ function describePlan({ plan, mode, resource }: RunDetails): Html {
       : `To read only what changed of ${resource}.`
   }</p>
 ${affiliates !== null && html`<p>${counted(affiliates, 'affiliate')} had counters that moved by more than the new referrals explain.</p>`}
-${open !== null && html`<p>${counted(open, 'commission')} were pending or due${moved !== null && `; ${countOf(moved)} of them no longer are`}.</p>`}
-${expected !== null && html`<p>It expected to need ${counted(expected, 'request')}${whole !== null && `; reading everything takes ${countOf(whole)}`}.</p>`}`;
+${open !== null && html`<p>${counted(open, 'commission')} were pending or due${moved !== null && `; ${formatCount(moved)} of them no longer are`}.</p>`}
+${expected !== null && html`<p>It expected to need ${counted(expected, 'request')}${whole !== null && `; reading everything takes ${formatCount(whole)}`}.</p>`}`;
 }
 
 function figure(label: string, value: Part): Html {

@@ -1,5 +1,6 @@
 // The run log: the last runs over time, and all of them in a table.
 
+import { formatCount } from '../../contract/format.ts';
 import { LISTED_RESOURCES } from '../../contract/resources.ts';
 import type { RunState } from '../../db/tables.ts';
 import { type RunLine, type RunPoint, readRunLog, readRunSeries } from '../../reports/read-run-log.ts';
@@ -12,7 +13,7 @@ import { readChoice, readId, withQuery } from '../query.ts';
 import { section } from '../section.ts';
 import { stateMark } from '../state-mark.ts';
 import { table } from '../table.ts';
-import { countOf, momentOf } from '../words.ts';
+import { momentOf } from '../words.ts';
 
 const STATES: readonly RunState[] = ['running', 'succeeded', 'partial', 'failed', 'interrupted', 'skipped'];
 
@@ -22,14 +23,14 @@ const MEASURES: readonly RunMeasure[] = [
     title: 'Records read',
     unit: 'records',
     read: ({ records }) => records,
-    spell: countOf,
+    spell: formatCount,
   },
   {
     id: 'chart-requests',
     title: 'Requests sent',
     unit: 'requests',
     read: ({ requests }) => requests,
-    spell: countOf,
+    spell: formatCount,
   },
   {
     id: 'chart-duration',
@@ -133,13 +134,13 @@ function logTable(runs: readonly RunLine[], href: PageRequest['href']): Html {
       html`${stateMark(run.state)}${run.error_code !== null && html`<br><small>${run.error_code}</small>`}`,
       momentOf(run.started_at),
       tookOf(run.duration_seconds),
-      countOf(run.requests),
-      countOf(run.records),
-      countOf(run.rows_inserted),
-      countOf(run.rows_updated),
-      countOf(run.rows_deleted),
-      countOf(run.deletes_held_back),
-      countOf(run.rows_rejected),
+      formatCount(run.requests),
+      formatCount(run.records),
+      formatCount(run.rows_inserted),
+      formatCount(run.rows_updated),
+      formatCount(run.rows_deleted),
+      formatCount(run.deletes_held_back),
+      formatCount(run.rows_rejected),
     ]),
   });
 }

@@ -1,7 +1,9 @@
 // The pages of what the mirror holds, and of the program's business over time.
 
 import { beforeAll, describe, expect, test } from 'vitest';
+import { formatBytes } from '../../../src/contract/format.ts';
 import { makeDatabase } from '../../../src/db/database.ts';
+import { readGrowth } from '../../../src/reports/read-growth.ts';
 import { readStatus } from '../../../src/reports/read-status.ts';
 import { chartsPage } from '../../../src/web/pages/charts.ts';
 import { dataPage } from '../../../src/web/pages/data.ts';
@@ -37,6 +39,46 @@ describe('data', () => {
     const fields = sectionOf(html, 'drift').rows.map(([, field]) => field);
     expect(fields).toEqual(status.schema_drift.map(({ field }) => field));
     expect(fields).toHaveLength(2);
+  });
+
+  test('has the sizes and the growth that the command status has', async () => {
+    const { pool } = await createTestDatabase();
+    await pool.query(
+      `insert into sync_runs (resource, mode, state, verified, finished_at)
+       values ('referrals', 'full', 'succeeded', true, now() - interval '100 days')`,
+    );
+    await pool.query(
+      `insert into record_history (table_name, record_id, change, before, after, observed_at, recorded_at)
+       select 'referrals', 'r' || n, 'updated', '{}', '{}', now(), now() - n * interval '1 hour' from generate_series(1, 480) n`,
+    );
+    const space = { source: 'limit', limitBytes: 1e9 } as const;
+    const { tables, bytes_per_year } = await readGrowth(makeDatabase(pool), { space });
+    const { html } = await visit(pool, dataPage, { space });
+    const { rows, text } = sectionOf(html, 'growth');
+    expect(rows.map(([table, , , , bytes]) => [table, bytes])).toEqual(
+      tables.map(({ table_name, bytes }) => [table_name, formatBytes(bytes)]),
+    );
+    const history = rows.find(([table]) => table === 'record_history');
+    expect(history?.[1]).toBe('480');
+    expect(history?.[5]).toBe('5,840');
+    expect(text).toContain(
+      `gains ${formatBytes(bytes_per_year ?? 0)} a year at this rate, as measured since`,
+    );
+    expect(text).toMatch(/\d+ MB are left of DATABASE_SIZE_LIMIT : (used up in|enough for years)/);
+  });
+
+  test.each([
+    [undefined, 'When there is no room left is not known: set DATABASE_SIZE_LIMIT'],
+    [{ source: 'limit', limitBytes: 1 } as const, 'Nothing is left of DATABASE_SIZE_LIMIT'],
+    [
+      { source: 'file_system', freeBytes: 5e9 } as const,
+      '5.0 GB are left on the disk of DATA_DIR : enough for years',
+    ],
+  ])('with the space %j says what that means', async (space, words) => {
+    const { html } = await visit(empty.pool, dataPage, space === undefined ? {} : { space });
+    const { text } = sectionOf(html, 'growth');
+    expect(text).toContain(words);
+    expect(text).toContain('How fast it grows is known a day after everything was read first.');
   });
 
   test('counts what is new, what was rejected, and what was exported', async () => {

@@ -67,7 +67,7 @@ const VISITS: readonly (readonly [name: string, page: Page, asked: Asked])[] = [
 
 /** Shown in other units, or in words that go by another figure. */
 const OTHERWISE =
-  /seconds|bytes|_ms$|^puts$|^newest_request$|^amount$|^attempts$|total_upstream|distinct_seen/;
+  /seconds|bytes|per_day|_ms$|^puts$|^newest_request$|^amount$|^attempts$|total_upstream|distinct_seen/;
 
 test.each(VISITS)('%s: what it gives is what is shown', async (_name, page, asked) => {
   for (const [mirror, mayReadPeople] of [

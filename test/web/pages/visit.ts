@@ -2,6 +2,7 @@
 
 import type pg from 'pg';
 import { makeDatabase } from '../../../src/db/database.ts';
+import type { DiskSpace } from '../../../src/reports/read-growth.ts';
 import type { Page, PageContent, PageRequest } from '../../../src/web/page.ts';
 
 export interface Visit {
@@ -16,16 +17,19 @@ export interface Asked {
   readonly params?: PageRequest['params'];
   readonly query?: PageRequest['query'];
   readonly mayReadPeople?: boolean;
+  /** What the database may grow into; not known where it is left out. */
+  readonly space?: DiskSpace;
 }
 
 /** Returns the page, read anew: no figures of an earlier visit are kept. */
 export async function visit(pool: pg.Pool, page: Page, asked: Asked = {}): Promise<Visit> {
-  const { params = {}, query = {}, mayReadPeople = false } = asked;
+  const { params = {}, query = {}, mayReadPeople = false, space = null } = asked;
   const deps = {
     db: makeDatabase(pool),
     mirrorSchema: 'mirror',
     amountUnit: 'minor' as const,
     maxAgeSeconds: 93_600,
+    readSpace: async () => space,
   };
   const content = await page.read(deps, { params, query, mayReadPeople, href: (path) => `/site${path}` });
   const html = content.body.text;

@@ -1,0 +1,77 @@
+// How large each table is, how fast the mirror grows, and when there is no room left at this rate: a part of the page of
+// the data.
+
+import { counted, formatBytes, formatCount } from '../../contract/format.ts';
+import type { KeptGrowth } from '../../reports/kept-growth.ts';
+import type { TableGrowth } from '../../reports/measure-tables.ts';
+import type { Growth } from '../../reports/read-growth.ts';
+import { asOf, orNothing } from '../figures.ts';
+import { type Html, html } from '../html.ts';
+import { section } from '../section.ts';
+import { table } from '../table.ts';
+import { durationOf, momentOf } from '../words.ts';
+
+const DAYS_PER_YEAR = 365;
+
+/** Returns the section. */
+export function showGrowth({ growth, sql, asOf: moment }: KeptGrowth): Html {
+  return section({
+    id: 'growth',
+    title: 'Size and growth',
+    sql,
+    body: html`<p>${describeSize(growth)}</p>
+<p>${describeSpace(growth)}</p>
+${table({
+  caption: 'Size and growth of each table',
+  columns: [
+    { label: 'table' },
+    { label: 'rows', isNumber: true },
+    { label: 'without indexes', isNumber: true },
+    { label: 'indexes', isNumber: true },
+    { label: 'on disk', isNumber: true },
+    { label: 'rows a year', isNumber: true },
+    { label: 'gains a year', isNumber: true },
+    { label: 'kept' },
+  ],
+  rows: growth.tables.map((one) => [
+    one.table_name,
+    formatCount(one.rows),
+    formatBytes(one.bytes - one.index_bytes),
+    formatBytes(one.index_bytes),
+    formatBytes(one.bytes),
+    orNothing(one.rows_per_day === null ? null : formatCount(Math.round(one.rows_per_day * DAYS_PER_YEAR))),
+    orNothing(one.bytes_per_year === null ? null : formatBytes(one.bytes_per_year)),
+    keptFor(one),
+  ]),
+})}
+<p class="quiet">At the rate of the last 30 days, without the first load. What is pruned counts among the rows of a year, and not in what is gained. Of a large table, rows and rates are estimated from a sample.</p>
+${asOf(moment)}`,
+  });
+}
+
+function keptFor({ table_name, keep_days }: TableGrowth): string {
+  if (table_name === 'request_permits') return 'for minutes';
+  return keep_days === null ? 'for ever' : counted(keep_days, 'day');
+}
+
+function describeSize({ bytes, bytes_per_year, measured_since }: Growth): Html {
+  const size = html`The database has ${formatBytes(bytes)}, with the queue and whatever else is in it`;
+  if (bytes_per_year === null || measured_since === null) {
+    return html`${size}. How fast it grows is known a day after everything was read first.`;
+  }
+  return html`${size}, and gains ${formatBytes(bytes_per_year)} a year at this rate, as measured since ${momentOf(measured_since)}.`;
+}
+
+function describeSpace({ disk: { source, free_bytes, full_at, full_in_days } }: Growth): Html {
+  if (source === null || free_bytes === null) {
+    return html`When there is no room left is not known: set <code>DATABASE_SIZE_LIMIT</code> to what the database may become.`;
+  }
+  const of =
+    source === 'limit'
+      ? html`of <code>DATABASE_SIZE_LIMIT</code>`
+      : html`on the disk of <code>DATA_DIR</code>`;
+  if (free_bytes <= 0) return html`<strong class="bad">Nothing is left</strong> ${of}.`;
+  const left = html`${formatBytes(free_bytes)} are left ${of}`;
+  if (full_at === null || full_in_days === null) return html`${left}: enough for years at this rate.`;
+  return html`${left}: used up in ${durationOf(full_in_days * 86_400)}, on ${full_at.slice(0, 10)}, at this rate.`;
+}
