@@ -30,12 +30,12 @@ export async function measureCommissions(
   const paid = `${updates.toLocaleString('en')} commissions paid`;
   say(`${paid}, queue on Postgres`);
   const onPostgres = await payThroughWorker(deps, { updates, settings: { API_RATE_LIMIT: 'none' } });
-  figures.add(`${paid}, queue on Postgres`, 'updates/s', onPostgres, { least: 200 });
+  figures.add(`${paid}, queue on Postgres`, 'updates/s', onPostgres, { least: 500 });
   if (redisUrl !== null) {
     say(`${paid}, queue on Redis`);
     const settings = { API_RATE_LIMIT: 'none', REDIS_URL: redisUrl };
     const onRedis = await payThroughWorker(deps, { updates, settings });
-    figures.add(`${paid}, queue on Redis`, 'updates/s', onRedis, { least: 300 });
+    figures.add(`${paid}, queue on Redis`, 'updates/s', onRedis, { least: 900 });
   }
   const rateLimit = `${limited.requests}/${limited.seconds}`;
   say(`${limited.updates} commissions paid under ${rateLimit}`);
