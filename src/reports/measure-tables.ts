@@ -122,7 +122,9 @@ async function readSizes(db: Database): Promise<readonly Size[]> {
       pruned.keep_days, pruned.pruned_before
     from unnest(${Object.keys(TABLES)}::text[]) as named (table_name)
     cross join lateral (select named.table_name::regclass as relation) found
-    left join pruned_tables pruned on pruned.table_name = named.table_name`.execute(db);
+    left join pruned_tables pruned on pruned.table_name = named.table_name
+    -- A standby has nothing of tables that are not logged, and refuses to read them.
+    where not pg_is_in_recovery() or (select relpersistence from pg_class where oid = relation) <> 'u'`.execute(db);
   return rows;
 }
 
@@ -153,8 +155,6 @@ function measuring(
         )}
       ) sampled
     ) measured
-    -- A standby has nothing of tables that are not logged, and refuses to read them.
-    where not pg_is_in_recovery() or (select relpersistence from pg_class where oid = relation) <> 'u'
     order by bytes desc, table_name`;
 }
 
