@@ -8,7 +8,6 @@ import { type FaultKind, NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import type { TestSandbox } from '../sandbox/running-sandbox.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
 import { startOwnPostgres } from '../support/own-postgres.ts';
-import { sized } from '../support/sizes.ts';
 import {
   countEvery,
   DAILY,
@@ -23,7 +22,6 @@ import {
 import type { WorkerProcess } from './worker-processes.ts';
 
 /** Both queues share the code that this is about: `npm test` shows it on one, the long tests on the other. */
-const SOME_KINDS = sized(KINDS.slice(0, 1), KINDS.slice(1));
 
 /** So many pages of referrals are answered; what happens to the run happens while it waits for the next one. */
 const PAGES_BEFORE = 8;
@@ -103,7 +101,7 @@ async function findHolder(workers: readonly WorkerProcess[]): Promise<WorkerProc
     .then(() => find() as WorkerProcess);
 }
 
-describe.each(SOME_KINDS)('a run in the middle, on %s', (kind) => {
+describe.each(KINDS)('a run in the middle, on %s', (kind) => {
   test('whose worker is killed is taken over, re-reading the head and at most one page', async () => {
     const queueing = await makeQueueing(kind, sandbox);
     const workers = [await queueing.start(), await queueing.start()];
