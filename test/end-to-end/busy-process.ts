@@ -1,5 +1,5 @@
 // A process that does all of affiliate-mirror's work: a worker that syncs and pays, or a foreground writer
-// (`commissions apply --wait`), both with time scaled down. Started by freezes.test.ts; runs until SIGTERM.
+// (`commissions apply --wait`), both with time scaled down. Started by freezes.long.test.ts; runs until SIGTERM.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeApiClient } from '../../src/api/client.ts';
