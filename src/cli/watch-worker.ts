@@ -2,17 +2,16 @@
 // first asks for them; only what is counted is there from the start.
 
 import type { RateLimit } from '../config/rate-limit.ts';
-import type { Database } from '../db/database.ts';
 import { Busy } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { MetricsText } from '../metrics/make-metrics.ts';
+import type { FiguresDeps } from '../metrics/read-figures.ts';
 import { makeRecorder, type Recorder } from '../metrics/recorder.ts';
 import { readVersion } from '../package.ts';
 import type { RunningWorker } from '../queue/start-worker.ts';
 import type { RegisterBoard } from '../web/status-page.ts';
 
-export interface WatchDeps {
-  readonly db: Database;
+export interface WatchDeps extends FiguresDeps {
   readonly log: Logger;
   /** Returns null while it starts. */
   readonly worker: () => RunningWorker | null;
@@ -27,7 +26,7 @@ export interface WatchedWorker {
 
 /** Returns what is seen of the worker. */
 export function watchWorker(
-  { db, log, worker }: WatchDeps,
+  { worker, log, ...deps }: WatchDeps,
   { maxAgeSeconds, rateLimit }: { readonly maxAgeSeconds: number; readonly rateLimit: RateLimit },
 ): WatchedWorker {
   const recorder = makeRecorder();
@@ -40,7 +39,7 @@ export function watchWorker(
   const loadMetrics = async () => {
     const { makeMetrics } = await import('../metrics/make-metrics.ts');
     const settings = { version: readVersion(), maxAgeSeconds, rateLimit };
-    return makeMetrics({ db, log, recorder, countJobs }, settings);
+    return makeMetrics({ ...deps, log, recorder, countJobs }, settings);
   };
   let metrics: ReturnType<typeof loadMetrics> | null = null;
   return {

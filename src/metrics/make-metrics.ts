@@ -2,19 +2,17 @@
 // no slower. What was counted before that is kept by the recorder.
 
 import type { Registry } from 'prom-client';
-import type { Database } from '../db/database.ts';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { within } from '../queue/within.ts';
 import { type Metric, type MetricSettings, PREFIX, type Reading } from './metric.ts';
 import { MIRROR_METRICS } from './mirror-metrics.ts';
 import { PROCESS_METRICS } from './process-metrics.ts';
-import { makeReadFigures } from './read-figures.ts';
+import { type FiguresDeps, makeReadFigures } from './read-figures.ts';
 import type { Recorder } from './recorder.ts';
 import { WORK_METRICS } from './work-metrics.ts';
 
-export interface MetricsDeps {
-  readonly db: Database;
+export interface MetricsDeps extends FiguresDeps {
   readonly log: Logger;
   readonly recorder: Recorder;
   /** Returns the jobs of the queue by state. May wait for as long as the queue is away. */

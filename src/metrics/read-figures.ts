@@ -5,6 +5,8 @@ import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { within } from '../queue/within.ts';
 import { type Concern, findConcerns } from '../reports/find-concerns.ts';
+import { readKeptGrowth } from '../reports/kept-growth.ts';
+import type { DiskSpace } from '../reports/read-growth.ts';
 import { type MirrorHealth, readHealth } from '../reports/read-health.ts';
 import {
   type EndedRuns,
@@ -30,6 +32,13 @@ export interface Figures extends MirrorHealth {
   readonly readSeconds: number;
 }
 
+export interface FiguresDeps {
+  readonly db: Database;
+  readonly mirrorSchema: string;
+  /** Returns what the database may grow into; null where nobody knows. */
+  readonly readSpace: () => Promise<DiskSpace | null>;
+}
+
 /** Prometheus waits ten seconds for a scrape unless it is configured otherwise. */
 const READ_TIMEOUT_MS = 5000;
 /** Figures are kept this many times as long as reading them took: scrapes never cost more than 2 % of a core. */
@@ -40,7 +49,7 @@ const KEPT_FOR_READINGS = 50;
  * not answer.
  */
 export function makeReadFigures(
-  { db, log }: { db: Database; log: Logger },
+  { log, ...deps }: FiguresDeps & { log: Logger },
   { maxAgeSeconds }: { maxAgeSeconds: number },
 ): () => Promise<Figures | null> {
   const readList = makeReadRememberedList();
@@ -48,7 +57,7 @@ export function makeReadFigures(
   let reading: Promise<Figures> | null = null;
   const readOnce = async (): Promise<Figures> => {
     try {
-      const figures = await readFigures(db, readList, maxAgeSeconds);
+      const figures = await readFigures(deps, readList, maxAgeSeconds);
       kept = { figures, untilMs: performance.now() + figures.readSeconds * 1000 * KEPT_FOR_READINGS };
       return figures;
     } finally {
@@ -69,15 +78,16 @@ export function makeReadFigures(
 }
 
 async function readFigures(
-  db: Database,
+  { db, mirrorSchema, readSpace }: FiguresDeps,
   readList: ReturnType<typeof makeReadRememberedList>,
   maxAgeSeconds: number,
 ): Promise<Figures> {
   const beganMs = performance.now();
   const health = await readHealth(db, readList);
+  const { growth } = await readKeptGrowth({ db, mirrorSchema, readSpace });
   return {
     ...health,
-    concerns: findConcerns(health, { maxAgeSeconds }),
+    concerns: findConcerns(health, { maxAgeSeconds, growth }),
     latestRuns: await readLatestRuns(db),
     runsOfLastDay: await readRunsOfLastDay(db),
     drift: await readDrift(db),

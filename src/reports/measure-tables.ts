@@ -124,7 +124,9 @@ async function readSizes(db: Database): Promise<readonly Size[]> {
     cross join lateral (select named.table_name::regclass as relation) found
     left join pruned_tables pruned on pruned.table_name = named.table_name
     -- A standby has nothing of tables that are not logged, and refuses to read them.
-    where not pg_is_in_recovery() or (select relpersistence from pg_class where oid = relation) <> 'u'`.execute(db);
+    where not pg_is_in_recovery() or (select relpersistence from pg_class where oid = relation) <> 'u'`.execute(
+    db,
+  );
   return rows;
 }
 

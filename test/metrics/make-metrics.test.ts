@@ -140,6 +140,18 @@ test('scrapes at the same time share one reading', async () => {
   expect(times[0]).toBeGreaterThan(0);
 });
 
+test('a disk that is used up is a concern', async () => {
+  const { pool } = await createTestDatabase();
+  const series = 'affiliate_mirror_concern{code="disk_filling"}';
+  for (const [limitBytes, value] of [
+    [1e15, 0],
+    [1, 1],
+  ] as const) {
+    const readSpace = async () => ({ source: 'limit', limitBytes }) as const;
+    expect(readValue(await makeScraper(pool, { readSpace }).scrape(), series)).toBe(value);
+  }
+});
+
 test('a large table is estimated, and not counted', async () => {
   const { pool } = await createTestDatabase();
   await pool.query(`

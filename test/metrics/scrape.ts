@@ -23,7 +23,18 @@ export function makeScraper(pool: Pool, deps: Partial<MetricsDeps> = {}): Scrape
   const recorder = makeRecorder();
   const countJobs = async () => ({ waiting: 1, active: 0 });
   const log = makeLogger('silent');
-  const read = makeMetrics({ db: makeDatabase(pool), log, recorder, countJobs, ...deps }, SETTINGS);
+  const read = makeMetrics(
+    {
+      db: makeDatabase(pool),
+      mirrorSchema: 'mirror',
+      readSpace: async () => null,
+      log,
+      recorder,
+      countJobs,
+      ...deps,
+    },
+    SETTINGS,
+  );
   return { recorder, scrape: async () => (await read()).text };
 }
 

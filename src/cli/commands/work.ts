@@ -83,7 +83,7 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   const { amountUnit, staleAfterSeconds: maxAgeSeconds } = config;
   const readSpace = () => readDiskSpace(config);
   const pageDeps = { db, mirrorSchema, amountUnit, maxAgeSeconds, readSpace };
-  const watch = watchWorker({ db, log, worker: () => worker }, { ...pageDeps, rateLimit });
+  const watch = watchWorker({ ...pageDeps, log, worker: () => worker }, { maxAgeSeconds, rateLimit });
   const { recorder: meter } = watch;
   await serveStatusPage(
     {
