@@ -44,7 +44,8 @@ export function registerDemo(root: Command, cli: Cli): void {
 Needs nothing: starts its own Postgres under DATA_DIR (uses DATABASE_URL where it is set), makes up a program with
 ${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals that lists its commissions too, mirrors it, shows what
 finance would pay today, pays a few of that, and shows what can be asked of the mirror. The status page is up from
-the first line on (at STATUS_PORT, or any free one where that is taken). Then it stays up until Ctrl-C. The data stay where they are; the next demo finds them.`,
+the first line on (at STATUS_PORT, or any free one where that is taken). Then it stays up until Ctrl-C. The data stay
+where they are; the next demo finds them.`,
     )
     .action(({ once }: { once?: true }) => cli.run((lifetime) => demonstrate(cli, lifetime, once === true)));
 }
