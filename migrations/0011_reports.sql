@@ -350,7 +350,9 @@ select listed.resource,
        floor(extract(epoch from now() - last.heartbeat_at))::bigint as last_run_saved_age_seconds,
        last.finished_at as last_run_finished_at,
        last.error_code as last_run_error_code,
-       last.error as last_run_error
+       -- That of a failed run may quote what the program sent.
+       case when last.state <> 'failed' or (select has_table_privilege('sync_runs'::regclass, 'select')) then last.error end
+         as last_run_error
 from (values (1, 'affiliates'), (2, 'referrals'), (3, 'commissions')) as listed (place, resource)
 left join lateral (
   select id, started_at from sync_runs
@@ -392,7 +394,8 @@ create view :"reports".run_log as
 select id, resource, mode, state, started_at, finished_at,
        extract(epoch from coalesce(finished_at, heartbeat_at) - started_at)::double precision as duration_seconds,
        verified, requests, pages, rows_seen, rows_inserted, rows_updated, rows_unchanged, rows_rejected, rows_repeated,
-       rows_deleted, deletes_held_back, total_upstream, distinct_seen, attempt, reads_everything, plan, error_code, error
+       rows_deleted, deletes_held_back, total_upstream, distinct_seen, attempt, reads_everything, plan, error_code,
+       case when state <> 'failed' or (select has_table_privilege('sync_runs'::regclass, 'select')) then error end as error
 from sync_runs;
 
 comment on view :"reports".campaigns is 'Campaigns of the affiliate program: what affiliates are recruited for.';
@@ -479,7 +482,7 @@ comment on column :"reports".freshness.last_run_saved_at is 'When it last saved 
 comment on column :"reports".freshness.last_run_saved_age_seconds is 'How long ago that is, in seconds.';
 comment on column :"reports".freshness.last_run_finished_at is 'When it ended; null while it runs.';
 comment on column :"reports".freshness.last_run_error_code is 'Stable code of the error that it ended with.';
-comment on column :"reports".freshness.last_run_error is 'Why it did not succeed, in words.';
+comment on column :"reports".freshness.last_run_error is 'Why it did not succeed, in words. Of a failed run it may quote the program.';
 
 comment on view :"reports".run_log is 'The run log: one row per run and resource, with what it read and changed and how it ended.';
 comment on column :"reports".run_log.duration_seconds is 'How long it took, in seconds; so far, where it runs.';
@@ -534,6 +537,8 @@ begin
       ('referrals', 'referrals', array['processor_customer_id', 'customer_id', 'customer_name', 'customer_email',
                                        'coupon_token']),
       ('conversion_events', 'referrals', array['customer_email']),
+      ('run_log', 'sync_runs', array['error']),
+      ('freshness', 'sync_runs', array['last_run_error']),
       ('commission_ledger', 'affiliates', array['affiliate_name', 'affiliate_email']),
       ('commission_ledger', 'commission_updates', array['batch', 'outcome', 'note', 'reason', 'requested_by'])
     ) as hidden (view, source, columns)

@@ -73,8 +73,16 @@ export interface HeldBackRow {
 
 const PAGE_OF_RECORDS = 50;
 
-/** Returns the run, in one row; no row where there is no such run. */
-export async function readRun(reader: Reader, id: number): Promise<Shown<RunDetails>> {
+/**
+ * Returns the run, in one row; no row where there is no such run. Without the right to personal data, the error of a
+ * failed one is not read: it may quote the program.
+ */
+export async function readRun(
+  reader: Reader,
+  id: number,
+  { mayReadPeople }: { mayReadPeople: boolean },
+): Promise<Shown<RunDetails>> {
+  const error = mayReadPeople ? sql`log.error` : sql`case when log.state <> 'failed' then log.error end`;
   return await runShown(
     reader,
     sql<RunDetails>`
@@ -85,7 +93,7 @@ export async function readRun(reader: Reader, id: number): Promise<Shown<RunDeta
              log.rows_inserted + log.rows_updated + log.rows_unchanged + log.rows_rejected + log.rows_repeated
                as rows_sum,
              log.rows_deleted, log.deletes_held_back, log.total_upstream, log.distinct_seen, run.plan,
-             log.error_code, log.error
+             log.error_code, ${error} as error
       from ${reportView(reader, 'run_log')} log
       join ${mirrorTable(reader, 'sync_runs')} run on run.id = log.id
       where log.id = ${id}`,

@@ -184,6 +184,7 @@ describe('of a small mirror', () => {
       { id: 1, resource: 'affiliates', state: 'succeeded', duration_seconds: 60 },
       { id: 2, resource: 'referrals', state: 'partial', duration_seconds: 90 },
       { id: 3, resource: 'referrals', state: 'succeeded', duration_seconds: 60 },
+      { id: 4, resource: 'commissions', state: 'failed', duration_seconds: 60 },
     ]);
   });
 

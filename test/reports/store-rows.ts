@@ -93,6 +93,9 @@ export async function storeEvents(pool: Pool): Promise<void> {
     values ('affiliates', 'full', 'succeeded', true, 0, 0, '2026-03-01T00:00:00Z', '2026-03-01T00:01:00Z', null),
            ('referrals', 'full', 'partial', true, 2, 2, '2026-03-01T00:02:00Z', '2026-03-01T00:03:30Z', null),
            ('referrals', 'delta', 'succeeded', true, 0, 0, '2026-03-02T00:00:00Z', '2026-03-02T00:01:00Z', null);
+    insert into sync_runs (resource, mode, state, started_at, finished_at, error_code, error)
+    values ('commissions', 'full', 'failed', '2026-03-03T00:00:00Z', '2026-03-03T00:01:00Z', 'CONTRACT_VIOLATION',
+            'the answer begins with {"email":"ada@example.com"');
     insert into held_back_deletions (resource, record_id, run_id) values ('referrals', 'r9', 2);
     insert into schema_drift (run_id, resource, field, kind, found, occurrences)
     values (1, 'affiliates', 'nickname', 'appeared', 'string', 3)`);

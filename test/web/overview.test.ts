@@ -8,20 +8,21 @@ import { makePages } from '../../src/web/pages.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { openStatusPage, type TestPage } from '../support/status-page.ts';
 
+const PII_PASSWORD = 'for people only';
+
 let database: TestDatabase;
 let page: TestPage;
 
 beforeEach(async () => {
   database = await createTestDatabase();
-  page = await openStatusPage(database, {
-    loadPages: async () =>
-      makePages({
-        rateLimit: { requests: 45, windowSeconds: 30 },
-        findNext: (nowMs) => [
-          { what: 'Delta sync', variable: 'SYNC_DELTA_CRON', at: new Date(nowMs + 720_000).toISOString() },
-        ],
-      }),
-  });
+  const loadPages = async () =>
+    makePages({
+      rateLimit: { requests: 45, windowSeconds: 30 },
+      findNext: (nowMs) => [
+        { what: 'Delta sync', variable: 'SYNC_DELTA_CRON', at: new Date(nowMs + 720_000).toISOString() },
+      ],
+    });
+  page = await openStatusPage(database, { loadPages }, { piiPassword: PII_PASSWORD });
 });
 
 /** Returns what the page says, without its markup. */
@@ -71,8 +72,12 @@ test('failed, with what the program said as text', async () => {
   const { body } = await page.ask();
   expect(body).toContain('class="verdict bad"');
   expect(body).toContain('Not well: 2 things to look at.');
-  expect(body).toContain('The last sync of affiliates failed (CONTRACT_VIOLATION): &lt;script&gt;');
-  expect(body).not.toContain('<script>alert');
+  expect(body).toContain('The last sync of affiliates failed (CONTRACT_VIOLATION)');
+  // The words of an error may quote a person: they are for whoever may see personal data.
+  expect(body).not.toContain('alert(1)');
+  const forPeople = await page.ask({ password: PII_PASSWORD });
+  expect(forPeople.body).toContain('The last sync of affiliates failed (CONTRACT_VIOLATION): &lt;script&gt;');
+  expect(forPeople.body).not.toContain('<script>alert');
   expect(body).toContain('<code class="run">affiliate-mirror sync referrals</code>');
 });
 

@@ -12,12 +12,16 @@ import { durationOf, momentOf } from '../words.ts';
 const MILD: readonly ConcernCode[] = ['deletions_held_back', 'records_rejected', 'throttled', 'never_synced'];
 
 /** Returns the section that the page begins with. */
-export function showVerdict(schema: string, concerns: readonly Concern[], health: MirrorHealth): Html {
+export function showVerdict(
+  schema: string,
+  concerns: readonly Concern[],
+  { health, mayReadPeople }: { health: MirrorHealth; mayReadPeople: boolean },
+): Html {
   const isWell = concerns.length === 0;
   const isMild = concerns.every(({ code }) => MILD.includes(code));
   return html`<section class="verdict${!isWell && (isMild ? ' warn' : ' bad')}" id="verdict" aria-labelledby="verdict-title">
 <h1 id="verdict-title">${titleOf(concerns, isMild)}</h1>
-${isWell ? html`<p>${describeWell(health)}</p>` : html`<ul class="concerns">${concerns.map(showConcern)}</ul>`}
+${isWell ? html`<p>${describeWell(health)}</p>` : html`<ul class="concerns">${concerns.map((concern) => showConcern(concern, mayReadPeople))}</ul>`}
 ${showSql('the verdict', verdictSql(schema))}
 </section>
 `;
@@ -36,8 +40,10 @@ function describeWell({ resources }: MirrorHealth): string {
   return `Nothing in the mirror is older than ${durationOf(Math.max(...ages))}, the last syncs were verified, and no payment failed.`;
 }
 
-function showConcern({ what, since, fix }: Concern): Html {
-  return html`<li>${what.charAt(0).toUpperCase()}${what.slice(1)}${
+// The words of an error may quote what the program sent: its code says what kind it is of.
+function showConcern({ what, summary, error_code, since, fix }: Concern, mayReadPeople: boolean): Html {
+  const said = mayReadPeople ? what : `${summary}${error_code === null ? '' : ` (${error_code})`}`;
+  return html`<li>${said.charAt(0).toUpperCase()}${said.slice(1)}${
     since !== null && html` (since ${momentOf(since)})`
   }.<br>Run: <code class="run">${fix}</code></li>
 `;

@@ -34,7 +34,7 @@ export function makeOverviewPage({ rateLimit, findNext }: OverviewFacts): Page {
   return {
     path: '/',
     label: 'Overview',
-    async read(deps, { href }) {
+    async read(deps, { href, mayReadPeople }) {
       const { db, mirrorSchema, maxAgeSeconds } = deps;
       const health = await readHealth(db, readList);
       const now = await readNow(db);
@@ -51,7 +51,7 @@ export function makeOverviewPage({ rateLimit, findNext }: OverviewFacts): Page {
       };
       return {
         title: concerns.length === 0 ? 'All is well' : 'Not well',
-        body: html`${showVerdict(mirrorSchema, concerns, health)}
+        body: html`${showVerdict(mirrorSchema, concerns, { health, mayReadPeople })}
 <div class="grid">
 ${showRunning(mirrorSchema, href, runs, pending)}
 ${showBudget(mirrorSchema, { budget: health.budget, uses, rateLimit })}

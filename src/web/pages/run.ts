@@ -19,7 +19,7 @@ export const runPage: Page = {
   async read(deps, request) {
     const asked = request.params['id'] ?? '';
     const id = readId(asked);
-    const { rows, sql } = id === null ? { rows: [], sql: '' } : await readRun(deps, id);
+    const { rows, sql } = id === null ? { rows: [], sql: '' } : await readRun(deps, id, request);
     const [run] = rows;
     if (run === undefined) {
       return notThere(`The run log has no run ${asked}.`, { href: request.href('/runs'), label: 'All runs' });

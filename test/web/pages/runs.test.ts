@@ -122,7 +122,8 @@ describe('a run', () => {
 
   test('that failed says with what, and what the code means', async () => {
     const { text } = await lookAt('failed');
-    expect(text).toContain('the program answered 503');
+    // What the program said may be about a person.
+    expect(text).not.toContain('the program answered 503');
     expect(text).toContain('API_UNAVAILABLE The program answered 5xx.');
     expect(text).toContain('Not verified: it may have missed records');
   });

@@ -108,7 +108,12 @@ export const STATES: Readonly<Record<string, State>> = {
         ('stale', null, 'referrals: stale', 'affiliate-mirror sync', null, now(), now(), now());
       insert into alert_notices (alert_id, kind, channel, state, attempts, last_error_code)
       values (1, 'opened', 'webhook', 'sent', 1, null), (1, 'opened', 'email', 'given_up', 9, 'EAUTH')`),
-    says: ['Not well', 'the program answered 503', '1 payment request failed', 'notified by webhook'],
+    says: [
+      'Not well',
+      'The last sync of affiliates failed (API_UNAVAILABLE)',
+      '1 payment request failed',
+      'notified by webhook',
+    ],
     places: ['/runs/7', '/payments', '/payments/2'],
   },
   'held back': {
