@@ -1,11 +1,10 @@
 // Where alerts go: an address that takes what Slack takes, e-mail, or both. The address and the mail server's hold
 // secrets, so each may also be in a file that a variable names.
 
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { errorCode } from '../errors.ts';
 import type { HttpProxy } from './http-proxy.ts';
 import { isLoopback } from './program-access.ts';
+import { readSecretText } from './read-secret-text.ts';
 import { names, optional } from './variable.ts';
 
 export interface EmailSettings {
@@ -73,27 +72,13 @@ function readAddress(
   findProblem: (text: string) => string | null,
   problems: string[],
 ): string | null {
-  const direct = given[name];
-  const file = given[`${name}_FILE`];
-  if (direct !== undefined && file !== undefined) {
-    problems.push(`${name} and ${name}_FILE are both set: keep one of them`);
-    return null;
-  }
-  let text = direct;
-  if (file !== undefined) {
-    try {
-      text = readFileSync(file, 'utf8');
-    } catch (error) {
-      problems.push(`${name}_FILE names ${file}, which cannot be read (${errorCode(error) || 'unreadable'})`);
-      return null;
-    }
-  }
-  if (text === undefined) return null;
-  const address = text.trim();
+  const secret = readSecretText(name, given, problems);
+  if (secret === null) return null;
+  const address = secret.text.trim();
   // Never with the address itself: it is a secret.
   const problem = findProblem(address);
   if (problem === null) return address;
-  problems.push(`${file === undefined ? name : `${name}_FILE`} ${problem}`);
+  problems.push(`${secret.from} ${problem}`);
   return null;
 }
 

@@ -1,9 +1,8 @@
 // What it takes to reach the program: which base addresses are accepted, and the API secret, from a variable or from a
 // file that a variable names.
 
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { errorCode } from '../errors.ts';
+import { readSecretText } from './read-secret-text.ts';
 
 /** Accepts an `https` address, or one of this machine, without credentials, query and version; strips final slashes. */
 export const apiUrlSchema = z.string().transform((text, context) => {
@@ -35,22 +34,8 @@ export function readSecret(
   given: Readonly<Record<string, string | undefined>>,
   problems: string[],
 ): string | null {
-  const { AFFILIATE_API_SECRET: direct, AFFILIATE_API_SECRET_FILE: file } = given;
-  if (direct !== undefined && file !== undefined) {
-    problems.push('AFFILIATE_API_SECRET and AFFILIATE_API_SECRET_FILE are both set: keep one of them');
-    return null;
-  }
-  if (file === undefined)
-    return direct === undefined ? null : checkSecret(direct, 'AFFILIATE_API_SECRET', problems);
-  let content: string;
-  try {
-    content = readFileSync(file, 'utf8');
-  } catch (error) {
-    const code = errorCode(error) || 'unreadable';
-    problems.push(`AFFILIATE_API_SECRET_FILE names ${file}, which cannot be read (${code})`);
-    return null;
-  }
-  return checkSecret(content, 'AFFILIATE_API_SECRET_FILE', problems);
+  const secret = readSecretText('AFFILIATE_API_SECRET', given, problems);
+  return secret === null ? null : checkSecret(secret.text, secret.from, problems);
 }
 
 /**

@@ -36,7 +36,7 @@ const UNITS: Readonly<Record<string, number>> = { MB: 1e6, GB: 1e9, TB: 1e12 };
 const LONGEST_DAYS = 36_500;
 
 /** Empty means for ever. */
-export const keptDaysSchema = z
+const keptDaysSchema = z
   .string()
   .transform((text) => text.trim())
   .refine(
@@ -46,7 +46,7 @@ export const keptDaysSchema = z
   .transform((text): number | null => (text === '' ? null : Number(text)));
 
 /** In bytes: `50 GB`. */
-export const sizeSchema = z.string().transform((text, context) => {
+const sizeSchema = z.string().transform((text, context) => {
   const [, number = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?) ?(MB|GB|TB)$/i.exec(text.trim()) ?? [];
   const bytes = Math.round(Number(number) * (UNITS[unit.toUpperCase()] ?? 0));
   if (bytes > 0) return bytes;

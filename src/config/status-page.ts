@@ -1,10 +1,9 @@
 // Who may look at the status page: its passwords, from variables or from files that variables name, and which of them
 // the address that it is served on asks for.
 
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { errorCode } from '../errors.ts';
 import { isLoopback } from './program-access.ts';
+import { readSecretText } from './read-secret-text.ts';
 import { integer, optional, variable } from './variable.ts';
 
 type Given = Readonly<Record<string, string | undefined>>;
@@ -23,7 +22,7 @@ export interface StatusPasswords {
 const LEAST_CHARACTERS = 8;
 
 /** Returns `/affiliates/` as `/affiliates`, and `/` as nothing: what every address of the page begins with. */
-export const basePathSchema = z
+const basePathSchema = z
   .string()
   .regex(/^(\/[\w.~-]+)*\/?$/, 'must be a path such as /affiliates')
   .refine((path) => !/\/\.\.?(\/|$)/.test(path), 'must be a path without . and ..')
@@ -51,18 +50,8 @@ export function refuseOpenPage(host: string, given: Given, problems: string[]): 
 }
 
 function readPassword(name: string, given: Given, problems: string[]): string | null {
-  const { [name]: direct, [`${name}_FILE`]: file } = given;
-  if (direct !== undefined && file !== undefined) {
-    problems.push(`${name} and ${name}_FILE are both set: keep one of them`);
-    return null;
-  }
-  if (file === undefined) return direct === undefined ? null : checkPassword(direct, name, problems);
-  try {
-    return checkPassword(readFileSync(file, 'utf8'), `${name}_FILE`, problems);
-  } catch (error) {
-    problems.push(`${name}_FILE names ${file}, which cannot be read (${errorCode(error) || 'unreadable'})`);
-    return null;
-  }
+  const password = readSecretText(name, given, problems);
+  return password === null ? null : checkPassword(password.text, password.from, problems);
 }
 
 // Every editor and `echo` leave a trailing newline.

@@ -1,9 +1,8 @@
 // Where traces go, read from the variables that every program with OpenTelemetry has. Nowhere, unless one of them says
 // so.
 
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { errorCode } from '../errors.ts';
+import { readSecretText } from './read-secret-text.ts';
 import { optional } from './variable.ts';
 
 /** Where traces go, and what they say of this process. */
@@ -28,10 +27,10 @@ export interface TracingVariables {
 
 /** Source: the OTLP exporter's specification, Configuration Options. */
 const DEFAULT_ENDPOINT = 'http://localhost:4318';
-export const DEFAULT_NAME = 'affiliate-mirror';
+const DEFAULT_NAME = 'affiliate-mirror';
 
 /** Accepts the address of a collector. Credentials in it would be printed with it. */
-export const endpointSchema = z.string().transform((text, context) => {
+const endpointSchema = z.string().transform((text, context) => {
   const fail = (message: string) => {
     context.addIssue({ code: 'custom', message });
     return z.NEVER;
@@ -47,7 +46,7 @@ export const endpointSchema = z.string().transform((text, context) => {
 const PAIRS_WANTED = 'must be name=value, with commas between several and values percent-encoded';
 
 /** Accepts `name=value,name=value`, the values percent-encoded. */
-export const pairsSchema = z.string().transform((text, context) => {
+const pairsSchema = z.string().transform((text, context) => {
   const pairs = readPairs(text);
   if (pairs !== null) return pairs;
   context.addIssue({ code: 'custom', message: PAIRS_WANTED });
@@ -73,23 +72,10 @@ export function readTracing(variables: TracingVariables, problems: string[]): Tr
 }
 
 function readHeaders(variables: TracingVariables, problems: string[]): Readonly<Record<string, string>> {
-  const { OTEL_EXPORTER_OTLP_HEADERS: direct, OTEL_EXPORTER_OTLP_HEADERS_FILE: file } = variables;
-  if (direct !== undefined && file !== undefined) {
-    problems.push(
-      'OTEL_EXPORTER_OTLP_HEADERS and OTEL_EXPORTER_OTLP_HEADERS_FILE are both set: keep one of them',
-    );
-    return {};
-  }
-  if (file === undefined) return checkHeaders(direct ?? '', 'OTEL_EXPORTER_OTLP_HEADERS', problems);
-  let content: string;
-  try {
-    content = readFileSync(file, 'utf8');
-  } catch (error) {
-    const code = errorCode(error) || 'unreadable';
-    problems.push(`OTEL_EXPORTER_OTLP_HEADERS_FILE names ${file}, which cannot be read (${code})`);
-    return {};
-  }
-  return checkHeaders(content.trim(), 'OTEL_EXPORTER_OTLP_HEADERS_FILE', problems);
+  const { OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_HEADERS_FILE } = variables;
+  const given = { OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_HEADERS_FILE };
+  const headers = readSecretText('OTEL_EXPORTER_OTLP_HEADERS', given, problems);
+  return headers === null ? {} : checkHeaders(headers.text.trim(), headers.from, problems);
 }
 
 // The message does not quote them: they are secrets.

@@ -3,8 +3,8 @@
 
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
-import type { Database } from '../db/database.ts';
 import type { RunMode } from '../db/tables.ts';
+import { mirrorTable, type Reader, runShown, type Shown } from './shown-query.ts';
 
 export interface RunningSync {
   readonly id: number;
@@ -26,21 +26,20 @@ export interface RunningSync {
   readonly expected_requests: number | null;
 }
 
-/** Returns the statement of readRunning. */
-export function runningSql(schema: string): string {
-  return `select id, resource, mode, started_at,
-  extract(epoch from heartbeat_at - started_at)::float8 as running_seconds,
-  extract(epoch from clock_timestamp() - heartbeat_at)::float8 as silent_seconds,
-  requests, pages, distinct_seen, total_upstream, attempt,
-  (plan ->> 'expected_requests')::bigint as expected_requests
-from "${schema}".sync_runs
-where state = 'running'
-order by id;`;
-}
-
 /** Returns the runs that are under way, the one that started first at the top. */
-export function readRunning(db: Database, schema: string): Promise<readonly RunningSync[]> {
-  return readAll<RunningSync>(db, runningSql(schema));
+export function readRunning(reader: Reader): Promise<Shown<RunningSync>> {
+  return runShown(
+    reader,
+    sql<RunningSync>`
+      select id, resource, mode, started_at,
+        extract(epoch from heartbeat_at - started_at)::float8 as running_seconds,
+        extract(epoch from clock_timestamp() - heartbeat_at)::float8 as silent_seconds,
+        requests, pages, distinct_seen, total_upstream, attempt,
+        (plan ->> 'expected_requests')::bigint as expected_requests
+      from ${mirrorTable(reader, 'sync_runs')}
+      where state = 'running'
+      order by id`,
+  );
 }
 
 export interface PendingPayments {
@@ -54,19 +53,18 @@ export interface PendingPayments {
   readonly next_attempt_at: Timestamp | null;
 }
 
-/** Returns the statement of readPending. */
-export function pendingSql(schema: string): string {
-  return `select count(*) as pending,
-  count(*) filter (where claimed_until > clock_timestamp()) as applying,
-  count(*) filter (where next_attempt_at <= clock_timestamp()) as due,
-  min(next_attempt_at) filter (where next_attempt_at > clock_timestamp()) as next_attempt_at
-from "${schema}".commission_updates
-where state = 'pending';`;
-}
-
-/** Returns the payments that have not ended. */
-export async function readPending(db: Database, schema: string): Promise<PendingPayments> {
-  return onlyRow(await readAll<PendingPayments>(db, pendingSql(schema)));
+/** Returns one row: the payments that have not ended. */
+export function readPending(reader: Reader): Promise<Shown<PendingPayments>> {
+  return runShown(
+    reader,
+    sql<PendingPayments>`
+      select count(*) as pending,
+        count(*) filter (where claimed_until > clock_timestamp()) as applying,
+        count(*) filter (where next_attempt_at <= clock_timestamp()) as due,
+        min(next_attempt_at) filter (where next_attempt_at > clock_timestamp()) as next_attempt_at
+      from ${mirrorTable(reader, 'commission_updates')}
+      where state = 'pending'`,
+  );
 }
 
 export interface PermitUse {
@@ -77,40 +75,32 @@ export interface PermitUse {
   readonly in_flight: number;
 }
 
-/** Returns the statement of readPermitUse. */
-export function permitUseSql(schema: string): string {
-  return `select priority, count(*) as requests,
-  count(*) filter (where returned_at is null) as in_flight
-from "${schema}".request_permits
-where expires_at > clock_timestamp()
-group by priority
-order by priority;`;
-}
-
 /** Returns who uses the budget now; nobody has no row. */
-export function readPermitUse(db: Database, schema: string): Promise<readonly PermitUse[]> {
-  return readAll<PermitUse>(db, permitUseSql(schema));
+export function readPermitUse(reader: Reader): Promise<Shown<PermitUse>> {
+  return runShown(
+    reader,
+    sql<PermitUse>`
+      select priority, count(*) as requests,
+        count(*) filter (where returned_at is null) as in_flight
+      from ${mirrorTable(reader, 'request_permits')}
+      where expires_at > clock_timestamp()
+      group by priority
+      order by priority`,
+  );
 }
 
-/** Returns the statement of readNextPoll. */
-export function nextPollSql(schema: string): string {
-  return `select min(next_poll_at) as next_poll_at
-from "${schema}".tracked_commissions
-where not (select is_used from "${schema}".commission_list);`;
+export interface NextPoll {
+  /** Null where no known commission is asked for by itself. */
+  readonly next_poll_at: Timestamp | null;
 }
 
-/** Returns when the next known commission is asked for by itself; null where none is. */
-export async function readNextPoll(db: Database, schema: string): Promise<Timestamp | null> {
-  const rows = await readAll<{ next_poll_at: Timestamp | null }>(db, nextPollSql(schema));
-  return onlyRow(rows).next_poll_at;
-}
-
-async function readAll<Row>(db: Database, statement: string): Promise<readonly Row[]> {
-  const { rows } = await sql.raw<Row>(statement).execute(db);
-  return rows;
-}
-
-function onlyRow<Row>([row]: readonly Row[]): Row {
-  if (row === undefined) throw new TypeError('a count returned no row');
-  return row;
+/** Returns one row: when the next known commission is asked for by itself. */
+export function readNextPoll(reader: Reader): Promise<Shown<NextPoll>> {
+  return runShown(
+    reader,
+    sql<NextPoll>`
+      select min(next_poll_at) as next_poll_at
+      from ${mirrorTable(reader, 'tracked_commissions')}
+      where not (select is_used from ${mirrorTable(reader, 'commission_list')})`,
+  );
 }

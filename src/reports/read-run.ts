@@ -3,7 +3,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { LISTED_RESOURCES, type ListedResource } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import type { RunMode, RunState, SchemaDriftTable } from '../db/tables.ts';
+import type { SchemaDriftTable } from '../db/tables.ts';
+import type { RunStatus } from './read-status.ts';
 import {
   mirrorTable,
   type Reader,
@@ -14,34 +15,18 @@ import {
   type ShownPage,
 } from './shown-query.ts';
 
-export interface RunDetails {
-  readonly id: number;
-  readonly resource: string;
-  readonly mode: RunMode;
-  readonly state: RunState;
-  readonly verified: boolean;
-  readonly started_at: Timestamp;
-  readonly finished_at: Timestamp | null;
+/** What `status` says of a run, and more. */
+export interface RunDetails extends RunStatus {
+  readonly plan: Readonly<Record<string, unknown>> | null;
   readonly last_saved_at: Timestamp;
   readonly duration_seconds: number;
+  /** More than 1 where it was stopped and taken up again. */
   readonly attempt: number;
-  readonly requests: number;
   readonly pages: number;
-  readonly rows_seen: number;
-  readonly rows_inserted: number;
-  readonly rows_updated: number;
-  readonly rows_unchanged: number;
-  readonly rows_rejected: number;
-  readonly rows_repeated: number;
-  /** What these five come to: rows_seen, or something is wrong. */
+  /** What its five kinds of rows come to: rows_seen, or something is wrong. */
   readonly rows_sum: number;
-  readonly rows_deleted: number;
-  readonly deletes_held_back: number;
   readonly total_upstream: number | null;
   readonly distinct_seen: number;
-  readonly plan: Readonly<Record<string, unknown>> | null;
-  readonly error_code: string | null;
-  readonly error: string | null;
 }
 
 export interface RunDrift {

@@ -72,7 +72,7 @@ export interface Attempt {
   readonly error?: string | null;
 }
 
-export const PAGE_OF_LEDGER = 50;
+const PAGE_OF_LEDGER = 50;
 const MOST_ATTEMPTS = 200;
 
 /** Returns a page of what fits the filter, newest first; `isFull`: with people, and with what they wrote. */

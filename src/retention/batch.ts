@@ -19,5 +19,23 @@ export interface Batch {
   readonly isLast: boolean;
 }
 
+/** What the statement of a batch returns, in one row. */
+export interface BatchCounts {
+  readonly deleted: number;
+  readonly looked_at: number;
+  /** The last that was looked at; null for none. */
+  readonly reached: number | null;
+}
+
+/** Returns what the batch did, by the row that its statement returned. */
+export function endBatch({ reached, limit }: BatchInput, [counts]: readonly BatchCounts[]): Batch {
+  if (counts === undefined) throw new TypeError('a count returned no row');
+  return {
+    deleted: counts.deleted,
+    reached: counts.reached ?? reached,
+    isLast: counts.looked_at < limit,
+  };
+}
+
 /** Deletes some of what is over age, and never waits for a lock. */
 export type PruneBatch = (trx: DatabaseTransaction, input: BatchInput) => Promise<Batch>;

@@ -7,18 +7,16 @@
 
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
-import type { Batch, BatchInput } from './batch.ts';
+import { type Batch, type BatchCounts, type BatchInput, endBatch } from './batch.ts';
 
 /**
  * Returns what the batch did.
  *
  * Throws: lock_not_available (55P03) where somebody rewrites one of the rows.
  */
-export async function pruneHistory(
-  trx: DatabaseTransaction,
-  { cutoff, reached, limit }: BatchInput,
-): Promise<Batch> {
-  const { rows } = await sql<{ deleted: number; looked_at: number; reached: number | null }>`
+export async function pruneHistory(trx: DatabaseTransaction, input: BatchInput): Promise<Batch> {
+  const { cutoff, reached, limit } = input;
+  const { rows } = await sql<BatchCounts>`
     with next as materialized (
       select id, table_name, record_id, recorded_at < ${cutoff} as is_over_age
       from record_history where id > ${reached} order by id limit ${limit}
@@ -43,7 +41,5 @@ export async function pruneHistory(
     )
     select (select count(*) from deleted) as deleted, (select count(*) from aged) as looked_at,
       (select max(id) from aged) as reached`.execute(trx);
-  const [row] = rows;
-  if (row === undefined) throw new TypeError('a count returned no row');
-  return { deleted: row.deleted, reached: row.reached ?? reached, isLast: row.looked_at < limit };
+  return endBatch(input, rows);
 }

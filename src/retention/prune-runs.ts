@@ -3,17 +3,15 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
-import type { Batch, BatchInput } from './batch.ts';
+import { type Batch, type BatchCounts, type BatchInput, endBatch } from './batch.ts';
 
 /** Tables with a column run_id that are small, or have an index on it. */
 const NAMING = ['held_back_deletions', 'covered_counters', 'seen_rows', 'schema_drift'];
 
 /** Returns what the batch did. Throws: lock_not_available (55P03) where somebody writes one of the rows. */
-export async function pruneRuns(
-  trx: DatabaseTransaction,
-  { cutoff, reached, limit }: BatchInput,
-): Promise<Batch> {
-  const { rows } = await sql<{ deleted: number; looked_at: number; reached: number | null }>`
+export async function pruneRuns(trx: DatabaseTransaction, input: BatchInput): Promise<Batch> {
+  const { cutoff, reached, limit } = input;
+  const { rows } = await sql<BatchCounts>`
     with next as materialized (
       select id, resource, state, verified, coalesce(finished_at, heartbeat_at) < ${cutoff} as is_over_age
       from sync_runs where id > ${reached} order by id limit ${limit}
@@ -58,9 +56,7 @@ export async function pruneRuns(
     )
     select (select count(*) from deleted) as deleted, (select count(*) from aged) as looked_at,
       (select max(id) from aged) as reached`.execute(trx);
-  const [row] = rows;
-  if (row === undefined) throw new TypeError('a count returned no row');
-  return { deleted: row.deleted, reached: row.reached ?? reached, isLast: row.looked_at < limit };
+  return endBatch(input, rows);
 }
 
 /** As listSyncedSince of src/mirror/runs/whole-runs.ts has it. */

@@ -75,7 +75,7 @@ function addPeopleRoute(site: FastifyInstance, basePath: string): void {
 }
 
 /** Returns the path, where it is one of this site; that of the overview for every other address. */
-export function localPath(address: string): string {
+function localPath(address: string): string {
   const here = 'http://localhost';
   const found = URL.parse(address, here);
   if (!address.startsWith('/') || found?.origin !== here || found.pathname.startsWith('//')) return '/';

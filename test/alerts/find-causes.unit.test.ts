@@ -5,60 +5,10 @@ import { findCauses } from '../../src/alerts/find-causes.ts';
 import type { ResourceStatus } from '../../src/reports/read-freshness.ts';
 import type { MirrorHealth } from '../../src/reports/read-health.ts';
 import { makeGrowth } from '../reports/make-growth.ts';
-
-const THEN = '2026-01-02T00:00:00Z';
-
-const RESOURCE: ResourceStatus = {
-  resource: 'referrals',
-  fresh_as_of: THEN,
-  age_seconds: 60,
-  full_as_of: THEN,
-  full_age_seconds: 60,
-  deltas_since_full: 0,
-  last_state: 'succeeded',
-  last_verified: true,
-  last_error_code: null,
-  last_error: null,
-  last_finished_at: THEN,
-  last_saved_at: THEN,
-  last_saved_age_seconds: 60,
-  rejected_records: 0,
-  rejected_since: null,
-  deletes_held_back: 0,
-  deletes_held_back_since: null,
-  deletes_accepted: 0,
-};
+import { makeHealth, THEN } from '../reports/make-health.ts';
 
 function figures(...resources: readonly Partial<ResourceStatus>[]): MirrorHealth {
-  return {
-    resources: resources.map((one) => ({ ...RESOURCE, ...one })),
-    commission_list: {
-      setting: 'auto',
-      is_served: true,
-      is_used: true,
-      found_at: THEN,
-      asked_at: THEN,
-      problem: null,
-      differences: 0,
-    },
-    budget: {
-      used_requests: 0,
-      foreign_requests: 0,
-      limit_requests: null,
-      paused_until: null,
-      last_throttled_at: null,
-    },
-    payments: {
-      states: [],
-      failed: 0,
-      failed_since: null,
-      neglected: 0,
-      neglected_since: null,
-      last_batches: [],
-    },
-    books: { compared_at: null, differing: 0, differ_since: null },
-    worker: { secret_refused_since: null },
-  };
+  return makeHealth({ resources });
 }
 
 const HERE = { isQueueAway: false, maxAgeSeconds: 26 * 3600, growth: makeGrowth() };

@@ -14,6 +14,7 @@ import { makeLogger } from '../../src/log.ts';
 import { makePages } from '../../src/web/pages.ts';
 import { startStatusPage } from '../../src/web/server.ts';
 import { makeDataDir, removeDataDir } from '../support/embedded-directories.ts';
+import { OPEN_PAGE } from '../support/open-page.ts';
 import { fillConcerns, fillWell } from './fill-stills.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -124,15 +125,7 @@ function servePage(pool: pg.Pool) {
       readMetrics: null,
       registerBoard: null,
     },
-    {
-      host: '127.0.0.1',
-      port: 0,
-      basePath: '',
-      password: null,
-      piiPassword: null,
-      metrics: 'guarded',
-      mirrorSchema: SCHEMA,
-    },
+    { ...OPEN_PAGE, mirrorSchema: SCHEMA },
   );
 }
 

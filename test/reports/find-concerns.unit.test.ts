@@ -3,90 +3,23 @@
 import { expect, test } from 'vitest';
 import { CONCERN_CODES, type ConcernCode, findConcerns } from '../../src/reports/find-concerns.ts';
 import type { ResourceStatus } from '../../src/reports/read-freshness.ts';
-import type { MirrorStatus } from '../../src/reports/read-status.ts';
+import type { MirrorHealth } from '../../src/reports/read-health.ts';
 import { makeGrowth } from './make-growth.ts';
+import { type GivenHealth, makeHealth, THEN, WELL } from './make-health.ts';
 
-const THEN = '2026-01-02T00:00:00Z';
 const HOUR = 3600;
 const USUAL = { maxAgeSeconds: 26 * HOUR };
 
-const WELL: ResourceStatus = {
-  resource: 'referrals',
-  fresh_as_of: THEN,
-  age_seconds: HOUR,
-  full_as_of: THEN,
-  full_age_seconds: HOUR,
-  deltas_since_full: 0,
-  last_state: 'succeeded',
-  last_verified: true,
-  last_error_code: null,
-  last_error: null,
-  last_finished_at: THEN,
-  last_saved_at: THEN,
-  last_saved_age_seconds: HOUR,
-  rejected_records: 0,
-  rejected_since: null,
-  deletes_held_back: 0,
-  deletes_held_back_since: null,
-  deletes_accepted: 0,
-};
-
 const NEVER = { ...WELL, fresh_as_of: null, age_seconds: null, last_state: null, last_verified: null };
 
-interface Given {
+interface Given extends Omit<GivenHealth, 'resources'> {
   readonly resource?: Partial<ResourceStatus>;
-  readonly payments?: Partial<MirrorStatus['payments']>;
-  readonly budget?: Partial<MirrorStatus['budget']>;
-  readonly worker?: MirrorStatus['worker'];
-  readonly books?: MirrorStatus['books'];
-  readonly differences?: number;
   /** In how many days the disk is full. */
   readonly fullInDays?: number | null;
 }
 
-function makeStatus({
-  resource,
-  payments,
-  budget,
-  worker,
-  books,
-  differences = 0,
-}: Given = {}): MirrorStatus {
-  return {
-    resources: [{ ...WELL, ...resource }],
-    tables: [],
-    tracked_commissions: { tracked: 0, due: 0, unanswered: 0, gone: 0, next_poll_at: null },
-    commission_list: {
-      setting: 'auto',
-      is_served: true,
-      is_used: true,
-      found_at: THEN,
-      asked_at: THEN,
-      problem: null,
-      differences,
-    },
-    last_runs: [],
-    schema_drift: [],
-    budget: {
-      used_requests: 0,
-      foreign_requests: 0,
-      limit_requests: null,
-      paused_until: null,
-      last_throttled_at: null,
-      ...budget,
-    },
-    payments: {
-      states: [],
-      failed: 0,
-      failed_since: null,
-      neglected: 0,
-      neglected_since: null,
-      last_batches: [],
-      ...payments,
-    },
-    books: books ?? { compared_at: null, differing: 0, differ_since: null },
-    worker: worker ?? { secret_refused_since: null },
-  };
+function makeStatus({ resource = {}, ...health }: Given = {}): MirrorHealth {
+  return makeHealth({ ...health, resources: [resource] });
 }
 
 const WRONG: Readonly<

@@ -12,6 +12,7 @@ registerHooks({
 });
 
 const { startStatusPage } = await import('../../src/web/server.ts');
+const { OPEN_PAGE } = await import('./open-page.ts');
 const { makeLogger } = await import('../../src/log.ts');
 const page = await startStatusPage(
   {
@@ -25,15 +26,7 @@ const page = await startStatusPage(
     readMetrics: null,
     registerBoard: null,
   },
-  {
-    host: '127.0.0.1',
-    port: 0,
-    basePath: '',
-    password: null,
-    piiPassword: null,
-    metrics: 'guarded',
-    mirrorSchema: 'mirror',
-  },
+  OPEN_PAGE,
 );
 await (await fetch(`${page.url}/readyz`)).text();
 const afterHealth = [...loaded];

@@ -10,6 +10,7 @@ import { startStatusPage } from '../../src/web/server.ts';
 import type { StatusPage, StatusPageDeps, StatusPageOptions } from '../../src/web/status-page.ts';
 import { afterFile } from './after-file.ts';
 import type { TestDatabase } from './database.ts';
+import { OPEN_PAGE } from './open-page.ts';
 
 export interface Asked {
   readonly method?: string;
@@ -29,16 +30,6 @@ export interface Answer {
 }
 
 export type TestPage = StatusPage & { ask(asked?: Asked): Promise<Answer> };
-
-const OPTIONS: StatusPageOptions = {
-  host: '127.0.0.1',
-  port: 0,
-  basePath: '',
-  password: null,
-  piiPassword: null,
-  metrics: 'guarded',
-  mirrorSchema: 'mirror',
-};
 
 /** Returns the page, closed when the file ends. Without a database, it is one that never comes up. */
 export async function openStatusPage(
@@ -68,7 +59,7 @@ export async function openStatusPage(
       registerBoard: null,
       ...deps,
     },
-    { ...OPTIONS, ...options },
+    { ...OPEN_PAGE, ...options },
   );
   afterFile(() => page.close());
   const { port } = new URL(page.url);

@@ -36,7 +36,7 @@ function showAlert(alert: AlertStatus): Html {
 }
 
 /** Returns who was notified, or why nobody was; words without a full stop. */
-export function describeNotices(notices: readonly NoticeStatus[]): string {
+function describeNotices(notices: readonly NoticeStatus[]): string {
   if (notices.length === 0) return 'nobody was notified: no channel was set up';
   return notices.map(describeNotice).join(', ');
 }

@@ -2,8 +2,10 @@
 
 import type { RateLimit } from '../../config/rate-limit.ts';
 import { counted, formatCount } from '../../contract/format.ts';
-import { type PermitUse, permitUseSql } from '../../reports/read-activity.ts';
+import { reportsSchema } from '../../db/sibling-schema.ts';
+import type { PermitUse } from '../../reports/read-activity.ts';
 import type { BudgetStatus } from '../../reports/read-budget.ts';
+import type { Shown } from '../../reports/shown-query.ts';
 import { type BarPart, bar } from '../bar.ts';
 import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
@@ -11,7 +13,7 @@ import { durationOf, momentOf } from '../words.ts';
 
 export interface BudgetFacts {
   readonly budget: BudgetStatus;
-  readonly uses: readonly PermitUse[];
+  readonly uses: Shown<PermitUse>;
   readonly rateLimit: RateLimit;
 }
 
@@ -21,7 +23,7 @@ export function showBudget(schema: string, facts: BudgetFacts): Html {
   return section({
     id: 'budget',
     title: 'Request budget',
-    sql: `${permitUseSql(schema)}\n\nselect foreign_requests, foreign_until, limit_requests, limit_until, paused_until, last_throttled_at\nfrom "${schema}".request_budget;`,
+    sql: `${facts.uses.sql}\n\nselect * from "${reportsSchema(schema)}".request_usage;`,
     body: html`${rateLimit === null ? html`<p>This process keeps no limit.</p>` : showGauge(facts, rateLimit)}
 ${budget.paused_until !== null && html`<p class="warn">Paused until ${momentOf(budget.paused_until)}, as the program asked; it then goes on by itself.</p>`}
 <p class="quiet">${
@@ -35,7 +37,7 @@ ${budget.paused_until !== null && html`<p class="warn">Paused until ${momentOf(b
 function showGauge({ budget, uses }: BudgetFacts, rateLimit: NonNullable<RateLimit>): Html {
   const most = Math.min(rateLimit.requests, budget.limit_requests ?? rateLimit.requests);
   const kinds = USERS.map((user) => {
-    const use = uses.find(({ priority }) => priority === user.priority);
+    const use = uses.rows.find(({ priority }) => priority === user.priority);
     const foreign = user.priority === null ? budget.foreign_requests : 0;
     return { ...user, requests: use?.requests ?? foreign, inFlight: use?.in_flight ?? 0 };
   });

@@ -2,7 +2,7 @@
 
 import { counted, formatCount } from '../../contract/format.ts';
 import type { PendingPayments, RunningSync } from '../../reports/read-activity.ts';
-import { pendingSql, runningSql } from '../../reports/read-activity.ts';
+import type { Shown } from '../../reports/shown-query.ts';
 import { bar } from '../bar.ts';
 import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
@@ -23,21 +23,20 @@ export interface Progress {
 
 /** Returns the section. */
 export function showRunning(
-  schema: string,
   href: (path: string) => string,
-  runs: readonly RunningSync[],
-  payments: PendingPayments,
+  running: Shown<RunningSync>,
+  payments: Shown<PendingPayments>,
 ): Html {
   return section({
     id: 'running',
     title: 'What runs now',
-    sql: `${runningSql(schema)}\n\n${pendingSql(schema)}`,
+    sql: `${running.sql}\n\n${payments.sql}`,
     body: html`${
-      runs.length === 0
+      running.rows.length === 0
         ? html`<p>No sync runs at this moment.</p>`
-        : html`<ul class="rows">${runs.map((run) => showRun(run, href))}</ul>`
+        : html`<ul class="rows">${running.rows.map((run) => showRun(run, href))}</ul>`
     }
-<p class="quiet">${describePending(payments)}</p>`,
+<p class="quiet">${payments.rows.map(describePending)}</p>`,
   });
 }
 

@@ -1,7 +1,8 @@
 // What comes next by itself: schedules, polls, and payments that are tried again.
 
 import type { Timestamp } from '../../contract/timestamp.ts';
-import { nextPollSql } from '../../reports/read-activity.ts';
+import type { NextPoll } from '../../reports/read-activity.ts';
+import type { Shown } from '../../reports/shown-query.ts';
 import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
 import type { Upcoming } from '../upcoming.ts';
@@ -10,21 +11,23 @@ import { durationOf, momentOf } from '../words.ts';
 export interface UpcomingFacts {
   readonly now: Timestamp;
   readonly scheduled: readonly Upcoming[];
-  readonly nextPoll: Timestamp | null;
+  readonly nextPoll: Shown<NextPoll>;
   readonly nextTry: Timestamp | null;
 }
 
 /** Returns the section. */
-export function showUpcoming(schema: string, { now, scheduled, nextPoll, nextTry }: UpcomingFacts): Html {
+export function showUpcoming({ now, scheduled, nextPoll, nextTry }: UpcomingFacts): Html {
   const rows = [
     ...scheduled.map(({ what, at, variable }) => ({ what, at, why: variable })),
-    ...(nextPoll === null ? [] : [{ what: 'Poll of known commissions', at: nextPoll, why: null }]),
+    ...nextPoll.rows.flatMap(({ next_poll_at: at }) =>
+      at === null ? [] : [{ what: 'Poll of known commissions', at, why: null }],
+    ),
     ...(nextTry === null ? [] : [{ what: 'Another try of a payment', at: nextTry, why: null }]),
   ].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
   return section({
     id: 'upcoming',
     title: 'What comes next',
-    sql: nextPollSql(schema),
+    sql: nextPoll.sql,
     body:
       rows.length === 0
         ? html`<p>Nothing by itself: no schedule is set in this process.</p>`

@@ -38,26 +38,26 @@ export function makeOverviewPage({ rateLimit, findNext }: OverviewFacts): Page {
       const { db, mirrorSchema, maxAgeSeconds } = deps;
       const health = await readHealth(db, readList);
       const now = await readNow(db);
-      const pending = await readPending(db, mirrorSchema);
+      const pending = await readPending(deps);
       const { growth } = await readKeptGrowth(deps);
       const concerns = findConcerns(health, { maxAgeSeconds, growth });
-      const runs = await readRunning(db, mirrorSchema);
-      const uses = await readPermitUse(db, mirrorSchema);
+      const running = await readRunning(deps);
+      const uses = await readPermitUse(deps);
       const upcoming = {
         now,
         scheduled: findNext(Date.parse(now)),
-        nextPoll: await readNextPoll(db, mirrorSchema),
-        nextTry: pending.next_attempt_at,
+        nextPoll: await readNextPoll(deps),
+        nextTry: pending.rows[0]?.next_attempt_at ?? null,
       };
       return {
         title: concerns.length === 0 ? 'All is well' : 'Not well',
         body: html`${showVerdict(mirrorSchema, concerns, { health, mayReadPeople })}
 <div class="grid">
-${showRunning(mirrorSchema, href, runs, pending)}
+${showRunning(href, running, pending)}
 ${showBudget(mirrorSchema, { budget: health.budget, uses, rateLimit })}
 </div>
 ${showFreshness(mirrorSchema, health, maxAgeSeconds)}
-${showUpcoming(mirrorSchema, upcoming)}
+${showUpcoming(upcoming)}
 ${showAlerts(await readAlerts(deps, RESOLVED_SHOWN))}`,
       };
     },

@@ -3,6 +3,7 @@
 // data.
 
 import type pg from 'pg';
+import { END_STATES, type UpdateState } from '../../../src/commissions/update-request.ts';
 import { makeDatabase } from '../../../src/db/database.ts';
 import { buildAffiliate, buildCommission, buildReferral, buildSale } from '../../mirror/build-records.ts';
 import { at, load } from '../../mirror/load.ts';
@@ -17,17 +18,7 @@ export const COMMISSIONS = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(
 );
 export const AFFILIATE = 'a0000000-0000-4000-8000-00000000000a';
 const REFERRAL = 'b0000000-0000-4000-8000-00000000000b';
-const STATES = [
-  'pending',
-  'applied',
-  'unchanged',
-  'conflict',
-  'not_found',
-  'rejected',
-  'failed',
-  'superseded',
-  'cancelled',
-];
+const STATES: readonly UpdateState[] = ['pending', ...END_STATES];
 
 /** Numbers of the runs, by what they are an example of. */
 export const RUNS = {

@@ -1,0 +1,31 @@
+// The text of a secret: in a variable, or in the file that the variable's twin NAME_FILE names.
+
+import { readFileSync } from 'node:fs';
+import { errorCode } from '../errors.ts';
+
+export interface SecretText {
+  readonly text: string;
+  /** The variable that it is from: NAME or NAME_FILE. */
+  readonly from: string;
+}
+
+/** Returns the text as it is, or null where neither is set; what is wrong with the two is added to `problems`. */
+export function readSecretText(
+  name: string,
+  given: Readonly<Record<string, string | undefined>>,
+  problems: string[],
+): SecretText | null {
+  const fileName = `${name}_FILE`;
+  const { [name]: direct, [fileName]: file } = given;
+  if (direct !== undefined && file !== undefined) {
+    problems.push(`${name} and ${fileName} are both set: keep one of them`);
+    return null;
+  }
+  if (file === undefined) return direct === undefined ? null : { text: direct, from: name };
+  try {
+    return { text: readFileSync(file, 'utf8'), from: fileName };
+  } catch (error) {
+    problems.push(`${fileName} names ${file}, which cannot be read (${errorCode(error) || 'unreadable'})`);
+    return null;
+  }
+}

@@ -1,0 +1,79 @@
+// The health of a mirror, made up: all is well, but for what a test says.
+
+import type { ResourceStatus } from '../../src/reports/read-freshness.ts';
+import type { MirrorHealth } from '../../src/reports/read-health.ts';
+
+export const THEN = '2026-01-02T00:00:00Z';
+
+/** A resource that was read an hour ago. */
+export const WELL: ResourceStatus = {
+  resource: 'referrals',
+  fresh_as_of: THEN,
+  age_seconds: 3600,
+  full_as_of: THEN,
+  full_age_seconds: 3600,
+  deltas_since_full: 0,
+  last_state: 'succeeded',
+  last_verified: true,
+  last_error_code: null,
+  last_error: null,
+  last_finished_at: THEN,
+  last_saved_at: THEN,
+  last_saved_age_seconds: 3600,
+  rejected_records: 0,
+  rejected_since: null,
+  deletes_held_back: 0,
+  deletes_held_back_since: null,
+  deletes_accepted: 0,
+};
+
+export interface GivenHealth {
+  readonly resources?: readonly Partial<ResourceStatus>[];
+  readonly payments?: Partial<MirrorHealth['payments']>;
+  readonly budget?: Partial<MirrorHealth['budget']>;
+  readonly worker?: MirrorHealth['worker'];
+  readonly books?: MirrorHealth['books'];
+  readonly differences?: number;
+}
+
+/** Returns it; of referrals alone, unless resources are given. */
+export function makeHealth({
+  resources = [{}],
+  payments,
+  budget,
+  worker = { secret_refused_since: null },
+  books = { compared_at: null, differing: 0, differ_since: null },
+  differences = 0,
+}: GivenHealth = {}): MirrorHealth {
+  return {
+    resources: resources.map((one) => ({ ...WELL, ...one })),
+    commission_list: {
+      setting: 'auto',
+      is_served: true,
+      is_used: true,
+      found_at: THEN,
+      asked_at: THEN,
+      problem: null,
+      differences,
+    },
+    budget: {
+      used_requests: 0,
+      foreign_requests: 0,
+      limit_requests: null,
+      paused_until: null,
+      last_throttled_at: null,
+      ...budget,
+    },
+    payments: {
+      states: [],
+      failed: 0,
+      failed_since: null,
+      neglected: 0,
+      neglected_since: null,
+      last_batches: [],
+      ...payments,
+    },
+    books,
+    worker,
+  };
+}
