@@ -1,6 +1,5 @@
 // Asking for updates: what may be asked for, by whom, and how the table refuses invalid requests.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -12,7 +11,6 @@ import { cancelUpdates, retryUpdates } from '../../src/commissions/revise-update
 import { plainRequest, type UpdateRequest } from '../../src/commissions/update-request.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { sendHalfOfStatement } from '../support/half-message.ts';
 
 let database: TestDatabase;
 let db: Database;
@@ -180,33 +178,6 @@ test('requests are numbered in the order in which their transactions asked', asy
   await first.query('commit');
   first.release();
   expect(await second).toBeGreaterThan(a.rows[0]?.id ?? Number.POSITIVE_INFINITY);
-});
-
-describe('a transaction that asks and does not end', () => {
-  const insertion = `insert into commission_updates (commission_id, action) values ($1, 'unpay')`;
-
-  test('loses its turn where its process stopped while it sent a statement', async () => {
-    const stopped = await database.pool.connect();
-    await stopped.query('begin');
-    await stopped.query(insertion, [newId()]);
-    const closed = sendHalfOfStatement(stopped);
-    expect(await ask({ commission_id: newId(), action: 'unpay' })).toMatchObject([{ isNew: true }]);
-    await closed;
-    stopped.release(true);
-  });
-
-  test('keeps its turn where a person has it open', async () => {
-    const person = new pg.Client({ connectionString: database.url, options: '-c search_path=mirror' });
-    await person.connect();
-    await person.query('begin');
-    await person.query(insertion, [newId()]);
-    const asked = ask({ commission_id: newId(), action: 'unpay' });
-    // Whoever waits has looked at least once at who holds the lock.
-    await sleep(7000);
-    await person.query('commit');
-    await person.end();
-    expect(await asked).toMatchObject([{ isNew: true }]);
-  });
 });
 
 describe('asking from Node', () => {

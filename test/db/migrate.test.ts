@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process';
 import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import type { Pool } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkSchema } from '../../src/db/check-schema.ts';
@@ -16,9 +13,6 @@ import { makeLogger } from '../../src/log.ts';
 import { buildReferral } from '../mirror/build-records.ts';
 import { at, load, rowsOf } from '../mirror/load.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { untilFrozen } from '../support/freeze-self.ts';
-
-const FROZEN = fileURLToPath(new URL('frozen-migration.ts', import.meta.url));
 
 let database: TestDatabase;
 let directory: string;
@@ -60,26 +54,6 @@ test('ten processes that migrate at once apply every file once', async () => {
   );
   expect(runs.flatMap(({ applied }) => applied)).toEqual(await migrationNames());
   await checkSchema(poolOf(schema), { schema });
-});
-
-test('a process that was stopped before its first file keeps no other waiting, and changes nothing when it wakes', async () => {
-  const schema = 'frozen';
-  const pool = poolOf(schema, 1);
-  const child = spawn(process.execPath, [FROZEN, database.url, schema], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const printed = text(child.stdout);
-  try {
-    await untilFrozen(child.pid ?? 0);
-    expect((await runMigrations(pool, { schema })).applied).toEqual(await migrationNames());
-    child.kill('SIGCONT');
-    expect(await printed).toMatch(/idle-session timeout|connection/i);
-  } finally {
-    child.kill('SIGKILL');
-  }
-  // What the next user of the connection finds.
-  const { rows } = await pool.query('show idle_session_timeout');
-  expect(rows).toEqual([{ idle_session_timeout: '0' }]);
 });
 
 test('two mirrors work side by side, each in its schema, and nothing is outside of them', async () => {

@@ -2,7 +2,6 @@
 // asks for what is greater than the last stamp that it has seen misses nothing.
 
 import { sql } from 'kysely';
-import type { PoolClient } from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { markCommissionsDeleted, mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
 import { type DatabaseTransaction, makeDatabase } from '../../src/db/database.ts';
@@ -11,7 +10,6 @@ import { type LoadInput, loadBatch } from '../../src/mirror/load-batch.ts';
 import { applyTombstones } from '../../src/mirror/tombstones.ts';
 import { readPages } from '../../src/records/read-page.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { sendHalfOfStatement } from '../support/half-message.ts';
 import { buildCommission } from './build-records.ts';
 import { byTime, lastStamp, stampOf } from './change-stamps.ts';
 import { at, load } from './load.ts';
@@ -145,23 +143,4 @@ test('what is undone to a savepoint leaves no stamp behind, and the next change 
     await loadInto(trx, [changed(other)]);
     expect(byTime((await stampOf(trx)) ?? '', before)).toBe(1);
   });
-});
-
-test('a process that was stopped between its stamp and its commit keeps others waiting for seconds, not forever', async () => {
-  const stop = async (client: PoolClient) => {
-    await client.query('begin');
-    await client.query('select stamp_changes()');
-  };
-  const idle = await database.pool.connect();
-  idle.on('error', () => undefined);
-  await stop(idle);
-  await transact(db, (trx) => loadInto(trx, [changed(commission)]));
-  idle.release(true);
-
-  const sending = await database.pool.connect();
-  await stop(sending);
-  const closed = sendHalfOfStatement(sending);
-  await transact(db, (trx) => loadInto(trx, [changed(commission)]));
-  await closed;
-  sending.release(true);
 });

@@ -54,6 +54,11 @@ export interface Built {
  */
 export async function build(directory: string): Promise<Built> {
   await writeDeclarations(join(directory, 'types'));
+  return buildJavaScript(directory);
+}
+
+/** Writes the JavaScript alone into the directory, in a second. Types are not looked at. */
+export async function buildJavaScript(directory: string): Promise<Built> {
   const bundle = await rolldown({
     cwd: ROOT,
     input: ENTRIES,

@@ -9,6 +9,7 @@ import { runMigrations } from '../../src/db/migrate.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
 import { makeLogger } from '../../src/log.ts';
+import { buildProgram } from './built-program.ts';
 import { makeDataDir } from './embedded-directories.ts';
 import { copyCluster, prepareCluster } from './prepared-cluster.ts';
 
@@ -17,6 +18,8 @@ declare module 'vitest' {
     testPostgres: TestPostgres;
     /** Of a cluster to be copied; see prepared-cluster.ts. */
     preparedCluster: string;
+    /** The file that starts the program; see built-program.ts. */
+    builtProgram: string;
   }
 }
 
@@ -30,6 +33,7 @@ export interface TestPostgres {
 interface Running {
   readonly postgres: TestPostgres;
   readonly preparedCluster: string;
+  readonly builtProgram: string;
   stop(): Promise<void>;
 }
 
@@ -43,6 +47,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const running = await entry.running;
   project.provide('testPostgres', running.postgres);
   project.provide('preparedCluster', running.preparedCluster);
+  project.provide('builtProgram', running.builtProgram);
   return async () => {
     entry.projects -= 1;
     if (entry.projects > 0) return;
@@ -53,8 +58,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 async function start(): Promise<Running> {
   const given = process.env['TEST_DATABASE_URL'];
-  const preparedCluster = await prepareCluster();
-  const removePrepared = () => rmSync(preparedCluster, { recursive: true, force: true });
+  const [preparedCluster, program] = await Promise.all([prepareCluster(), buildProgram()]);
+  const removePrepared = () => {
+    for (const directory of [preparedCluster, program]) {
+      rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
+    }
+  };
   process.once('exit', removePrepared);
   const server = given ? { url: given, stop: async () => {} } : await startServer(preparedCluster);
   const template = `template_${process.pid}_${Date.now()}`;
@@ -68,6 +77,7 @@ async function start(): Promise<Running> {
   return {
     postgres: { url: server.url, template },
     preparedCluster,
+    builtProgram: join(program, 'dist/main.js'),
     async stop() {
       await runOn(server.url, `drop database ${template} with (force)`);
       await server.stop();

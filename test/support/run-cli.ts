@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { inject } from 'vitest';
 import { type CommandLine, END_OF_OUTPUT } from './command-line.ts';
 
 export interface CliRun {
@@ -15,7 +16,6 @@ export interface CliRun {
   readonly stderr: string;
 }
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const KEPT = fileURLToPath(new URL('cli-process.ts', import.meta.url));
 // Postgres' executables need the system's PATH; nothing of the developer's own settings may leak in.
 const PATH = { PATH: process.env['PATH'] };
@@ -78,9 +78,9 @@ export async function runCliAlone(
   return { code, stdout, stderr };
 }
 
-/** Returns the command's process, for those who talk to it while it runs. */
+/** Returns the process of the built program, for those who talk to it while it runs. */
 export function spawnCli(args: readonly string[], environment: Readonly<Record<string, string>>) {
-  return spawn(process.execPath, [MAIN, ...args], {
+  return spawn(process.execPath, [inject('builtProgram'), ...args], {
     env: { ...PATH, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeLogger } from '../../src/log.ts';
 import { startWorker } from '../../src/queue/start-worker.ts';
 import type { TestSandbox } from '../sandbox/running-sandbox.ts';
-import { sized } from '../support/sizes.ts';
 import {
   countEvery,
   DAILY,
@@ -17,9 +16,6 @@ import {
   type Queueing,
   ring,
 } from './queueing.ts';
-
-/** Both queues share the code that this is about: `npm test` shows it on one, the long tests on the other. */
-const SOME_KINDS = sized(KINDS.slice(0, 1), KINDS.slice(1));
 
 let sandbox: TestSandbox;
 
@@ -46,7 +42,7 @@ async function waitForCounts(queueing: Queueing, least: number): Promise<void> {
     .toBeGreaterThanOrEqual(least);
 }
 
-describe.each(SOME_KINDS)('schedules on %s', (kind) => {
+describe.each(KINDS)('schedules on %s', (kind) => {
   test('each tick is acted upon once with two workers, and both take work', async () => {
     const queueing = await makeQueueing(kind, sandbox);
     const names = ['a', 'b', 'c', 'd'];

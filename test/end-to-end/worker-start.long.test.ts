@@ -12,7 +12,6 @@ import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
 import { startPostgresGate } from '../support/postgres-gate.ts';
 import { startRedis } from '../support/redis.ts';
 import { runCli, runCliAlone, spawnCli } from '../support/run-cli.ts';
-import { sized } from '../support/sizes.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -93,7 +92,7 @@ describe.each(['postgres', 'redis'] as const)('a worker with its queue in %s', (
 
   // Of the first four messages, three are for the password, and one is the first question: with its answer the
   // database counts as reached. Which step of the start a number falls into may change; together they fall into most.
-  test.each(sized([5, 11], [8, 14, 17]))(
+  test.each([5, 8, 11, 14, 17])(
     'whose Postgres goes away at message %i of its start waits for it, and says that it started afterwards',
     async (number) => {
       const { server, environment } = await prepare();
