@@ -9,7 +9,7 @@ import type { Checkpoint, CrawlDeps, Loaded, Page } from './page.ts';
  * instead of 3.4. Several pages in flight (API_CONCURRENCY 2 or 4) made no difference, and asking for the next page
  * before this one is parsed made 3 %: on two cores the work itself takes the time.
  */
-const BATCH_PAGES = 20;
+const BATCH_PAGES = 40;
 /** How long a batch is gathered. Under a rate limit, where pages come rarely, each is then a batch of its own. */
 const GATHER_MS = 50;
 
