@@ -177,7 +177,6 @@ export function makeRunLoader(
     readAgain: async () => {
       await restartWalk(db, run.id);
       seen.clear();
-      firstLoad.end();
       isSecondReading = true;
     },
     seen,
