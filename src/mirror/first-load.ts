@@ -1,5 +1,7 @@
 // The first load of a list: its rows go into an empty table, so they are inserted without being compared first, until
 // one of them is there already. From then on the run compares, as every other load does (upsert-statement.ts).
+// Measured in CPU time of Postgres for 100,000 referrals, alternated on a busy machine: 1.97 s instead of 2.30. With
+// `on conflict do nothing`, which would need no savepoint, it takes longer than comparing (2.86 s beside 2.59).
 
 import { sql } from 'kysely';
 import { DatabaseError } from 'pg';
