@@ -5,14 +5,16 @@ import { sql } from 'kysely';
 import type { ListedResource } from '../contract/resources.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
 import type { Rejection } from '../records/rejection-reason.ts';
+import type { FirstLoad } from './first-load.ts';
+import type { Upserted } from './load-statement.ts';
 import type { NewlySeen, SeenRows } from './runs/seen-rows.ts';
-import type { Upserted } from './upsert-statement.ts';
 
 /** The run that a load belongs to. */
 export interface LoadRun {
   readonly id: number;
   /** What it has met before; the load adds to it once its transaction is committed. */
   readonly seen: SeenRows;
+  readonly firstLoad: FirstLoad;
 }
 
 export interface BatchRecords {

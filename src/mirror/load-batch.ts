@@ -7,18 +7,20 @@
 // reads, which no older page may overwrite). The cost: content that changes and changes back between three answers, and
 // whose middle answer commits last, stays as in the middle one until the next sync.
 
-import { CompiledQuery, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { ListedResource } from '../contract/resources.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { joinRows } from '../records/batch-rows.ts';
 import type { EncodedRows } from '../records/page-rows.ts';
 import type { ReadPages } from '../records/read-page.ts';
 import { countMet, type LoadRun } from './count-met.ts';
+import { insertNew } from './first-load.ts';
 import { markGoneLinks } from './gone-links.ts';
+import { sendRows, type Upserted } from './load-statement.ts';
 import { refuseOtherTreatment } from './refuse-other-treatment.ts';
 import { recordRejections } from './rejected-records.ts';
 import { saveSeenRows } from './runs/seen-rows.ts';
-import { type Upserted, type UpsertShape, upsertStatement } from './upsert-statement.ts';
+import { type UpsertShape, upsertStatement } from './upsert-statement.ts';
 
 /** Loads of up to so many records run beside each other, as payments do; a page of a list runs alone and is faster. */
 const SMALL_LOAD_RECORDS = 20;
@@ -76,11 +78,19 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
   const kept = await lockForLoading(trx, { isAlone, runId: run?.id ?? null });
   for (const { treatedAs } of pages) refuseOtherTreatment(treatedAs, kept);
   const own: Upserted[] = [];
+  const valid = new Set<string>();
   for (const rows of statements) {
     const isOwn = rows.table === resource;
+    // What is loaded page by page has little to gain, and often comes again: the head, a list that moves. And a record
+    // that is on two pages of a batch is in the table when its second statement comes.
+    const isRepeated = rows.ids.some((id) => valid.has(id));
+    const firstLoad = isOwn && pages.length > 1 && !isRepeated ? run?.firstLoad : undefined;
+    const inserted = firstLoad?.isOn() ? await insertNew(trx, firstLoad, rows) : null;
     const how = run !== null && isOwn ? 'numbered' : isAlone ? 'alone' : 'beside';
-    const upserted = await upsertRows(trx, rows, { how, touch: touch && isOwn });
-    if (isOwn) own.push(upserted);
+    const upserted = inserted ?? (await upsertRows(trx, rows, { how, touch: touch && isOwn }));
+    if (!isOwn) continue;
+    own.push(upserted);
+    for (const id of rows.ids) valid.add(id);
   }
   // Of an affiliate that is on two pages, the later one says which links there are.
   const named = new Map(
@@ -88,7 +98,6 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
   );
   await markGoneLinks(trx, [...named.values()]);
   const rejections = pages.flatMap((page) => page.rejections);
-  const valid = new Set(statements.flatMap(({ table, ids }) => (table === resource ? ids : [])));
   const met = await countMet(trx, input, { valid, rejections, upserted: own });
   const { recorded, anonymous } = await recordRejections(
     trx,
@@ -125,17 +134,13 @@ function hasTableTwice(statements: readonly EncodedRows[]): boolean {
   return new Set(statements.map(({ table }) => table)).size < statements.length;
 }
 
-async function upsertRows(
+function upsertRows(
   trx: DatabaseTransaction,
-  { table, places, columns, extras, observedAt }: EncodedRows,
+  rows: EncodedRows,
   { how, touch }: Pick<UpsertShape, 'how' | 'touch'>,
 ): Promise<Upserted> {
-  const text = upsertStatement({ table, places, hasExtra: extras !== null, how, touch });
-  const parameters = [...columns, ...(extras === null ? [] : [extras]), observedAt];
-  const answer = await trx.executeQuery<Upserted>(CompiledQuery.raw(text, parameters));
-  const [upserted] = answer.rows;
-  if (upserted === undefined) throw new TypeError(`the load of ${table} returned no counts`);
-  return upserted;
+  const { table, places, extras } = rows;
+  return sendRows(trx, upsertStatement({ table, places, hasExtra: extras !== null, how, touch }), rows);
 }
 
 function sum<T>(items: readonly T[], count: (item: T) => number): number {

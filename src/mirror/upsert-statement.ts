@@ -1,6 +1,6 @@
-// Builds the text of the statement that loads rows of one table.
+// Builds the text of the statement that loads rows of one table, whatever the table has.
 //
-// Every load first compares: a row whose own content is the same is neither written nor locked. (`on conflict do
+// It first compares: a row whose own content is the same is neither written nor locked. (`on conflict do
 // update` locks and logs a row even where its `where` is false, so it alone would not do.)
 // Two ways to write what remains, because plain inserts are a third faster than `on conflict` (800 against 1,350 ms
 // for 100,000 referrals, with binary arrays):
@@ -11,14 +11,9 @@
 // of a table of up to 200,000 rows for each batch (1,500 ms in 100,000 referrals).
 // Not prepared under a name: a plan made on an empty table is kept and scans it when it is full (7,700 ms).
 
-import { COLUMN_NAMES, COLUMN_TYPES, type MirroredTable } from '../records/mirrored-tables.ts';
+import { columnsOf, incomingRows, insertFrom, type RowShape, STAMP } from './load-statement.ts';
 
-export interface UpsertShape {
-  readonly table: MirroredTable;
-  /** The places of the columns that the rows have, that of the id among them. */
-  readonly places: readonly number[];
-  /** Whether any row has fields that the contract does not know. */
-  readonly hasExtra: boolean;
+export interface UpsertShape extends RowShape {
   /**
    * `beside`: others may load meanwhile. `alone`: no other load does. `numbered`: the same, and the numbers of the
    * rows are returned; for tables that have such numbers.
@@ -28,21 +23,10 @@ export interface UpsertShape {
   readonly touch: boolean;
 }
 
-/** The row that is returned. `inserted` and `updated` are counts; the numbers are empty unless `how` is `numbered`. */
-export interface Upserted {
-  readonly inserted: number;
-  readonly updated: number;
-  readonly inserted_numbers: readonly number[];
-  readonly updated_numbers: readonly number[];
-  /** Of every row that was there before, changed or not. */
-  readonly met_numbers: readonly number[];
-}
-
 /**
  * Returns the statement's text.
  *
- * Shape: one array per column in order, then the extras (where there are any), then the observations in
- * timestamptz. One row is returned: see Upserted.
+ * Shape: its parameters are those of incomingRows. One row is returned: see Upserted.
  */
 export function upsertStatement(shape: UpsertShape): string {
   const key = JSON.stringify(shape);
@@ -58,18 +42,11 @@ export function upsertStatement(shape: UpsertShape): string {
 
 const STATEMENTS_KEPT = 500;
 
-/** A subquery of its own, so that it is asked at most once, and only by a statement that has something to write. */
-const STAMP = '(select stamp_changes())';
 const statements = new Map<string, string>();
 
-function buildStatement({ table, places, hasExtra, how, touch }: UpsertShape): string {
-  const columns = places.map((place) => COLUMN_NAMES[table][place] ?? '');
-  const types = COLUMN_TYPES[table];
-  const arrays = columns.map((column, index) => `unnest($${index + 1}::${types[column]}[]) as ${column}`);
-  let parameter = columns.length;
-  if (hasExtra) arrays.push(`unnest($${++parameter}::jsonb[]) as _extra`);
-  arrays.push(`unnest($${++parameter}::timestamptz[]) as _observed_at`);
-
+function buildStatement(shape: UpsertShape): string {
+  const { table, hasExtra, how, touch } = shape;
+  const columns = columnsOf(shape);
   const content = columns.filter((column) => column !== 'id');
   const differs = (row: string) => {
     const tests = content.map((column) => `kept.${column} is distinct from ${row}.${column}`);
@@ -91,11 +68,9 @@ function buildStatement({ table, places, hasExtra, how, touch }: UpsertShape): s
       `_observed_at = ${row}._observed_at`,
       '_deleted_at = null',
     ].join(', ');
-  const insertColumns = [...columns, ...(hasExtra ? ['_extra'] : [])].join(', ');
-  const insert = `insert into ${table} as kept (${insertColumns}, _first_seen_at, _changed_at, _observed_at)
-    select ${insertColumns}, _observed_at, ${STAMP}, _observed_at from compared`;
+  const insert = insertFrom('compared', shape);
   const incoming = `with incoming as (
-    select ${arrays.join(', ')}
+    ${incomingRows(shape)}
   )`;
 
   if (how === 'beside') {

@@ -5,6 +5,7 @@ import type { Filters, ListedResource } from '../contract/resources.ts';
 import type { Checkpoint, CrawlDeps, Loaded } from '../crawl/page.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
+import type { FirstLoad } from '../mirror/first-load.ts';
 import { type LoadCounts, type LoadResult, loadBatch } from '../mirror/load-batch.ts';
 import { restartWalk } from '../mirror/runs/open-run.ts';
 import type { SeenRows } from '../mirror/runs/seen-rows.ts';
@@ -69,6 +70,7 @@ export interface MetBefore {
   readonly seen: SeenRows;
   /** Rejected records without a usable identifier. */
   readonly anonymous: number;
+  readonly firstLoad: FirstLoad;
 }
 
 type ReadablePage = Pick<RecordPage, 'read' | 'reference'>;
@@ -94,7 +96,7 @@ export function makeRunLoader(
   const countRequest = () => {
     requests += 1;
   };
-  const { seen } = before;
+  const { seen, firstLoad } = before;
   let anonymous = before.anonymous;
   let isSecondReading = false;
   let checkpoint: object | null = run.checkpoint;
@@ -112,7 +114,7 @@ export function makeRunLoader(
     const { result, rows, saved } = await transact(db, write, () => beginSpan('commit'));
     async function write(trx: DatabaseTransaction) {
       const result = await loadBatch(trx, {
-        run: { id: run.id, seen },
+        run: { id: run.id, seen, firstLoad },
         resource,
         pages: read,
       });

@@ -6,6 +6,7 @@ import { asDatabaseError } from '../db/as-database-error.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import { AppError, describeError } from '../errors.ts';
+import { beginFirstLoad, makeFirstLoad } from '../mirror/first-load.ts';
 import { saveHeldBack } from '../mirror/held-back.ts';
 import { countAnonymousRejections } from '../mirror/rejected-records.ts';
 import { noteCounters, replaceCounters } from '../mirror/runs/covered-counters.ts';
@@ -76,7 +77,7 @@ async function runLocked(deps: RunDeps, input: SyncInput, startedMs: number, spa
   const { run, doubt } = await openRun(db, { resource, mode });
   span.set({ run_id: run.id, attempt: run.attempt });
   log.info({ run_id: run.id, resource, mode, attempt: run.attempt }, 'sync.started');
-  const before = await readMetBefore(db, run);
+  const before = await readMetBefore(db, { run, resource });
   const personalData = (await deps.personalData?.current(db)) ?? null;
   const loader = makeRunLoader(
     { api: deps.api, db, personalData, onProgress: deps.onProgress },
@@ -118,9 +119,19 @@ function unrecorded(saved: SyncRun, { state, code, message, requests }: RunStop)
   };
 }
 
-async function readMetBefore(db: Database, run: SyncRun): Promise<MetBefore> {
-  if (run.attempt === 1) return { seen: makeSeenRows(), anonymous: 0 };
-  return { seen: await readSeenRows(db, run.id), anonymous: await countAnonymousRejections(db, run.id) };
+async function readMetBefore(
+  db: Database,
+  { run, resource }: { run: SyncRun; resource: ListedResource },
+): Promise<MetBefore> {
+  if (run.attempt === 1) {
+    return { seen: makeSeenRows(), anonymous: 0, firstLoad: await beginFirstLoad(db, resource) };
+  }
+  return {
+    seen: await readSeenRows(db, run.id),
+    anonymous: await countAnonymousRejections(db, run.id),
+    // A resumed walk reads again some of what it had read, and that would end it at once.
+    firstLoad: makeFirstLoad(false),
+  };
 }
 
 /** How a delta reads each resource; it reads all affiliates. */

@@ -8,7 +8,7 @@ import type { Checkpoint, Loaded, Page } from '../../src/crawl/page.ts';
 import { prefixStart } from '../../src/crawl/prefix-walk.ts';
 import { sized } from '../support/sizes.ts';
 
-const BATCH_PAGES = 20;
+const BATCH_PAGES = 40;
 const GATHER_MS = 50;
 /** Microtasks; far more than anything here takes that waits for nothing else. */
 const TURNS = 50;
@@ -113,7 +113,7 @@ describe('a batch', () => {
     expect(loader.call(0).checkpoint).toEqual(checkpointAt(2));
   });
 
-  test('of twenty pages waits no longer', async () => {
+  test('of forty pages waits no longer', async () => {
     const loader = makeTestLoader();
     await loader.pushAll(BATCH_PAGES - 1);
     await settle();
@@ -316,7 +316,7 @@ describe('after a load that fails', () => {
 const STEPS_PLAYED = sized(100, 500);
 
 const step = fc.oneof(
-  { weight: 20, arbitrary: fc.record({ kind: fc.constant('push' as const), turns: fc.nat({ max: 6 }) }) },
+  { weight: 40, arbitrary: fc.record({ kind: fc.constant('push' as const), turns: fc.nat({ max: 6 }) }) },
   {
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant('time' as const), ms: fc.nat({ max: 2 * GATHER_MS }) }),
@@ -329,7 +329,7 @@ test('every page is loaded once and in order, one batch at a time, whatever take
   let full = 0;
   await fc.assert(
     fc.asyncProperty(
-      fc.array(step, { minLength: 30, maxLength: 200, size: 'max' }),
+      fc.array(step, { minLength: 60, maxLength: 400, size: 'max' }),
       fc.array(fc.nat({ max: 60 }), { minLength: 1 }),
       fc.option(fc.nat({ max: 6 }), { freq: 1 }),
       async (steps, loadTurns, failsAt) => {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { makeFirstLoad } from '../../src/mirror/first-load.ts';
 import { type LoadResult, loadBatch } from '../../src/mirror/load-batch.ts';
 import { makeSeenRows, readSeenRows, type SeenRows } from '../../src/mirror/runs/seen-rows.ts';
 import { finishRun, type SyncRun, startRun } from '../../src/mirror/runs/sync-runs.ts';
@@ -46,7 +47,11 @@ async function beginRun() {
   let seen = makeSeenRows();
   const loadInto = (pages: readonly ReadPages[], fails: boolean): Promise<LoadResult> =>
     db.transaction().execute(async (trx) => {
-      const result = await loadBatch(trx, { run: { id, seen }, resource, pages });
+      const result = await loadBatch(trx, {
+        run: { id, seen, firstLoad: makeFirstLoad(false) },
+        resource,
+        pages,
+      });
       if (fails) throw new Error('undone');
       return result;
     });

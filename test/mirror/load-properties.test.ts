@@ -4,12 +4,13 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { makeFirstLoad } from '../../src/mirror/first-load.ts';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
 import { makeLoadedCache } from '../../src/records/loaded-cache.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { sized } from '../support/sizes.ts';
 import { buildAffiliate, buildLink, buildReferral } from './build-records.ts';
-import { at, load, rowsOf } from './load.ts';
+import { at, counts, load, rowsOf } from './load.ts';
 
 let db: Database;
 
@@ -78,6 +79,8 @@ const batches = fc
         );
       });
   });
+
+type Batches = typeof batches extends fc.Arbitrary<infer T> ? T : never;
 
 const PLAIN: Observation = {
   which: 0,
@@ -197,6 +200,44 @@ test.each(WAYS)('remembering what the run has loaded changes no row, pages being
       const cache = makeLoadedCache();
       for (const pages of all) await load(db, { resource: 'referrals', pages, cache, ...remembering });
       expect(await contents()).toEqual(without);
+    }),
+    { numRuns: sized(12, 60), examples: EDGES },
+  );
+});
+
+test('a first load counts, stores and remembers what a run that compares does, whatever comes twice', async () => {
+  const loadAll = async (all: Batches, isOn: boolean) => {
+    await empty();
+    const run = await startRun(db, { resource: 'referrals', mode: 'full' });
+    const firstLoad = makeFirstLoad(isOn);
+    const counted = [];
+    for (const pages of all) {
+      const loaded = await load(db, { resource: 'referrals', runId: run.id, pages, firstLoad });
+      const { fresh, anonymousRejected } = loaded;
+      counted.push({ ...counts(loaded), fresh, anonymousRejected });
+    }
+    const tables = [
+      'campaigns',
+      'affiliates',
+      'links',
+      'referrals',
+      'record_history',
+      'rejected_records',
+    ] as const;
+    // Numbers too: an insertion that was undone has used some.
+    const rows = tables.map(async (table) =>
+      (await rowsOf(db, table as never)).map(({ _changed_at, recorded_at, _row_number, run_id, ...row }) =>
+        'record_id' in row ? { ...row, id: null } : row,
+      ),
+    );
+    const seen = await sql`
+      select array(select r.id from referrals r where r._row_number = any(row_numbers) order by 1) as ids, rejected_ids
+      from seen_rows order by ctid`.execute(db);
+    return { counted, rows: await Promise.all(rows), seen: seen.rows };
+  };
+  await fc.assert(
+    fc.asyncProperty(batches, async (all) => {
+      expect(await loadAll(all, true)).toEqual(await loadAll(all, false));
     }),
     { numRuns: sized(12, 60), examples: EDGES },
   );

@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import type { ListedResource } from '../../src/contract/resources.ts';
 import type { Database } from '../../src/db/database.ts';
+import { type FirstLoad, makeFirstLoad } from '../../src/mirror/first-load.ts';
 import { type LoadResult, loadBatch } from '../../src/mirror/load-batch.ts';
 import { readSeenRows } from '../../src/mirror/runs/seen-rows.ts';
 import type { DriftWatch } from '../../src/records/drift-watch.ts';
@@ -23,6 +24,8 @@ export interface LoadedPages {
   readonly cache?: LoadedCache;
   readonly drift?: DriftWatch;
   readonly touch?: boolean;
+  /** Of the run; ended as a rule. */
+  readonly firstLoad?: FirstLoad;
 }
 
 /** Reads the pages, loads them, commits, and returns the counts. */
@@ -35,7 +38,8 @@ export async function load(database: Database, input: LoadedPages): Promise<Load
       .execute((trx) => loadBatch(trx, { run: null, resource, pages: [read], touch }));
   }
   if (resource === 'commissions') throw new TypeError('no run lists commissions');
-  const run = { id: runId, seen: await readSeenRows(database, runId) };
+  const { firstLoad = makeFirstLoad(false) } = input;
+  const run = { id: runId, seen: await readSeenRows(database, runId), firstLoad };
   // Page by page, as they come.
   const pages = input.pages.map((page) => readPages({ cache, drift }, resource, [page]));
   return database.transaction().execute((trx) => loadBatch(trx, { run, resource, pages }));

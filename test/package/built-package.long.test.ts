@@ -75,7 +75,9 @@ describe('the manifest', () => {
 
 describe('the files', () => {
   test('have the command with the flags that Node needs, to be executed', () => {
-    expect(read('dist/main.js')).toMatch(/^#!\/usr\/bin\/env -S node --max-semi-space-size=8\n/);
+    const [first] = readFileSync(join(ROOT, 'src/main.ts'), 'utf8').split('\n');
+    expect(first).toMatch(/^#!\/usr\/bin\/env -S node --\S/);
+    expect(read('dist/main.js').split('\n')[0]).toBe(first);
     expect(statSync(join(directory, 'dist/main.js')).mode & 0o111).toBe(0o111);
   });
 

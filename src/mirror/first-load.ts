@@ -1,0 +1,74 @@
+// The first load of a list: its rows go into an empty table, so they are inserted without being compared first, until
+// one of them is there already. From then on the run compares, as every other load does (upsert-statement.ts).
+// Measured in CPU time of Postgres for 100,000 referrals, alternated on a busy machine: 1.97 s instead of 2.30. With
+// `on conflict do nothing`, which would need no savepoint, it takes longer than comparing (2.86 s beside 2.59).
+
+import { sql } from 'kysely';
+import { DatabaseError } from 'pg';
+import type { ListedResource } from '../contract/resources.ts';
+import type { Database, DatabaseTransaction } from '../db/database.ts';
+import type { EncodedRows } from '../records/page-rows.ts';
+import { incomingRows, insertFrom, type RowShape, sendRows, type Upserted } from './load-statement.ts';
+
+/** Whether a run may still insert without comparing. Comparing is always right, so it may end at any time. */
+export interface FirstLoad {
+  isOn(): boolean;
+  end(): void;
+}
+
+/** Returns the first load of a run that begins: on where the resource's table is empty. */
+export async function beginFirstLoad(db: Database, resource: ListedResource): Promise<FirstLoad> {
+  const { rows } = await sql<{ is_empty: boolean }>`
+    select not exists (select from ${sql.table(resource)}) as is_empty`.execute(db);
+  return makeFirstLoad(rows[0]?.is_empty === true);
+}
+
+/** Returns a first load that is on, or one that has ended, as that of a run which is resumed. */
+export function makeFirstLoad(isOn: boolean): FirstLoad {
+  return {
+    isOn: () => isOn,
+    end: () => {
+      isOn = false;
+    },
+  };
+}
+
+const UNIQUE_VIOLATION = '23505';
+
+/**
+ * Inserts the rows, no record of which is twice among them, and returns what became of them, with their numbers; null
+ * where the table has one of them: then nothing is inserted, the first load ends, and the transaction goes on.
+ * To be called under the lock of a load that is alone, for tables whose rows have numbers.
+ *
+ * Throws: every other error of the database.
+ */
+export async function insertNew(
+  trx: DatabaseTransaction,
+  firstLoad: FirstLoad,
+  rows: EncodedRows,
+): Promise<Upserted | null> {
+  const { table, places, extras } = rows;
+  const text = insertStatement({ table, places, hasExtra: extras !== null });
+  await sql`savepoint first_load`.execute(trx);
+  try {
+    const inserted = await sendRows(trx, text, rows);
+    await sql`release savepoint first_load`.execute(trx);
+    return inserted;
+  } catch (error) {
+    const isThere =
+      error instanceof DatabaseError && error.code === UNIQUE_VIOLATION && error.table === table;
+    if (!isThere) throw error;
+    await sql`rollback to savepoint first_load`.execute(trx);
+    firstLoad.end();
+    return null;
+  }
+}
+
+function insertStatement(shape: RowShape): string {
+  return `with inserted as (
+    ${insertFrom(`(${incomingRows(shape)}) incoming`, shape)} returning kept._row_number
+  )
+  select count(*) as inserted, 0::bigint as updated, coalesce(array_agg(_row_number), '{}') as inserted_numbers,
+         '{}'::bigint[] as updated_numbers, '{}'::bigint[] as met_numbers
+  from inserted`;
+}

@@ -1,0 +1,68 @@
+// What every statement of a load has in common: the rows that it sends, how it inserts them, and what it returns.
+
+import { CompiledQuery } from 'kysely';
+import type { DatabaseTransaction } from '../db/database.ts';
+import { COLUMN_NAMES, COLUMN_TYPES, type MirroredTable } from '../records/mirrored-tables.ts';
+import type { EncodedRows } from '../records/page-rows.ts';
+
+export interface RowShape {
+  readonly table: MirroredTable;
+  /** The places of the columns that the rows have, that of the id among them. */
+  readonly places: readonly number[];
+  /** Whether any row has fields that the contract does not know. */
+  readonly hasExtra: boolean;
+}
+
+/** The row that is returned: counts, and for a load of a run the numbers of rows of its own list; else those are empty. */
+export interface Upserted {
+  readonly inserted: number;
+  readonly updated: number;
+  readonly inserted_numbers: readonly number[];
+  readonly updated_numbers: readonly number[];
+  /** Of every row that was there before, changed or not. */
+  readonly met_numbers: readonly number[];
+}
+
+/** A subquery of its own, so that it is asked at most once, and only by a statement that has something to write. */
+export const STAMP = '(select stamp_changes())';
+
+/** Returns the columns that the rows have, without the mirror's own. */
+export function columnsOf({ table, places }: RowShape): readonly string[] {
+  return places.map((place) => COLUMN_NAMES[table][place] ?? '');
+}
+
+/**
+ * Returns the query of the rows that are sent.
+ *
+ * Shape: its parameters are one array per column in order, then the extras (where there are any), then the observations
+ * in timestamptz.
+ */
+export function incomingRows(shape: RowShape): string {
+  const columns = columnsOf(shape);
+  const types = COLUMN_TYPES[shape.table];
+  const arrays = columns.map((column, index) => `unnest($${index + 1}::${types[column]}[]) as ${column}`);
+  let parameter = columns.length;
+  if (shape.hasExtra) arrays.push(`unnest($${++parameter}::jsonb[]) as _extra`);
+  arrays.push(`unnest($${++parameter}::timestamptz[]) as _observed_at`);
+  return `select ${arrays.join(', ')}`;
+}
+
+/** Returns the command that inserts the rows of `source`, to which a condition may be added; the table is `kept`. */
+export function insertFrom(source: string, shape: RowShape): string {
+  const columns = [...columnsOf(shape), ...(shape.hasExtra ? ['_extra'] : [])].join(', ');
+  return `insert into ${shape.table} as kept (${columns}, _first_seen_at, _changed_at, _observed_at)
+    select ${columns}, _observed_at, ${STAMP}, _observed_at from ${source}`;
+}
+
+/** Sends the rows with the statement, and returns what became of them. Throws: the errors of the database. */
+export async function sendRows(
+  trx: DatabaseTransaction,
+  text: string,
+  { table, columns, extras, observedAt }: EncodedRows,
+): Promise<Upserted> {
+  const parameters = [...columns, ...(extras === null ? [] : [extras]), observedAt];
+  const answer = await trx.executeQuery<Upserted>(CompiledQuery.raw(text, parameters));
+  const [upserted] = answer.rows;
+  if (upserted === undefined) throw new TypeError(`the load of ${table} returned no counts`);
+  return upserted;
+}
