@@ -3,6 +3,7 @@
 
 import type pg from 'pg';
 import { Pool } from 'undici';
+import type { BenchPostgres } from './bench-database.ts';
 import { type CopiedTable, copyIn, copyOut } from './copy-rows.ts';
 
 /** The tables that a full sync fills. */
@@ -18,13 +19,25 @@ export async function readRows(pool: pg.Pool): Promise<readonly CopiedTable[]> {
   });
 }
 
-/** Baseline A, in milliseconds: COPY of these rows into the emptied tables, their indexes and triggers in place. */
-export async function measureCopy(pool: pg.Pool, tables: readonly CopiedTable[]): Promise<number> {
+/**
+ * Baseline A: COPY of these rows into the emptied tables, their indexes and triggers in place; and the CPU time of it,
+ * Postgres' and this process', null where Postgres' cannot be read.
+ */
+export async function measureCopy(
+  postgres: BenchPostgres,
+  pool: pg.Pool,
+  tables: readonly CopiedTable[],
+): Promise<{ ms: number; cpuMs: number | null }> {
   return withClient(pool, async (client) => {
     await emptyTables(client);
-    return timed(async () => {
+    const readServerMs = postgres.startCpu();
+    const before = process.cpuUsage();
+    const ms = await timed(async () => {
       for (const table of tables) await copyIn(client, table);
     });
+    const { user, system } = process.cpuUsage(before);
+    const serverMs = readServerMs();
+    return { ms, cpuMs: serverMs === null ? null : serverMs + (user + system) / 1000 };
   });
 }
 
