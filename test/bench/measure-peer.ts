@@ -23,6 +23,10 @@ const PEER = '@supabase/stripe-sync-engine@0.48.5';
 /** It asks for any above 18. */
 const SDK = 'stripe@23.1.0';
 const RUN_PEER = fileURLToPath(new URL('./run-peer.ts', import.meta.url));
+/** The peer's migrations name the owner that most servers have; ours is another, and ends with the bench. */
+const MAKE_OWNER = `do $$ begin
+  if not exists (select from pg_roles where rolname = 'postgres') then create role postgres; end if;
+end $$`;
 const LONGEST_INSTALLATION_MS = 120_000;
 
 /** Where npm cannot have the peer, says so and measures nothing. */
@@ -66,6 +70,7 @@ async function measureTheirs(
   { directory, port, customers }: { directory: string; port: number; customers: number },
 ): Promise<number> {
   const database = await postgres.createDatabase();
+  await database.pool.query(MAKE_OWNER);
   const child = startChild(cleanup, process.execPath, [RUN_PEER, directory, database.url, String(port)], {
     env: { PATH: process.env['PATH'] },
     stdio: ['ignore', 'pipe', 'pipe'],

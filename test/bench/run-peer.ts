@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 /** What is used of the packages, which are installed in the directory alone. */
 interface Peer {
-  runMigrations(config: { databaseUrl: string; schema: string }): Promise<void>;
+  runMigrations(config: { databaseUrl: string; schema: string; logger: object }): Promise<void>;
   readonly StripeSync: new (
     config: object,
   ) => {
@@ -33,7 +33,14 @@ const load = createRequire(join(directory, 'package.json'));
 const { runMigrations, StripeSync } = load('@supabase/stripe-sync-engine') as Peer;
 const Stripe = load('stripe') as Sdk;
 
-await runMigrations({ databaseUrl, schema: SCHEMA });
+// It logs a migration that fails, and goes on.
+const logger = {
+  info() {},
+  error(error: unknown) {
+    throw error;
+  },
+};
+await runMigrations({ databaseUrl, schema: SCHEMA, logger });
 const peer = new StripeSync({
   schema: SCHEMA,
   stripeSecretKey: KEY,
