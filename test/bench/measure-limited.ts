@@ -1,7 +1,7 @@
 // What the account's limit makes of a sync: one small sync measured under the limit, the time of larger ones computed,
-// and what a program that is read at its limit without a pause costs. The last is what a further 1,000 rows take: the
-// CPU time of that sync less that of a much smaller one, so that neither Node's start nor the checks count, beside the
-// rows that it read more. What waiting for the limit costs does count.
+// and what a program costs that is read at its limit without a pause. The last is what a further 1,000 rows take: the
+// CPU time of that sync less that of a smaller one, beside the rows that it read more. So Node's start does not count,
+// nor that code is slow until it has run for a while; what waiting for the limit costs does.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchDatabase } from './bench-database.ts';
@@ -14,8 +14,6 @@ const PAGE = 100;
 /** Each of the two lists ends with its head read once more. */
 const HEADS = 2;
 const SIZES = [10_000, 100_000, 1_000_000];
-/** Of the smaller sync: a page, and so no wait. */
-const FEW = 100;
 /** The usual limit, and what comes under it. */
 const USUAL_LIMIT = '45/30';
 const USUAL_ROWS_PER_SECOND = (45 / 30) * PAGE;
@@ -33,7 +31,7 @@ interface LimitedSync extends SyncRun {
 
 export async function measureLimited(
   deps: BenchDeps,
-  { referrals, rateLimit }: { referrals: number; rateLimit: string },
+  { referrals, fewer, rateLimit }: { referrals: number; fewer: number; rateLimit: string },
 ): Promise<void> {
   const { figures, say } = deps;
   const named = `${referrals.toLocaleString('en')} referrals under ${rateLimit}`;
@@ -53,12 +51,12 @@ export async function measureLimited(
     const minutes = leastSeconds(needed, USUAL_LIMIT) / 60;
     figures.add(`${size.toLocaleString('en')} referrals under ${USUAL_LIMIT}: computed`, 'min', minutes);
   }
-  addPrograms(deps, run, await syncUnder(deps, programOf(FEW), rateLimit));
+  addPrograms(deps, run, await syncUnder(deps, programOf(fewer), rateLimit));
 }
 
 /** What one more program costs, whose worker reads at the usual limit without a pause. */
-function addPrograms({ figures }: BenchDeps, run: LimitedSync, least: LimitedSync): void {
-  const rows = run.rows - least.rows;
+function addPrograms({ figures }: BenchDeps, run: LimitedSync, smaller: LimitedSync): void {
+  const rows = run.rows - smaller.rows;
   const add = (of: string, cpuMs: number) => {
     const secondsPerSecond = (cpuMs / 1000 / rows) * USUAL_ROWS_PER_SECOND;
     figures.add(`sync under a limit: CPU time per 1,000 rows, ${of}`, 'ms', (cpuMs / rows) * 1000);
@@ -68,10 +66,10 @@ function addPrograms({ figures }: BenchDeps, run: LimitedSync, least: LimitedSyn
       1 / secondsPerSecond,
     );
   };
-  const processMs = run.cpuMs - least.cpuMs;
+  const processMs = run.cpuMs - smaller.cpuMs;
   add('the process alone', processMs);
-  if (run.serverCpuMs !== null && least.serverCpuMs !== null) {
-    add('process and Postgres', processMs + run.serverCpuMs - least.serverCpuMs);
+  if (run.serverCpuMs !== null && smaller.serverCpuMs !== null) {
+    add('process and Postgres', processMs + run.serverCpuMs - smaller.serverCpuMs);
   }
   figures.add('each such program: connections to Postgres at most', '', run.connections);
   figures.add('each such program: peak memory of its process', 'MB', run.peakMemoryBytes / 1_000_000);

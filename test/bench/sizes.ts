@@ -4,7 +4,8 @@ const FULL = {
   referrals: 100_000,
   rounds: 5,
   others: [10_000, 1_000_000],
-  limited: { referrals: 6_000, rateLimit: '45/30' },
+  // Three windows, and one: the difference is what a program costs that is read for long.
+  limited: { referrals: 15_000, fewer: 6_000, rateLimit: '45/30' },
   delta: { referrals: 100_000, rounds: 3 },
   peer: { referrals: 100_000, customers: 20_000, repetitions: 3 },
   queue: { jobs: 2_000, repetitions: 3 },
@@ -21,7 +22,7 @@ const QUICK: Sizes = {
   referrals: 2_000,
   rounds: 1,
   others: [1_000, 4_000],
-  limited: { referrals: 2_000, rateLimit: '20/1' },
+  limited: { referrals: 2_000, fewer: 400, rateLimit: '20/1' },
   delta: { referrals: 2_000, rounds: 1 },
   peer: { referrals: 2_000, customers: 500, repetitions: 1 },
   queue: { jobs: 100, repetitions: 1 },
