@@ -20,9 +20,10 @@ export async function readRows(pool: pg.Pool): Promise<readonly CopiedTable[]> {
 }
 
 /**
- * Baseline A: COPY of these rows into the emptied tables with their indexes in place; and the CPU time of it, Postgres'
- * and this process', null where Postgres' cannot be read. Without the tables' triggers, which a sync runs: they keep the
- * history, and would stamp every row anew here, since its stamp is that of the sync. Measured: five times the CPU time.
+ * Baseline A: COPY of these rows into the emptied tables with their indexes in place; and the CPU time of it, of
+ * Postgres and this process, null where that of Postgres cannot be read. Without the tables' triggers, which a sync
+ * runs: they keep the history, and here they would stamp every row anew, since its stamp is that of the sync.
+ * Measured: five times the CPU time.
  */
 export async function measureCopy(
   postgres: BenchPostgres,

@@ -1,6 +1,6 @@
-// The nearest comparable engine beside our full sync, in turns: @supabase/stripe-sync-engine mirrors Stripe's lists into
-// Postgres as we mirror a program's. Both read pages of 100 from loopback into a database of their own on the same
-// server. Of the peer only the backfill counts, of ours the whole command.
+// The nearest comparable engine beside our full sync, in turns: @supabase/stripe-sync-engine mirrors Stripe's lists
+// into Postgres as we mirror a program's. Both read pages of 100 from loopback into a database of their own on the
+// same server. Of the peer only the backfill counts, of ours the whole command.
 
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';

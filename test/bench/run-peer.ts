@@ -1,5 +1,5 @@
-// `node run-peer.ts DIRECTORY DATABASE_URL PORT`: the peer in a process of its own. Makes its tables, mirrors the list of
-// customers as its own backfill does, and prints how many there were and how long that took: its start and its
+// `node run-peer.ts DIRECTORY DATABASE_URL PORT`: the peer in a process of its own. Makes its tables, mirrors the list
+// of customers as its own backfill does, and prints how many there were and how long that took: its start and its
 // migrations are no part of it.
 
 import { createRequire } from 'node:module';

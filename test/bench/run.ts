@@ -1,8 +1,8 @@
 // `npm run bench`: measures syncs through the real command, each beside its baselines in the same round, prints a
-// table and writes bench-results.json. `--quick` is a smoke run on small lists, whose figures mean nothing. Parts can be
-// measured alone: `--reports` the views of the reports, in two minutes, `--page` the status page, in four, `--peer` the
-// nearest comparable engine beside a full sync, in two, and `--delta` deltas by how much has changed, in three, with the
-// chart of docs/performance.md. The program is the built one, except in the queue's own figures.
+// table and writes bench-results.json. `--quick` is a smoke run on small lists, whose figures mean nothing. Parts can
+// be measured alone: `--reports` the views of the reports, in two minutes, `--page` the status page, in four, `--peer`
+// the nearest comparable engine beside a full sync, in two, and `--delta` deltas by how much has changed, in three,
+// with the chart of docs/performance.md. The program is the built one, except in the queue's own figures.
 // Ratios are what counts: machines differ, and so does one machine from hour to hour.
 // Ctrl-C or SIGTERM ends it with everything that it started, and leaves no file.
 
