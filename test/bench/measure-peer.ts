@@ -58,10 +58,10 @@ async function install(cleanup: AsyncDisposableStack): Promise<string | null> {
     stdio: 'ignore',
     timeout: LONGEST_INSTALLATION_MS,
   });
-  const isInstalled = await Promise.race([
-    once(npm, 'exit').then(([code]) => code === 0),
-    once(npm, 'error').then(() => false),
-  ]);
+  const isInstalled = await once(npm, 'exit').then(
+    ([code]) => code === 0,
+    () => false,
+  );
   return isInstalled ? directory : null;
 }
 
