@@ -7,6 +7,7 @@ import { runMigrations } from '../../src/db/migrate.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
 import { makeLogger } from '../../src/log.ts';
+import { findParent, readServerCpuMs } from './server-cpu.ts';
 import { makeDirectory } from './start-child.ts';
 
 export interface BenchDatabase {
@@ -19,6 +20,11 @@ export interface BenchDatabase {
 
 export interface BenchPostgres {
   readonly version: string;
+  /**
+   * Returns what returns the CPU time of all the server's processes since now, in milliseconds; null on another system
+   * than Linux.
+   */
+  startCpu(): () => number | null;
   createDatabase(): Promise<BenchDatabase>;
 }
 
@@ -42,10 +48,19 @@ export async function startBenchPostgres(cleanup: AsyncDisposableStack): Promise
   const open = (url: string) => makePool({ log }, { url, schema: SCHEMA, max: 2, applicationName: 'bench' });
   const admin = open(server.url);
   cleanup.defer(() => admin.end());
-  const { rows } = await admin.query<{ server_version: string }>('show server_version');
+  const { rows } = await admin.query<{ version: string; pid: number }>(
+    `select current_setting('server_version') as version, pg_backend_pid() as pid`,
+  );
+  const [{ version, pid } = { version: '', pid: 0 }] = rows;
+  const postmaster = findParent(pid);
   let created = 0;
   return {
-    version: rows[0]?.server_version ?? '',
+    version,
+    startCpu() {
+      if (postmaster === null) return () => null;
+      const beforeMs = readServerCpuMs(postmaster);
+      return () => readServerCpuMs(postmaster) - beforeMs;
+    },
     async createDatabase() {
       const name = `bench_${++created}`;
       await admin.query(`create database ${name}`);

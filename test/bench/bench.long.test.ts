@@ -12,6 +12,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const RUN = fileURLToPath(new URL('./run.ts', import.meta.url));
+/** Where the built program is. */
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
 let directory: string;
 
 beforeAll(async () => {
@@ -34,11 +36,14 @@ test('the benchmark measures everything that it names, and writes it down', asyn
   expect(medianOf('requests')).toBe(20 + 1 + 2);
   // A limit that is kept cannot be used by more.
   expect(medianOf('share of 10/0.5 that payments use')).toBeLessThanOrEqual(100);
+  expect(medianOf('requests of payments that 10/0.5 refuses')).toBe(0);
+  expect(medianOf('requests of a sync that 20/1 refuses')).toBe(0);
 });
 
 test('a benchmark that is stopped ends what it started, and leaves no file', async () => {
   const temporary = join(directory, 'tmp');
   await mkdir(temporary);
+  const builtBefore = await readdir(CACHE);
   // Root's Postgres runs as another user.
   for (const path of [directory, temporary]) await chmod(path, 0o755);
   const bench = spawn(process.execPath, [RUN, '--quick'], {
@@ -56,5 +61,6 @@ test('a benchmark that is stopped ends what it started, and leaves no file', asy
   expect(said).toBe('stopped by SIGTERM; nothing is left behind');
   expect(code).toBe(143);
   expect(await readdir(temporary)).toEqual([]);
+  expect(await readdir(CACHE)).toEqual(builtBefore);
   await expect(once(connect(Number(port), '127.0.0.1'), 'connect')).rejects.toThrow('ECONNREFUSED');
 });

@@ -13,9 +13,10 @@ const MOST_WORKBOOK_ROWS = 200_000;
 const MOST_PARQUET_MB = 200;
 
 export async function measureExports(
-  { cleanup, postgres, figures, say }: Omit<BenchDeps, 'server'>,
+  deps: Omit<BenchDeps, 'server'>,
   { rows }: { rows: number },
 ): Promise<void> {
+  const { cleanup, postgres, figures, say } = deps;
   const database = await postgres.createDatabase();
   await fillReferrals(database.pool, rows);
   const storage = await startObjectStorage();
@@ -26,7 +27,7 @@ export async function measureExports(
     const name = `export of ${count.toLocaleString('en')} rows as ${format} to a ${target.startsWith('s3:') ? 'bucket' : 'file'}`;
     say(name);
     const measured = await runExport(
-      cleanup,
+      deps,
       ['mirror.referrals', '--format', format, '-o', target, ...args],
       environment,
     );

@@ -1,7 +1,7 @@
 // How cost grows: the same full sync at other sizes, beside the size of the rounds.
 
 import { median } from './figures.ts';
-import { type BenchDeps, programOf, syncOnce } from './measure-round.ts';
+import { type BenchDeps, MOST_MEMORY_MB, programOf, syncOnce } from './measure-round.ts';
 
 export async function measureGrowth(
   deps: BenchDeps,
@@ -29,7 +29,7 @@ export async function measureGrowth(
       perSecond / (atHome.get('rows per second') ?? Number.NaN),
       isLarger ? { least: 0.9 } : undefined,
     );
-    figures.add(`${name} referrals: peak memory`, 'MB', megabytes, { most: 300 });
+    figures.add(`${name} referrals: peak memory`, 'MB', megabytes, { most: MOST_MEMORY_MB });
     figures.add(
       `${name} referrals: peak memory beside ${referrals.toLocaleString('en')}`,
       '×',

@@ -30,7 +30,7 @@ const LEAST_SHARE = 0.98;
 const SCRAPE_EVERY_MS = 5_000;
 
 export async function measurePage(deps: BenchDeps, sizes: PageSizes): Promise<void> {
-  const { postgres, server, figures, say, cleanup } = deps;
+  const { postgres, server, figures, say } = deps;
   const { referrals, updates, looks, spans, spanSeconds } = sizes;
   const of = `${referrals.toLocaleString('en')} referrals and ${updates.toLocaleString('en')} updates`;
   say(`the status page, on ${of}, beside a sync`);
@@ -54,7 +54,7 @@ export async function measurePage(deps: BenchDeps, sizes: PageSizes): Promise<vo
     STATUS_PORT: '0',
   };
   const start = (command: string) =>
-    startCommand(cleanup, [command], { environment, stdio: ['ignore', 'ignore', 'pipe'] });
+    startCommand(deps, [command], { environment, stdio: ['ignore', 'ignore', 'pipe'] });
   // The tables of the queue.
   await once(start('migrate'), 'exit');
   const worker = start('work');

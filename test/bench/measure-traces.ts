@@ -8,6 +8,7 @@ import { makeLogger } from '../../src/log.ts';
 import { type Attributes, beginSpan, inSpan, inTrace } from '../../src/tracing/span.ts';
 import { startTracing } from '../../src/tracing/start-tracing.ts';
 import { startBenchPostgres } from './bench-database.ts';
+import { buildProgram } from './build-program.ts';
 import { median } from './figures.ts';
 import { programOf } from './measure-round.ts';
 import { runSync } from './run-sync.ts';
@@ -48,6 +49,7 @@ process.stdout.write(
   `per page: ${withoutMs.toFixed(4)} ms without traces, ${withMs.toFixed(3)} ms with them\n`,
 );
 
+const program = await buildProgram(cleanup);
 const postgres = await startBenchPostgres(cleanup);
 const { url: programUrl } = await startPageServer(cleanup).serve(programOf(100));
 const off: number[] = [];
@@ -63,7 +65,7 @@ process.stdout.write(
 async function measureStart(environment: Readonly<Record<string, string>>): Promise<number> {
   const database = await postgres.createDatabase();
   const target = { programUrl, databaseUrl: database.url, rateLimit: 'none', environment };
-  const { cpuMs } = await runSync({ cleanup }, target);
+  const { cpuMs } = await runSync({ cleanup, program }, target);
   await database.drop();
   return cpuMs;
 }

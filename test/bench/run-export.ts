@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { Usage } from './report-usage.ts';
-import { startCommand } from './start-command.ts';
+import type { CommandDeps } from './start-command.ts';
+import { startMeasured } from './start-measured.ts';
 
 export interface MeasuredExport {
   readonly seconds: number;
@@ -13,26 +13,20 @@ export interface MeasuredExport {
   readonly peakMemoryMb: number;
 }
 
-const REPORT_USAGE = new URL('./report-usage.ts', import.meta.url).href;
-
 /** Returns what it took. Throws: an Error with what the command said, where it did not end well. */
 export async function runExport(
-  cleanup: AsyncDisposableStack,
+  deps: CommandDeps,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Promise<MeasuredExport> {
   const startedMs = performance.now();
-  const command = startCommand(cleanup, ['export', ...args], {
+  const { command, readUsage } = startMeasured(deps, ['export', ...args], {
     environment,
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-    nodeArguments: ['--import', REPORT_USAGE],
+    output: ['ignore', 'pipe'],
   });
-  const [, , stderr, usage] = command.stdio as unknown as Readable[];
-  const ended = once(command, 'exit');
-  const [said, used] = await Promise.all([text(stderr as Readable), text(usage as Readable)]);
-  const [code] = await ended;
+  const [said, [code]] = await Promise.all([text(command.stderr as Readable), once(command, 'exit')]);
   const seconds = (performance.now() - startedMs) / 1000;
   if (code !== 0) throw new Error(`export ended with ${code}: ${said}`);
-  const { cpuMs, peakMemoryBytes } = JSON.parse(used) as Usage;
+  const { cpuMs, peakMemoryBytes } = await readUsage();
   return { seconds, cpuSeconds: cpuMs / 1000, peakMemoryMb: peakMemoryBytes / 2 ** 20 };
 }

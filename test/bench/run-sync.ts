@@ -3,7 +3,8 @@
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Usage } from './report-usage.ts';
-import { startCommand } from './start-command.ts';
+import type { CommandDeps } from './start-command.ts';
+import { startMeasured } from './start-measured.ts';
 
 export interface SyncRun extends Usage {
   /** From starting the process to its end: Node's own start, the checks and the connections included. */
@@ -26,22 +27,18 @@ export interface SyncTarget {
   readonly databaseUrl: string;
   /** As in API_RATE_LIMIT. */
   readonly rateLimit: string;
-  /** Flags for Node, besides those that every command is started with. */
-  readonly nodeArguments?: readonly string[];
   /** Beside what every sync has. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-const REPORT_USAGE = new URL('./report-usage.ts', import.meta.url).href;
-
 /** Throws: where the command does not end with exit code 0, with what it said. */
 export async function runSync(
-  { cleanup }: { cleanup: AsyncDisposableStack },
-  { programUrl, databaseUrl, rateLimit, nodeArguments = [], environment = {} }: SyncTarget,
+  deps: CommandDeps,
+  { programUrl, databaseUrl, rateLimit, environment = {} }: SyncTarget,
   ...args: readonly string[]
 ): Promise<SyncRun> {
   const startedMs = performance.now();
-  const child = startCommand(cleanup, ['sync', '--json', ...args], {
+  const { command, readUsage } = startMeasured(deps, ['sync', '--json', ...args], {
     environment: {
       AFFILIATE_API_URL: programUrl,
       AFFILIATE_API_SECRET: 'bench',
@@ -50,18 +47,19 @@ export async function runSync(
       LOG_LEVEL: 'warn',
       ...environment,
     },
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    nodeArguments: [...nodeArguments, '--import', REPORT_USAGE],
+    output: ['pipe', 'pipe'],
   });
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const [, stdoutPipe, stderrPipe, usagePipe] = child.stdio as readonly (Readable | null)[];
-  const read = (pipe: Readable | null | undefined) => (pipe ? text(pipe) : Promise.resolve(''));
-  const [code, stdout, stderr, usage] = await Promise.all([
+  const ended = new Promise<number | null>((resolve) => command.once('exit', resolve));
+  const [code, stdout, stderr] = await Promise.all([
     ended.then((exitCode) => ({ exitCode, wallMs: performance.now() - startedMs })),
-    read(stdoutPipe),
-    read(stderrPipe),
-    read(usagePipe),
+    text(command.stdout as Readable),
+    text(command.stderr as Readable),
   ]);
   if (code.exitCode !== 0) throw new Error(`sync ended with code ${code.exitCode}:\n${stdout}${stderr}`);
-  return { wallMs: code.wallMs, ...(JSON.parse(usage) as Usage), runs: JSON.parse(stdout).runs };
+  return { wallMs: code.wallMs, ...(await readUsage()), runs: JSON.parse(stdout).runs };
+}
+
+/** Returns how many requests the sync sent. */
+export function requestsOf({ runs }: SyncRun): number {
+  return runs.reduce((sum, { requests }) => sum + requests, 0);
 }

@@ -1,22 +1,30 @@
 // `npm run bench`: measures syncs through the real command, each beside its baselines in the same round, prints a
-// table and writes bench-results.json. `--quick` is a smoke run on small lists, whose figures mean nothing; `--reports`
-// measures the views of the reports alone, in two minutes, and `--page` the status page alone, in four.
+// table and writes bench-results.json. `--quick` is a smoke run on small lists, whose figures mean nothing. Parts can
+// be measured alone: `--reports` the views of the reports, in two minutes, `--page` the status page, in four, `--peer`
+// the nearest comparable engine beside a full sync, in two, and `--delta` deltas by how much has changed, in three,
+// with the chart of docs/performance.md. The program is the built one, except in the queue's own figures.
 // Ratios are what counts: machines differ, and so does one machine from hour to hour.
 // Ctrl-C or SIGTERM ends it with everything that it started, and leaves no file.
 
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, constants, cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startBenchPostgres } from './bench-database.ts';
+import { buildProgram } from './build-program.ts';
+import { drawDeltaCost } from './draw-delta-cost.ts';
 import { makeFigures, median, renderFigures } from './figures.ts';
 import { measureCommissions } from './measure-commissions.ts';
+import { measureDelta } from './measure-delta.ts';
 import { measureExports } from './measure-exports.ts';
 import { measureGrowth } from './measure-growth.ts';
 import { measureLimited } from './measure-limited.ts';
 import { measurePage } from './measure-page.ts';
+import { measurePeer } from './measure-peer.ts';
 import { measureQueue } from './measure-queue.ts';
 import { measureReports } from './measure-reports.ts';
-import { type BenchDeps, measureRound } from './measure-round.ts';
+import { type BenchDeps, measureRound, programOf, syncOnce } from './measure-round.ts';
+import { sizesOf } from './sizes.ts';
 import { startPageServer } from './start-page-server.ts';
 import { startRedis } from './start-redis.ts';
 
@@ -25,34 +33,18 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     reports: { type: 'boolean', default: false },
     page: { type: 'boolean', default: false },
+    peer: { type: 'boolean', default: false },
+    delta: { type: 'boolean', default: false },
     output: { type: 'string', default: 'bench-results.json' },
   },
 });
 
-const SIZES = options.quick
-  ? {
-      referrals: 2_000,
-      rounds: 1,
-      others: [1_000, 4_000],
-      limited: { referrals: 400, rateLimit: '4/1' },
-      queue: { jobs: 100, repetitions: 1 },
-      reports: { referrals: 2_000, commissions: 500 },
-      page: { referrals: 2_000, updates: 20, looks: 2, spans: 1, spanSeconds: 2 },
-      commissions: { updates: 50, limited: { updates: 20, requests: 10, seconds: 0.5 } },
-      exports: { rows: 2_000 },
-    }
-  : {
-      referrals: 100_000,
-      rounds: 5,
-      others: [10_000, 1_000_000],
-      limited: { referrals: 6_000, rateLimit: '45/30' },
-      queue: { jobs: 2_000, repetitions: 3 },
-      reports: { referrals: 1_000_000, commissions: 100_000 },
-      page: { referrals: 1_000_000, updates: 10_000, looks: 11, spans: 5, spanSeconds: 20 },
-      // As many requests under the limit as fill six windows.
-      commissions: { updates: 5_000, limited: { updates: 135, requests: 45, seconds: 10 } },
-      exports: { rows: 1_000_000 },
-    };
+const SIZES = sizesOf({ isQuick: options.quick });
+const CHART = join(import.meta.dirname, '../../docs/images/delta-cost.svg');
+/** What may be measured alone; the whole bench measures them as well. */
+const PARTS = ['reports', 'page', 'peer', 'delta'] as const;
+const isWhole = PARTS.every((part) => !options[part]);
+const isWanted = (part: (typeof PARTS)[number]) => isWhole || options[part];
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
 const cleanup = new AsyncDisposableStack();
@@ -85,16 +77,18 @@ async function stop(signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
 
 async function bench(): Promise<void> {
   const figures = makeFigures();
-  const postgres = await startBenchPostgres(cleanup);
-  const isWhole = !options.reports && !options.page;
+  const [program, postgres] = await Promise.all([buildProgram(cleanup), startBenchPostgres(cleanup)]);
   const server = startPageServer(cleanup);
-  const deps: BenchDeps = { cleanup, postgres, server, figures, say };
-  if (isWhole) {
-    await measureSyncs(deps);
-    await measureExports(deps, SIZES.exports);
-  }
-  if (isWhole || options.reports) await measureReports(deps, SIZES.reports);
-  if (isWhole || options.page) await measurePage(deps, SIZES.page);
+  const deps: BenchDeps = { cleanup, program, postgres, server, figures, say };
+  if (postgres.startCpu()() === null)
+    say('no CPU time of Postgres on this system: it is read on Linux alone');
+  await warmUp(deps);
+  if (isWhole) await measureSyncs(deps);
+  if (isWanted('delta')) await measureDeltas(deps);
+  if (isWanted('peer')) await measurePeer(deps, SIZES.peer);
+  if (isWhole) await measureExports(deps, SIZES.exports);
+  if (isWanted('reports')) await measureReports(deps, SIZES.reports);
+  if (isWanted('page')) await measurePage(deps, SIZES.page);
   const results = {
     measured_at: new Date().toISOString(),
     machine: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB`,
@@ -107,6 +101,20 @@ async function bench(): Promise<void> {
   process.stdout.write(
     `${renderFigures(figures.all())}\n\n${results.machine}; Node ${results.node}; Postgres ${results.postgres}\n`,
   );
+}
+
+/** The first start of a build compiles its code, and keeps what it compiled for all others. */
+async function warmUp(deps: BenchDeps): Promise<void> {
+  const { url } = await deps.server.serve(programOf(SIZES.limited.referrals));
+  const database = await deps.postgres.createDatabase();
+  await syncOnce(deps, database, url);
+  await database.drop();
+}
+
+async function measureDeltas(deps: BenchDeps): Promise<void> {
+  const costs = await measureDelta(deps, SIZES.delta);
+  // The whole bench changes no page of the project.
+  if (options.delta && !options.quick) await writeFile(CHART, drawDeltaCost(costs));
 }
 
 async function measureSyncs(deps: BenchDeps): Promise<void> {

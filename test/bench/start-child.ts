@@ -30,10 +30,10 @@ export async function endChild(child: ChildProcess, signal: NodeJS.Signals): Pro
   await ended;
 }
 
-/** Returns a new directory. */
-export function makeDirectory(cleanup: AsyncDisposableStack, prefix: string): string {
+/** Returns a new directory; where no parent is named, among the system's temporary ones. */
+export function makeDirectory(cleanup: AsyncDisposableStack, prefix: string, parent = tmpdir()): string {
   // In one step with the line after it: nothing can come between.
-  const directory = mkdtempSync(join(tmpdir(), prefix));
+  const directory = mkdtempSync(join(parent, prefix));
   cleanup.defer(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }

@@ -16,10 +16,10 @@ export async function startRedis(cleanup: AsyncDisposableStack): Promise<string 
   const child = startChild(cleanup, 'redis-server', [...options, '--maxmemory-policy', 'noeviction'], {
     stdio: 'ignore',
   });
-  const isThere = await Promise.race([
-    once(child, 'spawn').then(() => true),
-    once(child, 'error').then(() => false),
-  ]);
+  const isThere = await once(child, 'spawn').then(
+    () => true,
+    () => false,
+  );
   if (!isThere) return null;
   const url = `redis://127.0.0.1:${port}/0`;
   // It asks again while nobody answers yet.
