@@ -35,7 +35,6 @@ test('is not used when the process wakes after its time, and the window holds no
     // A window that outlasts the test, so that every request counts.
     rateLimit: `${REQUESTS}/600`,
     priority: 'reads',
-    forMs: 20_000,
     // Another question under way when it stops would be answered while it is stopped.
     concurrency: 1,
     usableMs: USABLE_MS,
