@@ -108,7 +108,11 @@ begin
   if asked_priority = 'payments' then
     update request_budget set payments_wait_until = moment + interval '1 second';
   end if;
-  wait_ms := greatest(1, least(250, coalesce(ceil(extract(epoch from next_free - moment) * 1000), 250)));
+  -- Whoever asks too late for what others returned unused loses that long; whoever asks often costs everybody.
+  wait_ms := greatest(1, least(
+    case when wait_for = 'window' and asked_priority = 'reads' then 1000 else 250 end,
+    ceil(extract(epoch from next_free - moment) * 1000)
+  ));
 end
 $$;
 

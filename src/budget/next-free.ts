@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 
-/** A look costs a statement, and whoever waits asks four times a second. */
+/** A look costs a statement, and whoever waits asks up to four times a second. */
 const LOOK_EVERY_MS = 1_000;
 
 /** Returns the function that returns in how many milliseconds that is; null where it is not known. */

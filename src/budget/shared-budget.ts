@@ -42,7 +42,7 @@ const DEFAULT_PAUSE_MS = 30_000;
 export interface BudgetDeps {
   readonly db: Database;
   readonly log: Logger;
-  /** Called with each wait, several times a second, where somebody watches. */
+  /** Called with each wait, at least once a second, where somebody watches. */
   readonly onWait?: (wait: BudgetWait) => void;
   readonly meter?: PermitMeter;
 }

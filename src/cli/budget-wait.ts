@@ -11,8 +11,8 @@ export interface BudgetWaitNote {
 
 /** Shorter waits are how a limit is kept, and no news. */
 const LONG_ENOUGH_MS = 1_000;
-/** Whoever waits asks at least this often whether it may go on, so that without news it went on. */
-const NEWS_MS = 1_000;
+/** Whoever waits asks once a second whether it may go on: where nothing was said for longer, it went on. */
+const NEWS_MS = 2_000;
 
 /** Returns the note, on which nothing is written yet. */
 export function makeBudgetWaitNote(): BudgetWaitNote {
