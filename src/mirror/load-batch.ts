@@ -17,7 +17,7 @@ import { countMet, type LoadRun } from './count-met.ts';
 import { markGoneLinks } from './gone-links.ts';
 import { refuseOtherTreatment } from './refuse-other-treatment.ts';
 import { recordRejections } from './rejected-records.ts';
-import { saveSeenRows } from './runs/seen-rows.ts';
+import { type NewlySeen, saveSeenRows } from './runs/seen-rows.ts';
 import { type Upserted, type UpsertShape, upsertStatement } from './upsert-statement.ts';
 
 /** Loads of up to so many records run beside each other, as payments do; a page of a list runs alone and is faster. */
@@ -52,8 +52,8 @@ export interface LoadResult extends LoadCounts {
   readonly fresh: number;
   /** Rejected records without a usable identifier: they exist upstream, but cannot be distinguished. */
   readonly anonymousRejected: number;
-  /** Call once the transaction is committed, and only then. */
-  afterCommit(): void;
+  /** For the run's own notes, once the transaction is committed, and only then. */
+  readonly met: NewlySeen;
 }
 
 /**
@@ -113,10 +113,7 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
     repeated: seen - inserted - updated - unchanged - recorded,
     fresh: met.freshValid + met.freshRejected,
     anonymousRejected: anonymous,
-    afterCommit: () => {
-      run?.seen.add(met.rowNumbers);
-      for (const id of met.rejectedIds) run?.seen.rejected.add(id);
-    },
+    met,
   };
 }
 
