@@ -32,7 +32,7 @@ export default defineConfig(({ mode }) => {
       // The processes that tests start keep their compiled code: half of what starting one takes.
       setupFiles: ['test/support/each-file.ts'],
       env: { TEST_SIZE: isLong ? 'full' : 'small', NODE_COMPILE_CACHE: COMPILE_CACHE },
-      expect: { poll: { timeout: isLong ? 600_000 : 60_000, interval: 20 } },
+      expect: { poll: { timeout: isLong ? 600_000 : 100_000, interval: 20 } },
       projects: [
         {
           extends: true,

@@ -118,8 +118,12 @@ async function walkWhole({ listPage, take }: Reading, signal: AbortSignal): Prom
   const taken = new Map<RecordPage, Loaded>();
   const verdict = await crawl<RecordPage>(
     {
-      listPage,
-      accept: (page) => taken.set(page, take(page)),
+      // At once: the load would first gather a batch.
+      listPage: async (request) => {
+        const page = await listPage(request);
+        taken.set(page, take(page));
+        return page;
+      },
       load: async (pages) => {
         const loads = pages.map((page) => taken.get(page) ?? { distinct: 0, fresh: 0 });
         for (const page of pages) taken.delete(page);

@@ -22,10 +22,7 @@ export interface Loader<P extends Page> {
 }
 
 /** Returns a loader. After a failed load nothing more is loaded, and every call throws its error. */
-export function makeLoader<P extends Page>({
-  accept,
-  load,
-}: Pick<CrawlDeps<P>, 'accept' | 'load'>): Loader<P> {
+export function makeLoader<P extends Page>({ load }: Pick<CrawlDeps<P>, 'load'>): Loader<P> {
   let waiting: P[] = [];
   let checkpoint: Checkpoint | null = null;
   let loaded: Loaded | null = null;
@@ -68,7 +65,6 @@ export function makeLoader<P extends Page>({
       while (waiting.length >= BATCH_PAGES && failure === null) await taken.promise;
       if (failure !== null) throw failure.error;
       waiting.push(page);
-      accept?.(page);
       checkpoint = after;
       if (waiting.length >= BATCH_PAGES) enough.resolve();
       start();

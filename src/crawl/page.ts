@@ -30,9 +30,8 @@ export interface Loaded {
 }
 
 export interface CrawlDeps<P extends Page> {
+  /** Unless the crawl ends in an error, every page is loaded, in the order in which the pages were asked for. */
   readonly listPage: (request: PageRequest, signal: AbortSignal | undefined) => Promise<P>;
-  /** Called with every page that is going to be loaded, in that order. */
-  readonly accept?: (page: P) => void;
   readonly load: (pages: readonly P[], checkpoint: Checkpoint) => Promise<Loaded>;
 }
 

@@ -65,7 +65,13 @@ export async function walkPrefix<P extends Page>(
     const answers = await Promise.all(
       requests.map(async (request) => ({ request, page: await deps.listPage(request, options.signal) })),
     );
+    let outcome: PrefixOutcome | null = null;
     for (const { request, page } of answers) {
+      if (outcome !== null) {
+        // Asked for beside the page that ended the walk: it adds nothing to what is covered, but was read.
+        await deps.loader.push(page, state);
+        continue;
+      }
       const fall = fallSince(state.tally, page);
       const tally = tallyAnswer(state.tally, request, page);
       const covered = Math.max(0, state.covered - fall);
@@ -78,14 +84,26 @@ export async function walkPrefix<P extends Page>(
       state = { walk: 'prefix', covered: reached, limit, tally };
       margin = Math.min(state.limit - 1, wanted);
       await deps.loader.push(page, state);
-      if (covers && (page.isLast || page.ids.length === 0)) return { how: 'complete', checkpoint: state };
-      const why = whyEnd(tally, limit, request, page);
-      if (why !== null) return { how: 'ended', why, checkpoint: state };
-      const swing = describeSwing(tally);
-      if (swing !== null) return { how: 'misled', why: swing, checkpoint: state };
+      outcome = outcomeAfter(state, request, page, covers);
     }
+    if (outcome !== null) return outcome;
   }
   return { how: 'outrun', checkpoint: state };
+}
+
+/** Returns how the walk ends with this page; null where it goes on. */
+function outcomeAfter(
+  checkpoint: PrefixCheckpoint,
+  request: PageRequest,
+  page: Page,
+  covers: boolean,
+): PrefixOutcome | null {
+  if (covers && (page.isLast || page.ids.length === 0)) return { how: 'complete', checkpoint };
+  const { tally, limit } = checkpoint;
+  const why = whyEnd(tally, limit, request, page);
+  if (why !== null) return { how: 'ended', why, checkpoint };
+  const swing = describeSwing(tally);
+  return swing === null ? null : { how: 'misled', why: swing, checkpoint };
 }
 
 /** Returns the checkpoint from which a walk of the whole list starts. */

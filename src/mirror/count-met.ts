@@ -12,7 +12,7 @@ import type { NewlySeen, SeenRows } from './runs/seen-rows.ts';
 /** The run that a load belongs to. */
 export interface LoadRun {
   readonly id: number;
-  /** What it has met before; the load adds to it once its transaction is committed. */
+  /** What it has met before; whoever commits adds to it what the load met. */
   readonly seen: SeenRows;
   readonly firstLoad: FirstLoad;
 }

@@ -19,7 +19,7 @@ import { markGoneLinks } from './gone-links.ts';
 import { sendRows, type Upserted } from './load-statement.ts';
 import { refuseOtherTreatment } from './refuse-other-treatment.ts';
 import { recordRejections } from './rejected-records.ts';
-import { saveSeenRows } from './runs/seen-rows.ts';
+import { type NewlySeen, saveSeenRows } from './runs/seen-rows.ts';
 import { type UpsertShape, upsertStatement } from './upsert-statement.ts';
 
 /** Loads of up to so many records run beside each other, as payments do; a page of a list runs alone and is faster. */
@@ -54,8 +54,8 @@ export interface LoadResult extends LoadCounts {
   readonly fresh: number;
   /** Rejected records without a usable identifier: they exist upstream, but cannot be distinguished. */
   readonly anonymousRejected: number;
-  /** Call once the transaction is committed, and only then. */
-  afterCommit(): void;
+  /** For the run's own notes, once the transaction is committed, and only then. */
+  readonly met: NewlySeen;
 }
 
 /**
@@ -122,10 +122,7 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
     repeated: seen - inserted - updated - unchanged - recorded,
     fresh: met.freshValid + met.freshRejected,
     anonymousRejected: anonymous,
-    afterCommit: () => {
-      run?.seen.add(met.rowNumbers);
-      for (const id of met.rejectedIds) run?.seen.rejected.add(id);
-    },
+    met,
   };
 }
 

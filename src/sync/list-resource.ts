@@ -1,6 +1,6 @@
-// Turns a page of the API into what a walk needs: positions and identifiers, with a function that reads its records.
+// Lists pages of the API as a walk wants them: positions and identifiers, and what the records make. A page is read as
+// soon as it is there, and its records are let go of: they take many times the memory of their rows.
 
-import { setImmediate } from 'node:timers/promises';
 import type { ApiClient } from '../api/client.ts';
 import type { RequestEvent } from '../api/request-event.ts';
 import { positionOf } from '../contract/answer-bodies.ts';
@@ -12,8 +12,8 @@ import { usableId } from '../records/read-record.ts';
 import { inSpan } from '../tracing/span.ts';
 
 export interface RecordPage extends Page {
-  /** Returns the rows that its records make. They are read once, as soon as nothing else is to do. */
-  readonly read: () => Promise<ReadPages>;
+  /** What its records make. */
+  readonly content: ReadPages;
   readonly askedAt: Timestamp;
   /** Of the step that read it, for the trace. */
   readonly reference: string | null;
@@ -32,42 +32,45 @@ const EXPANSIONS: { readonly [R in ListedResource]: readonly Expansion<R>[] } = 
   commissions: ['sale', 'campaign'],
 };
 
+const nothing = () => {};
+
 /**
- * Returns the function by which a walk lists the resource, narrowed by the filters. `look` is called with the records
- * of each page as soon as it is answered, and may throw.
+ * Returns the function by which a walk lists the resource, narrowed by the filters. Of several pages in flight, each is
+ * read after those that were asked for before it, whichever is answered first. `look` is called with the records of
+ * each page before they are read, and may throw.
  */
 export function makeListPage<R extends ListedResource>(
   { api, onRequest, readPage }: ListDeps,
   resource: R,
   filters: Filters<R> = {},
-  look: (records: readonly unknown[]) => void = () => {},
+  look: (records: readonly unknown[]) => void = nothing,
 ): CrawlDeps<RecordPage>['listPage'] {
-  return (request, signal) =>
-    inSpan('page', { attributes: { resource, page: request.page, limit: request.limit } }, async (span) => {
-      const query = { ...request, filters, expand: EXPANSIONS[resource] };
-      const { pagination, data, askedAt } = await api.list(resource, query, {
-        onRequest,
-        ...(signal && { signal }),
-      });
-      look(data);
-      span.set({ rows: data.length });
-      let unread = data;
-      let reading: Promise<ReadPages> | null = null;
-      return {
-        ...positionOf(pagination),
-        ids: data.map(usableId),
-        read: () => {
-          // Not at once: the next page is asked for first, and is on its way meanwhile.
-          reading ??= setImmediate().then(() => {
-            const records = unread;
-            // The page waits in memory for its batch, and records take many times the memory of their rows.
-            unread = [];
-            return readPage({ observedAt: askedAt, records });
-          });
-          return reading;
-        },
-        askedAt,
-        reference: span.reference,
-      };
-    });
+  /** Settles once the page that was asked for last is read, or has failed. */
+  let lastRead: Promise<unknown> = Promise.resolve();
+  return (request, signal) => {
+    const before = lastRead;
+    const page = inSpan(
+      'page',
+      { attributes: { resource, page: request.page, limit: request.limit } },
+      async (span): Promise<RecordPage> => {
+        const query = { ...request, filters, expand: EXPANSIONS[resource] };
+        const { pagination, data, askedAt } = await api.list(resource, query, {
+          onRequest,
+          ...(signal && { signal }),
+        });
+        await before;
+        look(data);
+        span.set({ rows: data.length });
+        return {
+          ...positionOf(pagination),
+          ids: data.map(usableId),
+          content: readPage({ observedAt: askedAt, records: data }),
+          askedAt,
+          reference: span.reference,
+        };
+      },
+    );
+    lastRead = page.then(nothing, nothing);
+    return page;
+  };
 }

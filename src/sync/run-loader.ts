@@ -13,7 +13,7 @@ import { type SyncRun, saveProgress } from '../mirror/runs/sync-runs.ts';
 import { makeDriftWatch } from '../records/drift-watch.ts';
 import { makeLoadedCache } from '../records/loaded-cache.ts';
 import type { PersonalData } from '../records/personal-data.ts';
-import { type ObservedPage, readPages } from '../records/read-page.ts';
+import { type ObservedPage, type ReadPages, readPages } from '../records/read-page.ts';
 import { beginSpan, inSpan, type Span } from '../tracing/span.ts';
 import { makeListPage, type RecordPage } from './list-resource.ts';
 import type { SyncProgress } from './run-summary.ts';
@@ -22,21 +22,22 @@ import { makeSpellingCheck } from './spelling-check.ts';
 export interface RunLoader {
   /**
    * Returns the function by which a walk lists a resource, narrowed by the filters. Its pages are to be loaded in the
-   * order in which they are read, or the run is to end. Every request counts, and is saved with the next batch.
-   * `look` is called with each page's records as soon as they are answered.
+   * order in which they are asked for, or the run is to end. Every request counts, and is saved with the next batch.
+   * `look` is called with each page's records before they are read.
    */
   readonly lister: <R extends ListedResource>(
     resource: R,
     filters?: Filters<R>,
     look?: (records: readonly unknown[]) => void,
   ) => CrawlDeps<RecordPage>['listPage'];
-  /** Begins to read a page that is going to be loaded. */
-  readonly accept: (page: RecordPage) => void;
+  /** Throws, as the other two do: TypeError where these are not the next pages that were read and are not loaded. */
   readonly load: (pages: readonly RecordPage[], checkpoint: Checkpoint) => Promise<Loaded>;
   /** Loads pages of a filtered list: neither the walk's checkpoint nor the list's total moves. */
   readonly loadAside: (pages: readonly RecordPage[]) => Promise<LoadedAside>;
   /** Loads records that were read one by one. */
   readonly loadSingle: (records: readonly ObservedPage[]) => Promise<LoadedAside>;
+  /** Throws: TypeError where a page was read and not loaded; to be called once a walk ended otherwise than in an error. */
+  readonly checkAllLoaded: () => void;
   /** To be called with every request that is not the lister's; what was counted is saved with the next batch. */
   readonly countRequest: () => void;
   readonly unsavedRequests: () => number;
@@ -73,7 +74,7 @@ export interface MetBefore {
   readonly firstLoad: FirstLoad;
 }
 
-type ReadablePage = Pick<RecordPage, 'read' | 'reference'>;
+type LoadablePage = Pick<RecordPage, 'content' | 'reference'>;
 
 /** What is saved with the rows. */
 interface WalkState {
@@ -91,7 +92,13 @@ export function makeRunLoader(
   const cache = makeLoadedCache();
   const drift = makeDriftWatch();
   const spelling = makeSpellingCheck(db, resource);
-  const readPage = (page: ObservedPage) => readPages({ cache, drift, personalData }, resource, [page]);
+  /** What was read and is not loaded yet, in that order: the cache takes all of it for loaded. */
+  const unloaded: ReadPages[] = [];
+  const readPage = (page: ObservedPage) => {
+    const content = readPages({ cache, drift, personalData }, resource, [page]);
+    unloaded.push(content);
+    return content;
+  };
   let requests = 0;
   const countRequest = () => {
     requests += 1;
@@ -101,22 +108,25 @@ export function makeRunLoader(
   let isSecondReading = false;
   let checkpoint: object | null = run.checkpoint;
 
-  function commit(pages: readonly ReadablePage[], walk: WalkState): Promise<LoadedAside> {
+  function commit(pages: readonly LoadablePage[], walk: WalkState): Promise<LoadedAside> {
     const links = pages.map(({ reference }) => reference);
     const start = { attributes: { resource, pages: walk.pages }, links };
     return inSpan('load', start, (span) => load(pages, walk, span));
   }
 
-  async function load(pages: readonly ReadablePage[], walk: WalkState, span: Span): Promise<LoadedAside> {
+  async function load(pages: readonly LoadablePage[], walk: WalkState, span: Span): Promise<LoadedAside> {
     const counted = requests;
-    const read = await Promise.all(pages.map((page) => page.read()));
-    await spelling.check(read);
+    const contents = pages.map(({ content }) => content);
+    if (contents.some((content, index) => content !== unloaded[index])) {
+      throw new TypeError('pages are to be loaded in the order in which they were read');
+    }
+    await spelling.check(contents);
     const { result, rows, saved } = await transact(db, write, () => beginSpan('commit'));
     async function write(trx: DatabaseTransaction) {
       const result = await loadBatch(trx, {
         run: { id: run.id, seen, firstLoad },
         resource,
-        pages: read,
+        pages: contents,
       });
       const rows = isSecondReading ? asRepeated(result) : result;
       const saved = await saveProgress(trx, run, {
@@ -130,7 +140,8 @@ export function makeRunLoader(
       return { result, rows, saved };
     }
     lastSaved = saved;
-    result.afterCommit();
+    seen.add(result.met);
+    unloaded.splice(0, contents.length);
     const { seen: loaded, inserted, updated, rejected } = result;
     span.set({ rows: loaded, inserted, updated, rejected });
     checkpoint = walk.checkpoint;
@@ -151,19 +162,17 @@ export function makeRunLoader(
   return {
     lister: (listed, filters, look) =>
       makeListPage({ api, onRequest: countRequest, readPage }, listed, filters, look),
-    accept: (page) => {
-      page.read().catch(() => {
-        // Reported where the page is loaded.
-      });
-    },
     load: (pages, after) =>
       commit(pages, { checkpoint: after, total: pages.at(-1)?.total ?? null, pages: pages.length }),
     loadAside: (pages) => commit(pages, { checkpoint, total: null, pages: pages.length }),
     loadSingle: (records) =>
       commit(
-        records.map((record) => ({ read: async () => readPage(record), reference: null })),
+        records.map((record) => ({ content: readPage(record), reference: null })),
         { checkpoint, total: null, pages: 0 },
       ),
+    checkAllLoaded: () => {
+      if (unloaded.length > 0) throw new TypeError(`${unloaded.length} pages were read and not loaded`);
+    },
     countRequest,
     unsavedRequests: () => requests,
     saveRequests: async () => {

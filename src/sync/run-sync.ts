@@ -150,9 +150,12 @@ async function walk(
   const isDelta = mode === 'delta' && run.checkpoint === null;
   const head = mode === 'delta' && resource === 'affiliates' ? 'when-moved' : 'always';
   try {
-    return isDelta && walkChanges !== null
-      ? await walkChanges(deps, loader, walkInput)
-      : await walkFull(deps, loader, { ...walkInput, resource, head });
+    const walked =
+      isDelta && walkChanges !== null
+        ? await walkChanges(deps, loader, walkInput)
+        : await walkFull(deps, loader, { ...walkInput, resource, head });
+    loader.checkAllLoaded();
+    return walked;
   } catch (error) {
     if (error instanceof RespelledIds) return unverified(error.message);
     throw error;

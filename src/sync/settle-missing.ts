@@ -155,7 +155,6 @@ async function readSecondWalk(input: SettleInput): Promise<Timestamp | null> {
         beganAt ??= page.askedAt;
         return page;
       },
-      accept: loader.accept,
       load: loader.load,
     },
     { limit, concurrency: 1, resumeFrom: overlapStart(limit), head: 'always', signal },

@@ -42,14 +42,13 @@ export async function walkAside<R extends ListedResource>(
         beganAt ??= page.askedAt;
         return page;
       },
-      accept: loader.accept,
       async load(pages) {
         await loader.loadAside(pages);
         const before = seen.size;
-        for (const { ids, read } of pages) {
+        for (const { ids, content } of pages) {
           for (const id of ids) if (id !== null) seen.add(id);
           // A record without a usable identifier exists all the same; its content tells it from others.
-          for (const { id, payload } of (await read()).rejections)
+          for (const { id, payload } of content.rejections)
             if (id === null) seen.add(JSON.stringify(payload));
         }
         return { distinct: seen.size, fresh: seen.size - before };

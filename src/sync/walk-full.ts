@@ -19,11 +19,7 @@ export async function walkFull(
 ): Promise<Walked> {
   const { run, resource, signal } = input;
   const verdict = await crawl(
-    {
-      listPage: loader.lister(resource),
-      accept: loader.accept,
-      load: loader.load,
-    },
+    { listPage: loader.lister(resource), load: loader.load },
     {
       limit: input.limit,
       concurrency: input.concurrency,

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { type CrawlOptions, crawl, type WalkVerdict } from '../../src/crawl/crawl.ts';
 import { makeLoader } from '../../src/crawl/loader.ts';
 import { overlapStart, walkOverlap } from '../../src/crawl/overlap-walk.ts';
+import type { Page } from '../../src/crawl/page.ts';
 import { prefixStart, walkPrefix } from '../../src/crawl/prefix-walk.ts';
 import { type ListCase, listCases, type MovingList, makeMovingList } from '../support/moving-list.ts';
 import { sized } from '../support/sizes.ts';
@@ -227,6 +228,36 @@ describe('a crawl', () => {
         numRuns: sized(250, 1000),
       },
     );
+  });
+
+  test('loads every page that was answered, once and in the order of asking, whichever page ends a walk', async () => {
+    let unneeded = 0;
+    await fc.assert(
+      fc.asyncProperty(listCases('anywhere', 8), async (given) => {
+        const list = makeMovingList(given);
+        const answered: Promise<Page>[] = [];
+        const loaded: Page[] = [];
+        let ended = 0;
+        const listPage: MovingList['listPage'] = (request) => {
+          const page = list.listPage(request);
+          answered.push(page);
+          return page;
+        };
+        const load: MovingList['load'] = (pages, checkpoint) => {
+          for (const page of pages) {
+            if (loaded.at(-1)?.isLast && page.start > (loaded.at(-1)?.start ?? 0)) ended += 1;
+            loaded.push(page);
+          }
+          return list.load(pages, checkpoint);
+        };
+        await crawlList({ ...list, listPage, load }, given);
+        expect(loaded).toEqual(await Promise.all(answered));
+        unneeded += ended;
+      }),
+      runs(),
+    );
+    // Otherwise no walk ended in the middle of a group.
+    expect(unneeded).toBeGreaterThan(0);
   });
 
   test('that was killed continues from its checkpoint without missing a row that existed throughout both parts', async () => {

@@ -54,11 +54,7 @@ interface Call {
 /** A loader whose loads end when the test says so. */
 function makeTestLoader() {
   const calls: Call[] = [];
-  const accepted: number[] = [];
   const loader = makeLoader<Page>({
-    accept: ({ start }) => {
-      accepted.push(start);
-    },
     load: (pages, checkpoint) => {
       const { promise, resolve, reject } = Promise.withResolvers<Loaded>();
       calls.push({
@@ -72,7 +68,6 @@ function makeTestLoader() {
   });
   let next = 0;
   return {
-    accepted,
     drain: loader.drain,
     /** Returns the loads so far, by the pages that each was called with. */
     batches: () => calls.map(({ starts }) => starts),
@@ -158,13 +153,11 @@ describe('a page', () => {
     vi.advanceTimersByTime(10 * GATHER_MS);
     await settle();
     expect(state.isAccepted).toBe(false);
-    expect(loader.accepted).toEqual(range(0, 2 * BATCH_PAGES));
     loader.call(0).finish();
     await settle();
     // The second load is at work and has not ended.
     expect(loader.batches()).toEqual([range(0, BATCH_PAGES), range(BATCH_PAGES, 2 * BATCH_PAGES)]);
     expect(state.isAccepted).toBe(true);
-    expect(loader.accepted).toEqual(range(0, 2 * BATCH_PAGES + 1));
   });
 
   test('that waits does not keep looking: the process would do nothing else', async () => {
@@ -291,7 +284,6 @@ describe('after a load that fails', () => {
     vi.advanceTimersByTime(10 * GATHER_MS);
     await settle();
     expect(loader.batches()).toHaveLength(1);
-    expect(loader.accepted).toEqual(range(0, 2 * BATCH_PAGES));
     expect(vi.getTimerCount()).toBe(0);
   });
 

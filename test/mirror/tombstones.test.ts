@@ -58,9 +58,9 @@ test('a row whose number lies beyond every row that the run has met is missing l
   const run = await startRun(db, { resource, mode: 'full' });
   const missing = () => findMissing(db, { runId: run.id, resource, seen });
   expect(await missing()).toEqual({ living: 3, ids: [near.id, far.id, last.id].sort() });
-  seen.add([beyond]);
+  seen.add({ rowNumbers: [beyond], rejectedIds: [] });
   expect(await missing()).toEqual({ living: 3, ids: [near.id, last.id].sort() });
-  seen.add([1]);
+  seen.add({ rowNumbers: [1], rejectedIds: [] });
   expect(await missing()).toEqual({ living: 3, ids: [last.id] });
 });
 

@@ -34,7 +34,7 @@ export const FAST: Partial<Timings> = {
   throttledMs: 300,
   firstProbeMs: 500,
   longestProbeMs: 1000,
-  stopDeadlineMs: 8000,
+  stopDeadlineMs: 60_000,
 };
 
 export interface Queueing {

@@ -12,12 +12,12 @@ const FIRST_BYTES = 128 * 1024;
 
 export interface SeenRows {
   has(rowNumber: number): boolean;
-  add(rowNumbers: readonly number[]): void;
+  add(newly: NewlySeen): void;
   clear(): void;
   /** As Postgres' `get_bit` counts them: bit n is row n. */
   bits(): Buffer;
   /** Identifiers of records that were rejected. */
-  readonly rejected: Set<string>;
+  readonly rejected: ReadonlySet<string>;
 }
 
 /** Returns an empty set. */
@@ -34,12 +34,13 @@ export function makeSeenRows(): SeenRows {
       const byte = bytes[Math.floor(rowNumber / 8)] ?? 0;
       return (byte & (1 << (rowNumber % 8))) !== 0;
     },
-    add(rowNumbers) {
+    add({ rowNumbers, rejectedIds }) {
       for (const rowNumber of rowNumbers) {
         const place = Math.floor(rowNumber / 8);
         if (place >= bytes.length) grow(place);
         bytes[place] = (bytes[place] ?? 0) | (1 << (rowNumber % 8));
       }
+      for (const id of rejectedIds) rejected.add(id);
     },
     clear() {
       bytes = Buffer.alloc(FIRST_BYTES);
@@ -59,8 +60,7 @@ export async function readSeenRows(database: Database, runId: number): Promise<S
     .where('run_id', '=', runId)
     .execute();
   for (const { row_numbers, rejected_ids } of batches) {
-    seen.add(row_numbers);
-    for (const id of rejected_ids) seen.rejected.add(id);
+    seen.add({ rowNumbers: row_numbers, rejectedIds: rejected_ids });
   }
   return seen;
 }

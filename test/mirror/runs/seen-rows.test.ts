@@ -63,7 +63,7 @@ describe('a set of rows', () => {
             seen.clear();
             expected.clear();
           } else {
-            seen.add(added);
+            seen.add({ rowNumbers: added, rejectedIds: [] });
             for (const number of added) {
               expected.add(number);
               // Its neighbours are in the same byte, or in the next one.
@@ -89,7 +89,8 @@ describe('a set of rows', () => {
 
   test('forgets what was rejected when it is emptied', () => {
     const seen = makeSeenRows();
-    seen.rejected.add('one');
+    seen.add({ rowNumbers: [], rejectedIds: ['one'] });
+    expect([...seen.rejected]).toEqual(['one']);
     seen.clear();
     expect([...seen.rejected]).toEqual([]);
   });
@@ -97,7 +98,7 @@ describe('a set of rows', () => {
   test('begins with a million rows of room, and a row far beyond it needs no more than its place', () => {
     const seen = makeSeenRows();
     expect(FIRST_BITS).toBeGreaterThan(1_000_000);
-    seen.add([80_000_000]);
+    seen.add({ rowNumbers: [80_000_000], rejectedIds: [] });
     expect(seen.bits().length).toBeLessThan(11_000_000);
     expect([79_999_999, 80_000_000, 80_000_001].map((number) => seen.has(number))).toEqual([
       false,
