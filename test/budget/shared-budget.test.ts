@@ -102,7 +102,7 @@ function fullestWindow(windowMs: number): number {
 const throttled = () => sandbox.requests.filter(({ status }) => status === 429);
 
 // How much of the limit they use is measured by the bench: on a busy machine it says nothing of the budget.
-describe('three processes that share one budget', { timeout: 60_000 }, () => {
+describe('three processes that share one budget', () => {
   test('never exceed the limit in any window, are never throttled, and all go on', async () => {
     const spenders = await startSpenders();
     await untilSent(3 * LIMIT);

@@ -214,7 +214,7 @@ describe('a program that refuses', () => {
     const api = makeTestApi(db, sandbox.url, { secret: 'wrong' });
     const drained = drainUpdates(
       { api, db, log: silent },
-      { concurrency: 8, signal: AbortSignal.timeout(10_000) },
+      { concurrency: 8, signal: AbortSignal.timeout(100_000) },
     );
     await expect(drained).rejects.toBeInstanceOf(ApiUnauthorized);
     await api.close();
@@ -232,7 +232,7 @@ describe('a program that refuses', () => {
     const api = makeTestApi(db, `${sandbox.url}/elsewhere`);
     const drained = drainUpdates(
       { api, db, log: silent },
-      { concurrency: 8, signal: AbortSignal.timeout(10_000) },
+      { concurrency: 8, signal: AbortSignal.timeout(100_000) },
     );
     await expect(drained).rejects.toMatchObject({ code: 'API_REJECTED', status: 404 });
     await api.close();

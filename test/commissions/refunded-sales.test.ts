@@ -66,7 +66,7 @@ describe('a pay of a commission whose sale was refunded whole', () => {
     const previewed = await Array.fromAsync(
       previewUpdates({ client: api }, requests, {
         concurrency: 1,
-        signal: AbortSignal.timeout(10_000),
+        signal: AbortSignal.timeout(100_000),
       }),
     );
     expect(previewed).toMatchObject([

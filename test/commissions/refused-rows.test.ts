@@ -156,7 +156,7 @@ describe('a row that the mirror cannot hold', () => {
       try {
         const summary = await drainUpdates(
           { api, db, log: silent },
-          { concurrency: 3, signal: AbortSignal.timeout(25_000) },
+          { concurrency: 3, signal: AbortSignal.timeout(100_000) },
         );
         expect(summary).toEqual({ ended: { applied: 3 }, deferred: 0 });
       } finally {
@@ -194,7 +194,7 @@ describe('a row that the mirror cannot hold', () => {
         try {
           const summary = await drainUpdates(
             { api, db, log: silent },
-            { concurrency: 6, signal: AbortSignal.timeout(25_000) },
+            { concurrency: 6, signal: AbortSignal.timeout(100_000) },
           );
           expect(summary).toEqual({ ended: { applied: 6 }, deferred: 0 });
         } finally {
@@ -226,7 +226,7 @@ test('an answer nested too deeply to be read costs its own request tries, and no
       { api, db, log: silent },
       {
         concurrency: 6,
-        signal: AbortSignal.timeout(25_000),
+        signal: AbortSignal.timeout(100_000),
         timing: { leaseMs: 5000, firstBackoffMs: 1 },
       },
     );
@@ -282,7 +282,7 @@ describe('a request whose row breaks a constraint that was added later', () => {
     await addConstraint('commission_updates', `id <> ${ids[0]}`, 'not valid');
     const waiting = awaitUpdates({ api, db, log: silent }, ids, {
       concurrency: 2,
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(100_000),
     });
     await expect(waiting).rejects.toThrow('added_by_dba');
     expect(await statesOf(ids.slice(1))).toEqual(new Set(['applied']));
@@ -412,7 +412,7 @@ describe('the poller', () => {
     const ids = commissions.map(({ id }) => id);
     await trackCommissions(db, ids, null);
     const poll = () =>
-      pollTracked({ client: api, db, log: silent }, { concurrency: 8, signal: AbortSignal.timeout(20_000) });
+      pollTracked({ client: api, db, log: silent }, { concurrency: 8, signal: AbortSignal.timeout(100_000) });
     // The poisoned one first of all.
     await database.pool.query(
       `update tracked_commissions set next_poll_at = now() - interval '1 day' where commission_id = $1`,

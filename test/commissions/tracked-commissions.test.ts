@@ -22,7 +22,7 @@ test('tracked commissions are mirrored with what hangs on them, each asked for o
   expect(await trackCommissions(db, ids, 'finance')).toBe(0);
   expect(await readTracked(db)).toMatchObject({ tracked: 30, due: 30 });
 
-  const poll = { concurrency: 4, signal: AbortSignal.timeout(20_000) };
+  const poll = { concurrency: 4, signal: AbortSignal.timeout(100_000) };
   const both = await Promise.all([
     pollTracked({ client: api, db, log: silent }, poll),
     pollTracked({ client: api, db, log: silent }, poll),
@@ -59,7 +59,7 @@ test('a program that is down is asked no further, and asked again later', async 
   sandbox.setFaults({ shares: { '5xx': 1 }, exact: [] });
   const sum = await pollTracked(
     { client: api, db, log: silent },
-    { concurrency: 4, signal: AbortSignal.timeout(20_000) },
+    { concurrency: 4, signal: AbortSignal.timeout(100_000) },
   );
   expect(sum).toEqual({ polled: 0, gone: 0, failed: 20 });
   const { rows } = await database.pool.query(
@@ -73,7 +73,7 @@ test('an address that answers 404 to everything marks nothing deleted', async ()
   const { id } = await fresh();
   await trackCommissions(db, [id], null);
   const astray = makeTestApi(db, `${sandbox.url}/elsewhere`);
-  const poll = { concurrency: 1, signal: AbortSignal.timeout(20_000) };
+  const poll = { concurrency: 1, signal: AbortSignal.timeout(100_000) };
   await expect(pollTracked({ client: astray, db, log: silent }, poll)).rejects.toThrow('404');
   await astray.close();
   const { rows } = await database.pool.query(

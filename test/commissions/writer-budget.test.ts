@@ -10,9 +10,7 @@ const writer = useWriter({ affiliates: 20, referrals: 4_000 });
 const WINDOW_MS = 600;
 const RATE_LIMIT = { requests: 45, windowSeconds: WINDOW_MS / 1000 };
 
-test('a waiting batch meets no 429, and does not stop the readers', {
-  timeout: 60_000,
-}, async () => {
+test('a waiting batch meets no 429, and does not stop the readers', async () => {
   const { freshMany, ask, db, sandbox, received } = writer();
   const commissions = await freshMany(150);
   await ask(

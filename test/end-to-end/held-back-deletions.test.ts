@@ -78,9 +78,9 @@ test('are in the table, the JSON, the status and the list, until a worker has ma
   expect(await countMarked()).toBe(0);
 
   const worker = await queueing.start();
-  await expect.poll(countMarked, { timeout: 60_000 }).toBe(20);
+  await expect.poll(countMarked).toBe(20);
   await expect
-    .poll(async () => (await run('status')).stdout, { timeout: 60_000 })
+    .poll(async () => (await run('status')).stdout)
     .not.toMatch(/are held back/);
   expect(await worker.end('SIGTERM')).toMatchObject({ code: 0 });
   expect((await run('deletions', 'list')).stdout).toBe('no deletions are held back\n');

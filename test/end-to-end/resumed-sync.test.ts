@@ -27,7 +27,7 @@ test('a sync that is resumed an hour later exits 3, says that it was resumed and
 
     sandbox.setFaults({ shares: {}, exact: [{ kind: 'stall', after: 14, times: 1 }] });
     const killed = spawnCli(['sync', 'referrals'], environment);
-    await expect.poll(async () => (await lastRun()).pages, { timeout: 20_000 }).toBe(14);
+    await expect.poll(async () => (await lastRun()).pages).toBe(14);
     killed.kill('SIGKILL');
     await once(killed, 'close');
     sandbox.setFaults(NO_FAULTS);

@@ -29,7 +29,7 @@ test('a run that is resumed hours later ends unverified, and a fresh run follows
       )
     ).rows;
   await expect
-    .poll(async () => (await runs())[0]?.pages ?? 0, { timeout: 20_000, interval: 10 })
+    .poll(async () => (await runs())[0]?.pages ?? 0, { interval: 10 })
     .toBeGreaterThanOrEqual(10);
   await killed.end('SIGKILL');
   sandbox.setFaults(NO_FAULTS);
@@ -38,7 +38,7 @@ test('a run that is resumed hours later ends unverified, and a fresh run follows
   );
   const worker = await queueing.start();
   const last = async () => (await runs()).at(-1);
-  await expect.poll(last, { timeout: 20_000 }).toMatchObject({ state: 'succeeded' });
+  await expect.poll(last).toMatchObject({ state: 'succeeded' });
   expect(await runs()).toMatchObject([
     { state: 'partial', verified: false, attempt: 2, error: expect.stringContaining('it was resumed') },
     { state: 'succeeded', verified: true, attempt: 1 },

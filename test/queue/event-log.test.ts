@@ -21,7 +21,7 @@ test("the rows of BullMQ's events on Postgres stay few, however many jobs there 
   const backend = await open();
   await backend.queue.addBulk(Array.from({ length: JOBS }, () => ({ name: TICK, data: {} })));
   await expect
-    .poll(() => backend.queue.getJobCounts('completed'), { timeout: 25_000 })
+    .poll(() => backend.queue.getJobCounts('completed'))
     .toEqual({ completed: JOBS });
   await backend.close();
   await worker.stop();

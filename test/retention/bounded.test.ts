@@ -49,7 +49,7 @@ test('a job that ended well is gone, and one that was given up goes after a week
     const { rows } = await sql<{ id: string }>`select id from mirror_queue.job order by id`.execute(db);
     return rows.map(({ id }) => id);
   };
-  await expect.poll(() => begun, { timeout: 20_000 }).toEqual(most);
+  await expect.poll(() => begun).toEqual(most);
   await expect.poll(left).toEqual(['fails-0']);
   await pool.query('update mirror_queue.job set finished_at_ms = finished_at_ms - 8 * 86400000');
   most.fails = 2;
