@@ -79,9 +79,7 @@ test('are in the table, the JSON, the status and the list, until a worker has ma
 
   const worker = await queueing.start();
   await expect.poll(countMarked).toBe(20);
-  await expect
-    .poll(async () => (await run('status')).stdout)
-    .not.toMatch(/are held back/);
+  await expect.poll(async () => (await run('status')).stdout).not.toMatch(/are held back/);
   expect(await worker.end('SIGTERM')).toMatchObject({ code: 0 });
   expect((await run('deletions', 'list')).stdout).toBe('no deletions are held back\n');
 });

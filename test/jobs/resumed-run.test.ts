@@ -28,9 +28,7 @@ test('a run that is resumed hours later ends unverified, and a fresh run follows
         `select state, verified, attempt, pages, error from sync_runs where resource = 'referrals' order by id`,
       )
     ).rows;
-  await expect
-    .poll(async () => (await runs())[0]?.pages ?? 0, { interval: 10 })
-    .toBeGreaterThanOrEqual(10);
+  await expect.poll(async () => (await runs())[0]?.pages ?? 0, { interval: 10 }).toBeGreaterThanOrEqual(10);
   await killed.end('SIGKILL');
   sandbox.setFaults(NO_FAULTS);
   await pool.query(

@@ -20,9 +20,7 @@ test("the rows of BullMQ's events on Postgres stay few, however many jobs there 
   );
   const backend = await open();
   await backend.queue.addBulk(Array.from({ length: JOBS }, () => ({ name: TICK, data: {} })));
-  await expect
-    .poll(() => backend.queue.getJobCounts('completed'))
-    .toEqual({ completed: JOBS });
+  await expect.poll(() => backend.queue.getJobCounts('completed')).toEqual({ completed: JOBS });
   await backend.close();
   await worker.stop();
   const { rows } = await pool.query<{ written: number; kept: number }>(
