@@ -1,6 +1,6 @@
-// The two sets of tests. `npm test` runs every behaviour at a small size; `npm run test:long` (--mode long) runs those
-// that have a size at their full one, what is long by nature (*.long.test.ts), and what both queues share on the other
-// of them.
+// The two sets of tests. `npm test` runs what is quick, at a small size. `npm run test:long` (--mode long) runs what is
+// long by nature (*.long.test.ts), tests that have a size at their full one, and what both queues share on the other of
+// them.
 
 import { globSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';

@@ -8,7 +8,7 @@ import { makeLogger } from '../../src/log.ts';
 import { type Attributes, beginSpan, inSpan, inTrace } from '../../src/tracing/span.ts';
 import { startTracing } from '../../src/tracing/start-tracing.ts';
 import { startBenchPostgres } from './bench-database.ts';
-import { buildProgram } from './build-program.ts';
+import { buildBenchProgram } from './bench-program.ts';
 import { median } from './figures.ts';
 import { programOf } from './measure-round.ts';
 import { runSync } from './run-sync.ts';
@@ -18,7 +18,7 @@ import { startPageServer } from './start-page-server.ts';
 const ROUNDS = 7;
 const PAGES = 5000;
 /** As many as src/crawl/loader.ts gathers. */
-const BATCH_PAGES = 20;
+const BATCH_PAGES = 40;
 /** Empties the time of the loop itself, and leaves room for spans to be sent. */
 const PAUSE_EVERY = 500;
 
@@ -49,7 +49,7 @@ process.stdout.write(
   `per page: ${withoutMs.toFixed(4)} ms without traces, ${withMs.toFixed(3)} ms with them\n`,
 );
 
-const program = await buildProgram(cleanup);
+const program = await buildBenchProgram(cleanup);
 const postgres = await startBenchPostgres(cleanup);
 const { url: programUrl } = await startPageServer(cleanup).serve(programOf(100));
 const off: number[] = [];

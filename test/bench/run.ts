@@ -11,7 +11,7 @@ import { availableParallelism, constants, cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startBenchPostgres } from './bench-database.ts';
-import { buildProgram } from './build-program.ts';
+import { buildBenchProgram } from './bench-program.ts';
 import { drawDeltaCost } from './draw-delta-cost.ts';
 import { makeFigures, median, renderFigures } from './figures.ts';
 import { measureCommissions } from './measure-commissions.ts';
@@ -77,7 +77,7 @@ async function stop(signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
 
 async function bench(): Promise<void> {
   const figures = makeFigures();
-  const [program, postgres] = await Promise.all([buildProgram(cleanup), startBenchPostgres(cleanup)]);
+  const [program, postgres] = await Promise.all([buildBenchProgram(cleanup), startBenchPostgres(cleanup)]);
   const server = startPageServer(cleanup);
   const deps: BenchDeps = { cleanup, program, postgres, server, figures, say };
   if (postgres.startCpu()() === null)

@@ -30,10 +30,10 @@ export async function endChild(child: ChildProcess, signal: NodeJS.Signals): Pro
   await ended;
 }
 
-/** Returns a new directory; where no parent is named, among the system's temporary ones. */
-export function makeDirectory(cleanup: AsyncDisposableStack, prefix: string, parent = tmpdir()): string {
+/** Returns a new directory among the system's temporary ones. */
+export function makeDirectory(cleanup: AsyncDisposableStack, prefix: string): string {
   // In one step with the line after it: nothing can come between.
-  const directory = mkdtempSync(join(parent, prefix));
+  const directory = mkdtempSync(join(tmpdir(), prefix));
   cleanup.defer(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildProgram } from '../bench/build-program.ts';
+import { buildBenchProgram } from '../bench/bench-program.ts';
 import { runExport } from '../bench/run-export.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { BUCKET, type ObjectStorage, startObjectStorage } from '../support/object-storage.ts';
@@ -35,7 +35,7 @@ afterAll(async () => {
 test('to a file and to a bucket, the same bytes', async () => {
   const path = join(directory, 'referrals.parquet');
   await using cleanup = new AsyncDisposableStack();
-  const program = await buildProgram(cleanup);
+  const program = await buildBenchProgram(cleanup);
   for (const target of [path, `s3://${BUCKET}/million`]) {
     const { peakMemoryMb } = await runExport(
       { cleanup, program },

@@ -2,7 +2,6 @@
 // always what comparing leaves (load-properties.test.ts has that for any pages).
 
 import { sql } from 'kysely';
-import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { transact } from '../../src/db/transact.ts';
@@ -13,6 +12,7 @@ import { startRun } from '../../src/mirror/runs/sync-runs.ts';
 import { applyTombstones } from '../../src/mirror/tombstones.ts';
 import { readPages } from '../../src/records/read-page.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { watchSavepoints } from '../support/watch-savepoints.ts';
 import { buildReferral } from './build-records.ts';
 import { at, counts, load, rowsOf } from './load.ts';
 
@@ -42,18 +42,6 @@ function pagesOf(second: number, ...pages: readonly (readonly Referral[])[]) {
 
 function loadPages(second: number, ...pages: readonly (readonly Referral[])[]) {
   return load(db, { resource: 'referrals', runId, firstLoad, pages: pagesOf(second, ...pages) });
-}
-
-/** Returns how often each statement about savepoints is sent from now on. */
-function watchSavepoints() {
-  const spy = vi.spyOn(pg.Client.prototype, 'query');
-  return () => {
-    const texts = spy.mock.calls.map(([query]) => (typeof query === 'string' ? query : ''));
-    return {
-      begun: texts.filter((text) => text.startsWith('savepoint')).length,
-      undone: texts.filter((text) => text.startsWith('rollback to')).length,
-    };
-  };
 }
 
 const none = { seen: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0, repeated: 0 };

@@ -9,7 +9,7 @@ import { runMigrations } from '../../src/db/migrate.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
 import { makeLogger } from '../../src/log.ts';
-import { buildProgram } from './built-program.ts';
+import { buildProgram, makeProgramDirectory } from './build-program.ts';
 import { makeDataDir } from './embedded-directories.ts';
 import { copyCluster, prepareCluster } from './prepared-cluster.ts';
 
@@ -18,7 +18,7 @@ declare module 'vitest' {
     testPostgres: TestPostgres;
     /** Of a cluster to be copied; see prepared-cluster.ts. */
     preparedCluster: string;
-    /** The file that starts the program; see built-program.ts. */
+    /** The file that starts the program; see build-program.ts. */
     builtProgram: string;
   }
 }
@@ -58,9 +58,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 async function start(): Promise<Running> {
   const given = process.env['TEST_DATABASE_URL'];
-  const [preparedCluster, program] = await Promise.all([prepareCluster(), buildProgram()]);
+  const programDirectory = makeProgramDirectory();
+  const [preparedCluster, builtProgram] = await Promise.all([
+    prepareCluster(),
+    buildProgram(programDirectory),
+  ]);
   const removePrepared = () => {
-    for (const directory of [preparedCluster, program]) {
+    for (const directory of [preparedCluster, programDirectory]) {
       rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
     }
   };
@@ -77,7 +81,7 @@ async function start(): Promise<Running> {
   return {
     postgres: { url: server.url, template },
     preparedCluster,
-    builtProgram: join(program, 'dist/main.js'),
+    builtProgram,
     async stop() {
       await runOn(server.url, `drop database ${template} with (force)`);
       await server.stop();

@@ -1,10 +1,10 @@
 // Only the first run of an empty table inserts without comparing; every other one never tries.
 
-import pg from 'pg';
 import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
+import { watchSavepoints } from '../support/watch-savepoints.ts';
 import { useSyncing } from './syncing.ts';
 
 // Of several pages in flight, all but the first make a batch, however busy the machine is.
@@ -20,22 +20,10 @@ afterEach(async () => {
   );
 });
 
-/** Returns the insertions without a comparison, from now on: those that were begun, and those that were undone. */
-function watchInsertions() {
-  const spy = vi.spyOn(pg.Client.prototype, 'query');
-  return () => {
-    const texts = spy.mock.calls.map(([query]) => (typeof query === 'string' ? query : ''));
-    return {
-      begun: texts.filter((text) => text.startsWith('savepoint')).length,
-      undone: texts.filter((text) => text.startsWith('rollback to')).length,
-    };
-  };
-}
-
 test('the first full run of a list inserts, and reading the head again undoes nothing', async () => {
   const { sync, sandbox, database } = given();
   await sync('affiliates');
-  const insertions = watchInsertions();
+  const insertions = watchSavepoints();
   expect(await sync('referrals', IN_FLIGHT)).toMatchObject({ state: 'succeeded', rows: { inserted: 600 } });
   expect(insertions().begun).toBeGreaterThan(0);
   expect(insertions().undone).toBe(0);
@@ -46,7 +34,7 @@ test('a run of what the mirror has, full or delta, tries no insertion, even wher
   const { syncBoth, sandbox, database } = given();
   await syncBoth(IN_FLIGHT);
   for (let index = 0; index < 250; index += 1) await sandbox.program.insertReferral();
-  const insertions = watchInsertions();
+  const insertions = watchSavepoints();
   const [, referrals] = await syncBoth(IN_FLIGHT);
   expect(referrals).toMatchObject({ rows: { inserted: 250 } });
   for (let index = 0; index < 120; index += 1) await sandbox.program.insertReferral();
@@ -61,7 +49,7 @@ test('a first run that is resumed compares: it reads a page again that it has', 
   sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', after: 4, times: 5 }] });
   await expect(sync('referrals')).rejects.toThrow(/50\d/);
   sandbox.setFaults({ shares: {}, exact: [] });
-  const insertions = watchInsertions();
+  const insertions = watchSavepoints();
   expect(await sync('referrals', IN_FLIGHT)).toMatchObject({ isResumed: true, state: 'succeeded' });
   expect(insertions()).toEqual({ begun: 0, undone: 0 });
   expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
@@ -84,7 +72,7 @@ test('a first run whose list moves between two batches ends its insertions once,
       return api.list(...request);
     },
   };
-  const insertions = watchInsertions();
+  const insertions = watchSavepoints();
   const input = { resource: 'referrals', mode: 'full', concurrency: 2, acceptDeletes: false } as const;
   const run = await runSync({ api: moving, db, log: pino({ level: 'silent' }) }, input);
   expect(run).toMatchObject({
