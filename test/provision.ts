@@ -17,6 +17,8 @@ const PROGRAMS = [
   { program: 'zsh', debianPackage: 'zsh', isLong: true },
   { program: 'fish', debianPackage: 'fish', isLong: true },
   { program: 'chromium', debianPackage: 'chromium', isLong: true },
+  { program: 'nginx', debianPackage: 'nginx', isLong: true },
+  { program: 'caddy', debianPackage: 'caddy', isLong: true },
   { program: 'prometheus', debianPackage: 'prometheus', isLong: true },
   { program: 'python3', debianPackage: 'python3-minimal', isLong: true },
 ] as const;

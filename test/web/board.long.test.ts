@@ -3,27 +3,12 @@
 
 import { chromium } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
-import { migrateQueue } from '../../src/queue/queue-tables.ts';
-import { runSandbox, SECRET } from '../sandbox/running-sandbox.ts';
-import { startCommandWorker } from '../support/command-worker.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { startWorkerWithPage } from './worker-with-page.ts';
 
 const PASSWORD = 'a-password-of-this-test';
 
 test('the board works in a browser, below a path and behind the door', async () => {
-  const program = await createTestDatabase();
-  const sandbox = await runSandbox(program.pool, { affiliates: 5, referrals: 20 });
-  onTestFinished(() => sandbox.close());
-  const database = await createTestDatabase();
-  await migrateQueue(database.pool, { redisUrl: null, databaseUrl: database.url, mirrorSchema: 'mirror' });
-  const worker = await startCommandWorker({
-    AFFILIATE_API_URL: sandbox.url,
-    AFFILIATE_API_SECRET: SECRET,
-    API_RATE_LIMIT: 'none',
-    DATABASE_URL: database.url,
-    STATUS_PASSWORD: PASSWORD,
-    STATUS_BASE_PATH: '/affiliates',
-  });
+  const worker = await startWorkerWithPage({ STATUS_PASSWORD: PASSWORD });
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
   onTestFinished(() => browser.close());
   const httpCredentials = { username: 'operator', password: PASSWORD };

@@ -50,6 +50,16 @@ test('never synced: says so, and which command to run', async () => {
   expect(text).toContain('0 of 45 requests used');
 });
 
+test('while one resource is synced for the first time: says so, and gives no age for the whole', async () => {
+  await verified('affiliates', 'full', '1 minute');
+  await database.pool.query(
+    "insert into sync_runs (resource, mode, state) values ('referrals', 'full', 'running')",
+  );
+  const text = await read();
+  expect(text).toContain('All is well. The first sync of referrals is under way.');
+  expect(text).not.toContain('older than');
+});
+
 test('well: says how old the oldest part is, how fresh each resource is, and what comes next', async () => {
   await verified('referrals', 'full', '9 hours');
   await verified('affiliates', 'full', '3 hours');

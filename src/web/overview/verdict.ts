@@ -35,8 +35,11 @@ function titleOf(concerns: readonly Concern[], isMild: boolean): string {
 
 /** Returns what "well" means here, with the figure that matters most. */
 function describeWell({ resources }: MirrorHealth): string {
+  const never = resources.filter(({ age_seconds }) => age_seconds === null);
+  if (never.length > 0) {
+    return `The first sync of ${never.map(({ resource }) => resource).join(' and ')} is under way.`;
+  }
   const ages = resources.flatMap(({ age_seconds }) => age_seconds ?? []);
-  if (ages.length === 0) return 'The first sync is under way.';
   return `Nothing in the mirror is older than ${durationOf(Math.max(...ages))}, the last syncs were verified, and no payment failed.`;
 }
 

@@ -1,0 +1,68 @@
+// The status page behind nginx and Caddy, configured as the documentation says: below a path of another site.
+
+import { type Browser, chromium } from 'playwright-core';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterFile } from '../support/after-file.ts';
+import { PROXIES, startReverseProxy } from '../support/reverse-proxy.ts';
+import { basic } from '../support/status-page.ts';
+import { BASE_PATH, startWorkerWithPage } from './worker-with-page.ts';
+
+const PASSWORD = 'a-password-of-this-test';
+const PII_PASSWORD = 'another-of-this-test';
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  afterFile(() => browser.close());
+});
+
+describe.each(PROXIES)('behind %s', (proxy) => {
+  test('every page opens by its links, follows along, and stays below its path', async () => {
+    const worker = await startWorkerWithPage({ STATUS_PASSWORD: PASSWORD });
+    const url = await startReverseProxy(proxy, worker.url);
+    const page = await browser.newPage({ httpCredentials: { username: 'operator', password: PASSWORD } });
+    onTestFinished(() => page.close());
+    const complaints: string[] = [];
+    const addresses: string[] = [];
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('request', (request) => addresses.push(request.url()));
+
+    await page.goto(`${url}${BASE_PATH}/`);
+    const asOf = () => page.getByText(/^Database time/).textContent();
+    const before = await asOf();
+    // Nobody asks for the page again.
+    await expect.poll(asOf).not.toBe(before);
+    for (const name of ['Runs', 'Payments', 'Data', 'Charts']) {
+      await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { level: 1 }).first().waitFor();
+    }
+    expect(complaints).toEqual([]);
+    for (const address of addresses) expect(address.startsWith(`${url}${BASE_PATH}/`), address).toBe(true);
+  });
+
+  test('a wrong password is refused, and the door for personal data is opened by its own', async () => {
+    const worker = await startWorkerWithPage({
+      STATUS_PASSWORD: PASSWORD,
+      STATUS_PII_PASSWORD: PII_PASSWORD,
+    });
+    const url = await startReverseProxy(proxy, worker.url);
+    const ask = async (path: string, password?: string) => {
+      const headers = password === undefined ? {} : { authorization: basic(password) };
+      return (await fetch(`${url}${BASE_PATH}${path}`, { headers })).status;
+    };
+    expect(await ask('/healthz')).toBe(200);
+    expect(await ask('/')).toBe(401);
+    expect(await ask('/', 'a-wrong-password')).toBe(401);
+    expect(await ask('/', PASSWORD)).toBe(200);
+    expect(await ask('/', PII_PASSWORD)).toBe(200);
+  });
+
+  test('without a password the page opens by the name that the proxy sends', async () => {
+    const worker = await startWorkerWithPage({});
+    const url = await startReverseProxy(proxy, worker.url);
+    expect((await fetch(`${url}${BASE_PATH}/`)).status).toBe(200);
+  });
+});
