@@ -134,7 +134,7 @@ async function findOrStart(
   executables: Executables,
   password: string,
 ): Promise<{ port: number; isOwner: boolean }> {
-  const deadline = Date.now() + ANSWER_TIMEOUT_MS;
+  const deadline = performance.now() + ANSWER_TIMEOUT_MS;
   let isOwner = false;
   for (;;) {
     let port = await findServer(home);
@@ -146,7 +146,7 @@ async function findOrStart(
       await ensureDatabase(home, port, password);
       return { port, isOwner };
     } catch (error) {
-      if (Date.now() < deadline && isPassing(error)) {
+      if (performance.now() < deadline && isPassing(error)) {
         await delay(RETRY_MS);
         continue;
       }

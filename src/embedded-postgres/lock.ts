@@ -44,10 +44,10 @@ export function tryLock(path: string, kind: LockKind): FileLock | null {
 
 /** Returns the exclusive lock as soon as it is free, or null where it was not within `waitMs`. */
 export async function waitForLock(path: string, waitMs: number): Promise<FileLock | null> {
-  const deadline = Date.now() + waitMs;
+  const deadline = performance.now() + waitMs;
   for (;;) {
     const lock = tryLock(path, 'exclusive');
-    if (lock !== null || Date.now() >= deadline) return lock;
+    if (lock !== null || performance.now() >= deadline) return lock;
     await delay(POLL_MS);
   }
 }

@@ -12,7 +12,7 @@ export interface Kept<Row> extends Shown<Row> {
 
 interface Reading {
   readonly result: Promise<unknown>;
-  /** In milliseconds since 1970; infinite while it is being read. */
+  /** In milliseconds of performance.now(), which no wrong clock moves; infinite while it is being read. */
   keptUntil: number;
 }
 
@@ -52,7 +52,7 @@ export async function keepResult<Result>(
   const kept = readings.get(db) ?? new Map<string, Reading>();
   readings.set(db, kept);
   const before = kept.get(key);
-  if (before !== undefined && Date.now() < before.keptUntil) return (await before.result) as Result;
+  if (before !== undefined && performance.now() < before.keptUntil) return (await before.result) as Result;
   const result = read();
   const reading: Reading = { result, keptUntil: Number.POSITIVE_INFINITY };
   kept.delete(key);
@@ -62,8 +62,9 @@ export async function keepResult<Result>(
   const begun = performance.now();
   try {
     const given = await result;
-    const tookMs = performance.now() - begun;
-    reading.keptUntil = Date.now() + (tookMs < QUICK_MS ? 0 : tookMs * KEPT_TIMES_AS_LONG);
+    const ended = performance.now();
+    const tookMs = ended - begun;
+    reading.keptUntil = ended + (tookMs < QUICK_MS ? 0 : tookMs * KEPT_TIMES_AS_LONG);
     return given;
   } catch (error) {
     kept.delete(key);

@@ -1,9 +1,9 @@
 // Readings that take long are kept, and shared by whoever asks meanwhile; quick and failed ones are not.
 
 import { type RawBuilder, sql } from 'kysely';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { keepReading } from '../../src/reports/kept-reading.ts';
+import { keepReading, keepResult } from '../../src/reports/kept-reading.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -41,4 +41,25 @@ test('a failed reading is not kept', async () => {
   for (const one of both) await expect(one).rejects.toMatchObject({ code: '42P01' });
   await database.pool.query('create table later as select 7 as n');
   expect((await keepReading(reader, failing)).rows).toEqual([{ n: 7 }]);
+});
+
+test('a clock that is put back keeps no reading for longer', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const db = makeDatabase(database.pool);
+  let taken = 0;
+  const read = () =>
+    keepResult(db, 'what is counted', async () => {
+      vi.advanceTimersByTime(100);
+      taken += 1;
+      return taken;
+    });
+  expect(await read()).toBe(1);
+  vi.setSystemTime(Date.now() - 3_600_000);
+  vi.advanceTimersByTime(19_000);
+  expect(await read()).toBe(1);
+  vi.advanceTimersByTime(2_000);
+  expect(await read()).toBe(2);
 });
