@@ -53,13 +53,13 @@ export async function keepResult<Result>(
   readings.set(db, kept);
   const before = kept.get(key);
   if (before !== undefined && performance.now() < before.keptUntil) return (await before.result) as Result;
+  const begun = performance.now();
   const result = read();
   const reading: Reading = { result, keptUntil: Number.POSITIVE_INFINITY };
   kept.delete(key);
   kept.set(key, reading);
   const [oldest] = kept.keys();
   if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
-  const begun = performance.now();
   try {
     const given = await result;
     const ended = performance.now();
