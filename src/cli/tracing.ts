@@ -16,7 +16,7 @@ export async function openTracing(
 ): Promise<void> {
   if (tracing === null) return;
   const { startTracing } = await import('../tracing/start-tracing.ts');
-  const started = startTracing({ log }, tracing);
+  const started = startTracing({ onLost: (lost) => log.warn(lost, 'tracing.spans_lost') }, tracing);
   lifetime.onClose(() => started.stop());
 }
 

@@ -4,7 +4,6 @@
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { TracingSettings } from '../config/tracing.ts';
-import type { Logger } from '../log.ts';
 import { readVersion } from '../package.ts';
 import { makeTracer } from './make-tracer.ts';
 import { useTracer } from './span.ts';
@@ -25,22 +24,30 @@ const MOST_WAITING = 8192;
 /** Between two batches: half of the default, since a killed process loses what waits. */
 const SEND_EVERY_MS = 2500;
 
+export interface LostSpans {
+  /** A code or a status, never what a server wrote. */
+  readonly reason: string;
+  readonly spans: number;
+}
+
 /**
- * Has this process traced. A collector that is away costs one warning until it is there again, and nothing else: the
- * work waits for no span.
+ * Has this process traced. A collector that is away costs one call of `onLost` until it is there again, and nothing
+ * else: the work waits for no span.
  */
-export function startTracing({ log }: { log: Logger }, settings: TracingSettings): Tracing {
-  let isWarned = false;
-  const warn = (reason: string, spans: number) => {
-    if (!isWarned) log.warn({ reason, spans }, 'tracing.spans_lost');
-    isWarned = true;
-  };
+export function startTracing(
+  { onLost }: { onLost: (lost: LostSpans) => void },
+  settings: TracingSettings,
+): Tracing {
+  let isKnown = false;
   const exporter = makeSpanExporter({
     url: settings.url,
     headers: settings.headers,
-    onLost: warn,
+    onLost: (reason, spans) => {
+      if (!isKnown) onLost({ reason, spans });
+      isKnown = true;
+    },
     onSent: () => {
-      isWarned = false;
+      isKnown = false;
     },
   });
   const provider = new TracerProvider({

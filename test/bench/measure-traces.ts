@@ -4,7 +4,6 @@
 
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { makeLogger } from '../../src/log.ts';
 import { type Attributes, beginSpan, inSpan, inTrace } from '../../src/tracing/span.ts';
 import { startTracing } from '../../src/tracing/start-tracing.ts';
 import { startBenchPostgres } from './bench-database.ts';
@@ -39,7 +38,7 @@ const endpoint = `http://127.0.0.1:${port}`;
 
 const withoutMs = await measurePages();
 const tracing = startTracing(
-  { log: makeLogger('warn') },
+  { onLost: ({ reason }) => process.stderr.write(`spans are lost: ${reason}\n`) },
   { url: `${endpoint}/v1/traces`, headers: {}, resource: { 'service.name': 'bench' } },
 );
 await measurePages();
