@@ -43,13 +43,15 @@ function describeRate({ bytes, bytes_per_year, measured_since }: Growth): string
   return `${size} and gains ${formatBytes(bytes_per_year)} a year, as measured since ${formatTimestamp(measured_since)}`;
 }
 
-function describeDisk({ disk: { source, free_bytes, full_at } }: Growth): string {
+function describeDisk({ bytes_per_year, disk: { source, free_bytes, full_at } }: Growth): string {
   if (source === null || free_bytes === null) {
     return 'when its disk is full is not known: set DATABASE_SIZE_LIMIT to what the database may become';
   }
   const of = source === 'limit' ? 'of DATABASE_SIZE_LIMIT' : 'on the disk of DATA_DIR';
   if (free_bytes <= 0) return `nothing is left ${of}`;
+  const left = `${formatBytes(free_bytes)} are left ${of}`;
+  if (bytes_per_year === null) return left;
   const when =
     full_at === null ? 'enough for years at this rate' : `full on ${full_at.slice(0, 10)} at this rate`;
-  return `${formatBytes(free_bytes)} are left ${of}: ${when}`;
+  return `${left}: ${when}`;
 }

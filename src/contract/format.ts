@@ -28,8 +28,9 @@ export function formatBytes(bytes: number): string {
   return `${bytes < 0 ? '-' : ''}${size.toFixed(digits)} ${SIZES[unit]}`;
 }
 
-/** Returns a duration in its two largest units: `0.4 s`, `12 s`, `3 min 20 s`, `5 h 2 min`, `3 d 4 h`. */
+/** Returns a duration in its two largest units: `8 ms`, `0.4 s`, `12 s`, `3 min 20 s`, `5 h 2 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
+  if (ms >= 0.5 && ms < 95) return `${Math.round(ms)} ms`;
   if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return `${seconds} s`;

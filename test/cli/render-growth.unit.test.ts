@@ -64,7 +64,9 @@ test.each<[Partial<Growth['disk']>, string]>([
   expect(renderGrowth({ ...GROWTH, disk: { ...GROWTH.disk, ...disk } })).toContain(expected);
 });
 
-test('before a rate is known it says when it will be', () => {
-  const shown = renderGrowth({ ...GROWTH, bytes_per_year: null, measured_since: null });
+test('before a rate is known it says when it will be, and nothing of when the disk is full', () => {
+  const disk = { ...GROWTH.disk, full_at: null, full_in_days: null };
+  const shown = renderGrowth({ ...GROWTH, disk, bytes_per_year: null, measured_since: null });
+  expect(shown).toMatch(/11 MB are left of DATABASE_SIZE_LIMIT$/);
   expect(shown).toContain('how fast it grows is known a day after everything was read first');
 });

@@ -4,6 +4,10 @@ import { formatMoney } from '../../src/contract/money.ts';
 
 test.each([
   [0, '0.0 s'],
+  [0.4, '0.0 s'],
+  [0.5, '1 ms'],
+  [94, '94 ms'],
+  [95, '0.1 s'],
   [449, '0.4 s'],
   [9_949, '9.9 s'],
   [9_950, '10 s'],

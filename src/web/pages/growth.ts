@@ -62,7 +62,8 @@ function describeSize({ bytes, bytes_per_year, measured_since }: Growth): Html {
   return html`${size}, and gains ${formatBytes(bytes_per_year)} a year at this rate, as measured since ${momentOf(measured_since)}.`;
 }
 
-function describeSpace({ disk: { source, free_bytes, full_at, full_in_days } }: Growth): Html {
+function describeSpace({ bytes_per_year, disk }: Growth): Html {
+  const { source, free_bytes, full_at, full_in_days } = disk;
   if (source === null || free_bytes === null) {
     return html`When there is no room left is not known: set <code>DATABASE_SIZE_LIMIT</code> to what the database may become.`;
   }
@@ -72,6 +73,7 @@ function describeSpace({ disk: { source, free_bytes, full_at, full_in_days } }: 
       : html`on the disk of <code>DATA_DIR</code>`;
   if (free_bytes <= 0) return html`<strong class="bad">Nothing is left</strong> ${of}.`;
   const left = html`${formatBytes(free_bytes)} are left ${of}`;
+  if (bytes_per_year === null) return html`${left}.`;
   if (full_at === null || full_in_days === null) return html`${left}: enough for years at this rate.`;
   return html`${left}: used up in ${durationOf(full_in_days * 86_400)}, on ${full_at.slice(0, 10)}, at this rate.`;
 }
