@@ -81,6 +81,7 @@ comment on column alert_watch.next_look_at is 'Not before this.';
 
 create table books_comparisons (
   books        text primary key check (books in ('file', 'payment_ledger')),
+  since        timestamptz,
   compared_at  timestamptz not null default clock_timestamp(),
   compared     bigint not null,
   differing    bigint not null,
@@ -89,6 +90,7 @@ create table books_comparisons (
 
 comment on table books_comparisons is 'What the last comparison of the books with the program found (commissions reconcile). Nothing for analysis.';
 comment on column books_comparisons.books is 'file: a file of payments; payment_ledger: what was paid and is payable here (--due).';
+comment on column books_comparisons.since is 'Payments before this were left out (--since). Null where none were.';
 comment on column books_comparisons.compared_at is 'When it ended.';
 comment on column books_comparisons.compared is 'Commissions that were compared.';
 comment on column books_comparisons.differing is 'Those of them that differed.';

@@ -1,15 +1,19 @@
 // Books without a file: what the payment ledger has as paid, and what the mirror has as payable.
 
 import { sql } from 'kysely';
+import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { BooksEntry } from './files/books-file.ts';
 
 /**
  * Returns one entry for each commission that was paid through the payment ledger and not taken back since, as it was
  * paid; then for each that is payable (the view unpaid_commissions), as unpaid. Those for which a request waits are on
- * their way, and left out.
+ * their way, and left out; and so is what was paid before `since`.
  */
-export async function readOwnBooks(db: Database): Promise<BooksEntry[]> {
+export async function readOwnBooks(
+  db: Database,
+  { since }: { since: Timestamp | null },
+): Promise<BooksEntry[]> {
   const { rows } = await sql<BooksEntry>`
     with last as (
       select distinct on (commission_id) *
@@ -21,7 +25,7 @@ export async function readOwnBooks(db: Database): Promise<BooksEntry[]> {
            (coalesce(after, before) ->> 'amount')::bigint as amount,
            upper(coalesce(after, before) ->> 'currency') as currency
     from last
-    where action = 'pay' and state <> 'pending'
+    where action = 'pay' and state <> 'pending' and (${since}::timestamptz is null or paid_at >= ${since})
     union all
     select null, commission_id, null, amount, currency from unpaid_commissions where is_payable
     order by paid_at, commission_id

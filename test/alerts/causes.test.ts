@@ -113,7 +113,7 @@ test('each cause is one message with what to run, by either channel, and one whe
   });
   const db = makeDatabase(database.pool);
   await runAll(database, 0);
-  await noteComparison(db, { books: 'file', compared: 9, differing: 2 });
+  await noteComparison(db, { books: 'file', since: null, compared: 9, differing: 2 });
   await waitForLooks(database);
   await age(database);
 
@@ -130,7 +130,7 @@ test('each cause is one message with what to run, by either channel, and one whe
   }
 
   await runAll(database, 3);
-  await noteComparison(db, { books: 'file', compared: 9, differing: 0 });
+  await noteComparison(db, { books: 'file', since: null, compared: 9, differing: 0 });
   await waitForLooks(database);
   await age(database);
   await expect.poll(async () => (await readAlertStates(database)).toSorted()).toEqual(states('resolved'));

@@ -16,6 +16,7 @@ import {
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { readConfig } from '../../config/config.ts';
 import { formatCount } from '../../contract/format.ts';
+import type { Timestamp } from '../../contract/timestamp.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
 import { columnsOf, money, sayUnit } from '../commissions-listings.ts';
@@ -35,11 +36,13 @@ import {
 } from '../file-flags.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { addOutputFlags, type Listing, type OutputFlags, printListing } from '../output-format.ts';
+import { parseDate } from '../parse-moment.ts';
 import { print, printError } from '../print.ts';
 import { renderTable } from '../render-table.ts';
 
 interface ReconcileFlags extends OutputFlags, FileFlags {
   readonly due?: true;
+  readonly since?: Timestamp;
   readonly fix?: true;
   readonly wait?: true;
 }
@@ -60,7 +63,8 @@ from the program anew.
 
 --due takes no file: what the payment ledger has as paid, and what is payable
 now ("commissions payable"), is compared with the program, by one request for
-each commission. Run it before paying, or after: unpaid_upstream then is a
+each commission; with --since, of the former only what was paid since then.
+Run it before paying, or after: unpaid_upstream then is a
 payment that somebody took back elsewhere, not_in_books one that the mirror has
 not seen yet. It fixes nothing, since only you know which of both is right.
 
@@ -82,6 +86,11 @@ export function registerReconcile(group: Command, cli: Cli): void {
         ...FILE_FLAGS,
       ]),
     )
+    .option(
+      '--since <date>',
+      'with --due: leave out what was paid before; a date alone is its midnight in UTC',
+      parseDate,
+    )
     .option('--fix', 'queue the payments that the program lacks or dates otherwise')
     .option('--wait', 'with --fix: apply them here and now');
   addOutputFlags(addFileFlags(command, BOOKS_COLUMNS))
@@ -102,10 +111,14 @@ async function reconcile(
       'name a file, or give --due without one: what should the program be compared with?',
     ]);
   }
+  const { since = null } = flags;
+  if (since !== null && path !== undefined) {
+    throw new ConfigError(['--since is for --due: leave out of the file what is not to be compared']);
+  }
   const { amountUnit } = readConfig(cli.environment);
   const ofFile = path === undefined ? null : await readFileOfBooks(path, flags, amountUnit);
   const session = await openProgram(cli, lifetime);
-  const books = ofFile ?? (await readOwnBooks(session.db));
+  const books = ofFile ?? (await readOwnBooks(session.db, { since }));
   const { reader, db, concurrency, signal } = session;
   const progress = makeBatchProgress(books.length, session);
   const rows: ReconciledRow[] = [];
@@ -127,7 +140,8 @@ async function reconcile(
   printListing(reportListing(isForPrograms ? rows : differences, totals, amountUnit), flags);
   if (!isForPrograms) print(renderTotals(totals, amountUnit));
   printError(`${formatCount(rows.length)} commissions compared: ${formatCount(differences.length)} differ`);
-  const compared = { books: ofFile === null ? 'payment_ledger' : 'file', compared: rows.length } as const;
+  const kind = ofFile === null ? 'payment_ledger' : 'file';
+  const compared = { books: kind, since, compared: rows.length } as const;
   await noteComparison(db, { ...compared, differing: differences.length });
   const exitCode = differences.length > 0 ? 3 : 0;
   const fixes = proposeFixes(rows);
