@@ -150,7 +150,7 @@ function statusOf(error: unknown): number | null {
 /** What the storage's own codes ask for. Source: Amazon S3, error responses. */
 const HINTS: Readonly<Record<string, string>> = {
   NoSuchBucket: 'there is no such bucket',
-  InvalidAccessKeyId: 'AWS_ACCESS_KEY_ID is not known there',
+  InvalidAccessKeyId: 'AWS_ACCESS_KEY_ID is not known there, or is a temporary key, which exports cannot use',
   SignatureDoesNotMatch: 'AWS_SECRET_ACCESS_KEY does not fit AWS_ACCESS_KEY_ID, or AWS_REGION is wrong',
   AccessDenied: 'this access key may not do that: it needs to put, delete and abort uploads of objects there',
   AuthorizationHeaderMalformed: 'AWS_REGION is not the region of the bucket',
