@@ -43,6 +43,15 @@ test('a run of what the mirror has, full or delta, tries no insertion, even wher
   expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
 });
 
+test('a delta of an empty mirror reads everything, and ends its insertions once at most', async () => {
+  const { syncBoth, sandbox, database } = given();
+  const insertions = watchSavepoints();
+  const [, referrals] = await syncBoth({ ...IN_FLIGHT, mode: 'delta' });
+  expect(referrals).toMatchObject({ state: 'succeeded', verified: true, plan: { strategy: 'full' } });
+  expect(insertions().undone).toBeLessThanOrEqual(1);
+  expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
+});
+
 test('a first run that is resumed compares: it reads a page again that it has', async () => {
   const { sync, sandbox, database } = given();
   await sync('affiliates');
