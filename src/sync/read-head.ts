@@ -2,6 +2,8 @@
 
 import type { ListedResource } from '../contract/resources.ts';
 import { EMPTY_TALLY, tallyAnswer, whyEnd } from '../crawl/tally.ts';
+import type { Database } from '../db/database.ts';
+import { countNewRows } from '../mirror/runs/new-rows.ts';
 import type { RunLoader } from './run-loader.ts';
 import type { WalkInput } from './walk.ts';
 
@@ -14,9 +16,13 @@ export interface Head {
   readonly pages: number;
 }
 
-/** Returns what the head showed, after reading it until a page brings nothing that is new to the mirror. */
+/**
+ * Returns what the head showed, after reading it until a page brings nothing that is new since the list was last read
+ * as it should be. That a page's records are in the mirror does not end it: a run that was stopped may have stored them
+ * without those that come after them.
+ */
 export async function readHead(
-  loader: RunLoader,
+  { db, loader }: { db: Database; loader: RunLoader },
   resource: ListedResource,
   { limit, signal, mostPages }: Pick<WalkInput, 'limit' | 'signal'> & { mostPages: number },
 ): Promise<Head> {
@@ -26,9 +32,11 @@ export async function readHead(
     const request = { page: number, limit };
     const page = await listPage(request, signal);
     tally = tallyAnswer(tally, request, page);
-    const { inserted } = await loader.loadAside([page]);
+    await loader.loadAside([page]);
     const { total } = page;
-    if (inserted === 0 || page.isLast || number >= mostPages) return { total, why: null, pages: number };
+    const ids = page.ids.filter((id) => id !== null);
+    const isOld = (await countNewRows(db, { resource, ids })) === 0;
+    if (isOld || page.isLast || number >= mostPages) return { total, why: null, pages: number };
     const why = whyEnd(tally, limit, request, page);
     if (why !== null) return { total, why, pages: number };
   }

@@ -33,9 +33,9 @@ export interface RunLoader {
   /** Throws, as the other two do: TypeError where these are not the next pages that were read and are not loaded. */
   readonly load: (pages: readonly RecordPage[], checkpoint: Checkpoint) => Promise<Loaded>;
   /** Loads pages of a filtered list: neither the walk's checkpoint nor the list's total moves. */
-  readonly loadAside: (pages: readonly RecordPage[]) => Promise<LoadedAside>;
+  readonly loadAside: (pages: readonly RecordPage[]) => Promise<Loaded>;
   /** Loads records that were read one by one. */
-  readonly loadSingle: (records: readonly ObservedPage[]) => Promise<LoadedAside>;
+  readonly loadSingle: (records: readonly ObservedPage[]) => Promise<Loaded>;
   /** Throws: TypeError where a page was read and not loaded; to be called once a walk ended otherwise than in an error. */
   readonly checkAllLoaded: () => void;
   /** To be called with every request that is not the lister's; what was counted is saved with the next batch. */
@@ -52,11 +52,6 @@ export interface RunLoader {
   /** The rows that the run has met. */
   readonly seen: SeenRows;
   readonly drift: ReturnType<typeof makeDriftWatch>;
-}
-
-export interface LoadedAside extends Loaded {
-  /** Rows that were new to the mirror. */
-  readonly inserted: number;
 }
 
 export interface RunLoaderDeps {
@@ -108,13 +103,13 @@ export function makeRunLoader(
   let isSecondReading = false;
   let checkpoint: object | null = run.checkpoint;
 
-  function commit(pages: readonly LoadablePage[], walk: WalkState): Promise<LoadedAside> {
+  function commit(pages: readonly LoadablePage[], walk: WalkState): Promise<Loaded> {
     const links = pages.map(({ reference }) => reference);
     const start = { attributes: { resource, pages: walk.pages }, links };
     return inSpan('load', start, (span) => load(pages, walk, span));
   }
 
-  async function load(pages: readonly LoadablePage[], walk: WalkState, span: Span): Promise<LoadedAside> {
+  async function load(pages: readonly LoadablePage[], walk: WalkState, span: Span): Promise<Loaded> {
     const counted = requests;
     const contents = pages.map(({ content }) => content);
     if (contents.some((content, index) => content !== unloaded[index])) {
@@ -156,7 +151,7 @@ export function makeRunLoader(
       total: saved.total_upstream,
     });
     // A record without an identifier exists all the same: it counts once, where it was rejected.
-    return { distinct: saved.distinct_seen + anonymous, fresh: result.fresh, inserted: result.inserted };
+    return { distinct: saved.distinct_seen + anonymous, fresh: result.fresh };
   }
 
   return {

@@ -21,7 +21,7 @@ export async function walkDelta(deps: SyncDeps, loader: RunLoader, input: WalkIn
   const { db, log } = deps;
   const { run, limit } = input;
   const isKnown = await wasEverRead(db, 'referrals');
-  const { total, why } = await readHead(loader, 'referrals', {
+  const { total, why } = await readHead({ db, loader }, 'referrals', {
     ...input,
     mostPages: isKnown ? Number.MAX_SAFE_INTEGER : 1,
   });

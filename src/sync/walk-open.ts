@@ -31,7 +31,7 @@ export async function walkOpen(deps: SyncDeps, loader: RunLoader, input: WalkInp
   const readEverything = () => walkFull(deps, loader, { ...input, resource: 'commissions', head: 'always' });
 
   const isKnown = await wasEverRead(db, 'commissions');
-  const head = await readHead(loader, 'commissions', {
+  const head = await readHead({ db, loader }, 'commissions', {
     limit,
     signal,
     mostPages: isKnown ? Number.MAX_SAFE_INTEGER : 1,

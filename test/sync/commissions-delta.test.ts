@@ -83,6 +83,22 @@ test('brings payments made here and elsewhere, new commissions and deletions, wi
   expect(run.plan?.expected_requests).toBeLessThan(run.plan?.full_walk_requests ?? 0);
 });
 
+test('brings all that is new after a delta that was stopped in the middle of the head', async () => {
+  const { sandbox, database } = given();
+  const { rows } = await database.pool.query<{ id: string }>(
+    "select id from sandbox.referrals where conversion_state = 'conversion' limit 150",
+  );
+  for (const { id } of rows) {
+    const { commission } = await sandbox.program.insertSale(id);
+    await sandbox.put(commission.id, 'paid_at=2026-09-02T00:00:00Z');
+  }
+  sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', after: 1, times: 5 }] });
+  await expect(delta()).rejects.toThrow(/50\d/);
+  sandbox.setFaults({ shares: {}, exact: [] });
+  expect(await delta()).toMatchObject({ state: 'succeeded', verified: true, plan: { strategy: 'delta' } });
+  await expectEqual();
+});
+
 test('costs the head and the list of those that are pending or due, where nothing changed', async () => {
   const before = lastRequest();
   const run = await delta();
