@@ -8,7 +8,7 @@
 // whose middle answer commits last, stays as in the middle one until the next sync.
 
 import { sql } from 'kysely';
-import type { ListedResource } from '../contract/resources.ts';
+import { LISTED_RESOURCES, type ListedResource } from '../contract/resources.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { joinRows } from '../records/batch-rows.ts';
 import type { EncodedRows } from '../records/page-rows.ts';
@@ -87,7 +87,10 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
     const firstLoad = isOwn && pages.length > 1 && !isRepeated ? run?.firstLoad : undefined;
     const inserted = firstLoad?.isOn() ? await insertNew(trx, firstLoad, rows) : null;
     const how = run !== null && isOwn ? 'numbered' : isAlone ? 'alone' : 'beside';
-    const upserted = inserted ?? (await upsertRows(trx, rows, { how, touch: touch && isOwn }));
+    // What has a list of its own is there again when that shows it. A program may go on naming a record that it no
+    // longer has: it would be marked deleted and brought back by every sync.
+    const revives = isOwn || !LISTED_RESOURCES.some((listed) => listed === rows.table);
+    const upserted = inserted ?? (await upsertRows(trx, rows, { how, touch: touch && isOwn, revives }));
     if (!isOwn) continue;
     own.push(upserted);
     for (const id of rows.ids) valid.add(id);
@@ -134,10 +137,11 @@ function hasTableTwice(statements: readonly EncodedRows[]): boolean {
 function upsertRows(
   trx: DatabaseTransaction,
   rows: EncodedRows,
-  { how, touch }: Pick<UpsertShape, 'how' | 'touch'>,
+  { how, touch, revives }: Pick<UpsertShape, 'how' | 'touch' | 'revives'>,
 ): Promise<Upserted> {
   const { table, places, extras } = rows;
-  return sendRows(trx, upsertStatement({ table, places, hasExtra: extras !== null, how, touch }), rows);
+  const shape = { table, places, hasExtra: extras !== null, how, touch, revives };
+  return sendRows(trx, upsertStatement(shape), rows);
 }
 
 function sum<T>(items: readonly T[], count: (item: T) => number): number {

@@ -21,6 +21,8 @@ export interface UpsertShape extends RowShape {
   readonly how: 'beside' | 'alone' | 'numbered';
   /** Whether an unchanged row takes the time of the observation, too. */
   readonly touch: boolean;
+  /** Whether rows that are marked deleted are there again. A record that merely names another one does not show that. */
+  readonly revives: boolean;
 }
 
 /**
@@ -45,14 +47,14 @@ const STATEMENTS_KEPT = 500;
 const statements = new Map<string, string>();
 
 function buildStatement(shape: UpsertShape): string {
-  const { table, hasExtra, how, touch } = shape;
+  const { table, hasExtra, how, touch, revives } = shape;
   const columns = columnsOf(shape);
   const content = columns.filter((column) => column !== 'id');
   const differs = (row: string) => {
     const tests = content.map((column) => `kept.${column} is distinct from ${row}.${column}`);
     // Unknown fields add to those that are there: a partial view must not blank what it does not have.
     if (hasExtra) tests.push(`${mergedExtra(row)} is distinct from kept._extra`);
-    return `(${['kept._deleted_at is not null', ...tests].join(' or ')})`;
+    return `(${[...(revives ? ['kept._deleted_at is not null'] : []), ...tests].join(' or ')})`;
   };
   const isDue = (row: string) =>
     `kept._observed_at <= ${row}._observed_at and ${
@@ -66,7 +68,7 @@ function buildStatement(shape: UpsertShape): string {
         ? `_changed_at = case when ${differs(row)} then ${STAMP} else kept._changed_at end`
         : `_changed_at = ${STAMP}`,
       `_observed_at = ${row}._observed_at`,
-      '_deleted_at = null',
+      ...(revives ? ['_deleted_at = null'] : []),
     ].join(', ');
   const insert = insertFrom('compared', shape);
   const incoming = `with incoming as (
