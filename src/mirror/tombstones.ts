@@ -6,6 +6,7 @@ import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { toBinaryArray } from '../records/binary-array.ts';
 import { markLinksOfGone, markUnownedLinks } from './gone-links.ts';
+import { markSalesOfGone } from './gone-sales.ts';
 import { lockForLoading } from './load-batch.ts';
 import type { SeenRows } from './runs/seen-rows.ts';
 
@@ -47,8 +48,8 @@ export async function findMissing(
 }
 
 /**
- * Marks the rows deleted, with them an affiliate's links and those that only these referrals named, and returns how
- * many rows of the resource it marked. Every other column keeps its value, and a row that was observed later than
+ * Marks the rows deleted, with them an affiliate's links, those that only these referrals named and the sales that only
+ * these commissions have, and returns how many rows of the resource it marked. Every other column keeps its value, and a row that was observed later than
  * `observedAt`, or is marked already, is left alone.
  * Idempotent: yes.
  */
@@ -74,5 +75,6 @@ export async function applyTombstones(
   );
   if (resource === 'affiliates') await markLinksOfGone(trx, ids, observedAt);
   if (resource === 'referrals') await markUnownedLinks(trx, ids, observedAt);
+  if (resource === 'commissions') await markSalesOfGone(trx, ids, observedAt);
   return Number(result.numAffectedRows ?? 0);
 }

@@ -78,15 +78,9 @@ export async function readMirror(pool: pg.Pool): Promise<Contents> {
   };
 }
 
-/**
- * Returns the same of the commissions, and of the sales that belong to one: the program lists no sale of its own, so
- * that of a deleted commission stays as it was.
- */
+/** Returns the same of the commissions and of their sales. */
 export async function readMirrorEarnings(pool: pg.Pool): Promise<Earnings> {
-  const commissions = await readTable(pool, 'commissions');
-  const soldBy = new Set(commissions.map((row) => row['sale_id']));
-  const sales = await readTable(pool, 'sales');
-  return { commissions, sales: sales.filter(({ id }) => soldBy.has(id)) };
+  return { commissions: await readTable(pool, 'commissions'), sales: await readTable(pool, 'sales') };
 }
 
 async function readTable(pool: pg.Pool, table: keyof Contents | keyof Earnings): Promise<Row[]> {
