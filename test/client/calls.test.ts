@@ -63,6 +63,66 @@ test.each<[string, () => Promise<unknown>]>([
   expect(current().received()).toBe(0);
 });
 
+/** As a caller without types passes it. */
+function untyped(parameters: unknown): never {
+  return parameters as never;
+}
+
+test.each<[string, unknown, string]>([
+  ['no key', {}, 'affiliates.find takes one of email, stripe_customer_id'],
+  ['only what to expand', { expand: ['links'] }, 'affiliates.find takes one of email, stripe_customer_id'],
+  [
+    'both keys',
+    { email: 'a@example.com', stripe_customer_id: 'cus_1' },
+    'takes one of email, stripe_customer_id',
+  ],
+  [
+    'an unknown key',
+    { emial: 'a@example.com' },
+    'does not know emial: it takes email, stripe_customer_id, expand',
+  ],
+  ['a filter that is no key', { campaign_id: UNKNOWN_ID }, 'affiliates.find does not know campaign_id'],
+  ['a blank key', { email: ' ' }, 'email of affiliates.find must be text that is not blank'],
+  ['a key without a value', { email: undefined }, 'email of affiliates.find is undefined'],
+  ['several values', { email: ['a@example.com'] }, 'email of affiliates.find must be text that is not blank'],
+  ['an unknown expansion', { email: 'a@example.com', expand: ['x'] }, 'expand "x": it knows campaign, links'],
+  ['text', 'a@example.com', 'affiliates.find takes an object'],
+  ['nothing', undefined, 'affiliates.find takes an object'],
+])('a search by %s is a TypeError that says so, and nothing is sent', async (_, key, message) => {
+  const failure = await failureOf(newClient().affiliates.find(untyped(key)));
+  expect(failure).toBeInstanceOf(TypeError);
+  expect(String(failure)).toContain(message);
+  expect(current().received()).toBe(0);
+});
+
+test.each<[string, unknown, string]>([
+  [
+    'an unknown filter',
+    { conversionState: 'lead' },
+    'referrals.list does not know conversionState: it takes affiliate_id, conversion_state, email, stripe_customer_id, expand',
+  ],
+  ['the name of a method', { toString: 'lead' }, 'referrals.list does not know toString'],
+  ['a blank filter', { affiliate_id: '' }, 'affiliate_id of referrals.list must be text that is not blank'],
+  ['a filter without a value', { affiliate_id: undefined }, 'affiliate_id of referrals.list is undefined'],
+  ['a number', { affiliate_id: 7 }, 'affiliate_id of referrals.list must be text that is not blank'],
+  ['several values', { email: ['a@example.com'] }, 'email of referrals.list must be text that is not blank'],
+  [
+    'no state',
+    { conversion_state: [] },
+    'conversion_state of referrals.list must be text that is not blank, or an array',
+  ],
+  ['a blank state', { conversion_state: ['lead', ''] }, 'conversion_state of referrals.list must be text'],
+  ['an unknown expansion', { expand: ['x'] }, 'referrals.list cannot expand "x": it knows affiliate'],
+  ['an expansion in no array', { expand: 'affiliate' }, 'expand of referrals.list must be an array'],
+  ['null', null, 'referrals.list takes an object'],
+  ['an array', [], 'referrals.list takes an object'],
+])('a list by %s is a TypeError that says so, before its loop begins', (_, parameters, message) => {
+  const { referrals } = newClient();
+  const list = () => referrals.list(untyped(parameters));
+  expect(list).toThrow(TypeError);
+  expect(list).toThrow(message);
+});
+
 test('an affiliate is found by its email address in one request, and nobody is null', async () => {
   const { affiliates } = newClient();
   const [some] = await Array.fromAsync(affiliates.list());
