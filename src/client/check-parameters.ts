@@ -1,5 +1,5 @@
 // What a list and a search may be asked for. Whatever else they are passed is refused before anything is sent: a
-// misspelled filter, or one whose value happens to be undefined, would narrow nothing, and return the records of others.
+// misspelled filter, or one whose value happens to be undefined, would narrow nothing, and return everybody's records.
 
 import type { ListQuery } from '../api/request-parameters.ts';
 import { type AlwaysListed, FILTERS_OF_SEVERAL, RESOURCES } from '../contract/resources.ts';

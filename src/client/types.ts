@@ -177,6 +177,9 @@ export interface Client extends AsyncDisposable {
   readonly affiliates: Affiliates;
   readonly referrals: Lists<'referrals'>;
   readonly commissions: Commissions;
-  /** Closes every connection; calls that are under way fail. `await using` does the same. Idempotent: yes. */
+  /**
+   * Closes every connection; calls that are under way fail, a change that was sent with WriteOutcomeUnknown. A call
+   * after it, the next page of a list included, is a TypeError. `await using` does the same. Idempotent: yes.
+   */
   close(): Promise<void>;
 }

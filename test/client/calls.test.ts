@@ -170,7 +170,42 @@ test('await using closes the client, and closing it again does nothing', async (
     kept = client;
   }
   await kept.close();
-  await expect(kept.commissions.get(anId())).rejects.toThrow();
+  await expect(kept.commissions.get(anId())).rejects.toThrow(TypeError);
+});
+
+test('a call after close is a TypeError that says so, and nothing is sent', async () => {
+  const client = newClient();
+  const begun = client.referrals.list();
+  for (let read = 0; read < 100; read += 1) await begun.next();
+  await client.close();
+  const requests = current().received();
+  const calls = [
+    () => client.commissions.get(anId()),
+    () => client.commissions.update(anId(), { paid_at: PAID_AT }),
+    () => client.affiliates.find({ email: 'ada@example.com' }),
+    () => client.affiliates.list().next(),
+    () => client.referrals.list({ conversion_state: 'lead' }).next(),
+    // The next page of a list that was begun before.
+    () => begun.next(),
+  ];
+  for (const call of calls) {
+    const failure = await failureOf(call());
+    expect(failure).toBeInstanceOf(TypeError);
+    expect(String(failure)).toContain('the client was closed');
+  }
+  expect(current().received()).toBe(requests);
+});
+
+test('calls that are under way when the client is closed fail; a change that was sent, with its outcome unknown', async () => {
+  const client = newClient();
+  current().sandbox.setFaults({ shares: {}, exact: [{ kind: 'stall' }, { kind: 'stall' }] });
+  const calls = [client.commissions.get(anId()), client.commissions.update(anId(), { paid_at: PAID_AT })];
+  const failures = Promise.all(calls.map(failureOf));
+  await expect.poll(() => current().received()).toBe(2);
+  await client.close();
+  const [read, change] = await failures;
+  expect(read).toBeInstanceOf(Error);
+  expect(change).toBeInstanceOf(WriteOutcomeUnknown);
 });
 
 test('everything that is wrong with the options is said at once', () => {
