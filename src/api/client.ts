@@ -59,7 +59,7 @@ export interface ReadCommission {
 
 /**
  * Throws (every method): the `Api…` errors and ContractViolation of the catalogue, after retries where they can
- * help; the signal's reason when aborted.
+ * help; the signal's reason when aborted; TypeError once `close` was called.
  */
 export interface ApiClient {
   list<R extends ListedResource>(
@@ -99,11 +99,14 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
     scrub,
   };
 
-  function call<T>(
+  let isClosed = false;
+
+  async function call<T>(
     request: ApiRequest,
     parse: (json: unknown, reject: RejectAnswer) => T,
     { signal, onRequest, beforeSend }: PutOptions,
   ): Promise<{ value: T; askedAt: Timestamp; answeredAt: Timestamp }> {
+    if (isClosed) throw new TypeError('the client was closed: it takes no calls any more');
     const { method, path } = request;
     const attemptDeps: AttemptDeps = {
       ...deps,
@@ -153,6 +156,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
       return { commission: value, ...times };
     },
     async close() {
+      isClosed = true;
       await transport.close();
     },
   };

@@ -7,6 +7,7 @@ import type { CommissionChange } from '../api/request-parameters.ts';
 import { apiUrlSchema, checkSecret } from '../config/program-access.ts';
 import { identifier, timestamp } from '../contract/fields.ts';
 import { ConfigError, ContractViolation } from '../errors.ts';
+import { checkAffiliateKey, checkListParameters } from './check-parameters.ts';
 import { createBudget } from './memory-budget.ts';
 import { checkRecord, invalidRecord, readList } from './read-list.ts';
 import type { Client, ClientOptions } from './types.ts';
@@ -82,10 +83,10 @@ export function createClient(options: ClientOptions): Client {
   );
   return {
     affiliates: {
-      list: ({ expand, ...filters } = {}, callOptions = {}) =>
-        readList(api, 'affiliates', { filters, ...(expand && { expand }) }, callOptions),
-      async find({ expand, ...filters }, callOptions = {}) {
-        const query = { page: 1, limit: 2, filters, ...(expand && { expand }) };
+      list: (parameters = {}, callOptions = {}) =>
+        readList(api, 'affiliates', checkListParameters('affiliates', parameters), callOptions),
+      async find(key, callOptions = {}) {
+        const query = { page: 1, limit: 2, ...checkAffiliateKey(key) };
         const { data } = await api.list('affiliates', query, callOptions);
         if (data.length > 1) {
           throw new ContractViolation(
@@ -99,8 +100,8 @@ export function createClient(options: ClientOptions): Client {
       },
     },
     referrals: {
-      list: ({ expand, ...filters } = {}, callOptions = {}) =>
-        readList(api, 'referrals', { filters, ...(expand && { expand }) }, callOptions),
+      list: (parameters = {}, callOptions = {}) =>
+        readList(api, 'referrals', checkListParameters('referrals', parameters), callOptions),
     },
     commissions: {
       async get(id, callOptions = {}) {

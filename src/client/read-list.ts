@@ -73,7 +73,7 @@ export async function* readList<R extends AlwaysListed>(
     return { distinct: met.size, fresh: met.size - before };
   }
 
-  const isFiltered = Object.values(query.filters ?? {}).some((value) => value !== undefined);
+  const isFiltered = Object.keys(query.filters ?? {}).length > 0;
   const walk = isFiltered ? walkFiltered : walkWhole;
   const doubt = walk({ listPage, take }, stopped).finally(() => {
     isOver = true;

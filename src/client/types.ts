@@ -55,7 +55,10 @@ export interface InvalidRecord {
 
 export type RecordOf<R extends AlwaysListed> = { affiliates: Affiliate; referrals: Referral }[R];
 
-/** Filters combine. Every object named by `expand` comes nested in each record. */
+/**
+ * Filters combine; one that is not wanted is left out, since undefined is refused as blank text is. Every object named
+ * by `expand` comes nested in each record.
+ */
 export type ListParameters<R extends AlwaysListed> = Filters<R> & {
   readonly expand?: readonly Expansion<R>[];
 };
@@ -92,7 +95,8 @@ export interface Lists<R extends AlwaysListed> {
    * To tell records apart, the identifiers of all are kept until the loop ends: some 100 bytes each.
    *
    * Throws: ListUnverified; ContractViolation on a record that is not what the contract says (see `onInvalid`);
-   * the `Api…` errors, after retries where they can help; the signal's reason.
+   * the `Api…` errors, after retries where they can help; the signal's reason; TypeError, at the call and not in the
+   * loop, on parameters that are unknown or hold nothing.
    */
   list(parameters?: ListParameters<R>, options?: ListOptions): AsyncGenerator<RecordOf<R>, void, undefined>;
 }
@@ -117,7 +121,8 @@ export interface Affiliates extends Lists<'affiliates'> {
    * console.log(affiliate === null ? 'nobody' : (affiliate.links?.length ?? 0));
    * ```
    *
-   * Throws: ContractViolation where the program answers several; the `Api…` errors; the signal's reason.
+   * Throws: ContractViolation where the program answers several; the `Api…` errors; the signal's reason; TypeError
+   * where the key is not exactly one of the two, with a value.
    */
   find(
     key: AffiliateKey & { readonly expand?: readonly Expansion<'affiliates'>[] },
@@ -172,6 +177,9 @@ export interface Client extends AsyncDisposable {
   readonly affiliates: Affiliates;
   readonly referrals: Lists<'referrals'>;
   readonly commissions: Commissions;
-  /** Closes every connection; calls that are under way fail. `await using` does the same. Idempotent: yes. */
+  /**
+   * Closes every connection; calls that are under way fail, a change that was sent with WriteOutcomeUnknown. A call
+   * after it, the next page of a list included, is a TypeError. `await using` does the same. Idempotent: yes.
+   */
   close(): Promise<void>;
 }

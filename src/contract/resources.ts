@@ -49,9 +49,12 @@ export type ListedResource = (typeof LISTED_RESOURCES)[number];
 
 export type Expansion<R extends ListedResource> = (typeof RESOURCES)[R]['expansions'][number];
 
+/** The filters for which the contract allows the array form. */
+export const FILTERS_OF_SEVERAL = ['conversion_state', 'state'] as const;
+
 /** What narrows a list: several values only where the contract allows the array form. */
 export type Filters<R extends ListedResource> = {
-  readonly [F in (typeof RESOURCES)[R]['filters'][number]]?: F extends 'conversion_state' | 'state'
+  readonly [F in (typeof RESOURCES)[R]['filters'][number]]?: F extends (typeof FILTERS_OF_SEVERAL)[number]
     ? string | readonly string[]
     : string;
 };

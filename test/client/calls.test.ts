@@ -63,6 +63,66 @@ test.each<[string, () => Promise<unknown>]>([
   expect(current().received()).toBe(0);
 });
 
+/** As a caller without types passes it. */
+function untyped(parameters: unknown): never {
+  return parameters as never;
+}
+
+test.each<[string, unknown, string]>([
+  ['no key', {}, 'affiliates.find takes one of email, stripe_customer_id'],
+  ['only what to expand', { expand: ['links'] }, 'affiliates.find takes one of email, stripe_customer_id'],
+  [
+    'both keys',
+    { email: 'a@example.com', stripe_customer_id: 'cus_1' },
+    'takes one of email, stripe_customer_id',
+  ],
+  [
+    'an unknown key',
+    { emial: 'a@example.com' },
+    'does not know emial: it takes email, stripe_customer_id, expand',
+  ],
+  ['a filter that is no key', { campaign_id: UNKNOWN_ID }, 'affiliates.find does not know campaign_id'],
+  ['a blank key', { email: ' ' }, 'email of affiliates.find must be text that is not blank'],
+  ['a key without a value', { email: undefined }, 'email of affiliates.find is undefined'],
+  ['several values', { email: ['a@example.com'] }, 'email of affiliates.find must be text that is not blank'],
+  ['an unknown expansion', { email: 'a@example.com', expand: ['x'] }, 'expand "x": it knows campaign, links'],
+  ['text', 'a@example.com', 'affiliates.find takes an object'],
+  ['nothing', undefined, 'affiliates.find takes an object'],
+])('a search by %s is a TypeError that says so, and nothing is sent', async (_, key, message) => {
+  const failure = await failureOf(newClient().affiliates.find(untyped(key)));
+  expect(failure).toBeInstanceOf(TypeError);
+  expect(String(failure)).toContain(message);
+  expect(current().received()).toBe(0);
+});
+
+test.each<[string, unknown, string]>([
+  [
+    'an unknown filter',
+    { conversionState: 'lead' },
+    'referrals.list does not know conversionState: it takes affiliate_id, conversion_state, email, stripe_customer_id, expand',
+  ],
+  ['the name of a method', { toString: 'lead' }, 'referrals.list does not know toString'],
+  ['a blank filter', { affiliate_id: '' }, 'affiliate_id of referrals.list must be text that is not blank'],
+  ['a filter without a value', { affiliate_id: undefined }, 'affiliate_id of referrals.list is undefined'],
+  ['a number', { affiliate_id: 7 }, 'affiliate_id of referrals.list must be text that is not blank'],
+  ['several values', { email: ['a@example.com'] }, 'email of referrals.list must be text that is not blank'],
+  [
+    'no state',
+    { conversion_state: [] },
+    'conversion_state of referrals.list must be text that is not blank, or an array',
+  ],
+  ['a blank state', { conversion_state: ['lead', ''] }, 'conversion_state of referrals.list must be text'],
+  ['an unknown expansion', { expand: ['x'] }, 'referrals.list cannot expand "x": it knows affiliate'],
+  ['an expansion in no array', { expand: 'affiliate' }, 'expand of referrals.list must be an array'],
+  ['null', null, 'referrals.list takes an object'],
+  ['an array', [], 'referrals.list takes an object'],
+])('a list by %s is a TypeError that says so, before its loop begins', (_, parameters, message) => {
+  const { referrals } = newClient();
+  const list = () => referrals.list(untyped(parameters));
+  expect(list).toThrow(TypeError);
+  expect(list).toThrow(message);
+});
+
 test('an affiliate is found by its email address in one request, and nobody is null', async () => {
   const { affiliates } = newClient();
   const [some] = await Array.fromAsync(affiliates.list());
@@ -110,7 +170,42 @@ test('await using closes the client, and closing it again does nothing', async (
     kept = client;
   }
   await kept.close();
-  await expect(kept.commissions.get(anId())).rejects.toThrow();
+  await expect(kept.commissions.get(anId())).rejects.toThrow(TypeError);
+});
+
+test('a call after close is a TypeError that says so, and nothing is sent', async () => {
+  const client = newClient();
+  const begun = client.referrals.list();
+  for (let read = 0; read < 100; read += 1) await begun.next();
+  await client.close();
+  const requests = current().received();
+  const calls = [
+    () => client.commissions.get(anId()),
+    () => client.commissions.update(anId(), { paid_at: PAID_AT }),
+    () => client.affiliates.find({ email: 'ada@example.com' }),
+    () => client.affiliates.list().next(),
+    () => client.referrals.list({ conversion_state: 'lead' }).next(),
+    // The next page of a list that was begun before.
+    () => begun.next(),
+  ];
+  for (const call of calls) {
+    const failure = await failureOf(call());
+    expect(failure).toBeInstanceOf(TypeError);
+    expect(String(failure)).toContain('the client was closed');
+  }
+  expect(current().received()).toBe(requests);
+});
+
+test('calls that are under way when the client is closed fail; a change that was sent, with its outcome unknown', async () => {
+  const client = newClient();
+  current().sandbox.setFaults({ shares: {}, exact: [{ kind: 'stall' }, { kind: 'stall' }] });
+  const calls = [client.commissions.get(anId()), client.commissions.update(anId(), { paid_at: PAID_AT })];
+  const failures = Promise.all(calls.map(failureOf));
+  await expect.poll(() => current().received()).toBe(2);
+  await client.close();
+  const [read, change] = await failures;
+  expect(read).toBeInstanceOf(Error);
+  expect(change).toBeInstanceOf(WriteOutcomeUnknown);
 });
 
 test('everything that is wrong with the options is said at once', () => {

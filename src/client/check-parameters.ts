@@ -1,0 +1,79 @@
+// What a list and a search may be asked for. Whatever else they are passed is refused before anything is sent: a
+// misspelled filter, or one whose value happens to be undefined, would narrow nothing, and return everybody's records.
+
+import type { ListQuery } from '../api/request-parameters.ts';
+import { type AlwaysListed, FILTERS_OF_SEVERAL, RESOURCES } from '../contract/resources.ts';
+
+/** The filters of which the program keeps at most one affiliate for each value. */
+const AFFILIATE_KEYS = ['email', 'stripe_customer_id'] as const;
+
+type Query<R extends AlwaysListed> = Pick<ListQuery<R>, 'filters' | 'expand'>;
+
+/**
+ * Returns the list's filters and expansions.
+ *
+ * Throws: TypeError naming what is wrong with the parameters, and what is known.
+ */
+export function checkListParameters<R extends AlwaysListed>(resource: R, parameters: unknown): Query<R> {
+  return checkQuery(`${resource}.list`, resource, RESOURCES[resource].filters, parameters);
+}
+
+/**
+ * Returns the one filter of a search for an affiliate, and its expansions.
+ *
+ * Throws: TypeError naming what is wrong with the key, and what is known.
+ */
+export function checkAffiliateKey(key: unknown): Query<'affiliates'> {
+  const query = checkQuery('affiliates.find', 'affiliates', AFFILIATE_KEYS, key);
+  if (Object.keys(query.filters ?? {}).length !== 1) {
+    throw new TypeError(`affiliates.find takes one of ${AFFILIATE_KEYS.join(', ')}`);
+  }
+  return query;
+}
+
+function checkQuery<R extends AlwaysListed>(
+  call: string,
+  resource: R,
+  known: readonly string[],
+  parameters: unknown,
+): Query<R> {
+  if (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters)) {
+    throw new TypeError(`${call} takes an object of ${[...known, 'expand'].join(', ')}`);
+  }
+  const { expand, ...filters }: Record<string, unknown> = { ...parameters };
+  for (const [name, value] of Object.entries(filters)) {
+    if (!known.includes(name)) {
+      throw new TypeError(`${call} does not know ${name}: it takes ${[...known, 'expand'].join(', ')}`);
+    }
+    checkFilter(
+      `${name} of ${call}`,
+      FILTERS_OF_SEVERAL.some((one) => one === name),
+      value,
+    );
+  }
+  // Left out or undefined, it narrows nothing either way.
+  if (expand !== undefined) checkExpansions(call, RESOURCES[resource].expansions, expand);
+  return { filters, ...(expand !== undefined && { expand }) } as Query<R>;
+}
+
+function checkFilter(what: string, takesSeveral: boolean, value: unknown): void {
+  if (value === undefined) throw new TypeError(`${what} is undefined: leave it out, or give it a value`);
+  if (isFilledText(value)) return;
+  if (!takesSeveral) throw new TypeError(`${what} must be text that is not blank`);
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isFilledText)) {
+    throw new TypeError(`${what} must be text that is not blank, or an array of such texts`);
+  }
+}
+
+function isFilledText(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+function checkExpansions(call: string, known: readonly string[], expand: unknown): void {
+  if (!Array.isArray(expand))
+    throw new TypeError(`expand of ${call} must be an array of ${known.join(', ')}`);
+  for (const name of expand) {
+    if (known.includes(name)) continue;
+    throw new TypeError(`${call} cannot expand ${JSON.stringify(name)}: it knows ${known.join(', ')}`);
+  }
+}
