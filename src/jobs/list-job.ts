@@ -31,7 +31,7 @@ export function makeListDuty(deps: SyncDeps, setting: ListSetting): Duty {
   };
 }
 
-// A wrong address answers 404 to everything: what it says counts once something was read from it.
+// Until something was read, nothing is asked: the address or the secret may be wrong, and a sync says so.
 async function isDue(db: Database): Promise<boolean> {
   if (!(await isListQuestionDue(db, { version: readVersion(), isPatient: true }))) return false;
   return wasEverRead(db, 'affiliates');

@@ -8,7 +8,7 @@ import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
 import { isCommissionListUsed } from '../mirror/commission-list.ts';
 import { listAccepted } from '../mirror/held-back.ts';
-import { listSyncedSince } from '../mirror/runs/whole-runs.ts';
+import { listSyncedSince, wasSyncBegunSince } from '../mirror/runs/whole-runs.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import type { Due, Duty, JobContext, JobOutcome } from '../queue/duty.ts';
 import { lastTick, type Schedule } from '../queue/schedules.ts';
@@ -94,7 +94,7 @@ export function makeSyncDuty(
       for (const { resource, atMs } of (await listAccepted(deps.db)).filter((one) =>
         isListed(one.resource),
       )) {
-        if ((await listSyncedSince(deps.db, 'full', atMs)).includes(resource)) continue;
+        if (await wasSyncBegunSince(deps.db, resource, atMs)) continue;
         const id = `sync-${resource}-accepted-${atMs}`;
         due.push({ id, atMs, run: (context) => sync(resource, 'full', context) });
       }

@@ -1,6 +1,9 @@
-// Finds out whether the program lists its commissions, by one request: an envelope means that it does, 404 that it does
-// not. Any other answer decides nothing, and the question is asked again later.
+// Finds out whether the program lists its commissions, by one request: an envelope means that it does. 404 means that
+// it does not, if a second request shows that the program lists affiliates. Any other answer decides nothing, and the
+// question is asked again later.
 
+import type { ApiClient } from '../api/client.ts';
+import type { ListedResource } from '../contract/resources.ts';
 import { storableText } from '../db/storable.ts';
 import { ApiRejected, AppError, describeError } from '../errors.ts';
 import {
@@ -23,8 +26,7 @@ export interface FoundList {
 
 /**
  * Returns what is known, after asking the program where that is due, or `isAsked` whenever the setting leaves it to the
- * program. To be called once the program has answered something else: a wrong address answers 404 to everything. Its
- * client should try once.
+ * program. Its client should try once.
  *
  * Throws: the signal's reason; the database's errors.
  */
@@ -43,21 +45,31 @@ async function ask(
   { api, db, log }: SyncDeps,
   { version, signal }: { version: string; signal: AbortSignal | undefined },
 ): Promise<AppError | null> {
-  const save = async (isServed: boolean) => {
-    await saveListAnswer(db, { isServed, version });
-    log.info({ is_served: isServed }, 'commissions.list_found');
-    return null;
-  };
+  let isServed: boolean;
   try {
-    await api.list('commissions', { page: 1, limit: 1 }, signal && { signal });
+    isServed = await isListed(api, signal);
   } catch (error) {
     signal?.throwIfAborted();
-    if (error instanceof ApiRejected && error.status === 404) return save(false);
     if (!(error instanceof AppError) || error.code.startsWith('DB_')) throw error;
     const problem = describeError(error);
     log.warn({ reason: problem }, 'commissions.list_unknown');
     await saveListProblem(db, storableText(problem));
     return error;
   }
-  return save(true);
+  await saveListAnswer(db, { isServed, version });
+  log.info({ is_served: isServed }, 'commissions.list_found');
+  return null;
+}
+
+async function isListed(api: ApiClient, signal: AbortSignal | undefined): Promise<boolean> {
+  const list = (resource: ListedResource) => api.list(resource, { page: 1, limit: 1 }, signal && { signal });
+  try {
+    await list('commissions');
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiRejected) || error.status !== 404) throw error;
+    // A wrong address answers 404 to everything, and so does a load balancer that has lost the program behind it.
+    await list('affiliates');
+    return false;
+  }
 }

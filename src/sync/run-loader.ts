@@ -47,7 +47,11 @@ export interface RunLoader {
   readonly saved: () => SyncRun;
   /** Whether the run rejected a record without a usable identifier: then no missing row is known to be gone. */
   readonly hasAnonymous: () => boolean;
-  /** Forgets what was met, since the list is read a second time; what does not change then counts as repeated. */
+  /**
+   * Forgets what was met, since the list is read a second time; what does not change then counts as repeated.
+   *
+   * Throws: Busy where the run has ended already, or another process has taken it over.
+   */
   readonly readAgain: () => Promise<void>;
   /** The rows that the run has met. */
   readonly seen: SeenRows;
@@ -179,7 +183,7 @@ export function makeRunLoader(
     saved: () => lastSaved,
     hasAnonymous: () => anonymous > 0,
     readAgain: async () => {
-      await restartWalk(db, run.id);
+      await restartWalk(db, run);
       seen.clear();
       isSecondReading = true;
     },

@@ -84,7 +84,7 @@ async function runLocked(deps: RunDeps, input: SyncInput, startedMs: number, spa
     { run, resource, before },
   );
   try {
-    if (resource === 'referrals') await noteCounters(db, run.id);
+    if (resource === 'referrals') await noteCounters(db, run);
     const walked = await walk(deps, loader, input, { run, doubt });
     await loader.saveRequests();
     return await finish(deps, loader, input, run, walked);

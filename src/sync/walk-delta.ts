@@ -27,7 +27,7 @@ export async function walkDelta(deps: SyncDeps, loader: RunLoader, input: WalkIn
   });
   const moved = findMoved(await readCounterChanges(db, run.id));
   const plan = planDelta(moved, { total, limit, wasEverRead: isKnown });
-  await savePlan(db, run.id, plan);
+  await savePlan(db, run, plan);
   log.info({ run_id: run.id, ...plan }, 'sync.delta_planned');
   if (plan.strategy === 'full') {
     return walkFull(deps, loader, { ...input, resource: 'referrals', head: 'always' });

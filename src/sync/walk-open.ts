@@ -24,7 +24,7 @@ export async function walkOpen(deps: SyncDeps, loader: RunLoader, input: WalkInp
   const { db, log } = deps;
   const { run, limit, signal } = input;
   const announce = async (plan: CommissionsPlan) => {
-    await savePlan(db, run.id, plan);
+    await savePlan(db, run, plan);
     log.info({ run_id: run.id, ...plan }, 'sync.delta_planned');
     return plan.strategy;
   };

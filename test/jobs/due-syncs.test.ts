@@ -28,11 +28,23 @@ beforeEach(async () => {
 
 async function note(
   resource: string,
-  { mode = 'full', state = 'succeeded', attempt = 1, ended = '02:30:00' } = {},
+  { mode = 'full', state = 'succeeded', attempt = 1, began = '01:59:00', ended = '02:30:00' } = {},
 ): Promise<void> {
   await pool.query(
-    `insert into sync_runs (resource, mode, state, attempt, verified, finished_at) values ($1, $2, $3, $4, $5, $6)`,
-    [resource, mode, state, attempt, state === 'succeeded', new Date(at(ended)).toISOString()],
+    `insert into sync_runs (resource, mode, state, attempt, verified, started_at, finished_at)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [resource, mode, state, attempt, state === 'succeeded', iso(began), iso(ended)],
+  );
+}
+
+const iso = (time: string) => new Date(at(time)).toISOString();
+
+/** Holds a deletion back that is accepted at that time of the night. */
+async function accept(resource: string, time: string): Promise<void> {
+  await pool.query(
+    `insert into held_back_deletions (resource, record_id, run_id, accepted_at, accepted_by)
+     values ($1, $2, 1, $3, 'ann')`,
+    [resource, time, iso(time)],
   );
 }
 
@@ -106,4 +118,25 @@ test('a run that ended in the future does not count: the clock of the database w
   await note('affiliates');
   await pool.query(`update sync_runs set finished_at = now() + interval '1 year'`);
   expect(await due('03:00:00')).toContain('sync-affiliates-full 02:00');
+});
+
+test('accepted deletions make a full sync due, until one has ended that began after they were accepted', async () => {
+  const acceptedDue = async () => (await due('04:00:00')).filter((id) => id.includes('accepted'));
+  await note('affiliates', { state: 'partial', began: '02:00:00', ended: '02:05:00' });
+  await accept('affiliates', '02:10:00');
+  expect(await acceptedDue()).toEqual(['sync-affiliates-accepted 02:10']);
+  // It may have looked up what is accepted before that.
+  await note('affiliates', { state: 'partial', began: '02:09:00', ended: '02:30:00' });
+  expect(await acceptedDue()).toEqual(['sync-affiliates-accepted 02:10']);
+  await note('affiliates', { mode: 'delta', began: '02:31:00', ended: '02:32:00' });
+  await note('affiliates', { state: 'failed', began: '02:33:00', ended: '02:34:00' });
+  await note('referrals', { began: '02:35:00', ended: '02:36:00' });
+  expect(await acceptedDue()).toEqual(['sync-affiliates-accepted 02:10']);
+  // It may hold them back again; another run would too.
+  await note('affiliates', { state: 'partial', began: '02:40:00', ended: '02:45:00' });
+  expect(await acceptedDue()).toEqual([]);
+  await accept('affiliates', '02:41:00');
+  expect(await acceptedDue()).toEqual(['sync-affiliates-accepted 02:41']);
+  await note('affiliates', { began: '02:50:00', ended: '02:55:00' });
+  expect(await acceptedDue()).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Whether the program lists its commissions: found out by one request, kept for a day, never assumed.
+// Whether the program lists its commissions: found out by one request or two, kept for a day, never assumed.
 
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -77,9 +77,13 @@ test('an envelope means that it does: kept with its date and version, and not as
   expect((await find(listing)).requests).toBe(1);
 });
 
-test('404 means that it does not: one request a day, and the other way round when it does', async () => {
+test('404 means that it does not: two requests a day, and the other way round when it does', async () => {
   const { sandbox } = given();
-  expect(await find(sandbox)).toEqual({ isUsed: false, code: null, requests: 1 });
+  expect(await find(sandbox)).toEqual({ isUsed: false, code: null, requests: 2 });
+  expect(sandbox.requests.slice(-2).map(({ url }) => url.split('?')[0])).toEqual([
+    '/v1/commissions',
+    '/v1/affiliates',
+  ]);
   expect(await find(sandbox)).toEqual({ isUsed: false, code: null, requests: 0 });
   await age(`found_at = found_at - interval '25 hours'`);
   expect(await find(listing)).toEqual({ isUsed: true, code: null, requests: 1 });
@@ -98,7 +102,28 @@ test('a sync of commissions that was refused is a reason to ask', async () => {
     `insert into sync_runs (resource, mode, state, error_code, error, finished_at)
      values ('commissions', 'full', 'failed', 'API_REJECTED', '404', clock_timestamp())`,
   );
-  expect(await find(given().sandbox)).toEqual({ isUsed: false, code: null, requests: 1 });
+  expect(await find(given().sandbox)).toEqual({ isUsed: false, code: null, requests: 2 });
+});
+
+test('404 to everything decides nothing: what was known stays, and the question stays open', async () => {
+  const { db } = given();
+  // As a load balancer answers that has lost the program behind it.
+  const lost = { ...listing, url: `${listing.url}/lost` };
+  const open = { is_served: null, found_at: null, problem: expect.stringContaining('/v1/affiliates') };
+  expect(await find(lost)).toEqual({ isUsed: false, code: 'API_REJECTED', requests: 2 });
+  expect(await readCommissionList(db)).toMatchObject(open);
+  expect(await find(listing)).toEqual({ isUsed: true, code: null, requests: 1 });
+  const { found_at } = await readCommissionList(db);
+  expect(await find(lost, { isAsked: true })).toEqual({ isUsed: true, code: 'API_REJECTED', requests: 2 });
+  expect(await readCommissionList(db)).toMatchObject({ ...open, is_served: true, found_at });
+});
+
+test('404 from a program that then fails to list anything else decides nothing either', async () => {
+  const { sandbox } = given();
+  sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', route: '/v1/affiliates' }] });
+  expect(await find(sandbox)).toEqual({ isUsed: false, code: 'API_UNAVAILABLE', requests: 2 });
+  expect(await readCommissionList(given().db)).toMatchObject({ is_served: null, found_at: null });
+  expect(await find(sandbox)).toEqual({ isUsed: false, code: null, requests: 2 });
 });
 
 describe('any other answer decides nothing', () => {

@@ -2,6 +2,7 @@
 
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { ApiRejected } from '../../src/errors.ts';
 import { openRun } from '../../src/mirror/runs/open-run.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
@@ -266,6 +267,38 @@ describe('a run that stopped short', () => {
     sandbox.setFaults({ shares: {}, exact: [] });
     await expect(stalled).rejects.toThrow(/was taken over by another process/);
     expect(await count(`sync_runs where state = 'running' and attempt = 2 and pages = 2`)).toBe(1);
+  });
+
+  test('forgets nothing of what it has met for a process that wakes after another has taken it over', async () => {
+    const { db, database, sync, sandbox, api } = given();
+    await sync('affiliates');
+    await sync('referrals');
+    for (const { id } of (await sandbox.allReferrals()).slice(100, 103)) {
+      await sandbox.program.deleteReferral(id);
+    }
+    const run = () =>
+      database.pool.query(
+        'select id, attempt, state, checkpoint, distinct_seen from sync_runs order by id desc limit 1',
+      );
+    const seen = () => count('seen_rows where run_id = (select max(id) from sync_runs)');
+    const found: { run?: unknown; seen?: number } = {};
+    const awaking: typeof api = {
+      ...api,
+      async list(resource, query, options) {
+        if (query.filters === undefined || Object.keys(query.filters).length === 0) {
+          return api.list(resource, query, options);
+        }
+        // What is missing is looked for. Where that is refused, the whole list is read again.
+        await openRun(db, { resource: 'referrals', mode: 'full' });
+        Object.assign(found, { run: (await run()).rows, seen: await seen() });
+        throw new ApiRejected('Affiliate not found', 404, []);
+      },
+    };
+    const input = { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: false } as const;
+    await expect(runSync({ ...given(), api: awaking, log }, input)).rejects.toThrow(/was taken over/);
+    expect(found.run).toMatchObject([{ attempt: 2, state: 'running' }]);
+    expect(found.seen).toBeGreaterThan(0);
+    expect({ run: (await run()).rows, seen: await seen() }).toEqual(found);
   });
 
   test('starts its walk over where a crash of Postgres emptied what it had seen', async () => {

@@ -30,8 +30,9 @@ import { connectionsOf, type OpenDatabase, openDatabase } from '../open-database
 import { print, printJson } from '../print.ts';
 
 const HELP = `
-Sends two requests to the program, and changes nothing in it: whether it accepts the secret, and whether it lists its
-commissions. Where the secret is accepted, a worker that stopped at a refused one tries its own again.
+Sends two requests to the program, three where it does not list its commissions, and changes nothing in it: whether it
+accepts the secret, and whether it lists its commissions. Where the secret is accepted, a worker that stopped at a
+refused one tries its own again.
 
 Exit code 2: a variable is missing or malformed. Exit code 1: another check failed.`;
 

@@ -2,17 +2,24 @@
 
 import { sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
+import { transact } from '../../db/transact.ts';
+import { holdRun, type SyncRun } from './sync-runs.ts';
 
 /**
  * Notes, for the run, the counters that every affiliate has now. Must be called before the run reads its first
  * referral, so that a later change shows as one. Idempotent: yes; the counters noted first stay.
+ *
+ * Throws: Busy where the run has ended already, or another process has taken it over.
  */
-export async function noteCounters(db: Database, runId: number): Promise<void> {
-  await sql`
-    insert into covered_counters (affiliate_id, run_id, visitors, leads, conversions)
-    select id, ${runId}, coalesce(visitors, 0), coalesce(leads, 0), coalesce(conversions, 0)
-    from affiliates
-    on conflict do nothing`.execute(db);
+export async function noteCounters(db: Database, run: Pick<SyncRun, 'id' | 'attempt'>): Promise<void> {
+  await transact(db, async (trx) => {
+    await holdRun(trx, run);
+    await sql`
+      insert into covered_counters (affiliate_id, run_id, visitors, leads, conversions)
+      select id, ${run.id}, coalesce(visitors, 0), coalesce(leads, 0), coalesce(conversions, 0)
+      from affiliates
+      on conflict do nothing`.execute(trx);
+  });
 }
 
 /**

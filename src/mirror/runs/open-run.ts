@@ -6,7 +6,7 @@ import type { Database } from '../../db/database.ts';
 import type { RunMode } from '../../db/tables.ts';
 import { transact } from '../../db/transact.ts';
 import { countSeen, forgetSeenRows } from './seen-rows.ts';
-import { type SyncRun, startRun } from './sync-runs.ts';
+import { type SyncRun, startRun, takenOver } from './sync-runs.ts';
 
 /**
  * An older run is not taken up: what it saw then says too little about what exists now, and its records would count
@@ -77,7 +77,7 @@ async function takeUp(
   { is_outdated, ...run }: SyncRun & { is_outdated: boolean },
 ): Promise<OpenedRun> {
   if ((await countSeen(db, run.id)) < run.distinct_seen) {
-    return { run: await restartWalk(db, run.id), doubt: null };
+    return { run: await restartWalk(db, run), doubt: null };
   }
   return { run, doubt: is_outdated ? OUTDATED : null };
 }
@@ -104,15 +104,21 @@ async function giveUpOldRuns(db: Database, resource: string): Promise<void> {
 /**
  * Lets the run's walk begin anew, and returns the run as it is then: what it has seen and its checkpoint are deleted,
  * its figures stay. Idempotent: yes.
+ *
+ * Throws: Busy where the run has ended already, or another process has taken it over.
  */
-export async function restartWalk(db: Database, runId: number): Promise<SyncRun> {
+export async function restartWalk(db: Database, run: Pick<SyncRun, 'id' | 'attempt'>): Promise<SyncRun> {
   return transact(db, async (trx) => {
-    await forgetSeenRows(trx, runId);
-    return trx
+    const restarted = await trx
       .updateTable('sync_runs')
       .set({ checkpoint: null, distinct_seen: 0 })
-      .where('id', '=', runId)
+      .where('id', '=', run.id)
+      .where('attempt', '=', run.attempt)
+      .where('state', '=', 'running')
       .returningAll()
-      .executeTakeFirstOrThrow();
+      .executeTakeFirst();
+    if (restarted === undefined) throw takenOver(run.id);
+    await forgetSeenRows(trx, run.id);
+    return restarted;
   });
 }

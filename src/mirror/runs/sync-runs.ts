@@ -129,17 +129,48 @@ export async function finishRun(
   return ended;
 }
 
-function takenOver(runId: number): Busy {
+/** Returns the error of a process that has lost its run. */
+export function takenOver(runId: number): Busy {
   return new Busy(`run ${runId} has ended, or was taken over by another process: this one stops`);
 }
 
-/** Stores the plan. Idempotent: yes; a later one replaces it. */
-export async function savePlan(db: Database, runId: number, plan: object): Promise<void> {
-  await db
+/**
+ * Keeps the run from ending, and other processes from taking it over, until the transaction ends. For what is written
+ * beside the run's own row.
+ *
+ * Throws: Busy where the run has ended already, or another process has taken it over.
+ */
+export async function holdRun(trx: DatabaseTransaction, run: Pick<SyncRun, 'id' | 'attempt'>): Promise<void> {
+  const held = await trx
+    .selectFrom('sync_runs')
+    .select('id')
+    .where('id', '=', run.id)
+    .where('attempt', '=', run.attempt)
+    .where('state', '=', 'running')
+    .forUpdate()
+    .executeTakeFirst();
+  if (held === undefined) throw takenOver(run.id);
+}
+
+/**
+ * Stores the plan. Idempotent: yes; a later one replaces it.
+ *
+ * Throws: Busy where the run has ended already, or another process has taken it over.
+ */
+export async function savePlan(
+  db: Database,
+  run: Pick<SyncRun, 'id' | 'attempt'>,
+  plan: object,
+): Promise<void> {
+  const saved = await db
     .updateTable('sync_runs')
     .set({ plan: JSON.stringify(plan) })
-    .where('id', '=', runId)
-    .execute();
+    .where('id', '=', run.id)
+    .where('attempt', '=', run.attempt)
+    .where('state', '=', 'running')
+    .returning('id')
+    .executeTakeFirst();
+  if (saved === undefined) throw takenOver(run.id);
 }
 
 /**

@@ -4,6 +4,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
 import type { RunMode } from '../../db/tables.ts';
 
+const HAS_READ = sql`(verified or state = 'partial' and attempt = 1) and finished_at <= clock_timestamp()`;
+
 /** Returns whether everything of the resource was ever read, and verified. */
 export async function wasEverRead(db: Database, resource: string): Promise<boolean> {
   const { rows } = await sql`
@@ -33,10 +35,26 @@ export async function lastWholeRun(
 export async function listSyncedSince(db: Database, mode: RunMode, sinceMs: number): Promise<string[]> {
   const { rows } = await sql<{ resource: string }>`
     select distinct resource from sync_runs
-    where mode in ('full', ${mode}) and (verified or state = 'partial' and attempt = 1)
-      and finished_at > to_timestamp(${sinceMs / 1000}::float8) and finished_at <= clock_timestamp()
+    where mode in ('full', ${mode}) and ${HAS_READ}
+      and finished_at > to_timestamp(${sinceMs / 1000}::float8)
   `.execute(db);
   return rows.map(({ resource }) => resource);
+}
+
+/**
+ * Returns whether a full run of the resource that began since then has read everything that it should, as
+ * `listSyncedSince` has it. For what a run looks up on its way: one that began before may have looked too early.
+ *
+ * Units: milliseconds since 1970, by the database's clock.
+ */
+export async function wasSyncBegunSince(db: Database, resource: string, sinceMs: number): Promise<boolean> {
+  const { rows } = await sql`
+    select from sync_runs
+    where resource = ${resource} and mode = 'full' and ${HAS_READ}
+      and started_at > to_timestamp(${sinceMs / 1000}::float8)
+    limit 1
+  `.execute(db);
+  return rows.length > 0;
 }
 
 /** Returns the condition that the program refused a sync of the resource since then, as it does what it has not. */

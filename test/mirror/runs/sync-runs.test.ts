@@ -1,6 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../../src/db/database.ts';
 import { Busy } from '../../../src/errors.ts';
+import { noteCounters } from '../../../src/mirror/runs/covered-counters.ts';
+import { openRun, restartWalk } from '../../../src/mirror/runs/open-run.ts';
 import { readSeenRows } from '../../../src/mirror/runs/seen-rows.ts';
 import { stopRun } from '../../../src/mirror/runs/stop-run.ts';
 import {
@@ -8,6 +10,7 @@ import {
   type RunEnd,
   type SyncRun,
   saveDrift,
+  savePlan,
   saveProgress,
   startRun,
 } from '../../../src/mirror/runs/sync-runs.ts';
@@ -93,6 +96,36 @@ test('a run that has ended does not end again, and neither does one that another
     error: 'unverified because …',
   });
   await expect(finish({ ...run, attempt: 2 })).rejects.toThrow(Busy);
+});
+
+test('a process whose run another has taken over changes nothing of it, neither its counters nor its plan', async () => {
+  const run = await startRun(db, { resource, mode: 'delta' });
+  await load(db, {
+    resource: 'affiliates',
+    pages: [{ observedAt: at(1), records: [buildAffiliate()] }],
+  });
+  await savePlan(db, run, { strategy: 'full' });
+  const rows = await load(db, {
+    resource,
+    runId: run.id,
+    pages: [{ observedAt: at(1), records: [buildReferral()] }],
+  });
+  const progress = { requests: 1, pages: 1, rows, distinct: rows.fresh, totalUpstream: 1, checkpoint: {} };
+  await saveProgress(db, run, progress);
+  const { run: taken } = await openRun(db, { resource, mode: 'delta' });
+  expect(taken).toMatchObject({ id: run.id, attempt: 2 });
+  await expect(noteCounters(db, run)).rejects.toThrow(Busy);
+  await expect(savePlan(db, run, { strategy: 'delta' })).rejects.toThrow(Busy);
+  await expect(restartWalk(db, run)).rejects.toThrow(Busy);
+  expect(await db.selectFrom('covered_counters').selectAll().execute()).toEqual([]);
+  expect(await readRuns()).toEqual([taken]);
+  expect(await countSeen(run)).toBe(1);
+
+  await noteCounters(db, taken);
+  expect(await db.selectFrom('covered_counters').selectAll().execute()).toHaveLength(1);
+  await savePlan(db, taken, { strategy: 'delta' });
+  expect(await restartWalk(db, taken)).toMatchObject({ distinct_seen: 0, plan: { strategy: 'delta' } });
+  expect(await countSeen(run)).toBe(0);
 });
 
 test('a run that held deletions back does not succeed, though it is verified', async () => {
