@@ -84,8 +84,8 @@ async function preview(
   flags: QueueFlags,
 ): Promise<ExitCode> {
   const { reader, db, concurrency, signal, amountUnit } = session;
-  const keys = rows.flatMap(({ request }) => request.idempotency_key ?? []);
-  const before = await findRequested(db, keys);
+  const keyed = rows.map(({ request }) => request).filter(({ idempotency_key }) => idempotency_key !== null);
+  const before = await findRequested(db, keyed);
   const earlierIds = [...before.values()].map(({ id }) => id);
   const earlierLines = byRequest(await readPaymentLedger(db, { kind: 'requests', ids: earlierIds }));
   const isNew = ({ request }: AskedRow) => !before.has(request.idempotency_key ?? '');

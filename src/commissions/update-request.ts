@@ -26,6 +26,9 @@ export type UpdateState = 'pending' | EndState;
 /** The ends that somebody has to look at: the program does not have what was asked. */
 export const BAD_STATES: readonly UpdateState[] = ['conflict', 'not_found', 'rejected', 'failed'];
 
+/** The table refuses a longer one. */
+export const LONGEST_KEY = 200;
+
 /** What somebody asks for; each field as the column of the same name. Timestamps are ISO 8601 with a zone. */
 export interface UpdateRequest {
   readonly commission_id: string;

@@ -219,3 +219,12 @@ test('a blank paid_at never clears a payment unless the row says unpay, whatever
     },
   );
 });
+
+test('an idempotency key has at most 200 characters, however many bytes they are', async () => {
+  const keyed = (key: string) => read(`commission_id,action,idempotency_key\n${A},unpay,${key}`);
+  expect((await keyed('🔑'.repeat(200))).problems).toEqual([]);
+  expect(await keyed('k'.repeat(201))).toEqual({
+    rows: [],
+    problems: ['2: idempotency_key has 201 characters: shorten it to 200 or fewer'],
+  });
+});
