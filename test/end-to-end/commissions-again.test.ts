@@ -127,6 +127,40 @@ test('a key that names another request is a problem of its line, in the dry run 
   expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('asked_before')]);
 });
 
+test('a row that was taken back, or dropped for one that was, is named with --again, and the exit code is 3', async () => {
+  const [id = '', other = ''] = await unpaidCommissions(2);
+  const path = await file(
+    'cancelled.csv',
+    'commission_id,action,paid_at',
+    `${id},pay,${AT}`,
+    `${other},pay,${AT}`,
+  );
+  expect((await commissions('apply', path)).code).toBe(0);
+  expect((await commissions('pay', other, '--supersede')).code).toBe(0);
+  for (const one of [id, other]) expect((await commissions('cancel', one)).code).toBe(0);
+  for (const flag of ['--wait', '--json']) {
+    const again = await commissions('apply', path, flag);
+    expect(again.code).toBe(3);
+    expect(again.stderr).toMatch(
+      /^line 2: request \d+ asked for this and ended as cancelled \(cancelled .*\): --again asks anew$/m,
+    );
+    expect(again.stderr).toMatch(
+      /^line 3: request \d+ asked for this and ended as superseded \(superseded .*\): --again asks anew$/m,
+    );
+  }
+  const dry = await commissions('apply', path, '--dry-run', '--json');
+  expect(readDocument('commissions-dry-run', dry.stdout).rows).toMatchObject(
+    ['cancelled', 'superseded'].map((state) => ({
+      would: 'asked_before',
+      outcome: expect.stringMatching(
+        `^request \\d+ asked for this before and ended as ${state}: --again asks`,
+      ),
+    })),
+  );
+  expect((await commissions('apply', path, '--wait', '--again')).code).toBe(0);
+  expect((await sandbox.commission(id)).paid_at).toBe('2026-10-01T12:00:00.000Z');
+});
+
 test('a refunded sale ends a row as conflict, unless the row or the command says otherwise', async () => {
   const id = await commissionWhere('voided_at is not null');
   const paidAt = async () => (await sandbox.commission(id)).paid_at;
