@@ -41,6 +41,7 @@ create table commission_updates (
   claimed_until     timestamptz,
   finished_at       timestamptz,
   constraint commission_updates_idempotency_key_is_used_once unique (idempotency_key),
+  constraint commission_updates_idempotency_key_is_short check (length(idempotency_key) <= 200),
   constraint commission_updates_action_is_pay_unpay_or_due check (action in ('pay', 'unpay', 'due')),
   constraint commission_updates_pay_needs_paid_at check ((action = 'pay') = (paid_at is not null)),
   constraint commission_updates_due_needs_due_at check ((action = 'due') = (due_at is not null)),
@@ -85,6 +86,20 @@ begin
     hashtextextended('affiliate-mirror commission updates of ' || tg_table_schema, 0));
   return null;
 end
+$$;
+
+-- The one rule of what is the same: the trigger follows it, and the commands look ahead with it.
+create function is_same_request(earlier commission_updates, asked commission_updates) returns boolean
+language sql
+immutable
+as $$
+  select (earlier.commission_id, earlier.action, earlier.paid_at, earlier.due_at, earlier.expected_unpaid,
+          earlier.expected_paid_at, earlier.expected_amount, earlier.expected_currency, earlier.supersede,
+          earlier.even_if_refunded)
+         is not distinct from
+         (asked.commission_id, asked.action, asked.paid_at, asked.due_at, asked.expected_unpaid,
+          asked.expected_paid_at, asked.expected_amount, asked.expected_currency, asked.supersede,
+          asked.even_if_refunded)
 $$;
 
 create function check_commission_update() returns trigger
@@ -162,17 +177,17 @@ begin
   if new.idempotency_key is null then
     return new;
   end if;
+  -- An index keeps no long texts.
+  if length(new.idempotency_key) > 200 then
+    raise exception using errcode = 'check_violation',
+      message = format('an idempotency_key of %s characters for commission %s', length(new.idempotency_key), new.commission_id),
+      hint = 'A key has at most 200 characters. Shorten it, such as to a hash of what it is made of.';
+  end if;
   select * into earlier from commission_updates where idempotency_key = new.idempotency_key;
   if not found then
     return new;
   end if;
-  if (earlier.commission_id, earlier.action, earlier.paid_at, earlier.due_at, earlier.expected_unpaid,
-      earlier.expected_paid_at, earlier.expected_amount, earlier.expected_currency, earlier.supersede,
-      earlier.even_if_refunded)
-     is not distinct from
-     (new.commission_id, new.action, new.paid_at, new.due_at, new.expected_unpaid,
-      new.expected_paid_at, new.expected_amount, new.expected_currency, new.supersede,
-      new.even_if_refunded) then
+  if is_same_request(earlier, new) then
     -- The same request under the same key was made before: nothing to do.
     return null;
   end if;
@@ -315,7 +330,7 @@ comment on column commission_updates.expected_currency is 'Apply it only if the 
 comment on column commission_updates.reason is 'Why it was asked for, in the requester''s words.';
 comment on column commission_updates.requested_by is 'Who asked, as named by the requester; the database user where nobody was named.';
 comment on column commission_updates.database_user is 'The database user that inserted the request. Cannot be chosen.';
-comment on column commission_updates.idempotency_key is 'Names the request: inserting the same request under the same key again does nothing, and another request under it is refused. Null: no such protection.';
+comment on column commission_updates.idempotency_key is 'Names the request: inserting the same request under the same key again does nothing, and another request under it is refused. At most 200 characters. Null: no such protection.';
 comment on column commission_updates.supersede is 'True: older requests for the same commission that wait to change the same thing are dropped in favour of this one.';
 comment on column commission_updates.even_if_refunded is 'For pay: true pays it even where its sale was refunded whole. False: such a commission ends as conflict, since nothing is owed for it any more.';
 comment on column commission_updates.requested_at is 'When the request was inserted.';
@@ -368,6 +383,7 @@ comment on column commission_ledger.affiliate_email is 'Email address of the aff
 comment on column commission_ledger.puts is 'How often the change was sent.';
 
 comment on function take_turns_requesting() is 'Trigger function: lets the transactions that ask for updates take turns, so that their numbers are the order in which they asked.';
+comment on function is_same_request(commission_updates, commission_updates) is 'Whether two requests under one key ask for the same thing, whoever asks and why.';
 comment on function check_commission_update() is 'Trigger function: refuses invalid requests, and drops those that were made before under the same key.';
 comment on function announce_commission_updates() is 'Trigger function: drops what new requests supersede, and notifies the workers.';
 comment on function refuse_edited_request() is 'Trigger function: what was asked for is never edited.';

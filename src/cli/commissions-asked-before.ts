@@ -1,9 +1,9 @@
 // Says which rows were asked for before, and of those that somebody must look at what to do.
 
 import type { RequestedUpdate } from '../commissions/request-updates.ts';
-import { BAD_STATES } from '../commissions/update-request.ts';
+import { UNMET_STATES } from '../commissions/update-request.ts';
 import { formatCount } from '../contract/format.ts';
-import { askAnew } from './commissions-listings.ts';
+import { askAnew, describeWayOn } from './commissions-listings.ts';
 import { printError } from './print.ts';
 
 /**
@@ -24,18 +24,17 @@ export function reportAskedBefore(
     if (request.isNew) return;
     const row = rows[index];
     const where = row === undefined || row.line === null ? '' : `line ${row.line}: `;
-    const hint = askAnew(row?.hasOwnKey === true);
-    if (request.overtaken_by !== null) {
+    const hasOwnKey = row?.hasOwnKey === true;
+    const { id, state, outcome, overtaken_by } = request;
+    if (overtaken_by !== null) {
       isWorrying = true;
       printError(
-        `${where}request ${request.id} asked for this and ended as ${request.state}, but request ${request.overtaken_by} came later: ${hint}`,
+        `${where}request ${id} asked for this and ended as ${state}, but request ${overtaken_by} came later: ${askAnew(hasOwnKey)}`,
       );
-    } else if (BAD_STATES.includes(request.state)) {
+    } else if (UNMET_STATES.includes(state)) {
       isWorrying = true;
       printError(
-        `${where}request ${request.id} asked for this and ended as ${request.state} (${request.outcome}): ${
-          request.state === 'failed' ? `affiliate-mirror commissions retry ${request.id}` : hint
-        }`,
+        `${where}request ${id} asked for this and ended as ${state} (${outcome}): ${describeWayOn(id, state, hasOwnKey)}`,
       );
     }
   });

@@ -3,7 +3,14 @@
 import type { StateCounts } from '../commissions/await-updates.ts';
 import type { PreviewedUpdate } from '../commissions/preview-updates.ts';
 import { type PaymentLine, readPaymentLedger, type Selection } from '../commissions/read-payment-ledger.ts';
-import { type Action, BAD_STATES, END_STATES, type UpdateRequest } from '../commissions/update-request.ts';
+import {
+  type Action,
+  BAD_STATES,
+  END_STATES,
+  UNMET_STATES,
+  type UpdateRequest,
+  type UpdateState,
+} from '../commissions/update-request.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import { identifier } from '../contract/fields.ts';
 import { formatCount } from '../contract/format.ts';
@@ -113,12 +120,15 @@ export function repeatedRow(
   { line, request, hasOwnKey }: { line: number | null; request: UpdateRequest; hasOwnKey: boolean },
   earlier: PaymentLine,
 ): PreviewRow {
+  const { state } = earlier;
   return {
     line,
     commission_id: request.commission_id,
     action: request.action,
     would: 'asked_before',
-    outcome: `request ${earlier.request} asked for this before (${earlier.state}); ${askAnew(hasOwnKey)}`,
+    outcome: UNMET_STATES.includes(state)
+      ? `request ${earlier.request} asked for this before and ended as ${state}: ${describeWayOn(earlier.request, state, hasOwnKey)}`
+      : `request ${earlier.request} asked for this before (${state}); ${askAnew(hasOwnKey)}`,
     note: null,
     paid_at: earlier.paid_at_after,
     due_at: earlier.due_at_after,
@@ -130,6 +140,11 @@ export function repeatedRow(
 /** Returns how a row is asked for once more. */
 export function askAnew(hasOwnKey: boolean): string {
   return hasOwnKey ? 'another idempotency_key asks anew' : '--again asks anew';
+}
+
+/** Returns what to do about a request that ended in a state in which the program was not given what was asked for. */
+export function describeWayOn(request: number, state: UpdateState, hasOwnKey: boolean): string {
+  return state === 'failed' ? `affiliate-mirror commissions retry ${request}` : askAnew(hasOwnKey);
 }
 
 /** Returns the listing of a dry run; `documentOf` makes the JSON document of its rows. */

@@ -1,9 +1,8 @@
 // The common end of every command that asks for updates: preview them, or queue them, wait if asked to, and report.
 
 import { randomBytes } from 'node:crypto';
-import { awaitUpdates, type StateCounts } from '../commissions/await-updates.ts';
 import { type PreviewedUpdate, previewUpdates } from '../commissions/preview-updates.ts';
-import { countStates, type PaymentLine, readPaymentLedger } from '../commissions/read-payment-ledger.ts';
+import { type PaymentLine, readPaymentLedger } from '../commissions/read-payment-ledger.ts';
 import { findRequested, type RequestedUpdate, requestUpdates } from '../commissions/request-updates.ts';
 import { BAD_STATES, type UpdateRequest } from '../commissions/update-request.ts';
 import { formatCount } from '../contract/format.ts';
@@ -27,9 +26,9 @@ import {
   type ProgramSession,
 } from './commissions-session.ts';
 import { describeStateTotals, renderStateTotals, totalsByState } from './commissions-totals.ts';
+import { waitFor } from './commissions-wait.ts';
 import type { DryRunDocument, QueuedDocument, WaitedDocument } from './documents/commissions.ts';
 import type { ExitCode } from './exit-code.ts';
-import { Stopped } from './lifetime.ts';
 import { type OutputFlags, printListing } from './output-format.ts';
 import { print, printError } from './print.ts';
 
@@ -84,8 +83,8 @@ async function preview(
   flags: QueueFlags,
 ): Promise<ExitCode> {
   const { reader, db, concurrency, signal, amountUnit } = session;
-  const keys = rows.flatMap(({ request }) => request.idempotency_key ?? []);
-  const before = await findRequested(db, keys);
+  const keyed = rows.map(({ request }) => request).filter(({ idempotency_key }) => idempotency_key !== null);
+  const before = await findRequested(db, keyed);
   const earlierIds = [...before.values()].map(({ id }) => id);
   const earlierLines = byRequest(await readPaymentLedger(db, { kind: 'requests', ids: earlierIds }));
   const isNew = ({ request }: AskedRow) => !before.has(request.idempotency_key ?? '');
@@ -163,7 +162,8 @@ async function wait(session: ProgramSession, asked: Asked, flags: QueueFlags): P
   const { batchId, requested } = asked;
   const ids = requested.map(({ id }) => id);
   const { amountUnit } = session;
-  const counts = await waitFor(session, ids);
+  const isQueued = requested.some(({ isNew }) => isNew);
+  const counts = await waitFor(session, ids, isQueued ? batchId : null);
   const lines = await readLines(session, asked, flags);
   const listed =
     !isForPeople(flags) || lines.length <= MOST_LISTED
@@ -180,7 +180,6 @@ async function wait(session: ProgramSession, asked: Asked, flags: QueueFlags): P
     printListing(paymentListing(listed, amountUnit, documentOf), flags);
     if (isForPeople(flags) && lines.length > 0) print(renderStateTotals(totals, 'state', amountUnit));
   }
-  const isQueued = requested.some(({ isNew }) => isNew);
   printError(isQueued ? `${batchId}: ${describeCounts(counts)}` : describeCounts(counts));
   return hasBadEnd(counts) ? 3 : 0;
 }
@@ -207,32 +206,6 @@ function byRequest(lines: readonly PaymentLine[]): ReadonlyMap<number, PaymentLi
 
 function isForPeople(flags: OutputFlags): boolean {
   return flags.json !== true && flags.csv !== true;
-}
-
-/** Returns how the requests ended, after showing how far they come. */
-export async function waitFor(session: ProgramSession, ids: readonly number[]): Promise<StateCounts> {
-  const progress = makeBatchProgress(ids.length, session);
-  try {
-    return await awaitUpdates(session, ids, {
-      concurrency: session.concurrency,
-      signal: session.signal,
-      onProgress: progress.show,
-    });
-  } catch (error) {
-    throw error instanceof Stopped ? error.saying(await describeReached(session, ids)) : error;
-  } finally {
-    progress.finish();
-  }
-}
-
-async function describeReached({ db }: ProgramSession, ids: readonly number[]): Promise<string> {
-  const { pending = 0, ...ended } = await countStates(db, ids);
-  if (pending === 0) return `all ${formatCount(ids.length)} requests have ended: ${describeCounts(ended)}`;
-  const states = pending === ids.length ? '' : ` (${describeCounts(ended)})`;
-  return (
-    `${formatCount(ids.length - pending)} of ${formatCount(ids.length)} requests have ended${states}, ` +
-    `and ${formatCount(pending)} stay queued; the next command with --wait goes on there, and so does a running worker`
-  );
 }
 
 // Sorts by time, says where it came from, and can be typed.

@@ -12,7 +12,7 @@ export function parseMoment(text: string): Timestamp {
 
 /** Returns the moment; a date alone is its midnight in UTC. Throws: InvalidArgumentError. */
 export function parseDate(text: string): Timestamp {
-  return parse(text, { dayOrder: null, timeZone: 'UTC' });
+  return parse(text, { dayOrder: null, timeZone: 'UTC', takesLocale: false });
 }
 
 function parse(text: string, spelling: DateSpelling | null): Timestamp {

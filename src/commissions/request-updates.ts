@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import { Busy, errorCode } from '../errors.ts';
-import type { UpdateRequest, UpdateState } from './update-request.ts';
+import type { Action, UpdateRequest, UpdateState } from './update-request.ts';
 
 /** Notified whenever requests wait; the payload is the schema. The trigger of commission_updates uses the name too. */
 export const COMMISSION_UPDATES_CHANNEL = 'affiliate_mirror_commission_updates';
@@ -63,15 +63,32 @@ export async function requestUpdates(
   });
 }
 
-/** Returns the earlier request of each key that has one: asking again under it does nothing. */
+/** The request that has a key already. */
+export interface EarlierRequest {
+  readonly id: number;
+  readonly action: Action;
+  readonly commission_id: string;
+  /** Asked for the same thing: asking again does nothing. Otherwise the table refuses to be asked under this key. */
+  readonly isSame: boolean;
+}
+
+/** Returns the earlier request of each key that has one. What is the same is the table's own rule. */
 export async function findRequested(
   db: Database,
-  keys: readonly string[],
-): Promise<ReadonlyMap<string, { readonly id: number; readonly state: UpdateState }>> {
-  const { rows } = await sql<{ id: number; state: UpdateState; idempotency_key: string }>`
-    select id, state, idempotency_key from commission_updates where idempotency_key = any(${keys}::text[])
-  `.execute(db);
-  return new Map(rows.map(({ id, state, idempotency_key }) => [idempotency_key, { id, state }]));
+  requests: readonly UpdateRequest[],
+): Promise<ReadonlyMap<string, EarlierRequest>> {
+  const found = new Map<string, EarlierRequest>();
+  for (let at = 0; at < requests.length; at += ROWS_PER_STATEMENT) {
+    const slice = JSON.stringify(requests.slice(at, at + ROWS_PER_STATEMENT));
+    const { rows } = await sql<EarlierRequest & { idempotency_key: string }>`
+      select earlier.idempotency_key, earlier.id, earlier.action, earlier.commission_id,
+             is_same_request(earlier, asked) as "isSame"
+      from jsonb_populate_recordset(null::commission_updates, ${slice}::jsonb) asked
+      join commission_updates earlier on earlier.idempotency_key = asked.idempotency_key
+    `.execute(db);
+    for (const { idempotency_key, ...earlier } of rows) found.set(idempotency_key, earlier);
+  }
+  return found;
 }
 
 function insertAndRead(slice: readonly (UpdateRequest & { place: number })[], options: RequestOptions) {

@@ -16,7 +16,7 @@ import {
   toMicros,
 } from '../contract/timestamp.ts';
 import { findLocalMoment, findStartOfDay } from './files/local-time.ts';
-import type { DateSpelling, DayOrder } from './files/spelling.ts';
+import type { DateSpelling } from './files/spelling.ts';
 
 export type ReadTimestamp = { readonly timestamp: string } | { readonly problem: string };
 
@@ -31,7 +31,7 @@ const MOST_DIGITS = 6;
  * says how its file spells dates; null where the text is no cell of a file.
  */
 export function readTimestamp(text: string, spelling: DateSpelling | null = null): ReadTimestamp {
-  const found = readDay(text, spelling?.dayOrder ?? null);
+  const found = readDay(text, spelling);
   if (found === null) return { problem: `${quote(text)} ${describeOther(text)}` };
   if ('problem' in found) return found;
   const { day, rest } = found;
@@ -42,7 +42,7 @@ export function readTimestamp(text: string, spelling: DateSpelling | null = null
   }
   if (rest === '') return readMidnight(text, midnightMs, spelling);
   const match = TIME.exec(rest);
-  if (match === null) return { problem: `${quote(text)} is not a timestamp: write it as ${EXAMPLE}` };
+  if (match === null) return { problem: `${quote(text)} is not a timestamp: write one such as ${EXAMPLE}` };
   const [, hour = '', seconds = ':00', digits = '', zone] = match;
   if (digits.length > MOST_DIGITS) {
     return { problem: `${quote(text)} has more than ${MOST_DIGITS} digits after the second` };
@@ -58,7 +58,7 @@ const DAY_MS = 86_400_000;
 
 function describeOther(text: string): string {
   // A cell that lost its format: 46296 is 1 October 2026. Of the years 1982 to 2064.
-  if (!/^[3-5]\d{4}(\.\d+)?$/.test(text)) return `is not a timestamp: write it as ${EXAMPLE}`;
+  if (!/^[3-5]\d{4}(\.\d+)?$/.test(text)) return `is not a timestamp: write one such as ${EXAMPLE}`;
   const day = new Date(EXCEL_ZERO_MS + Math.floor(Number(text)) * DAY_MS).toISOString().slice(0, 10);
   return `is not a timestamp: if it is Excel's number for ${day}, format the cell as a date`;
 }
@@ -66,7 +66,7 @@ function describeOther(text: string): string {
 /** A date, and what is written after it; null where the text does not begin with a date. */
 type FoundDay = { readonly day: string; readonly rest: string } | { readonly problem: string } | null;
 
-function readDay(text: string, order: DayOrder | null): FoundDay {
+function readDay(text: string, spelling: DateSpelling | null): FoundDay {
   const iso = ISO_DAY.exec(text);
   if (iso !== null) return { day: iso[0], rest: text.slice(iso[0].length) };
   const local = LOCAL_DAY.exec(text);
@@ -77,12 +77,19 @@ function readDay(text: string, order: DayOrder | null): FoundDay {
   if (year.length < 4) return { problem: `${quote(text)} has a year of two digits: write all four` };
   const spell = (month: string, day: string) => `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
   const [dayFirst, monthFirst] = [spell(two, one), spell(one, two)];
+  const order = spelling?.dayOrder ?? null;
   if (separator === '.' || order === 'day-first') return { day: dayFirst, rest };
   if (order === 'month-first') return { day: monthFirst, rest };
   if (Number(one) > 12) return { day: dayFirst, rest };
   if (Number(two) > 12 || dayFirst === monthFirst) return { day: monthFirst, rest };
+  const way =
+    spelling === null
+      ? ', with its time and zone'
+      : spelling.takesLocale
+        ? ', or give --locale en-GB or en-US'
+        : '';
   return {
-    problem: `${quote(text)} is ${dayFirst} where the day comes first, and ${monthFirst} where the month does: write the one that you mean, or give --locale en-GB or en-US`,
+    problem: `${quote(text)} is ${dayFirst} where the day comes first, and ${monthFirst} where the month does: write the one that you mean${way}`,
   };
 }
 

@@ -26,6 +26,12 @@ export type UpdateState = 'pending' | EndState;
 /** The ends that somebody has to look at: the program does not have what was asked. */
 export const BAD_STATES: readonly UpdateState[] = ['conflict', 'not_found', 'rejected', 'failed'];
 
+/** The ends after which the program was not given what was asked for, whether or not somebody wanted it so. */
+export const UNMET_STATES: readonly UpdateState[] = [...BAD_STATES, 'superseded', 'cancelled'];
+
+/** The table refuses a longer one. */
+export const LONGEST_KEY = 200;
+
 /** What somebody asks for; each field as the column of the same name. Timestamps are ISO 8601 with a zone. */
 export interface UpdateRequest {
   readonly commission_id: string;

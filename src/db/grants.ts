@@ -36,6 +36,7 @@ const CALLED_FUNCTIONS = [
   'lock_for_storing',
   'lock_for_loading',
   'take_lock',
+  'is_same_request',
   'change_stamp',
   'stamp_changes',
 ];

@@ -83,6 +83,12 @@ describe('the table refuses', () => {
       /unpaid and paid at once/,
       /not both/,
     ],
+    [
+      'a key that no index could keep',
+      { commission_id: ID, action: 'unpay', idempotency_key: 'k'.repeat(201) },
+      /an idempotency_key of 201 characters/,
+      /at most 200/,
+    ],
     ['a state', { commission_id: ID, action: 'unpay', state: 'applied' }, /starts out as pending/, /writer/],
   ])('%s, and says how to fix it', async (_, columns, message, hint) => {
     const failure = await insert(columns).catch((error: unknown) => error);

@@ -1,6 +1,6 @@
 // What a batch says about a row that was asked for before, and about one whose sale was refunded, at the command line.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -48,6 +48,16 @@ async function commissionWhere(condition: string): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
+async function unpaidCommissions(count: number): Promise<string[]> {
+  const { rows } = await database.pool.query<{ id: string }>(
+    `select id from sandbox.commissions
+     where paid_at is null and voided_at is null and id not in (select commission_id from commission_updates)
+     order by id limit $1`,
+    [count],
+  );
+  return rows.map(({ id }) => id);
+}
+
 async function requestsFor(id: string): Promise<number> {
   const { rows } = await database.pool.query<{ requests: number }>(
     'select count(*) as requests from commission_updates where commission_id = $1',
@@ -73,6 +83,82 @@ test('a key of the user’s own counts as such whatever it begins with: --again 
   expect((await commissions('apply', generated, '--wait')).code).toBe(0);
   expect((await commissions('apply', generated, '--wait', '--again')).code).toBe(0);
   expect(await requestsFor(id)).toBe(3);
+});
+
+test('a key that names another request is a problem of its line, in the dry run and before anything is queued', async () => {
+  const [first = '', second = '', third = ''] = await unpaidCommissions(3);
+  const header = 'commission_id,action,paid_at,idempotency_key';
+  const one = await file('key-one.csv', header, `${first},pay,${AT},OKT-1`);
+  expect((await commissions('apply', one)).code).toBe(0);
+  const { rows } = await database.pool.query('select id from commission_updates where idempotency_key = $1', [
+    'OKT-1',
+  ]);
+  const other = await file(
+    'key-other.csv',
+    header,
+    `${third},pay,never,`,
+    `${second},pay,${AT},OKT-1`,
+    `${third},pay,${AT},OKT-2`,
+  );
+  const problem = `line 3: the idempotency_key "OKT-1" is that of request ${rows[0].id} already (pay of commission ${first}): give this row a key of its own, or none`;
+  for (const flag of ['--dry-run', '--json']) {
+    const refused = await commissions('apply', other, flag);
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toContain('line 2: paid_at "never" is not a timestamp');
+    expect(refused.stderr).toContain(problem);
+  }
+  expect(await requestsFor(third)).toBe(0);
+
+  const result = join(directory, 'key-result.csv');
+  const skipped = await commissions('apply', other, '--skip-invalid', '--result', result);
+  expect(skipped.code).toBe(3);
+  expect(skipped.stderr).toContain(problem);
+  expect(skipped.stderr).toContain('2 of 3 rows left out');
+  expect([await requestsFor(second), await requestsFor(third)]).toEqual([0, 1]);
+  expect(await readFile(result, 'utf8')).toMatch(/,OKT-1,left_out,"the idempotency_key ""OKT-1"" is that of/);
+
+  // The same request under its key is none, whatever its spelling and its reason.
+  const same = await file(
+    'key-same.csv',
+    `${header},reason`,
+    `${first.toUpperCase()},Pay,2026-10-01T14:00:00+02:00,OKT-1,once more`,
+  );
+  const again = await commissions('apply', same, '--dry-run');
+  expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('asked_before')]);
+});
+
+test('a row that was taken back, or dropped for one that was, is named with --again, and the exit code is 3', async () => {
+  const [id = '', other = ''] = await unpaidCommissions(2);
+  const path = await file(
+    'cancelled.csv',
+    'commission_id,action,paid_at',
+    `${id},pay,${AT}`,
+    `${other},pay,${AT}`,
+  );
+  expect((await commissions('apply', path)).code).toBe(0);
+  expect((await commissions('pay', other, '--supersede')).code).toBe(0);
+  for (const one of [id, other]) expect((await commissions('cancel', one)).code).toBe(0);
+  for (const flag of ['--wait', '--json']) {
+    const again = await commissions('apply', path, flag);
+    expect(again.code).toBe(3);
+    expect(again.stderr).toMatch(
+      /^line 2: request \d+ asked for this and ended as cancelled \(cancelled .*\): --again asks anew$/m,
+    );
+    expect(again.stderr).toMatch(
+      /^line 3: request \d+ asked for this and ended as superseded \(superseded .*\): --again asks anew$/m,
+    );
+  }
+  const dry = await commissions('apply', path, '--dry-run', '--json');
+  expect(readDocument('commissions-dry-run', dry.stdout).rows).toMatchObject(
+    ['cancelled', 'superseded'].map((state) => ({
+      would: 'asked_before',
+      outcome: expect.stringMatching(
+        `^request \\d+ asked for this before and ended as ${state}: --again asks`,
+      ),
+    })),
+  );
+  expect((await commissions('apply', path, '--wait', '--again')).code).toBe(0);
+  expect((await sandbox.commission(id)).paid_at).toBe('2026-10-01T12:00:00.000Z');
 });
 
 test('a refunded sale ends a row as conflict, unless the row or the command says otherwise', async () => {

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
-import { runCli } from '../support/run-cli.ts';
+import { runCli, runCliAlone } from '../support/run-cli.ts';
 
 const role = `limited_${randomBytes(4).toString('hex')}`;
 let database: TestDatabase;
@@ -94,6 +94,27 @@ describe('A standby', () => {
     expect(stdout).toMatch(/^✗ rights: the database is a standby, which takes no writes: /m);
     expect(code).toBe(1);
   });
+});
+
+test('A database that is lost during --wait is the error, and what was queued is said to stay queued', async () => {
+  const { rows } = await database.pool.query('select id from sandbox.commissions limit 1');
+  const command = ['commissions', 'due', rows[0].id, '--at', '2026-12-01T00:00:00Z', '--wait'];
+  // The only request that the limit allows is another one's, so that the command waits until it is disturbed.
+  const limited = { ...environment(urlOfRole()), API_RATE_LIMIT: '1/3600' };
+  await runCli(command.with(-1, '--dry-run'), limited);
+  const run = runCliAlone(command, limited);
+  const claimed = 'select from commission_updates where claimed_by is not null';
+  const count = async () => (await database.pool.query(claimed)).rowCount;
+  await expect.poll(count, { interval: 20, timeout: 10_000 }).toBe(1);
+  await alter(`role ${role}`, 'nologin', 'login');
+  await database.pool.query('select pg_terminate_backend(pid) from pg_stat_activity where usename = $1', [
+    role,
+  ]);
+  const { code, stderr } = await run;
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^\S+-due-\S+: how far the requests came cannot be read now: those that have not ended stay queued; .*; affiliate-mirror commissions cancel \S+-due-\S+ takes them back\naffiliate-mirror: [^\n]+\n$/m,
+  );
 });
 
 test('A read-only database: what writes says so in one line, and doctor too', async () => {

@@ -10,6 +10,7 @@ import { ConfigError } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
 import { type QueueFlags, queueUpdates } from '../commissions-queue.ts';
 import { makeOpeners, readInput } from '../commissions-session.ts';
+import { refuseTakenKeys } from '../commissions-taken-keys.ts';
 import type { ExitCode } from '../exit-code.ts';
 import {
   addFileFlags,
@@ -47,7 +48,8 @@ ${FILE_HELP}
 A row that was asked for before, in this file or another one, is not asked for
 again: so the same file can be applied twice without harm. --again asks anew,
 such as for a payment that was taken back in between. A row with an
-idempotency_key of its own goes by that key alone.
+idempotency_key of its own (of at most 200 characters) goes by that key alone;
+one that names another request already is a problem of its line.
 
 Nothing is queued unless the whole file is good; every problem is listed with
 its line. --result writes your rows with what became of each beside them.
@@ -79,11 +81,16 @@ export function registerApply(group: Command, cli: Cli): void {
 
 async function apply(cli: Cli, lifetime: Lifetime, path: string, flags: ApplyFlags): Promise<ExitCode> {
   const { amountUnit } = readConfig(cli.environment);
-  const batch = await readBatchFile(await readInput(path), {
+  const open = makeOpeners(cli, lifetime);
+  const read = await readBatchFile(await readInput(path), {
     ...fileOptions(path, flags, amountUnit),
     action: flags.action ?? null,
     evenIfRefunded: flags.evenIfRefunded === true,
   });
+  const isProgramNeeded = flags.wait === true || flags.dryRun === true;
+  const batch = read.rows.some(({ hasOwnKey }) => hasOwnKey)
+    ? await refuseTakenKeys((await (isProgramNeeded ? open.program() : open.paymentLedger())).db, read)
+    : read;
   const { rows, problems, rowCount } = batch;
   const words = problems.map(describeProblem);
   if (words.length > 0 && (flags.skipInvalid !== true || rows.length === 0)) {
@@ -102,7 +109,7 @@ async function apply(cli: Cli, lifetime: Lifetime, path: string, flags: ApplyFla
   );
   const source = path === '-' ? 'stdin' : basename(path);
   const exitCode = await queueUpdates(
-    makeOpeners(cli, lifetime),
+    open,
     asked,
     {
       ...flags,

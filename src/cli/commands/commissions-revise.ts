@@ -5,8 +5,8 @@ import { cancelUpdates, type Revised, retryUpdates } from '../../commissions/rev
 import { formatCount } from '../../contract/format.ts';
 import type { Cli } from '../cli.ts';
 import { describeCounts, hasBadEnd, parseSelection, readSelected } from '../commissions-listings.ts';
-import { waitFor } from '../commissions-queue.ts';
 import { nameUser, openPaymentLedger, openProgram } from '../commissions-session.ts';
+import { waitFor } from '../commissions-wait.ts';
 import type { RevisedDocument } from '../documents/commissions.ts';
 import { print, printError, printJson } from '../print.ts';
 
@@ -39,7 +39,7 @@ export function registerRevise(group: Command, cli: Cli): void {
         );
         report(revised, 'will be tried again', flags);
         if (program === null || revised.ids.length === 0) return revised.left.length > 0 ? 3 : 0;
-        const counts = await waitFor(program, revised.ids);
+        const counts = await waitFor(program, revised.ids, what ?? null);
         printError(describeCounts(counts));
         return hasBadEnd(counts) || revised.left.length > 0 ? 3 : 0;
       }),

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { quote } from '../timestamps.ts';
-import { ACTIONS, type Action, plainRequest, type UpdateRequest } from '../update-request.ts';
+import { ACTIONS, type Action, LONGEST_KEY, plainRequest, type UpdateRequest } from '../update-request.ts';
 import { type FileOptions, type FileSpelling, findSpelling, PLAIN_FILE } from './file-options.ts';
 import type { Problem } from './raw-table.ts';
 import { readAmount } from './read-amounts.ts';
@@ -126,6 +126,10 @@ function readRow(
     problems.push(
       `even_if_refunded is true with ${action}: leave it blank, a refund holds back nothing but a pay`,
     );
+  }
+  const keyLength = [...(cells.get('idempotency_key') ?? '')].length;
+  if (keyLength > LONGEST_KEY) {
+    problems.push(`idempotency_key has ${keyLength} characters: shorten it to ${LONGEST_KEY} or fewer`);
   }
   for (const [name, value] of cells) {
     if (!value.isWellFormed() || value.includes('\0'))

@@ -57,7 +57,7 @@ export function findSpelling(
     columns.amounts.some((name) => isDecimal(cells.get(name) ?? '', numbers.has(name), decimal)),
   );
   return {
-    dates: { dayOrder, timeZone },
+    dates: { dayOrder, timeZone, takesLocale: true },
     amounts: { unit, decimal, hasDecimals, programUnit },
   };
 }

@@ -130,14 +130,20 @@ function inEither(
 
 const TOO_LARGE = 'is too large';
 
-/** Returns what is wrong with a text that is no number, with its own digits rewritten where that can be done. */
+const EXPONENT = /^[-+]?\d[\d.,]*e[-+]?\d+$/i;
+const SIGN_ELSEWHERE = /^\([^()\d]*\d[^()]*\)$|\d *[-−]$/;
+const BESIDE_CURRENCY =
+  /^(\p{L}*\p{Sc}|\p{L}{2,3})\s*-?\d[\d.,'’\s]*$|^-?\d[\d.,'’\s]*(\p{L}*\p{Sc}|\p{L}{2,3})$/u;
+
+/** Returns what is wrong with a text that is no number. Proposes no other one, unless it is the same beyond doubt. */
 function describeOther(text: string, mark: DecimalMark | null): string {
   const other = mark === null ? null : readDecimal(text, mark === ',' ? '.' : ',');
   if (other !== null && mark !== null) {
     return `has another mark before its decimals than --locale or the rest of the file: write ${spell(other).replace('.', mark)}`;
   }
-  const [bare] = /[\d.,' ]*\d/.exec(text) ?? [];
-  return bare === undefined || bare === text
-    ? 'is not a number: write it such as 4990, or 49.90 with its currency beside it'
-    : `is not a number: write ${bare.trim()}, and the currency in its own column`;
+  if (EXPONENT.test(text)) return 'has an exponent: write all of its digits';
+  if (SIGN_ELSEWHERE.test(text)) return 'is not a number: a minus goes before the digits';
+  return BESIDE_CURRENCY.test(text)
+    ? 'is not a number alone: write the currency in its own column'
+    : 'is not a number: write it such as 4990, or 49.90 with its currency beside it';
 }

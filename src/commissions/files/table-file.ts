@@ -126,9 +126,12 @@ async function readRaw(bytes: Uint8Array, columns: Columns, name: string | null)
   }
   const text = decode(bytes);
   if (text === null) {
+    const save = 'save it as "CSV UTF-8" (spreadsheets)';
     return brokenTable(
       csv,
-      'the file is not UTF-8: save it as "CSV UTF-8" (spreadsheets) or convert it (iconv -t UTF-8)',
+      hasMarkOfUtf16(bytes)
+        ? `the file is UTF-16: ${save} or convert it (iconv -f UTF-16 -t UTF-8)`
+        : `the file is not UTF-8: ${save}`,
     );
   }
   const find = makeColumnFinder(columns);
@@ -162,6 +165,12 @@ function decode(bytes: Uint8Array): string | null {
   } catch {
     return null;
   }
+}
+
+function hasMarkOfUtf16([first, second, third, fourth]: Uint8Array): boolean {
+  if (first === 0xfe) return second === 0xff;
+  // Followed by two zeros, it is the mark of UTF-32.
+  return first === 0xff && second === 0xfe && (third !== 0 || fourth !== 0);
 }
 
 function hasMark([first, second, third]: Uint8Array): boolean {

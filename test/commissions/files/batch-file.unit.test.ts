@@ -140,8 +140,13 @@ describe('a file that cannot be a batch is refused whole', () => {
   test.each([
     ['empty', '', /file: the file is empty/],
     ['a header alone', 'commission_id,action\n', /file: the file holds no rows/],
-    ['in UTF-16', utf16, /file: the file is not UTF-8/],
-    ['in Latin-1', new Uint8Array([0x61, 0xe9, 0x0a]), /file: the file is not UTF-8/],
+    ['in UTF-16', utf16, /file: the file is UTF-16: .* \(iconv -f UTF-16 -t UTF-8\)$/],
+    ['in UTF-16 without a mark', utf16.subarray(2), /file: the file is not UTF-8: save it as "CSV UTF-8"/],
+    [
+      'in Latin-1',
+      new Uint8Array([0x61, 0xe9, 0x0a]),
+      /file: the file is not UTF-8: save it as "CSV UTF-8" \(spreadsheets\)$/,
+    ],
     ['a JSON array', '[{"commission_id":"x"}]', /file: the file is a JSON array/],
     ['with a column missing', `commission_id,paid_at\n${A},${AT}`, /1: the column action is missing/],
     ['with an unknown column', `commission_id,action,paidat\n${A},pay,${AT}`, /1: unknown column "paidat"/],
@@ -218,4 +223,13 @@ test('a blank paid_at never clears a payment unless the row says unpay, whatever
       ],
     },
   );
+});
+
+test('an idempotency key has at most 200 characters, however many bytes they are', async () => {
+  const keyed = (key: string) => read(`commission_id,action,idempotency_key\n${A},unpay,${key}`);
+  expect((await keyed('🔑'.repeat(200))).problems).toEqual([]);
+  expect(await keyed('k'.repeat(201))).toEqual({
+    rows: [],
+    problems: ['2: idempotency_key has 201 characters: shorten it to 200 or fewer'],
+  });
 });

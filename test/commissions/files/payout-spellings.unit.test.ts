@@ -224,8 +224,22 @@ describe('what could mean two things is refused, with both of them', () => {
       'a currency beside its amount',
       [row(AT, '83,95 €', 'EUR')],
       {},
-      /write 83,95, and the currency in its own column/,
+      /"83,95 €" is not a number alone: write the currency in its own column$/,
     ],
+    [
+      'a sign beside it',
+      [row(AT, '-5 EUR')],
+      {},
+      /"-5 EUR" is not a number alone: write the currency in its/,
+    ],
+    ['a currency before it', [row(AT, 'EUR -5.00')], {}, /is not a number alone: write the currency in its/],
+    ['an exponent', [row(AT, '1e3')], {}, /"1e3" has an exponent: write all of its digits/],
+    ['an exponent of Excel', [row(AT, '1,5E+03')], {}, /"1,5E\+03" has an exponent: write all of its digits/],
+    ['brackets', [row(AT, '(5,00)')], {}, /"\(5,00\)" is not a number: a minus goes before the digits/],
+    ['a minus behind', [row(AT, '4.90-')], {}, /"4\.90-" is not a number: a minus goes before the digits/],
+    ['anything else', [row(AT, '5 or 6')], {}, /"5 or 6" is not a number: write it such as 4990, or 49\.90/],
+    ['no date', [row('soon')], BERLIN, /"soon" is not a timestamp: write one such as 2026-10-01T00:00:00Z/],
+    ['no time', [row('2026-10-01 noon')], BERLIN, /is not a timestamp: write one such as 2026-10-01T00:00/],
   ])('%s', async (_, rows, options, problem) => {
     const { words } = await readPayouts(csv(rows), options);
     expect(words).toEqual([expect.stringMatching(problem)]);
