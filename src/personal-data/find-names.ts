@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
+import { nameSpellings } from './name-spellings.ts';
 import type { Fields } from './treat-fields.ts';
 import { isHashed } from './values.ts';
 
@@ -11,9 +12,9 @@ const NAME_COLUMNS = { affiliates: ['first_name', 'last_name'], referrals: ['cus
 type NamedTable = keyof typeof NAME_COLUMNS;
 
 /** One word would be found in too much that is about somebody else. */
-const IS_FULL_NAME = /\S\s+\S/;
+const IS_FULL_NAME = /[^\s,](?:\s|,)+[^\s,]/;
 
-/** Returns the full names of the records, those of before included, where they are stored plain. */
+/** Returns the full names of the records, those of before included, where they are stored plain; also in reverse. */
 export async function findNames(
   trx: DatabaseTransaction,
   records: Readonly<Record<NamedTable, readonly string[]>>,
@@ -26,7 +27,8 @@ export async function findNames(
         return typeof value === 'string' ? value.split(/\s+/).filter(Boolean) : [];
       });
       const name = words.join(' ');
-      if (IS_FULL_NAME.test(name) && !words.some(isHashed)) names.add(name);
+      if (!IS_FULL_NAME.test(name) || words.some(isHashed)) continue;
+      for (const spelling of nameSpellings(name)) names.add(spelling);
     }
   }
   return [...names];

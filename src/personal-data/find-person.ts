@@ -8,7 +8,7 @@ import { IDENTITY_COLUMNS } from './personal-columns.ts';
 export interface FoundPerson {
   /** Identifiers by table. */
   readonly records: Readonly<Record<'affiliates' | 'referrals' | 'links', readonly string[]>>;
-  /** Full names, those of the history included, where they are stored plain. */
+  /** Full names, those of the history and those in reverse included, where they are stored plain. */
   readonly names: readonly string[];
 }
 

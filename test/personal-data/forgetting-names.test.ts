@@ -60,7 +60,36 @@ test('an affiliate is found by each name that was theirs at one time, and by no 
   await syncAffiliate('Ann', 'Middle');
   await syncAffiliate('Maria', 'Middle');
   await syncAffiliate('Maria', null);
-  expect(await leftOf('Ann Oldname, Ann Middle, Maria Middle; Maria Oldname, Ann')).toBe(
-    '[forgotten], [forgotten], [forgotten]; Maria Oldname, Ann',
+  expect(await leftOf('Ann Oldname, Ann Middle, Maria Middle; Maria Oldname and Ann')).toBe(
+    '[forgotten], [forgotten], [forgotten]; Maria Oldname and Ann',
   );
+});
+
+test('a name is found in reverse as well, a first or a last name alone is not', async () => {
+  await syncAffiliate('Rodney', 'Schmeler');
+  await syncCustomer('Anna Maria de Vries');
+  expect(
+    await leftOf(
+      'Schmeler, Rodney; schmeler,rodney; de Vries, Anna Maria; Vries, Anna Maria de; Schmeler; Vries, Rodney',
+    ),
+  ).toBe('[forgotten]; [forgotten]; [forgotten]; [forgotten]; Schmeler; Vries, Rodney');
+});
+
+test('a name that the program has in reverse is found the other way round as well', async () => {
+  await syncCustomer('Schmeler,Rodney');
+  expect(await leftOf('Rodney Schmeler; Schmeler, Rodney; Rodney')).toBe('[forgotten]; [forgotten]; Rodney');
+});
+
+test.each([
+  ['Schmeler, Rodney, Jr.', 'by Schmeler, Rodney, Jr.', 'by [forgotten]'],
+  ['Rodney Schmeler,', 'by Rodney Schmeler', 'by [forgotten]'],
+])('a name with the odd commas of %j is found as it is', async (name, reason, left) => {
+  await syncCustomer(name);
+  expect(await leftOf(reason)).toBe(left);
+});
+
+test('a name of very many words makes no pattern that is too large', async () => {
+  const name = Array.from({ length: 500 }, (_, place) => `word${place}`).join(' ');
+  await syncCustomer(name);
+  expect(await leftOf(`for ${name}.`)).toBe('for [forgotten].');
 });
