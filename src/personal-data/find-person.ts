@@ -2,13 +2,13 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
+import { findNames } from './find-names.ts';
 import { IDENTITY_COLUMNS } from './personal-columns.ts';
-import { isHashed } from './values.ts';
 
 export interface FoundPerson {
   /** Identifiers by table. */
   readonly records: Readonly<Record<'affiliates' | 'referrals' | 'links', readonly string[]>>;
-  /** Full names, where they are stored plain. */
+  /** Full names, those of the history and those in reverse included, where they are stored plain. */
   readonly names: readonly string[];
 }
 
@@ -60,26 +60,6 @@ export async function findPerson(
   `.execute(trx);
   return {
     records: { affiliates, referrals, links: links.rows.map((row) => row.id) },
-    names: await findNames(trx, affiliates, referrals),
+    names: await findNames(trx, { affiliates, referrals }),
   };
-}
-
-/** One word would be found in too much that is about somebody else. */
-const IS_FULL_NAME = /\S\s+\S/;
-
-async function findNames(
-  trx: DatabaseTransaction,
-  affiliates: readonly string[],
-  referrals: readonly string[],
-): Promise<readonly string[]> {
-  const { rows } = await sql<{ name: string }>`
-    select concat_ws(' ', btrim(first_name), btrim(last_name)) as name
-    from affiliates where id = any(${affiliates}::text[])
-    union
-    select btrim(customer_name) from referrals
-    where id = any(${referrals}::text[]) and customer_name is not null
-  `.execute(trx);
-  return rows
-    .map(({ name }) => name)
-    .filter((name) => IS_FULL_NAME.test(name) && !name.split(' ').some(isHashed));
 }

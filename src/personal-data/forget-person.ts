@@ -143,6 +143,11 @@ async function readKnown(trx: DatabaseTransaction, number: number): Promise<Know
  * longer address or word; null where there is none.
  */
 function patternOf(texts: readonly string[]): string | null {
-  const escaped = texts.map((text) => text.replace(/[^\p{L}\p{N}\s@_-]/gu, '\\$&').replace(/\s+/g, '\\s+'));
+  const escaped = texts.map((text) =>
+    text
+      .replace(/[^\p{L}\p{N}\s@_-]/gu, '\\$&')
+      .replace(/\\,\s+/g, '\\s*,\\s*')
+      .replace(/\s+/g, '\\s+'),
+  );
   return escaped.length === 0 ? null : `(?<![\\w.+-])(?:${escaped.join('|')})(?![\\w-]|\\.\\w)`;
 }

@@ -68,7 +68,7 @@ interface ValueOf extends FieldsOf {
 }
 
 function treatValue(rule: Rule, { kind, value, isForgotten, isStored, fields }: ValueOf): unknown {
-  if (kind === 'figures') return rule.mode === 'plain' ? value : treatFigures(value);
+  if (kind === 'figures') return rule.mode === 'plain' && !isForgotten ? value : treatFigures(value);
   if (kind === 'pseudonym') return isForgotten ? null : value;
   if (kind === 'coupon') {
     const { affiliate_id } = value as { affiliate_id?: unknown };

@@ -3,7 +3,7 @@
 
 import { sql } from 'kysely';
 import { type Kept, keepReading } from './kept-reading.ts';
-import { type Reader, reportView } from './shown-query.ts';
+import { exactSum, type Reader, reportView } from './shown-query.ts';
 
 /** One UTC day; a day on which nothing happened has zeros. */
 export interface FunnelDay {
@@ -14,19 +14,20 @@ export interface FunnelDay {
   readonly conversions: number;
 }
 
-/** Units: as commissions.amount. */
+/** Units: as commissions.amount. A sum is null where a number could not hold it. */
 export interface DueMonth {
   /** Shape: YYYY-MM. */
   readonly month: string;
   readonly currency: string | null;
   readonly commissions: number;
-  readonly paid: number;
-  readonly overdue: number;
-  readonly due: number;
-  readonly withheld: number;
-  readonly pending: number;
+  readonly paid: number | null;
+  readonly overdue: number | null;
+  readonly due: number | null;
+  readonly withheld: number | null;
+  readonly pending: number | null;
 }
 
+const DUE_SUMS = ['paid', 'overdue', 'due', 'withheld', 'pending'];
 const MONTHS_BEFORE = 11;
 const MONTHS_AFTER = 3;
 
@@ -59,12 +60,16 @@ export async function readDueMonths(reader: Reader): Promise<Kept<DueMonth>> {
       ), aging as materialized (
         select * from ${reportView(reader, 'commission_aging')} where month in (select month from months)
       )
-      select to_char(month, 'YYYY-MM') as month, currency, coalesce(commissions, 0) as commissions,
-             coalesce(paid, 0) as paid, coalesce(overdue, 0) as overdue, coalesce(due, 0) as due,
-             coalesce(withheld, 0) as withheld, coalesce(pending, 0) as pending
-      from (select distinct currency from aging) as currencies
-      cross join months
-      left join aging using (month, currency)
-      order by currency, months.month`,
+      select to_char(month, 'YYYY-MM') as month, currency, commissions,
+             ${sql.join(DUE_SUMS.map(exactSum), sql`,\n             `)}
+      from (
+        select month, currency, coalesce(commissions, 0) as commissions, coalesce(paid, 0) as paid,
+               coalesce(overdue, 0) as overdue, coalesce(due, 0) as due, coalesce(withheld, 0) as withheld,
+               coalesce(pending, 0) as pending
+        from (select distinct currency from aging) as currencies
+        cross join months
+        left join aging using (month, currency)
+      ) as sums
+      order by currency, sums.month`,
   );
 }

@@ -13,6 +13,8 @@ type Cell = string | number | boolean | Date | null;
 /** Excel's own limits: of the text of a cell, and of a sheet's name. */
 const LONGEST_TEXT = 32_767;
 const LONGEST_NAME = 31;
+/** Excel keeps 15 digits of a number, and puts zeros in place of the rest. */
+const LARGEST_NUMBER = 999_999_999_999_999;
 /** Excel's dates begin in 1900, with a leap day that there was not: before March it and others differ. */
 const FIRST_DATE = Date.UTC(1900, 2, 1);
 const LAST_DATE = Date.UTC(9999, 11, 31);
@@ -59,8 +61,7 @@ function readCell(text: string, column: Column): Cell {
     case 'boolean':
       return spelled === 'true';
     case 'integer':
-      // Excel has no more digits than JavaScript.
-      return Number.isSafeInteger(Number(text)) ? Number(text) : text;
+      return Math.abs(Number(text)) <= LARGEST_NUMBER ? Number(text) : text;
     case 'double':
       return Number.isFinite(Number(text)) ? Number(text) : text;
     case 'timestamp':

@@ -3,15 +3,19 @@
 
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { formatCount } from '../../contract/format.ts';
-import { formatMoney, fractionDigits } from '../../contract/money.ts';
+import { fractionDigits } from '../../contract/money.ts';
 import type { DueMonth } from '../../reports/read-series.ts';
+import { sumOf } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import { at, drawLabels, drawScale, loadDrawing, plot, spellCompact, WIDE } from './plot.ts';
 
 /** From the bottom of a bar to its top. */
 const PARTS = ['paid', 'due', 'overdue', 'withheld', 'pending'] as const;
 
-/** Returns the chart of one currency; the months are in their order, and each is there once. */
+/**
+ * Returns the chart of one currency; the months are in their order, and each is there once. A sum that no number could
+ * hold is left out of the drawing, and named below it.
+ */
 export async function drawDueMonths(
   months: readonly DueMonth[],
   { id, currency, unit }: { id: string; currency: string | null; unit: AmountUnit },
@@ -21,7 +25,7 @@ export async function drawDueMonths(
   const parts = drawing
     .stack<DueMonth, (typeof PARTS)[number]>()
     .keys(PARTS)
-    .value((month, part) => month[part])
+    .value((month, part) => month[part] ?? 0)
     .offset(drawing.stackOffsetDiverging)([...months]);
   const ends = parts.flatMap((part) => part.flat());
   const height = drawing
@@ -36,7 +40,7 @@ export async function drawDueMonths(
     .padding(0.25);
   const width = Math.min(place.bandwidth(), 48);
   const center = (index: number) => (place(months[index]?.month ?? '') ?? 0) + place.bandwidth() / 2;
-  const money = (amount: number) => formatMoney(amount, currency, unit);
+  const money = (sum: number | null) => sumOf(sum, currency, unit);
   const bars = months.map((month, index) => {
     const drawn = parts.map((part) => {
       const [from = 0, to = 0] = part[index] ?? [];
@@ -51,7 +55,7 @@ export async function drawDueMonths(
   // A scale counts in the currency's own unit.
   const divisor = 10 ** fractionDigits(currency ?? '', unit);
   const title = `Commissions in ${currency ?? 'no currency'} by the month in which they are due`;
-  return plot({
+  const chart = plot({
     id,
     title,
     description: `A bar for each of ${months.length} months from ${months[0]?.month ?? ''} to ${months.at(-1)?.month ?? ''}, in parts: paid, due for 30 days at most, overdue, withheld, and pending.`,
@@ -83,4 +87,14 @@ export async function drawDueMonths(
       ]),
     },
   });
+  return html`${chart}
+${nameTooLarge(months)}`;
+}
+
+function nameTooLarge(months: readonly DueMonth[]): Html | null {
+  const named = months.flatMap((month) => {
+    const parts = PARTS.filter((part) => month[part] === null);
+    return parts.length === 0 ? [] : [`${month.month} (${parts.join(', ')})`];
+  });
+  return named.length === 0 ? null : html`<p>Sums that are too large to be drawn: ${named.join('; ')}.</p>`;
 }

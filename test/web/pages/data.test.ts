@@ -144,6 +144,26 @@ describe('charts', () => {
     }
   });
 
+  test('say of a month whose sum no number can hold that it is too large, and show all else', async () => {
+    const { pool } = await createTestDatabase();
+    await storeFindings(pool);
+    await pool.query(
+      `update commissions set amount = 9007199254740991, paid_at = now() where currency = 'EUR'`,
+    );
+    // One that is small enough still, beside the others.
+    await pool.query(`update commissions set amount = 12, due_at = due_at - interval '100 days'
+      where id = (select max(id) from commissions where currency = 'EUR')`);
+    const { html } = await visit(pool, chartsPage);
+    expect(sectionOf(html, 'funnel').rows).toHaveLength(30);
+    const [eur = '', usd = ''] = sectionOf(html, 'due').html.split('<figure').slice(1);
+    expect(eur).toMatch(/too large to be drawn: \d{4}-\d\d \(paid\)\./);
+    expect(eur).toContain('>too large to add up<');
+    expect(eur).toContain('0.12 EUR</title>');
+    expect(eur).not.toMatch(/NaN|Infinity|null|undefined/);
+    expect(usd).toContain('<rect class="part part-withheld"');
+    expect(usd).not.toContain('too large');
+  });
+
   test('say of figures that were kept how old they are, and read quick ones anew', async () => {
     const { html } = await visit(database.pool, chartsPage);
     expect(html).not.toContain('As of');

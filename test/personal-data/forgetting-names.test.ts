@@ -1,0 +1,95 @@
+// By which names a person who is forgotten is found in texts.
+
+import type pg from 'pg';
+import { beforeEach, expect, test } from 'vitest';
+import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { forgetPerson } from '../../src/personal-data/forget-person.ts';
+import { buildAffiliate, buildReferral } from '../mirror/build-records.ts';
+import { at, load } from '../mirror/load.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { PLAIN } from './marked-program.ts';
+
+const AFFILIATE = 'a0000000-0000-4000-8000-00000000000a';
+const REFERRAL = 'b0000000-0000-4000-8000-00000000000b';
+const EMAIL = 'maria@people.example';
+
+let pool: pg.Pool;
+let db: Database;
+let second = 0;
+
+beforeEach(async () => {
+  ({ pool } = await createTestDatabase());
+  db = makeDatabase(pool);
+});
+
+async function syncAffiliate(first_name: string | null, last_name: string | null): Promise<void> {
+  second += 1;
+  const records = [
+    buildAffiliate({ id: AFFILIATE, first_name, last_name, email: EMAIL, updated_at: at(second) }),
+  ];
+  await load(db, { resource: 'affiliates', pages: [{ observedAt: at(second), records }] });
+}
+
+async function syncCustomer(name: string): Promise<void> {
+  second += 1;
+  const customer = { platform: 'stripe', id: 'cus_1', name, email: EMAIL };
+  const records = [buildReferral({ id: REFERRAL, customer, updated_at: at(second) })];
+  await load(db, { resource: 'referrals', pages: [{ observedAt: at(second), records }] });
+}
+
+/** Returns what is left of the reason of a payment once the person is forgotten. */
+async function leftOf(reason: string): Promise<string> {
+  await pool.query(
+    `insert into commission_updates (commission_id, action, reason) values (gen_random_uuid()::text, 'unpay', $1)`,
+    [reason],
+  );
+  await forgetPerson(db, PLAIN, { who: EMAIL, by: 'privacy' });
+  const { rows } = await pool.query<{ reason: string }>('select reason from commission_updates');
+  return rows[0]?.reason ?? '';
+}
+
+test('a customer is found by the names of before as well', async () => {
+  for (const name of ['Maria Oldest', 'Maria Older', 'Maria Newname']) await syncCustomer(name);
+  expect(await leftOf('Maria Oldest disputes, then maria older; now Maria Newname and Maria Other')).toBe(
+    '[forgotten] disputes, then [forgotten]; now [forgotten] and Maria Other',
+  );
+});
+
+test('an affiliate is found by each name that was theirs at one time, and by no mixture of two', async () => {
+  await syncAffiliate('Ann', 'Oldname');
+  await syncAffiliate('Ann', 'Middle');
+  await syncAffiliate('Maria', 'Middle');
+  await syncAffiliate('Maria', null);
+  expect(await leftOf('Ann Oldname, Ann Middle, Maria Middle; Maria Oldname and Ann')).toBe(
+    '[forgotten], [forgotten], [forgotten]; Maria Oldname and Ann',
+  );
+});
+
+test('a name is found in reverse as well, a first or a last name alone is not', async () => {
+  await syncAffiliate('Rodney', 'Schmeler');
+  await syncCustomer('Anna Maria de Vries');
+  expect(
+    await leftOf(
+      'Schmeler, Rodney; schmeler,rodney; de Vries, Anna Maria; Vries, Anna Maria de; Schmeler; Vries, Rodney',
+    ),
+  ).toBe('[forgotten]; [forgotten]; [forgotten]; [forgotten]; Schmeler; Vries, Rodney');
+});
+
+test('a name that the program has in reverse is found the other way round as well', async () => {
+  await syncCustomer('Schmeler,Rodney');
+  expect(await leftOf('Rodney Schmeler; Schmeler, Rodney; Rodney')).toBe('[forgotten]; [forgotten]; Rodney');
+});
+
+test.each([
+  ['Schmeler, Rodney, Jr.', 'by Schmeler, Rodney, Jr.', 'by [forgotten]'],
+  ['Rodney Schmeler,', 'by Rodney Schmeler', 'by [forgotten]'],
+])('a name with the odd commas of %j is found as it is', async (name, reason, left) => {
+  await syncCustomer(name);
+  expect(await leftOf(reason)).toBe(left);
+});
+
+test('a name of very many words makes no pattern that is too large', async () => {
+  const name = Array.from({ length: 500 }, (_, place) => `word${place}`).join(' ');
+  await syncCustomer(name);
+  expect(await leftOf(`for ${name}.`)).toBe('for [forgotten].');
+});
