@@ -49,12 +49,16 @@ export function makeExportDuty(deps: ExportDutyDeps, options: ExportDutyOptions)
       for (const object of objects) {
         const lastMs = await readLastExport(deps.db, { ...object, target });
         if (lastMs !== null && lastMs >= tickMs) continue;
-        const words = [NAME, object.isForChanges ? 'changes' : 'whole', object.name, tickMs];
-        const id = words
+        const subject = [NAME, object.isForChanges ? 'changes' : 'whole', object.name]
           .join('-')
           .replace(/[^\w-]/g, '-')
           .replaceAll('_', '-');
-        due.push({ id, atMs: tickMs, run: (context) => run(object, context) });
+        due.push({
+          id: `${subject}-${tickMs}`,
+          subject,
+          atMs: tickMs,
+          run: (context) => run(object, context),
+        });
       }
       return due;
     },

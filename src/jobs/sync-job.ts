@@ -59,6 +59,9 @@ export interface SyncDutyOptions {
 /**
  * Returns the duty. What a delta finds, a full run finds too: after it, no delta is due for the same tick. A sync that
  * was given up is due again with the next tick of its schedule.
+ *
+ * Where affiliates fail, the others are synced all the same. A delta of referrals then finds only new ones at the head,
+ * since no counter moves; it is due again once affiliates were synced after its tick (listSyncedSince).
  */
 export function makeSyncDuty(
   { meter, ...deps }: SyncDutyDeps,
@@ -96,7 +99,7 @@ export function makeSyncDuty(
       )) {
         if (await wasSyncBegunSince(deps.db, resource, atMs)) continue;
         const id = `sync-${resource}-accepted-${atMs}`;
-        due.push({ id, atMs, run: (context) => sync(resource, 'full', context) });
+        due.push({ id, subject: resource, atMs, run: (context) => sync(resource, 'full', context) });
       }
       for (const schedule of schedules) {
         const { mode } = schedule;
@@ -105,7 +108,7 @@ export function makeSyncDuty(
         const synced = await listSyncedSince(deps.db, mode, tickMs);
         for (const resource of resources.filter((one) => !synced.includes(one))) {
           const id = `sync-${resource}-${mode}-${tickMs}`;
-          due.push({ id, atMs: tickMs, run: (context) => sync(resource, mode, context) });
+          due.push({ id, subject: resource, atMs: tickMs, run: (context) => sync(resource, mode, context) });
         }
       }
       return due;

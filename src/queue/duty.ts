@@ -2,7 +2,8 @@
 // it: what is due follows from tables that exist anyway, so a queue that forgets everything has lost nothing.
 //
 // A job only carries the moment since which something is due. Its worker asks again what that is before it begins: a
-// job that comes twice, late, or after somebody else did the work does no harm.
+// job that comes twice, late, or after somebody else did the work does no harm. A job that failed does what else is due
+// before it tries the same thing again (turns.ts).
 
 import type { Schedule } from './schedules.ts';
 import type { Moment } from './worker-state.ts';
@@ -27,6 +28,10 @@ export interface Due {
    * from being tried again. Letters, digits and hyphens.
    */
   readonly id: string;
+  /**
+   * What it is about, where a duty has several: what one fails at keeps no other from its turn. Left out: the `id`.
+   */
+  readonly subject?: string;
   /** Since when it is due. */
   readonly atMs: number;
   /** Once it was done, findDue must no longer name it. */

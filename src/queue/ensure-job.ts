@@ -29,7 +29,7 @@ export async function ensureJob(
   const holder = await queue.getDeduplicationJobId(name);
   if (holder !== null && (await isUnfinished(queue, holder))) return null;
   for (const { id, atMs } of due) {
-    if ((await (await queue.getJob(id))?.getState()) === 'failed') continue;
+    if (await wasGivenUp(queue, id)) continue;
     // A key that outlived its job would swallow every later one; not one of a job that was added meanwhile.
     if (holder !== null && (await queue.getDeduplicationJobId(name)) === holder) {
       await queue.removeDeduplicationKey(name);
@@ -50,6 +50,11 @@ export async function ensureJob(
     return id;
   }
   return null;
+}
+
+/** Returns whether the job of this identifier was given up. */
+export async function wasGivenUp(queue: WorkQueue, id: string): Promise<boolean> {
+  return (await (await queue.getJob(id))?.getState()) === 'failed';
 }
 
 async function isUnfinished(queue: WorkQueue, id: string): Promise<boolean> {

@@ -9,13 +9,14 @@ import type { Logger } from '../log.ts';
 import { inTrace, type Span } from '../tracing/span.ts';
 import { LOCK_LOST } from './backend.ts';
 import type { Causes } from './causes.ts';
-import type { Due, Duty, JobContext } from './duty.ts';
+import type { Duty, JobContext } from './duty.ts';
 import { decideAfterFailure } from './failure.ts';
 import { TICK } from './schedules.ts';
 import type { Timings } from './timings.ts';
+import { chooseTurn, noteDone, noteFailure, noteHopeless, type Turn, type TurnDeps } from './turns.ts';
 import { readMoment } from './worker-state.ts';
 
-export interface ProcessDeps {
+export interface ProcessDeps extends TurnDeps {
   readonly db: Database;
   readonly log: Logger;
   readonly duties: readonly Duty[];
@@ -60,13 +61,17 @@ async function traceJob(
   const attributes = { job: job.name, job_id: job.id, attempt: job.attemptsMade + 1 };
   deps.causes.noteEnded(job.name, cause);
   return await inTrace('job', { attributes, cause }, async (span) => {
+    let turn: Turn | null = null;
     try {
-      await work(deps, timings, running, span);
+      turn = await findTurn(deps, running);
+      if (turn !== null) await work(deps, timings, { ...running, turn }, span);
       return null;
     } catch (error) {
       if (error instanceof DelayedError) return { error };
       if (!signal.aborted) span.failWith(error);
-      return await settle(deps, timings, running, error).catch((ending: unknown) => ({ error: ending }));
+      return await settle(deps, timings, { ...running, turn }, error).catch((ending: unknown) => ({
+        error: ending,
+      }));
     }
   });
 }
@@ -77,34 +82,38 @@ interface Running {
   readonly signal: AbortSignal;
 }
 
-async function work(
-  { db, duties, log }: ProcessDeps,
-  { longestDelayMs }: Timings,
-  { job, token, signal }: Running,
-  span: Span,
-): Promise<void> {
+async function findTurn(deps: ProcessDeps, { job, signal }: Running): Promise<Turn | null> {
+  const { db, duties, log } = deps;
   const duty = duties.find(({ name }) => name === job.name);
-  // A worker of another version has it, and makes it a new job.
-  if (duty === undefined) return log.warn({ job: job.name, id: job.id }, 'job.unknown');
+  if (duty === undefined) {
+    // A worker of another version has it, and makes it a new job.
+    log.warn({ job: job.name, id: job.id }, 'job.unknown');
+    return null;
+  }
   signal.throwIfAborted();
-  const due = chooseDue(await duty.findDue(await readMoment(db)), job);
-  if (due === undefined) return log.debug({ job: job.name, id: job.id }, 'job.done_already');
-  const onProgress = makeOnProgress(job, log);
-  span.set({ due: due.id });
-  const outcome = await due.run({ signal, onProgress, waitedMs: Date.now() - job.timestamp });
-  if (outcome.kind === 'later') await stepAside(job, token, Math.min(outcome.waitMs, longestDelayMs));
+  const turn = await chooseTurn(deps, job, await duty.findDue(await readMoment(db)));
+  if (turn === null) log.debug({ job: job.name, id: job.id }, 'job.done_already');
+  return turn;
 }
 
-// What came due since the job was made goes first where it matters more. What was due by then is left alone: it may
-// have been given up.
-function chooseDue(due: readonly Due[], job: Job): Due | undefined {
-  return due.find(({ id, atMs }) => id === job.id || atMs > job.data.atMs);
+async function work(
+  { log }: ProcessDeps,
+  { longestDelayMs, stepAsideMs }: Timings,
+  { job, token, signal, turn }: Running & { readonly turn: Turn },
+  span: Span,
+): Promise<void> {
+  const onProgress = makeOnProgress(job, log);
+  span.set({ due: turn.due.id });
+  const outcome = await turn.due.run({ signal, onProgress, waitedMs: Date.now() - job.timestamp });
+  if (outcome.kind === 'later') await stepAside(job, token, Math.min(outcome.waitMs, longestDelayMs));
+  // A new job would begin with the first backoff again.
+  else if (await noteDone(job, turn)) await stepAside(job, token, stepAsideMs);
 }
 
 async function settle(
   deps: ProcessDeps,
   timings: Timings,
-  { job, token, signal }: Running,
+  { job, token, signal, turn }: Running & { readonly turn: Turn | null },
   error: unknown,
 ): Promise<never> {
   const { log } = deps;
@@ -130,11 +139,17 @@ async function settle(
   }
   const attempt = job.attemptsMade + 1;
   const isLast = attempt >= (job.opts.attempts ?? 1);
+  const due = turn?.due.id;
   if (decision.kind === 'retry' && !isLast) {
-    log.warn({ job: job.name, id: job.id, attempt, reason }, 'job.failed_for_now');
+    log.warn({ job: job.name, id: job.id, due, attempt, reason }, 'job.failed_for_now');
+    if (turn !== null) await noteFailure(job, turn);
     throw storableError(error, reason);
   }
-  log.error({ job: job.name, id: job.id, attempt, reason }, 'job.failed');
+  log.error({ job: job.name, id: job.id, due, attempt, reason }, 'job.failed');
+  if (decision.kind === 'fail' && turn !== null && due !== job.id) {
+    await noteHopeless(job, turn);
+    return await stepAside(job, token, timings.stepAsideMs);
+  }
   throw new UnrecoverableError(reason);
 }
 

@@ -7,6 +7,7 @@ import type { Logger } from '../log.ts';
 import { openQueue, type QueueWorker, type WorkQueue } from './backend.ts';
 import { makeCauses } from './causes.ts';
 import type { Duty } from './duty.ts';
+import { wasGivenUp } from './ensure-job.ts';
 import { backoffMs } from './failure.ts';
 import { makePatiently } from './patiently.ts';
 import { makeProcessJob } from './process-job.ts';
@@ -86,7 +87,15 @@ export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise
     await watchdog.pause(error);
     cancelJobs('the program refuses the API secret');
   };
-  const processJob = makeProcessJob({ db, log, duties, causes, pause }, timings);
+  const processDeps = {
+    db,
+    log,
+    duties,
+    causes,
+    pause,
+    wasGivenUp: (id: string) => wasGivenUp(backend.queue, id),
+  };
+  const processJob = makeProcessJob(processDeps, timings);
   const close = async () => {
     await watchdog.stop();
     const closed = worker?.close();

@@ -156,7 +156,14 @@ async function measureDuties(bench: Bench): Promise<number> {
     }),
   );
   const processJob = makeProcessJob(
-    { db, log, duties, causes: makeCauses(duties), pause: async () => undefined },
+    {
+      db,
+      log,
+      duties,
+      causes: makeCauses(duties),
+      pause: async () => undefined,
+      wasGivenUp: async () => false,
+    },
     TIMINGS,
   );
   const perSecond = await measureQueued(bench, processJob);

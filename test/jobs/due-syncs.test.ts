@@ -28,12 +28,12 @@ beforeEach(async () => {
 
 async function note(
   resource: string,
-  { mode = 'full', state = 'succeeded', attempt = 1, began = '01:59:00', ended = '02:30:00' } = {},
+  { mode = 'full', state = 'succeeded', attempt = 1, ended = '02:30:00', began = '' } = {},
 ): Promise<void> {
   await pool.query(
     `insert into sync_runs (resource, mode, state, attempt, verified, started_at, finished_at)
      values ($1, $2, $3, $4, $5, $6, $7)`,
-    [resource, mode, state, attempt, state === 'succeeded', iso(began), iso(ended)],
+    [resource, mode, state, attempt, state === 'succeeded', iso(began || ended), iso(ended)],
   );
 }
 
@@ -112,6 +112,24 @@ test.each([
 ])('%s counts', async (_what, run) => {
   await note('affiliates', run);
   expect(await due('03:00:00')).not.toContain('sync-affiliates-full 02:00');
+});
+
+test('a delta of referrals that began before affiliates were synced is due again, once, and a full sync is not', async () => {
+  const delta = { mode: 'delta' };
+  await note('affiliates', { ended: '02:05:00' });
+  await note('referrals', { ended: '02:10:00' });
+  // Affiliates fail.
+  await note('referrals', { ...delta, began: '02:45:05', ended: '02:47:00' });
+  expect(await due('02:48:00', BOTH)).toEqual(['sync-affiliates-delta 02:45']);
+  await note('affiliates', { ...delta, began: '02:45:00', ended: '02:46:00' });
+  expect(await due('02:48:00', BOTH)).toEqual(['sync-referrals-delta 02:45']);
+  await note('referrals', { ...delta, began: '02:49:00', ended: '02:50:00' });
+  // One that somebody asked for.
+  await note('affiliates', { ...delta, ended: '02:51:00' });
+  expect(await due('02:52:00', BOTH)).toEqual([]);
+  await note('referrals', { began: '03:00:01', ended: '03:05:00' });
+  await note('affiliates', { ...delta, ended: '03:06:00' });
+  expect(await due('03:07:00', BOTH)).toEqual([]);
 });
 
 test('a run that ended in the future does not count: the clock of the database was ahead', async () => {

@@ -110,6 +110,35 @@ describe.each(KINDS)('a duty on %s', (kind) => {
     await worker.stop();
   });
 
+  test('that fails at one thing does the others between its attempts, and gives up nothing but that', async () => {
+    const queueing = await makeQueueing(kind, NO_PROGRAM);
+    const begun: string[] = [];
+    const outage = () => {
+      throw new Error('an outage');
+    };
+    const bug = () => {
+      throw new TypeError('a bug');
+    };
+    const tasks: Task[] = [
+      { id: 'first-1', atMs: 1, run: outage },
+      { id: 'second-1', atMs: 1, run: bug },
+      { id: 'third-1', atMs: 1, run: nothing },
+    ];
+    const worker = await start(queueing, [makeDuty('x', tasks, begun)]);
+    const { queue, close } = await queueing.open();
+    const givenUp = async () => (await queue.getFailed()).map(({ id, attemptsMade }) => [id, attemptsMade]);
+    await expect
+      .poll(async () => (await givenUp()).toSorted())
+      .toEqual([
+        ['first-1', 2],
+        ['second-1', 1],
+      ]);
+    // What no repetition helps ends in a job of its own.
+    expect(begun).toEqual(['first-1', 'second-1', 'third-1', 'first-1', 'second-1']);
+    await close();
+    await worker.stop();
+  });
+
   test('that was done meanwhile, or that no worker knows, is not done by a job that comes late', async () => {
     const queueing = await makeQueueing(kind, NO_PROGRAM);
     const begun: string[] = [];

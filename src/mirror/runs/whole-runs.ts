@@ -30,13 +30,23 @@ export async function lastWholeRun(
  * Returns the resources of which a run, of this mode or a full one, has read everything that it should since then. One
  * that ended unverified counts, since another would most likely too; unless it was resumed, since a fresh one may not.
  *
+ * A delta of referrals goes by the counters of affiliates. One that began before the first such run of affiliates ended
+ * does not count: affiliates failed when it was their turn.
+ *
  * Units: milliseconds since 1970, by the database's clock; a run that ended in the future ended at an unknown time.
  */
 export async function listSyncedSince(db: Database, mode: RunMode, sinceMs: number): Promise<string[]> {
   const { rows } = await sql<{ resource: string }>`
-    select distinct resource from sync_runs
-    where mode in ('full', ${mode}) and ${HAS_READ}
-      and finished_at > to_timestamp(${sinceMs / 1000}::float8)
+    with ended as (
+      select resource, mode, started_at, finished_at from sync_runs
+      where mode in ('full', ${mode}) and ${HAS_READ}
+        and finished_at > to_timestamp(${sinceMs / 1000}::float8)
+    ), first_affiliates as (
+      select min(finished_at) as finished_at from ended where resource = 'affiliates'
+    )
+    select distinct ended.resource from ended cross join first_affiliates
+    where (ended.resource = 'referrals' and ended.mode = 'delta'
+      and ended.started_at < first_affiliates.finished_at) is not true
   `.execute(db);
   return rows.map(({ resource }) => resource);
 }
