@@ -1,6 +1,6 @@
 // Asks for the commissions that the mirror tracks, where the program does not list them. How often: poll-schedule.ts.
 
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { ApiClient } from '../api/client.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { isOfTheRow, isRefusal } from '../db/refusal.ts';
@@ -27,23 +27,41 @@ const POLLS_AT_ONCE = 20;
 /** Others leave what is being polled alone for this long. */
 const CLAIM_MINUTES = 15;
 
-/** Tracks the commissions, and returns how many were not tracked before. Idempotent: yes. */
+export interface Tracking {
+  /** How many were not tracked before. */
+  readonly added: number;
+  /** How many were not asked for any more, since the program had answered that they are gone, and are now. */
+  readonly resumed: number;
+}
+
+/** Tracks the commissions, and asks again for those that seemed to be gone. Idempotent: yes. */
 export async function trackCommissions(
   db: Database,
   ids: readonly string[],
   trackedBy: string | null,
-): Promise<number> {
-  const { rows } = await sql`
-    insert into tracked_commissions (commission_id, tracked_by)
-    select distinct lower(id), coalesce(${trackedBy}::text, current_user) from unnest(${ids}::text[]) as id
-    on conflict (commission_id) do nothing
-    returning commission_id
+): Promise<Tracking> {
+  // What the main query reads of the table is what was there before.
+  const { rows } = await sql<Tracking>`
+    with written as (
+      insert into tracked_commissions (commission_id, tracked_by)
+      select id, coalesce(${trackedBy}::text, current_user)
+      from (select distinct lower(id) as id from unnest(${ids}::text[]) as id) as given
+      where ${isNotPolled()}
+      order by id
+      on conflict (commission_id) do update set next_poll_at = excluded.next_poll_at
+        where tracked_commissions.next_poll_at is null
+      returning commission_id
+    )
+    select count(*) filter (where known.commission_id is null) as added, count(known.commission_id) as resumed
+    from written left join tracked_commissions known using (commission_id)
   `.execute(db);
-  return rows.length;
+  const [tracking] = rows;
+  if (tracking === undefined) throw new TypeError('an aggregate returned no row');
+  return tracking;
 }
 
 /**
- * Tracks commissions that were just read, so that they are asked for again. Idempotent: yes; what is tracked already
+ * Tracks commissions that were just read, so that they are asked for again. Idempotent: yes; what is asked for already
  * keeps its time.
  */
 export async function trackObserved(trx: DatabaseTransaction, ids: readonly string[]): Promise<void> {
@@ -51,9 +69,20 @@ export async function trackObserved(trx: DatabaseTransaction, ids: readonly stri
   await sql`
     insert into tracked_commissions (commission_id, tracked_by, last_polled_at, next_poll_at)
     select id, 'the writer', clock_timestamp(), clock_timestamp() + ${pollInterval()}
-    from unnest(${ids}::text[]) as id left join commissions commission using (id)
-    on conflict (commission_id) do nothing
+    from (select distinct id from unnest(${ids}::text[]) as id) as given left join commissions commission using (id)
+    where ${isNotPolled()}
+    order by id
+    on conflict (commission_id) do update
+      set last_polled_at = excluded.last_polled_at, next_poll_at = excluded.next_poll_at
+      where tracked_commissions.next_poll_at is null
   `.execute(trx);
+}
+
+/** A condition on `id`. The others are left out beforehand: a conflict locks its row, also where nothing is changed. */
+function isNotPolled(): RawBuilder<unknown> {
+  return sql`not exists (
+    select from tracked_commissions polled where polled.commission_id = id and polled.next_poll_at is not null
+  )`;
 }
 
 /** Returns whether any tracked commission is due. */
@@ -66,7 +95,7 @@ export async function hasDuePolls(db: Database): Promise<boolean> {
 
 /**
  * Asks for every tracked commission that is due, and mirrors the answers. One that is gone is marked deleted, and not
- * asked for again. Several processes may poll at once.
+ * asked for again unless it is tracked anew. Several processes may poll at once.
  *
  * Throws: ApiUnauthorized, ApiRejected where the program refuses every request (the address is wrong), the
  * database's errors; what was not answered is asked for again later.
