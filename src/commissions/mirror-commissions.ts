@@ -72,17 +72,27 @@ function plainFields(record: object): object {
   );
 }
 
-/** Marks the commissions that the program no longer has; what the mirror never had stays unknown. */
+/** A commission that the program answered not to have. */
+export interface GoneCommission {
+  readonly id: string;
+  readonly askedAt: Timestamp;
+}
+
+/**
+ * Marks the commissions that the program no longer has. One that was observed since it was asked for is left alone;
+ * what the mirror never had stays unknown.
+ */
 export async function markCommissionsDeleted(
   trx: DatabaseTransaction,
-  ids: readonly string[],
+  gone: readonly GoneCommission[],
 ): Promise<void> {
-  if (ids.length === 0) return;
+  if (gone.length === 0) return;
   await lockForLoading(trx, { isAlone: false, runId: null });
   await sql`
     update commissions
-    set _deleted_at = moment.now, _changed_at = (select stamp_changes()), _observed_at = moment.now
-    from (select clock_timestamp() as now) as moment
-    where id = any(${ids}::text[]) and _deleted_at is null
+    set _deleted_at = asked_at, _changed_at = (select stamp_changes()), _observed_at = asked_at
+    from unnest(${gone.map(({ id }) => id)}::text[], ${gone.map(({ askedAt }) => askedAt)}::timestamptz[])
+      as gone (id, asked_at)
+    where commissions.id = gone.id and _deleted_at is null and _observed_at <= asked_at
   `.execute(trx);
 }

@@ -2,7 +2,9 @@
 
 import { expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
-import { pollTracked, trackCommissions } from '../../src/commissions/tracked-commissions.ts';
+import { mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
+import { trackCommissions } from '../../src/commissions/track-commissions.ts';
+import { pollTracked } from '../../src/commissions/tracked-commissions.ts';
 import { readTracked } from '../../src/reports/read-tracked.ts';
 import { makeTestApi, silent, useWriter } from './start-writer.ts';
 
@@ -140,4 +142,35 @@ test('a commission that was changed is tracked by itself, and asked for again a 
     [id],
   );
   expect(rows).toEqual([{ tracked_by: 'the writer', hours: 24 }]);
+});
+
+test('a 404 marks nothing deleted that was seen alive after it was asked for', async () => {
+  const { fresh, db, api, sandbox, database } = writer();
+  const { id } = await fresh();
+  await database.pool.query('update tracked_commissions set next_poll_at = null');
+  await trackCommissions(db, [id], 'finance');
+  const poll = { concurrency: 1, signal: AbortSignal.timeout(100_000) };
+  await pollTracked({ client: api, db, log: silent }, poll);
+  await database.pool.query('update tracked_commissions set next_poll_at = now() where commission_id = $1', [
+    id,
+  ]);
+  const astray = makeTestApi(db, `${sandbox.url}/elsewhere`);
+  const overtaken: ApiClient = {
+    ...api,
+    async getCommission(...call) {
+      return await astray.getCommission(...call).finally(async () => {
+        const { commission, askedAt } = await api.getCommission(id);
+        const seen = { commission, observedAt: askedAt };
+        await db.transaction().execute((trx) => mirrorCommissions(trx, [seen]));
+      });
+    },
+  };
+  await pollTracked({ client: overtaken, db, log: silent }, poll);
+  await astray.close();
+  const { rows } = await database.pool.query(
+    'select _deleted_at is not null as is_deleted from commissions where id = $1',
+    [id],
+  );
+  expect(rows).toEqual([{ is_deleted: false }]);
+  expect(await isPolled(id)).toBe(true);
 });

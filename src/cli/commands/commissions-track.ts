@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { readCommissionId } from '../../commissions/files/read-cells.ts';
 import { readTableFile } from '../../commissions/files/table-file.ts';
 import { POLL_SCHEDULE } from '../../commissions/poll-schedule.ts';
-import { trackCommissions } from '../../commissions/tracked-commissions.ts';
+import { trackCommissions } from '../../commissions/track-commissions.ts';
 import { identifier } from '../../contract/fields.ts';
 import { formatCount } from '../../contract/format.ts';
 import { ConfigError } from '../../errors.ts';
