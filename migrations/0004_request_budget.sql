@@ -96,6 +96,8 @@ begin
   elsif budget.asks_alone and exists (
     select from request_permits permit
     where permit.returned_at is null and permit.granted_at >= budget.paused_until
+      -- One that has expired is nobody's any more: its process was killed.
+      and permit.expires_at > moment
   ) then
     wait_for := 'answer';
   else

@@ -17,6 +17,6 @@ comment on table tracked_commissions is 'The commissions that the mirror keeps a
 comment on column tracked_commissions.commission_id is 'The commission (commissions.id).';
 comment on column tracked_commissions.tracked_by is 'Who wanted it.';
 comment on column tracked_commissions.tracked_at is 'Since when it is asked for.';
-comment on column tracked_commissions.next_poll_at is 'When the program is asked for it again; null where it is gone, and never asked for again.';
+comment on column tracked_commissions.next_poll_at is 'When the program is asked for it again; null where it is gone, and not asked for until it is tracked or changed anew.';
 comment on column tracked_commissions.last_polled_at is 'When the program last answered for it.';
 comment on column tracked_commissions.last_error is 'Why the last request was not answered, or its answer not mirrored; null where it was.';

@@ -82,11 +82,14 @@ export class ApiRejected extends AppError {
   readonly status: number;
   /** The `details` of a 422 body; empty elsewhere. */
   readonly details: readonly string[];
+  /** When the request was allowed to be sent, as ISO 8601 text: the answer knows of nothing that happened later. */
+  readonly askedAt: string;
 
-  constructor(message: string, status: number, details: readonly string[]) {
+  constructor(message: string, status: number, details: readonly string[], askedAt: string) {
     super(message);
     this.status = status;
     this.details = details;
+    this.askedAt = askedAt;
   }
 }
 
@@ -237,9 +240,7 @@ export function describeUntrusted(error: unknown, where: string): string | null 
 
 // Node's connection errors to a host with several addresses are AggregateErrors with an empty message.
 function messageOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') {
-    return error.errors.map(messageOf).join('; ');
-  }
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
   return error instanceof Error ? error.message : String(error);
 }
 

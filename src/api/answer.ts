@@ -2,6 +2,7 @@
 // means.
 
 import { errorBodySchema } from '../contract/answer-bodies.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import {
   ApiRejected,
   ApiThrottled,
@@ -27,6 +28,8 @@ export interface AnswerContext {
   readonly way: string;
   /** How often the request was sent so far, this time included. */
   readonly attempt: number;
+  /** When that was allowed. */
+  readonly askedAt: Timestamp;
   readonly scrub: Scrub;
   /** Returns what an error may say of a text of the program's. */
   readonly quote: (text: string) => string;
@@ -118,10 +121,16 @@ function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 
       `the program answered ${call} with a redirect (${status}) to ${target}: check AFFILIATE_API_URL`,
       status,
       [],
+      context.askedAt,
     );
   }
   const reasons = [summary, ...details].join('; ');
-  return new ApiRejected(`the program rejected ${call} (${status}: ${reasons})`, status, details);
+  return new ApiRejected(
+    `the program rejected ${call} (${status}: ${reasons})`,
+    status,
+    details,
+    context.askedAt,
+  );
 }
 
 function readErrorBody(

@@ -122,7 +122,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
         const { outcome, askedAt, answeredAt } = await attemptRequest(attemptDeps, wire, input);
         return {
           value: readAnswer(
-            { request, origin, way: transport.describeWay(), attempt, scrub, quote },
+            { request, origin, way: transport.describeWay(), attempt, askedAt, scrub, quote },
             outcome,
             parse,
           ),

@@ -8,6 +8,7 @@
 import type { DatabaseTransaction } from '../db/database.ts';
 import { isRefusal } from '../db/refusal.ts';
 import { describeError, errorCode } from '../errors.ts';
+import type { GoneCommission } from '../mirror/gone-sales.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import {
   markCommissionsDeleted,
@@ -26,10 +27,10 @@ const LESS = ['rejected', 'rejected in short', 'nothing'] as const;
 
 export const MIRRORED: Keeping = { as: 'mirrored' };
 
-/** What was observed together: commissions as they were answered, and identifiers that the program does not have. */
+/** What was observed together: commissions as they were answered, and those that the program does not have. */
 export interface Observations {
   readonly observed: readonly ObservedCommission[];
-  readonly gone: readonly string[];
+  readonly gone: readonly GoneCommission[];
 }
 
 /** Writes the observations as far as `keeping` says. */

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { Commission } from '../contract/commission.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
+import { type GoneCommission, markSalesOfGone } from '../mirror/gone-sales.ts';
 import { loadBatch, lockForLoading } from '../mirror/load-batch.ts';
 import { refuseOtherTreatment } from '../mirror/refuse-other-treatment.ts';
 import { recordRejections } from '../mirror/rejected-records.ts';
@@ -72,17 +73,22 @@ function plainFields(record: object): object {
   );
 }
 
-/** Marks the commissions that the program no longer has; what the mirror never had stays unknown. */
+/**
+ * Marks the commissions that the program no longer has, and their sales. One that was observed since it was asked for is left alone;
+ * what the mirror never had stays unknown.
+ */
 export async function markCommissionsDeleted(
   trx: DatabaseTransaction,
-  ids: readonly string[],
+  gone: readonly GoneCommission[],
 ): Promise<void> {
-  if (ids.length === 0) return;
+  if (gone.length === 0) return;
   await lockForLoading(trx, { isAlone: false, runId: null });
   await sql`
     update commissions
-    set _deleted_at = moment.now, _changed_at = (select stamp_changes()), _observed_at = moment.now
-    from (select clock_timestamp() as now) as moment
-    where id = any(${ids}::text[]) and _deleted_at is null
+    set _deleted_at = asked_at, _changed_at = (select stamp_changes()), _observed_at = asked_at
+    from unnest(${gone.map(({ id }) => id)}::text[], ${gone.map(({ askedAt }) => askedAt)}::timestamptz[])
+      as gone (id, asked_at)
+    where commissions.id = gone.id and _deleted_at is null and _observed_at <= asked_at
   `.execute(trx);
+  await markSalesOfGone(trx, gone);
 }

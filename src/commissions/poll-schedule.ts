@@ -43,6 +43,6 @@ export function retryInterval(): RawBuilder<unknown> {
 export const POLL_SCHEDULE: readonly string[] = [
   `unpaid: every ${EVERY.falling_due} while it is younger than ${NEW}, and from ${DUE_SOON} before it falls due to ${DUE_LATELY} after; otherwise every ${EVERY.unpaid}`,
   `paid: every ${EVERY.paid} for ${PAID_LATELY}, then every ${EVERY.settled}`,
-  `voided: every ${EVERY.voided}; gone from the program: never again`,
+  `voided: every ${EVERY.voided}; gone from the program: only once it is tracked or changed anew`,
   `not answered: again after ${EVERY.unanswered}`,
 ];

@@ -8,6 +8,7 @@
 // cannot hold does not keep an update from being settled as what it is (see keep-observed.ts).
 
 import { sql } from 'kysely';
+import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { storableJson } from '../db/storable.ts';
 import { transact } from '../db/transact.ts';
@@ -17,7 +18,7 @@ import { lockOurs } from './claims.ts';
 import { type AddToGroup, makeGroupWrites } from './group-writes.ts';
 import { type Keeping, keepObserved, MIRRORED, writeWhatCanBeKept } from './keep-observed.ts';
 import type { ObservedCommission } from './mirror-commissions.ts';
-import { trackObserved } from './tracked-commissions.ts';
+import { trackObserved } from './track-commissions.ts';
 import type { CommissionValues, EndState } from './update-request.ts';
 
 /** How one try ended. `end` is null where the request stays pending. */
@@ -35,6 +36,8 @@ export interface TryResult {
   readonly waitMs: number;
   readonly calls: readonly RecordedCall[];
   readonly observed: ObservedCommission | null;
+  /** When the commission was asked for, where the program answered that it has none. */
+  readonly goneAt: Timestamp | null;
 }
 
 /** Set before a PUT is sent. */
@@ -81,7 +84,7 @@ async function settleResults(
   const write = (keeping: Keeping) =>
     transact(db, (trx) => writeResults({ trx, personalData }, claimedBy, results, keeping));
   // Several results are only written whole: where that is refused, each of them is written again alone.
-  const isKept = results.some(({ observed, end }) => observed !== null || end?.state === 'not_found');
+  const isKept = results.some(({ observed, goneAt }) => observed !== null || goneAt !== null);
   return results.length > 1 || !isKept
     ? await write(MIRRORED)
     : await writeWhatCanBeKept(write, personalData);
@@ -150,9 +153,9 @@ async function writeResults(
   `.execute(trx);
   await writeAttempts(trx, results);
   const observed = results.flatMap((result) => (result.observed === null ? [] : [result.observed]));
-  const gone = results
-    .filter(({ end }) => end?.state === 'not_found')
-    .map(({ commissionId }) => commissionId);
+  const gone = results.flatMap(({ commissionId, goneAt }) =>
+    goneAt === null ? [] : [{ id: commissionId, askedAt: goneAt }],
+  );
   await keepObserved(trx, { observed, gone }, keeping, personalData);
   // A commission that was changed once is asked for again, all the more where the mirror could not hold it.
   if (keeping.as !== 'nothing') {

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
-import { Busy, errorCode } from '../errors.ts';
+import { takeTurn } from './take-turn.ts';
 import type { Action, UpdateRequest, UpdateState } from './update-request.ts';
 
 /** Notified whenever requests wait; the payload is the schema. The trigger of commission_updates uses the name too. */
@@ -29,7 +29,6 @@ export interface RequestedUpdate {
 }
 
 const ROWS_PER_STATEMENT = 1_000;
-const LONGEST_TURN = '20s';
 
 /**
  * Writes all of the requests or none, and returns them as they are in the payment ledger, in the order of the input.
@@ -45,13 +44,7 @@ export async function requestUpdates(
 ): Promise<RequestedUpdate[]> {
   return transact(deps.db, async (trx) => {
     const requested: RequestedUpdate[] = [];
-    await sql`select set_config('lock_timeout', ${LONGEST_TURN}, true)`.execute(trx);
-    // The trigger takes this lock too; taken beforehand, what others asked for until then is visible below, and
-    // a process that was stopped in the middle of sending a statement loses it.
-    await sql`select take_lock(
-      hashtextextended('affiliate-mirror commission updates of ' || current_schema(), 0), true, ${LONGEST_TURN})`
-      .execute(trx)
-      .catch(refuseToWait);
+    await takeTurn(trx);
     for (let at = 0; at < requests.length; at += ROWS_PER_STATEMENT) {
       const slice = requests
         .slice(at, at + ROWS_PER_STATEMENT)
@@ -131,16 +124,4 @@ function insertAndRead(slice: readonly (UpdateRequest & { place: number })[], op
     left join commission_updates old on old.idempotency_key = btrim(input.idempotency_key) and new.id is null
     order by input.place
   `;
-}
-
-const LOCK_NOT_AVAILABLE = '55P03';
-
-function refuseToWait(error: unknown): never {
-  if (errorCode(error) === LOCK_NOT_AVAILABLE) {
-    throw new Busy(
-      'another transaction has asked for commission updates and has not ended yet, so nothing was queued: commit it or roll it back, and try again',
-      { cause: error },
-    );
-  }
-  throw error;
 }

@@ -5,6 +5,7 @@ import type { Database } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import { isSelected, type Selection } from './read-payment-ledger.ts';
 import { COMMISSION_UPDATES_CHANNEL } from './request-updates.ts';
+import { takeTurn } from './take-turn.ts';
 
 export interface Revised {
   /** The requests that were changed. */
@@ -16,9 +17,14 @@ export interface Revised {
 /**
  * Makes the selected requests that ended as failed pending again, with all their tries before them. A request that a
  * later one for the same value has overtaken stays failed: applied now, it would undo the later one.
+ *
+ * Throws: Busy where another transaction has asked for updates and does not end.
  */
 export async function retryUpdates(db: Database, selection: Selection): Promise<Revised> {
   return await transact(db, async (trx) => {
+    // Otherwise a later one could be asked for and applied while the statement below, which sees the requests of its
+    // beginning, still goes on.
+    await takeTurn(trx);
     const { rows } = await sql<{ id: number; later: number | null }>`
       with failed as (
         select id, (

@@ -1,6 +1,7 @@
 // Settles one try: writes what became of it, or as much of that as the database takes.
 
 import { isOfTheRow } from '../db/refusal.ts';
+import { ApiRejected } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { TryResult, UpdateRecorder } from './record-updates.ts';
 import { describeRefusedLine, lastErrorOf, ownFailure, type TryCost } from './try-cost.ts';
@@ -44,6 +45,8 @@ export async function settleTry(
     waitMs: cost.waitMs,
     calls: tried.calls,
     observed: tried.observed,
+    goneAt:
+      cost.end?.state === 'not_found' && tried.error instanceof ApiRejected ? tried.error.askedAt : null,
   };
   sayRetry(deps.log, update, result);
   try {
@@ -65,7 +68,15 @@ async function settleRefused(
   const reason = describeRefusedLine(result.end, error);
   const cost = ownFailure(update, reason, firstBackoffMs);
   // What was sent before stays noted: a later read then settles whether it arrived.
-  const line = { ...result, ...cost, before: null, after: null, mayBeSent: true, lastError: reason };
+  const line = {
+    ...result,
+    ...cost,
+    before: null,
+    after: null,
+    mayBeSent: true,
+    lastError: reason,
+    goneAt: null,
+  };
   sayRetry(log, update, line);
   const bare = { ...line, calls: [], observed: null };
   for (const less of [line, bare, { ...bare, end: null }]) {

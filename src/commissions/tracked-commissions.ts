@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import type { ApiClient } from '../api/client.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { isOfTheRow, isRefusal } from '../db/refusal.ts';
 import { storableText } from '../db/storable.ts';
@@ -27,35 +28,6 @@ const POLLS_AT_ONCE = 20;
 /** Others leave what is being polled alone for this long. */
 const CLAIM_MINUTES = 15;
 
-/** Tracks the commissions, and returns how many were not tracked before. Idempotent: yes. */
-export async function trackCommissions(
-  db: Database,
-  ids: readonly string[],
-  trackedBy: string | null,
-): Promise<number> {
-  const { rows } = await sql`
-    insert into tracked_commissions (commission_id, tracked_by)
-    select distinct lower(id), coalesce(${trackedBy}::text, current_user) from unnest(${ids}::text[]) as id
-    on conflict (commission_id) do nothing
-    returning commission_id
-  `.execute(db);
-  return rows.length;
-}
-
-/**
- * Tracks commissions that were just read, so that they are asked for again. Idempotent: yes; what is tracked already
- * keeps its time.
- */
-export async function trackObserved(trx: DatabaseTransaction, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`
-    insert into tracked_commissions (commission_id, tracked_by, last_polled_at, next_poll_at)
-    select id, 'the writer', clock_timestamp(), clock_timestamp() + ${pollInterval()}
-    from unnest(${ids}::text[]) as id left join commissions commission using (id)
-    on conflict (commission_id) do nothing
-  `.execute(trx);
-}
-
 /** Returns whether any tracked commission is due. */
 export async function hasDuePolls(db: Database): Promise<boolean> {
   const { rows } = await sql`
@@ -66,7 +38,7 @@ export async function hasDuePolls(db: Database): Promise<boolean> {
 
 /**
  * Asks for every tracked commission that is due, and mirrors the answers. One that is gone is marked deleted, and not
- * asked for again. Several processes may poll at once.
+ * asked for again unless it is tracked anew. Several processes may poll at once.
  *
  * Throws: ApiUnauthorized, ApiRejected where the program refuses every request (the address is wrong), the
  * database's errors; what was not answered is asked for again later.
@@ -83,12 +55,11 @@ export async function pollTracked(
     const ids = await claimDue(db);
     if (ids.length === 0) return sum;
     const answers = await askForAll({ client, health }, ids, { concurrency, signal });
-    for (const answer of await noteAnswers({ db, personalData }, answers)) {
-      const { id, error } = answer;
+    for (const { id, goneAt, error } of await noteAnswers({ db, personalData }, answers)) {
       if (error !== null) {
         sum.failed += 1;
         log.warn({ commission: id, reason: error }, 'commissions.poll_failed');
-      } else if (isGone(answer)) sum.gone += 1;
+      } else if (goneAt !== null) sum.gone += 1;
       else sum.polled += 1;
     }
     // Nothing but failures: the program is down, and asking for the rest would only use up the request budget.
@@ -98,8 +69,10 @@ export async function pollTracked(
 
 interface Answer {
   readonly id: string;
-  /** Null where the program has no such commission, or `error` says why it is not known. */
   readonly observed: ObservedCommission | null;
+  /** When it was asked for, where the program has no such commission. */
+  readonly goneAt: Timestamp | null;
+  /** Why it is not known what the program has. */
   readonly error: string | null;
 }
 
@@ -132,25 +105,28 @@ async function askForAll(
   for await (const answer of mapInOrder(ids, concurrency, (id) => ask(deps, id, signal)))
     answers.push(answer);
   // A wrong address answers 404 to everything: a 404 counts only from a program that has answered something.
-  const isProven = deps.health.isProven() || !answers.some(isGone) || (await deps.health.isUp(signal));
+  const isProven =
+    deps.health.isProven() ||
+    answers.every(({ goneAt }) => goneAt === null) ||
+    (await deps.health.isUp(signal));
   if (isProven) return answers;
-  return answers.map((answer) => (isGone(answer) ? { ...answer, error: 'the program is down' } : answer));
-}
-
-function isGone({ observed, error }: Answer): boolean {
-  return observed === null && error === null;
+  return answers.map((answer) =>
+    answer.goneAt === null ? answer : { ...answer, goneAt: null, error: 'the program is down' },
+  );
 }
 
 async function ask({ client, health }: PollDeps, id: string, signal: AbortSignal): Promise<Answer> {
   try {
     const { commission, askedAt } = await client.getCommission(id, { signal });
     health.noteAnswer();
-    return { id, observed: { commission, observedAt: askedAt }, error: null };
+    return { id, observed: { commission, observedAt: askedAt }, goneAt: null, error: null };
   } catch (error) {
-    if (error instanceof ApiRejected && error.status === 404) return { id, observed: null, error: null };
+    if (error instanceof ApiRejected && error.status === 404) {
+      return { id, observed: null, goneAt: error.askedAt, error: null };
+    }
     const isItsOwn = error instanceof AppError || isOfTheRow(error);
     if (!isItsOwn || error instanceof ApiUnauthorized) throw error;
-    return { id, observed: null, error: storableText(error.message) };
+    return { id, observed: null, goneAt: null, error: storableText(error.message) };
   }
 }
 
@@ -168,7 +144,7 @@ async function noteAnswers(
     const answer = answers[index];
     if (answer === undefined || !isRefusal(result.reason)) throw result.reason;
     // Not even that could be noted: it stays claimed for CLAIM_MINUTES, and is asked for again after the others.
-    return { ...answer, error: describeError(result.reason) };
+    return { ...answer, goneAt: null, error: describeError(result.reason) };
   });
 }
 
@@ -181,7 +157,7 @@ async function note(
     trx,
     {
       observed: asked.flatMap(({ observed }) => (observed === null ? [] : [observed])),
-      gone: asked.filter(isGone).map(({ id }) => id),
+      gone: asked.flatMap(({ id, goneAt }) => (goneAt === null ? [] : [{ id, askedAt: goneAt }])),
     },
     keeping,
     personalData,
@@ -189,19 +165,24 @@ async function note(
   const answers =
     keeping.as === 'mirrored'
       ? asked
-      : asked.map((answer) => ({ ...answer, error: answer.error ?? describeRefusal(keeping.reason) }));
+      : asked.map(({ id, observed, error }) => ({
+          id,
+          observed,
+          goneAt: null,
+          error: error ?? describeRefusal(keeping.reason),
+        }));
   const input = answers.map((answer, index) => ({
     id: answer.id,
     error: answer.error,
     was_answered: asked[index]?.error === null,
-    is_gone: isGone(answer),
+    is_gone: answer.goneAt !== null,
   }));
   await sql`
     update tracked_commissions tracked
     set last_error = input.error,
         last_polled_at = case when input.was_answered then clock_timestamp() else tracked.last_polled_at end,
         next_poll_at = case
-          when input.is_gone then null
+          when input.is_gone and (commission.id is null or commission._deleted_at is not null) then null
           when input.error is not null then clock_timestamp() + ${retryInterval()}
           else clock_timestamp() + ${pollInterval()}
         end

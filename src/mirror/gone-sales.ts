@@ -5,21 +5,32 @@ import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
 
+/** A commission that is gone. */
+export interface GoneCommission {
+  readonly id: string;
+  /** When the request that showed it was granted its permit. */
+  readonly askedAt: Timestamp;
+}
+
 /**
- * Marks deleted the sales of these commissions, which are gone, that no living commission has. Should one live all the
- * same, the next commission that names it brings it back. Idempotent: yes.
+ * Marks deleted the sales of these commissions that no living commission has. Should one live all the same, the next
+ * commission that names it brings it back. Idempotent: yes.
  */
 export async function markSalesOfGone(
   trx: DatabaseTransaction,
-  commissionIds: readonly string[],
-  observedAt: Timestamp,
+  gone: readonly GoneCommission[],
 ): Promise<void> {
   await sql`
     update sales
-    set _deleted_at = ${observedAt}::timestamptz, _changed_at = (select stamp_changes()),
-      _observed_at = ${observedAt}::timestamptz
-    where sales._deleted_at is null and sales._observed_at <= ${observedAt}::timestamptz
-      and sales.id in (select sale_id from commissions where id = any(${commissionIds}::text[]))
+    set _deleted_at = gone.asked_at, _changed_at = (select stamp_changes()), _observed_at = gone.asked_at
+    from (
+      select commissions.sale_id, max(asked.asked_at) as asked_at
+      from unnest(${gone.map(({ id }) => id)}::text[], ${gone.map(({ askedAt }) => askedAt)}::timestamptz[])
+        as asked (id, asked_at)
+      join commissions on commissions.id = asked.id
+      group by commissions.sale_id
+    ) gone
+    where sales.id = gone.sale_id and sales._deleted_at is null and sales._observed_at <= gone.asked_at
       and not exists (
         select from commissions living where living.sale_id = sales.id and living._deleted_at is null
       )`.execute(trx);

@@ -75,6 +75,11 @@ export async function applyTombstones(
   );
   if (resource === 'affiliates') await markLinksOfGone(trx, ids, observedAt);
   if (resource === 'referrals') await markUnownedLinks(trx, ids, observedAt);
-  if (resource === 'commissions') await markSalesOfGone(trx, ids, observedAt);
+  if (resource === 'commissions') {
+    await markSalesOfGone(
+      trx,
+      ids.map((id) => ({ id, askedAt: observedAt })),
+    );
+  }
   return Number(result.numAffectedRows ?? 0);
 }

@@ -48,7 +48,7 @@ describe('retrying', () => {
 
   it.each([
     new ApiUnauthorized('401'),
-    new ApiRejected('404', 404, []),
+    new ApiRejected('404', 404, [], '2026-10-01T00:00:00Z'),
     new WriteOutcomeUnknown('sent'),
     new DatabaseUnreachable('the budget’s database is gone'),
     new TypeError('fetch failed'),

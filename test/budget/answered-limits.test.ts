@@ -200,6 +200,19 @@ describe('after a 429', () => {
     expect(await whyWait()).toBeNull();
   });
 
+  test('a request whose process was killed lets another one ask once its permit has expired', async () => {
+    const take = takeWith(REQUESTS, WINDOW_SECONDS);
+    await send(take, { throttled: true, resetMs: 30_000 });
+    await pass(31);
+    await take();
+    // Used within 10 s, answered within 1 s, and counted for a window.
+    const heldSeconds = 10 + 1 + WINDOW_SECONDS;
+    await pass(heldSeconds - 1);
+    expect(await whyWait()).toBe('answer');
+    await pass(2);
+    expect(await whyWait()).toBeNull();
+  });
+
   test('payments wait like everybody else', async () => {
     await send(takeWith(REQUESTS, WINDOW_SECONDS), { throttled: true, resetMs: 30_000 });
     expect(await whyWait(REQUESTS, 'payments')).toBe('pause');

@@ -45,6 +45,7 @@ test('a claim that was taken over lets nothing be sent and nothing be settled, y
     waitMs: 0,
     calls: [{ method: 'GET', sent: [sent], error: null, form: null, received: before, announced: [] }],
     observed: null,
+    goneAt: null,
   });
   expect(isOurs).toBe(false);
   expect(await row(asked?.id)).toMatchObject({
@@ -93,7 +94,7 @@ test('whoever writes several requests at once locks them in their order, so that
       await Promise.all([alone, both((updateId) => intend({ updateId, before, form: 'paid_at=' }))]);
     },
     settle: async () => {
-      const nothing = { ...result, commissionId: '', end: null, calls: [], observed: null };
+      const nothing = { ...result, commissionId: '', end: null, calls: [], observed: null, goneAt: null };
       const alone = settle({ ...nothing, updateId: 0 });
       await Promise.all([alone, both((updateId) => settle({ ...nothing, updateId }))]);
     },
@@ -138,6 +139,7 @@ test('text that Postgres cannot hold does not stop the payment ledger', async ()
     waitMs: 0,
     calls: [],
     observed: null,
+    goneAt: null,
   });
   expect(settled).toBe(true);
   expect((await row(asked?.id)).outcome).toBe('no \ufffd');

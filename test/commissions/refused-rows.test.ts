@@ -4,7 +4,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { awaitUpdates } from '../../src/commissions/await-updates.ts';
 import { makeClaims } from '../../src/commissions/claims.ts';
 import { drainUpdates } from '../../src/commissions/drain-updates.ts';
-import { pollTracked, trackCommissions } from '../../src/commissions/tracked-commissions.ts';
+import { trackCommissions } from '../../src/commissions/track-commissions.ts';
+import { pollTracked } from '../../src/commissions/tracked-commissions.ts';
 import { startAlteringProxy } from '../support/altering-proxy.ts';
 import { makeTestApi, PAID_AT, type ProgramRow, silent, useWriter } from './start-writer.ts';
 

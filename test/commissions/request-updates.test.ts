@@ -244,6 +244,13 @@ describe('a request', () => {
     );
   }
 
+  async function failedPay(): Promise<{ failed: number; commission_id: string }> {
+    const commission_id = newId();
+    const [request] = await ask({ commission_id, action: 'pay', paid_at: AT });
+    await endAs(request?.id, 'failed');
+    return { failed: request?.id ?? 0, commission_id };
+  }
+
   test('that failed can be retried, unless a later one for the same value has overtaken it', async () => {
     const [alone, overtaken] = await ask(
       { commission_id: newId(), action: 'unpay' },
@@ -269,6 +276,88 @@ describe('a request', () => {
           reason: `request ${pay?.id} came later and asks otherwise: make a new request instead`,
         },
       ],
+    });
+  });
+
+  test.each(['pending', 'applied', 'unchanged'])(
+    'that failed is not retried where a later one is %s',
+    async (state) => {
+      const { failed, commission_id } = await failedPay();
+      const [later] = await ask({ commission_id, action: 'unpay' });
+      if (state !== 'pending') await endAs(later?.id, state);
+      expect(await retryUpdates(db, { kind: 'requests', ids: [failed] })).toMatchObject({ ids: [] });
+    },
+  );
+
+  test.each(['conflict', 'not_found', 'rejected', 'failed', 'superseded', 'cancelled'])(
+    'that failed is retried where the later one ended as %s: it changed nothing',
+    async (state) => {
+      const { failed, commission_id } = await failedPay();
+      const [later] = await ask({ commission_id, action: 'unpay' });
+      await endAs(later?.id, state);
+      expect(await retryUpdates(db, { kind: 'requests', ids: [failed] })).toEqual({
+        ids: [failed],
+        left: [],
+      });
+    },
+  );
+
+  /** Begins a transaction for `work`, and ends it. */
+  async function beside(work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
+    const client = await database.pool.connect();
+    try {
+      await client.query('begin');
+      await work(client);
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  }
+
+  async function countWaiting(): Promise<number> {
+    const { rows } = await database.pool.query<{ waiting: number }>(
+      `select count(*) as waiting from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows[0]?.waiting ?? 0;
+  }
+
+  test('that is asked for while others are retried waits until they are pending again', async () => {
+    const [first, second] = [await failedPay(), await failedPay()];
+    const order: string[] = [];
+    await beside(async (holder) => {
+      // Stops the retry in the middle of its statement, when it has begun to read.
+      await holder.query('select from commission_updates where id = $1 for update', [first.failed]);
+      const retrying = retryUpdates(db, { kind: 'requests', ids: [first.failed, second.failed] });
+      const both = [retrying.then(() => order.push('retried'))];
+      await expect.poll(countWaiting).toBe(1);
+      both.push(
+        ask({ commission_id: second.commission_id, action: 'unpay' }).then(() => order.push('asked')),
+      );
+      await expect.poll(async () => order.length + (await countWaiting())).toBe(2);
+      await holder.query('commit');
+      await Promise.all(both);
+    });
+    expect(order).toEqual(['retried', 'asked']);
+  });
+
+  test('that is being asked for overtakes the one that is retried meanwhile', async () => {
+    const { failed, commission_id } = await failedPay();
+    await beside(async (asking) => {
+      const { rows } = await asking.query<{ id: number }>(
+        `insert into commission_updates (commission_id, action) values ($1, 'unpay') returning id`,
+        [commission_id],
+      );
+      let isDone = false;
+      const retrying = retryUpdates(db, { kind: 'requests', ids: [failed] }).finally(() => {
+        isDone = true;
+      });
+      await expect.poll(async () => isDone || (await countWaiting()) === 1).toBe(true);
+      await asking.query('commit');
+      expect(await retrying).toEqual({
+        ids: [],
+        left: [{ id: failed, reason: expect.stringContaining(`request ${rows[0]?.id} came later`) }],
+      });
     });
   });
 

@@ -1,7 +1,10 @@
 // Tracked commissions: each is asked for when it is due, and mirrored.
 
 import { expect, test } from 'vitest';
-import { pollTracked, trackCommissions } from '../../src/commissions/tracked-commissions.ts';
+import type { ApiClient } from '../../src/api/client.ts';
+import { mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
+import { trackCommissions } from '../../src/commissions/track-commissions.ts';
+import { pollTracked } from '../../src/commissions/tracked-commissions.ts';
 import { readTracked } from '../../src/reports/read-tracked.ts';
 import { makeTestApi, silent, useWriter } from './start-writer.ts';
 
@@ -18,8 +21,8 @@ test('tracked commissions are mirrored with what hangs on them, each asked for o
     due_at: '2020-01-01T00:00:00Z',
     created_at: '2020-01-01T00:00:00Z',
   });
-  expect(await trackCommissions(db, [...ids, ...ids], 'finance')).toBe(30);
-  expect(await trackCommissions(db, ids, 'finance')).toBe(0);
+  expect(await trackCommissions(db, [...ids, ...ids], 'finance')).toEqual({ added: 30, resumed: 0 });
+  expect(await trackCommissions(db, ids, 'finance')).toEqual({ added: 0, resumed: 0 });
   expect(await readTracked(db)).toMatchObject({ tracked: 30, due: 30 });
 
   const poll = { concurrency: 4, signal: AbortSignal.timeout(100_000) };
@@ -83,6 +86,51 @@ test('an address that answers 404 to everything marks nothing deleted', async ()
   expect(rows).toEqual([{ is_gone: false }]);
 });
 
+/** Polls a program that answers 404 for the commissions, once; they are tracked and alive. */
+async function loseSightOf(ids: readonly string[]): Promise<void> {
+  const { db, api, sandbox, database } = writer();
+  await database.pool.query('update tracked_commissions set next_poll_at = null');
+  await trackCommissions(db, ids, 'finance');
+  const astray = makeTestApi(db, `${sandbox.url}/elsewhere`);
+  const mistaken: ApiClient = { ...api, getCommission: astray.getCommission };
+  const poll = { concurrency: 1, signal: AbortSignal.timeout(100_000) };
+  expect(await pollTracked({ client: mistaken, db, log: silent }, poll)).toMatchObject({ gone: ids.length });
+  await astray.close();
+}
+
+async function isPolled(id: string): Promise<boolean> {
+  const { rows } = await writer().database.pool.query(
+    'select next_poll_at is not null as is_polled from tracked_commissions where commission_id = $1',
+    [id],
+  );
+  return rows[0]?.is_polled;
+}
+
+test('a commission that seemed to be gone is asked for again once it is tracked again', async () => {
+  const { freshMany, db, api } = writer();
+  const [mistaken, other] = (await freshMany(2)).map(({ id }) => id) as [string, string];
+  await loseSightOf([mistaken]);
+  expect(await isPolled(mistaken)).toBe(false);
+  const ids = [mistaken, mistaken, other];
+  expect(await trackCommissions(db, ids, 'finance')).toEqual({ added: 1, resumed: 1 });
+  expect(await trackCommissions(db, ids, 'finance')).toEqual({ added: 0, resumed: 0 });
+  const poll = { concurrency: 1, signal: AbortSignal.timeout(100_000) };
+  expect(await pollTracked({ client: api, db, log: silent }, poll)).toEqual({
+    polled: 2,
+    gone: 0,
+    failed: 0,
+  });
+});
+
+test('a commission that seemed to be gone is asked for again once it was changed', async () => {
+  const { fresh, ask, drain } = writer();
+  const { id } = await fresh();
+  await loseSightOf([id]);
+  await ask({ commission_id: id, action: 'pay', paid_at: new Date().toISOString() });
+  expect(await drain()).toMatchObject({ ended: { applied: 1 } });
+  expect(await isPolled(id)).toBe(true);
+});
+
 test('a commission that was changed is tracked by itself, and asked for again a day later', async () => {
   const { fresh, ask, drain, database } = writer();
   const { id } = await fresh();
@@ -94,4 +142,35 @@ test('a commission that was changed is tracked by itself, and asked for again a 
     [id],
   );
   expect(rows).toEqual([{ tracked_by: 'the writer', hours: 24 }]);
+});
+
+test('a 404 marks nothing deleted that was seen alive after it was asked for', async () => {
+  const { fresh, db, api, sandbox, database } = writer();
+  const { id } = await fresh();
+  await database.pool.query('update tracked_commissions set next_poll_at = null');
+  await trackCommissions(db, [id], 'finance');
+  const poll = { concurrency: 1, signal: AbortSignal.timeout(100_000) };
+  await pollTracked({ client: api, db, log: silent }, poll);
+  await database.pool.query('update tracked_commissions set next_poll_at = now() where commission_id = $1', [
+    id,
+  ]);
+  const astray = makeTestApi(db, `${sandbox.url}/elsewhere`);
+  const overtaken: ApiClient = {
+    ...api,
+    async getCommission(...call) {
+      return await astray.getCommission(...call).finally(async () => {
+        const { commission, askedAt } = await api.getCommission(id);
+        const seen = { commission, observedAt: askedAt };
+        await db.transaction().execute((trx) => mirrorCommissions(trx, [seen]));
+      });
+    },
+  };
+  await pollTracked({ client: overtaken, db, log: silent }, poll);
+  await astray.close();
+  const { rows } = await database.pool.query(
+    'select _deleted_at is not null as is_deleted from commissions where id = $1',
+    [id],
+  );
+  expect(rows).toEqual([{ is_deleted: false }]);
+  expect(await isPolled(id)).toBe(true);
 });

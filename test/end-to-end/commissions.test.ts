@@ -281,7 +281,17 @@ test('tracked commissions are registered once, from identifiers and files', asyn
     '2 of 2 commissions are new to the mirror\n',
   );
   const again = await commissions('track', b?.id ?? '', '--json');
-  expect(readDocument('commissions-track', again.stdout)).toEqual({ commissions: 1, added: 0 });
+  expect(readDocument('commissions-track', again.stdout)).toEqual({
+    commissions: 1,
+    added: 0,
+    resumed: 0,
+  });
+  await database.pool.query('update tracked_commissions set next_poll_at = null where commission_id = $1', [
+    b?.id,
+  ]);
+  expect((await commissions('track', path)).stdout).toBe(
+    '0 of 2 commissions are new to the mirror\n1 had been gone from the program, and will be asked for again\n',
+  );
   const wrong = await commissions('track', 'nothing');
   expect(wrong.code).toBe(2);
   expect(wrong.stderr).toContain('nothing is neither the identifier of a commission (a UUID) nor a file');

@@ -2,7 +2,8 @@
 
 import { beforeEach, expect, test } from 'vitest';
 import { hasDueUpdates } from '../../src/commissions/claims.ts';
-import { hasDuePolls, trackCommissions } from '../../src/commissions/tracked-commissions.ts';
+import { trackCommissions } from '../../src/commissions/track-commissions.ts';
+import { hasDuePolls } from '../../src/commissions/tracked-commissions.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

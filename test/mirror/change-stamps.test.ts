@@ -46,7 +46,8 @@ const WRITERS: Readonly<Record<string, (trx: DatabaseTransaction) => Promise<unk
     loadInto(trx, [...Array.from({ length: 30 }, () => buildCommission()), changed(other)]),
   'the answer to a payment': (trx) =>
     mirrorCommissions(trx, [{ commission: changed(commission) as never, observedAt: observedAt() }]),
-  'a commission that a payment found gone': (trx) => markCommissionsDeleted(trx, [commission.id]),
+  'a commission that a payment found gone': (trx) =>
+    markCommissionsDeleted(trx, [{ id: commission.id, askedAt: observedAt() }]),
   'a tombstone': (trx) =>
     applyTombstones(trx, { runId: null, resource: 'commissions', ids: [other.id], observedAt: observedAt() }),
   'a change by hand': (trx) => sql`update commissions set amount = ${++amount}::bigint`.execute(trx),

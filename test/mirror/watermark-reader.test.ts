@@ -47,7 +47,10 @@ async function write(trx: DatabaseTransaction, { kind, from, count, amount, obse
         records.slice(0, 3).map((commission) => ({ commission: commission as never, observedAt })),
       );
     case 'gone':
-      return markCommissionsDeleted(trx, ids);
+      return markCommissionsDeleted(
+        trx,
+        ids.map((id) => ({ id, askedAt: observedAt })),
+      );
     case 'tombstone':
       await applyTombstones(trx, { runId: null, resource: 'commissions', ids, observedAt });
       return;

@@ -158,7 +158,7 @@ test('is not verified where one that moved cannot be read, and marks none delete
   const { api, sandbox, database } = given();
   for (const id of await inState('due', 2)) await sandbox.put(id, 'paid_at=2026-09-01T00:00:00Z');
   const getCommission: ApiClient['getCommission'] = async () => {
-    throw new ApiRejected('no such route', 404, []);
+    throw new ApiRejected('no such route', 404, [], '2026-10-01T00:00:00Z');
   };
   const run = await delta({ ...api, getCommission });
   expect(run).toMatchObject({ state: 'partial', verified: false, deleted: 0 });

@@ -154,7 +154,7 @@ describe('a commission that a walk does not meet', () => {
         return walks > 2 ? given().api.list(resource, query, options) : list(resource, query, options);
       },
       getCommission: async () => {
-        throw new ApiRejected('no such route', 404, []);
+        throw new ApiRejected('no such route', 404, [], '2026-10-01T00:00:00Z');
       },
     });
     expect(run).toMatchObject({ verified: true, deleted: 0 });

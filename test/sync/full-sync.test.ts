@@ -291,7 +291,7 @@ describe('a run that stopped short', () => {
         // What is missing is looked for. Where that is refused, the whole list is read again.
         await openRun(db, { resource: 'referrals', mode: 'full' });
         Object.assign(found, { run: (await run()).rows, seen: await seen() });
-        throw new ApiRejected('Affiliate not found', 404, []);
+        throw new ApiRejected('Affiliate not found', 404, [], '2026-01-01T00:00:00Z');
       },
     };
     const input = { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: false } as const;

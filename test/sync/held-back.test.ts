@@ -201,7 +201,7 @@ describe('the referrals of an affiliate that is gone', () => {
     },
     'refuses to list those of an affiliate that it does not have': (api, gone) => (list, query, options) => {
       if (Object.values(query.filters ?? {}).includes(gone)) {
-        throw new ApiRejected('Affiliate not found', 404, []);
+        throw new ApiRejected('Affiliate not found', 404, [], '2026-10-01T00:00:00Z');
       }
       return api.list(list, query, options);
     },

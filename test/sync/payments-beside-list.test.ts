@@ -9,6 +9,7 @@ import {
   mirrorCommissions,
   type ObservedCommission,
 } from '../../src/commissions/mirror-commissions.ts';
+import { ApiRejected } from '../../src/errors.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { readMirrorEarnings, readProgramEarnings } from '../support/compare-with-program.ts';
 import { useSyncing } from './syncing.ts';
@@ -93,14 +94,16 @@ test('what a payment’s GET was answered stays, also where it showed nothing ne
 });
 
 test('a commission that a payment found gone stays marked deleted', async () => {
-  const { sandbox, sync, database } = given();
+  const { api, sandbox, sync, database } = given();
   await sync('commissions');
   const id = await pickUnpaid();
   await syncWhile(id, async () => {
     await sandbox.program.deleteCommission(id);
+    const answer = await api.getCommission(id).catch((error: unknown) => error);
+    if (!(answer instanceof ApiRejected)) throw new TypeError('it is still there');
     await given()
       .db.transaction()
-      .execute((trx) => markCommissionsDeleted(trx, [id]));
+      .execute((trx) => markCommissionsDeleted(trx, [{ id, askedAt: answer.askedAt }]));
   });
   const { rows } = await database.pool.query(
     'select _deleted_at is not null as is_deleted from commissions where id = $1',

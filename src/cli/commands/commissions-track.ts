@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { readCommissionId } from '../../commissions/files/read-cells.ts';
 import { readTableFile } from '../../commissions/files/table-file.ts';
 import { POLL_SCHEDULE } from '../../commissions/poll-schedule.ts';
-import { trackCommissions } from '../../commissions/tracked-commissions.ts';
+import { trackCommissions } from '../../commissions/track-commissions.ts';
 import { identifier } from '../../contract/fields.ts';
 import { formatCount } from '../../contract/format.ts';
 import { ConfigError } from '../../errors.ts';
@@ -35,12 +35,22 @@ export function registerTrack(group: Command, cli: Cli): void {
       cli.run(async (lifetime) => {
         const ids = new Set((await Promise.all(what.map(readIds))).flat());
         const { db } = await openPaymentLedger(cli, lifetime);
-        const added = await trackCommissions(db, [...ids], nameUser());
-        if (flags.json === true) printJson({ commissions: ids.size, added } satisfies TrackedDocument);
-        else print(`${formatCount(added)} of ${formatCount(ids.size)} commissions are new to the mirror`);
+        const tracking = await trackCommissions(db, [...ids], nameUser());
+        report({ commissions: ids.size, ...tracking }, flags);
         return 0;
       }),
     );
+}
+
+function report(tracked: TrackedDocument, flags: { json?: true }): void {
+  if (flags.json === true) {
+    printJson(tracked);
+    return;
+  }
+  const { commissions, added, resumed } = tracked;
+  print(`${formatCount(added)} of ${formatCount(commissions)} commissions are new to the mirror`);
+  if (resumed > 0)
+    print(`${formatCount(resumed)} had been gone from the program, and will be asked for again`);
 }
 
 async function readIds(word: string): Promise<string[]> {

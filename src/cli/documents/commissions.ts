@@ -143,6 +143,7 @@ export const trackedDocument = z
   .object({
     commissions: count('commissions that were named'),
     added: count('those of them that are new to the mirror'),
+    resumed: count('those of them that had been gone from the program, and will be asked for again'),
   })
   .meta({ title: 'affiliate-mirror commissions track --json' });
 
