@@ -3,6 +3,7 @@
 import type { StateCounts } from '../commissions/await-updates.ts';
 import type { PreviewedUpdate } from '../commissions/preview-updates.ts';
 import { type PaymentLine, readPaymentLedger, type Selection } from '../commissions/read-payment-ledger.ts';
+import type { Standing } from '../commissions/read-standings.ts';
 import { type Action, BAD_STATES, END_STATES, type UpdateRequest } from '../commissions/update-request.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import { identifier } from '../contract/fields.ts';
@@ -108,22 +109,25 @@ export function previewRow(
   };
 }
 
-/** Returns the row of a dry run for what was asked for before: it would do nothing. */
+/** Returns the row of a dry run for what was asked for before: it would do nothing. `now` is what the program has. */
 export function repeatedRow(
   { line, request, hasOwnKey }: { line: number | null; request: UpdateRequest; hasOwnKey: boolean },
-  earlier: PaymentLine,
+  earlier: Pick<PaymentLine, 'request' | 'state'>,
+  { since, ...now }: Standing,
 ): PreviewRow {
+  const words = [
+    `request ${earlier.request} asked for this before (${earlier.state})`,
+    since,
+    askAnew(hasOwnKey),
+  ];
   return {
     line,
     commission_id: request.commission_id,
     action: request.action,
     would: 'asked_before',
-    outcome: `request ${earlier.request} asked for this before (${earlier.state}); ${askAnew(hasOwnKey)}`,
+    outcome: words.filter((word) => word !== null).join('; '),
     note: null,
-    paid_at: earlier.paid_at_after,
-    due_at: earlier.due_at_after,
-    amount: earlier.amount,
-    currency: earlier.currency,
+    ...now,
   };
 }
 

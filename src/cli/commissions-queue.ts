@@ -3,12 +3,13 @@
 import { randomBytes } from 'node:crypto';
 import { awaitUpdates, type StateCounts } from '../commissions/await-updates.ts';
 import { type PreviewedUpdate, previewUpdates } from '../commissions/preview-updates.ts';
-import { countStates, type PaymentLine, readPaymentLedger } from '../commissions/read-payment-ledger.ts';
+import { countStates, readPaymentLedger } from '../commissions/read-payment-ledger.ts';
+import { readStandings } from '../commissions/read-standings.ts';
 import { findRequested, type RequestedUpdate, requestUpdates } from '../commissions/request-updates.ts';
 import { BAD_STATES, type UpdateRequest } from '../commissions/update-request.ts';
 import { formatCount } from '../contract/format.ts';
 import { spellToTheSecond } from '../contract/timestamp.ts';
-import { outcomeOfPayment, outcomeOfPreview, type RowOutcome } from './apply-outcome.ts';
+import { outcomeOfPreview, type RowOutcome } from './apply-outcome.ts';
 import { reportAskedBefore } from './commissions-asked-before.ts';
 import {
   describeCounts,
@@ -19,6 +20,7 @@ import {
   previewRow,
   repeatedRow,
 } from './commissions-listings.ts';
+import { readOutcomes, reportChangedSince } from './commissions-outcomes.ts';
 import { makeBatchProgress } from './commissions-progress.ts';
 import {
   nameUser,
@@ -87,9 +89,19 @@ async function preview(
   const keys = rows.flatMap(({ request }) => request.idempotency_key ?? []);
   const before = await findRequested(db, keys);
   const earlierIds = [...before.values()].map(({ id }) => id);
-  const earlierLines = byRequest(await readPaymentLedger(db, { kind: 'requests', ids: earlierIds }));
-  const isNew = ({ request }: AskedRow) => !before.has(request.idempotency_key ?? '');
-  const anew = rows.filter(isNew);
+  const standings = await readStandings(
+    db,
+    await readPaymentLedger(db, { kind: 'requests', ids: earlierIds }),
+  );
+  const repeated = new Map(
+    rows.flatMap((row) => {
+      const earlier = before.get(row.request.idempotency_key ?? '');
+      const standing = standings.get(earlier?.id ?? 0);
+      if (earlier === undefined || standing === undefined) return [];
+      return [[row, { row, request: earlier.id, state: earlier.state, standing }] as const];
+    }),
+  );
+  const anew = rows.filter((row) => !repeated.has(row));
   const progress = makeBatchProgress(anew.length, session);
   const previewed: PreviewedUpdate[] = [];
   try {
@@ -106,8 +118,8 @@ async function preview(
     progress.finish();
   }
   const listed = rows.flatMap((row): PreviewRow[] => {
-    const earlier = earlierLines.get(before.get(row.request.idempotency_key ?? '')?.id ?? 0);
-    if (earlier !== undefined) return [repeatedRow(row, earlier)];
+    const earlier = repeated.get(row);
+    if (earlier !== undefined) return [repeatedRow(row, earlier, earlier.standing)];
     const next = previewed.shift();
     return next === undefined ? [] : [previewRow(next, row.line)];
   });
@@ -123,7 +135,8 @@ async function preview(
   const counts = Map.groupBy(listed, ({ would }) => would);
   const words = [...counts].map(([would, of]) => `${formatCount(of.length)} ${would}`).join(', ');
   printError(`dry run: nothing was queued or changed. ${words}`);
-  return listed.some(({ would }) => BAD_STATES.some((state) => state === would)) ? 3 : 0;
+  const isChangedSince = reportChangedSince([...repeated.values()]);
+  return isChangedSince || listed.some(({ would }) => BAD_STATES.some((state) => state === would)) ? 3 : 0;
 }
 
 /** What was asked for: `requested` has one for each of the rows. */
@@ -138,10 +151,12 @@ async function reportQueued(
   asked: Asked,
   flags: QueueFlags,
 ): Promise<ExitCode> {
-  const { batchId, requested } = asked;
+  const { batchId, rows, requested } = asked;
   const queued = requested.filter(({ isNew }) => isNew).length;
-  const lines =
-    isForPeople(flags) && flags.onOutcomes === undefined ? [] : await readLines(session, asked, flags);
+  const isRead = !isForPeople(flags) || flags.onOutcomes !== undefined || queued < requested.length;
+  const { lines, isChangedSince } = isRead
+    ? await readOutcomes(session.db, rows, requested, flags.onOutcomes)
+    : { lines: [], isChangedSince: false };
   if (!isForPeople(flags)) {
     const documentOf = (requests: object[]): QueuedDocument => ({ batch: batchId, queued, requests });
     printListing(paymentListing(lines, session.amountUnit, documentOf), flags);
@@ -156,15 +171,15 @@ async function reportQueued(
   } else {
     printError('nothing was queued');
   }
-  return 0;
+  return isChangedSince ? 3 : 0;
 }
 
 async function wait(session: ProgramSession, asked: Asked, flags: QueueFlags): Promise<ExitCode> {
-  const { batchId, requested } = asked;
+  const { batchId, rows, requested } = asked;
   const ids = requested.map(({ id }) => id);
   const { amountUnit } = session;
   const counts = await waitFor(session, ids);
-  const lines = await readLines(session, asked, flags);
+  const { lines, isChangedSince } = await readOutcomes(session.db, rows, requested, flags.onOutcomes);
   const listed =
     !isForPeople(flags) || lines.length <= MOST_LISTED
       ? lines
@@ -182,27 +197,7 @@ async function wait(session: ProgramSession, asked: Asked, flags: QueueFlags): P
   }
   const isQueued = requested.some(({ isNew }) => isNew);
   printError(isQueued ? `${batchId}: ${describeCounts(counts)}` : describeCounts(counts));
-  return hasBadEnd(counts) ? 3 : 0;
-}
-
-/** Returns the requests as they are in the payment ledger now, after handing them to whoever wants the outcomes. */
-async function readLines(
-  { db }: PaymentLedgerSession,
-  { rows, requested }: Asked,
-  flags: QueueFlags,
-): Promise<PaymentLine[]> {
-  const lines = await readPaymentLedger(db, { kind: 'requests', ids: requested.map(({ id }) => id) });
-  const byId = byRequest(lines);
-  const outcomes = requested.flatMap(({ id }, index) => {
-    const payment = byId.get(id);
-    return payment === undefined ? [] : [outcomeOfPayment(rows[index]?.line ?? null, payment)];
-  });
-  await flags.onOutcomes?.(outcomes);
-  return lines;
-}
-
-function byRequest(lines: readonly PaymentLine[]): ReadonlyMap<number, PaymentLine> {
-  return new Map(lines.map((line) => [line.request, line]));
+  return isChangedSince || hasBadEnd(counts) ? 3 : 0;
 }
 
 function isForPeople(flags: OutputFlags): boolean {
