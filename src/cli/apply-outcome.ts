@@ -1,7 +1,7 @@
 // What became of each row of a payout file, for the file that finance gets to hand back.
 
+import type { Latest } from '../commissions/read-latest.ts';
 import type { PaymentLine } from '../commissions/read-payment-ledger.ts';
-import type { Standing } from '../commissions/read-standings.ts';
 import { outcomeOf, type PreviewRow } from './commissions-listings.ts';
 
 export interface RowOutcome {
@@ -21,13 +21,13 @@ export function outcomeOfPreview(row: PreviewRow): RowOutcome {
   return { line, state: would, outcome: outcomeOf(row), paid_at, amount, currency };
 }
 
-/** Returns the outcome of a row whose request is in the payment ledger; `standing` where it was asked for before. */
+/** Returns the outcome of a row whose request is in the payment ledger; `now` where it was asked for before. */
 export function outcomeOfPayment(
   line: number | null,
   payment: PaymentLine,
-  standing: Standing | undefined,
+  now: Latest | undefined,
 ): RowOutcome {
   const { state, paid_at_after } = payment;
-  const { paid_at, amount, currency } = standing ?? { ...payment, paid_at: paid_at_after };
+  const { paid_at, amount, currency } = now ?? { ...payment, paid_at: paid_at_after };
   return { line, state, outcome: outcomeOf(payment), paid_at, amount, currency };
 }

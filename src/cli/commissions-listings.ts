@@ -2,8 +2,8 @@
 
 import type { StateCounts } from '../commissions/await-updates.ts';
 import type { PreviewedUpdate } from '../commissions/preview-updates.ts';
+import type { Latest } from '../commissions/read-latest.ts';
 import { type PaymentLine, readPaymentLedger, type Selection } from '../commissions/read-payment-ledger.ts';
-import type { Standing } from '../commissions/read-standings.ts';
 import { type Action, BAD_STATES, END_STATES, type UpdateRequest } from '../commissions/update-request.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import { identifier } from '../contract/fields.ts';
@@ -113,7 +113,7 @@ export function previewRow(
 export function repeatedRow(
   { line, request, hasOwnKey }: { line: number | null; request: UpdateRequest; hasOwnKey: boolean },
   earlier: Pick<PaymentLine, 'request' | 'state'>,
-  { since, ...now }: Standing,
+  { since, ...now }: Latest,
 ): PreviewRow {
   const words = [
     `request ${earlier.request} asked for this before (${earlier.state})`,

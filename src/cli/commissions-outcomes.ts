@@ -1,7 +1,7 @@
 // What became of the requests of one command; of those that were asked for before, also what the program has now.
 
+import { type Latest, readLatest } from '../commissions/read-latest.ts';
 import { type PaymentLine, readPaymentLedger } from '../commissions/read-payment-ledger.ts';
-import { readStandings, type Standing } from '../commissions/read-standings.ts';
 import type { RequestedUpdate } from '../commissions/request-updates.ts';
 import type { UpdateState } from '../commissions/update-request.ts';
 import type { Database } from '../db/database.ts';
@@ -14,7 +14,7 @@ interface Repeated {
   readonly row: { readonly line: number | null; readonly hasOwnKey: boolean } | undefined;
   readonly request: number;
   readonly state: UpdateState;
-  readonly standing: Standing | undefined;
+  readonly now: Latest | undefined;
 }
 
 /**
@@ -22,13 +22,11 @@ interface Repeated {
  * the program does not have what was asked.
  */
 export function reportChangedSince(repeated: readonly Repeated[]): boolean {
-  const changed = repeated.filter(({ standing }) => standing != null && standing.since !== null);
-  for (const { row, request, state, standing } of changed) {
+  const changed = repeated.filter(({ now }) => now != null && now.since !== null);
+  for (const { row, request, state, now } of changed) {
     const where = row === undefined || row.line === null ? '' : `line ${row.line}: `;
     const hint = askAnew(row?.hasOwnKey === true);
-    printError(
-      `${where}request ${request} asked for this and ended as ${state}; ${standing?.since}: ${hint}`,
-    );
+    printError(`${where}request ${request} asked for this and ended as ${state}; ${now?.since}: ${hint}`);
   }
   return changed.length > 0;
 }
@@ -45,35 +43,31 @@ export async function readOutcomes(
 ): Promise<{ lines: PaymentLine[]; isChangedSince: boolean }> {
   const plain = await readPaymentLedger(db, { kind: 'requests', ids: requested.map(({ id }) => id) });
   const before = new Set(requested.flatMap(({ id, isNew }) => (isNew ? [] : [id])));
-  const standings = await readStandings(
+  const latest = await readLatest(
     db,
     plain.filter(({ request }) => before.has(request)),
   );
-  const lines = plain.map((line) => noteSince(line, standings.get(line.request)));
+  const lines = plain.map((line) => noteSince(line, latest.get(line.request)));
   const byId = new Map(lines.map((line) => [line.request, line]));
   const found = requested.flatMap(({ id, overtaken_by }, index) => {
     const payment = byId.get(id);
-    return payment === undefined
-      ? []
-      : [{ row: rows[index], payment, standing: standings.get(id), overtaken_by }];
+    return payment === undefined ? [] : [{ row: rows[index], payment, now: latest.get(id), overtaken_by }];
   });
-  await onOutcomes?.(
-    found.map(({ row, payment, standing }) => outcomeOfPayment(row?.line ?? null, payment, standing)),
-  );
+  await onOutcomes?.(found.map(({ row, payment, now }) => outcomeOfPayment(row?.line ?? null, payment, now)));
   // Where a later request came, that was said when this one was found.
   const unsaid = found.filter(({ overtaken_by }) => overtaken_by === null);
   const isChangedSince = reportChangedSince(
-    unsaid.map(({ row, payment, standing }) => ({
+    unsaid.map(({ row, payment, now }) => ({
       row,
       request: payment.request,
       state: payment.state,
-      standing,
+      now,
     })),
   );
   return { lines, isChangedSince };
 }
 
-function noteSince(line: PaymentLine, standing: Standing | undefined): PaymentLine {
-  if (standing === undefined || standing.since === null) return line;
-  return { ...line, note: line.note === null ? standing.since : `${line.note}; ${standing.since}` };
+function noteSince(line: PaymentLine, now: Latest | undefined): PaymentLine {
+  if (now === undefined || now.since === null) return line;
+  return { ...line, note: line.note === null ? now.since : `${line.note}; ${now.since}` };
 }

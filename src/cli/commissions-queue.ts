@@ -2,9 +2,10 @@
 
 import { randomBytes } from 'node:crypto';
 import { awaitUpdates, type StateCounts } from '../commissions/await-updates.ts';
+import { takeEarlierPayments } from '../commissions/earlier-payments.ts';
 import { type PreviewedUpdate, previewUpdates } from '../commissions/preview-updates.ts';
+import { readLatest } from '../commissions/read-latest.ts';
 import { countStates, readPaymentLedger } from '../commissions/read-payment-ledger.ts';
-import { readStandings } from '../commissions/read-standings.ts';
 import { findRequested, type RequestedUpdate, requestUpdates } from '../commissions/request-updates.ts';
 import { BAD_STATES, type UpdateRequest } from '../commissions/update-request.ts';
 import { formatCount } from '../contract/format.ts';
@@ -58,15 +59,19 @@ const MOST_LISTED = 50;
 /** Returns the exit code, after previewing or queueing the requests and printing what became of them. */
 export async function queueUpdates(
   open: Openers,
-  rows: readonly AskedRow[],
+  given: readonly AskedRow[],
   flags: QueueFlags,
   source: string,
 ): Promise<ExitCode> {
-  if (flags.dryRun === true) return await preview(await open.program(), rows, flags);
+  if (flags.dryRun === true) {
+    const session = await open.program();
+    return await preview(session, await takeEarlierPayments(session.db, given), flags);
+  }
   // Opened before anything is queued: whoever wants to wait must be able to.
   const program = flags.wait === true ? await open.program() : null;
   const session = program ?? (await open.paymentLedger());
   const batchId = batchName(source);
+  const rows = await takeEarlierPayments(session.db, given);
   const requested = await requestUpdates(
     session,
     rows.map(({ request }) => request),
@@ -89,16 +94,13 @@ async function preview(
   const keys = rows.flatMap(({ request }) => request.idempotency_key ?? []);
   const before = await findRequested(db, keys);
   const earlierIds = [...before.values()].map(({ id }) => id);
-  const standings = await readStandings(
-    db,
-    await readPaymentLedger(db, { kind: 'requests', ids: earlierIds }),
-  );
+  const latest = await readLatest(db, await readPaymentLedger(db, { kind: 'requests', ids: earlierIds }));
   const repeated = new Map(
     rows.flatMap((row) => {
       const earlier = before.get(row.request.idempotency_key ?? '');
-      const standing = standings.get(earlier?.id ?? 0);
-      if (earlier === undefined || standing === undefined) return [];
-      return [[row, { row, request: earlier.id, state: earlier.state, standing }] as const];
+      const now = latest.get(earlier?.id ?? 0);
+      if (earlier === undefined || now === undefined) return [];
+      return [[row, { row, request: earlier.id, state: earlier.state, now }] as const];
     }),
   );
   const anew = rows.filter((row) => !repeated.has(row));
@@ -119,7 +121,7 @@ async function preview(
   }
   const listed = rows.flatMap((row): PreviewRow[] => {
     const earlier = repeated.get(row);
-    if (earlier !== undefined) return [repeatedRow(row, earlier, earlier.standing)];
+    if (earlier !== undefined) return [repeatedRow(row, earlier, earlier.now)];
     const next = previewed.shift();
     return next === undefined ? [] : [previewRow(next, row.line)];
   });

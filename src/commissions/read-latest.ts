@@ -9,7 +9,7 @@ import { matchTimestamp } from './timestamps.ts';
 import type { Action } from './update-request.ts';
 
 /** All values are null of a commission that is deleted. */
-export interface Standing {
+export interface Latest {
   readonly paid_at: Timestamp | null;
   readonly due_at: Timestamp | null;
   /** As the program counts. */
@@ -19,7 +19,7 @@ export interface Standing {
   readonly since: string | null;
 }
 
-interface MirroredRow extends Omit<Standing, 'since'> {
+interface MirroredRow extends Omit<Latest, 'since'> {
   readonly request: number;
   readonly action: Action;
   readonly is_deleted: boolean;
@@ -27,13 +27,13 @@ interface MirroredRow extends Omit<Standing, 'since'> {
 }
 
 /**
- * Returns for the request of each line what the mirror has of its commission; what the line itself says where the mirror
- * has nothing of it that is newer than the request, such as where it could not take over the payment.
+ * Returns for the request of each line what the mirror has of its commission; what the line itself says where the
+ * mirror has nothing of it that is newer than the request, such as where it could not take over the payment.
  */
-export async function readStandings(
+export async function readLatest(
   db: Database,
   lines: readonly PaymentLine[],
-): Promise<ReadonlyMap<number, Standing>> {
+): Promise<ReadonlyMap<number, Latest>> {
   if (lines.length === 0) return new Map();
   // What is deleted keeps its last values in the mirror, which the program has no more.
   const { rows } = await sql<MirroredRow>`
@@ -49,10 +49,10 @@ export async function readStandings(
         >= coalesce(request.put_sent_at, request.requested_at)
   `.execute(db);
   const mirrored = new Map(rows.map((row) => [row.request, row]));
-  return new Map(lines.map((line) => [line.request, standingOf(line, mirrored.get(line.request))]));
+  return new Map(lines.map((line) => [line.request, latestOf(line, mirrored.get(line.request))]));
 }
 
-function standingOf(line: PaymentLine, mirrored: MirroredRow | undefined): Standing {
+function latestOf(line: PaymentLine, mirrored: MirroredRow | undefined): Latest {
   if (mirrored === undefined) {
     const { paid_at_after: paid_at, due_at_after: due_at, amount, currency } = line;
     return { paid_at, due_at, amount, currency, since: null };
