@@ -74,6 +74,7 @@ const PAYMENT_COLUMNS = columnsOf<PaymentLine>(
   'affiliate_name',
   'affiliate_email',
   'puts',
+  'action',
 );
 
 /** One row of a dry run. */

@@ -6,7 +6,6 @@ import { spellTimestamp, spellToTheSecond, type Timestamp } from '../contract/ti
 import type { Database } from '../db/database.ts';
 import type { PaymentLine } from './read-payment-ledger.ts';
 import { matchTimestamp } from './timestamps.ts';
-import type { Action } from './update-request.ts';
 
 /** All values are null of a commission that is deleted. */
 export interface Latest {
@@ -21,7 +20,6 @@ export interface Latest {
 
 interface MirroredRow extends Omit<Latest, 'since'> {
   readonly request: number;
-  readonly action: Action;
   readonly is_deleted: boolean;
   readonly seen_at: Timestamp;
 }
@@ -37,7 +35,7 @@ export async function readLatest(
   if (lines.length === 0) return new Map();
   // What is deleted keeps its last values in the mirror, which the program has no more.
   const { rows } = await sql<MirroredRow>`
-    select request.id as request, request.action,
+    select request.id as request,
            kept.paid_at, kept.due_at, kept.amount, kept.currency,
            mirrored._deleted_at is not null as is_deleted,
            coalesce(mirrored._deleted_at, mirrored._observed_at) as seen_at
@@ -63,17 +61,17 @@ function latestOf(line: PaymentLine, mirrored: MirroredRow | undefined): Latest 
 }
 
 function describeSince(line: PaymentLine, mirrored: MirroredRow): string | null {
-  const { action, paid_at, due_at, is_deleted, seen_at } = mirrored;
+  const { paid_at, due_at, is_deleted, seen_at } = mirrored;
   const seen = spellToTheSecond(Date.parse(seen_at));
   if (is_deleted) return `since then it was deleted: the program did not have it any more at ${seen}`;
-  if (action === 'due') {
+  if (line.action === 'due') {
     if (isSame(line.due_at_after, due_at)) return null;
     const has = due_at === null ? 'without a due date' : `payable from ${spellTimestamp(due_at)}`;
     return `since then it was changed: at ${seen} the program had it ${has}`;
   }
   if (isSame(line.paid_at_after, paid_at)) return null;
   if (paid_at === null) return `since then it was taken back: the program had it unpaid at ${seen}`;
-  const change = action === 'unpay' ? 'paid' : 'changed';
+  const change = line.action === 'unpay' ? 'paid' : 'changed';
   return `since then it was ${change}: at ${seen} the program had it paid at ${spellTimestamp(paid_at)}`;
 }
 
