@@ -1,5 +1,6 @@
 // What became of each row of a payout file, for the file that finance gets to hand back.
 
+import type { Latest } from '../commissions/read-latest.ts';
 import type { PaymentLine } from '../commissions/read-payment-ledger.ts';
 import { outcomeOf, type PreviewRow } from './commissions-listings.ts';
 
@@ -7,7 +8,7 @@ export interface RowOutcome {
   readonly line: number | null;
   readonly state: string;
   readonly outcome: string;
-  /** What the program has now, as far as it was read. */
+  /** What the program has now, as far as it was read; of what was asked for before, as far as the mirror knows. */
   readonly paid_at: string | null;
   /** As the program counts. */
   readonly amount: number | null;
@@ -20,8 +21,13 @@ export function outcomeOfPreview(row: PreviewRow): RowOutcome {
   return { line, state: would, outcome: outcomeOf(row), paid_at, amount, currency };
 }
 
-/** Returns the outcome of a row whose request is in the payment ledger. */
-export function outcomeOfPayment(line: number | null, payment: PaymentLine): RowOutcome {
-  const { state, paid_at_after, amount, currency } = payment;
-  return { line, state, outcome: outcomeOf(payment), paid_at: paid_at_after, amount, currency };
+/** Returns the outcome of a row whose request is in the payment ledger; `now` where it was asked for before. */
+export function outcomeOfPayment(
+  line: number | null,
+  payment: PaymentLine,
+  now: Latest | undefined,
+): RowOutcome {
+  const { state, paid_at_after } = payment;
+  const { paid_at, amount, currency } = now ?? { ...payment, paid_at: paid_at_after };
+  return { line, state, outcome: outcomeOf(payment), paid_at, amount, currency };
 }

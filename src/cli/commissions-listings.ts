@@ -2,6 +2,7 @@
 
 import type { StateCounts } from '../commissions/await-updates.ts';
 import type { PreviewedUpdate } from '../commissions/preview-updates.ts';
+import type { Latest } from '../commissions/read-latest.ts';
 import { type PaymentLine, readPaymentLedger, type Selection } from '../commissions/read-payment-ledger.ts';
 import {
   type Action,
@@ -80,6 +81,7 @@ const PAYMENT_COLUMNS = columnsOf<PaymentLine>(
   'affiliate_name',
   'affiliate_email',
   'puts',
+  'action',
 );
 
 /** One row of a dry run. */
@@ -115,10 +117,11 @@ export function previewRow(
   };
 }
 
-/** Returns the row of a dry run for what was asked for before: it would do nothing. */
+/** Returns the row of a dry run for what was asked for before: it would do nothing. `now` is what the program has. */
 export function repeatedRow(
   { line, request, hasOwnKey }: { line: number | null; request: UpdateRequest; hasOwnKey: boolean },
-  earlier: PaymentLine,
+  earlier: Pick<PaymentLine, 'request' | 'state'>,
+  { since, ...now }: Latest,
 ): PreviewRow {
   const { state } = earlier;
   return {
@@ -128,12 +131,11 @@ export function repeatedRow(
     would: 'asked_before',
     outcome: UNMET_STATES.includes(state)
       ? `request ${earlier.request} asked for this before and ended as ${state}: ${describeWayOn(earlier.request, state, hasOwnKey)}`
-      : `request ${earlier.request} asked for this before (${state}); ${askAnew(hasOwnKey)}`,
+      : [`request ${earlier.request} asked for this before (${state})`, since, askAnew(hasOwnKey)]
+          .filter((word) => word !== null)
+          .join('; '),
     note: null,
-    paid_at: earlier.paid_at_after,
-    due_at: earlier.due_at_after,
-    amount: earlier.amount,
-    currency: earlier.currency,
+    ...now,
   };
 }
 

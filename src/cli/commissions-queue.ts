@@ -1,13 +1,15 @@
 // The common end of every command that asks for updates: preview them, or queue them, wait if asked to, and report.
 
 import { randomBytes } from 'node:crypto';
+import { takeEarlierPayments } from '../commissions/earlier-payments.ts';
 import { type PreviewedUpdate, previewUpdates } from '../commissions/preview-updates.ts';
-import { type PaymentLine, readPaymentLedger } from '../commissions/read-payment-ledger.ts';
+import { readLatest } from '../commissions/read-latest.ts';
+import { readPaymentLedger } from '../commissions/read-payment-ledger.ts';
 import { findRequested, type RequestedUpdate, requestUpdates } from '../commissions/request-updates.ts';
 import { BAD_STATES, type UpdateRequest } from '../commissions/update-request.ts';
 import { formatCount } from '../contract/format.ts';
 import { spellToTheSecond } from '../contract/timestamp.ts';
-import { outcomeOfPayment, outcomeOfPreview, type RowOutcome } from './apply-outcome.ts';
+import { outcomeOfPreview, type RowOutcome } from './apply-outcome.ts';
 import { reportAskedBefore } from './commissions-asked-before.ts';
 import {
   describeCounts,
@@ -18,6 +20,7 @@ import {
   previewRow,
   repeatedRow,
 } from './commissions-listings.ts';
+import { readOutcomes, reportChangedSince } from './commissions-outcomes.ts';
 import { makeBatchProgress } from './commissions-progress.ts';
 import {
   nameUser,
@@ -55,15 +58,19 @@ const MOST_LISTED = 50;
 /** Returns the exit code, after previewing or queueing the requests and printing what became of them. */
 export async function queueUpdates(
   open: Openers,
-  rows: readonly AskedRow[],
+  given: readonly AskedRow[],
   flags: QueueFlags,
   source: string,
 ): Promise<ExitCode> {
-  if (flags.dryRun === true) return await preview(await open.program(), rows, flags);
+  if (flags.dryRun === true) {
+    const session = await open.program();
+    return await preview(session, await takeEarlierPayments(session.db, given), flags);
+  }
   // Opened before anything is queued: whoever wants to wait must be able to.
   const program = flags.wait === true ? await open.program() : null;
   const session = program ?? (await open.paymentLedger());
   const batchId = batchName(source);
+  const rows = await takeEarlierPayments(session.db, given);
   const requested = await requestUpdates(
     session,
     rows.map(({ request }) => request),
@@ -86,9 +93,16 @@ async function preview(
   const keyed = rows.map(({ request }) => request).filter(({ idempotency_key }) => idempotency_key !== null);
   const before = await findRequested(db, keyed);
   const earlierIds = [...before.values()].map(({ id }) => id);
-  const earlierLines = byRequest(await readPaymentLedger(db, { kind: 'requests', ids: earlierIds }));
-  const isNew = ({ request }: AskedRow) => !before.has(request.idempotency_key ?? '');
-  const anew = rows.filter(isNew);
+  const latest = await readLatest(db, await readPaymentLedger(db, { kind: 'requests', ids: earlierIds }));
+  const repeated = new Map(
+    rows.flatMap((row) => {
+      const earlier = before.get(row.request.idempotency_key ?? '');
+      const now = latest.get(earlier?.id ?? 0);
+      if (earlier === undefined || now === undefined) return [];
+      return [[row, { row, request: earlier.id, state: earlier.state, now }] as const];
+    }),
+  );
+  const anew = rows.filter((row) => !repeated.has(row));
   const progress = makeBatchProgress(anew.length, session);
   const previewed: PreviewedUpdate[] = [];
   try {
@@ -105,8 +119,8 @@ async function preview(
     progress.finish();
   }
   const listed = rows.flatMap((row): PreviewRow[] => {
-    const earlier = earlierLines.get(before.get(row.request.idempotency_key ?? '')?.id ?? 0);
-    if (earlier !== undefined) return [repeatedRow(row, earlier)];
+    const earlier = repeated.get(row);
+    if (earlier !== undefined) return [repeatedRow(row, earlier, earlier.now)];
     const next = previewed.shift();
     return next === undefined ? [] : [previewRow(next, row.line)];
   });
@@ -122,7 +136,8 @@ async function preview(
   const counts = Map.groupBy(listed, ({ would }) => would);
   const words = [...counts].map(([would, of]) => `${formatCount(of.length)} ${would}`).join(', ');
   printError(`dry run: nothing was queued or changed. ${words}`);
-  return listed.some(({ would }) => BAD_STATES.some((state) => state === would)) ? 3 : 0;
+  const isChangedSince = reportChangedSince([...repeated.values()]);
+  return isChangedSince || listed.some(({ would }) => BAD_STATES.some((state) => state === would)) ? 3 : 0;
 }
 
 /** What was asked for: `requested` has one for each of the rows. */
@@ -137,10 +152,12 @@ async function reportQueued(
   asked: Asked,
   flags: QueueFlags,
 ): Promise<ExitCode> {
-  const { batchId, requested } = asked;
+  const { batchId, rows, requested } = asked;
   const queued = requested.filter(({ isNew }) => isNew).length;
-  const lines =
-    isForPeople(flags) && flags.onOutcomes === undefined ? [] : await readLines(session, asked, flags);
+  const isRead = !isForPeople(flags) || flags.onOutcomes !== undefined || queued < requested.length;
+  const { lines, isChangedSince } = isRead
+    ? await readOutcomes(session.db, rows, requested, flags.onOutcomes)
+    : { lines: [], isChangedSince: false };
   if (!isForPeople(flags)) {
     const documentOf = (requests: object[]): QueuedDocument => ({ batch: batchId, queued, requests });
     printListing(paymentListing(lines, session.amountUnit, documentOf), flags);
@@ -155,16 +172,16 @@ async function reportQueued(
   } else {
     printError('nothing was queued');
   }
-  return 0;
+  return isChangedSince ? 3 : 0;
 }
 
 async function wait(session: ProgramSession, asked: Asked, flags: QueueFlags): Promise<ExitCode> {
-  const { batchId, requested } = asked;
+  const { batchId, rows, requested } = asked;
   const ids = requested.map(({ id }) => id);
   const { amountUnit } = session;
   const isQueued = requested.some(({ isNew }) => isNew);
   const counts = await waitFor(session, ids, isQueued ? batchId : null);
-  const lines = await readLines(session, asked, flags);
+  const { lines, isChangedSince } = await readOutcomes(session.db, rows, requested, flags.onOutcomes);
   const listed =
     !isForPeople(flags) || lines.length <= MOST_LISTED
       ? lines
@@ -181,27 +198,7 @@ async function wait(session: ProgramSession, asked: Asked, flags: QueueFlags): P
     if (isForPeople(flags) && lines.length > 0) print(renderStateTotals(totals, 'state', amountUnit));
   }
   printError(isQueued ? `${batchId}: ${describeCounts(counts)}` : describeCounts(counts));
-  return hasBadEnd(counts) ? 3 : 0;
-}
-
-/** Returns the requests as they are in the payment ledger now, after handing them to whoever wants the outcomes. */
-async function readLines(
-  { db }: PaymentLedgerSession,
-  { rows, requested }: Asked,
-  flags: QueueFlags,
-): Promise<PaymentLine[]> {
-  const lines = await readPaymentLedger(db, { kind: 'requests', ids: requested.map(({ id }) => id) });
-  const byId = byRequest(lines);
-  const outcomes = requested.flatMap(({ id }, index) => {
-    const payment = byId.get(id);
-    return payment === undefined ? [] : [outcomeOfPayment(rows[index]?.line ?? null, payment)];
-  });
-  await flags.onOutcomes?.(outcomes);
-  return lines;
-}
-
-function byRequest(lines: readonly PaymentLine[]): ReadonlyMap<number, PaymentLine> {
-  return new Map(lines.map((line) => [line.request, line]));
+  return isChangedSince || hasBadEnd(counts) ? 3 : 0;
 }
 
 function isForPeople(flags: OutputFlags): boolean {

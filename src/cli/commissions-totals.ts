@@ -1,10 +1,13 @@
-// Sums by currency and state: what a dry run, and a batch that has ended, come to.
+// Sums by currency, action and state: what a dry run, and a batch that has ended, come to. What is paid, taken back and
+// made payable are not added up, since one commission may have a request of each.
 
+import { ACTIONS, type Action } from '../commissions/update-request.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import { money, sayUnit } from './commissions-listings.ts';
 import { renderTable } from './render-table.ts';
 
 interface Counted {
+  readonly action: Action;
   readonly state: string;
   readonly amount: number | null;
   readonly currency: string | null;
@@ -14,32 +17,43 @@ export interface StateTotal {
   readonly state: string;
   /** Null: of commissions whose currency is not known, such as those that the program does not have. */
   readonly currency: string | null;
-  readonly commissions: number;
-  /** As the program counts. */
+  readonly action: Action;
+  readonly requests: number;
+  /** Of their commissions together; as the program counts. */
   readonly amount: number | null;
 }
 
-/** Returns the sums, by currency and then in the order in which the states first appear. */
+/** Returns the sums, by currency, by action, and then in the order in which the states first appear. */
 export function totalsByState(rows: readonly Counted[]): StateTotal[] {
-  const groups = Map.groupBy(rows, ({ currency, state }) => `${currency?.toUpperCase() ?? '~'} ${state}`);
-  return [...groups]
-    .toSorted(([a], [b]) => (a.split(' ')[0] ?? '').localeCompare(b.split(' ')[0] ?? ''))
-    .map(([, of]) => ({
-      state: of[0]?.state ?? '',
-      currency: of[0]?.currency?.toUpperCase() ?? null,
-      commissions: of.length,
-      amount: of[0]?.currency == null ? null : of.reduce((sum, { amount }) => sum + (amount ?? 0), 0),
-    }));
+  const groups = Map.groupBy(rows, ({ currency, action, state }) =>
+    [currency?.toUpperCase(), action, state].join(' '),
+  );
+  const totals = [...groups.values()].flatMap((of): StateTotal[] => {
+    const [first] = of;
+    if (first === undefined) return [];
+    const { state, action } = first;
+    const currency = first.currency?.toUpperCase() ?? null;
+    const amount = currency === null ? null : of.reduce((sum, row) => sum + (row.amount ?? 0), 0);
+    return [{ state, currency, action, requests: of.length, amount }];
+  });
+  return totals.toSorted(
+    (a, b) =>
+      // What has no currency comes last.
+      Number(a.currency === null) - Number(b.currency === null) ||
+      (a.currency ?? '').localeCompare(b.currency ?? '') ||
+      ACTIONS.indexOf(a.action) - ACTIONS.indexOf(b.action),
+  );
 }
 
 /** Returns the sums for people to read; the title is that of the states. */
 export function renderStateTotals(totals: readonly StateTotal[], title: string, unit: AmountUnit): string {
   return renderTable(
-    ['currency', title, 'commissions', 'amount'],
-    totals.map(({ state, currency, commissions, amount }) => [
+    ['currency', 'action', title, 'requests', 'amount'],
+    totals.map(({ state, currency, action, requests, amount }) => [
       currency,
+      action,
       state,
-      commissions,
+      requests,
       money(amount, currency, unit),
     ]),
   );

@@ -3,7 +3,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
-import type { UpdateState } from './update-request.ts';
+import type { Action, UpdateState } from './update-request.ts';
 
 /** What a user may point at: everything, a batch, one request, or all requests for a commission. */
 export type Selection =
@@ -12,11 +12,12 @@ export type Selection =
   | { readonly kind: 'requests'; readonly ids: readonly number[] }
   | { readonly kind: 'commission'; readonly commissionId: string };
 
-/** One line of the view commission_ledger. */
+/** One line of the view commission_ledger, with what its request does. */
 export interface PaymentLine {
   readonly request: number;
   readonly batch: string | null;
   readonly commission_id: string;
+  readonly action: Action;
   readonly asked: string;
   readonly state: UpdateState;
   readonly outcome: string;
@@ -51,7 +52,8 @@ export interface BatchLine {
 /** Returns the selected lines, oldest first. */
 export async function readPaymentLedger(db: Database, selection: Selection): Promise<PaymentLine[]> {
   const { rows } = await sql<PaymentLine>`
-    select line.* from commission_ledger line
+    select line.*, asked.action from commission_ledger line
+    join commission_updates asked on asked.id = line.request
     where line.request in (select id from commission_updates where ${isSelected(selection)})
     order by line.request
   `.execute(db);

@@ -59,6 +59,7 @@ export async function requestUpdates(
 /** The request that has a key already. */
 export interface EarlierRequest {
   readonly id: number;
+  readonly state: UpdateState;
   readonly action: Action;
   readonly commission_id: string;
   /** Asked for the same thing: asking again does nothing. Otherwise the table refuses to be asked under this key. */
@@ -74,7 +75,7 @@ export async function findRequested(
   for (let at = 0; at < requests.length; at += ROWS_PER_STATEMENT) {
     const slice = JSON.stringify(requests.slice(at, at + ROWS_PER_STATEMENT));
     const { rows } = await sql<EarlierRequest & { idempotency_key: string }>`
-      select earlier.idempotency_key, earlier.id, earlier.action, earlier.commission_id,
+      select earlier.idempotency_key, earlier.id, earlier.state, earlier.action, earlier.commission_id,
              is_same_request(earlier, asked) as "isSame"
       from jsonb_populate_recordset(null::commission_updates, ${slice}::jsonb) asked
       join commission_updates earlier on earlier.idempotency_key = asked.idempotency_key

@@ -192,6 +192,36 @@ test('a refunded sale ends a row as conflict, unless the row or the command says
   expect(await paidAt()).toBe('2026-10-01T12:00:00.000Z');
 });
 
+test('--even-if-refunded asks anew only for what the refund held back, and what it paid is not asked for again', async () => {
+  const refunded = await commissionWhere('voided_at is not null');
+  const one = await commissionWhere('voided_at is null');
+  const two = await commissionWhere(`voided_at is null and id <> '${one}'`);
+  const rows = [refunded, one, two].map((id) => `${id},pay,${AT},unpaid`);
+  const path = await file('rf.csv', 'commission_id,action,paid_at,expected_paid_at', ...rows);
+  // Queued and not applied yet: the flag makes no second request of what waits.
+  const before = [await commissions('apply', path), await commissions('apply', path, '--even-if-refunded')];
+  expect(before.map(({ code }) => code)).toEqual([0, 0]);
+  expect(await requestsFor(refunded)).toBe(1);
+  expect((await commissions('apply', path, '--wait')).stderr).toContain('2 applied, 1 conflict');
+
+  const preview = await commissions('apply', path, '--even-if-refunded', '--dry-run', '--json');
+  expect(preview.code, preview.stderr).toBe(0);
+  const would = ['change', 'asked_before', 'asked_before'].map((word) => ({ would: word }));
+  expect(readDocument('commissions-dry-run', preview.stdout).rows).toMatchObject(would);
+  const forced = await commissions('apply', path, '--even-if-refunded', '--wait');
+  expect(forced.code, forced.stdout).toBe(0);
+  expect(forced.stderr).toContain('2 of 3 were asked for before');
+  expect((await sandbox.commission(refunded)).paid_at).toBe('2026-10-01T12:00:00.000Z');
+
+  // With the flag or without, it is the same payment from now on.
+  for (const flags of [['--even-if-refunded'], []]) {
+    const again = await commissions('apply', path, '--wait', ...flags);
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stderr).toContain('3 of 3 were asked for before');
+  }
+  expect(await Promise.all([refunded, one, two].map(requestsFor))).toEqual([2, 1, 1]);
+});
+
 test('even_if_refunded is read in every spelling of yes and no, and refused elsewhere', async () => {
   const ids = [1, 2, 3, 4, 5, 6].map((digit) => `0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c1${digit}`);
   const read = (...lines: string[]) => readBatchFile(new TextEncoder().encode(lines.join('\n')));

@@ -107,14 +107,14 @@ test('a German day: template, Excel, dry run, apply, result, reconcile', async (
   expect(dry.code, dry.stderr).toBe(3);
   expect(dry.stderr).toContain('not read: the columns "Partner"');
   expect(readDocument('commissions-dry-run', dry.stdout).totals).toEqual([
-    { would: 'change', currency: 'EUR', commissions: 2, amount_minor: 8395 + 123_450 },
-    { would: 'conflict', currency: 'EUR', commissions: 1, amount_minor: 700 },
-    { would: 'change', currency: 'JPY', commissions: 1, amount_minor: 5980 },
+    { would: 'change', currency: 'EUR', action: 'pay', requests: 2, amount_minor: 8395 + 123_450 },
+    { would: 'conflict', currency: 'EUR', action: 'pay', requests: 1, amount_minor: 700 },
+    { would: 'change', currency: 'JPY', action: 'pay', requests: 1, amount_minor: 5980 },
   ]);
   expect(putsSince(before)).toBe(0);
   const people = await commissions('apply', path, ...flags, '--dry-run');
   expect(people.stdout).toMatch(/│ 5 +│ [0-9a-f-]+ │ +7\.00 EUR │ conflict +│ expected the amount/);
-  expect(people.stdout).toMatch(/│ EUR +│ change +│ +2 │ +1,318\.45 EUR │/);
+  expect(people.stdout).toMatch(/│ EUR +│ pay +│ change +│ +2 │ +1,318\.45 EUR │/);
 
   const applied = await commissions('apply', path, ...flags, '--wait', '--result', inDirectory('done.csv'));
   expect(applied.code, applied.stderr).toBe(3);
@@ -263,7 +263,7 @@ test('an English day in Excel: what is unpaid, filled in, applied, handed back a
   );
   expect(applied.code, applied.stderr).toBe(0);
   expect(readDocument('commissions-requests', applied.stdout).totals).toEqual([
-    { state: 'applied', currency: 'USD', commissions: 2, amount_minor: 4990 + 8400 },
+    { state: 'applied', currency: 'USD', action: 'pay', requests: 2, amount_minor: 4990 + 8400 },
   ]);
   expect(await paidAt(a ?? '')).toBe('2026-10-01T04:00:00.000Z');
 
@@ -319,6 +319,57 @@ test('an English day in Excel: what is unpaid, filled in, applied, handed back a
   expect(books.stdout.split('\r\n')[0]).toBe(
     'line,commission_id,finding,books_paid_at,program_paid_at,books_amount_minor,program_amount_minor,books_currency,program_currency',
   );
+});
+
+test('the totals keep apart what is paid, taken back and made payable', async () => {
+  const [paid, back] = await withAmounts([980, 'GBP'], [2990, 'GBP']);
+  expect((await commissions('pay', back ?? '', '--at', '2026-10-01T12:00:00Z', '--wait')).code).toBe(0);
+  const path = inDirectory('three.csv');
+  const rows = [`${back},unpay,,`, `${paid},due,,2026-09-01T00:00:00Z`, `${paid},pay,2026-10-01T12:00:00Z,`];
+  await writeFile(path, `commission_id,action,paid_at,due_at\n${rows.join('\n')}\n`);
+  const totals = (key: 'would' | 'state', of: string) => [
+    { currency: 'GBP', action: 'pay', [key]: of, requests: 1, amount_minor: 980 },
+    { currency: 'GBP', action: 'unpay', [key]: of, requests: 1, amount_minor: 2990 },
+    { currency: 'GBP', action: 'due', [key]: of, requests: 1, amount_minor: 980 },
+  ];
+  const dry = await commissions('apply', path, '--dry-run', '--json');
+  expect(readDocument('commissions-dry-run', dry.stdout).totals).toEqual(totals('would', 'change'));
+  const people = await commissions('apply', path, '--dry-run');
+  expect(people.stdout).toMatch(/│ currency │ action │ would +│ requests │ +amount │/);
+  const applied = await commissions('apply', path, '--wait', '--json');
+  expect(readDocument('commissions-requests', applied.stdout).totals).toEqual(totals('state', 'applied'));
+});
+
+test('reconcile takes a row of a result as paid only where its payment succeeded, and --fix pays no refused one', async () => {
+  const [good, refused] = await withAmounts([1500, 'USD'], [2500, 'USD']);
+  const path = inDirectory('refused.csv');
+  const rows = [`${good},pay,2027-03-01T12:00:00Z,1500,USD`, `${refused},pay,2027-03-01T12:00:00Z,9999,USD`];
+  await writeFile(
+    path,
+    `commission_id,action,paid_at,expected_amount,expected_currency\n${rows.join('\n')}\n`,
+  );
+  const done = inDirectory('refused.xlsx');
+  expect((await commissions('apply', path, '--wait', '--result', done)).code).toBe(3);
+  const before = lastRequest();
+  const map = ['--map', 'amount=result_amount_minor', '--map', 'currency=result_currency'];
+  const books = await commissions('reconcile', done, ...map, '--fix', '--wait', '--json');
+  expect(books.code, books.stderr).toBe(0);
+  expect(books.stderr).not.toContain('result_state');
+  expect(readDocument('commissions-reconcile', books.stdout).rows).toMatchObject([
+    { commission_id: good, finding: 'match', books_paid_at: '2027-03-01T12:00:00Z' },
+    { commission_id: refused, finding: 'match', books_paid_at: null },
+  ]);
+  expect(putsSince(before)).toBe(0);
+  expect(await paidAt(refused ?? '')).toBeNull();
+
+  // A row that somebody added below has no state: nobody knows that it was paid.
+  const added = inDirectory('added.csv');
+  const unknown = `${refused},2027-03-01T12:00:00Z,`;
+  for (const states of [[`${good},2027-03-01T12:00:00Z,unchanged`, unknown], [unknown]]) {
+    await writeFile(added, `commission_id,paid_at,result_state\n${states.join('\n')}\n`);
+    expect((await commissions('reconcile', added, '--fix', '--wait')).code).toBe(0);
+  }
+  expect(putsSince(before)).toBe(0);
 });
 
 test('a result that cannot be written is refused before anything is paid, and leaves nothing behind', async () => {

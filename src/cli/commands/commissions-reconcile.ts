@@ -49,8 +49,9 @@ interface ReconcileFlags extends OutputFlags, FileFlags {
 
 const HELP = `
 The file is CSV, an Excel workbook (.xlsx) or NDJSON with the columns
-${BOOKS_COLUMNS.join(', ')}; amount and currency may be
-missing. A blank paid_at says that the books have it as unpaid.
+${BOOKS_COLUMNS.join(', ')}; the last three
+may be missing. A blank paid_at says that the books have it as unpaid; so does
+a result_state, which "apply --result" writes, other than applied or unchanged.
 ${FILE_HELP}
 
 Findings:

@@ -16,6 +16,7 @@ const request = z.object({
   request: count('its number'),
   batch: text('the batch that it was asked for in').nullable(),
   commission_id: commissionId,
+  action: z.enum(ACTIONS).describe('what it does'),
   asked: text('what was asked for'),
   state: updateState,
   outcome: text('what became of it'),
@@ -27,9 +28,9 @@ const request = z.object({
   amount: amount('what the commission is worth, as last seen').nullable(),
   currency,
   paid_at_before: timestamp('when it was paid before; null: unpaid, or not read yet').nullable(),
-  paid_at_after: timestamp('when it is paid now; null: unpaid, or not read yet').nullable(),
+  paid_at_after: timestamp('when it was paid after the request; null: unpaid, or not read yet').nullable(),
   due_at_before: timestamp('from when it was payable before').nullable(),
-  due_at_after: timestamp('from when it is payable now').nullable(),
+  due_at_after: timestamp('from when it was payable after the request').nullable(),
   affiliate_id: text('whom it belongs to').nullable(),
   affiliate_name: z.string().nullable(),
   affiliate_email: z.string().nullable(),
@@ -57,8 +58,9 @@ const previewedRow = z.object({
 
 const total = {
   currency: text('null: of commissions whose currency is not known').nullable(),
-  commissions: count('how many'),
-  amount: amount('what they are worth together; null where the currency is').nullable(),
+  action: z.enum(ACTIONS).describe('what they do: amounts of different actions do not add up'),
+  requests: count('how many; one commission may have several'),
+  amount: amount('what their commissions are worth together; null where the currency is').nullable(),
 };
 
 /** Returns the shape of a dry run, whose amounts count in the unit. */
@@ -68,7 +70,7 @@ export const dryRunDocument = (unit: AmountUnit) =>
       dry_run: z.literal(true).describe('nothing was queued or changed'),
       totals: z
         .array(inUnit(z.object({ would, ...total }), ['amount'], unit))
-        .describe('by currency, and what would become of them'),
+        .describe('by currency and action, and what would become of them'),
       rows: z.array(inUnit(previewedRow, ['amount'], unit)).describe('as they were asked for'),
     })
     .meta({
@@ -96,7 +98,7 @@ const requestsShapes = (unit: AmountUnit) => {
         counts,
         totals: z
           .array(inUnit(z.object({ state: updateState, ...total }), ['amount'], unit))
-          .describe('by currency and state'),
+          .describe('by currency, action and state'),
       })
       .meta({ title: 'affiliate-mirror commissions apply, pay, unpay or due --wait --json' }),
     selected: z

@@ -1,6 +1,6 @@
 // Reads a payout file: a batch of commission updates. All problems of a file are found at once, and each names its line.
 
-import { createHash } from 'node:crypto';
+import { contentKey } from '../content-key.ts';
 import { quote } from '../timestamps.ts';
 import { ACTIONS, type Action, LONGEST_KEY, plainRequest, type UpdateRequest } from '../update-request.ts';
 import { type FileOptions, type FileSpelling, findSpelling, PLAIN_FILE } from './file-options.ts';
@@ -148,22 +148,6 @@ function readRow(
     even_if_refunded: action === 'pay' && (isRefundForgiven || evenIfRefunded),
     reason: cells.get('reason') ?? null,
   });
-}
-
-/** Returns a key made of what the request asks for, whatever its reason. */
-function contentKey(request: UpdateRequest): string {
-  const content = [
-    request.commission_id,
-    request.action,
-    request.paid_at,
-    request.due_at,
-    request.expected_unpaid,
-    request.expected_paid_at,
-    request.expected_amount,
-    request.expected_currency,
-    request.even_if_refunded,
-  ];
-  return `row:${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 40)}`;
 }
 
 function readAction(text: string | undefined, problems: string[]): Action | null {

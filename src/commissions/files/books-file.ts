@@ -1,13 +1,18 @@
 // Reads the books that a reconciliation compares with the program: which commissions were paid, and when.
 
+import type { UpdateState } from '../update-request.ts';
 import { type FileOptions, findSpelling, PLAIN_FILE } from './file-options.ts';
 import type { Problem } from './raw-table.ts';
 import { readAmount } from './read-amounts.ts';
 import { readCommissionId, readCurrency, readTimestampCell } from './read-cells.ts';
-import { readTableFile } from './table-file.ts';
+import { makeColumnFinder } from './table-columns.ts';
+import { readTableFile, type TableLine } from './table-file.ts';
 
 /** The columns that are read; the file may have others. */
-export const BOOKS_COLUMNS = ['commission_id', 'paid_at', 'amount', 'currency'] as const;
+export const BOOKS_COLUMNS = ['commission_id', 'paid_at', 'amount', 'currency', 'result_state'] as const;
+
+/** A result of `commissions apply` has the paid_at that was asked for in every row: these are the paid ones. */
+const PAID_STATES: readonly UpdateState[] = ['applied', 'unchanged'];
 
 export interface BooksEntry {
   /** Where it is in the file; null where it is in none. */
@@ -28,7 +33,10 @@ export interface BooksFile {
   readonly ignored: readonly string[];
 }
 
-/** Returns the good rows with all problems of the file. */
+/**
+ * Returns the good rows with all problems of the file. Where it has a column result_state, a row in any other state than
+ * applied or unchanged is unpaid, whatever its paid_at.
+ */
 export async function readBooksFile(
   bytes: Uint8Array,
   options: FileOptions = PLAIN_FILE,
@@ -45,6 +53,8 @@ export async function readBooksFile(
   const problems = [...file.problems];
   const rows: BooksEntry[] = [];
   const lineOf = new Map<string, number>();
+  const find = makeColumnFinder(columns);
+  const isResult = file.header.some((name) => find(name) === 'result_state');
   for (const tableLine of file.lines) {
     const { line, cells } = tableLine;
     const ofRow: string[] = [];
@@ -57,7 +67,8 @@ export async function readBooksFile(
     problems.push(...ofRow.map((problem) => ({ line, problem })));
     if (commissionId === null || ofRow.length > 0) continue;
     lineOf.set(commissionId, line);
-    rows.push({ line, commission_id: commissionId, paid_at: paidAt, amount, currency });
+    const isPaid = !isResult || isPaidState(tableLine);
+    rows.push({ line, commission_id: commissionId, paid_at: isPaid ? paidAt : null, amount, currency });
   }
   if (rows.length === 0 && problems.length === 0) {
     problems.push({ line: null, problem: 'the file holds no rows' });
@@ -67,4 +78,9 @@ export async function readBooksFile(
     ignored: file.ignored,
     problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
   };
+}
+
+function isPaidState({ cells }: TableLine): boolean {
+  const state = cells.get('result_state')?.toLowerCase();
+  return PAID_STATES.some((paid) => paid === state);
 }
