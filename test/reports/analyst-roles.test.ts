@@ -131,7 +131,9 @@ test.each(['analyst', 'demoted'] as const)('%s is refused everything but the rep
   for (const name of relations) await refused(role, `select * from ${qualified(name)}`);
   const functions = await named(`
     select format('mirror.%I(%s)', proname,
-      (select string_agg(format('null::%s', format_type(type, null)), ', ') from unnest(proargtypes) type)) as name
+      (select string_agg(format('null::%I.%I', nspname, typname), ', ')
+       from unnest(proargtypes) argument join pg_type on pg_type.oid = argument
+       join pg_namespace on pg_namespace.oid = typnamespace)) as name
     from pg_proc where pronamespace = 'mirror'::regnamespace`);
   expect(functions.length).toBeGreaterThan(5);
   for (const call of functions) await refused(role, `select ${call}`);
