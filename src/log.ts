@@ -20,6 +20,9 @@ const SECRET_FIELDS = [
   'SMTP_URL',
 ];
 
+/** Kept for when a log can be written again. */
+const MOST_UNWRITTEN_BYTES = 1_048_576;
+
 /**
  * Returns the process's root logger, writing to stderr: NDJSON for machines, a line for each event on a terminal, in
  * colour unless NO_COLOR says otherwise (FORCE_COLOR: in any case). An error of the catalogue shows its message there,
@@ -41,7 +44,10 @@ export function makeLogger(level: string): Logger {
   if (isStderrTerminal()) {
     return pino({ ...options, serializers: { err: describeForPeople } }, makeLineWriter(hasStderrColors()));
   }
-  return pino(options, pino.destination({ fd: 2, sync: true }));
+  const destination = pino.destination({ fd: 2, sync: true, maxLength: MOST_UNWRITTEN_BYTES });
+  // A full disk under the log, or a log that nobody reads any more, stops no work. What does not fit is lost.
+  destination.on('error', () => {});
+  return pino(options, destination);
 }
 
 /** Returns what writes each event as one line of text, such as `12:00:01 WARN: api.request_retried {"attempt":1}`. */

@@ -7,6 +7,7 @@ import type { Cli } from './cli.ts';
 import { EXIT_CODES, type ExitCode } from './exit-code.ts';
 import { HELP_OUTPUT, hintAtOwnHelp, readHelpRequest, showHelp } from './help.ts';
 import { withLifetime } from './lifetime.ts';
+import { isOutputLost, surviveLostOutput } from './output-failure.ts';
 import { print } from './print.ts';
 
 type Register = (program: Command, cli: Cli) => void;
@@ -57,7 +58,15 @@ export async function runCli(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<ExitCode> {
   useTerminal(environment);
-  endQuietlyWhenNobodyReads();
+  surviveLostOutput();
+  const exitCode = await runCommand(args, environment);
+  return exitCode === 0 && isOutputLost() ? 1 : exitCode;
+}
+
+async function runCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<ExitCode> {
   if (args[0] === '--version') {
     print(describeVersion());
     return 0;
@@ -96,12 +105,4 @@ export async function loadProgram(cli: Cli, word?: string): Promise<Command> {
   for (const load of named === undefined ? COMMANDS.values() : [named]) (await load())(program, cli);
   hintAtOwnHelp(program);
   return program;
-}
-
-// `affiliate-mirror status | head -1` closes the pipe while we still write.
-function endQuietlyWhenNobodyReads(): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(0);
-  });
 }

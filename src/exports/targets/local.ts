@@ -71,11 +71,22 @@ export async function deliverFile(path: string): Promise<Delivery> {
 
 /** Returns the delivery to a stream, which has no manifest. */
 export function deliverToStream(stream: Writable, signal: AbortSignal): Delivery {
+  // `affiliate-mirror export … | head` has what it wants.
+  let isUnread = false;
   return {
     location: 'stdout',
     openFile: async () => ({
       async write(bytes) {
-        if (!stream.write(bytes)) await once(stream, 'drain', { signal });
+        if (isUnread || stream.write(bytes)) return;
+        try {
+          await once(stream, 'drain', { signal });
+        } catch (error) {
+          signal.throwIfAborted();
+          if (errorCode(error) !== 'EPIPE') {
+            throw new ExportTargetUnwritable(`cannot write to stdout: ${describeError(error)}`);
+          }
+          isUnread = true;
+        }
       },
       close: async () => {},
     }),
