@@ -13,8 +13,9 @@ export interface GoneCommission {
 }
 
 /**
- * Marks deleted the sales of these commissions that no living commission has. Should one live all the same, the next
- * commission that names it brings it back. Idempotent: yes.
+ * Marks deleted the sales of these commissions that no living commission has, however new the sale's own row is: a
+ * change of it may have been read while its commission, unchanged, kept an older time. Should one live all the same, the
+ * next commission that names it brings it back. Idempotent: yes.
  */
 export async function markSalesOfGone(
   trx: DatabaseTransaction,
@@ -22,7 +23,8 @@ export async function markSalesOfGone(
 ): Promise<void> {
   await sql`
     update sales
-    set _deleted_at = gone.asked_at, _changed_at = (select stamp_changes()), _observed_at = gone.asked_at
+    set _deleted_at = gone.asked_at, _changed_at = (select stamp_changes()),
+      _observed_at = greatest(sales._observed_at, gone.asked_at)
     from (
       select commissions.sale_id, max(asked.asked_at) as asked_at
       from unnest(${gone.map(({ id }) => id)}::text[], ${gone.map(({ askedAt }) => askedAt)}::timestamptz[])
@@ -30,7 +32,7 @@ export async function markSalesOfGone(
       join commissions on commissions.id = asked.id
       group by commissions.sale_id
     ) gone
-    where sales.id = gone.sale_id and sales._deleted_at is null and sales._observed_at <= gone.asked_at
+    where sales.id = gone.sale_id and sales._deleted_at is null
       and not exists (
         select from commissions living where living.sale_id = sales.id and living._deleted_at is null
       )`.execute(trx);
