@@ -90,8 +90,10 @@ async function preview(
   flags: QueueFlags,
 ): Promise<ExitCode> {
   const { reader, db, concurrency, signal, amountUnit } = session;
-  const keyed = rows.map(({ request }) => request).filter(({ idempotency_key }) => idempotency_key !== null);
-  const before = await findRequested(db, keyed);
+  const before = await findRequested(
+    db,
+    rows.map(({ request }) => request),
+  );
   const earlierIds = [...before.values()].map(({ id }) => id);
   const latest = await readLatest(db, await readPaymentLedger(db, { kind: 'requests', ids: earlierIds }));
   const repeated = new Map(

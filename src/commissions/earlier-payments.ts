@@ -5,7 +5,7 @@
 import type { Database } from '../db/database.ts';
 import { contentKey } from './content-key.ts';
 import { findRequested } from './request-updates.ts';
-import type { UpdateRequest, UpdateState } from './update-request.ts';
+import { GOOD_STATES, type UpdateRequest, type UpdateState } from './update-request.ts';
 
 /** A row whose key was made of what it asks for, unless it has one of its own or none. */
 interface KeyedRow {
@@ -13,7 +13,7 @@ interface KeyedRow {
   readonly hasOwnKey: boolean;
 }
 
-const WAITS_OR_SUCCEEDED: readonly (UpdateState | undefined)[] = ['pending', 'applied', 'unchanged'];
+const WAITS_OR_SUCCEEDED: readonly (UpdateState | undefined)[] = ['pending', ...GOOD_STATES];
 
 /**
  * Returns the rows, each pay as it was asked for before where an earlier request waits or succeeded that differs in

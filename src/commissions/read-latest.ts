@@ -6,6 +6,7 @@ import { spellTimestamp, spellToTheSecond, type Timestamp } from '../contract/ti
 import type { Database } from '../db/database.ts';
 import type { PaymentLine } from './read-payment-ledger.ts';
 import { matchTimestamp } from './timestamps.ts';
+import { GOOD_STATES } from './update-request.ts';
 
 /** All values are null of a commission that is deleted. */
 export interface Latest {
@@ -33,15 +34,13 @@ export async function readLatest(
   lines: readonly PaymentLine[],
 ): Promise<ReadonlyMap<number, Latest>> {
   if (lines.length === 0) return new Map();
-  // What is deleted keeps its last values in the mirror, which the program has no more.
   const { rows } = await sql<MirroredRow>`
     select request.id as request,
-           kept.paid_at, kept.due_at, kept.amount, kept.currency,
+           mirrored.paid_at, mirrored.due_at, mirrored.amount, mirrored.currency,
            mirrored._deleted_at is not null as is_deleted,
            coalesce(mirrored._deleted_at, mirrored._observed_at) as seen_at
     from commission_updates request
     join commissions mirrored on mirrored.id = request.commission_id
-    left join commissions kept on kept.id = mirrored.id and kept._deleted_at is null
     where request.id = any(${lines.map(({ request }) => request)}::bigint[])
       and coalesce(mirrored._deleted_at, mirrored._observed_at)
         >= coalesce(request.put_sent_at, request.requested_at)
@@ -55,9 +54,11 @@ function latestOf(line: PaymentLine, mirrored: MirroredRow | undefined): Latest 
     const { paid_at_after: paid_at, due_at_after: due_at, amount, currency } = line;
     return { paid_at, due_at, amount, currency, since: null };
   }
-  const { paid_at, due_at, amount, currency } = mirrored;
-  const hadItsWay = line.state === 'applied' || line.state === 'unchanged';
-  return { paid_at, due_at, amount, currency, since: hadItsWay ? describeSince(line, mirrored) : null };
+  const { paid_at, due_at, amount, currency, is_deleted } = mirrored;
+  const since = GOOD_STATES.includes(line.state) ? describeSince(line, mirrored) : null;
+  // What is deleted keeps its last values in the mirror, which the program has no more.
+  if (is_deleted) return { paid_at: null, due_at: null, amount: null, currency: null, since };
+  return { paid_at, due_at, amount, currency, since };
 }
 
 function describeSince(line: PaymentLine, mirrored: MirroredRow): string | null {

@@ -23,6 +23,9 @@ export const END_STATES = [
 export type EndState = (typeof END_STATES)[number];
 export type UpdateState = 'pending' | EndState;
 
+/** The ends after which the program has what was asked for. */
+export const GOOD_STATES: readonly UpdateState[] = ['applied', 'unchanged'];
+
 /** The ends that somebody has to look at: the program does not have what was asked. */
 export const BAD_STATES: readonly UpdateState[] = ['conflict', 'not_found', 'rejected', 'failed'];
 

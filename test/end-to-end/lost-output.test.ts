@@ -1,13 +1,13 @@
 // Commands whose output cannot be written: they do their work, and their exit code says how that ended.
 
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { runSandbox, SECRET } from '../sandbox/running-sandbox.ts';
 import { afterFile } from '../support/after-file.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { spawnCli } from '../support/run-cli.ts';
 
 /** A device that is always full; of Linux. */
 const FULL = '/dev/full';
@@ -28,21 +28,12 @@ beforeAll(async () => {
   };
 });
 
-type Output = 'pipe' | number;
-
-function start(args: readonly string[], stdout: Output, stderr: Output, more: Record<string, string> = {}) {
-  return spawn(process.execPath, [inject('builtProgram'), ...args], {
-    env: { PATH: process.env['PATH'], ...environment, ...more },
-    stdio: ['ignore', stdout, stderr],
-  });
-}
-
 /** Returns the exit code, and what was said on stderr, of a command whose stdout nobody reads. */
 async function runUnread(args: readonly string[], more: Record<string, string> = {}) {
-  const child = start(args, 'pipe', 'pipe', more);
-  child.stdout?.destroy();
+  const child = spawnCli(args, { ...environment, ...more });
+  child.stdout.destroy();
   const ended = once(child, 'close');
-  const said = child.stderr === null ? '' : await text(child.stderr);
+  const said = await text(child.stderr);
   const [code] = await ended;
   return { code, said };
 }
@@ -68,12 +59,12 @@ describe('a command whose stdout nobody reads', () => {
   });
 });
 
-describe.skipIf(process.platform !== 'linux')('a full disk', () => {
+describe('a full disk', () => {
   test.each([['status'], ['sync', 'affiliates', '--json'], ['--help']])(
     'under the output of %s is said in one line, and is a failure',
     async (...args) => {
       const full = openSync(FULL, 'w');
-      const child = start(args, full, 'pipe', { LOG_LEVEL: 'warn' });
+      const child = spawnCli(args, { ...environment, LOG_LEVEL: 'warn' }, ['ignore', full, 'pipe']);
       closeSync(full);
       const ended = once(child, 'close');
       const said = child.stderr === null ? '' : await text(child.stderr);
@@ -84,7 +75,7 @@ describe.skipIf(process.platform !== 'linux')('a full disk', () => {
 
   test('under the log stops no sync', async () => {
     const full = openSync(FULL, 'w');
-    const child = start(['sync', 'referrals', '--json'], 'pipe', full);
+    const child = spawnCli(['sync', 'referrals', '--json'], environment, ['ignore', 'pipe', full]);
     closeSync(full);
     const ended = once(child, 'close');
     const answer = child.stdout === null ? '' : await text(child.stdout);

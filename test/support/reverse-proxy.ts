@@ -11,14 +11,14 @@ import { BLOCKS } from './read-docs.ts';
 import { findFreePort } from './redis.ts';
 
 export const PROXIES = ['nginx', 'Caddy'] as const;
-export type Proxy = (typeof PROXIES)[number];
+export type ProxyName = (typeof PROXIES)[number];
 
 const PAGE = 'docs/status-page.md';
 /** Where the documentation has the status page. */
 const DOCUMENTED = '127.0.0.1:8080';
 
 /** Returns the proxy's own address, without a path. */
-export async function startReverseProxy(proxy: Proxy, statusPage: string): Promise<string> {
+export async function startReverseProxy(proxy: ProxyName, statusPage: string): Promise<string> {
   const block = BLOCKS.find(({ page, before }) => page === PAGE && before === `${proxy}:`);
   if (!block?.text.includes(DOCUMENTED)) throw new Error(`${PAGE} needs a block for ${proxy}`);
   const lines = block.text.replace(DOCUMENTED, new URL(statusPage).host);
@@ -59,7 +59,7 @@ interface Configured {
 }
 
 /** Around the documented lines: what makes it a server of a test's own, without rights, certificates and logs. */
-const CONFIGURE: Record<Proxy, (lines: string, port: number, directory: string) => Configured> = {
+const CONFIGURE: Record<ProxyName, (lines: string, port: number, directory: string) => Configured> = {
   nginx: (lines, port, directory) => ({
     file: `daemon off;
 pid ${directory}/pid;

@@ -2,7 +2,13 @@
 // longer than most commands do, so `runCli` keeps one process for all of them; a test of the process
 // itself (signals, several at once, whether it ends at all) uses `runCliAlone` or `spawnCli`.
 
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import {
+  type ChildProcess,
+  type ChildProcessByStdio,
+  fork,
+  type StdioOptions,
+  spawn,
+} from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -78,10 +84,24 @@ export async function runCliAlone(
   return { code, stdout, stderr };
 }
 
-/** Returns the process of the built program, for those who talk to it while it runs. */
-export function spawnCli(args: readonly string[], environment: Readonly<Record<string, string>>) {
+/** Returns the process of the built program, for those who talk to it while it runs; its output is piped. */
+export function spawnCli(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): ChildProcessByStdio<null, Readable, Readable>;
+/** Returns the same with other outputs, such as files. */
+export function spawnCli(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  stdio: StdioOptions,
+): ChildProcess;
+export function spawnCli(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  stdio: StdioOptions = ['ignore', 'pipe', 'pipe'],
+): ChildProcess {
   return spawn(process.execPath, [inject('builtProgram'), ...args], {
     env: { ...PATH, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio,
   });
 }

@@ -1,6 +1,6 @@
 // Reads the books that a reconciliation compares with the program: which commissions were paid, and when.
 
-import type { UpdateState } from '../update-request.ts';
+import { GOOD_STATES } from '../update-request.ts';
 import { type FileOptions, findSpelling, PLAIN_FILE } from './file-options.ts';
 import type { Problem } from './raw-table.ts';
 import { readAmount } from './read-amounts.ts';
@@ -10,9 +10,6 @@ import { readTableFile, type TableLine } from './table-file.ts';
 
 /** The columns that are read; the file may have others. */
 export const BOOKS_COLUMNS = ['commission_id', 'paid_at', 'amount', 'currency', 'result_state'] as const;
-
-/** A result of `commissions apply` has the paid_at that was asked for in every row: these are the paid ones. */
-const PAID_STATES: readonly UpdateState[] = ['applied', 'unchanged'];
 
 export interface BooksEntry {
   /** Where it is in the file; null where it is in none. */
@@ -80,7 +77,8 @@ export async function readBooksFile(
   };
 }
 
+// A result of `commissions apply` has the paid_at that was asked for in every row.
 function isPaidState({ cells }: TableLine): boolean {
   const state = cells.get('result_state')?.toLowerCase();
-  return PAID_STATES.some((paid) => paid === state);
+  return GOOD_STATES.some((good) => good === state);
 }

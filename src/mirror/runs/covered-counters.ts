@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
 import { transact } from '../../db/transact.ts';
-import { holdRun, type SyncRun } from './sync-runs.ts';
+import { holdRun, type OwnRun } from './own-run.ts';
 
 /**
  * Notes, for the run, the counters that every affiliate has now. Must be called before the run reads its first
@@ -11,7 +11,7 @@ import { holdRun, type SyncRun } from './sync-runs.ts';
  *
  * Throws: Busy where the run has ended already, or another process has taken it over.
  */
-export async function noteCounters(db: Database, run: Pick<SyncRun, 'id' | 'attempt'>): Promise<void> {
+export async function noteCounters(db: Database, run: OwnRun): Promise<void> {
   await transact(db, async (trx) => {
     await holdRun(trx, run);
     await sql`

@@ -5,8 +5,9 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { RunMode } from '../../db/tables.ts';
 import { transact } from '../../db/transact.ts';
+import { isStillOwn, type OwnRun, takenOver } from './own-run.ts';
 import { countSeen, forgetSeenRows } from './seen-rows.ts';
-import { type SyncRun, startRun, takenOver } from './sync-runs.ts';
+import { type SyncRun, startRun } from './sync-runs.ts';
 
 /**
  * An older run is not taken up: what it saw then says too little about what exists now, and its records would count
@@ -107,17 +108,15 @@ async function giveUpOldRuns(db: Database, resource: string): Promise<void> {
  *
  * Throws: Busy where the run has ended already, or another process has taken it over.
  */
-export async function restartWalk(db: Database, run: Pick<SyncRun, 'id' | 'attempt'>): Promise<SyncRun> {
+export async function restartWalk(db: Database, run: OwnRun): Promise<SyncRun> {
   return transact(db, async (trx) => {
     const restarted = await trx
       .updateTable('sync_runs')
       .set({ checkpoint: null, distinct_seen: 0 })
-      .where('id', '=', run.id)
-      .where('attempt', '=', run.attempt)
-      .where('state', '=', 'running')
+      .where(isStillOwn(run))
       .returningAll()
       .executeTakeFirst();
-    if (restarted === undefined) throw takenOver(run.id);
+    if (restarted === undefined) throw takenOver(run);
     await forgetSeenRows(trx, run.id);
     return restarted;
   });

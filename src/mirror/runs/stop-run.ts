@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
+import { isStillOwn, type OwnRun } from './own-run.ts';
 import type { SyncRun } from './sync-runs.ts';
 
 export interface RunStop {
@@ -17,11 +18,7 @@ export interface RunStop {
  * Stops the run, and returns it as it stopped; its checkpoint and what it has seen stay. Does nothing, and returns
  * null, where another process has taken the run over.
  */
-export async function stopRun(
-  db: Database,
-  run: Pick<SyncRun, 'id' | 'attempt'>,
-  stop: RunStop,
-): Promise<SyncRun | null> {
+export async function stopRun(db: Database, run: OwnRun, stop: RunStop): Promise<SyncRun | null> {
   const stopped = await db
     .updateTable('sync_runs')
     .set({
@@ -31,9 +28,7 @@ export async function stopRun(
       error: stop.message,
       finished_at: sql<string>`clock_timestamp()`,
     })
-    .where('id', '=', run.id)
-    .where('attempt', '=', run.attempt)
-    .where('state', '=', 'running')
+    .where(isStillOwn(run))
     .returningAll()
     .executeTakeFirst();
   return stopped ?? null;

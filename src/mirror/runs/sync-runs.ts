@@ -8,6 +8,7 @@ import type { RunMode, SyncRunsTable } from '../../db/tables.ts';
 import { Busy } from '../../errors.ts';
 import type { Drift } from '../../records/drift-watch.ts';
 import type { LoadCounts } from '../load-batch.ts';
+import { isStillOwn, type OwnRun, takenOver } from './own-run.ts';
 import { forgetSeenRows } from './seen-rows.ts';
 import { lastWholeRun } from './whole-runs.ts';
 
@@ -58,7 +59,7 @@ export interface Progress {
  */
 export async function saveProgress(
   trx: DatabaseTransaction | Database,
-  run: Pick<SyncRun, 'id' | 'attempt'>,
+  run: OwnRun,
   progress: Progress,
 ): Promise<SyncRun> {
   const { requests, pages, rows, distinct, totalUpstream, checkpoint } = progress;
@@ -78,12 +79,10 @@ export async function saveProgress(
       checkpoint: checkpoint === null ? null : JSON.stringify(checkpoint),
       heartbeat_at: sql<string>`clock_timestamp()`,
     }))
-    .where('id', '=', run.id)
-    .where('attempt', '=', run.attempt)
-    .where('state', '=', 'running')
+    .where(isStillOwn(run))
     .returningAll()
     .executeTakeFirst();
-  if (saved === undefined) throw takenOver(run.id);
+  if (saved === undefined) throw takenOver(run);
   return saved;
 }
 
@@ -104,7 +103,7 @@ export interface RunEnd {
  */
 export async function finishRun(
   trx: DatabaseTransaction,
-  run: Pick<SyncRun, 'id' | 'attempt'>,
+  run: OwnRun,
   { verified, reason, rowsDeleted, deletesHeldBack }: RunEnd,
 ): Promise<SyncRun> {
   const ended = await trx
@@ -119,37 +118,12 @@ export async function finishRun(
       heartbeat_at: sql<string>`clock_timestamp()`,
       finished_at: sql<string>`clock_timestamp()`,
     })
-    .where('id', '=', run.id)
-    .where('attempt', '=', run.attempt)
-    .where('state', '=', 'running')
+    .where(isStillOwn(run))
     .returningAll()
     .executeTakeFirst();
-  if (ended === undefined) throw takenOver(run.id);
+  if (ended === undefined) throw takenOver(run);
   await forgetSeenRows(trx, run.id);
   return ended;
-}
-
-/** Returns the error of a process that has lost its run. */
-export function takenOver(runId: number): Busy {
-  return new Busy(`run ${runId} has ended, or was taken over by another process: this one stops`);
-}
-
-/**
- * Keeps the run from ending, and other processes from taking it over, until the transaction ends. For what is written
- * beside the run's own row.
- *
- * Throws: Busy where the run has ended already, or another process has taken it over.
- */
-export async function holdRun(trx: DatabaseTransaction, run: Pick<SyncRun, 'id' | 'attempt'>): Promise<void> {
-  const held = await trx
-    .selectFrom('sync_runs')
-    .select('id')
-    .where('id', '=', run.id)
-    .where('attempt', '=', run.attempt)
-    .where('state', '=', 'running')
-    .forUpdate()
-    .executeTakeFirst();
-  if (held === undefined) throw takenOver(run.id);
 }
 
 /**
@@ -157,20 +131,14 @@ export async function holdRun(trx: DatabaseTransaction, run: Pick<SyncRun, 'id' 
  *
  * Throws: Busy where the run has ended already, or another process has taken it over.
  */
-export async function savePlan(
-  db: Database,
-  run: Pick<SyncRun, 'id' | 'attempt'>,
-  plan: object,
-): Promise<void> {
+export async function savePlan(db: Database, run: OwnRun, plan: object): Promise<void> {
   const saved = await db
     .updateTable('sync_runs')
     .set({ plan: JSON.stringify(plan) })
-    .where('id', '=', run.id)
-    .where('attempt', '=', run.attempt)
-    .where('state', '=', 'running')
+    .where(isStillOwn(run))
     .returning('id')
     .executeTakeFirst();
-  if (saved === undefined) throw takenOver(run.id);
+  if (saved === undefined) throw takenOver(run);
 }
 
 /**
