@@ -188,13 +188,14 @@ function dispatchOptions(wire: Wire, { method, path, query, body }: ApiRequest):
 
 /** Shared by all bodies, since each is decoded in one go: a new one for each left 30 MB of garbage at any time. */
 let joined = Buffer.alloc(0);
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function decode(chunks: readonly Buffer[], size: number): AnswerBody {
   if (joined.length < size) joined = Buffer.alloc(size);
   let at = 0;
   for (const chunk of chunks) at += chunk.copy(joined, at);
   try {
-    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(joined.subarray(0, size)) };
+    return { kind: 'text', text: utf8.decode(joined.subarray(0, size)) };
   } catch {
     // Replacing what is not UTF-8 would store damaged names as if they were the program's.
     return { kind: 'unreadable', reason: 'bytes that are no UTF-8' };

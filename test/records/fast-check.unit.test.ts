@@ -172,6 +172,17 @@ describe('of a referral', () => {
     expect(fits('referrals', record)).toBe(false);
   });
 
+  test('each day of a month may be one where the calendar has it', () => {
+    for (const year of [2023, 2024]) {
+      for (let month = 0; month <= 13; month += 1) {
+        for (let day = 0; day <= 32; day += 1) {
+          const date = [year, month, day].map((part) => String(part).padStart(2, '0')).join('-');
+          expectTheSame('referrals', buildReferral({ created_at: `${date}T12:00:00Z` }));
+        }
+      }
+    }
+  });
+
   test('a character beyond the basic plane is left to the slow path, which takes it', () => {
     const record = buildReferral({ conversion_state: '🦊' });
     expect(RECORD_KINDS.referrals.isPlain(record)).toBe(false);
