@@ -63,7 +63,7 @@ describe('sync', () => {
     expect(code).toBe(1);
     expect(stdout).toBe('');
     expect(lastLine(stderr)).toMatch(
-      /^affiliate-mirror: no answer from http:\/\/127\.0\.0\.1:1 after 5 attempts/,
+      /^affiliate-mirror: no answer from http:\/\/127\.0\.0\.1:1 after 5 attempts: .*: check AFFILIATE_API_URL$/,
     );
   });
 
