@@ -145,6 +145,14 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^✗ configuration: MIRROR_SCHEMA /m);
   });
 
+  test('names what is missing together with what is malformed, since nothing else is checked then', async () => {
+    const { code, stdout } = await run(['doctor'], { DATABASE_URL: database.url, LOG_LEVEL: 'loud' });
+    expect(code).toBe(2);
+    for (const variable of ['LOG_LEVEL', 'AFFILIATE_API_URL', 'AFFILIATE_API_SECRET']) {
+      expect(stdout.match(new RegExp(`^✗ configuration: ${variable} `, 'gm')), variable).toHaveLength(1);
+    }
+  });
+
   test('finds all well where all is well, with three requests', async () => {
     const before = sandbox.requests.length;
     await run(['migrate'], { DATABASE_URL: database.url });

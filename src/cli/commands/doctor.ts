@@ -53,8 +53,7 @@ export function registerDoctor(root: Command, cli: Cli): void {
 
 async function examine(cli: Cli, lifetime: Lifetime, { check, leaveOut }: Report): Promise<void> {
   const config = await check(CONFIGURATION, async () => {
-    // A worker's own: it serves the page.
-    const found = readConfig(cli.environment, { servesPage: true });
+    const found = readWorkerConfig(cli.environment);
     return { found, says: 'every variable that is set is well-formed' };
   });
   if (config === null) {
@@ -113,6 +112,17 @@ async function examine(cli: Cli, lifetime: Lifetime, { check, leaveOut }: Report
         ? 'its settings are missing'
         : 'the database, which keeps its request budget, does not answer';
     leaveOut(['program'], missing);
+  }
+}
+
+/** Returns a worker's own configuration. Throws: ConfigError; one that names what is missing of the program as well. */
+function readWorkerConfig(environment: Cli['environment']): Config {
+  const use = { servesPage: true };
+  try {
+    return readConfig(environment, use);
+  } catch {
+    // Nothing further is checked then, so this is the place to say it.
+    return readProgramConfig(environment, use).config;
   }
 }
 
