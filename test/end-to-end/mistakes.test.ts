@@ -136,6 +136,7 @@ describe('doctor', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^✗ tables: .*affiliate-mirror migrate/m);
     expect(stdout).toMatch(/^✗ program: .*AFFILIATE_API_SECRET/m);
+    expect(lastLine(stdout)).toMatch(/^\d+ checks, 2 failed$/);
   });
 
   test('fails on a malformed variable', async () => {
@@ -143,6 +144,7 @@ describe('doctor', () => {
     expect(code).toBe(2);
     expect(stdout).toMatch(/^✗ configuration: LOG_LEVEL /m);
     expect(stdout).toMatch(/^✗ configuration: MIRROR_SCHEMA /m);
+    expect(lastLine(stdout)).toBe('1 check, 1 failed with 2 problems');
   });
 
   test('names what is missing together with what is malformed, since nothing else is checked then', async () => {

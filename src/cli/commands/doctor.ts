@@ -128,12 +128,15 @@ function readWorkerConfig(environment: Cli['environment']): Config {
 
 function conclude(report: Report, isJson: boolean): ExitCode {
   const made = report.checks.filter(({ state }) => state !== 'not_checked').length;
-  const failed = report.checks.filter(({ state }) => state === 'failed').length;
+  const problems = report.checks.filter(({ state }) => state === 'failed').map(({ says }) => says.length);
+  const failed = problems.length;
   if (isJson) {
     printJson({ is_well: failed === 0, checks: [...report.checks], made, failed } satisfies DoctorDocument);
   } else {
     const checks = made === 1 ? '1 check' : `${made} checks`;
-    print(`\n${checks}, ${failed} failed${failed === 0 ? '. All is well.' : ''}`);
+    const lines = problems.reduce((sum, count) => sum + count, 0);
+    const several = lines === failed ? '' : ` with ${lines} problems`;
+    print(`\n${checks}, ${failed} failed${failed === 0 ? '. All is well.' : several}`);
   }
   if (failed === 0) return 0;
   return report.checks.some(isOfVariables) ? 2 : 1;
