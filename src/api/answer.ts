@@ -2,6 +2,7 @@
 // means.
 
 import { errorBodySchema } from '../contract/answer-bodies.ts';
+import { ALWAYS_LISTED, RESOURCES } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import {
   ApiRejected,
@@ -50,7 +51,9 @@ export function readAnswer<T>(
 ): T {
   const outcome = withoutSecret(context, received);
   try {
-    if (outcome.kind === 'unanswered') throw unreachable(context, 'no answer', outcome.reason);
+    if (outcome.kind === 'unanswered') {
+      throw unreachable(context, 'no answer', outcome.reason, outcome.isNobodyThere ? CHECK_ADDRESS : '');
+    }
     if (!isSuccess(outcome.status)) throw errorOfStatus(context, outcome);
     if (outcome.body.kind === 'broken-off')
       throw unreachable(context, 'no whole answer', outcome.body.reason);
@@ -60,6 +63,9 @@ export function readAnswer<T>(
     throw outcomeUnknown(context.request, error);
   }
 }
+
+/** Said where the answer looks like that of something else than the program. */
+const CHECK_ADDRESS = ': check AFFILIATE_API_URL';
 
 /** Makes the ContractViolation for an answer, given what the contract expects. */
 export type RejectAnswer = (expected: string) => ContractViolation;
@@ -94,7 +100,7 @@ function isSuccess(status: number): boolean {
 
 function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 'answered' }>): AppError {
   const { status, headers } = answer;
-  const { summary, details } = readErrorBody(context, answer.body);
+  const { summary, details, isWebPage } = readErrorBody(context, answer.body);
   if (status === 401) {
     return new ApiUnauthorized(
       // Source: contract, Authentication 5 and 6.
@@ -118,30 +124,46 @@ function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 
   if (status < 400) {
     const target = redirectTarget(context, headers);
     return new ApiRejected(
-      `the program answered ${call} with a redirect (${status}) to ${target}: check AFFILIATE_API_URL`,
+      `the program answered ${call} with a redirect (${status}) to ${target}${CHECK_ADDRESS}`,
       status,
       [],
       context.askedAt,
     );
   }
   const reasons = [summary, ...details].join('; ');
+  const hint = status === 404 && (isWebPage || isOfList(context)) ? CHECK_ADDRESS : '';
   return new ApiRejected(
-    `the program rejected ${call} (${status}: ${reasons})`,
+    `the program rejected ${call} (${status}: ${reasons})${hint}`,
     status,
     details,
     context.askedAt,
   );
 }
 
-function readErrorBody(
-  { quote }: AnswerContext,
-  body: AnswerBody,
-): { summary: string; details: readonly string[] } {
-  if (body.kind !== 'text') return { summary: excerpt(body.reason), details: [] };
+/** Returns whether it asks for what every program has, whatever its data. */
+function isOfList({ request }: AnswerContext): boolean {
+  return ALWAYS_LISTED.some((name) => RESOURCES[name].path === request.path);
+}
+
+interface SaidBody {
+  readonly summary: string;
+  readonly details: readonly string[];
+  readonly isWebPage: boolean;
+}
+
+function readErrorBody({ quote }: AnswerContext, body: AnswerBody): SaidBody {
+  if (body.kind !== 'text') return { summary: excerpt(body.reason), details: [], isWebPage: false };
   const parsed = errorBodySchema.safeParse(parseJson(body.text));
-  if (!parsed.success) return { summary: quote(body.text) || 'an empty body', details: [] };
+  if (!parsed.success) {
+    return { summary: quote(body.text) || 'an empty body', details: [], isWebPage: isWebPage(body.text) };
+  }
   const { error, details = [] } = parsed.data;
-  return { summary: quote(error), details: details.map(quote) };
+  return { summary: quote(error), details: details.map(quote), isWebPage: false };
+}
+
+/** What begins like an object may be the program's, cut off. */
+function isWebPage(text: string): boolean {
+  return /^\s*[^\s{]/.test(text);
 }
 
 // The query of the address is left out: a login page's may hold what it was called with.
@@ -154,9 +176,9 @@ function redirectTarget({ origin, request, scrub }: AnswerContext, headers: Answ
   return excerpt(scrub(`${target.protocol}//${target.host}${target.pathname}`));
 }
 
-function unreachable(context: AnswerContext, what: string, reason: string): ApiUnreachable {
+function unreachable(context: AnswerContext, what: string, reason: string, hint = ''): ApiUnreachable {
   const where = `${context.origin}${context.way}`;
-  return new ApiUnreachable(`${what} from ${where} ${afterAttempts(context)}: ${excerpt(reason)}`);
+  return new ApiUnreachable(`${what} from ${where} ${afterAttempts(context)}: ${excerpt(reason)}${hint}`);
 }
 
 function readJson(context: AnswerContext, body: AnswerBody): [json: unknown, reject: RejectAnswer] {
@@ -164,8 +186,9 @@ function readJson(context: AnswerContext, body: AnswerBody): [json: unknown, rej
   const reject: RejectAnswer = (expected) => {
     const got = body.kind === 'text' ? quote(body.text) || 'an empty body' : body.reason;
     const call = `${request.method} ${request.path} ${afterAttempts(context)}`;
+    const hint = body.kind === 'text' && isWebPage(body.text) ? CHECK_ADDRESS : '';
     return new ContractViolation(
-      `the answer to ${call} is not what the contract says: expected ${expected}, got ${got}`,
+      `the answer to ${call} is not what the contract says: expected ${expected}, got ${got}${hint}`,
     );
   };
   const json = body.kind === 'text' ? parseJson(body.text) : undefined;

@@ -27,8 +27,14 @@ export type Outcome =
       readonly headers: AnswerHeaders;
       readonly body: AnswerBody;
     }
-  /** `isSent` is false where no byte of the request can have left. */
-  | { readonly kind: 'unanswered'; readonly isSent: boolean; readonly reason: string };
+  | {
+      readonly kind: 'unanswered';
+      /** False where no byte of the request can have left. */
+      readonly isSent: boolean;
+      /** Whether no program seems to be at the address at all. */
+      readonly isNobodyThere: boolean;
+      readonly reason: string;
+    };
 
 /** The request was no longer allowed to be sent, and was not. */
 export interface Withheld {
@@ -61,6 +67,9 @@ const MISUSE_CODES = new Set([
   'UND_ERR_CLOSED',
 ]);
 
+/** Unknown names and closed ports, and TLS where none is spoken. */
+const NOBODY_THERE = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'ERR_SSL_WRONG_VERSION_NUMBER']);
+
 /**
  * Returns the outcome of one request; redirects are answers like any other. `mayLeave` is called immediately before
  * the first byte is written, after everything that takes time (connecting above all).
@@ -91,7 +100,12 @@ export async function sendRequest(
     signal?.throwIfAborted();
     const isSent = exchange.isSent();
     if (isMisuse(error) && !(isSent && request.method === 'PUT')) throw error;
-    return { kind: 'unanswered', isSent, reason: wire.scrub(describeFailure(error)) };
+    return {
+      kind: 'unanswered',
+      isSent,
+      isNobodyThere: NOBODY_THERE.has(errorCode(error)),
+      reason: wire.scrub(describeFailure(error)),
+    };
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);

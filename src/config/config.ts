@@ -1,5 +1,6 @@
 // The only reader of the environment: checks all variables and reports every problem at once.
 
+import type { z } from 'zod';
 import { ConfigError } from '../errors.ts';
 import { readAlertSettings } from './alerts.ts';
 import { readScheduledExports } from './exports.ts';
@@ -66,16 +67,11 @@ function check(
     ),
   );
   const problems = isProgramNeeded ? missingProgram(given) : [];
-  const parsed = environmentSchema.safeParse(given);
-  if (!parsed.success) {
-    problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
-  }
+  const env = readVariables(given, problems);
   const secret = readSecret(given, problems);
   const key = readPersonalDataKey(given, problems);
   const passwords = readStatusPasswords(given, problems);
   if (servesPage) refuseOpenPage(given['STATUS_HOST'] ?? '127.0.0.1', given, problems);
-  if (!parsed.success) throw new ConfigError(problems);
-  const env = parsed.data;
   const s3 = readS3Access(env, problems);
   const scheduledExports = readScheduledExports(env, s3, problems);
   const tracing = readTracing(env, problems);
@@ -115,6 +111,21 @@ function check(
     dataDir: env.DATA_DIR,
     logLevel: env.LOG_LEVEL,
   };
+}
+
+/**
+ * Returns every variable as its schema reads it; what is wrong is added to `problems`. A malformed one is as if it were
+ * not set, so that what several variables need of each other can be checked all the same.
+ */
+function readVariables(given: Environment, problems: string[]): z.output<typeof environmentSchema> {
+  const parsed = environmentSchema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const { issues } = parsed.error;
+  problems.push(...issues.map(({ path, message }) => `${path.join('.')} ${message}`));
+  const malformed = new Set(issues.map(({ path }) => path[0]));
+  return environmentSchema.parse(
+    Object.fromEntries(Object.entries(given).filter(([name]) => !malformed.has(name))),
+  );
 }
 
 function readProxy(url: string | undefined, exceptions = ''): HttpProxy | null {

@@ -16,15 +16,19 @@ export function findCronProblem(pattern: string): string | null {
     return 'must have five fields (minute hour day month weekday), such as 0 2 * * *, or a second first';
   }
   const index = fields.findLastIndex((field, place) => !isKnown(field, fields.length, place));
-  if (index === -1) return null;
+  if (index === -1) return canBeParsed(fields.join(' ')) ? null : `is never due: ${pattern}`;
   const name = FIELDS[fields.length - 1 - index];
   return `has a value for the ${name} that cron does not know: ${fields[index]}`;
 }
 
 function isKnown(field: string, length: number, place: number): boolean {
   if (MISREAD.test(field)) return false;
+  return canBeParsed(Array.from({ length }, (_, at) => (at === place ? field : '*')).join(' '));
+}
+
+function canBeParsed(pattern: string): boolean {
   try {
-    CronExpressionParser.parse(Array.from({ length }, (_, at) => (at === place ? field : '*')).join(' '));
+    CronExpressionParser.parse(pattern);
     return true;
   } catch {
     return false;

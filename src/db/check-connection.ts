@@ -39,8 +39,9 @@ const TLS_HINTS: ReadonlyMap<string, string> = new Map([
   ['CERT_HAS_EXPIRED', 'the certificate of the server has expired: have it renewed'],
 ]);
 
-/** pg's own error has no code: only its text identifies it. */
+/** pg's own errors have no code: only their texts identify them. */
 const NO_TLS = 'The server does not support SSL connections';
+const NO_PASSWORD = 'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a ';
 const NO_ANSWER = 'Query read timeout';
 
 /**
@@ -78,6 +79,7 @@ function hintFor(error: unknown, url: string): string {
   if (message === NO_TLS) {
     return 'the server does not encrypt: turn its TLS on, or say sslmode=disable in DATABASE_URL';
   }
+  if (message.startsWith(NO_PASSWORD)) return 'the server asks for a password, and DATABASE_URL has none';
   if (message === NO_ANSWER) {
     return 'it lets us in, and does not answer: a pooler may have no connection left (default_pool_size of PgBouncer)';
   }

@@ -3,7 +3,7 @@
 import type { Pool } from 'pg';
 import { SchemaMismatch } from '../errors.ts';
 import { type MigrationTarget, readApplied } from './migrate.ts';
-import { MIGRATIONS_DIRECTORY, readMigrationFiles } from './migration-files.ts';
+import { MIGRATIONS_DIRECTORY, readMigrationFiles, sayEdited } from './migration-files.ts';
 
 /**
  * Resolves where every migration of this version is applied and no other.
@@ -34,6 +34,6 @@ export async function checkSchema(
   }
   const edited = done.find(({ name, sha256 }) => here.get(name) !== sha256);
   if (edited !== undefined) {
-    throw new SchemaMismatch(`${edited.name} was edited after it had been applied to the schema ${schema}`);
+    throw new SchemaMismatch(`the schema ${schema} does not fit this version: ${sayEdited(edited.name)}`);
   }
 }

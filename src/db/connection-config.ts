@@ -7,8 +7,9 @@
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { type ConnectionOptions, getCACertificates } from 'node:tls';
-import type { ClientConfig } from 'pg';
+import { Client, type ClientConfig } from 'pg';
 import { readDatabaseUrl, type TlsParameters } from '../config/database-url.ts';
 import { ConfigError, describeError } from '../errors.ts';
 
@@ -18,7 +19,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /**
  * Returns what to connect with. Holds the password.
  *
- * Throws: ConfigError where a file that the address names cannot be used.
+ * Throws: ConfigError where a file that the address names cannot be used, or nothing says who connects.
  */
 export function connectionConfig(url: string): ClientConfig & { readonly connectionTimeoutMillis: number } {
   const { host, port, user, password, database, options, tls } = readDatabaseUrl(url);
@@ -27,7 +28,7 @@ export function connectionConfig(url: string): ClientConfig & { readonly connect
   return {
     ...(host !== null && { host }),
     ...(port !== null && { port }),
-    ...(user !== null && { user }),
+    user: user ?? new Client().user ?? nameSystemUser(),
     ...(password !== null && { password }),
     ...(database !== null && { database }),
     ...(options !== null && { options }),
@@ -36,6 +37,19 @@ export function connectionConfig(url: string): ClientConfig & { readonly connect
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
   };
+}
+
+/** pg knows PGUSER and USER; psql knows the user of the process besides: cron and containers set no USER. */
+function nameSystemUser(): string {
+  try {
+    return userInfo().username;
+  } catch (cause) {
+    const error = new ConfigError([
+      'DATABASE_URL names no user, and the user of this process has no name: write postgres://user:password@host:5432/database',
+    ]);
+    error.cause = cause;
+    throw error;
+  }
 }
 
 function tlsOptions(tls: TlsParameters): boolean | ConnectionOptions | undefined {

@@ -3,7 +3,12 @@
 import { DatabaseError, escapeIdentifier, type Pool, type PoolClient } from 'pg';
 import { AccessRefused, MigrationFailed } from '../errors.ts';
 import { isLackOfRights } from './as-database-error.ts';
-import { MIGRATIONS_DIRECTORY, type MigrationFile, readMigrationFiles } from './migration-files.ts';
+import {
+  MIGRATIONS_DIRECTORY,
+  type MigrationFile,
+  readMigrationFiles,
+  sayEdited,
+} from './migration-files.ts';
 import { CLOSED_AFTER } from './session-lock.ts';
 import { reportsSchema } from './sibling-schema.ts';
 
@@ -172,9 +177,7 @@ function refuseDisagreement(files: readonly MigrationFile[], done: readonly Appl
       );
     }
     if (file.sha256 !== sha256) {
-      throw new MigrationFailed(
-        `${name} was edited after it had been applied. Restore the file, and put the change into a new migration.`,
-      );
+      throw new MigrationFailed(sayEdited(name));
     }
   }
 }

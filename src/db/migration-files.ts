@@ -35,6 +35,11 @@ export async function readMigrationFiles(directory: string): Promise<readonly Mi
   return Promise.all(names.map((name) => readMigrationFile(directory, name)));
 }
 
+/** Returns what to do about a file that is not what was applied. No command repairs that: nobody knows what it changed. */
+export function sayEdited(name: string): string {
+  return `${name} was edited after it had been applied: run the version of affiliate-mirror that made the schema, or restore the file`;
+}
+
 async function readMigrationFile(directory: string, name: string): Promise<MigrationFile> {
   // A checkout on Windows may change line ends; that is not an edit.
   const sql = (await readFile(join(directory, name), 'utf8')).replaceAll('\r\n', '\n');

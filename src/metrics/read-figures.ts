@@ -1,5 +1,6 @@
 // What the metrics need of the database, all of it read by the reports' readers, once for everybody who asks meanwhile.
 
+import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
@@ -46,7 +47,7 @@ const KEPT_FOR_READINGS = 50;
 
 /**
  * Returns the function that returns the figures, read no longer ago than they are kept; null where the database does
- * not answer.
+ * not answer. It is asked each time, for kept figures too: that it answered a while ago says nothing about now.
  */
 export function makeReadFigures(
   { log, ...deps }: FiguresDeps & { log: Logger },
@@ -57,6 +58,10 @@ export function makeReadFigures(
   let reading: Promise<Figures> | null = null;
   const readOnce = async (): Promise<Figures> => {
     try {
+      if (kept !== null && performance.now() < kept.untilMs) {
+        await sql`select`.execute(deps.db);
+        return kept.figures;
+      }
       const figures = await readFigures(deps, readList, maxAgeSeconds);
       kept = { figures, untilMs: performance.now() + figures.readSeconds * 1000 * KEPT_FOR_READINGS };
       return figures;
@@ -65,7 +70,6 @@ export function makeReadFigures(
     }
   };
   return async () => {
-    if (kept !== null && performance.now() < kept.untilMs) return kept.figures;
     // A reading that takes too long is waited for by the next scrape: they do not pile up.
     reading ??= readOnce();
     try {

@@ -10,7 +10,6 @@ import {
   createRedisBackend,
   type IQueueBackend,
   type Processor,
-  SchemaMigrationRequiredError,
   type WorkerOptions,
   withBackend,
 } from 'bullmq';
@@ -18,7 +17,7 @@ import type { Redis } from 'ioredis';
 import { AppError, DatabaseUnreachable, describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { makePostgresBackends } from './postgres-backend.ts';
-import { notMigrated, QUEUE_NAME, type QueueSettings, queueSchema } from './queue-tables.ts';
+import { asMismatch, QUEUE_NAME, type QueueSettings, queueSchema } from './queue-tables.ts';
 import { makeQuietWarning } from './quiet-warning.ts';
 import { connectToRedis, nameRedis } from './redis-connection.ts';
 import { within } from './within.ts';
@@ -184,12 +183,12 @@ function redisPrefix(mirrorSchema: string, queueId: string): string {
 }
 
 function unreachable(
-  error: unknown,
+  thrown: unknown,
   { redisUrl, mirrorSchema }: QueueSettings,
   lastFailure: string | null,
 ): AppError {
+  const error = asMismatch(thrown, queueSchema(mirrorSchema));
   if (error instanceof AppError) return error;
-  if (error instanceof SchemaMigrationRequiredError) return notMigrated(queueSchema(mirrorSchema));
   if (redisUrl !== null) {
     const why = lastFailure === null ? describeError(error) : lastFailure;
     return new DatabaseUnreachable(`the queue in Redis at ${nameRedis(redisUrl)} does not answer: ${why}`);

@@ -5,6 +5,7 @@ import {
   LATEST_SCHEMA_VERSION,
   runMigrations as runQueueMigrations,
   SchemaMigrationRequiredError,
+  SchemaVersionMismatchError,
 } from 'bullmq';
 import { siblingSchema } from '../db/sibling-schema.ts';
 import { SchemaMismatch } from '../errors.ts';
@@ -20,7 +21,11 @@ export interface QueueSettings {
   readonly mirrorSchema: string;
 }
 
-/** Brings BullMQ's own tables up to date where the queue is in Postgres. Idempotent: yes. */
+/**
+ * Brings BullMQ's own tables up to date where the queue is in Postgres. Idempotent: yes.
+ *
+ * Throws: SchemaMismatch where a newer BullMQ made them.
+ */
 export async function migrateQueue(pool: ConnectionPool, settings: QueueSettings): Promise<void> {
   if (settings.redisUrl !== null) return;
   const schema = queueSchema(settings.mirrorSchema);
@@ -35,6 +40,8 @@ export async function migrateQueue(pool: ConnectionPool, settings: QueueSettings
         set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02)`);
     }
     isBroken = false;
+  } catch (error) {
+    throw asMismatch(error, schema);
   } finally {
     client.release(isBroken);
   }
@@ -51,9 +58,9 @@ export async function checkQueueSchema(pool: ConnectionPool, settings: QueueSett
   const client = await pool.connect();
   try {
     const version = await assertSchemaCompatibility(client, schema);
-    if (version < LATEST_SCHEMA_VERSION) throw notMigrated(schema);
+    if (version < LATEST_SCHEMA_VERSION) throw new SchemaMigrationRequiredError(schema);
   } catch (error) {
-    throw error instanceof SchemaMigrationRequiredError ? notMigrated(schema) : error;
+    throw asMismatch(error, schema);
   } finally {
     client.release();
   }
@@ -64,9 +71,14 @@ export function queueSchema(mirrorSchema: string): string {
   return siblingSchema(mirrorSchema, 'queue');
 }
 
-/** Returns the error that says so of the schema. */
-export function notMigrated(schema: string): SchemaMismatch {
-  return new SchemaMismatch(
-    `the schema ${schema}, which keeps the queue, is not up to date: run affiliate-mirror migrate`,
-  );
+/** Returns what to do where BullMQ says that the tables of the schema are not its own; another error as it is. */
+export function asMismatch(error: unknown, schema: string): unknown {
+  const subject = `the schema ${schema}, which keeps the queue,`;
+  if (error instanceof SchemaMigrationRequiredError) {
+    return new SchemaMismatch(`${subject} is not up to date: run affiliate-mirror migrate`);
+  }
+  if (error instanceof SchemaVersionMismatchError) {
+    return new SchemaMismatch(`${subject} is newer than this version: update affiliate-mirror`);
+  }
+  return error;
 }

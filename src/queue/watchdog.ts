@@ -74,9 +74,11 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
     await withSessionLock(db, { name: LOCK, isPatient: false }, async () => {
       const { isProbeDue } = await readPause(db);
       if (isProbeDue) await tryProgram(deps, timings, stopping.signal);
-      await alignPause(db, queue);
+      const hasRun = await alignPause(db, queue);
       const { nowMs } = await readClock(db);
       await freeFromFuture(deps, nowMs, timings);
+      // In a pause no schedule moves, and after it each goes on from the tick that waited.
+      if (!hasRun) return;
       for (const name of await reviveSchedules(queue, schedules, { nowMs, graceMs: timings.tickGraceMs })) {
         log.warn({ schedule: name }, 'schedule.revived');
       }
@@ -183,11 +185,13 @@ function logRefusal(log: Logger, error: unknown): void {
   log.error({ reason: describeError(error), fix: REFUSAL_FIX }, 'program.secret_refused');
 }
 
-async function alignPause(db: Database, queue: WorkQueue): Promise<void> {
+/** Pauses the queue, or lets it go on. Returns whether it was not paused before, and is not now. */
+async function alignPause(db: Database, queue: WorkQueue): Promise<boolean> {
   const { isRefused } = await readPause(db);
   const isPaused = await queue.isPaused();
   if (isRefused && !isPaused) await queue.pause();
   if (!isRefused && isPaused) await queue.resume();
+  return !isRefused && !isPaused;
 }
 
 // A duty that cannot say what is due keeps no other from its job.

@@ -126,6 +126,36 @@ describe('an answer', () => {
     }
   });
 
+  it('of something else than the program says to check the address, and one of the program does not', async () => {
+    const page = '<!doctype html><h1>Welcome</h1>';
+    const gone = JSON.stringify({ error: 'Not Found' });
+    const failureOn = async (answer: string, method: 'list' | 'getCommission' = 'list') => {
+      const program = await startRawProgram((socket) => socket.write(answer));
+      const { api } = makeClient({ url: program.url, attempts: ONCE });
+      return describeError(
+        await failureOf(method === 'list' ? api.list('affiliates', FIRST_PAGE) : api.getCommission(ID)),
+      );
+    };
+    for (const answer of [
+      rawAnswer('200 OK', page),
+      rawAnswer('200 OK', 'It works'),
+      rawAnswer('404 Not Found', page),
+      rawAnswer('404 Not Found', gone),
+    ]) {
+      expect(await failureOn(answer)).toMatch(/: check AFFILIATE_API_URL$/);
+    }
+    expect(await failureOn(rawAnswer('404 Not Found', page), 'getCommission')).toMatch(
+      /: check AFFILIATE_API_URL$/,
+    );
+    for (const failure of [
+      await failureOn(rawAnswer('200 OK', '{"pagination":{"previ')),
+      await failureOn(rawAnswer('422 Unprocessable Content', gone)),
+      await failureOn(rawAnswer('404 Not Found', gone), 'getCommission'),
+    ]) {
+      expect(failure).not.toContain('AFFILIATE_API_URL');
+    }
+  });
+
   it('names the field that breaks the contract', async () => {
     const body = JSON.stringify({ pagination: { total_count: 'many' }, data: [] });
     const program = await startRawProgram((socket) => socket.write(rawAnswer('200 OK', body)));
@@ -146,7 +176,7 @@ describe('a connection', () => {
     server.close();
     await once(server, 'close');
     const { api, permits, events } = makeClient({ url: `http://127.0.0.1:${port}` });
-    const expected = `no answer from http://127.0.0.1:${port} after 5 attempts: connect ECONNREFUSED 127.0.0.1:${port}`;
+    const expected = `no answer from http://127.0.0.1:${port} after 5 attempts: connect ECONNREFUSED 127.0.0.1:${port}: check AFFILIATE_API_URL`;
     for (const call of [() => api.list('affiliates', FIRST_PAGE), () => api.putCommission(ID, PAY)]) {
       const error = await failureOf(call());
       expect(error).toBeInstanceOf(ApiUnreachable);
@@ -161,7 +191,7 @@ describe('a connection', () => {
     const { api } = makeClient({ url: 'http://no-such-host.invalid', attempts: ONCE });
     const error = await failureOf(api.putCommission(ID, PAY));
     expect(error).toBeInstanceOf(ApiUnreachable);
-    expect(describeError(error)).toContain('no-such-host.invalid');
+    expect(describeError(error)).toMatch(/ no-such-host\.invalid: check AFFILIATE_API_URL$/);
   });
 
   it.each(['getCommission', 'putCommission'] as const)(

@@ -21,6 +21,29 @@ test('a malformed variable does not hide a missing one, and each is named once',
   ]);
 });
 
+test('what variables need of each other is reported together with what is malformed', () => {
+  const problems = problemsOf({
+    LOG_LEVEL: 'loud',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'nowhere',
+    OTEL_EXPORTER_OTLP_HEADERS: 'no pairs',
+    EXPORT_CRON: '0 3 * * *',
+    AWS_ACCESS_KEY_ID: 'key',
+    ALERT_EMAIL: 'ops@example.com',
+    ALERT_WEBHOOK_URL: 'nowhere',
+  });
+  expect(problems.map((problem) => problem.split(' ')[0]).toSorted()).toEqual([
+    'AFFILIATE_API_SECRET',
+    'AFFILIATE_API_URL',
+    'ALERT_WEBHOOK_URL',
+    'AWS_SECRET_ACCESS_KEY',
+    'EXPORT_TARGET',
+    'LOG_LEVEL',
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'SMTP_URL',
+  ]);
+});
+
 test('with both variables, it returns the program', () => {
   const environment = { AFFILIATE_API_URL: 'https://program.example/', AFFILIATE_API_SECRET: 's3cret' };
   expect(readProgramConfig(environment).program).toEqual({

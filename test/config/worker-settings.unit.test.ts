@@ -73,6 +73,7 @@ test.each([
     { SYNC_DELTA_CRON: '*/0 * * * *' },
     'SYNC_DELTA_CRON has a value for the minute that cron does not know: */0',
   ],
+  [{ SYNC_FULL_CRON: '0 0 31 2 *' }, 'SYNC_FULL_CRON is never due: 0 0 31 2 *'],
   [{ SYNC_TIMEZONE: 'Mars/Olympus' }, 'SYNC_TIMEZONE must be the name of a time zone'],
   [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must look like redis://'],
   [{ EXPORT_CRON: '0 3 * * *' }, 'EXPORT_TARGET is not set, which EXPORT_CRON needs'],
@@ -100,11 +101,11 @@ test.each([{ STATUS_HOST: '0.0.0.0' }, { STATUS_HOST: '::1' }, { STATUS_HOST: 'l
 );
 
 test.each([
-  ['0 0 31 2 *', 'UTC'],
+  ['0 0 31 2,4 *', 'UTC'],
   ['50-10 * * * *', 'UTC'],
 ])('the schedule %s, which is never due, is refused before anything starts', (pattern, timezone) => {
   const schedules = makeSchedules({ full: pattern, delta: null, timezone });
-  expect(() => checkSchedules(schedules)).toThrow(`the schedule sync-full (${pattern})`);
+  expect(() => checkSchedules(schedules)).toThrow('the schedule sync-full ');
 });
 
 test('a pattern is checked by the very parser that BullMQ reads it with', () => {

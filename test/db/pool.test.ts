@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { Pool } from 'pg';
+import { defaults, type Pool } from 'pg';
 import { pino } from 'pino';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { checkConnection, nameDatabase } from '../../src/db/check-connection.ts';
+import { connectionConfig } from '../../src/db/connection-config.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { DatabaseUnreachable, describeError } from '../../src/errors.ts';
 import { makeLogger } from '../../src/log.ts';
@@ -139,3 +140,23 @@ test('what is printed of an address is host, port and database', () => {
     'database books at /var/run/postgresql:5432',
   );
 });
+
+// Only root can become a user that nobody has named.
+test.runIf(process.getuid?.() === 0)(
+  'an address without a user is refused where the process has no name either',
+  () => {
+    const { user } = defaults;
+    delete defaults.user;
+    vi.stubEnv('PGUSER', undefined);
+    process.seteuid?.(54_321);
+    onTestFinished(() => {
+      process.seteuid?.(0);
+      vi.unstubAllEnvs();
+      if (user !== undefined) defaults.user = user;
+    });
+    expect(() => connectionConfig('postgres://127.0.0.1/books')).toThrow(
+      'DATABASE_URL names no user, and the user of this process has no name: write postgres://user:',
+    );
+    expect(connectionConfig('postgres://reader@127.0.0.1/books').user).toBe('reader');
+  },
+);

@@ -1,7 +1,7 @@
 // DATABASE_URL as people write it: what works as in psql, and one clear line where it does not.
 
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
@@ -76,6 +76,22 @@ test('A password with every special character, percent-encoded', async () => {
   ).toMatchObject({
     code: 0,
   });
+});
+
+test('An address without a user, where no variable names one, is of the user of the process', async () => {
+  await server.query(`create role "${userInfo().username}" login password '${PASSWORD}' in role reader`);
+  expect(await status(`postgres://:${encoded}@127.0.0.1:${port()}/affiliate_mirror`)).toMatchObject({
+    code: 0,
+    stderr: '',
+  });
+});
+
+test('A server that asks for a password, where there is none', async () => {
+  const { code, stderr } = await status(`postgres://reader@127.0.0.1:${port()}/affiliate_mirror`);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^affiliate-mirror: cannot connect to database .*: the server asks for a password, and DATABASE_URL has none.*\n$/,
+  );
 });
 
 test.each([

@@ -63,7 +63,7 @@ describe('sync', () => {
     expect(code).toBe(1);
     expect(stdout).toBe('');
     expect(lastLine(stderr)).toMatch(
-      /^affiliate-mirror: no answer from http:\/\/127\.0\.0\.1:1 after 5 attempts/,
+      /^affiliate-mirror: no answer from http:\/\/127\.0\.0\.1:1 after 5 attempts: .*: check AFFILIATE_API_URL$/,
     );
   });
 
@@ -136,6 +136,7 @@ describe('doctor', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^✗ tables: .*affiliate-mirror migrate/m);
     expect(stdout).toMatch(/^✗ program: .*AFFILIATE_API_SECRET/m);
+    expect(lastLine(stdout)).toMatch(/^\d+ checks, 2 failed$/);
   });
 
   test('fails on a malformed variable', async () => {
@@ -143,6 +144,15 @@ describe('doctor', () => {
     expect(code).toBe(2);
     expect(stdout).toMatch(/^✗ configuration: LOG_LEVEL /m);
     expect(stdout).toMatch(/^✗ configuration: MIRROR_SCHEMA /m);
+    expect(lastLine(stdout)).toBe('1 check, 1 failed with 2 problems');
+  });
+
+  test('names what is missing together with what is malformed, since nothing else is checked then', async () => {
+    const { code, stdout } = await run(['doctor'], { DATABASE_URL: database.url, LOG_LEVEL: 'loud' });
+    expect(code).toBe(2);
+    for (const variable of ['LOG_LEVEL', 'AFFILIATE_API_URL', 'AFFILIATE_API_SECRET']) {
+      expect(stdout.match(new RegExp(`^✗ configuration: ${variable} `, 'gm')), variable).toHaveLength(1);
+    }
   });
 
   test('finds all well where all is well, with three requests', async () => {

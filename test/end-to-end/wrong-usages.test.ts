@@ -220,7 +220,12 @@ test.each(['', 'commissions', 'deletions'])(
 
 test.each([
   ['a bad variable', LOUD, 2, /^✗ configuration: LOG_LEVEL must be[\s\S]*\n1 check, 1 failed\n$/m],
-  ['missing variables', NO_PROGRAM, 2, /^✗ program settings: .*company settings$[\s\S]*, 1 failed\n$/m],
+  [
+    'missing variables',
+    NO_PROGRAM,
+    2,
+    /^✗ program settings: .*company settings$[\s\S]*, 1 failed with 2 problems\n$/m,
+  ],
   ['no database', DOWN, 1, /^✗ database: cannot connect[\s\S]*, 1 failed\n$/m],
   ['no program', { AFFILIATE_API_URL: 'http://127.0.0.1:1' }, 1, /^✗ program: no answer[\s\S]* failed\n$/m],
 ] as const)(

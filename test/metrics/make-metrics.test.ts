@@ -106,6 +106,22 @@ test('while the database is away a scrape says so, with what the process knows, 
   expect(of('database_size_bytes')).toBe(null);
 });
 
+test('a database that goes away is down at the very next scrape, however long its figures could have been kept', async () => {
+  const { url } = await createTestDatabase();
+  const gate = await startPostgresGate(url, Number.POSITIVE_INFINITY);
+  const log = makeLogger('silent');
+  const pool = makePool({ log }, { url: gate.url, schema: 'mirror', max: 1, applicationName: 'test' });
+  onTestFinished(() => pool.end());
+  const scraper = makeScraper(pool);
+  const before = await scrapeOnce(scraper);
+  const kept = await scrapeOnce(scraper);
+  await gate.close();
+  const after = await scrapeOnce(scraper);
+  expect(kept.of('figures_read_seconds')).toBe(before.of('figures_read_seconds'));
+  expect([before, kept, after].map(({ of }) => of('database_up'))).toEqual([1, 1, 0]);
+  expect(after.of('payments_failed')).toBe(null);
+});
+
 test('a database and a queue that never answer hold a scrape up for seconds, and no longer', async () => {
   const { url } = await createTestDatabase();
   const gate = await startPostgresGate(url, 1);

@@ -11,7 +11,7 @@ import { makeLogger } from '../../src/log.ts';
 import { openQueue } from '../../src/queue/backend.ts';
 import type { Duty, JobContext, JobOutcome } from '../../src/queue/duty.ts';
 import { ensureJob } from '../../src/queue/ensure-job.ts';
-import { migrateQueue, queueSchema } from '../../src/queue/queue-tables.ts';
+import { checkQueueSchema, migrateQueue, queueSchema } from '../../src/queue/queue-tables.ts';
 import { startWorker } from '../../src/queue/start-worker.ts';
 import { TIMINGS } from '../../src/queue/timings.ts';
 import { readQueueId } from '../../src/queue/worker-state.ts';
@@ -218,6 +218,24 @@ describe('the queue in Postgres', () => {
     const { url } = await createTestDatabase();
     const settings = { redisUrl: null, databaseUrl: url, mirrorSchema: 'mirror' };
     await expect(openQueue({ log }, settings, 'id')).rejects.toThrow('run affiliate-mirror migrate');
+  });
+
+  test('that a newer version made is refused, saying how to fix it', async () => {
+    const { url, pool } = await createTestDatabase();
+    const settings = { redisUrl: null, databaseUrl: url, mirrorSchema: 'mirror' };
+    await migrateQueue(pool, settings);
+    await pool.query(`update ${queueSchema('mirror')}.migration set min_client_version = 99`);
+    for (const use of [
+      () => checkQueueSchema(pool, settings),
+      () => migrateQueue(pool, settings),
+      () => openQueue({ log }, settings, 'x'),
+    ]) {
+      await expect(use()).rejects.toMatchObject({
+        code: 'DB_SCHEMA_MISMATCH',
+        message:
+          'the schema mirror_queue, which keeps the queue, is newer than this version: update affiliate-mirror',
+      });
+    }
   });
 });
 

@@ -50,10 +50,14 @@ describe.each(SOME_KINDS)('a wrong secret, on %s', (kind) => {
     // However long the second one takes to start, it starts together with the first.
     await queueing.pool.query(`update worker_state set probed_at = now() + interval '10 minutes'`);
     const workers = [first, await queueing.start(options)];
-    // The ticks pile up to one job, which waits.
-    const revived = () => workers.flatMap((worker) => worker.said('schedule.revived')).length;
-    await expect.poll(revived).toBeGreaterThan(0);
+    // A paused schedule is left alone: nobody sets it anew, and says so, at every round.
     const backend = await queueing.open();
+    const revived = () => workers.flatMap((worker) => worker.said('schedule.revived')).length;
+    const waitedMs = async () =>
+      Date.now() - ((await backend.queue.getJobScheduler('sync-full'))?.next ?? Number.NaN);
+    await expect.poll(async () => revived() > 0 || (await waitedMs()) > 1500).toBe(true);
+    expect(revived()).toBe(0);
+    // The ticks pile up to one job, which waits.
     const jobs = async () => (await backend.queue.getJobs(['waiting'])).map(({ name }) => name);
     await expect.poll(jobs).toContain('sync');
     expect((await jobs()).filter((name) => name === 'sync')).toHaveLength(1);
@@ -107,6 +111,10 @@ describe.each(SOME_KINDS)('a wrong secret, on %s', (kind) => {
     await queueing.pool.query('truncate sync_runs cascade');
     await waitForRun(queueing);
     const backend = await queueing.open();
+    // The schedule goes on by itself, from the tick that waited.
+    const nextMs = async () => (await backend.queue.getJobScheduler('sync-full'))?.next ?? 0;
+    await expect.poll(nextMs).toBeGreaterThan(Date.now() + 500);
+    expect(worker.said('schedule.revived')).toEqual([]);
     expect(await backend.queue.getJobCounts('failed')).toEqual({ failed: 0 });
     await backend.close();
     await worker.end('SIGTERM');

@@ -53,8 +53,7 @@ export function registerDoctor(root: Command, cli: Cli): void {
 
 async function examine(cli: Cli, lifetime: Lifetime, { check, leaveOut }: Report): Promise<void> {
   const config = await check(CONFIGURATION, async () => {
-    // A worker's own: it serves the page.
-    const found = readConfig(cli.environment, { servesPage: true });
+    const found = readWorkerConfig(cli.environment);
     return { found, says: 'every variable that is set is well-formed' };
   });
   if (config === null) {
@@ -116,14 +115,28 @@ async function examine(cli: Cli, lifetime: Lifetime, { check, leaveOut }: Report
   }
 }
 
+/** Returns a worker's own configuration. Throws: ConfigError; one that names what is missing of the program as well. */
+function readWorkerConfig(environment: Cli['environment']): Config {
+  const use = { servesPage: true };
+  try {
+    return readConfig(environment, use);
+  } catch {
+    // Nothing further is checked then, so this is the place to say it.
+    return readProgramConfig(environment, use).config;
+  }
+}
+
 function conclude(report: Report, isJson: boolean): ExitCode {
   const made = report.checks.filter(({ state }) => state !== 'not_checked').length;
-  const failed = report.checks.filter(({ state }) => state === 'failed').length;
+  const problems = report.checks.filter(({ state }) => state === 'failed').map(({ says }) => says.length);
+  const failed = problems.length;
   if (isJson) {
     printJson({ is_well: failed === 0, checks: [...report.checks], made, failed } satisfies DoctorDocument);
   } else {
     const checks = made === 1 ? '1 check' : `${made} checks`;
-    print(`\n${checks}, ${failed} failed${failed === 0 ? '. All is well.' : ''}`);
+    const lines = problems.reduce((sum, count) => sum + count, 0);
+    const several = lines === failed ? '' : ` with ${lines} problems`;
+    print(`\n${checks}, ${failed} failed${failed === 0 ? '. All is well.' : several}`);
   }
   if (failed === 0) return 0;
   return report.checks.some(isOfVariables) ? 2 : 1;
