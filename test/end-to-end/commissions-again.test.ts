@@ -149,6 +149,8 @@ test('a row that was taken back, or dropped for one that was, is named with --ag
     );
   }
   const dry = await commissions('apply', path, '--dry-run', '--json');
+  expect(dry.code).toBe(3);
+  expect(dry.stderr).toMatch(/^line 2: request \d+ asked for this and ended as cancelled /m);
   expect(readDocument('commissions-dry-run', dry.stdout).rows).toMatchObject(
     ['cancelled', 'superseded'].map((state) => ({
       would: 'asked_before',
@@ -159,6 +161,34 @@ test('a row that was taken back, or dropped for one that was, is named with --ag
   );
   expect((await commissions('apply', path, '--wait', '--again')).code).toBe(0);
   expect((await sandbox.commission(id)).paid_at).toBe('2026-10-01T12:00:00.000Z');
+});
+
+test('a dry run ends with the exit code of applying, where the only trouble is rows that were asked for before', async () => {
+  const [conflict = '', overtaken = '', good = ''] = await unpaidCommissions(3);
+  const header = 'commission_id,action,paid_at,expected_amount';
+  const bad = await file('ended-badly.csv', header, `${conflict},pay,${AT},1`);
+  expect((await commissions('apply', bad, '--wait')).code).toBe(3);
+  const fine = await file('ended-well.csv', header, `${good},pay,${AT},`);
+  expect((await commissions('apply', fine, '--wait')).code).toBe(0);
+  const late = await file('overtaken.csv', header, `${overtaken},pay,${AT},`);
+  expect((await commissions('apply', late)).code).toBe(0);
+  expect((await commissions('unpay', overtaken)).code).toBe(0);
+
+  for (const [path, code, words] of [
+    [bad, 3, /^line 2: request \d+ asked for this and ended as conflict \(.*\): --again asks anew$/m],
+    [
+      late,
+      3,
+      /^line 2: request \d+ asked for this and still waits, but request \d+ came later: --again asks anew$/m,
+    ],
+    [fine, 0, /^1 of 1 were asked for before: not queued again$/m],
+  ] as const) {
+    for (const flags of [['--dry-run'], []]) {
+      const again = await commissions('apply', path, ...flags);
+      expect([path, flags, again.code]).toEqual([path, flags, code]);
+      expect(again.stderr).toMatch(words);
+    }
+  }
 });
 
 test('a refunded sale ends a row as conflict, unless the row or the command says otherwise', async () => {
