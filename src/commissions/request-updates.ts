@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { isStatementError } from '../db/refusal.ts';
 import { transact } from '../db/transact.ts';
 import { takeTurn } from './take-turn.ts';
 import type { Action, UpdateRequest, UpdateState } from './update-request.ts';
@@ -54,6 +55,14 @@ export async function requestUpdates(
     }
     return requested;
   });
+}
+
+/**
+ * Returns whether the table refused the requests since a key of theirs names another request, which may have been made
+ * after anybody looked (findRequested).
+ */
+export function isKeyTaken(error: unknown): boolean {
+  return isStatementError(error) && error.constraint === 'commission_updates_idempotency_key_is_used_once';
 }
 
 /** The request that has a key already. */
