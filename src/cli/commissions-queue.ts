@@ -9,6 +9,7 @@ import { findRequested, type RequestedUpdate, requestUpdates } from '../commissi
 import { BAD_STATES, type UpdateRequest } from '../commissions/update-request.ts';
 import { formatCount } from '../contract/format.ts';
 import { spellToTheSecond } from '../contract/timestamp.ts';
+import { describeError } from '../errors.ts';
 import { outcomeOfPreview, type RowOutcome } from './apply-outcome.ts';
 import { reportAskedBefore } from './commissions-asked-before.ts';
 import {
@@ -192,7 +193,15 @@ async function wait(session: ProgramSession, asked: Asked, flags: QueueFlags): P
   const ids = requested.map(({ id }) => id);
   const { amountUnit } = session;
   const isQueued = requested.some(({ isNew }) => isNew);
-  const counts = await waitFor(session, ids, isQueued ? batchId : null);
+  const counts = await waitFor(session, ids, isQueued ? batchId : null).catch(async (error) => {
+    if (flags.onOutcomes !== undefined) {
+      // As without --wait: what has not ended is pending. What cut the waiting short is the error to report.
+      await readOutcomes(session.db, rows, requested, flags.onOutcomes).catch((failure: unknown) =>
+        printError(`the result was not written: ${describeError(failure)}`),
+      );
+    }
+    throw error;
+  });
   const { lines, isChangedSince } = await readOutcomes(session.db, rows, requested, flags.onOutcomes);
   const listed =
     !isForPeople(flags) || lines.length <= MOST_LISTED
