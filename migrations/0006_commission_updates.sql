@@ -191,7 +191,7 @@ begin
     -- The same request under the same key was made before: nothing to do.
     return null;
   end if;
-  raise exception using errcode = 'unique_violation',
+  raise exception using errcode = 'unique_violation', constraint = 'commission_updates_idempotency_key_is_used_once',
     message = format('idempotency_key %s names another request already (number %s: %s of commission %s)',
                      quote_literal(new.idempotency_key), earlier.id, earlier.action, earlier.commission_id),
     hint = 'A key always names the same request. Give this one a key of its own, or none.';

@@ -9,6 +9,7 @@ import { findRequested, type RequestedUpdate, requestUpdates } from '../commissi
 import { BAD_STATES, type UpdateRequest } from '../commissions/update-request.ts';
 import { formatCount } from '../contract/format.ts';
 import { spellToTheSecond } from '../contract/timestamp.ts';
+import { describeError } from '../errors.ts';
 import { outcomeOfPreview, type RowOutcome } from './apply-outcome.ts';
 import { reportAskedBefore } from './commissions-asked-before.ts';
 import {
@@ -76,7 +77,10 @@ export async function queueUpdates(
     rows.map(({ request }) => request),
     { batchId, requestedBy: nameUser() },
   );
-  const isWorrying = reportAskedBefore(rows, requested);
+  const isWorrying = reportAskedBefore(
+    rows,
+    requested.map((request) => (request.isNew ? null : request)),
+  );
   const asked = { batchId, rows, requested };
   const exitCode =
     program === null ? await reportQueued(session, asked, flags) : await wait(program, asked, flags);
@@ -101,7 +105,7 @@ async function preview(
       const earlier = before.get(row.request.idempotency_key ?? '');
       const now = latest.get(earlier?.id ?? 0);
       if (earlier === undefined || now === undefined) return [];
-      return [[row, { row, request: earlier.id, state: earlier.state, now }] as const];
+      return [[row, { ...earlier, row, request: earlier.id, now }] as const];
     }),
   );
   const anew = rows.filter((row) => !repeated.has(row));
@@ -138,8 +142,15 @@ async function preview(
   const counts = Map.groupBy(listed, ({ would }) => would);
   const words = [...counts].map(([would, of]) => `${formatCount(of.length)} ${would}`).join(', ');
   printError(`dry run: nothing was queued or changed. ${words}`);
-  const isChangedSince = reportChangedSince([...repeated.values()]);
-  return isChangedSince || listed.some(({ would }) => BAD_STATES.some((state) => state === would)) ? 3 : 0;
+  // What applying it would say of them, and end with.
+  const isWorrying = reportAskedBefore(
+    rows,
+    rows.map((row) => repeated.get(row) ?? null),
+  );
+  const unsaid = [...repeated.values()].filter(({ overtaken_by }) => overtaken_by === null);
+  const isChangedSince = reportChangedSince(unsaid);
+  const hasBadRow = listed.some(({ would }) => BAD_STATES.some((state) => state === would));
+  return isWorrying || isChangedSince || hasBadRow ? 3 : 0;
 }
 
 /** What was asked for: `requested` has one for each of the rows. */
@@ -182,7 +193,15 @@ async function wait(session: ProgramSession, asked: Asked, flags: QueueFlags): P
   const ids = requested.map(({ id }) => id);
   const { amountUnit } = session;
   const isQueued = requested.some(({ isNew }) => isNew);
-  const counts = await waitFor(session, ids, isQueued ? batchId : null);
+  const counts = await waitFor(session, ids, isQueued ? batchId : null).catch(async (error) => {
+    if (flags.onOutcomes !== undefined) {
+      // As without --wait: what has not ended is pending. What cut the waiting short is the error to report.
+      await readOutcomes(session.db, rows, requested, flags.onOutcomes).catch((failure: unknown) =>
+        printError(`the result was not written: ${describeError(failure)}`),
+      );
+    }
+    throw error;
+  });
   const { lines, isChangedSince } = await readOutcomes(session.db, rows, requested, flags.onOutcomes);
   const listed =
     !isForPeople(flags) || lines.length <= MOST_LISTED

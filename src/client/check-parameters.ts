@@ -1,7 +1,10 @@
-// What a list and a search may be asked for. Whatever else they are passed is refused before anything is sent: a
-// misspelled filter, or one whose value happens to be undefined, would narrow nothing, and return everybody's records.
+// What a list and a search may be asked for, and what a change may hold. Whatever else they are passed is refused before
+// anything is sent: a misspelled filter, or one whose value happens to be undefined, would narrow nothing, and return
+// everybody's records; a misspelled field would leave out a part of the change.
 
-import type { ListQuery } from '../api/request-parameters.ts';
+import { z } from 'zod';
+import type { CommissionChange, ListQuery } from '../api/request-parameters.ts';
+import { timestamp } from '../contract/fields.ts';
 import { type AlwaysListed, FILTERS_OF_SEVERAL, RESOURCES } from '../contract/resources.ts';
 
 /** The filters of which the program keeps at most one affiliate for each value. */
@@ -31,20 +34,33 @@ export function checkAffiliateKey(key: unknown): Query<'affiliates'> {
   return query;
 }
 
+const changeSchema = z.object({ paid_at: timestamp.nullish(), due_at: timestamp.optional() });
+
+/**
+ * Returns the change of a commission.
+ *
+ * Throws: TypeError naming what is wrong with it, and what is known.
+ */
+export function checkChange(change: unknown): CommissionChange {
+  const call = 'commissions.update';
+  const known = Object.keys(changeSchema.shape);
+  for (const name of Object.keys(checkObject(call, known, change))) checkName(call, known, name);
+  const checked = changeSchema.safeParse(change);
+  const [issue] = checked.error?.issues ?? [];
+  if (issue !== undefined) throw new TypeError(`${issue.path.join('.')}: ${issue.message}`);
+  return change as CommissionChange;
+}
+
 function checkQuery<R extends AlwaysListed>(
   call: string,
   resource: R,
   known: readonly string[],
   parameters: unknown,
 ): Query<R> {
-  if (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters)) {
-    throw new TypeError(`${call} takes an object of ${[...known, 'expand'].join(', ')}`);
-  }
-  const { expand, ...filters }: Record<string, unknown> = { ...parameters };
+  const takes = [...known, 'expand'];
+  const { expand, ...filters } = checkObject(call, takes, parameters);
   for (const [name, value] of Object.entries(filters)) {
-    if (!known.includes(name)) {
-      throw new TypeError(`${call} does not know ${name}: it takes ${[...known, 'expand'].join(', ')}`);
-    }
+    checkName(call, takes, name);
     checkFilter(
       `${name} of ${call}`,
       FILTERS_OF_SEVERAL.some((one) => one === name),
@@ -54,6 +70,19 @@ function checkQuery<R extends AlwaysListed>(
   // Left out or undefined, it narrows nothing either way.
   if (expand !== undefined) checkExpansions(call, RESOURCES[resource].expansions, expand);
   return { filters, ...(expand !== undefined && { expand }) } as Query<R>;
+}
+
+function checkObject(call: string, takes: readonly string[], given: unknown): Record<string, unknown> {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new TypeError(`${call} takes an object of ${takes.join(', ')}`);
+  }
+  return { ...given };
+}
+
+function checkName(call: string, takes: readonly string[], name: string): void {
+  if (!takes.includes(name)) {
+    throw new TypeError(`${call} does not know ${name}: it takes ${takes.join(', ')}`);
+  }
 }
 
 function checkFilter(what: string, takesSeveral: boolean, value: unknown): void {

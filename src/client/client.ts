@@ -1,13 +1,11 @@
 // The client of the affiliate program as a library: `import { createClient } from 'affiliate-mirror/client'`. It builds
 // what it needs, since its caller has nothing but an address and a secret, and knows neither a database nor a logger.
 
-import { z } from 'zod';
 import { makeApiClient } from '../api/client.ts';
-import type { CommissionChange } from '../api/request-parameters.ts';
 import { apiUrlSchema, checkSecret } from '../config/program-access.ts';
-import { identifier, timestamp } from '../contract/fields.ts';
+import { identifier } from '../contract/fields.ts';
 import { ConfigError, ContractViolation } from '../errors.ts';
-import { checkAffiliateKey, checkListParameters } from './check-parameters.ts';
+import { checkAffiliateKey, checkChange, checkListParameters } from './check-parameters.ts';
 import { createBudget } from './memory-budget.ts';
 import { checkRecord, invalidRecord, readList } from './read-list.ts';
 import type { Client, ClientOptions } from './types.ts';
@@ -108,7 +106,7 @@ export function createClient(options: ClientOptions): Client {
         return (await api.getCommission(checkId(id), callOptions)).commission;
       },
       async update(id, change, callOptions = {}) {
-        return (await api.putCommission(checkId(id), checkTimes(change), callOptions)).commission;
+        return (await api.putCommission(checkId(id), checkChange(change), callOptions)).commission;
       },
     },
     close: () => api.close(),
@@ -150,13 +148,4 @@ const MOST_TIMEOUT_MS = 2 ** 31 - 1;
 function checkId(id: string): string {
   if (!identifier.safeParse(id).success) throw new TypeError('the id of a commission must be a UUID');
   return id;
-}
-
-const changeSchema = z.object({ paid_at: timestamp.nullish(), due_at: timestamp.optional() });
-
-function checkTimes(change: CommissionChange): CommissionChange {
-  const checked = changeSchema.safeParse(change);
-  const [issue] = checked.error?.issues ?? [];
-  if (issue !== undefined) throw new TypeError(`${issue.path.join('.')}: ${issue.message}`);
-  return change;
 }

@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { isStatementError } from '../db/refusal.ts';
 import { transact } from '../db/transact.ts';
 import { takeTurn } from './take-turn.ts';
 import type { Action, UpdateRequest, UpdateState } from './update-request.ts';
@@ -56,10 +57,16 @@ export async function requestUpdates(
   });
 }
 
+/**
+ * Returns whether the table refused the requests since a key of theirs names another request, which may have been made
+ * after anybody looked (findRequested).
+ */
+export function isKeyTaken(error: unknown): boolean {
+  return isStatementError(error) && error.constraint === 'commission_updates_idempotency_key_is_used_once';
+}
+
 /** The request that has a key already. */
-export interface EarlierRequest {
-  readonly id: number;
-  readonly state: UpdateState;
+export interface EarlierRequest extends Pick<RequestedUpdate, 'id' | 'state' | 'outcome' | 'overtaken_by'> {
   readonly action: Action;
   readonly commission_id: string;
   /** Asked for the same thing: asking again does nothing. Otherwise the table refuses to be asked under this key. */
@@ -75,7 +82,8 @@ export async function findRequested(
   for (let at = 0; at < requests.length; at += ROWS_PER_STATEMENT) {
     const slice = JSON.stringify(requests.slice(at, at + ROWS_PER_STATEMENT));
     const { rows } = await sql<EarlierRequest & { idempotency_key: string }>`
-      select earlier.idempotency_key, earlier.id, earlier.state, earlier.action, earlier.commission_id,
+      select earlier.idempotency_key, earlier.id, earlier.state, earlier.outcome, earlier.action,
+             earlier.commission_id, ${OVERTAKEN_BY} as overtaken_by,
              is_same_request(earlier, asked) as "isSame"
       from jsonb_populate_recordset(null::commission_updates, ${slice}::jsonb) asked
       join commission_updates earlier on earlier.idempotency_key = asked.idempotency_key
@@ -84,6 +92,14 @@ export async function findRequested(
   }
   return found;
 }
+
+/** In SQL, the last request that came later than `earlier` for the same value of its commission, and has its way. */
+const OVERTAKEN_BY = sql`(
+  select max(later.id) from commission_updates later
+  where later.commission_id = earlier.commission_id and later.id > earlier.id
+    and (later.action = 'due') = (earlier.action = 'due')
+    and later.state in ('pending', 'applied', 'unchanged')
+)`;
 
 function insertAndRead(slice: readonly (UpdateRequest & { place: number })[], options: RequestOptions) {
   // The requests without a key are all new, and come back in the order of their numbers.
@@ -109,20 +125,17 @@ function insertAndRead(slice: readonly (UpdateRequest & { place: number })[], op
     ), keyless as (
       select id, state, batch_id, row_number() over (order by id) as turn from inserted where idempotency_key is null
     )
-    select coalesce(keyless.id, new.id, old.id) as id,
-           old.id is null as "isNew",
-           coalesce(keyless.state, new.state, old.state) as state,
-           old.outcome,
-           coalesce(keyless.batch_id, new.batch_id, old.batch_id) as batch_id,
-           (select max(later.id) from commission_updates later
-            where later.commission_id = old.commission_id and later.id > old.id
-              and (later.action = 'due') = (old.action = 'due')
-              and later.state in ('pending', 'applied', 'unchanged')) as overtaken_by
+    select coalesce(keyless.id, new.id, earlier.id) as id,
+           earlier.id is null as "isNew",
+           coalesce(keyless.state, new.state, earlier.state) as state,
+           earlier.outcome,
+           coalesce(keyless.batch_id, new.batch_id, earlier.batch_id) as batch_id,
+           ${OVERTAKEN_BY} as overtaken_by
     from input
     left join keyless_input using (place)
     left join keyless using (turn)
     left join inserted new on new.idempotency_key = btrim(input.idempotency_key)
-    left join commission_updates old on old.idempotency_key = btrim(input.idempotency_key) and new.id is null
+    left join commission_updates earlier on earlier.idempotency_key = btrim(input.idempotency_key) and new.id is null
     order by input.place
   `;
 }

@@ -57,6 +57,10 @@ export async function retryUpdates(db: Database, selection: Selection): Promise<
   });
 }
 
+const BUSY = 'it is being applied right now';
+const MAY_HAVE_ARRIVED =
+  'its change may have reached the program already, so a running worker or the next command with --wait carries it out. To undo it, make a new request, which is applied after this one';
+
 /** Cancels the selected requests that wait. One that is being applied, or may have arrived, ends as it will. */
 export async function cancelUpdates(
   db: Database,
@@ -64,9 +68,10 @@ export async function cancelUpdates(
   cancelledBy: string,
 ): Promise<Revised> {
   return await transact(db, async (trx) => {
-    const { rows } = await sql<{ id: number; is_busy: boolean }>`
+    const { rows } = await sql<{ id: number; is_busy: boolean; may_have_arrived: boolean }>`
       with waiting as (
-        select id, put_sent_at is not null or coalesce(claimed_until > clock_timestamp(), false) as is_busy
+        select id, coalesce(claimed_until > clock_timestamp(), false) as is_busy,
+               put_sent_at is not null as may_have_arrived
         from commission_updates
         where state = 'pending' and ${isSelected(selection)}
         order by id
@@ -75,15 +80,14 @@ export async function cancelUpdates(
         update commission_updates request
         set state = 'cancelled', outcome = ${`cancelled by ${cancelledBy} before anything was sent`},
             finished_at = clock_timestamp(), claimed_by = null, claimed_until = null
-        from waiting where waiting.id = request.id and not waiting.is_busy
+        from waiting where waiting.id = request.id and not waiting.is_busy and not waiting.may_have_arrived
       )
-      select id, is_busy from waiting order by id
+      select id, is_busy, may_have_arrived from waiting order by id
     `.execute(trx);
-    return {
-      ids: rows.filter(({ is_busy }) => !is_busy).map(({ id }) => id),
-      left: rows
-        .filter(({ is_busy }) => is_busy)
-        .map(({ id }) => ({ id, reason: 'it is being applied right now' })),
-    };
+    const left = rows.flatMap(({ id, is_busy, may_have_arrived }) =>
+      is_busy || may_have_arrived ? [{ id, reason: is_busy ? BUSY : MAY_HAVE_ARRIVED }] : [],
+    );
+    const ids = rows.filter((row) => !row.is_busy && !row.may_have_arrived).map(({ id }) => id);
+    return { ids, left };
   });
 }

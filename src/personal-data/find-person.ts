@@ -4,10 +4,13 @@ import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { findNames } from './find-names.ts';
 import { IDENTITY_COLUMNS } from './personal-columns.ts';
+import { isAddress } from './values.ts';
 
 export interface FoundPerson {
   /** Identifiers by table. */
   readonly records: Readonly<Record<'affiliates' | 'referrals' | 'links', readonly string[]>>;
+  /** Every address that the records have or had, as it is stored: an old one leads here as well as the present one. */
+  readonly addresses: readonly string[];
   /** Full names, those of the history and those in reverse included, where they are stored plain. */
   readonly names: readonly string[];
 }
@@ -60,6 +63,32 @@ export async function findPerson(
   `.execute(trx);
   return {
     records: { affiliates, referrals, links: links.rows.map((row) => row.id) },
+    addresses: [
+      ...(await readAddresses(trx, 'affiliates', affiliates)),
+      ...(await readAddresses(trx, 'referrals', referrals)),
+    ],
     names: await findNames(trx, { affiliates, referrals }),
   };
+}
+
+async function readAddresses(
+  trx: DatabaseTransaction,
+  table: PersonTable,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const columns = IDENTITY_COLUMNS[table];
+  const inHistory = columns.flatMap((column) => [
+    sql`before ->> ${sql.lit(column)}`,
+    sql`after ->> ${sql.lit(column)}`,
+  ]);
+  const { rows } = await sql<{ address: string }>`
+    select address
+    from ${sql.table(table)}, unnest(array[${sql.join(columns.map((column) => sql.ref(column)))}]) as address
+    where id = any(${ids}::text[]) and address is not null
+    union
+    select address from record_history, unnest(array[${sql.join(inHistory)}]) as address
+    where table_name = ${table} and record_id = any(${ids}::text[]) and address is not null
+  `.execute(trx);
+  // What is none, such as a dash, would be found in too much that is about somebody else.
+  return rows.map(({ address }) => address.trim()).filter(isAddress);
 }

@@ -16,7 +16,7 @@ import { lockForRewriting } from './locks.ts';
 import { type RowCounts, rewriteRows } from './rewrite-rows.ts';
 import { findKept, forgetInTexts, type Kept } from './rewrite-texts.ts';
 import { readRule, readState, refuseOtherMode, type StoredState } from './stored-state.ts';
-import { addressForms, isHashed, saltAddress } from './values.ts';
+import { addressForms, isAddress, isHashed, normalise, saltAddress } from './values.ts';
 
 export interface Forgetting {
   readonly number: number;
@@ -43,7 +43,7 @@ export async function forgetPerson(
 ): Promise<Forgetting> {
   const word = who.trim();
   const id = identifier.safeParse(word).success ? word.toLowerCase() : null;
-  if (id === null && !/^\S+@\S+$/.test(word)) {
+  if (id === null && !isAddress(word)) {
     throw new ConfigError([
       `${word} is neither an e-mail address nor the identifier of an affiliate or a referral`,
     ]);
@@ -61,7 +61,8 @@ export async function forgetPerson(
     // With a key, the address is only kept in a form that nobody without the key can guess.
     const lasting = state.mode === 'hash' ? forms.filter(isHashed) : forms.filter((form) => !isHashed(form));
     const known = await noteForgotten(trx, state, { person, id, forms: lasting, by });
-    const pattern = patternOf([...forms, ...person.names]);
+    const others = person.addresses.map((address) => normalise(address, true));
+    const pattern = patternOf([...new Set([...forms, ...others, ...person.names])]);
     const counts: RowCounts = new Map();
     const rule = await readRule(trx, settings, await readState(trx));
     const names = pattern === null ? null : new RegExp(pattern, 'i');

@@ -24,6 +24,11 @@ export function isHashed(value: string): boolean {
   return HASHED.test(value);
 }
 
+/** Returns whether the text is an e-mail address, as far as that can be seen. */
+export function isAddress(text: string): boolean {
+  return /^\S+@\S+$/.test(text);
+}
+
 /** Returns what is kept of the key, so that another one is noticed. */
 export function fingerprint(key: KeyObject): string {
   return createHmac('sha256', key).update(FINGERPRINT_OF).digest('hex').slice(0, FINGERPRINT_CHARACTERS);

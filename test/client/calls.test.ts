@@ -96,6 +96,20 @@ test.each<[string, unknown, string]>([
 });
 
 test.each<[string, unknown, string]>([
+  ['an unknown field', { paid: PAID_AT }, 'commissions.update does not know paid: it takes paid_at, due_at'],
+  ['an unknown field beside a known one', { paid_at: PAID_AT, dueAt: PAID_AT }, 'does not know dueAt'],
+  ['the name of a method', { paid_at: PAID_AT, toString: '' }, 'commissions.update does not know toString'],
+  ['text', PAID_AT, 'commissions.update takes an object of paid_at, due_at'],
+  ['an array', [], 'commissions.update takes an object'],
+  ['nothing', undefined, 'commissions.update takes an object'],
+])('a change by %s is a TypeError that says so, and nothing is sent', async (_, change, message) => {
+  const failure = await failureOf(newClient().commissions.update(anId(), untyped(change)));
+  expect(failure).toBeInstanceOf(TypeError);
+  expect(String(failure)).toContain(message);
+  expect(current().received()).toBe(0);
+});
+
+test.each<[string, unknown, string]>([
   [
     'an unknown filter',
     { conversionState: 'lead' },

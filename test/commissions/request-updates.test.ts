@@ -376,6 +376,28 @@ describe('a request', () => {
       left: [{ id: busy?.id, reason: 'it is being applied right now' }],
     });
   });
+
+  test('that may have arrived cannot be cancelled, and is not said to be applied right now', async () => {
+    const [request] = await ask({ commission_id: newId(), action: 'unpay' });
+    const cancel = () =>
+      cancelUpdates(db, { kind: 'requests', ids: [request?.id ?? 0] }, 'finance').then(({ left }) => left);
+    // As a writer leaves it that was killed after it sent the change.
+    await database.pool.query(
+      `update commission_updates set put_sent_at = now(), claimed_by = 'w', claimed_until = now() + interval '1 minute'
+       where id = $1`,
+      [request?.id],
+    );
+    expect(await cancel()).toEqual([{ id: request?.id, reason: 'it is being applied right now' }]);
+    await database.pool.query('update commission_updates set claimed_until = now() where id = $1', [
+      request?.id,
+    ]);
+    expect(await cancel()).toEqual([
+      {
+        id: request?.id,
+        reason: expect.stringMatching(/^its change may have reached the program already/),
+      },
+    ]);
+  });
 });
 
 test('every column of the payment ledger is explained', async () => {

@@ -127,6 +127,54 @@ test('a key that names another request is a problem of its line, in the dry run 
   expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('asked_before')]);
 });
 
+test('a key that another process takes between the look and the insert is a problem of its line too', async () => {
+  const [first = '', second = '', third = ''] = await unpaidCommissions(3);
+  const header = 'commission_id,action,paid_at,idempotency_key';
+  const raced = async (key: string, ...flags: string[]): Promise<CliRun> => {
+    const rows = [`${second},pay,${AT},${key}`, `${third},pay,${AT},${key}-2`];
+    const path = await file(`${key}.csv`, header, ...rows);
+    const other = await database.pool.connect();
+    try {
+      await other.query('begin');
+      await other.query(
+        `insert into commission_updates (commission_id, action, idempotency_key) values ($1, 'unpay', $2)`,
+        [first, key],
+      );
+      const applying = commissions('apply', path, ...flags);
+      await expect.poll(countWaiting, { timeout: 20_000 }).toBe(1);
+      await other.query('commit');
+      return await applying;
+    } finally {
+      other.release();
+    }
+  };
+  const refused = await raced('RACE-1');
+  expect([refused.code, refused.stdout]).toEqual([2, '']);
+  expect(refused.stderr).toMatch(
+    /nothing was queued from .*\n {2}line 2: the idempotency_key "RACE-1" is that of request \d+ already/,
+  );
+  expect(await requestsFor(third)).toBe(0);
+
+  const result = join(directory, 'raced-result.csv');
+  const skipped = await raced('RACE-2', '--skip-invalid', '--result', result);
+  expect(skipped.code).toBe(3);
+  expect(skipped.stderr).toMatch(/^line 2: the idempotency_key "RACE-2" is that of request \d+ already/m);
+  expect(skipped.stderr).toContain('1 of 2 rows left out');
+  expect([await requestsFor(second), await requestsFor(third)]).toEqual([0, 1]);
+  expect(await readFile(result, 'utf8')).toMatch(
+    /,RACE-2,left_out,"the idempotency_key ""RACE-2"" is that of/,
+  );
+});
+
+/** Returns how many wait for their turn to ask for updates. */
+async function countWaiting(): Promise<number> {
+  const { rows } = await database.pool.query<{ waiting: number }>(
+    `select count(*)::integer as waiting from pg_locks where locktype = 'advisory' and not granted
+       and database = (select oid from pg_database where datname = current_database())`,
+  );
+  return rows[0]?.waiting ?? 0;
+}
+
 test('a row that was taken back, or dropped for one that was, is named with --again, and the exit code is 3', async () => {
   const [id = '', other = ''] = await unpaidCommissions(2);
   const path = await file(
@@ -149,6 +197,8 @@ test('a row that was taken back, or dropped for one that was, is named with --ag
     );
   }
   const dry = await commissions('apply', path, '--dry-run', '--json');
+  expect(dry.code).toBe(3);
+  expect(dry.stderr).toMatch(/^line 2: request \d+ asked for this and ended as cancelled /m);
   expect(readDocument('commissions-dry-run', dry.stdout).rows).toMatchObject(
     ['cancelled', 'superseded'].map((state) => ({
       would: 'asked_before',
@@ -159,6 +209,34 @@ test('a row that was taken back, or dropped for one that was, is named with --ag
   );
   expect((await commissions('apply', path, '--wait', '--again')).code).toBe(0);
   expect((await sandbox.commission(id)).paid_at).toBe('2026-10-01T12:00:00.000Z');
+});
+
+test('a dry run ends with the exit code of applying, where the only trouble is rows that were asked for before', async () => {
+  const [conflict = '', overtaken = '', good = ''] = await unpaidCommissions(3);
+  const header = 'commission_id,action,paid_at,expected_amount';
+  const bad = await file('ended-badly.csv', header, `${conflict},pay,${AT},1`);
+  expect((await commissions('apply', bad, '--wait')).code).toBe(3);
+  const fine = await file('ended-well.csv', header, `${good},pay,${AT},`);
+  expect((await commissions('apply', fine, '--wait')).code).toBe(0);
+  const late = await file('overtaken.csv', header, `${overtaken},pay,${AT},`);
+  expect((await commissions('apply', late)).code).toBe(0);
+  expect((await commissions('unpay', overtaken)).code).toBe(0);
+
+  for (const [path, code, words] of [
+    [bad, 3, /^line 2: request \d+ asked for this and ended as conflict \(.*\): --again asks anew$/m],
+    [
+      late,
+      3,
+      /^line 2: request \d+ asked for this and still waits, but request \d+ came later: --again asks anew$/m,
+    ],
+    [fine, 0, /^1 of 1 were asked for before: not queued again$/m],
+  ] as const) {
+    for (const flags of [['--dry-run'], []]) {
+      const again = await commissions('apply', path, ...flags);
+      expect([path, flags, again.code]).toEqual([path, flags, code]);
+      expect(again.stderr).toMatch(words);
+    }
+  }
 });
 
 test('a refunded sale ends a row as conflict, unless the row or the command says otherwise', async () => {

@@ -278,7 +278,7 @@ test('tracked commissions are registered once, from identifiers and files', asyn
   const [a, b] = await unpaid(2);
   const path = await file('ids.csv', 'name,commission_id', `x,${a?.id}`, `y,${b?.id}`);
   expect((await commissions('track', path, a?.id ?? '')).stdout).toBe(
-    '2 of 2 commissions are new to the mirror\n',
+    '2 of 2 commissions were not tracked before\n',
   );
   const again = await commissions('track', b?.id ?? '', '--json');
   expect(readDocument('commissions-track', again.stdout)).toEqual({
@@ -290,7 +290,7 @@ test('tracked commissions are registered once, from identifiers and files', asyn
     b?.id,
   ]);
   expect((await commissions('track', path)).stdout).toBe(
-    '0 of 2 commissions are new to the mirror\n1 had been gone from the program, and will be asked for again\n',
+    '0 of 2 commissions were not tracked before\n1 had been gone from the program, and will be asked for again\n',
   );
   const wrong = await commissions('track', 'nothing');
   expect(wrong.code).toBe(2);

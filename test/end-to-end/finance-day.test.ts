@@ -1,6 +1,7 @@
 // The whole of finance's day: a template, filled in with Excel, tried, applied, handed back, and compared with the
 // books; in a German and an English file, to the cent. What the program wrote as .xlsx is read here by another reader.
 
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import { BATCH_COLUMNS } from '../../src/commissions/files/batch-file.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { readAs, readDocument } from '../schemas/read-document.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type CliRun, runCli } from '../support/run-cli.ts';
+import { type CliRun, runCli, spawnCli } from '../support/run-cli.ts';
 import { readSheet } from '../support/workbook-parts.ts';
 
 let database: TestDatabase;
@@ -392,4 +393,40 @@ test('a result that cannot be written is refused before anything is paid, and le
   }
   expect(lastRequest()).toBe(before);
   expect((await readdir(directory)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+});
+
+test('a --wait that Ctrl-C stops writes what is known by then: what has not ended is pending', async () => {
+  const [done = '', open = ''] = await withAmounts([1200, 'USD'], [3400, 'USD']);
+  const header = 'commission_id,action,paid_at';
+  const row = (id: string) => `${id},pay,2026-10-01T12:00:00Z`;
+  const [first, both, result] = ['first.csv', 'both.csv', 'stopped.csv'].map(inDirectory);
+  if (first === undefined || both === undefined || result === undefined) throw new TypeError('no path');
+  await writeFile(first, `${header}\n${row(done)}\n`);
+  await writeFile(both, `${header}\n${row(done)}\n${row(open)}\n`);
+  expect((await commissions('apply', first, '--wait')).code).toBe(0);
+  // The only request that the limit allows is that of the dry run.
+  const limited = {
+    DATABASE_URL: database.url,
+    AFFILIATE_API_URL: sandbox.url,
+    AFFILIATE_API_SECRET: SECRET,
+    API_RATE_LIMIT: '1/3600',
+  };
+  await runCli(['commissions', 'apply', both, '--dry-run'], limited);
+  const applying = spawnCli(['commissions', 'apply', both, '--wait', '--result', result], limited);
+  const stderr: string[] = [];
+  applying.stderr.on('data', (chunk: Buffer) => stderr.push(chunk.toString()));
+  const ended = once(applying, 'close');
+  const claimed = 'select from commission_updates where claimed_by is not null';
+  await expect.poll(async () => (await database.pool.query(claimed)).rowCount, { timeout: 10_000 }).toBe(1);
+  applying.kill('SIGINT');
+  expect(await ended).toEqual([130, null]);
+  expect(stderr.join('')).toMatch(
+    /^written: .*stopped\.csv\naffiliate-mirror: stopped by Ctrl-C: 1 of 2 requests have ended \(1 applied\), and 1 stay queued; /m,
+  );
+  const [, ...lines] = (await readFile(result, 'utf8')).trim().split(/\r?\n/);
+  expect(lines).toEqual([
+    `${row(done)},applied,marked paid at 2026-10-01T12:00:00Z,2026-10-01T12:00:00Z,1200,USD`,
+    `${row(open)},pending,waits its turn,,,`,
+  ]);
+  expect((await commissions('cancel', open)).code).toBe(0);
 });

@@ -1,4 +1,4 @@
-// By which names a person who is forgotten is found in texts.
+// By which names and addresses a person who is forgotten is found in texts.
 
 import type pg from 'pg';
 import { beforeEach, expect, test } from 'vitest';
@@ -22,28 +22,31 @@ beforeEach(async () => {
   db = makeDatabase(pool);
 });
 
-async function syncAffiliate(first_name: string | null, last_name: string | null): Promise<void> {
+async function syncAffiliate(
+  first_name: string | null,
+  last_name: string | null,
+  addresses: { email?: string; unconfirmed_email?: string | null } = {},
+): Promise<void> {
   second += 1;
-  const records = [
-    buildAffiliate({ id: AFFILIATE, first_name, last_name, email: EMAIL, updated_at: at(second) }),
-  ];
+  const person = { first_name, last_name, email: EMAIL, ...addresses };
+  const records = [buildAffiliate({ id: AFFILIATE, ...person, updated_at: at(second) })];
   await load(db, { resource: 'affiliates', pages: [{ observedAt: at(second), records }] });
 }
 
-async function syncCustomer(name: string): Promise<void> {
+async function syncCustomer(name: string, email = EMAIL): Promise<void> {
   second += 1;
-  const customer = { platform: 'stripe', id: 'cus_1', name, email: EMAIL };
+  const customer = { platform: 'stripe', id: 'cus_1', name, email };
   const records = [buildReferral({ id: REFERRAL, customer, updated_at: at(second) })];
   await load(db, { resource: 'referrals', pages: [{ observedAt: at(second), records }] });
 }
 
 /** Returns what is left of the reason of a payment once the person is forgotten. */
-async function leftOf(reason: string): Promise<string> {
+async function leftOf(reason: string, who = EMAIL): Promise<string> {
   await pool.query(
     `insert into commission_updates (commission_id, action, reason) values (gen_random_uuid()::text, 'unpay', $1)`,
     [reason],
   );
-  await forgetPerson(db, PLAIN, { who: EMAIL, by: 'privacy' });
+  await forgetPerson(db, PLAIN, { who, by: 'privacy' });
   const { rows } = await pool.query<{ reason: string }>('select reason from commission_updates');
   return rows[0]?.reason ?? '';
 }
@@ -92,4 +95,30 @@ test('a name of very many words makes no pattern that is too large', async () =>
   const name = Array.from({ length: 500 }, (_, place) => `word${place}`).join(' ');
   await syncCustomer(name);
   expect(await leftOf(`for ${name}.`)).toBe('for [forgotten].');
+});
+
+test.each([
+  ['its present address', EMAIL],
+  ['an old address', 'm.first@people.example'],
+  ['one that waited to be confirmed', 'm.second@people.example'],
+  ['its identifier', AFFILIATE],
+])('an affiliate that is forgotten by %s is found by every other address too', async (_, who) => {
+  await syncAffiliate('Maria', 'Name', { email: 'm.first@people.example' });
+  await syncAffiliate('Maria', 'Name', {
+    email: 'm.first@people.example',
+    unconfirmed_email: 'M.Second@People.example',
+  });
+  await syncAffiliate('Maria', 'Name');
+  expect(
+    await leftOf(`m.first@people.example, m.second@people.example; ${EMAIL}; x.${EMAIL}, n/a`, who),
+  ).toBe(`[forgotten], [forgotten]; [forgotten]; x.${EMAIL}, n/a`);
+});
+
+test('a customer is found by the present address too where it is forgotten by an old one', async () => {
+  await syncCustomer('Maria Name', 'm.first@people.example');
+  await syncCustomer('Maria Name', 'n/a');
+  await syncCustomer('Maria Name');
+  expect(await leftOf(`m.first@people.example is ${EMAIL} now, n/a`, 'm.first@people.example')).toBe(
+    '[forgotten] is [forgotten] now, n/a',
+  );
 });

@@ -2,14 +2,16 @@
 
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
-import { BATCH_COLUMNS, readBatchFile } from '../../commissions/files/batch-file.ts';
+import { BATCH_COLUMNS, type BatchFile, readBatchFile } from '../../commissions/files/batch-file.ts';
+import { isKeyTaken } from '../../commissions/request-updates.ts';
 import { ACTIONS, type Action } from '../../commissions/update-request.ts';
+import type { AmountUnit } from '../../config/amount-unit.ts';
 import { readConfig } from '../../config/config.ts';
 import { formatCount } from '../../contract/format.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
 import { type QueueFlags, queueUpdates } from '../commissions-queue.ts';
-import { makeOpeners, readInput } from '../commissions-session.ts';
+import { makeOpeners, type Openers, readInput } from '../commissions-session.ts';
 import { refuseTakenKeys } from '../commissions-taken-keys.ts';
 import type { ExitCode } from '../exit-code.ts';
 import {
@@ -88,9 +90,30 @@ async function apply(cli: Cli, lifetime: Lifetime, path: string, flags: ApplyFla
     evenIfRefunded: flags.evenIfRefunded === true,
   });
   const isProgramNeeded = flags.wait === true || flags.dryRun === true;
-  const batch = read.rows.some(({ hasOwnKey }) => hasOwnKey)
-    ? await refuseTakenKeys((await (isProgramNeeded ? open.program() : open.paymentLedger())).db, read)
-    : read;
+  const look = async () =>
+    read.rows.some(({ hasOwnKey }) => hasOwnKey)
+      ? await refuseTakenKeys((await (isProgramNeeded ? open.program() : open.paymentLedger())).db, read)
+      : read;
+  for (let batch = await look(); ; ) {
+    try {
+      return await queueGoodRows(open, lifetime, path, batch, flags, amountUnit);
+    } catch (error) {
+      // Another process took a key after the look, so nothing was queued: its line is a problem like any other.
+      const now = isKeyTaken(error) ? await look() : batch;
+      if (now.rows.length === batch.rows.length) throw error;
+      batch = now;
+    }
+  }
+}
+
+async function queueGoodRows(
+  open: Openers,
+  lifetime: Lifetime,
+  path: string,
+  batch: BatchFile,
+  flags: ApplyFlags,
+  amountUnit: AmountUnit,
+): Promise<ExitCode> {
   const { rows, problems, rowCount } = batch;
   const words = problems.map(describeProblem);
   if (words.length > 0 && (flags.skipInvalid !== true || rows.length === 0)) {

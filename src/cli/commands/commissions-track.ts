@@ -48,7 +48,7 @@ function report(tracked: TrackedDocument, flags: { json?: true }): void {
     return;
   }
   const { commissions, added, resumed } = tracked;
-  print(`${formatCount(added)} of ${formatCount(commissions)} commissions are new to the mirror`);
+  print(`${formatCount(added)} of ${formatCount(commissions)} commissions were not tracked before`);
   if (resumed > 0)
     print(`${formatCount(resumed)} had been gone from the program, and will be asked for again`);
 }

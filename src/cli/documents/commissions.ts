@@ -144,7 +144,7 @@ export type RevisedDocument = z.infer<typeof revisedDocument>;
 export const trackedDocument = z
   .object({
     commissions: count('commissions that were named'),
-    added: count('those of them that are new to the mirror'),
+    added: count('those of them that were not tracked before'),
     resumed: count('those of them that had been gone from the program, and will be asked for again'),
   })
   .meta({ title: 'affiliate-mirror commissions track --json' });
