@@ -5,7 +5,7 @@ import type { Checkpoint } from '../crawl/page.ts';
 import { coverPage, prefixStart } from '../crawl/prefix-walk.ts';
 import { whyEnd } from '../crawl/tally.ts';
 import type { Database } from '../db/database.ts';
-import { countNewRows } from '../mirror/runs/new-rows.ts';
+import { areRowsOld } from '../mirror/runs/new-rows.ts';
 import type { RunLoader } from './run-loader.ts';
 import type { WalkInput } from './walk.ts';
 
@@ -39,7 +39,7 @@ export async function readHead(
     await loader.loadAside([page]);
     const { total } = page;
     const ids = page.ids.filter((id) => id !== null);
-    const isOld = (await countNewRows(db, { resource, ids })) === 0;
+    const isOld = page.ids.length === 0 || (await areRowsOld(db, { resource, ids }));
     if (isOld || page.isLast || number >= mostPages) return { total, why: null, pages: number, reached };
     const why = whyEnd(reached.tally, limit, request, page);
     if (why !== null) return { total, why, pages: number, reached: null };
