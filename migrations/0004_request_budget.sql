@@ -43,8 +43,8 @@ comment on table request_permits is 'The requests that still count against the a
 comment on column request_permits.id is 'Number of the permit.';
 comment on column request_permits.priority is 'payments: a commission update. reads: everything else.';
 comment on column request_permits.granted_at is 'When the request was allowed to be sent.';
-comment on column request_permits.returned_at is 'When its answer came; the permit counts for one window from then on. Null while in flight.';
-comment on column request_permits.expires_at is 'When the permit ceases to count: a window after the answer; or, in flight, after the longest time that a request may take.';
+comment on column request_permits.returned_at is 'When its answer came, or it was given up. Null while in flight.';
+comment on column request_permits.expires_at is 'When the permit ceases to count: a window after the answer; or, without one, a window after the longest time that the request may take.';
 
 create function take_permit(
   asked_priority text,
@@ -219,8 +219,11 @@ begin
     perform from request_budget for update;
   end if;
   moment := clock_timestamp();
+  -- A request that was given up may still be on its way: the program may count it for as long as it could have taken.
   update request_permits
-     set returned_at = moment, expires_at = moment + make_interval(secs => window_seconds)
+     set returned_at = moment,
+         expires_at = greatest(moment + make_interval(secs => window_seconds),
+                               case when throttled is null then expires_at end)
    where id = returned_id;
   if throttled is not null then
     perform learn_limits(returned_id, most_requests, throttled, named_limit, remaining, reset_seconds, default_seconds);

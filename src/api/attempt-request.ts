@@ -67,6 +67,10 @@ export async function attemptRequest(deps: AttemptDeps, wire: Wire, input: Attem
     );
   }
   report(deps, input, startedAt, outcome);
+  if (outcome.kind === 'unanswered' && !outcome.isSent) {
+    await permit.returnUnused();
+    return { outcome, askedAt: permit.grantedAt, answeredAt: permit.grantedAt };
+  }
   const limits =
     outcome.kind === 'answered' ? readRateLimitHeaders(outcome.status, outcome.headers, Date.now()) : null;
   try {

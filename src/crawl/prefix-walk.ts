@@ -72,16 +72,10 @@ export async function walkPrefix<P extends Page>(
         await deps.loader.push(page, state);
         continue;
       }
-      const fall = fallSince(state.tally, page);
-      const tally = tallyAnswer(state.tally, request, page);
-      const covered = Math.max(0, state.covered - fall);
-      const isTrusted = !isMisplaced(request, page);
-      const covers = isTrusted && page.start <= covered;
-      const reached = covers ? Math.max(covered, page.start + page.limit) : covered;
-      stalls = reached > state.covered ? 0 : stalls + 1;
+      const { after, fall, covers } = coverPage(state, request, page);
+      stalls = after.covered > state.covered ? 0 : stalls + 1;
       const wanted = fall > 0 ? Math.max(fall, margin * (covers ? 1 : 2)) : Math.floor(margin / 2);
-      const limit = isTrusted ? limitAfter(state.limit, request, page) : state.limit;
-      state = { walk: 'prefix', covered: reached, limit, tally };
+      state = after;
       margin = Math.min(state.limit - 1, wanted);
       await deps.loader.push(page, state);
       outcome = outcomeAfter(state, request, page, covers);
@@ -89,6 +83,25 @@ export async function walkPrefix<P extends Page>(
     if (outcome !== null) return outcome;
   }
   return { how: 'outrun', checkpoint: state };
+}
+
+/**
+ * Returns the checkpoint after one more answer, by how much the total fell, and whether the page joins on to what was
+ * covered.
+ */
+export function coverPage(
+  before: PrefixCheckpoint,
+  request: PageRequest,
+  page: Page,
+): { after: PrefixCheckpoint; fall: number; covers: boolean } {
+  const fall = fallSince(before.tally, page);
+  const tally = tallyAnswer(before.tally, request, page);
+  const left = Math.max(0, before.covered - fall);
+  const isTrusted = !isMisplaced(request, page);
+  const covers = isTrusted && page.start <= left;
+  const covered = covers ? Math.max(left, page.start + page.limit) : left;
+  const limit = isTrusted ? limitAfter(before.limit, request, page) : before.limit;
+  return { after: { walk: 'prefix', covered, limit, tally }, fall, covers };
 }
 
 /** Returns how the walk ends with this page; null where it goes on. */

@@ -1,8 +1,9 @@
 // Makes sure that what is due has a job in the queue. Needs no lock: several workers may do so at once.
 
 import type { WorkQueue } from './backend.ts';
-import type { Due, Duty } from './duty.ts';
+import type { Duty } from './duty.ts';
 import type { Timings } from './timings.ts';
+import { hasOtherTurn, type Named } from './turns.ts';
 
 /** The largest that a job may be: it carries a moment. */
 const LARGEST_JOB_BYTES = 16_384;
@@ -16,18 +17,18 @@ const KEPT = { removeOnComplete: true, removeOnFail: { age: 604_800 } };
 const BACKOFF = 'full-jitter';
 
 /**
- * Adds a job for the first of `due` that was not given up, unless one of the duty waits or runs. Returns the
- * identifier of the job that it added; null where it added none.
+ * Adds a job for the first of `due` that was not given up, unless one of the duty waits or runs; one that waits after a
+ * failure is woken for what did not fail. Returns the identifier of the job that it added; null where it added none.
  */
 export async function ensureJob(
   queue: WorkQueue,
   { name, mostAttempts }: Pick<Duty, 'name'> & Pick<Timings, 'mostAttempts'>,
-  due: readonly Pick<Due, 'id' | 'atMs'>[],
+  due: readonly Named[],
   cause: string | null = null,
 ): Promise<string | null> {
   if (due.length === 0) return null;
   const holder = await queue.getDeduplicationJobId(name);
-  if (holder !== null && (await isUnfinished(queue, holder))) return null;
+  if (holder !== null && (await isUnfinished(queue, holder, due))) return null;
   for (const { id, atMs } of due) {
     if (await wasGivenUp(queue, id)) continue;
     // A key that outlived its job would swallow every later one; not one of a job that was added meanwhile.
@@ -57,9 +58,18 @@ export async function wasGivenUp(queue: WorkQueue, id: string): Promise<boolean>
   return (await (await queue.getJob(id))?.getState()) === 'failed';
 }
 
-async function isUnfinished(queue: WorkQueue, id: string): Promise<boolean> {
-  const state = await (await queue.getJob(id))?.getState();
-  return state !== undefined && !ENDED.includes(state);
+async function isUnfinished(queue: WorkQueue, id: string, due: readonly Named[]): Promise<boolean> {
+  const job = await queue.getJob(id);
+  const state = await job?.getState();
+  if (job === undefined || state === undefined || ENDED.includes(state)) return false;
+  if (
+    state === 'delayed' &&
+    (await hasOtherTurn({ wasGivenUp: (one) => wasGivenUp(queue, one) }, job, due))
+  ) {
+    // It fails where another worker was first.
+    await job.promote().catch(() => undefined);
+  }
+  return true;
 }
 
 const ENDED = ['completed', 'failed', 'unknown'];

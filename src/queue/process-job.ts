@@ -10,10 +10,18 @@ import { inTrace, type Span } from '../tracing/span.ts';
 import { LOCK_LOST } from './backend.ts';
 import type { Causes } from './causes.ts';
 import type { Duty, JobContext } from './duty.ts';
-import { decideAfterFailure } from './failure.ts';
+import { backoffMs, decideAfterFailure } from './failure.ts';
 import { TICK } from './schedules.ts';
 import type { Timings } from './timings.ts';
-import { chooseTurn, noteDone, noteFailure, noteHopeless, type Turn, type TurnDeps } from './turns.ts';
+import {
+  chooseTurn,
+  noteAwaited,
+  noteDone,
+  noteFailure,
+  noteHopeless,
+  type Turn,
+  type TurnDeps,
+} from './turns.ts';
 import { readMoment } from './worker-state.ts';
 
 export interface ProcessDeps extends TurnDeps {
@@ -98,16 +106,21 @@ async function findTurn(deps: ProcessDeps, { job, signal }: Running): Promise<Tu
 
 async function work(
   { log }: ProcessDeps,
-  { longestDelayMs, stepAsideMs }: Timings,
+  timings: Timings,
   { job, token, signal, turn }: Running & { readonly turn: Turn },
   span: Span,
 ): Promise<void> {
   const onProgress = makeOnProgress(job, log);
   span.set({ due: turn.due.id });
   const outcome = await turn.due.run({ signal, onProgress, waitedMs: Date.now() - job.timestamp });
-  if (outcome.kind === 'later') await stepAside(job, token, Math.min(outcome.waitMs, longestDelayMs));
-  // A new job would begin with the first backoff again.
-  else if (await noteDone(job, turn)) await stepAside(job, token, stepAsideMs);
+  if (outcome.kind === 'later') {
+    await noteAwaited(job, turn);
+    return await stepAside(job, token, Math.min(outcome.waitMs, timings.longestDelayMs));
+  }
+  // Where something is left that failed, a new job would begin with the first backoff again.
+  const after = await noteDone(job, turn);
+  if (after === 'goes on') await stepAside(job, token, timings.stepAsideMs);
+  if (after === 'rests') await stepAside(job, token, backoffMs(job.attemptsMade, timings));
 }
 
 async function settle(
@@ -135,6 +148,7 @@ async function settle(
   if (decision.kind === 'wait') {
     const waitMs = Math.min(decision.waitMs, timings.longestDelayMs);
     log.warn({ job: job.name, id: job.id, wait_ms: waitMs, reason }, 'job.put_off');
+    if (turn !== null) await noteAwaited(job, turn);
     return await stepAside(job, token, waitMs);
   }
   const attempt = job.attemptsMade + 1;

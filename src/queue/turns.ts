@@ -1,7 +1,8 @@
 // Whose turn it is in a job of a duty. A duty has one job, which stays between its attempts: if each of them tried the
 // same thing, one list that fails would keep all others from being read for hours. So what failed goes behind whatever
-// else is due. The attempts and their backoff stay the job's: whatever is due, one failure costs one attempt, and a
-// program that is away is asked no more often than for a single thing.
+// else is due, and a job that waits for its next attempt is woken for that. The attempts and their backoff stay the
+// job's: whatever is due, one failure costs one attempt. A program that is away is asked for each thing once, and from
+// then on no more often than for a single one.
 
 import type { Job } from 'bullmq';
 import type { Due } from './duty.ts';
@@ -23,14 +24,38 @@ interface Failures {
   readonly failed: readonly string[];
   /** Identifiers of what no repetition helps. */
   readonly hopeless: readonly string[];
+  /** The subject that the job waits for: another process is doing it, or the program asks for a pause. */
+  readonly awaited: string | null;
 }
 
+/** What is due, as far as its turn depends on it. */
+export type Named = Pick<Due, 'id' | 'subject' | 'atMs'>;
+
+/** What becomes of a job when one thing is done: it ends, or goes on with what did not fail yet, or with what did. */
+export type AfterDone = 'ends' | 'goes on' | 'rests';
+
 /** Returns what the job does now, most important first, and what failed in it last; null where nothing is left. */
-export async function chooseTurn(
+export async function chooseTurn(deps: TurnDeps, job: Job, due: readonly Due[]): Promise<Turn | null> {
+  const first = await findFirst(deps, job, due);
+  return first === null ? null : { due: first, others: due.filter((other) => other !== first) };
+}
+
+/**
+ * Returns whether a job that waits has something to do at once, and so is to be woken: after a failure, what did not
+ * fail. What has no subject is the same thing under another identifier, and is waited for.
+ */
+export async function hasOtherTurn(deps: TurnDeps, job: Job, due: readonly Named[]): Promise<boolean> {
+  const { failed, awaited } = failuresOf(job);
+  if (failed.length === 0) return false;
+  const subject = (await findFirst(deps, job, due))?.subject;
+  return subject !== undefined && subject !== awaited && !failed.includes(subject);
+}
+
+async function findFirst<D extends Named>(
   { wasGivenUp }: TurnDeps,
   job: Job,
-  due: readonly Due[],
-): Promise<Turn | null> {
+  due: readonly D[],
+): Promise<D | null> {
   const { failed, hopeless } = failuresOf(job);
   // Those that did not fail have the index -1.
   const inTurn = due.toSorted((a, b) => failed.indexOf(subjectOf(a)) - failed.indexOf(subjectOf(b)));
@@ -39,7 +64,7 @@ export async function chooseTurn(
     // What came due since the job was made cannot have been given up.
     const isNew = one.id === job.id || one.atMs > job.data.atMs;
     if (!isNew && (await wasGivenUp(one.id))) continue;
-    return { due: one, others: due.filter((other) => other !== one) };
+    return one;
   }
   return null;
 }
@@ -47,7 +72,14 @@ export async function chooseTurn(
 /** Notes that it failed: until it is done, what has not failed since goes first. */
 export async function noteFailure(job: Job, { due, others }: Turn): Promise<void> {
   const subject = subjectOf(due);
-  await keep(job, { failed: [...stillDue(job, others).filter((one) => one !== subject), subject] });
+  const before = stillDue(job, others).filter((one) => one !== subject);
+  await keep(job, { failed: [...before, subject], awaited: null });
+}
+
+/** Notes that the job waits for it, and is not to be woken for it. */
+export async function noteAwaited(job: Job, { due }: Turn): Promise<void> {
+  // A job in which nothing failed is woken for nothing.
+  if (failuresOf(job).failed.length > 0) await keep(job, { awaited: subjectOf(due) });
 }
 
 /** Notes that no repetition helps: the job leaves it out, and one of its own will end as given up. */
@@ -56,16 +88,19 @@ export async function noteHopeless(job: Job, { due, others }: Turn): Promise<voi
   await keep(job, { hopeless: [...hopeless, due.id] });
 }
 
-/** Notes that it was done. Returns whether the job has to stay, for what failed in it before and is still due. */
-export async function noteDone(job: Job, { due, others }: Turn): Promise<boolean> {
+/** Notes that it was done. Returns what becomes of the job: it stays for what failed in it before and is still due. */
+export async function noteDone(job: Job, { due, others }: Turn): Promise<AfterDone> {
   const failed = stillDue(job, others).filter((one) => one !== subjectOf(due));
-  if (failed.length === 0) return false;
-  await keep(job, { failed });
-  return true;
+  if (failed.length === 0) return 'ends';
+  await keep(job, { failed, awaited: null });
+  const { hopeless } = failuresOf(job);
+  const isLeft = others.some((one) => !failed.includes(subjectOf(one)) && !hopeless.includes(one.id));
+  return isLeft ? 'goes on' : 'rests';
 }
 
 function failuresOf(job: Job): Failures {
-  return { failed: job.data.failed ?? [], hopeless: job.data.hopeless ?? [] };
+  const { failed = [], hopeless = [], awaited = null } = job.data;
+  return { failed, hopeless, awaited };
 }
 
 function stillDue(job: Job, due: readonly Due[]): string[] {
@@ -77,6 +112,6 @@ async function keep(job: Job, failures: Partial<Failures>): Promise<void> {
   await job.updateData({ ...job.data, ...failures });
 }
 
-function subjectOf({ id, subject }: Due): string {
+function subjectOf({ id, subject }: Named): string {
   return subject ?? id;
 }

@@ -6,7 +6,7 @@
 // What it cannot see: what happens to a commission that is settled, unless that makes it pending or due again. The next
 // full sync does.
 
-import type { PlannedRequests } from './plan-delta.ts';
+import { type List, type PlannedRequests, requestsOfWhole } from './plan-delta.ts';
 
 /** Stored in the run log and printed. Units: requests. All that the run sends count, but for repeated ones. */
 export interface CommissionsPlan extends PlannedRequests {
@@ -16,16 +16,13 @@ export interface CommissionsPlan extends PlannedRequests {
   readonly moved_commissions: number | null;
 }
 
-interface List {
-  readonly total: number;
-  readonly limit: number;
-  readonly wasEverRead: boolean;
+interface SpentList extends List {
   /** Requests that were sent so far. */
   readonly spent: number;
 }
 
 /** Returns the plan before the list of those that are pending or due is read; `open` are those that the mirror has. */
-export function planOpen(open: number, list: List): CommissionsPlan {
+export function planOpen(open: number, list: SpentList): CommissionsPlan {
   return choose(Math.max(1, Math.ceil(open / list.limit)), list, {
     open_commissions: open,
     moved_commissions: null,
@@ -33,27 +30,29 @@ export function planOpen(open: number, list: List): CommissionsPlan {
 }
 
 /** Returns the plan once it is read: those that moved are asked for one by one, and one more to see that it answers. */
-export function planMoved({ open, moved }: { open: number; moved: number }, list: List): CommissionsPlan {
+export function planMoved(
+  { open, moved }: { open: number; moved: number },
+  list: SpentList,
+): CommissionsPlan {
   return choose(moved === 0 ? 0 : moved + 1, list, { open_commissions: open, moved_commissions: moved });
 }
 
 /** Returns the plan where everything must be read. */
-export function planFull(open: number, list: List): CommissionsPlan {
+export function planFull(open: number, list: SpentList): CommissionsPlan {
   return choose(Number.POSITIVE_INFINITY, list, { open_commissions: open, moved_commissions: null });
 }
 
 function choose(
   toRead: number,
-  { total, limit, wasEverRead, spent }: List,
+  list: SpentList,
   counts: Pick<CommissionsPlan, 'open_commissions' | 'moved_commissions'>,
 ): CommissionsPlan {
-  // A walk of the whole list reads every page and the head once more.
-  const fullWalk = Math.max(1, Math.ceil(total / limit)) + 1;
-  const strategy = wasEverRead && toRead < fullWalk ? 'delta' : 'full';
+  const { whole, rest } = requestsOfWhole(list);
+  const strategy = list.wasEverRead && toRead < rest ? 'delta' : 'full';
   return {
     strategy,
     ...counts,
-    expected_requests: spent + (strategy === 'delta' ? toRead : fullWalk),
-    full_walk_requests: fullWalk,
+    expected_requests: list.spent + (strategy === 'delta' ? toRead : rest),
+    full_walk_requests: whole,
   };
 }

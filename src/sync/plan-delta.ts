@@ -38,6 +38,22 @@ export interface ReferralsPlan extends PlannedRequests {
   readonly moved_affiliates: number;
 }
 
+/** The whole list, as its head showed it. */
+export interface List {
+  readonly total: number;
+  readonly limit: number;
+  readonly wasEverRead: boolean;
+  /** Pages of the head: they were read already, and a walk of the whole list goes on behind them. */
+  readonly headPages: number;
+}
+
+/** Returns how many requests a walk of the whole list takes, and how many of them are left after the head. */
+export function requestsOfWhole({ total, limit, headPages }: List): { whole: number; rest: number } {
+  // It reads every page and the head once more; going on behind the head, it reads the last page of that again.
+  const whole = Math.max(1, Math.ceil(total / limit)) + 1;
+  return { whole, rest: whole - (headPages - 1) };
+}
+
 /** Returns the affiliates whose counters moved otherwise than the new rows explain. */
 export function findMoved(affiliates: readonly AffiliateCounters[]): AffiliateCounters[] {
   return affiliates.filter(({ covered, current, explained }) =>
@@ -48,22 +64,18 @@ export function findMoved(affiliates: readonly AffiliateCounters[]): AffiliateCo
 }
 
 /**
- * Returns the plan: the moved affiliates' lists, or the whole list where that costs no more requests or was never
+ * Returns the plan: the moved affiliates' lists, or the whole list where its rest costs no more requests or it was never
  * read (then the mirror's own rows say nothing about what those lists cost).
  */
-export function planDelta(
-  moved: readonly AffiliateCounters[],
-  list: { readonly total: number; readonly limit: number; readonly wasEverRead: boolean },
-): ReferralsPlan {
-  // A walk of the whole list reads every page and the head once more.
-  const fullWalk = Math.max(1, Math.ceil(list.total / list.limit)) + 1;
+export function planDelta(moved: readonly AffiliateCounters[], list: List): ReferralsPlan {
+  const { whole, rest } = requestsOfWhole(list);
   const expected = moved
     .map(({ rows }) => Math.max(1, Math.ceil(rows / list.limit)))
     .reduce((sum, pages) => sum + pages, 0);
   return {
-    strategy: list.wasEverRead && expected < fullWalk ? 'delta' : 'full',
+    strategy: list.wasEverRead && expected < rest ? 'delta' : 'full',
     moved_affiliates: moved.length,
     expected_requests: expected,
-    full_walk_requests: fullWalk,
+    full_walk_requests: whole,
   };
 }

@@ -1,9 +1,11 @@
 // Reads the head of a list: what is new to the mirror is there, since the list is newest first.
 
 import type { ListedResource } from '../contract/resources.ts';
-import { EMPTY_TALLY, tallyAnswer, whyEnd } from '../crawl/tally.ts';
+import type { Checkpoint } from '../crawl/page.ts';
+import { coverPage, prefixStart } from '../crawl/prefix-walk.ts';
+import { whyEnd } from '../crawl/tally.ts';
 import type { Database } from '../db/database.ts';
-import { countNewRows } from '../mirror/runs/new-rows.ts';
+import { areRowsOld } from '../mirror/runs/new-rows.ts';
 import type { RunLoader } from './run-loader.ts';
 import type { WalkInput } from './walk.ts';
 
@@ -14,6 +16,8 @@ export interface Head {
   readonly why: string | null;
   /** Pages that were asked for. */
   readonly pages: number;
+  /** From where a walk of the whole list goes on; null where it has to begin anew. */
+  readonly reached: Checkpoint | null;
 }
 
 /**
@@ -27,17 +31,17 @@ export async function readHead(
   { limit, signal, mostPages }: Pick<WalkInput, 'limit' | 'signal'> & { mostPages: number },
 ): Promise<Head> {
   const listPage = loader.lister(resource);
-  let tally = EMPTY_TALLY;
+  let reached = prefixStart(limit);
   for (let number = 1; ; number += 1) {
     const request = { page: number, limit };
     const page = await listPage(request, signal);
-    tally = tallyAnswer(tally, request, page);
+    reached = coverPage(reached, request, page).after;
     await loader.loadAside([page]);
     const { total } = page;
     const ids = page.ids.filter((id) => id !== null);
-    const isOld = (await countNewRows(db, { resource, ids })) === 0;
-    if (isOld || page.isLast || number >= mostPages) return { total, why: null, pages: number };
-    const why = whyEnd(tally, limit, request, page);
-    if (why !== null) return { total, why, pages: number };
+    const isOld = page.ids.length === 0 || (await areRowsOld(db, { resource, ids }));
+    if (isOld || page.isLast || number >= mostPages) return { total, why: null, pages: number, reached };
+    const why = whyEnd(reached.tally, limit, request, page);
+    if (why !== null) return { total, why, pages: number, reached: null };
   }
 }

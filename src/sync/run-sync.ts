@@ -153,7 +153,7 @@ async function walk(
     const walked =
       isDelta && walkChanges !== null
         ? await walkChanges(deps, loader, walkInput)
-        : await walkFull(deps, loader, { ...walkInput, resource, head });
+        : await walkFull(deps, loader, { ...walkInput, resource, head, from: null });
     loader.checkAllLoaded();
     return walked;
   } catch (error) {

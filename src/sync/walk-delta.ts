@@ -21,16 +21,16 @@ export async function walkDelta(deps: SyncDeps, loader: RunLoader, input: WalkIn
   const { db, log } = deps;
   const { run, limit } = input;
   const isKnown = await wasEverRead(db, 'referrals');
-  const { total, why } = await readHead({ db, loader }, 'referrals', {
+  const { total, why, pages, reached } = await readHead({ db, loader }, 'referrals', {
     ...input,
     mostPages: isKnown ? Number.MAX_SAFE_INTEGER : 1,
   });
   const moved = findMoved(await readCounterChanges(db, run.id));
-  const plan = planDelta(moved, { total, limit, wasEverRead: isKnown });
+  const plan = planDelta(moved, { total, limit, wasEverRead: isKnown, headPages: pages });
   await savePlan(db, run, plan);
   log.info({ run_id: run.id, ...plan }, 'sync.delta_planned');
   if (plan.strategy === 'full') {
-    return walkFull(deps, loader, { ...input, resource: 'referrals', head: 'always' });
+    return walkFull(deps, loader, { ...input, resource: 'referrals', head: 'always', from: reached });
   }
   let doubt = why;
   for (const { affiliate_id } of moved) {

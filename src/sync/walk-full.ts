@@ -10,12 +10,17 @@ import { type SyncDeps, unverified, type Walked, type WalkInput } from './walk.t
 /**
  * Returns how the walk of the whole list ended. Only where it is verified may rows be gone.
  *
- * `head: 'when-moved'` saves the last request where the list did not move during the walk.
+ * `head: 'when-moved'` saves the last request where the list did not move during the walk. `from` is where a run that
+ * has no checkpoint begins: its first pages have been read and loaded.
  */
 export async function walkFull(
   deps: SyncDeps,
   loader: RunLoader,
-  input: WalkInput & { resource: ListedResource; head: 'always' | 'when-moved' },
+  input: WalkInput & {
+    resource: ListedResource;
+    head: 'always' | 'when-moved';
+    from: Checkpoint | null;
+  },
 ): Promise<Walked> {
   const { run, resource, signal } = input;
   const verdict = await crawl(
@@ -23,7 +28,7 @@ export async function walkFull(
     {
       limit: input.limit,
       concurrency: input.concurrency,
-      resumeFrom: readCheckpoint(run.checkpoint),
+      resumeFrom: readCheckpoint(run.checkpoint) ?? input.from,
       head: input.head,
       signal,
     },

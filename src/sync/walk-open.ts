@@ -28,15 +28,15 @@ export async function walkOpen(deps: SyncDeps, loader: RunLoader, input: WalkInp
     log.info({ run_id: run.id, ...plan }, 'sync.delta_planned');
     return plan.strategy;
   };
-  const readEverything = () => walkFull(deps, loader, { ...input, resource: 'commissions', head: 'always' });
-
   const isKnown = await wasEverRead(db, 'commissions');
   const head = await readHead({ db, loader }, 'commissions', {
     limit,
     signal,
     mostPages: isKnown ? Number.MAX_SAFE_INTEGER : 1,
   });
-  const list = { total: head.total, limit, wasEverRead: isKnown, spent: head.pages };
+  const readEverything = () =>
+    walkFull(deps, loader, { ...input, resource: 'commissions', head: 'always', from: head.reached });
+  const list = { total: head.total, limit, wasEverRead: isKnown, headPages: head.pages, spent: head.pages };
   const open = await countOpen(db);
   if ((await announce(planOpen(open, list))) === 'full') return readEverything();
 

@@ -183,7 +183,7 @@ describe('a connection', () => {
       expect(describeError(error)).toBe(expected);
     }
     expect(permits.granted()).toBe(10);
-    expect(permits.returned).toEqual(Array(10).fill(null));
+    expect(permits.unused(), 'what was not sent counts against no limit').toBe(10);
     expect(events.map(({ status }) => status)).toEqual(Array(10).fill(null));
   });
 

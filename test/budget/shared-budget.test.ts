@@ -248,6 +248,20 @@ describe('a permit', () => {
     expect(Date.parse(second.grantedAt) - Date.parse(first.grantedAt)).toBeGreaterThanOrEqual(250);
   });
 
+  test('of a request that got no answer counts for as long as the program may still receive it', async () => {
+    const short = {
+      ...options,
+      rateLimit: { requests: 1, windowSeconds: 0.1 },
+      requestTimeoutMs: 300,
+      usableMs: 50,
+    };
+    const takePermit = makeTakePermit({ db, log }, short);
+    const first = await takePermit();
+    await first.returnAnswered(null);
+    const second = await takePermit();
+    expect(Date.parse(second.grantedAt) - Date.parse(first.grantedAt)).toBeGreaterThanOrEqual(450);
+  });
+
   test('is granted at once, with the database clock, where no limit is kept', async () => {
     const takePermit = makeTakePermit({ db, log }, { ...options, rateLimit: null });
     const permit = await takePermit();

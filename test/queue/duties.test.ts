@@ -1,36 +1,42 @@
 // What is due becomes a job, on both queues: one at a time, the most important first, and again only where that may
 // help.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { makeLogger } from '../../src/log.ts';
-import type { Duty, JobContext } from '../../src/queue/duty.ts';
+import type { Duty, JobContext, JobOutcome } from '../../src/queue/duty.ts';
 import { startWorker } from '../../src/queue/start-worker.ts';
+import type { Timings } from '../../src/queue/timings.ts';
 import { FAST, KINDS, makeQueueing, type Queueing } from './queueing.ts';
 
 const NO_PROGRAM = { url: 'http://127.0.0.1:9' };
+const SOON = { timeout: 20_000 };
 const DONE = { kind: 'done' } as const;
 /** Only what ends, and what a test asks for, has a worker look. */
 const TIMINGS = { ...FAST, watchIntervalMs: 600_000, mostAttempts: 2 };
 
-function start({ db, settings }: Queueing, duties: readonly Duty[]) {
+function start({ db, settings }: Queueing, duties: readonly Duty[], timings: Partial<Timings> = TIMINGS) {
   const log = makeLogger('fatal');
-  return startWorker({ db, log, probe: async () => {} }, { queue: settings, duties, timings: TIMINGS });
+  return startWorker({ db, log, probe: async () => {} }, { queue: settings, duties, timings });
 }
 
 interface Task {
   readonly id: string;
+  readonly subject?: string;
   readonly atMs: number;
   readonly run: (context: JobContext) => unknown;
 }
 
 /** Returns a duty of which the tasks are due, in their order, until each was done; what was begun is noted. */
 function makeDuty(name: string, tasks: Task[], begun: string[]): Duty {
-  const due = ({ id, atMs, run }: Task) => ({
+  const due = ({ id, subject, atMs, run }: Task) => ({
     id,
+    ...(subject !== undefined && { subject }),
     atMs,
     async run(context: JobContext) {
       begun.push(id);
-      await run(context);
+      const outcome = await run(context);
+      if (outcome !== undefined) return outcome as JobOutcome;
       const at = tasks.findIndex((task) => task.id === id);
       if (at >= 0) tasks.splice(at, 1);
       return DONE;
@@ -135,6 +141,45 @@ describe.each(KINDS)('a duty on %s', (kind) => {
       ]);
     // What no repetition helps ends in a job of its own.
     expect(begun).toEqual(['first-1', 'second-1', 'third-1', 'first-1', 'second-1']);
+    await close();
+    await worker.stop();
+  });
+
+  test('that waits for its next attempt at one thing does at once what else is due, and what comes due', async () => {
+    const queueing = await makeQueueing(kind, NO_PROGRAM);
+    const begun: string[] = [];
+    const outage = () => {
+      throw new Error('an outage');
+    };
+    const tasks: Task[] = [
+      { id: 'first-1', subject: 'first', atMs: 1, run: outage },
+      { id: 'second-1', subject: 'second', atMs: 1, run: nothing },
+      { id: 'third-1', subject: 'third', atMs: 1, run: nothing },
+    ];
+    const days = 1e9;
+    const patient = { firstBackoffMs: days, longestBackoffMs: days, longestDelayMs: days };
+    const worker = await start(queueing, [makeDuty('x', tasks, begun)], { ...TIMINGS, ...patient });
+    await expect.poll(() => begun, SOON).toEqual(['first-1', 'second-1', 'third-1']);
+    const { queue, close } = await queueing.open();
+    const isWaiting = async () => (await queue.getDelayedCount()) === 1;
+    await expect.poll(isWaiting, SOON).toBe(true);
+    // The next of the same thing is no reason to ask again, nor is another that somebody else is doing.
+    tasks.splice(0, 1, { id: 'first-2', subject: 'first', atMs: 2, run: outage });
+    tasks.push({ id: 'second-2', subject: 'second', atMs: 2, run: () => ({ kind: 'later', waitMs: days }) });
+    worker.lookNow();
+    await expect.poll(() => begun.slice(3), SOON).toEqual(['second-2']);
+    await expect.poll(isWaiting, SOON).toBe(true);
+    for (let looks = 0; looks < 3; looks += 1) {
+      worker.lookNow();
+      await sleep(200);
+    }
+    expect(begun.slice(3)).toEqual(['second-2']);
+    tasks.push({ id: 'third-2', subject: 'third', atMs: 2, run: nothing });
+    tasks.splice(1, 1);
+    worker.lookNow();
+    await expect.poll(() => begun.slice(4), SOON).toEqual(['third-2']);
+    await expect.poll(isWaiting, SOON).toBe(true);
+    expect((await queue.getDelayed())[0]?.attemptsMade).toBe(1);
     await close();
     await worker.stop();
   });

@@ -83,15 +83,52 @@ test('brings payments made here and elsewhere, new commissions and deletions, wi
   expect(run.plan?.expected_requests).toBeLessThan(run.plan?.full_walk_requests ?? 0);
 });
 
-test('brings all that is new after a delta that was stopped in the middle of the head', async () => {
+/** New commissions that are settled already: only the head of the list shows them. Returns the newest first. */
+async function insertPaid(count: number): Promise<string[]> {
   const { sandbox, database } = given();
   const { rows } = await database.pool.query<{ id: string }>(
-    "select id from sandbox.referrals where conversion_state = 'conversion' limit 150",
+    "select id from sandbox.referrals where conversion_state = 'conversion' limit $1",
+    [count],
   );
+  const ids: string[] = [];
   for (const { id } of rows) {
     const { commission } = await sandbox.program.insertSale(id);
     await sandbox.put(commission.id, 'paid_at=2026-09-02T00:00:00Z');
+    ids.unshift(commission.id);
   }
+  return ids;
+}
+
+test('brings all that is new after a run whose clock was ahead', async () => {
+  const { database } = given();
+  await database.pool.query("update sync_runs set finished_at = finished_at + interval '1 hour'");
+  await insertPaid(150);
+  expect(await delta()).toMatchObject({ state: 'succeeded', verified: true });
+  await expectEqual();
+});
+
+test('brings all that is new behind a page of which every record was rejected', async () => {
+  const { api } = given();
+  const ids = await insertPaid(150);
+  const spoiled = new Set(ids.slice(0, 100));
+  const spoiling: ApiClient = {
+    ...api,
+    async list(resource, query, options) {
+      const answer = await api.list(resource, query, options);
+      const data = (answer.data as { id: string }[]).map((record) =>
+        spoiled.has(record.id) ? { ...record, amount: 'much' } : record,
+      );
+      return { ...answer, data };
+    },
+  };
+  expect(await delta(spoiling)).toMatchObject({ verified: true, rows: { inserted: 50, rejected: 100 } });
+  await given().sync('commissions');
+  await expectEqual();
+});
+
+test('brings all that is new after a delta that was stopped in the middle of the head', async () => {
+  const { sandbox } = given();
+  await insertPaid(150);
   sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', after: 1, times: 5 }] });
   await expect(delta()).rejects.toThrow(/50\d/);
   sandbox.setFaults({ shares: {}, exact: [] });

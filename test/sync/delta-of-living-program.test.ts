@@ -6,7 +6,7 @@ import { sized } from '../support/sizes.ts';
 import { useSyncing } from './syncing.ts';
 
 const ROUNDS = sized(4, 12);
-const EVENTS = 40;
+const EVENTS = 30;
 const given = useSyncing({ affiliates: sized(60, 120), referrals: sized(1200, 3000) });
 afterAll(() => given().sandbox.live.stop());
 

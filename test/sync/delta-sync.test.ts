@@ -71,6 +71,27 @@ describe('a delta sync', () => {
     await deltaEqualsProgram();
   });
 
+  test('costs two requests more than a full sync at most, however much is new where it has to read everything', async () => {
+    const { sandbox, syncBoth, database } = given();
+    for (let index = 0; index < 650; index += 1) await sandbox.program.insertReferral();
+    const { rows } = await database.pool.query(
+      `select distinct on (affiliate_id) id from referrals where conversion_state = 'lead'`,
+    );
+    for (const { id } of rows.slice(0, 150)) {
+      await sandbox.program.updateReferral(id, { conversion_state: 'conversion' });
+    }
+    const delta = await requestsOf(async () => {
+      const [, referrals] = await syncBoth({ mode: 'delta' });
+      expect(referrals).toMatchObject({
+        verified: true,
+        plan: { strategy: 'full' },
+        rows: { inserted: 650 },
+      });
+    });
+    await deltaEqualsProgram();
+    expect(delta).toBeLessThanOrEqual((await requestsOf(() => syncBoth())) + 2);
+  });
+
   test('is verified, and says what it rejected, where a moved affiliate has a record without a usable identifier', async () => {
     const { sandbox, syncBoth } = given();
     const [lead] = await sandbox.allReferrals('conversion_state=lead&expand=affiliate');

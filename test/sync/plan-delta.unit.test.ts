@@ -41,7 +41,7 @@ describe('an affiliate has moved', () => {
 describe('the plan', () => {
   test('reads the pages of the moved affiliates where that is cheaper than the whole list', () => {
     const moved = [affiliate({ rows: 250 }), affiliate({ rows: 100 }), affiliate({ rows: 0 })];
-    expect(planDelta(moved, { total: 100_000, limit: 100, wasEverRead: true })).toEqual({
+    expect(planDelta(moved, { total: 100_000, limit: 100, wasEverRead: true, headPages: 1 })).toEqual({
       strategy: 'delta',
       moved_affiliates: 3,
       expected_requests: 5,
@@ -51,16 +51,27 @@ describe('the plan', () => {
 
   test('reads the whole list where so many affiliates moved that it costs no more', () => {
     const moved = Array.from({ length: 11 }, () => affiliate({ rows: 90 }));
-    expect(planDelta(moved, { total: 1000, limit: 100, wasEverRead: true }).strategy).toBe('full');
+    expect(planDelta(moved, { total: 1000, limit: 100, wasEverRead: true, headPages: 1 }).strategy).toBe(
+      'full',
+    );
+  });
+
+  test('reads the whole list where what the head has left of it costs no more', () => {
+    const moved = [affiliate({ rows: 590 })];
+    const plan = (headPages: number) =>
+      planDelta(moved, { total: 1000, limit: 100, wasEverRead: true, headPages }).strategy;
+    expect([plan(5), plan(6)]).toEqual(['delta', 'full']);
   });
 
   test('reads the whole list where it was never read', () => {
     const moved = [affiliate({ rows: 0 })];
-    expect(planDelta(moved, { total: 1000, limit: 100, wasEverRead: false }).strategy).toBe('full');
+    expect(planDelta(moved, { total: 1000, limit: 100, wasEverRead: false, headPages: 1 }).strategy).toBe(
+      'full',
+    );
   });
 
   test('of nothing moved costs nothing', () => {
-    expect(planDelta([], { total: 1000, limit: 100, wasEverRead: true })).toMatchObject({
+    expect(planDelta([], { total: 1000, limit: 100, wasEverRead: true, headPages: 1 })).toMatchObject({
       strategy: 'delta',
       expected_requests: 0,
     });

@@ -1,22 +1,25 @@
-// Counts which rows are new since a list was last read as it should be. Whatever a run stored that ended otherwise is
-// new: it says nothing of the records that come after it in the list.
+// Which rows are new since a list was last read as it should be. Whatever a run stored that ended otherwise is new: it
+// says nothing of the records that come after it in the list. Nor does a run that ended in the future, which it did at
+// an unknown time: the clock was ahead.
 
 import { sql } from 'kysely';
 import type { ListedResource } from '../../contract/resources.ts';
 import type { Database } from '../../db/database.ts';
 
 /**
- * Returns how many of the records have a row that was first seen after the end of the last verified run of the
- * resource; all that have one where there is no such run.
+ * Returns whether some of the records have a row, and none of these was first seen after the end of the last verified
+ * run of the resource; false where there is no such run. What was rejected has no row, and may be new.
  */
-export async function countNewRows(
+export async function areRowsOld(
   db: Database,
   { resource, ids }: { resource: ListedResource; ids: readonly string[] },
-): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*) as count from ${sql.table(resource)}
-    where id = any(${ids}::text[]) and _first_seen_at > coalesce(
-      (select max(finished_at) from sync_runs where resource = ${resource} and verified), '-infinity'
-    )`.execute(db);
-  return rows[0]?.count ?? 0;
+): Promise<boolean> {
+  const { rows } = await sql<{ are_old: boolean }>`
+    select coalesce(bool_and(_first_seen_at <= coalesce(
+      (select max(finished_at) from sync_runs
+       where resource = ${resource} and verified and finished_at <= clock_timestamp()),
+      '-infinity'
+    )), false) as are_old
+    from ${sql.table(resource)} where id = any(${ids}::text[])`.execute(db);
+  return rows[0]?.are_old ?? false;
 }
