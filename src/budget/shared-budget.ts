@@ -6,8 +6,9 @@
 // the program always share one here. That costs the latency of a request per window, a fraction of a percent.
 // A process that dies with a permit cannot return it: that permit expires by itself after the time in which it may be
 // used, the longest time that a request may take, and one window. So does one whose request got no answer: what was
-// given up (the worker stops, a job is another worker's by now) may still be on its way to the program. A process that was stopped in between does not use
-// a permit that is older than that. The clock is the database's own; those of the machines do not matter.
+// given up (the worker stops, a job is another worker's by now) may still be on its way to the program. A process that
+// was stopped in between does not use a permit that is older than that. The clock is the database's own; those of the
+// machines do not matter.
 // Granting is one statement (`take_permit`), so that no process is ever stopped while others wait for its lock.
 // Rejected: fixed windows and token buckets (both let up to twice the limit through at a boundary); BullMQ's limiter
 // (it counts jobs, not requests, and per queue).
