@@ -62,12 +62,11 @@ Commissions that the file lacks are looked for among those that the mirror
 knows as paid between the file's first and last payment; all figures are read
 from the program anew.
 
---due takes no file: what the payment ledger has as paid, and what is payable
-now ("commissions payable"), is compared with the program, by one request for
-each commission; with --since, of the former only what was paid since then.
-Run it before paying, or after: unpaid_upstream then is a
-payment that somebody took back elsewhere, not_in_books one that the mirror has
-not seen yet. It fixes nothing, since only you know which of both is right.
+--due takes no file: what the payment ledger has as paid, and what else is due
+now, is compared with the program, by one request for each commission; with
+--since, of the former only what was paid since then. Run it before paying, or
+after: unpaid_upstream then is a payment that somebody took back elsewhere,
+not_in_books one that the mirror has not seen yet. It fixes nothing, since only you know which of both is right.
 
 --fix queues a payment for each unpaid_upstream and different_time, only if
 nothing changes meanwhile. It never takes a payment back, and never touches a
@@ -81,7 +80,7 @@ export function registerReconcile(group: Command, cli: Cli): void {
     .description('compare your books with the program')
     .argument('[file]', 'CSV, .xlsx or NDJSON; - reads standard input')
     .addOption(
-      new Option('--due', 'compare what is payable and what was paid through here').conflicts([
+      new Option('--due', 'compare what is due and what was paid through here').conflicts([
         'fix',
         'wait',
         ...FILE_FLAGS,
