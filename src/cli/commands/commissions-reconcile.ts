@@ -10,6 +10,7 @@ import {
   FINDINGS,
   proposeFixes,
   type ReconciledRow,
+  readLastEnded,
   reconcileBooks,
   totalsOf,
 } from '../../commissions/reconcile-books.ts';
@@ -49,9 +50,10 @@ interface ReconcileFlags extends OutputFlags, FileFlags {
 
 const HELP = `
 The file is CSV, an Excel workbook (.xlsx) or NDJSON with the columns
-${BOOKS_COLUMNS.join(', ')}; the last three
-may be missing. A blank paid_at says that the books have it as unpaid; so does
-a result_state, which "apply --result" writes, other than applied or unchanged.
+${BOOKS_COLUMNS.join(', ')};
+the last four may be missing. A blank paid_at says that the books have it as
+unpaid; so does a result_state, which "apply --result" writes, other than
+applied or unchanged. A row whose action is due is not compared.
 ${FILE_HELP}
 
 Findings:
@@ -70,7 +72,8 @@ not_in_books one that the mirror has not seen yet. It fixes nothing, since only 
 
 --fix queues a payment for each unpaid_upstream and different_time, only if
 nothing changes meanwhile. It never takes a payment back, and never touches a
-row whose amount differs.
+row whose amount differs. What it queued and nobody applied yet is not queued
+again.
 
 Exit code 3: books and program differ.`;
 
@@ -120,6 +123,8 @@ async function reconcile(
   const session = await openProgram(cli, lifetime);
   const books = ofFile ?? (await readOwnBooks(session.db, { since }));
   const { reader, db, concurrency, signal } = session;
+  // Read before the program: a request that ends meanwhile may have made what was read old.
+  const lastEnded = await readLastEnded(db, books);
   const progress = makeBatchProgress(books.length, session);
   const rows: ReconciledRow[] = [];
   try {
@@ -144,13 +149,13 @@ async function reconcile(
   const compared = { books: kind, since, compared: rows.length } as const;
   await noteComparison(db, { ...compared, differing: differences.length });
   const exitCode = differences.length > 0 ? 3 : 0;
-  const fixes = proposeFixes(rows);
+  const fixes = proposeFixes(rows, lastEnded);
   if (flags.fix !== true || path === undefined) return exitCode;
   if (fixes.length === 0) {
     printError('nothing that --fix would change');
     return exitCode;
   }
-  const asked = fixes.map((request) => ({ line: null, request, hasOwnKey: false }));
+  const asked = fixes.map((request) => ({ line: null, request, hasOwnKey: true }));
   const source = `reconcile-${path === '-' ? 'stdin' : basename(path)}`;
   const open = { paymentLedger: async () => session, program: async () => session };
   const fixed = await queueUpdates(
