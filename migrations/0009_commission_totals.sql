@@ -2,6 +2,10 @@
 -- through it; the program's own sums per affiliate show how much of the whole those are. Where it does list them, the
 -- same sums show whether the mirror has every one. And what finance would pay today is defined once, here.
 -- Lock taken: none on anything that exists (a new table, new views). Breaking: no.
+--
+-- Decision
+-- * Sums of amounts are numeric(38, 0), here and in the reports: a thousand of the largest amounts are more than a bigint
+--   holds, and one such sum would fail the view for all. The precision says that they are whole numbers.
 
 create table commission_list (
   only_row  boolean primary key default true check (only_row),
@@ -34,9 +38,9 @@ with known as (
   select sale.affiliate_id,
          upper(commission.currency) as currency,
          count(*) as commissions,
-         coalesce(sum(commission.amount) filter (where commission.paid_at is null), 0)::bigint as unpaid,
-         coalesce(sum(commission.amount) filter (where commission.paid_at is not null), 0)::bigint as paid,
-         sum(commission.amount)::bigint as total
+         coalesce(sum(commission.amount) filter (where commission.paid_at is null), 0) as unpaid,
+         coalesce(sum(commission.amount) filter (where commission.paid_at is not null), 0) as paid,
+         sum(commission.amount) as total
   from commissions commission
   join sales sale on sale.id = commission.sale_id
   where commission._deleted_at is null
@@ -47,7 +51,7 @@ with known as (
 ), stated as (
   select affiliate.id as affiliate_id,
          upper(stats.currency) as currency,
-         -- They come unchecked: what is no number, or none that a bigint could sum up, is as good as missing.
+         -- They come unchecked: what is no number, or too large for an amount, is as good as missing.
          jsonb_path_query_first(stats.figures, '$.unpaid.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')
            ::bigint as unpaid,
          jsonb_path_query_first(stats.figures, '$.paid.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')
@@ -68,15 +72,15 @@ with known as (
 select coalesce(known.affiliate_id, reported.affiliate_id) as affiliate_id,
        coalesce(known.currency, reported.currency) as currency,
        coalesce(known.commissions, 0) as known_commissions,
-       coalesce(known.unpaid, 0) as known_unpaid,
-       coalesce(known.paid, 0) as known_paid,
-       coalesce(known.total, 0) as known_total,
+       coalesce(known.unpaid, 0)::numeric(38, 0) as known_unpaid,
+       coalesce(known.paid, 0)::numeric(38, 0) as known_paid,
+       coalesce(known.total, 0)::numeric(38, 0) as known_total,
        reported.unpaid as reported_unpaid,
        reported.paid as reported_paid,
        reported.total as reported_total,
-       reported.unpaid - coalesce(known.unpaid, 0) as unknown_unpaid,
-       reported.paid - coalesce(known.paid, 0) as unknown_paid,
-       reported.total - coalesce(known.total, 0) as unknown_total
+       (reported.unpaid - coalesce(known.unpaid, 0))::numeric(38, 0) as unknown_unpaid,
+       (reported.paid - coalesce(known.paid, 0))::numeric(38, 0) as unknown_paid,
+       (reported.total - coalesce(known.total, 0))::numeric(38, 0) as unknown_total
 from known
 full join reported on reported.affiliate_id = known.affiliate_id and reported.currency = known.currency;
 

@@ -115,22 +115,22 @@ from commissions commission
 left join sales sale on sale.id = commission.sale_id
 where commission._deleted_at is null;
 
--- The program's own totals come unchecked: what is no number, or none that a bigint could sum up, is as good as missing.
+-- The program's own totals come unchecked: what is no number, or too large for an amount, is as good as missing.
 create view :"reports".affiliate_balances as
 select affiliate.id as affiliate_id,
        upper(stats.currency) as currency,
        sum(jsonb_path_query_first(stats.figures, '$.unpaid.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
-         ::bigint as unpaid_cents,
+         ::numeric(38, 0) as unpaid_cents,
        sum(jsonb_path_query_first(stats.figures, '$.due.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
-         ::bigint as due_cents,
+         ::numeric(38, 0) as due_cents,
        sum(jsonb_path_query_first(stats.figures, '$.paid.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
-         ::bigint as paid_cents,
+         ::numeric(38, 0) as paid_cents,
        sum(jsonb_path_query_first(stats.figures, '$.total.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
-         ::bigint as total_cents,
+         ::numeric(38, 0) as total_cents,
        sum(jsonb_path_query_first(stats.figures, '$.gross_revenue.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
-         ::bigint as gross_revenue_cents,
+         ::numeric(38, 0) as gross_revenue_cents,
        sum(jsonb_path_query_first(stats.figures, '$.net_revenue.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
-         ::bigint as net_revenue_cents
+         ::numeric(38, 0) as net_revenue_cents
 from affiliates affiliate
 cross join lateral jsonb_each(
   case jsonb_typeof(affiliate.commission_stats -> 'currencies')
@@ -145,9 +145,9 @@ with sold as (
   select affiliate_id,
          upper(currency) as currency,
          count(*) as sales,
-         coalesce(sum(charge_amount_cents), 0)::bigint as charged_cents,
-         coalesce(sum(refund_amount_cents), 0)::bigint as refunded_cents,
-         coalesce(sum(sale_amount_cents), 0)::bigint as revenue_cents
+         sum(charge_amount_cents) as charged_cents,
+         sum(refund_amount_cents) as refunded_cents,
+         sum(sale_amount_cents) as revenue_cents
   from sales
   where _deleted_at is null
   group by affiliate_id, upper(currency)
@@ -174,13 +174,13 @@ select affiliate.id as affiliate_id,
        round(affiliate.leads::numeric / nullif(affiliate.visitors, 0), 4) as lead_rate,
        round(affiliate.conversions::numeric / nullif(affiliate.visitors, 0), 4) as conversion_rate,
        coalesce(money.sales, 0) as sales,
-       coalesce(money.charged_cents, 0) as charged_cents,
-       coalesce(money.refunded_cents, 0) as refunded_cents,
-       coalesce(money.revenue_cents, 0) as revenue_cents,
+       coalesce(money.charged_cents, 0)::numeric(38, 0) as charged_cents,
+       coalesce(money.refunded_cents, 0)::numeric(38, 0) as refunded_cents,
+       coalesce(money.revenue_cents, 0)::numeric(38, 0) as revenue_cents,
        coalesce(money.known_commissions, 0) as commissions,
-       coalesce(money.known_total, 0) as commission_amount,
-       coalesce(money.known_paid, 0) as paid_amount,
-       coalesce(money.known_unpaid, 0) as unpaid_amount
+       coalesce(money.known_total, 0)::numeric(38, 0) as commission_amount,
+       coalesce(money.known_paid, 0)::numeric(38, 0) as paid_amount,
+       coalesce(money.known_unpaid, 0)::numeric(38, 0) as unpaid_amount
 from affiliates affiliate
 left join money on money.affiliate_id = affiliate.id
 where affiliate._deleted_at is null;
@@ -299,11 +299,11 @@ with aged as (
 select date_trunc('month', payable_at at time zone 'UTC')::date as month,
        currency,
        count(*) as commissions,
-       coalesce(sum(amount) filter (where stage = 'paid'), 0)::bigint as paid,
-       coalesce(sum(amount) filter (where stage = 'due'), 0)::bigint as due,
-       coalesce(sum(amount) filter (where stage = 'overdue'), 0)::bigint as overdue,
-       coalesce(sum(amount) filter (where stage = 'pending'), 0)::bigint as pending,
-       coalesce(sum(amount) filter (where stage = 'withheld'), 0)::bigint as withheld
+       coalesce(sum(amount) filter (where stage = 'paid'), 0)::numeric(38, 0) as paid,
+       coalesce(sum(amount) filter (where stage = 'due'), 0)::numeric(38, 0) as due,
+       coalesce(sum(amount) filter (where stage = 'overdue'), 0)::numeric(38, 0) as overdue,
+       coalesce(sum(amount) filter (where stage = 'pending'), 0)::numeric(38, 0) as pending,
+       coalesce(sum(amount) filter (where stage = 'withheld'), 0)::numeric(38, 0) as withheld
 from aged
 group by date_trunc('month', payable_at at time zone 'UTC')::date, currency;
 
@@ -313,7 +313,7 @@ select affiliate_id,
        case when (select has_table_privilege('affiliates'::regclass, 'select')) then affiliate_name end as affiliate_name,
        case when (select has_table_privilege('affiliates'::regclass, 'select')) then affiliate_email end as affiliate_email,
        count(*) as commissions,
-       sum(amount)::bigint as amount,
+       sum(amount)::numeric(38, 0) as amount,
        min(due_at) as due_since
 from unpaid_commissions
 where is_payable

@@ -52,16 +52,15 @@ export async function exportRecorded(
   return locked.isHeldByOther ? { kind: 'busy' } : locked.result;
 }
 
-/** Returns when the last export of it to the target ended; null where there was none. */
+/** Returns when the last export of it to the target ended; null where there was none, or its clock was ahead. */
 export async function readLastExport(
   db: Database,
   input: Pick<RecordedInput, 'target' | 'name' | 'isForChanges'>,
 ): Promise<number | null> {
   const { rows } = await sql<{ at_ms: number }>`
     select (extract(epoch from exported_at) * 1000)::bigint as at_ms from exports
-    where target = ${nameTarget(input.target)} and object = ${input.name} and kind = ${kindOf(input)}`.execute(
-    db,
-  );
+    where target = ${nameTarget(input.target)} and object = ${input.name} and kind = ${kindOf(input)}
+      and exported_at <= clock_timestamp()`.execute(db);
   return rows[0]?.at_ms ?? null;
 }
 

@@ -208,6 +208,12 @@ describe('a scheduled export', () => {
     expect(await duty.findDue(moment)).toEqual([]);
     expect(readExports()).toHaveLength(1);
     expect(readExports(join(directory, 'commission_totals'))).toHaveLength(2);
+    // The clock was ahead, and was put back.
+    await database.pool.query(`update exports set exported_at = exported_at + interval '2 days'`);
+    const afterwards = await duty.findDue(moment);
+    expect(afterwards).toHaveLength(2);
+    for (const one of afterwards) await one.run(context);
+    expect(await duty.findDue(moment)).toEqual([]);
   });
 
   test('of something that there is not keeps the worker from starting', async () => {

@@ -61,29 +61,29 @@ test('known and reported sums are side by side, by currency, with what is not kn
       affiliate_id: affiliate.id,
       currency: 'EUR',
       known_commissions: 0,
-      known_unpaid: 0,
-      known_paid: 0,
-      known_total: 0,
+      known_unpaid: '0',
+      known_paid: '0',
+      known_total: '0',
       reported_unpaid: 50,
       reported_paid: 25,
       reported_total: 75,
-      unknown_unpaid: 50,
-      unknown_paid: 25,
-      unknown_total: 75,
+      unknown_unpaid: '50',
+      unknown_paid: '25',
+      unknown_total: '75',
     },
     {
       affiliate_id: affiliate.id,
       currency: 'USD',
       known_commissions: 3,
-      known_unpaid: 500,
-      known_paid: 2000,
-      known_total: 2500,
+      known_unpaid: '500',
+      known_paid: '2000',
+      known_total: '2500',
       reported_unpaid: 900,
       reported_paid: 2000,
       reported_total: 2900,
-      unknown_unpaid: 400,
-      unknown_paid: 0,
-      unknown_total: 400,
+      unknown_unpaid: '400',
+      unknown_paid: '0',
+      unknown_total: '400',
     },
   ]);
 });
@@ -98,7 +98,13 @@ test.each([
   await loadAffiliates({ ...affiliate, commission_stats });
   await loadCommissions(affiliate, { amount: 300 });
   expect(await totals()).toMatchObject([
-    { known_unpaid: 300, known_total: 300, reported_unpaid: null, reported_total: null, unknown_total: null },
+    {
+      known_unpaid: '300',
+      known_total: '300',
+      reported_unpaid: null,
+      reported_total: null,
+      unknown_total: null,
+    },
   ]);
 });
 
@@ -110,7 +116,7 @@ test('figures that are absent or odd are not known, and break nothing', async ()
   expect(await totals()).toMatchObject([
     { currency: 'CHF', reported_total: null },
     { currency: 'GBP', reported_total: null },
-    { currency: 'USD', reported_unpaid: null, reported_paid: null, reported_total: 10, unknown_total: 10 },
+    { currency: 'USD', reported_unpaid: null, reported_paid: null, reported_total: 10, unknown_total: '10' },
   ]);
 });
 
@@ -149,8 +155,15 @@ describe('differences', () => {
     await noteAffiliatesRead(at(1));
     const row = { affiliate_id: affiliate.id, reported_as_of: '2026-07-01T00:00:01Z', is_recent: false };
     expect(await differences()).toEqual([
-      { ...row, currency: 'EUR', known_unpaid: 0, reported_unpaid: 0, known_paid: 7, reported_paid: 0 },
-      { ...row, currency: 'USD', known_unpaid: 200, reported_unpaid: 300, known_paid: 0, reported_paid: 50 },
+      { ...row, currency: 'EUR', known_unpaid: '0', reported_unpaid: 0, known_paid: '7', reported_paid: 0 },
+      {
+        ...row,
+        currency: 'USD',
+        known_unpaid: '200',
+        reported_unpaid: 300,
+        known_paid: '0',
+        reported_paid: 50,
+      },
     ]);
   });
 

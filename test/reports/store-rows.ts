@@ -100,3 +100,25 @@ export async function storeEvents(pool: Pool): Promise<void> {
     insert into schema_drift (run_id, resource, field, kind, found, occurrences)
     values (1, 'affiliates', 'nickname', 'appeared', 'string', 3)`);
 }
+
+/** Stores an affiliate with so many overdue commissions of one sale each, all of the largest amount that there is. */
+export async function storeLargestAmounts(pool: Pool, count: number): Promise<void> {
+  const most = Number.MAX_SAFE_INTEGER;
+  const figure = { cents: most };
+  const stats = { currencies: { USD: { unpaid: figure, paid: { cents: 0 }, total: figure } } };
+  await pool.query(
+    `insert into affiliates (id, visitors, leads, conversions, commission_stats, _first_seen_at, _changed_at, _observed_at)
+     values ('a1', 0, 0, 0, $1, now(), now(), now())`,
+    [JSON.stringify(stats)],
+  );
+  await pool.query(
+    `insert into sales (id, affiliate_id, currency, charge_amount_cents, sale_amount_cents, _first_seen_at, _changed_at, _observed_at)
+     select 's' || n, 'a1', 'USD', $1::bigint, $1::bigint, now(), now(), now() from generate_series(1, $2::int) n`,
+    [most, count],
+  );
+  await pool.query(
+    `insert into commissions (id, sale_id, amount, currency, due_at, _first_seen_at, _changed_at, _observed_at)
+     select 'c' || n, 's' || n, $1::bigint, 'USD', '2026-01-01Z', now(), now(), now() from generate_series(1, $2::int) n`,
+    [most, count],
+  );
+}

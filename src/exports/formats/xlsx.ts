@@ -37,7 +37,13 @@ export const XLSX: Format = {
   },
 };
 
-const WIDTHS: Partial<Record<Column['kind'], number>> = { timestamp: 20, date: 12, integer: 12, boolean: 8 };
+const WIDTHS: Partial<Record<Column['kind'], number>> = {
+  timestamp: 20,
+  date: 12,
+  integer: 12,
+  sum: 12,
+  boolean: 8,
+};
 
 function formatOf(kind: Column['kind']): { numFmt?: string } {
   if (kind === 'timestamp') return { numFmt: 'yyyy-mm-dd hh:mm:ss' };
@@ -61,6 +67,7 @@ function readCell(text: string, column: Column): Cell {
     case 'boolean':
       return spelled === 'true';
     case 'integer':
+    case 'sum':
       return Math.abs(Number(text)) <= LARGEST_NUMBER ? Number(text) : text;
     case 'double':
       return Number.isFinite(Number(text)) ? Number(text) : text;
