@@ -178,7 +178,7 @@ left join lateral (
   from commission_updates request
   where request.commission_id = commission.id
     and request.action in ('pay', 'unpay')
-    and request.state in ('pending', 'applied', 'unchanged')
+    and (request.state in ('pending', 'applied', 'unchanged') or request.action = 'pay' and request.state = 'failed')
   order by request.id desc
   limit 1
 ) last on true
@@ -186,6 +186,8 @@ cross join lateral (
   select coalesce(commission.due_at <= now(), commission.state is distinct from 'pending') as is_due,
          case
            when last.state = 'pending' then 'a request for it waits in the payment ledger'
+           -- It may have arrived; and whoever asked for it has paid, or is about to.
+           when last.state = 'failed' then 'a payment for it failed: retry it, or take it back with unpay'
            when last.action = 'pay' then 'by the payment ledger it was paid before'
            -- As the writer judges it (src/commissions/judge-update.ts): it would end as conflict.
            when coalesce(sale.charge_amount_cents > 0, true)
@@ -207,5 +209,5 @@ comment on column unpaid_commissions.amount is 'Its amount, as in commissions.am
 comment on column unpaid_commissions.currency is 'Currency code of the amount.';
 comment on column unpaid_commissions.due_at is 'From when it is payable.';
 comment on column unpaid_commissions.is_due is 'Whether that is over. Where the program sent no due_at: whether it says otherwise than that the commission is pending.';
-comment on column unpaid_commissions.withheld is 'Why it is not payable although it may be due, in words: a request waits in the payment ledger, the payment ledger has it as paid, or its sale was refunded in full. Null: nothing speaks against it.';
+comment on column unpaid_commissions.withheld is 'Why it is not payable although it may be due, in words: a request waits in the payment ledger, a payment for it failed there, the payment ledger has it as paid, or its sale was refunded in full. Null: nothing speaks against it.';
 comment on column unpaid_commissions.is_payable is 'Whether it is to be paid now: due, and not withheld.';
