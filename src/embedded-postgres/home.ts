@@ -15,9 +15,10 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { describeError, EmbeddedPostgresFailed, errorCode } from '../errors.ts';
+import { join, resolve } from 'node:path';
+import { describeError, EmbeddedPostgresFailed } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { makeDirectory } from '../make-directory.ts';
 import { type Account, canEnter, findServerAccount, makeSystemDirectory } from './executables.ts';
 
 export interface Home {
@@ -42,7 +43,7 @@ const OWN_DATABASE = 'or set DATABASE_URL to a Postgres of your own';
 export async function prepareLocks(dataDir: string): Promise<{ startLock: string; usersLock: string }> {
   const directory = resolve(dataDir);
   try {
-    await makeDirectory(directory);
+    await makeDirectory(directory, 0o755);
     await access(directory, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new EmbeddedPostgresFailed(
@@ -54,19 +55,6 @@ export async function prepareLocks(dataDir: string): Promise<{ startLock: string
   const startLock = join(directory, 'postgres.lock');
   await refuseForeign(startLock);
   return { startLock, usersLock: join(directory, 'postgres.users.lock') };
-}
-
-/** Makes the directory and those above it. Node's own way never ends below /proc, where none can be made. */
-async function makeDirectory(directory: string): Promise<void> {
-  try {
-    await mkdir(directory, { mode: 0o755 });
-  } catch (error) {
-    if (errorCode(error) === 'EEXIST' && (await stat(directory)).isDirectory()) return;
-    const parent = dirname(directory);
-    if (errorCode(error) !== 'ENOENT' || (await stat(parent).catch(() => null)) !== null) throw error;
-    await makeDirectory(parent);
-    await makeDirectory(directory);
-  }
 }
 
 /**

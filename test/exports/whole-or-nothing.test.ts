@@ -213,6 +213,13 @@ test.each([
   expect(left.filter((path) => path.includes('.'))).toEqual([]);
 });
 
+// Node's own recursive mkdir never returns there.
+test.runIf(process.platform === 'linux')('a directory that cannot be made ends the export', async () => {
+  const { code, stderr } = await run('--format', 'csv', '-o', '/proc/none/');
+  expect(stderr).toMatch(/^affiliate-mirror: cannot write \/proc\/none\/referrals\/.*ENOENT.*\n$/);
+  expect(code).toBe(1);
+});
+
 test('a directory that cannot be written is named', async () => {
   writeFileSync(join(directory, 'taken'), '');
   const { code, stderr } = await run('--format', 'csv', '-o', join(directory, 'taken', 'x/'));

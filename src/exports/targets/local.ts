@@ -3,10 +3,11 @@
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { ConfigError, describeError, ExportTargetUnwritable, errorCode } from '../../errors.ts';
+import { makeDirectory } from '../../make-directory.ts';
 import { type Delivery, MANIFEST, type OpenFile } from './delivery.ts';
 
 /** Returns the delivery into a new directory of that name, whose files and manifest appear at once. */
@@ -18,12 +19,12 @@ export function deliverIntoDirectory(directory: string, name: string): Delivery 
     location,
     openFile: (path) =>
       guard(location, async () => {
-        await mkdir(dirname(join(draft, path)), { recursive: true });
+        await makeDirectory(dirname(join(draft, path)));
         return files.open(location, join(draft, path));
       }),
     publish: (manifest) =>
       guard(location, async () => {
-        await mkdir(draft, { recursive: true });
+        await makeDirectory(draft);
         await writeWhole(join(draft, MANIFEST), manifest);
         await rename(draft, location);
       }),
