@@ -27,6 +27,7 @@ export function deliverIntoDirectory(directory: string, name: string): Delivery 
         await makeDirectory(draft);
         await writeWhole(join(draft, MANIFEST), manifest);
         await rename(draft, location);
+        await keepNames(dirname(location));
       }),
     async discard() {
       await files.closeAll();
@@ -59,6 +60,7 @@ export async function deliverFile(path: string): Promise<Delivery> {
         await rm(manifestPath, { force: true });
         await rename(draft, path);
         await rename(manifestDraft, manifestPath);
+        await keepNames(dirname(path));
       }),
     async discard() {
       await files.closeAll();
@@ -125,6 +127,19 @@ async function writeWhole(path: string, text: string): Promise<void> {
     await handle.sync();
   } finally {
     await handle.close();
+  }
+}
+
+/** What a system says that opens or syncs no directories, and where this user may not read one. As Postgres has it. */
+const UNSYNCABLE = ['EISDIR', 'EACCES', 'EPERM', 'EBADF', 'EINVAL'];
+
+// Without this a power cut takes back what was renamed, while the watermark of the changes in it stays.
+async function keepNames(directory: string): Promise<void> {
+  try {
+    const handle = await open(directory);
+    await handle.sync().finally(() => handle.close());
+  } catch (error) {
+    if (!UNSYNCABLE.includes(errorCode(error))) throw error;
   }
 }
 
