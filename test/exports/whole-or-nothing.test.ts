@@ -217,27 +217,30 @@ test.each([
 test.runIf(process.platform === 'linux').each([
   ['of a directory', (at: string) => deliverIntoDirectory(at, 'referrals/export=1'), 'referrals'],
   ['of a file', (at: string) => deliverFile(join(at, 'x.csv')), '.'],
-])('the name %s is on the disk once it is published: a power cut keeps the export', async (_, deliver, where) => {
-  // What is on the disk cannot be seen without a power cut: it is seen what is written through to it.
-  const synced: string[] = [];
-  const probe = await open(directory);
-  const handles = Object.getPrototypeOf(probe);
-  await probe.close();
-  const { sync } = handles;
-  handles.sync = async function (this: FileHandle) {
-    synced.push(readlinkSync(`/proc/self/fd/${this.fd}`));
-    await sync.call(this);
-  };
-  onTestFinished(() => {
-    handles.sync = sync;
-  });
-  const delivery = await deliver(directory);
-  const file = await delivery.openFile('x.csv');
-  await file.write(Buffer.from('x'));
-  await file.close();
-  await delivery.publish('{}');
-  expect(synced.at(-1)).toBe(join(directory, where));
-});
+])(
+  'the name %s is on the disk once it is published: a power cut keeps the export',
+  async (_, deliver, where) => {
+    // What is on the disk cannot be seen without a power cut: it is seen what is written through to it.
+    const synced: string[] = [];
+    const probe = await open(directory);
+    const handles = Object.getPrototypeOf(probe);
+    await probe.close();
+    const { sync } = handles;
+    handles.sync = async function (this: FileHandle) {
+      synced.push(readlinkSync(`/proc/self/fd/${this.fd}`));
+      await sync.call(this);
+    };
+    onTestFinished(() => {
+      handles.sync = sync;
+    });
+    const delivery = await deliver(directory);
+    const file = await delivery.openFile('x.csv');
+    await file.write(Buffer.from('x'));
+    await file.close();
+    await delivery.publish('{}');
+    expect(synced.at(-1)).toBe(join(directory, where));
+  },
+);
 
 // Node's own recursive mkdir never returns there.
 test.runIf(process.platform === 'linux')('a directory that cannot be made ends the export', async () => {
