@@ -58,7 +58,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     packages: ['kysely'],
   },
   client: { rooms: ['crawl', 'records', 'api', 'contract'], packages: ['zod'] },
-  reports: { rooms: ['commissions', 'mirror', 'db', 'contract'], packages: ['kysely'] },
+  reports: { rooms: ['commissions', 'mirror', 'records', 'db', 'contract'], packages: ['kysely'] },
   metrics: {
     rooms: ['reports', 'queue', 'api', 'budget', 'db', 'contract'],
     packages: ['kysely', 'prom-client'],
