@@ -3,9 +3,11 @@
 -- same sums show whether the mirror has every one. And what finance would pay today is defined once, here.
 -- Lock taken: none on anything that exists (a new table, new views). Breaking: no.
 --
--- Decision
+-- Decisions
 -- * Sums of amounts are numeric(38, 0), here and in the reports: a thousand of the largest amounts are more than a bigint
 --   holds, and one such sum would fail the view for all. The precision says that they are whole numbers.
+-- * So are the program's own totals, which come unchecked: what is no number, or too large for such a sum, is as good as
+--   missing. Two spellings of a currency are one.
 
 create table commission_list (
   only_row  boolean primary key default true check (only_row),
@@ -51,13 +53,9 @@ with known as (
 ), stated as (
   select affiliate.id as affiliate_id,
          upper(stats.currency) as currency,
-         -- They come unchecked: what is no number, or too large for an amount, is as good as missing.
-         jsonb_path_query_first(stats.figures, '$.unpaid.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')
-           ::bigint as unpaid,
-         jsonb_path_query_first(stats.figures, '$.paid.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')
-           ::bigint as paid,
-         jsonb_path_query_first(stats.figures, '$.total.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')
-           ::bigint as total
+         jsonb_path_query_first(stats.figures, '$.unpaid.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0) as unpaid,
+         jsonb_path_query_first(stats.figures, '$.paid.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0) as paid,
+         jsonb_path_query_first(stats.figures, '$.total.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0) as total
   from affiliates affiliate
   cross join lateral jsonb_each(
     case jsonb_typeof(affiliate.commission_stats -> 'currencies')
@@ -66,8 +64,13 @@ with known as (
   ) as stats (currency, figures)
   where affiliate._deleted_at is null
 ), reported as (
-  select affiliate_id, currency, unpaid, paid, coalesce(total, unpaid + paid) as total
+  select affiliate_id,
+         currency,
+         sum(unpaid)::numeric(38, 0) as unpaid,
+         sum(paid)::numeric(38, 0) as paid,
+         sum(coalesce(total, unpaid + paid))::numeric(38, 0) as total
   from stated
+  group by affiliate_id, currency
 )
 select coalesce(known.affiliate_id, reported.affiliate_id) as affiliate_id,
        coalesce(known.currency, reported.currency) as currency,
@@ -116,9 +119,9 @@ with reported as (
          totals.known_paid,
          totals.known_total,
          -- A currency that the program does not name is one in which it reports nothing.
-         case when named.currency is not null then totals.reported_unpaid else 0 end as reported_unpaid,
-         case when named.currency is not null then totals.reported_paid else 0 end as reported_paid,
-         case when named.currency is not null then totals.reported_total else 0 end as reported_total
+         case when named.currency is not null then totals.reported_unpaid else 0 end::numeric(38, 0) as reported_unpaid,
+         case when named.currency is not null then totals.reported_paid else 0 end::numeric(38, 0) as reported_paid,
+         case when named.currency is not null then totals.reported_total else 0 end::numeric(38, 0) as reported_total
   from commission_totals totals
   join affiliates affiliate on affiliate.id = totals.affiliate_id
   left join lateral (
@@ -141,6 +144,7 @@ select compared.*,
 from compared
 cross join reported
 left join changed on changed.affiliate_id = compared.affiliate_id and changed.currency = compared.currency
+-- What the program does not report is no difference.
 where compared.reported_unpaid <> compared.known_unpaid
    or compared.reported_paid <> compared.known_paid
    or compared.reported_total <> compared.known_total;
@@ -193,6 +197,7 @@ cross join lateral (
            when coalesce(sale.charge_amount_cents > 0, true)
              and (sale.refund_amount_cents >= sale.charge_amount_cents or sale.sale_amount_cents = 0)
              then 'its sale was refunded in full'
+           when commission.amount is null or commission.currency is null then 'it has no amount or no currency'
          end as withheld
 ) judged
 where commission.paid_at is null

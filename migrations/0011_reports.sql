@@ -115,21 +115,21 @@ from commissions commission
 left join sales sale on sale.id = commission.sale_id
 where commission._deleted_at is null;
 
--- The program's own totals come unchecked: what is no number, or too large for an amount, is as good as missing.
+-- The program's own totals as commission_totals reads them (migrations/0009_commission_totals.sql).
 create view :"reports".affiliate_balances as
 select affiliate.id as affiliate_id,
        upper(stats.currency) as currency,
-       sum(jsonb_path_query_first(stats.figures, '$.unpaid.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
+       sum(jsonb_path_query_first(stats.figures, '$.unpaid.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0))
          ::numeric(38, 0) as unpaid_cents,
-       sum(jsonb_path_query_first(stats.figures, '$.due.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
+       sum(jsonb_path_query_first(stats.figures, '$.due.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0))
          ::numeric(38, 0) as due_cents,
-       sum(jsonb_path_query_first(stats.figures, '$.paid.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
+       sum(jsonb_path_query_first(stats.figures, '$.paid.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0))
          ::numeric(38, 0) as paid_cents,
-       sum(jsonb_path_query_first(stats.figures, '$.total.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
+       sum(jsonb_path_query_first(stats.figures, '$.total.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0))
          ::numeric(38, 0) as total_cents,
-       sum(jsonb_path_query_first(stats.figures, '$.gross_revenue.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
+       sum(jsonb_path_query_first(stats.figures, '$.gross_revenue.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0))
          ::numeric(38, 0) as gross_revenue_cents,
-       sum(jsonb_path_query_first(stats.figures, '$.net_revenue.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
+       sum(jsonb_path_query_first(stats.figures, '$.net_revenue.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0))
          ::numeric(38, 0) as net_revenue_cents
 from affiliates affiliate
 cross join lateral jsonb_each(
@@ -217,13 +217,14 @@ with referred as (
   where _deleted_at is null
   group by date_bin('1 day', created_at, '2000-01-01Z'), date_bin('1 day', became_lead_at, '2000-01-01Z')
 ), seen_leads as (
-  -- Where the program does not state when: the first time that the mirror saw it happen.
+  -- Where the program does not state when: the first time that the mirror saw it happen. One that converts between two
+  -- syncs was a lead in between; one that falls back from a conversion is no new lead.
   select min(history.observed_at) as at
   from record_history history
   join referrals referral on referral.id = history.record_id
   where history.table_name = 'referrals'
-    and history.change <> 'inserted'
-    and history.after ->> 'conversion_state' = 'lead'
+    and history.before ->> 'conversion_state' = 'visitor'
+    and history.after ->> 'conversion_state' in ('lead', 'conversion')
     and referral._deleted_at is null
     and referral.became_lead_at is null
   group by history.record_id
@@ -290,7 +291,8 @@ with aged as (
          case
            when not unpaid.is_due then 'pending'
            when unpaid.withheld is not null then 'withheld'
-           when coalesce(commission.due_at, commission.created_at) < now() - interval '30 days' then 'overdue'
+           -- Not 30 days, which are an hour more or less across a change of the clocks in the session's time zone.
+           when coalesce(commission.due_at, commission.created_at) < now() - interval '720 hours' then 'overdue'
            else 'due'
          end
   from unpaid_commissions unpaid
@@ -439,7 +441,7 @@ comment on column :"reports".affiliate_performance.unpaid_amount is 'Sum of the 
 comment on view :"reports".referral_funnel_daily is 'What happened on each UTC day: one row per day on which anything did. A lead or a conversion counts on the day on which it happened, whenever the referral was new.';
 comment on column :"reports".referral_funnel_daily.day is 'The day, in UTC. Primary key.';
 comment on column :"reports".referral_funnel_daily.new_referrals is 'Referrals that were created.';
-comment on column :"reports".referral_funnel_daily.leads is 'Referrals that became a lead: when the program states it, else when the mirror first saw it happen. Those that were leads when first seen, and whose time it does not state, are in no day.';
+comment on column :"reports".referral_funnel_daily.leads is 'Referrals that became a lead, also those that went from visitor to conversion at once: when the program states it, else when the mirror first saw it happen. A conversion that falls back to a lead is no new one. Those that were leads when first seen, and whose time it does not state, are in no day.';
 comment on column :"reports".referral_funnel_daily.conversions is 'Conversions, as in conversion_events.';
 
 comment on view :"reports".commission_aging is 'How old the commissions are and what became of them: sums by the month from which they are payable, and currency. Without voided ones. The five sums add up to all.';

@@ -129,6 +129,15 @@ test('what failed to be paid is left out until it is taken back, or retried and 
   expect(await idsOf(db)).toEqual([id(3), id(4)]);
 });
 
+test('nobody is paid what has no amount or no currency', async () => {
+  const database = await createTestDatabase();
+  const db = makeDatabase(database.pool);
+  await store(database, ['', 'amount = null', 'currency = null']);
+  const { commissions, withheld } = await readPayable(db, NOW);
+  expect(commissions.map(({ commission_id }) => commission_id)).toEqual([id(0)]);
+  expect(withheld).toEqual(new Map([['it has no amount or no currency', 2]]));
+});
+
 test('a sale is refunded in full for the view as it is for the writer', async () => {
   const database = await createTestDatabase();
   const db = makeDatabase(database.pool);

@@ -147,6 +147,28 @@ describe('of a small mirror', () => {
     ]);
   });
 
+  test('what is overdue does not depend on when the clocks of the session’s time zone were changed', async () => {
+    const { pool } = await createTestDatabase();
+    await pool.query(
+      `insert into commissions (id, amount, currency, due_at, _first_seen_at, _changed_at, _observed_at)
+       values ('c', 5, 'USD', now() - interval '720 hours 30 minutes', now(), now(), now())`,
+    );
+    // Summer time of this zone begins or ended ten days ago.
+    const dayOfYear = (days: number) => `extract(doy from now() + interval '${days} days')::int`;
+    for (const [begins, ends] of [
+      [-10, 100],
+      [100, -10],
+    ] as const) {
+      const client = await pool.connect();
+      await client.query(
+        `select set_config('timezone', format('OFF0ON,J%s,J%s', ${dayOfYear(begins)}, ${dayOfYear(ends)}), false)`,
+      );
+      const { rows } = await client.query('select due, overdue from mirror_reports.commission_aging');
+      client.release(true);
+      expect(rows, `${begins}`).toEqual([{ due: '0', overdue: '5' }]);
+    }
+  });
+
   test('payouts are what is payable, by affiliate and currency', async () => {
     expect(await readView('payouts_due')).toEqual([
       {

@@ -44,7 +44,7 @@ export async function storeRows(pool: Pool): Promise<void> {
             '{"currencies": {"usd": {"unpaid": {"cents": 900}, "due": {"cents": 100}, "paid": {"cents": 2000},
                                      "total": {"cents": 2900}, "gross_revenue": {"cents": 1000},
                                      "net_revenue": {"cents": 990.5}},
-                             "EUR": {"unpaid": {"cents": "1"}, "paid": {"cents": 1e30}, "total": null}, "GBP": 1}}',
+                             "EUR": {"unpaid": {"cents": "1"}, "paid": {"cents": 1e40}, "total": null}, "GBP": 1}}',
             '{"nickname": "Ada"}', ${METADATA}),
            ('a2', '2026-01-02Z', null, null, null, null, null, null, null, null, 0, 0, 0, null, '[]', null, ${METADATA}),
            ('gone', '2026-01-01Z', 'gone', null, null, null, null, null, null, null, 9, 9, 9, null,
