@@ -102,6 +102,14 @@ describe('export --incremental', () => {
     ]);
   });
 
+  test('goes on from the last one, with or without the schema in the name', async () => {
+    expect((await exportChanges(directory)).code).toBe(0);
+    await change('00000001', 'visits = 77');
+    expect((await exportChanges(directory, 'mirror.referrals')).code).toBe(0);
+    expect((await exportChanges(directory)).stderr).toContain('nothing changed');
+    expect(readExports().map(({ rows }) => rows.length)).toEqual([ROWS, 1]);
+  });
+
   test('keeps a watermark for each target', async () => {
     for (const target of [`${directory}/a`, `${directory}/b`]) {
       expect((await exportChanges(`${target}/`)).code).toBe(0);
