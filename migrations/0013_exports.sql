@@ -17,7 +17,7 @@ create table exports (
 
 comment on table exports is 'The last export of each table or view to each target, by the worker''s schedule or with --incremental. Nothing for analysis.';
 comment on column exports.target is 'The directory, or the bucket with its prefix and its service.';
-comment on column exports.object is 'The table or view, as it was named.';
+comment on column exports.object is 'The table or view as it was named; of changes the table alone.';
 comment on column exports.kind is 'whole: every row; changes: the rows that changed since the export before it.';
 comment on column exports.watermark is 'Of changes: the highest _changed_at that was exported. The next export goes on from there. Delete the row to export everything once more. Null where there was no row.';
 comment on column exports.rows is 'How many rows the last export that wrote something had.';

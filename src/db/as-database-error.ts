@@ -3,6 +3,7 @@
 
 import { DatabaseError } from 'pg';
 import { AccessRefused, AppError, DatabaseUnreachable, errorCode } from '../errors.ts';
+import { GRANTEES } from './grants.ts';
 
 /**
  * SQLSTATE classes and codes of a server that went away, is not up yet, or closed the connection of a process that was
@@ -80,8 +81,7 @@ export function readOnlyDatabase(why: 'standby' | 'default' | null = null): stri
     : found[why];
 }
 
-const LACKS_RIGHTS =
-  'this role of the database lacks a right: "affiliate-mirror grants worker" prints what its owner has to grant, and migrate is for the owner of the schema';
+const LACKS_RIGHTS = `this role of the database lacks a right: "affiliate-mirror grants ${GRANTEES.join('|')}" prints what its owner has to grant for each kind of role, and migrate is for the owner of the schema`;
 
 function isLost(error: Error): boolean {
   const code = errorCode(error);

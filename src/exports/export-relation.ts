@@ -92,7 +92,13 @@ async function makePlan(client: PoolClient, input: ExportInput): Promise<Plan | 
   if (!isWrittenIfEmpty && since !== null && watermark === since) return null;
   // Each export has a directory of its own, named by its time: nothing that a reader reads is ever written over.
   const folder = isForChanges ? `${relation.name}_changes` : relation.name;
-  return { relation, asOf, watermark, dayOf, directory: `${folder}/export=${asOf.replace(/[-:.]/g, '')}` };
+  return { relation, asOf, watermark, dayOf, directory: `${folder}/${nameDirectory(asOf)}` };
+}
+
+/** Returns the name, with all six digits of the microseconds: the order of names is that of time. */
+export function nameDirectory(asOf: Timestamp): string {
+  const [second = '', fraction = ''] = asOf.replace('Z', '').split('.');
+  return `export=${second.replace(/[-:]/g, '')}${fraction.padEnd(6, '0')}Z`;
 }
 
 interface Writing extends ExportInput, Plan {

@@ -35,7 +35,7 @@ export async function exportRecorded(
   { pool, db }: RecordedDeps,
   input: RecordedInput,
 ): Promise<RecordedOutcome> {
-  const key = { target: nameTarget(input.target), object: input.name, kind: kindOf(input) };
+  const key = keyOf(input);
   const name = `export ${key.kind} of ${key.object} to ${key.target}`;
   const locked = await withSessionLock(db, { name, isPatient: false }, async (): Promise<RecordedOutcome> => {
     // Before the snapshot: whatever was there by then is in the export.
@@ -56,13 +56,11 @@ export async function exportRecorded(
 }
 
 /** Returns when the last export of it to the target began; null where there was none, or its clock was ahead. */
-export async function readLastExport(
-  db: Database,
-  input: Pick<RecordedInput, 'target' | 'name' | 'isForChanges'>,
-): Promise<number | null> {
+export async function readLastExport(db: Database, input: KeyInput): Promise<number | null> {
+  const { target, object, kind } = keyOf(input);
   const { rows } = await sql<{ at_ms: number }>`
     select (extract(epoch from began_at) * 1000)::bigint as at_ms from exports
-    where target = ${nameTarget(input.target)} and object = ${input.name} and kind = ${kindOf(input)}
+    where target = ${target} and object = ${object} and kind = ${kind}
       and began_at <= clock_timestamp()`.execute(db);
   return rows[0]?.at_ms ?? null;
 }
@@ -73,8 +71,13 @@ interface Key {
   readonly kind: 'whole' | 'changes';
 }
 
-function kindOf({ isForChanges }: Pick<RecordedInput, 'isForChanges'>): Key['kind'] {
-  return isForChanges ? 'changes' : 'whole';
+type KeyInput = Pick<RecordedInput, 'mirrorSchema' | 'target' | 'name' | 'isForChanges'>;
+
+/** Changes are those of a table of the mirror, with or without its schema in the name: they go to one directory. */
+function keyOf({ mirrorSchema, target, name, isForChanges }: KeyInput): Key {
+  const schema = `${mirrorSchema}.`;
+  const object = isForChanges && name.startsWith(schema) ? name.slice(schema.length) : name;
+  return { target: nameTarget(target), object, kind: isForChanges ? 'changes' : 'whole' };
 }
 
 async function readSince(db: Database, { target, object, kind }: Key): Promise<Timestamp | null> {

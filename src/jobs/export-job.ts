@@ -47,7 +47,7 @@ export function makeExportDuty(deps: ExportDutyDeps, options: ExportDutyOptions)
       if (tickMs === null) return [];
       const due: Due[] = [];
       for (const object of objects) {
-        const lastMs = await readLastExport(deps.db, { ...object, target });
+        const lastMs = await readLastExport(deps.db, { ...object, mirrorSchema, target });
         if (lastMs !== null && lastMs >= tickMs) continue;
         const subject = [NAME, object.isForChanges ? 'changes' : 'whole', object.name]
           .join('-')

@@ -1,8 +1,9 @@
 // Takes one person's data out of the mirror for good: out of what is there, and of what later syncs bring.
 //
 // What money rests on stays: commissions, sales and the payment ledger with their identifiers and amounts. Two addresses
-// count as one person only where the mirror says so: an affiliate's address and the new one that waits to be confirmed,
-// and equal addresses of affiliates and customers. A payout address may be a company's, so it leads to nobody else.
+// count as one person only where the mirror says so: the addresses that an affiliate has and had, the new one that waits
+// to be confirmed included, and equal addresses of affiliates and customers. A payout address may be a company's, so it
+// leads to nobody else, and neither does a customer's other address: a company may name another customer's contact.
 
 import { sql } from 'kysely';
 import type { PersonalDataSettings } from '../config/personal-data.ts';
@@ -16,7 +17,7 @@ import { lockForRewriting } from './locks.ts';
 import { type RowCounts, rewriteRows } from './rewrite-rows.ts';
 import { findKept, forgetInTexts, type Kept } from './rewrite-texts.ts';
 import { readRule, readState, refuseOtherMode, type StoredState } from './stored-state.ts';
-import { addressForms, isAddress, isHashed, normalise, saltAddress } from './values.ts';
+import { isAddress, isHashed, normalise, saltAddress } from './values.ts';
 
 export interface Forgetting {
   readonly number: number;
@@ -56,8 +57,8 @@ export async function forgetPerson(
     if (addresses === null) {
       throw new ConfigError([`the mirror has no affiliate and no referral with the identifier ${id}`]);
     }
-    const forms = addresses.flatMap((address) => addressForms(settings.key, address));
-    const person = await findPerson(trx, { forms, id });
+    const person = await findPerson(trx, { key: settings.key, addresses, id });
+    const { forms } = person;
     // With a key, the address is only kept in a form that nobody without the key can guess.
     const lasting = state.mode === 'hash' ? forms.filter(isHashed) : forms.filter((form) => !isHashed(form));
     const known = await noteForgotten(trx, state, { person, id, forms: lasting, by });

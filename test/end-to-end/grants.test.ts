@@ -93,6 +93,17 @@ describe('A role for analysts', () => {
     expect(await queryAs('analyst', 'select * from mirror_reports.later')).toEqual([{ one: 1 }]);
     await queryAs('owner', 'drop view mirror_reports.later');
   });
+
+  test('grants analyst is enough to export the reports, and not the tables', async () => {
+    const args = ['--format', 'csv', '-o', '-'];
+    const reports = await runCli(['export', 'freshness', ...args], environment('analyst'));
+    expect(reports).toMatchObject({ code: 0, stderr: 'written: stdout (3 rows)\n' });
+    const tables = await runCli(['export', 'mirror.referrals', ...args], environment('analyst'));
+    expect(tables.stderr).toMatch(
+      /^affiliate-mirror: this role .* lacks a right: "affiliate-mirror grants worker\|analyst\|analyst_pii\|payroll" .*\n$/,
+    );
+    expect(tables.code).toBe(1);
+  });
 });
 
 describe('A role for analysts who may see personal data', () => {
@@ -110,6 +121,11 @@ describe('A role for analysts who may see personal data', () => {
     await queryAs('owner', 'create table mirror.later (a int)');
     expect(await queryAs('analyst_pii', 'select * from mirror.later')).toEqual([]);
     await queryAs('owner', 'drop table mirror.later');
+  });
+
+  test('grants analyst_pii is enough to export tables', async () => {
+    const args = ['export', 'mirror.referrals', '--format', 'csv', '-o', '-'];
+    expect(await runCli(args, environment('analyst_pii'))).toMatchObject({ code: 0 });
   });
 });
 

@@ -139,3 +139,13 @@ test('stdout gets the rows and nothing else, from a process of its own', async (
   expect(stderr).toBe('written: stdout (3 rows)\n');
   expect(code).toBe(0);
 });
+
+test('a time that is infinite, which Parquet cannot hold, is named with its row', async () => {
+  const { pool, url } = await createTestDatabase();
+  await fillReferrals(pool, 3);
+  await pool.query(`update referrals set created_at = '-infinity' where id = '00000002'`);
+  const path = join(directory, 'infinite.parquet');
+  const { code, stderr } = await runCli(['export', RELATION, '-o', path], { DATABASE_URL: url });
+  expect(stderr).toContain('created_at is infinity where id is 00000002, which Parquet cannot hold');
+  expect(code).toBe(2);
+});

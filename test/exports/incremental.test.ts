@@ -103,6 +103,14 @@ describe('export --incremental', () => {
     ]);
   });
 
+  test('goes on from the last one, with or without the schema in the name', async () => {
+    expect((await exportChanges(directory)).code).toBe(0);
+    await change('00000001', 'visits = 77');
+    expect((await exportChanges(directory, 'mirror.referrals')).code).toBe(0);
+    expect((await exportChanges(directory)).stderr).toContain('nothing changed');
+    expect(readExports().map(({ rows }) => rows.length)).toEqual([ROWS, 1]);
+  });
+
   test('keeps a watermark for each target', async () => {
     for (const target of [`${directory}/a`, `${directory}/b`]) {
       expect((await exportChanges(`${target}/`)).code).toBe(0);
@@ -231,7 +239,7 @@ describe('a scheduled export', () => {
     release.release();
     expect(await running).toEqual({ kind: 'done' });
     const target = { kind: 'directory', path: directory } as const;
-    const exported = { name: 'commission_totals', isForChanges: false, target };
+    const exported = { mirrorSchema: 'mirror', name: 'commission_totals', isForChanges: false, target };
     expect(await readLastExport(makeDatabase(database.pool), exported)).toBeLessThan(Number(rows[0]?.ms));
   });
 

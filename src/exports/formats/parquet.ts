@@ -5,8 +5,10 @@
 import { zstdCompressSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { escapeIdentifier } from 'pg';
+import { ConfigError } from '../../errors.ts';
 import { readVersion } from '../../package.ts';
 import type { Column, ColumnKind } from '../relation.ts';
+import type { Row } from '../rows.ts';
 import { expressAsText, type Format, type Sink } from './format.ts';
 
 type Element = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
@@ -40,6 +42,8 @@ export const PARQUET: Format = {
       for (const row of batch) {
         for (const [index, column] of columns.entries()) {
           const text = row[index] ?? null;
+          if (column.kind === 'timestamp' && text?.endsWith('Infinity'))
+            throw refuseInfinity(column, columns, row);
           group[index]?.push(text === null ? null : KINDS[column.kind].read(text));
         }
       }
@@ -50,6 +54,12 @@ export const PARQUET: Format = {
     await drain(bytes, sink);
   },
 };
+
+function refuseInfinity({ name }: Column, columns: readonly Column[], row: Row): ConfigError {
+  return new ConfigError([
+    `${name} is infinity where ${columns[0]?.name} is ${row[0]}, which Parquet cannot hold: correct the row, leave it out with --where, or choose another format`,
+  ]);
+}
 
 /** Hands on what was written so far. `offset`, which the file's own index counts by, goes on. */
 async function drain(bytes: ByteWriter, sink: Sink): Promise<void> {
@@ -91,7 +101,8 @@ const KINDS: Readonly<Record<ColumnKind, Kind>> = {
       converted_type: 'TIMESTAMP_MICROS',
       logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' },
     },
-    express: (identifier) => `(extract(epoch from ${identifier}) * 1000000)::bigint`,
+    // No bigint: where a time is infinite, the row can be named so.
+    express: (identifier) => `trunc(extract(epoch from ${identifier}) * 1000000)`,
     read: BigInt,
   },
   date: {

@@ -1,0 +1,106 @@
+// Whose rows the addresses of a person who is forgotten lead to.
+
+import type pg from 'pg';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { forgetPerson } from '../../src/personal-data/forget-person.ts';
+import { switchMode } from '../../src/personal-data/switch-mode.ts';
+import { buildAffiliate, buildReferral } from '../mirror/build-records.ts';
+import { at, load } from '../mirror/load.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { HASH, PLAIN } from './marked-program.ts';
+
+const AFFILIATE = 'a0000000-0000-4000-8000-00000000000a';
+const CURRENT = 'maria@people.example';
+const WAITING = 'm.second@people.example';
+const FORMER = 'm.first@people.example';
+const OTHER = 'somebody@people.example';
+
+let pool: pg.Pool;
+let db: Database;
+let second = 0;
+
+beforeEach(async () => {
+  ({ pool } = await createTestDatabase());
+  db = makeDatabase(pool);
+});
+
+async function syncAffiliate(id: string, email: string, unconfirmed_email: string | null): Promise<void> {
+  second += 1;
+  const records = [buildAffiliate({ id, email, unconfirmed_email, updated_at: at(second) })];
+  await load(db, { resource: 'affiliates', pages: [{ observedAt: at(second), records }] });
+}
+
+function idOf(place: number): string {
+  return `b0000000-0000-4000-8000-00000000000${place}`;
+}
+
+/** One referral for each address, in their order. */
+async function syncCustomers(emails: readonly string[]): Promise<void> {
+  second += 1;
+  const records = emails.map((email, place) =>
+    buildReferral({
+      id: idOf(place),
+      customer: { platform: 'stripe', id: `cus_${place}`, name: 'Maria Name', email },
+      updated_at: at(second),
+    }),
+  );
+  await load(db, { resource: 'referrals', pages: [{ observedAt: at(second), records }] });
+}
+
+/** Returns whether each referral still says who the customer is, in their order. */
+async function stillNamed(): Promise<boolean[]> {
+  const { rows } = await pool.query<{ named: boolean }>(
+    'select customer_name is not null or customer_email is not null as named from referrals order by id',
+  );
+  return rows.map(({ named }) => named);
+}
+
+describe.each([PLAIN, HASH])('in mode $mode', (settings) => {
+  test.each([
+    ['its present address', CURRENT],
+    ['one that waits to be confirmed', WAITING],
+    ['an old address', FORMER],
+    ['its identifier', AFFILIATE],
+  ])('an affiliate that is forgotten by %s is forgotten as a customer of each other one', async (_, who) => {
+    await syncAffiliate(AFFILIATE, FORMER, null);
+    await syncAffiliate(AFFILIATE, CURRENT, WAITING);
+    await syncCustomers([CURRENT, WAITING, FORMER, OTHER]);
+    await switchMode(db, settings);
+    const forgotten = await forgetPerson(db, settings, { who, by: 'privacy' });
+    expect(forgotten).toMatchObject({ records: { affiliates: 1, referrals: 3 } });
+    expect(await stillNamed()).toEqual([false, false, false, true]);
+    const again = await forgetPerson(db, settings, { who: FORMER, by: 'privacy' });
+    expect(again).toMatchObject({ number: forgotten.number, counts: new Map() });
+  });
+
+  test('a customer who is forgotten by identifier is forgotten by the address of before too', async () => {
+    await syncCustomers([FORMER, FORMER, OTHER]);
+    await syncCustomers([CURRENT, FORMER, OTHER]);
+    await switchMode(db, settings);
+    await forgetPerson(db, settings, { who: idOf(0), by: 'privacy' });
+    expect(await stillNamed()).toEqual([false, false, true]);
+  });
+});
+
+test('an address that leads to another affiliate leads to the addresses of that one as well', async () => {
+  await syncAffiliate(AFFILIATE, CURRENT, WAITING);
+  await syncAffiliate('a0000000-0000-4000-8000-00000000000b', WAITING, FORMER);
+  await syncCustomers([FORMER, OTHER]);
+  const forgotten = await forgetPerson(db, PLAIN, { who: CURRENT, by: 'privacy' });
+  expect(forgotten.records).toMatchObject({ affiliates: 2, referrals: 1 });
+  expect(await stillNamed()).toEqual([false, true]);
+});
+
+test('each address of the person is kept out from then on', async () => {
+  await syncAffiliate(AFFILIATE, CURRENT, WAITING);
+  await forgetPerson(db, PLAIN, { who: CURRENT, by: 'privacy' });
+  const { rows } = await pool.query('select count(*) as addresses from forgotten_addresses');
+  expect(rows).toEqual([{ addresses: 2 }]);
+});
+
+test('what is no address, such as a dash, leads from an identifier to nobody else', async () => {
+  await syncCustomers(['n/a', 'n/a']);
+  await forgetPerson(db, PLAIN, { who: idOf(0), by: 'privacy' });
+  expect(await stillNamed()).toEqual([false, true]);
+});
