@@ -16,6 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../api/client.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import type { RateLimit } from '../config/rate-limit.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import { isOfTheRow } from '../db/refusal.ts';
 import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError, describeError } from '../errors.ts';
@@ -26,7 +27,7 @@ import { makeClaims } from './claims.ts';
 import { makeProgramHealth, type ProgramHealth } from './program-health.ts';
 import { makeUpdateRecorder, type UpdateRecorder } from './record-updates.ts';
 import { settleTry } from './settle-try.ts';
-import { describeUnreadable, FREE, ownFailure, rejected, type TryCost } from './try-cost.ts';
+import { describeUnreadable, FREE, ownFailure, type TryCost } from './try-cost.ts';
 import { type Tried, tryUpdate } from './try-update.ts';
 import type { ClaimedUpdate, EndState } from './update-request.ts';
 
@@ -191,8 +192,8 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     }
   }
 
-  function onAnswer(): void {
-    health.noteAnswer();
+  function onAnswer(askedAt: Timestamp): void {
+    health.noteAnswer(askedAt);
     isDown = false;
     outages = 0;
   }
@@ -200,14 +201,15 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   async function costOf(update: ClaimedUpdate, tried: Tried): Promise<TryCost> {
     const { end, error } = tried;
     try {
-      // A wrong address answers 404 to everything: a 404 counts only from a program that has answered something.
-      if (end !== null && (error === null || health.isProven())) return { ...FREE, end };
-      if (error === null) return FREE;
+      if (error === null) return { ...FREE, end };
+      const isRefused = end !== null && error instanceof ApiRejected;
+      if (isRefused && health.hasAnsweredSince(error.askedAt)) return { ...FREE, end };
       const isOwn = error instanceof AppError || isOfTheRow(error);
       if (signal.aborted || !isOwn || error instanceof ApiUnauthorized) return { ...FREE, fatal: error };
+      const wasUp = health.isProven();
       if (error instanceof ApiThrottled || !(await health.isUp(signal))) return sawOutage(update, error);
-      if (end !== null) return { ...FREE, end };
-      if (error instanceof ApiRejected) return { ...FREE, end: rejected(error) };
+      // Where the program was not known to be up, this may be an outage's last refusal: it is asked again.
+      if (end !== null) return wasUp ? { ...FREE, end } : FREE;
       const reason = error instanceof AppError ? error.message : describeUnreadable(error);
       return ownFailure(update, reason, firstBackoffMs);
     } catch (fatal) {

@@ -8,10 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient, CallOptions, ReadCommission } from '../api/client.ts';
 import { type CommissionChange, commissionForm } from '../api/request-parameters.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import { ApiRejected, AppError, describeError, WriteOutcomeUnknown } from '../errors.ts';
 import type { RecordedCall, SentRequest } from './attempt-lines.ts';
 import type { Claims } from './claims.ts';
-import { type Ending, judgeAnswer, judgeUpdate, valuesOf } from './judge-update.ts';
+import { type Ending, judgeAnswer, judgeUpdate, refusalOf, valuesOf } from './judge-update.ts';
 import type { ObservedCommission } from './mirror-commissions.ts';
 import type { UpdateRecorder } from './record-updates.ts';
 import type { ClaimedUpdate, CommissionValues } from './update-request.ts';
@@ -21,8 +22,8 @@ export interface TryDeps {
   readonly recorder: Pick<UpdateRecorder, 'intend'>;
   readonly claims: Pick<Claims, 'hasTimeLeft'>;
   readonly amountUnit: AmountUnit;
-  /** Called whenever the program answered with a commission. */
-  readonly onAnswer: () => void;
+  /** Called whenever the program answered with a commission, with when it was asked. */
+  readonly onAnswer: (askedAt: Timestamp) => void;
 }
 
 /** The result of a try. With `end` null it is undecided, and `error` says why; with both null the claim was lost. */
@@ -62,7 +63,7 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signal: Ab
       deps.api.getCommission(update.commission_id, options),
     );
     if (!read.isAnswered) return { ...tried, ...rejection(read.error, signal) };
-    deps.onAnswer();
+    deps.onAnswer(read.answer.askedAt);
     const live = read.answer.commission;
     tried = { ...tried, observed: { commission: live, observedAt: read.answer.askedAt } };
     const verdict = judgeUpdate(update, live, tried.mayBeSent, deps.amountUnit);
@@ -77,7 +78,7 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signal: Ab
     if (!put.isAnswered && put.error === CLAIM_LOST) return tried;
     tried = { ...tried, before: valuesOf(live), mayBeSent: tried.mayBeSent || put.mayBeApplied };
     if (put.isAnswered) {
-      deps.onAnswer();
+      deps.onAnswer(put.answer.askedAt);
       const { commission, answeredAt } = put.answer;
       return {
         ...tried,
@@ -94,27 +95,12 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signal: Ab
   }
 }
 
-/** Returns how a refusal of this one commission ends the request; any other error decides nothing. */
+/** Returns how a refusal ends the request, if it is believed; any other error decides nothing. */
 function rejection(error: unknown, signal: AbortSignal): { end: Ending | null; error: unknown } {
   // The signal's reason may be any error, also a refusal of another request.
-  if (!(error instanceof ApiRejected) || error === signal.reason) return { end: null, error };
-  const state = REFUSALS.get(error.status);
-  if (state === undefined) return { end: null, error };
-  const outcome =
-    state === 'not_found'
-      ? 'the program has no such commission'
-      : [error.message, ...error.details].join('; ');
-  return { end: { kind: 'end', state, outcome, note: null }, error };
+  const isRefusal = error instanceof ApiRejected && error !== signal.reason;
+  return { end: isRefusal ? refusalOf(error) : null, error };
 }
-
-// Every other refusal (a redirect, 403, 405 …) says more about the address or the account than about one commission.
-const REFUSALS: ReadonlyMap<number, 'not_found' | 'rejected'> = new Map([
-  [404, 'not_found'],
-  [410, 'not_found'],
-  [400, 'rejected'],
-  [409, 'rejected'],
-  [422, 'rejected'],
-]);
 
 type Called =
   | { readonly isAnswered: true; readonly answer: ReadCommission; readonly mayBeApplied: false }

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { drainUpdates } from '../../src/commissions/drain-updates.ts';
 import { formatMoney } from '../../src/contract/money.ts';
 import { ApiUnauthorized, DatabaseUnreachable } from '../../src/errors.ts';
-import { makeTestApi, PAID_AT, silent, useWriter } from './start-writer.ts';
+import { losingProgram, makeTestApi, PAID_AT, silent, useWriter } from './start-writer.ts';
 
 const writer = useWriter();
 
@@ -238,6 +238,38 @@ describe('a program that refuses', () => {
     await api.close();
     expect(await row(asked?.id)).toMatchObject({ state: 'pending', attempts: 0, claimed_by: null });
     await drain();
+  });
+
+  test('everything with 404 for a while, after it answered others, costs no row and deletes nothing', async () => {
+    const { freshMany, ask, row, sandbox, db, database } = writer();
+    const commissions = await freshMany(6);
+    const asked = await ask(
+      ...commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
+    );
+    const front = losingProgram(db, sandbox.url, { from: 7, to: 20 });
+    const drained = await drainUpdates(
+      { api: front.api, db, log: silent },
+      { concurrency: 4, signal: AbortSignal.timeout(100_000), timing: { leaseMs: 5000, firstBackoffMs: 1 } },
+    );
+    await front.close();
+    expect(drained.ended).toEqual({ applied: 6 });
+    for (const { id } of asked) expect(await row(id)).toMatchObject({ state: 'applied', attempts: 0 });
+    const { rows } = await database.pool.query(
+      'select from commissions where id = any($1) and _deleted_at is not null',
+      [commissions.map(({ id }) => id)],
+    );
+    expect(rows).toEqual([]);
+  });
+
+  test('one commission with 404 is asked for one thing more at most', async () => {
+    const { freshMany, ask, drain, sandbox, received } = writer();
+    const commissions = await freshMany(6);
+    for (const { id } of commissions.slice(2, 4)) await sandbox.program.deleteCommission(id);
+    await ask(
+      ...commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
+    );
+    expect(await drain()).toMatchObject({ ended: { applied: 4, not_found: 2 } });
+    expect(received().length).toBeLessThanOrEqual(6 + 4 + 2);
   });
 
   test('everything for a while costs no row', async () => {
