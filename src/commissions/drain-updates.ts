@@ -15,7 +15,6 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../api/client.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
-import type { RateLimit } from '../config/rate-limit.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import { isOfTheRow } from '../db/refusal.ts';
@@ -23,6 +22,7 @@ import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError, describeError } f
 import type { Logger } from '../log.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { inSpan, inTrace, type Span } from '../tracing/span.ts';
+import type { RecordedCall } from './attempt-lines.ts';
 import { makeClaims } from './claims.ts';
 import { makeProgramHealth, type ProgramHealth } from './program-health.ts';
 import { makeUpdateRecorder, type UpdateRecorder } from './record-updates.ts';
@@ -64,19 +64,6 @@ export interface DrainSummary {
   readonly ended: Readonly<Partial<Record<EndState, number>>>;
   /** Tries that decided nothing, and requests that could not be claimed: they are still pending. */
   readonly deferred: number;
-}
-
-const MOST_AT_ONCE = 96;
-const FEWEST_AT_ONCE = 4;
-
-/**
- * Returns how many requests are best worked on at once. Under a tight limit few: more would only lengthen the time
- * between a commission's GET and its PUT. Without one, as many as keep two cores busy (measured).
- */
-export function drainConcurrency(rateLimit: RateLimit): number {
-  if (rateLimit === null) return MOST_AT_ONCE;
-  const perSecond = Math.ceil(rateLimit.requests / rateLimit.windowSeconds);
-  return Math.min(MOST_AT_ONCE, Math.max(FEWEST_AT_ONCE, perSecond));
 }
 
 const TIMING: DrainTiming = { leaseMs: 30_000, firstBackoffMs: 2_000 };
@@ -183,12 +170,13 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   }
 
   async function attempt(update: ClaimedUpdate): Promise<Tried> {
+    const calls: RecordedCall[] = [];
     try {
-      return await tryUpdate({ api, recorder, claims, amountUnit, onAnswer }, update, signal);
+      return await tryUpdate({ api, recorder, claims, amountUnit, calls, onAnswer }, update, signal);
     } catch (error) {
       // What was read cannot be understood, and a PUT of an earlier try may have arrived.
       if (!isOfTheRow(error)) throw error;
-      return { end: null, error, before: null, after: null, mayBeSent: true, calls: [], observed: null };
+      return { end: null, error, before: null, after: null, mayBeSent: true, calls, observed: null };
     }
   }
 

@@ -22,6 +22,8 @@ export interface TryDeps {
   readonly recorder: Pick<UpdateRecorder, 'intend'>;
   readonly claims: Pick<Claims, 'hasTimeLeft'>;
   readonly amountUnit: AmountUnit;
+  /** Every request that is sent is added to it, also where this throws. */
+  readonly calls: RecordedCall[];
   /** Called whenever the program answered with a commission, with when it was asked. */
   readonly onAnswer: (askedAt: Timestamp) => void;
 }
@@ -42,13 +44,12 @@ const MOST_PUTS = 3;
 const LONGEST_PAUSE_MS = 500;
 
 /**
- * Returns the result of the try; every failure of the program and every abort is data, so that the requests which
- * were sent until then are known.
+ * Returns the result of the try; every failure of the program, of noting the PUT and every abort is data.
  *
- * Throws: the database's errors.
+ * Throws: what cannot be read of the request or the answer (RangeError, TypeError).
  */
 export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signal: AbortSignal): Promise<Tried> {
-  const calls: RecordedCall[] = [];
+  const { calls } = deps;
   let tried: Tried = {
     end: null,
     error: null,
