@@ -45,6 +45,8 @@ export interface DrainOptions {
   /** How many requests are worked on at once, from 1. */
   readonly concurrency: number;
   readonly signal: AbortSignal;
+  /** Ends the drain as well, but lets every PUT that was sent be answered. */
+  readonly enough?: AbortSignal;
   readonly timing?: Partial<DrainTiming>;
   /** Called once for every request that ended. */
   readonly onEnd?: (update: ClaimedUpdate, state: EndState) => void;
@@ -74,7 +76,7 @@ const LONGEST_OUTAGE_NAP_MS = 60_000;
  * number of processes.
  *
  * Throws: ApiUnauthorized, or ApiRejected where the program refuses every request (the address is wrong); the
- * signal's reason when aborted; the database's errors. Whatever it throws, undecided requests are pending again.
+ * reason of the signal that was aborted; the database's errors. Whatever it throws, undecided requests are pending again.
  */
 export function drainUpdates(deps: DrainDeps, options: DrainOptions): Promise<DrainSummary> {
   return inTrace('drain', { attributes: {} }, async (span) => {
@@ -99,7 +101,8 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   const health: ProgramHealth = makeProgramHealth({ client: api });
   const recorder: UpdateRecorder = makeUpdateRecorder({ db, personalData: deps.personalData }, name);
   const stop = new AbortController();
-  const signal = AbortSignal.any([options.signal, stop.signal]);
+  const sentSignal = AbortSignal.any([options.signal, stop.signal]);
+  const signal = AbortSignal.any([sentSignal, ...(options.enough ? [options.enough] : [])]);
 
   const queue: ClaimedUpdate[] = [];
   const inFlight = new Set<Promise<void>>();
@@ -146,7 +149,9 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   function start(update: ClaimedUpdate): void {
     const { id, action } = update;
     const work = inSpan('update', { attributes: { update_id: id, action } }, (span) => handle(update, span))
-      .catch((error: unknown) => stop.abort(error))
+      .catch((error: unknown) => {
+        if (!signal.aborted) stop.abort(error);
+      })
       .finally(() => {
         inFlight.delete(work);
         claims.forget(update.id);
@@ -172,7 +177,10 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   async function attempt(update: ClaimedUpdate): Promise<Tried> {
     const calls: RecordedCall[] = [];
     try {
-      return await tryUpdate({ api, recorder, claims, amountUnit, calls, onAnswer }, update, signal);
+      return await tryUpdate({ api, recorder, claims, amountUnit, calls, onAnswer }, update, {
+        signal,
+        sentSignal,
+      });
     } catch (error) {
       // What was read cannot be understood, and a PUT of an earlier try may have arrived.
       if (!isOfTheRow(error)) throw error;
@@ -228,7 +236,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     run,
     summary: (): DrainSummary => ({ ended, deferred }),
     async close(): Promise<void> {
-      stop.abort(new Error('the drain is over'));
+      if (!signal.aborted) stop.abort(new Error('the drain is over'));
       await Promise.all(inFlight);
       clearInterval(alive);
       await claims.release(queue.map(({ id }) => id));

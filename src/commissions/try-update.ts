@@ -28,6 +28,13 @@ export interface TryDeps {
   readonly onAnswer: (askedAt: Timestamp) => void;
 }
 
+export interface TrySignals {
+  /** Ends the try, but for a PUT that was sent. */
+  readonly signal: AbortSignal;
+  /** Ends that, too. */
+  readonly sentSignal: AbortSignal;
+}
+
 /** The result of a try. With `end` null it is undecided, and `error` says why; with both null the claim was lost. */
 export interface Tried {
   readonly end: Ending | null;
@@ -48,7 +55,8 @@ const LONGEST_PAUSE_MS = 500;
  *
  * Throws: what cannot be read of the request or the answer (RangeError, TypeError).
  */
-export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signal: AbortSignal): Promise<Tried> {
+export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signals: TrySignals): Promise<Tried> {
+  const { signal, sentSignal } = signals;
   const { calls } = deps;
   let tried: Tried = {
     end: null,
@@ -75,7 +83,7 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signal: Ab
         : { ...tried, end: verdict, before: valuesOf(live) };
     }
 
-    const put = await send(deps, update, verdict.change, valuesOf(live), calls, signal);
+    const put = await send(deps, update, verdict.change, valuesOf(live), signals);
     if (!put.isAnswered && put.error === CLAIM_LOST) return tried;
     tried = { ...tried, before: valuesOf(live), mayBeSent: tried.mayBeSent || put.mayBeApplied };
     if (put.isAnswered) {
@@ -89,7 +97,7 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signal: Ab
       };
     }
     if (!(put.error instanceof WriteOutcomeUnknown) || puts >= MOST_PUTS) {
-      return { ...tried, ...rejection(put.error, signal) };
+      return { ...tried, ...rejection(put.error, sentSignal) };
     }
     const stopped = await pause(signal);
     if (stopped !== null) return { ...tried, error: stopped.reason };
@@ -113,25 +121,33 @@ const CLAIM_LOST = new Error('the claim was lost');
 // The PUT is announced once it has its permit, in the same statement that sees whether the claim still holds: only
 // the sending follows, and that asks the writer's own clock once more.
 async function send(
-  { api, recorder, claims }: TryDeps,
+  { api, recorder, claims, calls }: TryDeps,
   update: ClaimedUpdate,
   change: CommissionChange,
   before: CommissionValues,
-  calls: RecordedCall[],
-  signal: AbortSignal,
+  { signal, sentSignal }: TrySignals,
 ): Promise<Called> {
   const form = commissionForm(change);
-  return call({ method: 'PUT', form, signal }, calls, (options, announced) =>
+  // Until the PUT is announced, it is given up with all the rest.
+  const unsent = new AbortController();
+  const giveUp = () => unsent.abort(signal.reason);
+  signal.addEventListener('abort', giveUp);
+  const either = AbortSignal.any([sentSignal, unsent.signal]);
+  const put = await call({ method: 'PUT', form, signal: either }, calls, (options, announced) =>
     api.putCommission(update.commission_id, change, {
       ...options,
       async beforeSend() {
+        signal.throwIfAborted();
         const intentId = await recorder.intend({ updateId: update.id, before, form });
         if (intentId === null) throw CLAIM_LOST;
         announced.push(intentId);
+        signal.removeEventListener('abort', giveUp);
         return () => claims.hasTimeLeft(update.id);
       },
     }),
   );
+  signal.removeEventListener('abort', giveUp);
+  return put;
 }
 
 async function call(

@@ -15,7 +15,7 @@ type Altered = string | { readonly status: number; readonly body: string };
 /** Returns the running proxy; `alter` is passed the body of each answer and returns what to answer instead. */
 export async function startAlteringProxy(
   target: string,
-  alter: (body: string, path: string) => Altered,
+  alter: (body: string, path: string) => Altered | Promise<Altered>,
 ): Promise<AlteringProxy> {
   const server = createServer((request, response) => {
     void (async () => {
@@ -27,7 +27,7 @@ export async function startAlteringProxy(
         },
         ...(request.method === 'PUT' && { body: await text(request) }),
       });
-      const altered = alter(await answer.text(), request.url ?? '');
+      const altered = await alter(await answer.text(), request.url ?? '');
       const { status, body } =
         typeof altered === 'string' ? { status: answer.status, body: altered } : altered;
       response.writeHead(status, { 'content-type': 'application/json' });
