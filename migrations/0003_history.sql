@@ -118,14 +118,15 @@ comment on column record_history.record_id is 'Identifier of the record.';
 comment on column record_history.change is 'inserted: the mirror stored the record for the first time. updated: its content changed. deleted: it was found to be gone from the program. resurrected: it is back.';
 comment on column record_history.before is 'The fields that changed, with their values before; null for inserted.';
 comment on column record_history.after is 'The same fields, with their values after; null for inserted: what was inserted is the row of today with all later changes taken back.';
-comment on column record_history.observed_at is 'When the change was observed: when the request that showed it was sent.';
+comment on column record_history.observed_at is 'When the change was observed: when the request that showed it was sent; where somebody made it by hand, when it was made.';
 comment on column record_history.recorded_at is 'When the change was written to the mirror: the _changed_at that it gave the row.';
 comment on column record_history.run_id is 'The run that found the change (sync_runs.id); null where it was no run.';
 
 -- Statement-level with transition tables: one call per statement however many rows it changed, and a statement that
 -- changes none costs next to nothing. The time zone is fixed so that times are spelled alike whoever writes.
 -- _deleted_at counts as a field: without it a replay could not restore when a record had been deleted.
--- Loads stamp what they write; what anybody else writes is stamped here, before its history is numbered.
+-- Loads stamp what they write; what anybody else writes is stamped here, before its history is numbered. Unless it says
+-- when it was observed, that was when it was written: the row's own time is that of another observation.
 create function record_changes() returns trigger
 language plpgsql
 set search_path from current
@@ -134,7 +135,8 @@ set jit to off
 as $$
 declare
   own constant text[] := array['_first_seen_at', '_changed_at', '_observed_at'];
-  stamp timestamptz := change_stamp();
+  given constant timestamptz := change_stamp();
+  stamp timestamptz := given;
 begin
   if exists (select from new_rows where _changed_at is distinct from stamp) then
     execute format($update$
@@ -167,7 +169,12 @@ begin
     select new_row.id,
            old_row._deleted_at as was_deleted_at,
            new_row._deleted_at as is_deleted_at,
-           new_row._observed_at as observed_at,
+           case
+             when new_row._observed_at = old_row._observed_at
+               and (new_row._changed_at is distinct from given or old_row._changed_at = given)
+               then greatest(new_row._observed_at, (select clock_timestamp()))
+             else new_row._observed_at
+           end as observed_at,
            to_jsonb(old_row) - own as before,
            to_jsonb(new_row) - own as after
     -- A plan is kept with the sizes that these tables had when it was made, and a plan for one row compares each row
@@ -344,4 +351,4 @@ as $$
   where referral._first_seen_at <= moment
 $$;
 
-comment on function referrals_at(timestamptz) is 'The referrals as the mirror knew them at a given time: select * from referrals_at(''2026-01-01''). Rows that were deleted by then carry _deleted_at.';
+comment on function referrals_at(timestamptz) is 'The referrals as the mirror knew them at a given time: select * from referrals_at(''2026-01-01Z''). Rows that were deleted by then carry _deleted_at.';

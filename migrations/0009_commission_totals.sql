@@ -2,6 +2,12 @@
 -- through it; the program's own sums per affiliate show how much of the whole those are. Where it does list them, the
 -- same sums show whether the mirror has every one. And what finance would pay today is defined once, here.
 -- Lock taken: none on anything that exists (a new table, new views). Breaking: no.
+--
+-- Decisions
+-- * Sums of amounts are numeric(38, 0), here and in the reports: a thousand of the largest amounts are more than a bigint
+--   holds, and one such sum would fail the view for all. The precision says that they are whole numbers.
+-- * So are the program's own totals, which come unchecked: what is no number, or too large for such a sum, is as good as
+--   missing. Two spellings of a currency are one.
 
 create table commission_list (
   only_row  boolean primary key default true check (only_row),
@@ -34,9 +40,9 @@ with known as (
   select sale.affiliate_id,
          upper(commission.currency) as currency,
          count(*) as commissions,
-         coalesce(sum(commission.amount) filter (where commission.paid_at is null), 0)::bigint as unpaid,
-         coalesce(sum(commission.amount) filter (where commission.paid_at is not null), 0)::bigint as paid,
-         sum(commission.amount)::bigint as total
+         coalesce(sum(commission.amount) filter (where commission.paid_at is null), 0) as unpaid,
+         coalesce(sum(commission.amount) filter (where commission.paid_at is not null), 0) as paid,
+         sum(commission.amount) as total
   from commissions commission
   join sales sale on sale.id = commission.sale_id
   where commission._deleted_at is null
@@ -47,13 +53,9 @@ with known as (
 ), stated as (
   select affiliate.id as affiliate_id,
          upper(stats.currency) as currency,
-         -- They come unchecked: what is no number, or none that a bigint could sum up, is as good as missing.
-         jsonb_path_query_first(stats.figures, '$.unpaid.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')
-           ::bigint as unpaid,
-         jsonb_path_query_first(stats.figures, '$.paid.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')
-           ::bigint as paid,
-         jsonb_path_query_first(stats.figures, '$.total.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')
-           ::bigint as total
+         jsonb_path_query_first(stats.figures, '$.unpaid.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0) as unpaid,
+         jsonb_path_query_first(stats.figures, '$.paid.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0) as paid,
+         jsonb_path_query_first(stats.figures, '$.total.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0) as total
   from affiliates affiliate
   cross join lateral jsonb_each(
     case jsonb_typeof(affiliate.commission_stats -> 'currencies')
@@ -62,21 +64,26 @@ with known as (
   ) as stats (currency, figures)
   where affiliate._deleted_at is null
 ), reported as (
-  select affiliate_id, currency, unpaid, paid, coalesce(total, unpaid + paid) as total
+  select affiliate_id,
+         currency,
+         sum(unpaid)::numeric(38, 0) as unpaid,
+         sum(paid)::numeric(38, 0) as paid,
+         sum(coalesce(total, unpaid + paid))::numeric(38, 0) as total
   from stated
+  group by affiliate_id, currency
 )
 select coalesce(known.affiliate_id, reported.affiliate_id) as affiliate_id,
        coalesce(known.currency, reported.currency) as currency,
        coalesce(known.commissions, 0) as known_commissions,
-       coalesce(known.unpaid, 0) as known_unpaid,
-       coalesce(known.paid, 0) as known_paid,
-       coalesce(known.total, 0) as known_total,
+       coalesce(known.unpaid, 0)::numeric(38, 0) as known_unpaid,
+       coalesce(known.paid, 0)::numeric(38, 0) as known_paid,
+       coalesce(known.total, 0)::numeric(38, 0) as known_total,
        reported.unpaid as reported_unpaid,
        reported.paid as reported_paid,
        reported.total as reported_total,
-       reported.unpaid - coalesce(known.unpaid, 0) as unknown_unpaid,
-       reported.paid - coalesce(known.paid, 0) as unknown_paid,
-       reported.total - coalesce(known.total, 0) as unknown_total
+       (reported.unpaid - coalesce(known.unpaid, 0))::numeric(38, 0) as unknown_unpaid,
+       (reported.paid - coalesce(known.paid, 0))::numeric(38, 0) as unknown_paid,
+       (reported.total - coalesce(known.total, 0))::numeric(38, 0) as unknown_total
 from known
 full join reported on reported.affiliate_id = known.affiliate_id and reported.currency = known.currency;
 
@@ -112,9 +119,9 @@ with reported as (
          totals.known_paid,
          totals.known_total,
          -- A currency that the program does not name is one in which it reports nothing.
-         case when named.currency is not null then totals.reported_unpaid else 0 end as reported_unpaid,
-         case when named.currency is not null then totals.reported_paid else 0 end as reported_paid,
-         case when named.currency is not null then totals.reported_total else 0 end as reported_total
+         case when named.currency is not null then totals.reported_unpaid else 0 end::numeric(38, 0) as reported_unpaid,
+         case when named.currency is not null then totals.reported_paid else 0 end::numeric(38, 0) as reported_paid,
+         case when named.currency is not null then totals.reported_total else 0 end::numeric(38, 0) as reported_total
   from commission_totals totals
   join affiliates affiliate on affiliate.id = totals.affiliate_id
   left join lateral (
@@ -137,6 +144,7 @@ select compared.*,
 from compared
 cross join reported
 left join changed on changed.affiliate_id = compared.affiliate_id and changed.currency = compared.currency
+-- What the program does not report is no difference.
 where compared.reported_unpaid <> compared.known_unpaid
    or compared.reported_paid <> compared.known_paid
    or compared.reported_total <> compared.known_total;
@@ -174,7 +182,7 @@ left join lateral (
   from commission_updates request
   where request.commission_id = commission.id
     and request.action in ('pay', 'unpay')
-    and request.state in ('pending', 'applied', 'unchanged')
+    and (request.state in ('pending', 'applied', 'unchanged') or request.action = 'pay' and request.state = 'failed')
   order by request.id desc
   limit 1
 ) last on true
@@ -182,11 +190,14 @@ cross join lateral (
   select coalesce(commission.due_at <= now(), commission.state is distinct from 'pending') as is_due,
          case
            when last.state = 'pending' then 'a request for it waits in the payment ledger'
+           -- It may have arrived; and whoever asked for it has paid, or is about to.
+           when last.state = 'failed' then 'a payment for it failed: retry it, or take it back with unpay'
            when last.action = 'pay' then 'by the payment ledger it was paid before'
            -- As the writer judges it (src/commissions/judge-update.ts): it would end as conflict.
            when coalesce(sale.charge_amount_cents > 0, true)
              and (sale.refund_amount_cents >= sale.charge_amount_cents or sale.sale_amount_cents = 0)
              then 'its sale was refunded in full'
+           when commission.amount is null or commission.currency is null then 'it has no amount or no currency'
          end as withheld
 ) judged
 where commission.paid_at is null
@@ -203,5 +214,5 @@ comment on column unpaid_commissions.amount is 'Its amount, as in commissions.am
 comment on column unpaid_commissions.currency is 'Currency code of the amount.';
 comment on column unpaid_commissions.due_at is 'From when it is payable.';
 comment on column unpaid_commissions.is_due is 'Whether that is over. Where the program sent no due_at: whether it says otherwise than that the commission is pending.';
-comment on column unpaid_commissions.withheld is 'Why it is not payable although it may be due, in words: a request waits in the payment ledger, the payment ledger has it as paid, or its sale was refunded in full. Null: nothing speaks against it.';
+comment on column unpaid_commissions.withheld is 'Why it is not payable although it may be due, in words: a request waits in the payment ledger, a payment for it failed there, the payment ledger has it as paid, or its sale was refunded in full. Null: nothing speaks against it.';
 comment on column unpaid_commissions.is_payable is 'Whether it is to be paid now: due, and not withheld.';

@@ -115,22 +115,22 @@ from commissions commission
 left join sales sale on sale.id = commission.sale_id
 where commission._deleted_at is null;
 
--- The program's own totals come unchecked: what is no number, or none that a bigint could sum up, is as good as missing.
+-- The program's own totals as commission_totals reads them (migrations/0009_commission_totals.sql).
 create view :"reports".affiliate_balances as
 select affiliate.id as affiliate_id,
        upper(stats.currency) as currency,
-       sum(jsonb_path_query_first(stats.figures, '$.unpaid.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
-         ::bigint as unpaid_cents,
-       sum(jsonb_path_query_first(stats.figures, '$.due.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
-         ::bigint as due_cents,
-       sum(jsonb_path_query_first(stats.figures, '$.paid.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
-         ::bigint as paid_cents,
-       sum(jsonb_path_query_first(stats.figures, '$.total.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
-         ::bigint as total_cents,
-       sum(jsonb_path_query_first(stats.figures, '$.gross_revenue.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
-         ::bigint as gross_revenue_cents,
-       sum(jsonb_path_query_first(stats.figures, '$.net_revenue.cents ? (@ >= -9007199254740991 && @ <= 9007199254740991)')::bigint)
-         ::bigint as net_revenue_cents
+       sum(jsonb_path_query_first(stats.figures, '$.unpaid.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0))
+         ::numeric(38, 0) as unpaid_cents,
+       sum(jsonb_path_query_first(stats.figures, '$.due.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0))
+         ::numeric(38, 0) as due_cents,
+       sum(jsonb_path_query_first(stats.figures, '$.paid.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0))
+         ::numeric(38, 0) as paid_cents,
+       sum(jsonb_path_query_first(stats.figures, '$.total.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0))
+         ::numeric(38, 0) as total_cents,
+       sum(jsonb_path_query_first(stats.figures, '$.gross_revenue.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0))
+         ::numeric(38, 0) as gross_revenue_cents,
+       sum(jsonb_path_query_first(stats.figures, '$.net_revenue.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0))
+         ::numeric(38, 0) as net_revenue_cents
 from affiliates affiliate
 cross join lateral jsonb_each(
   case jsonb_typeof(affiliate.commission_stats -> 'currencies')
@@ -145,9 +145,9 @@ with sold as (
   select affiliate_id,
          upper(currency) as currency,
          count(*) as sales,
-         coalesce(sum(charge_amount_cents), 0)::bigint as charged_cents,
-         coalesce(sum(refund_amount_cents), 0)::bigint as refunded_cents,
-         coalesce(sum(sale_amount_cents), 0)::bigint as revenue_cents
+         sum(charge_amount_cents) as charged_cents,
+         sum(refund_amount_cents) as refunded_cents,
+         sum(sale_amount_cents) as revenue_cents
   from sales
   where _deleted_at is null
   group by affiliate_id, upper(currency)
@@ -174,13 +174,13 @@ select affiliate.id as affiliate_id,
        round(affiliate.leads::numeric / nullif(affiliate.visitors, 0), 4) as lead_rate,
        round(affiliate.conversions::numeric / nullif(affiliate.visitors, 0), 4) as conversion_rate,
        coalesce(money.sales, 0) as sales,
-       coalesce(money.charged_cents, 0) as charged_cents,
-       coalesce(money.refunded_cents, 0) as refunded_cents,
-       coalesce(money.revenue_cents, 0) as revenue_cents,
+       coalesce(money.charged_cents, 0)::numeric(38, 0) as charged_cents,
+       coalesce(money.refunded_cents, 0)::numeric(38, 0) as refunded_cents,
+       coalesce(money.revenue_cents, 0)::numeric(38, 0) as revenue_cents,
        coalesce(money.known_commissions, 0) as commissions,
-       coalesce(money.known_total, 0) as commission_amount,
-       coalesce(money.known_paid, 0) as paid_amount,
-       coalesce(money.known_unpaid, 0) as unpaid_amount
+       coalesce(money.known_total, 0)::numeric(38, 0) as commission_amount,
+       coalesce(money.known_paid, 0)::numeric(38, 0) as paid_amount,
+       coalesce(money.known_unpaid, 0)::numeric(38, 0) as unpaid_amount
 from affiliates affiliate
 left join money on money.affiliate_id = affiliate.id
 where affiliate._deleted_at is null;
@@ -217,13 +217,14 @@ with referred as (
   where _deleted_at is null
   group by date_bin('1 day', created_at, '2000-01-01Z'), date_bin('1 day', became_lead_at, '2000-01-01Z')
 ), seen_leads as (
-  -- Where the program does not state when: the first time that the mirror saw it happen.
+  -- Where the program does not state when: the first time that the mirror saw it happen. One that converts between two
+  -- syncs was a lead in between; one that falls back from a conversion is no new lead.
   select min(history.observed_at) as at
   from record_history history
   join referrals referral on referral.id = history.record_id
   where history.table_name = 'referrals'
-    and history.change <> 'inserted'
-    and history.after ->> 'conversion_state' = 'lead'
+    and history.before ->> 'conversion_state' = 'visitor'
+    and history.after ->> 'conversion_state' in ('lead', 'conversion')
     and referral._deleted_at is null
     and referral.became_lead_at is null
   group by history.record_id
@@ -290,7 +291,8 @@ with aged as (
          case
            when not unpaid.is_due then 'pending'
            when unpaid.withheld is not null then 'withheld'
-           when coalesce(commission.due_at, commission.created_at) < now() - interval '30 days' then 'overdue'
+           -- Not 30 days, which are an hour more or less across a change of the clocks in the session's time zone.
+           when coalesce(commission.due_at, commission.created_at) < now() - interval '720 hours' then 'overdue'
            else 'due'
          end
   from unpaid_commissions unpaid
@@ -299,11 +301,11 @@ with aged as (
 select date_trunc('month', payable_at at time zone 'UTC')::date as month,
        currency,
        count(*) as commissions,
-       coalesce(sum(amount) filter (where stage = 'paid'), 0)::bigint as paid,
-       coalesce(sum(amount) filter (where stage = 'due'), 0)::bigint as due,
-       coalesce(sum(amount) filter (where stage = 'overdue'), 0)::bigint as overdue,
-       coalesce(sum(amount) filter (where stage = 'pending'), 0)::bigint as pending,
-       coalesce(sum(amount) filter (where stage = 'withheld'), 0)::bigint as withheld
+       coalesce(sum(amount) filter (where stage = 'paid'), 0)::numeric(38, 0) as paid,
+       coalesce(sum(amount) filter (where stage = 'due'), 0)::numeric(38, 0) as due,
+       coalesce(sum(amount) filter (where stage = 'overdue'), 0)::numeric(38, 0) as overdue,
+       coalesce(sum(amount) filter (where stage = 'pending'), 0)::numeric(38, 0) as pending,
+       coalesce(sum(amount) filter (where stage = 'withheld'), 0)::numeric(38, 0) as withheld
 from aged
 group by date_trunc('month', payable_at at time zone 'UTC')::date, currency;
 
@@ -313,7 +315,7 @@ select affiliate_id,
        case when (select has_table_privilege('affiliates'::regclass, 'select')) then affiliate_name end as affiliate_name,
        case when (select has_table_privilege('affiliates'::regclass, 'select')) then affiliate_email end as affiliate_email,
        count(*) as commissions,
-       sum(amount)::bigint as amount,
+       sum(amount)::numeric(38, 0) as amount,
        min(due_at) as due_since
 from unpaid_commissions
 where is_payable
@@ -439,7 +441,7 @@ comment on column :"reports".affiliate_performance.unpaid_amount is 'Sum of the 
 comment on view :"reports".referral_funnel_daily is 'What happened on each UTC day: one row per day on which anything did. A lead or a conversion counts on the day on which it happened, whenever the referral was new.';
 comment on column :"reports".referral_funnel_daily.day is 'The day, in UTC. Primary key.';
 comment on column :"reports".referral_funnel_daily.new_referrals is 'Referrals that were created.';
-comment on column :"reports".referral_funnel_daily.leads is 'Referrals that became a lead: when the program states it, else when the mirror first saw it happen. Those that were leads when first seen, and whose time it does not state, are in no day.';
+comment on column :"reports".referral_funnel_daily.leads is 'Referrals that became a lead, also those that went from visitor to conversion at once: when the program states it, else when the mirror first saw it happen. A conversion that falls back to a lead is no new one. Those that were leads when first seen, and whose time it does not state, are in no day.';
 comment on column :"reports".referral_funnel_daily.conversions is 'Conversions, as in conversion_events.';
 
 comment on view :"reports".commission_aging is 'How old the commissions are and what became of them: sums by the month from which they are payable, and currency. Without voided ones. The five sums add up to all.';
@@ -450,7 +452,7 @@ comment on column :"reports".commission_aging.paid is 'Sum of the amounts that a
 comment on column :"reports".commission_aging.due is 'Sum of the amounts that are to be paid now, and have been for 30 days at most.';
 comment on column :"reports".commission_aging.overdue is 'Sum of the amounts that are to be paid now, and have been for more than 30 days.';
 comment on column :"reports".commission_aging.pending is 'Sum of the amounts that are payable later.';
-comment on column :"reports".commission_aging.withheld is 'Sum of the amounts that are due and not to be paid now: a request waits in the payment ledger, the payment ledger has them as paid, or their sale was refunded in full.';
+comment on column :"reports".commission_aging.withheld is 'Sum of the amounts that are due and not to be paid now: a request waits in the payment ledger, a payment for them failed there, the payment ledger has them as paid, or their sale was refunded in full.';
 
 comment on view :"reports".payouts_due is 'What is to be paid now, to whom: one row per affiliate and currency, of the commissions that are due and that nothing speaks against.';
 comment on column :"reports".payouts_due.affiliate_id is 'The affiliate; null where the sale names none. Part of the primary key. Refers to affiliates.id.';

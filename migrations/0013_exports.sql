@@ -10,6 +10,7 @@ create table exports (
   watermark   timestamptz,
   rows        bigint not null,
   location    text,
+  began_at    timestamptz not null,
   exported_at timestamptz not null default clock_timestamp(),
   primary key (target, object, kind)
 );
@@ -21,4 +22,5 @@ comment on column exports.kind is 'whole: every row; changes: the rows that chan
 comment on column exports.watermark is 'Of changes: the highest _changed_at that was exported. The next export goes on from there. Delete the row to export everything once more. Null where there was no row.';
 comment on column exports.rows is 'How many rows the last export that wrote something had.';
 comment on column exports.location is 'Where that export is; null where there was never anything to write.';
+comment on column exports.began_at is 'When the last export began: it has whatever was there by then.';
 comment on column exports.exported_at is 'When the last export ended, also one that had nothing to write.';

@@ -28,7 +28,9 @@ from (
          case state
            when 'failed' then not exists (
              select from commission_updates newer
-             where newer.commission_id = asked.commission_id and newer.id > asked.id)
+             where newer.commission_id = asked.commission_id and newer.id > asked.id
+               and (newer.action = 'due') = (asked.action = 'due')
+               and newer.state not in ('superseded', 'cancelled'))
            when 'pending' then next_attempt_at < now() - interval '5 minutes'
              and not exists (
                select from commission_updates older
@@ -97,7 +99,7 @@ comment on view :"reports".payment_states is 'How many requests for payment are 
 comment on column :"reports".payment_states.state is 'The state; see commission_ledger.state. Primary key.';
 comment on column :"reports".payment_states.requests is 'How many requests are in it.';
 comment on column :"reports".payment_states.oldest_requested_at is 'When the oldest of them was asked for.';
-comment on column :"reports".payment_states.needing_attention is 'Of failed ones: those whose commission has no newer request. Of pending ones: those that are due for five minutes, while no process works on any. Of other states: none.';
+comment on column :"reports".payment_states.needing_attention is 'Of failed ones: those without a newer request for the same value of their commission, superseded and cancelled ones aside. Of pending ones: those that are due for five minutes, while no process works on any. Of other states: none.';
 comment on column :"reports".payment_states.needing_attention_since is 'Since when the first of those failed, or is due.';
 
 comment on view :"reports".table_rows is 'How many rows each mirrored table has.';

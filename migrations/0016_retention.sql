@@ -72,4 +72,4 @@ begin
 end
 $$;
 
-comment on function referrals_at(timestamptz) is 'The referrals as the mirror knew them at a given time: select * from referrals_at(''2026-01-01''). Rows that were deleted by then carry _deleted_at. Fails for a time from before which the history was pruned (pruned_tables).';
+comment on function referrals_at(timestamptz) is 'The referrals as the mirror knew them at a given time: select * from referrals_at(''2026-01-01Z''). Rows that were deleted by then carry _deleted_at. Fails for a time from before which the history was pruned (pruned_tables).';

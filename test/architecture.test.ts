@@ -21,7 +21,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   records: { rooms: ['contract'], packages: ['zod'] },
   crawl: { rooms: [], packages: [] },
   db: { rooms: ['contract'], packages: ['pg', 'kysely'] },
-  'embedded-postgres': { rooms: [], packages: ['pg'] },
+  'embedded-postgres': { rooms: ['make-directory.ts'], packages: ['pg'] },
   budget: { rooms: ['api', 'db', 'contract'], packages: ['kysely'] },
   mirror: { rooms: ['records', 'db', 'contract'], packages: ['kysely', 'pg'] },
   'personal-data': { rooms: ['mirror', 'records', 'db', 'contract'], packages: ['kysely', 'zod'] },
@@ -39,7 +39,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   // pg quotes names; hucre, hyparquet-writer and s3mini write what their formats and services ask for.
   exports: {
-    rooms: ['db', 'contract'],
+    rooms: ['db', 'contract', 'make-directory.ts'],
     packages: ['hucre', 'hyparquet-writer', 'kysely', 'p-retry', 'pg', 's3mini'],
   },
   jobs: {
@@ -58,7 +58,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     packages: ['kysely'],
   },
   client: { rooms: ['crawl', 'records', 'api', 'contract'], packages: ['zod'] },
-  reports: { rooms: ['commissions', 'mirror', 'db', 'contract'], packages: ['kysely'] },
+  reports: { rooms: ['commissions', 'mirror', 'records', 'db', 'contract'], packages: ['kysely'] },
   metrics: {
     rooms: ['reports', 'queue', 'api', 'budget', 'db', 'contract'],
     packages: ['kysely', 'prom-client'],
@@ -122,6 +122,7 @@ const ROOT_FILES: Readonly<Record<string, Room>> = {
   'main.ts': { rooms: ['cli'], packages: [] },
   'package.ts': { rooms: [], packages: [] },
   'errors.ts': { rooms: [], packages: [] },
+  'make-directory.ts': { rooms: [], packages: [] },
   'log.ts': { rooms: ['terminal.ts', 'tracing'], packages: ['pino', 'pino-pretty'] },
   'terminal.ts': { rooms: [], packages: [] },
 };

@@ -117,15 +117,15 @@ function report(
   const status = outcome?.kind === 'answered' ? outcome.status : null;
   const reason = outcome === null ? 'given up by the caller' : failureOf(outcome);
   log.debug(
-    { method, path, query: withoutAddress(query), status, ms: durationMs, attempt, reason },
+    { method, path, query: withoutPerson(query), status, ms: durationMs, attempt, reason },
     'api.request_sent',
   );
   onRequest?.({ method, path, status, durationMs, attempt });
 }
 
-// A filter may be somebody's address, and a log is not the mirror: nobody is forgotten in it.
-function withoutAddress(query: string): string {
-  return query.replace(/(^|&)email=[^&]*/g, '$1email=…');
+// A filter may say who somebody is, and a log is not the mirror: nobody is forgotten in it.
+function withoutPerson(query: string): string {
+  return query.replace(/(^|&)(email|stripe_customer_id)=[^&]*/g, '$1$2=…');
 }
 
 function failureOf(outcome: Outcome): string | undefined {

@@ -5,7 +5,7 @@
 // records of programs on this machine only (the demo's own, another sandbox). Rejected: a schema of the demo's own,
 // which every other command would have to know; a note of the program's address, which may change.
 
-import type { Pool } from 'pg';
+import { escapeIdentifier, type Pool } from 'pg';
 import { isLoopback } from '../config/program-access.ts';
 import { ConfigError } from '../errors.ts';
 
@@ -13,7 +13,7 @@ const MARK = 'The mirror of affiliate-mirror demo: a made-up program. Nothing in
 
 /** Returns nothing; marks the schema, which exists, as the demo's. */
 export async function markAsDemo(pool: Pool, schema: string): Promise<void> {
-  await pool.query(`comment on schema ${schema} is '${MARK}'`);
+  await pool.query(`comment on schema ${escapeIdentifier(schema)} is '${MARK}'`);
 }
 
 /**
@@ -36,7 +36,7 @@ export async function refuseForeignMirror(pool: Pool, schema: string): Promise<v
 export async function refuseDemoMirror(pool: Pool, schema: string, programUrl: string): Promise<void> {
   if (isLoopback(new URL(programUrl).hostname) || !(await isDemo(pool, schema))) return;
   throw new ConfigError([
-    `the schema ${schema} holds the made-up records of "affiliate-mirror demo": set MIRROR_SCHEMA to another name, or drop it first (drop schema ${schema} cascade)`,
+    `the schema ${schema} holds the made-up records of "affiliate-mirror demo": set MIRROR_SCHEMA to another name, or drop it first (drop schema ${escapeIdentifier(schema)} cascade)`,
   ]);
 }
 
@@ -49,7 +49,7 @@ async function isDemo(pool: Pool, schema: string): Promise<boolean> {
 }
 
 async function hasRuns(pool: Pool, schema: string): Promise<boolean> {
-  const table = `${schema}.sync_runs`;
+  const table = `${escapeIdentifier(schema)}.sync_runs`;
   const found = await pool.query<{ found: boolean }>('select to_regclass($1) is not null as found', [table]);
   if (found.rows[0]?.found !== true) return false;
   const { rows } = await pool.query<{ has_runs: boolean }>(

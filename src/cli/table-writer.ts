@@ -7,6 +7,7 @@ import { stringify } from 'csv-stringify/sync';
 import { withApostrophe } from '../commissions/files/formula-guard.ts';
 import type { RawCell } from '../commissions/files/raw-table.ts';
 import { ConfigError } from '../errors.ts';
+import { spellForXml } from '../exports/formats/workbook-text.ts';
 
 export const WRITTEN_FORMATS = ['csv', 'xlsx'] as const;
 
@@ -90,12 +91,6 @@ function dateFormatOf(cells: readonly RawCell[]): string | null {
 function writeCell(cell: RawCell, isFormatted: boolean): RawCell {
   if (isDate(cell)) return isFormatted ? cell : spellDate(cell);
   return typeof cell === 'string' ? spellForXml(cell.slice(0, LONGEST_TEXT)) : cell;
-}
-
-// hucre 1.0.0 writes these two characters, which XML does not allow, and text that looks like its own escapes, as they
-// are.
-function spellForXml(text: string): string {
-  return text.replace(/[\ufffe\uffff]/g, '\ufffd').replace(/_(?=x[0-9a-f]{4}_)/gi, '_x005F_');
 }
 
 function isDate(cell: RawCell): cell is Date {

@@ -8,6 +8,7 @@ import type { Commission } from '../contract/commission.ts';
 import { formatMoney } from '../contract/money.ts';
 import { spellTimestamp } from '../contract/timestamp.ts';
 import type { ApiRejected } from '../errors.ts';
+import { ANSWERED_OTHERWISE, VOIDED } from '../personal-data/own-words.ts';
 import { matchTimestamp } from './timestamps.ts';
 import type { CommissionValues, EndState, UpdateRequest } from './update-request.ts';
 
@@ -57,7 +58,7 @@ export function judgeUpdate(
   }
   if (isVoided(live)) {
     const when = typeof live.voided_at === 'string' ? ` since ${spellTimestamp(live.voided_at)}` : '';
-    return end('rejected', `the commission is voided${when}: nothing was sent`, null);
+    return end('rejected', `${VOIDED}${when}: nothing was sent`, null);
   }
   if (held !== 'different') {
     return end(
@@ -82,11 +83,7 @@ export function judgeAnswer(request: UpdateRequest, answer: Commission): Ending 
       joinNotes([noteCut(request, answer), noteRefund(request, answer)]),
     );
   }
-  return end(
-    'failed',
-    `the program accepted the change, but answered that the commission ${describeHeld(request, answer)}`,
-    null,
-  );
+  return end('failed', `${ANSWERED_OTHERWISE} that the commission ${describeHeld(request, answer)}`, null);
 }
 
 export interface Refusal extends Ending {

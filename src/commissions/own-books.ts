@@ -1,4 +1,4 @@
-// Books without a file: what the payment ledger has as paid, and what the mirror has as payable.
+// Books without a file: what the payment ledger has as paid, and what the mirror has as unpaid and due.
 
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
@@ -7,8 +7,9 @@ import type { BooksEntry } from './files/books-file.ts';
 
 /**
  * Returns one entry for each commission that was paid through the payment ledger and not taken back since, as it was
- * paid; then for each that is payable (the view unpaid_commissions), as unpaid. Those for which a request waits are on
- * their way, and left out; and so is what was paid before `since`.
+ * paid; then for each other one that is due (the view unpaid_commissions), as unpaid: also where its payment failed,
+ * since it may have arrived. Those for which a request waits are on their way, and left out; and so is what was paid
+ * before `since`.
  */
 export async function readOwnBooks(
   db: Database,
@@ -27,7 +28,8 @@ export async function readOwnBooks(
     from last
     where action = 'pay' and state <> 'pending' and (${since}::timestamptz is null or paid_at >= ${since})
     union all
-    select null, commission_id, null, amount, currency from unpaid_commissions where is_payable
+    select null, commission_id, null, amount, currency from unpaid_commissions
+    where is_due and commission_id not in (select commission_id from last where action = 'pay' or state = 'pending')
     order by paid_at, commission_id
   `.execute(db);
   return rows;

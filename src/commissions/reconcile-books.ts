@@ -8,6 +8,7 @@ import type { ApiClient } from '../api/client.ts';
 import type { Commission } from '../contract/commission.ts';
 import { spellTimestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
+import { contentKey } from './content-key.ts';
 import type { BooksEntry } from './files/books-file.ts';
 import { NOT_FOUND } from './judge-update.ts';
 import { type LookedUp, lookUp } from './look-up.ts';
@@ -45,6 +46,7 @@ export interface ReconciledRow {
 export interface CurrencyTotal {
   readonly currency: string;
   readonly finding: Finding;
+  /** One that the books have in another currency than the program is in the line of each. */
   readonly commissions: number;
   /** Paid amounts, in the unit of commissions.amount. Books without amounts are taken at the program's. */
   readonly books_paid: number;
@@ -80,8 +82,28 @@ export async function* reconcileBooks(
   }
 }
 
-/** Returns the requests that would make the program agree with the books, each only if nothing changes meanwhile. */
-export function proposeFixes(rows: readonly ReconciledRow[]): UpdateRequest[] {
+/** The newest request for the payment of each commission that has ended. */
+export type LastEnded = ReadonlyMap<string, number>;
+
+/** Returns it for the commissions of the books. */
+export async function readLastEnded(db: Database, books: readonly BooksEntry[]): Promise<LastEnded> {
+  const { rows } = await sql<{ commission_id: string; last: number }>`
+    select commission_id, max(id) as last from commission_updates
+    where commission_id = any(${books.map(({ commission_id }) => commission_id)}::text[])
+      and action in ('pay', 'unpay') and state <> 'pending'
+    group by commission_id
+  `.execute(db);
+  return new Map(rows.map(({ commission_id, last }) => [commission_id, last]));
+}
+
+/**
+ * Returns the requests that would make the program agree with the books, each only if nothing changes meanwhile.
+ *
+ * Proposed again while it waits, a request is the same one: a second would end as conflict. Once it has ended it is
+ * another, since a payment that was taken back is proposed anew; so the key names the last that had ended before the
+ * program was read. (The key of a payout file never forgets: there, --again asks anew.)
+ */
+export function proposeFixes(rows: readonly ReconciledRow[], lastEnded: LastEnded): UpdateRequest[] {
   return rows.flatMap((row) => {
     if (row.finding !== 'unpaid_upstream' && row.finding !== 'different_time') return [];
     const request = plainRequest({
@@ -94,28 +116,42 @@ export function proposeFixes(rows: readonly ReconciledRow[]): UpdateRequest[] {
       expected_currency: row.program_currency,
       reason: `reconciliation: ${FINDINGS[row.finding]}`,
     });
-    return [request];
+    const idempotency_key = `${contentKey(request)} after ${lastEnded.get(row.commission_id) ?? 0}`;
+    return [{ ...request, idempotency_key }];
   });
 }
 
 /** Returns the sums by currency and finding, in the order of the report. */
 export function totalsOf(rows: readonly ReconciledRow[]): CurrencyTotal[] {
   const totals = new Map<string, CurrencyTotal>();
-  for (const row of rows) {
-    const currency = row.program_currency ?? row.books_currency ?? '?';
-    const key = `${currency} ${row.finding}`;
+  const add = (currency: string, finding: Finding, booksPaid: number, programPaid: number) => {
+    const key = `${currency} ${finding}`;
     const before = totals.get(key) ?? EMPTY;
-    const booksPaid =
-      before.books_paid + (row.books_paid_at === null ? 0 : (row.books_amount ?? row.program_amount ?? 0));
-    const programPaid = before.program_paid + (row.program_paid_at === null ? 0 : (row.program_amount ?? 0));
+    const books_paid = before.books_paid + booksPaid;
+    const program_paid = before.program_paid + programPaid;
+    const commissions = before.commissions + 1;
     totals.set(key, {
       currency,
-      finding: row.finding,
-      commissions: before.commissions + 1,
-      books_paid: booksPaid,
-      program_paid: programPaid,
-      difference: programPaid - booksPaid,
+      finding,
+      commissions,
+      books_paid,
+      program_paid,
+      difference: program_paid - books_paid,
     });
+  };
+  for (const row of rows) {
+    const amount = row.books_amount ?? row.program_amount ?? 0;
+    const booksPaid = row.books_paid_at === null ? 0 : amount;
+    const programPaid = row.program_paid_at === null ? 0 : (row.program_amount ?? 0);
+    const currency = row.program_currency ?? row.books_currency ?? '?';
+    // An amount that is the program's own is in its currency, whatever the books say.
+    const booksCurrency = row.books_amount === null ? currency : (row.books_currency ?? currency);
+    if (booksCurrency === currency) {
+      add(currency, row.finding, booksPaid, programPaid);
+    } else {
+      add(currency, row.finding, 0, programPaid);
+      add(booksCurrency, row.finding, booksPaid, 0);
+    }
   }
   const order = Object.keys(FINDINGS);
   return [...totals.values()].sort(

@@ -12,6 +12,7 @@ import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { storableJson } from '../db/storable.ts';
 import { transact } from '../db/transact.ts';
+import { NOT_TAKEN_OVER } from '../personal-data/own-words.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { type RecordedCall, writeAttempts } from './attempt-lines.ts';
 import { lockOurs } from './claims.ts';
@@ -179,6 +180,6 @@ function noteKeeping(
 ): string | null {
   if (keeping.as === 'mirrored') return note;
   const where = keeping.as === 'nothing' || observed === null ? '' : ' (see rejected_records)';
-  const refused = `the mirror could not take over what the program answered${where}: ${keeping.reason}`;
+  const refused = `${NOT_TAKEN_OVER} what the program answered${where}: ${keeping.reason}`;
   return note === null ? refused : `${note}; ${refused}`;
 }

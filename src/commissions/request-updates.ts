@@ -1,6 +1,6 @@
 // Asks for commission updates: writes the requests, in order, in one transaction.
 
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { isStatementError } from '../db/refusal.ts';
 import { transact } from '../db/transact.ts';
@@ -82,15 +82,20 @@ export async function findRequested(
   for (let at = 0; at < requests.length; at += ROWS_PER_STATEMENT) {
     const slice = JSON.stringify(requests.slice(at, at + ROWS_PER_STATEMENT));
     const { rows } = await sql<EarlierRequest & { idempotency_key: string }>`
-      select earlier.idempotency_key, earlier.id, earlier.state, earlier.outcome, earlier.action,
+      select asked.idempotency_key, earlier.id, earlier.state, earlier.outcome, earlier.action,
              earlier.commission_id, ${OVERTAKEN_BY} as overtaken_by,
              is_same_request(earlier, asked) as "isSame"
       from jsonb_populate_recordset(null::commission_updates, ${slice}::jsonb) asked
-      join commission_updates earlier on earlier.idempotency_key = asked.idempotency_key
+      join commission_updates earlier on earlier.idempotency_key = ${keptKey(sql`asked.idempotency_key`)}
     `.execute(db);
     for (const { idempotency_key, ...earlier } of rows) found.set(idempotency_key, earlier);
   }
   return found;
+}
+
+/** In SQL, the key as the table keeps it (check_commission_update): null where it is blank. */
+function keptKey(key: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`nullif(btrim(${key}, E' \\t\\r\\n'), '')`;
 }
 
 /** In SQL, the last request that came later than `earlier` for the same value of its commission, and has its way. */
@@ -105,7 +110,8 @@ function insertAndRead(slice: readonly (UpdateRequest & { place: number })[], op
   // The requests without a key are all new, and come back in the order of their numbers.
   return sql<RequestedUpdate>`
     with input as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(slice)}::jsonb) as input (
+      select input.*, ${keptKey(sql`input.idempotency_key`)} as kept_key
+      from jsonb_to_recordset(${JSON.stringify(slice)}::jsonb) as input (
         place integer, commission_id text, action text, paid_at timestamptz, due_at timestamptz,
         expected_unpaid boolean, expected_paid_at timestamptz, expected_amount bigint, expected_currency text,
         reason text, idempotency_key text, supersede boolean, even_if_refunded boolean
@@ -117,11 +123,11 @@ function insertAndRead(slice: readonly (UpdateRequest & { place: number })[], op
       )
       select ${options.batchId}, commission_id, action, paid_at, due_at, expected_unpaid, expected_paid_at,
              expected_amount, expected_currency, reason, coalesce(${options.requestedBy}::text, current_user),
-             idempotency_key, supersede, even_if_refunded
+             kept_key, supersede, even_if_refunded
       from input order by place
       returning id, state, batch_id, idempotency_key
     ), keyless_input as (
-      select place, row_number() over (order by place) as turn from input where idempotency_key is null
+      select place, row_number() over (order by place) as turn from input where kept_key is null
     ), keyless as (
       select id, state, batch_id, row_number() over (order by id) as turn from inserted where idempotency_key is null
     )
@@ -134,8 +140,8 @@ function insertAndRead(slice: readonly (UpdateRequest & { place: number })[], op
     from input
     left join keyless_input using (place)
     left join keyless using (turn)
-    left join inserted new on new.idempotency_key = btrim(input.idempotency_key)
-    left join commission_updates earlier on earlier.idempotency_key = btrim(input.idempotency_key) and new.id is null
+    left join inserted new on new.idempotency_key = input.kept_key
+    left join commission_updates earlier on earlier.idempotency_key = input.kept_key and new.id is null
     order by input.place
   `;
 }

@@ -15,8 +15,12 @@ const LOST_SOCKETS = new Set([
   'ECONNRESET',
   'EPIPE',
   'ETIMEDOUT',
+  'ECONNABORTED',
   'ENOTFOUND',
+  'EAI_AGAIN',
   'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
 ]);
 /** pg's own errors of a broken connection have neither a code nor a class: only their texts identify them. */
 const LOST_TEXTS = [

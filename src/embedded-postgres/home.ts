@@ -18,6 +18,7 @@ import {
 import { join, resolve } from 'node:path';
 import { describeError, EmbeddedPostgresFailed } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { makeDirectory } from '../make-directory.ts';
 import { type Account, canEnter, findServerAccount, makeSystemDirectory } from './executables.ts';
 
 export interface Home {
@@ -42,7 +43,7 @@ const OWN_DATABASE = 'or set DATABASE_URL to a Postgres of your own';
 export async function prepareLocks(dataDir: string): Promise<{ startLock: string; usersLock: string }> {
   const directory = resolve(dataDir);
   try {
-    await mkdir(directory, { recursive: true, mode: 0o755 });
+    await makeDirectory(directory, 0o755);
     await access(directory, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new EmbeddedPostgresFailed(

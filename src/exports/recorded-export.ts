@@ -8,6 +8,7 @@
 import { sql } from 'kysely';
 import type { Pool } from 'pg';
 import type { Timestamp } from '../contract/timestamp.ts';
+import { readNow } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
 import { withSessionLock } from '../db/session-lock.ts';
 import { type Exported, type ExportInput, exportRelation } from './export-relation.ts';
@@ -37,6 +38,8 @@ export async function exportRecorded(
   const key = { target: nameTarget(input.target), object: input.name, kind: kindOf(input) };
   const name = `export ${key.kind} of ${key.object} to ${key.target}`;
   const locked = await withSessionLock(db, { name, isPatient: false }, async (): Promise<RecordedOutcome> => {
+    // Before the snapshot: whatever was there by then is in the export.
+    const beganAt = await readNow(db);
     const since = input.isForChanges ? await readSince(db, key) : null;
     const exported = await exportRelation(pool, {
       ...input,
@@ -44,7 +47,7 @@ export async function exportRecorded(
       since,
       isWrittenIfEmpty: since === null,
     });
-    await record(db, key, exported);
+    await record(db, key, { exported, beganAt });
     if (exported !== null) return { kind: 'exported', exported };
     if (since === null) throw new TypeError('nothing was exported, and nothing was exported before');
     return { kind: 'unchanged', since };
@@ -52,16 +55,15 @@ export async function exportRecorded(
   return locked.isHeldByOther ? { kind: 'busy' } : locked.result;
 }
 
-/** Returns when the last export of it to the target ended; null where there was none. */
+/** Returns when the last export of it to the target began; null where there was none, or its clock was ahead. */
 export async function readLastExport(
   db: Database,
   input: Pick<RecordedInput, 'target' | 'name' | 'isForChanges'>,
 ): Promise<number | null> {
   const { rows } = await sql<{ at_ms: number }>`
-    select (extract(epoch from exported_at) * 1000)::bigint as at_ms from exports
-    where target = ${nameTarget(input.target)} and object = ${input.name} and kind = ${kindOf(input)}`.execute(
-    db,
-  );
+    select (extract(epoch from began_at) * 1000)::bigint as at_ms from exports
+    where target = ${nameTarget(input.target)} and object = ${input.name} and kind = ${kindOf(input)}
+      and began_at <= clock_timestamp()`.execute(db);
   return rows[0]?.at_ms ?? null;
 }
 
@@ -82,13 +84,18 @@ async function readSince(db: Database, { target, object, kind }: Key): Promise<T
   return rows[0]?.watermark ?? null;
 }
 
-async function record(db: Database, { target, object, kind }: Key, exported: Exported | null): Promise<void> {
+async function record(
+  db: Database,
+  { target, object, kind }: Key,
+  { exported, beganAt }: { exported: Exported | null; beganAt: Timestamp },
+): Promise<void> {
   const written = exported === null ? null : exported.manifest;
   await sql`
-    insert into exports as known (target, object, kind, watermark, rows, location)
-    values (${target}, ${object}, ${kind}, ${written?.watermark ?? null}, ${written?.rows ?? 0}, ${exported?.location ?? null})
+    insert into exports as known (target, object, kind, watermark, rows, location, began_at)
+    values (${target}, ${object}, ${kind}, ${written?.watermark ?? null}, ${written?.rows ?? 0}, ${exported?.location ?? null}, ${beganAt})
     on conflict (target, object, kind) do update
-    set watermark = coalesce(excluded.watermark, known.watermark), exported_at = excluded.exported_at,
+    set watermark = coalesce(excluded.watermark, known.watermark),
+        began_at = excluded.began_at, exported_at = excluded.exported_at,
         rows = case when excluded.location is null then known.rows else excluded.rows end,
         location = coalesce(excluded.location, known.location)`.execute(db);
 }

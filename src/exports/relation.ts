@@ -11,7 +11,7 @@ import { reportsSchema } from '../db/sibling-schema.ts';
 import { ConfigError } from '../errors.ts';
 
 /** How the values of a column are written, in every format. */
-export type ColumnKind = 'text' | 'integer' | 'double' | 'boolean' | 'timestamp' | 'date' | 'json';
+export type ColumnKind = 'text' | 'integer' | 'sum' | 'double' | 'boolean' | 'timestamp' | 'date' | 'json';
 
 export interface Column {
   readonly name: string;
@@ -119,7 +119,7 @@ async function readShape(
     [schema, name],
   );
   return {
-    columns: rows.map((row) => ({ name: row.name, type: row.type, kind: KINDS[row.base] ?? 'text' })),
+    columns: rows.map((row) => ({ name: row.name, type: row.type, kind: kindOf(row) })),
     key: rows
       .filter(({ place }) => place !== null)
       .toSorted((a, b) => Number(a.place) - Number(b.place))
@@ -139,6 +139,13 @@ const COLUMNS = `
   where namespace.nspname = $1 and relation.relname = $2 and attribute.attnum > 0 and not attribute.attisdropped
   order by attribute.attnum`;
 
+/** Sums of amounts, which may be more than a bigint holds. Every other numeric is a rate or an average. */
+const SUM = 'numeric(38,0)';
+
+function kindOf({ type, base }: { type: string; base: string }): ColumnKind {
+  return type === SUM ? 'sum' : (KINDS[base] ?? 'text');
+}
+
 /** By Postgres' own name of the type; every other one is written as its text. */
 const KINDS: Readonly<Record<string, ColumnKind>> = {
   int2: 'integer',
@@ -146,7 +153,6 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
   int8: 'integer',
   float4: 'double',
   float8: 'double',
-  // Sums of money are bigint everywhere here: a numeric is a rate or an average.
   numeric: 'double',
   bool: 'boolean',
   timestamptz: 'timestamp',

@@ -19,7 +19,7 @@ export const WORK_METRICS: readonly Metric[] = [
   {
     name: 'payments_failed',
     type: 'gauge',
-    help: 'Requests that failed, and whose commission has no newer request.',
+    help: 'Requests that failed, without a newer one for the same value of their commission.',
     labels: [],
     samples: ({ figures }) => single(figures?.payments.failed),
   },

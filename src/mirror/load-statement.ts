@@ -47,11 +47,14 @@ export function incomingRows(shape: RowShape): string {
   return `select ${arrays.join(', ')}`;
 }
 
-/** Returns the command that inserts the rows of `source`, to which a condition may be added; the table is `kept`. */
-export function insertFrom(source: string, shape: RowShape): string {
+/**
+ * Returns the command that inserts the rows of `source`, to which a condition may be added; the table is `kept`. `stamp`
+ * is what a row that is inserted gets as its _changed_at.
+ */
+export function insertFrom(source: string, shape: RowShape, stamp = STAMP): string {
   const columns = [...columnsOf(shape), ...(shape.hasExtra ? ['_extra'] : [])].join(', ');
   return `insert into ${shape.table} as kept (${columns}, _first_seen_at, _changed_at, _observed_at)
-    select ${columns}, _observed_at, ${STAMP}, _observed_at from ${source}`;
+    select ${columns}, _observed_at, ${stamp}, _observed_at from ${source}`;
 }
 
 /** Sends the rows with the statement, and returns what became of them. Throws: the errors of the database. */

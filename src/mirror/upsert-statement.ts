@@ -70,12 +70,14 @@ function buildStatement(shape: UpsertShape): string {
       `_observed_at = ${row}._observed_at`,
       ...(revives ? ['_deleted_at = null'] : []),
     ].join(', ');
-  const insert = insertFrom('compared', shape);
   const incoming = `with incoming as (
     ${incomingRows(shape)}
   )`;
 
   if (how === 'beside') {
+    // A row that is only touched takes no stamp, which is a lock: neither for its insertion, which will be in conflict,
+    // nor in the comparison.
+    const insert = insertFrom('compared', shape, `case when is_new then ${STAMP} else _observed_at end`);
     return `${incoming}, compared as materialized (
     select incoming.*, kept.id is null as is_new
     from incoming left join lateral (
@@ -85,7 +87,8 @@ function buildStatement(shape: UpsertShape): string {
   ), upserted as (
     ${insert} order by id
     on conflict (id) do update set ${assignments('excluded')} where ${isDue('excluded')}
-    returning kept.id, kept._first_seen_at = kept._observed_at as is_first, kept._changed_at = ${STAMP} as is_changed
+    returning kept.id, kept._first_seen_at = kept._observed_at as is_first,
+      coalesce(kept._changed_at = change_stamp(), false) as is_changed
   ), written as (
     select is_first and compared.is_new as is_new, is_changed from upserted join compared using (id)
   )
@@ -106,7 +109,7 @@ function buildStatement(shape: UpsertShape): string {
       select * from ${table} where id = incoming.id offset 0
     ) kept on true
   ), inserted as (
-    ${insert} where is_new returning ${number} as _row_number
+    ${insertFrom('compared', shape)} where is_new returning ${number} as _row_number
   ), updated as (
     update ${table} kept set ${assignments('compared')} from compared
     where kept.id = compared.id and compared.is_due and ${isDue('compared')}

@@ -2,6 +2,7 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
+import { ANSWERED_OTHERWISE, NOT_TAKEN_OVER, VOIDED } from './own-words.ts';
 import { count, type RowCounts } from './rewrite-rows.ts';
 
 interface Text {
@@ -23,13 +24,13 @@ const QUOTING: readonly Text[] = [
   {
     table: 'commission_updates',
     column: 'note',
-    except: sql`note not like '%the mirror could not take over%'`,
+    except: sql`note not like ${`%${NOT_TAKEN_OVER}%`}`,
   },
   {
     table: 'commission_updates',
     column: 'outcome',
-    except: sql`state not in ('rejected', 'failed') or outcome like 'the commission is voided%'
-      or outcome like 'the program accepted the change, but answered%'`,
+    except: sql`state not in ('rejected', 'failed') or outcome like ${`${VOIDED}%`}
+      or outcome like ${`${ANSWERED_OTHERWISE}%`}`,
   },
 ];
 

@@ -1,5 +1,6 @@
 // Decides what becomes of a job whose work threw, by the class of the error. Pure.
 
+import { isRefusal, isStatementError } from '../db/refusal.ts';
 import { ApiThrottled, ApiUnauthorized, AppError } from '../errors.ts';
 import type { Timings } from './timings.ts';
 
@@ -12,21 +13,18 @@ export type Decision =
   | { readonly kind: 'pause' }
   | { readonly kind: 'fail' };
 
-/**
- * Classes of SQLSTATE that say nothing about the statement: connection, deadlock or serialisation, resources, lock not
- * to be had, operator (a shutdown), system. Source: PostgreSQL manual, appendix A.
- */
-const PASSING_SQLSTATES = /^(08|40|53|55|57|58)/;
-
 /** What a bug throws: the next attempt would throw it again. */
 const BUGS = [TypeError, RangeError, ReferenceError, SyntaxError];
 
-/** Returns what to do about the error. An error of no known class is tried again: the attempts are bounded. */
+/**
+ * Returns what to do about the error, which is as asDatabaseError has it. An error of no known class is tried again: the
+ * attempts are bounded.
+ */
 export function decideAfterFailure(error: unknown, { throttledMs }: Pick<Timings, 'throttledMs'>): Decision {
   if (error instanceof ApiUnauthorized) return { kind: 'pause' };
   if (error instanceof ApiThrottled) return { kind: 'wait', waitMs: error.retryAfterMs ?? throttledMs };
   if (error instanceof AppError) return { kind: error.retry === 'never' ? 'fail' : 'retry' };
-  if (isStatementError(error)) return { kind: PASSING_SQLSTATES.test(error.code) ? 'retry' : 'fail' };
+  if (isStatementError(error)) return { kind: isRefusal(error) ? 'fail' : 'retry' };
   return { kind: BUGS.some((kind) => error instanceof kind) ? 'fail' : 'retry' };
 }
 
@@ -38,9 +36,4 @@ export function backoffMs(
 ): number {
   const ceiling = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(attemptsMade - 1, 30));
   return Math.ceil(random() * ceiling);
-}
-
-// pg's own error has a severity; Node's have a code alone, and some of those also have five letters (EPIPE).
-function isStatementError(error: unknown): error is Error & { code: string } {
-  return error instanceof Error && 'severity' in error && 'code' in error && typeof error.code === 'string';
 }

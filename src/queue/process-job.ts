@@ -2,6 +2,7 @@
 // it off or pause the queue.
 
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
+import { asDatabaseError } from '../db/as-database-error.ts';
 import type { Database } from '../db/database.ts';
 import { storable, storableText } from '../db/storable.ts';
 import { describeError } from '../errors.ts';
@@ -127,9 +128,10 @@ async function settle(
   deps: ProcessDeps,
   timings: Timings,
   { job, token, signal, turn }: Running & { readonly turn: Turn | null },
-  error: unknown,
+  thrown: unknown,
 ): Promise<never> {
   const { log } = deps;
+  const error = asDatabaseError(thrown);
   const reason = storableText(describeError(error));
   if (signal.aborted) {
     if (signal.reason === LOCK_LOST) {

@@ -21,18 +21,24 @@ export interface ReasonLine {
   readonly requests: number;
 }
 
-/** Units: as commissions.amount. A sum is null where a number could not hold it. */
+/**
+ * Commissions that were to be paid, each in one of the sums after `requested`: what came of its payments, of those that
+ * were asked for after it was last taken back.
+ *
+ * Units: as commissions.amount. A sum is null where a number could not hold it.
+ */
 export interface CurrencyLine {
   /** Null: of commissions whose currency is not known. */
   readonly currency: string | null;
-  readonly requests: number;
+  readonly commissions: number;
   readonly requested: number | null;
-  /** applied, or unchanged: the program has it as asked. */
+  /** One is applied, or unchanged: the program has it as paid. */
   readonly done: number | null;
+  /** Else, one is pending. */
   readonly pending: number | null;
-  /** conflict, not_found, rejected or failed: the program does not have what was asked. */
+  /** Else, one ended as conflict, not_found, rejected or failed. */
   readonly not_done: number | null;
-  /** superseded or cancelled: no longer wanted. */
+  /** Superseded, cancelled or taken back: no longer wanted. */
   readonly dropped: number | null;
 }
 
@@ -83,24 +89,46 @@ export async function readReasons(reader: Reader): Promise<Kept<ReasonLine>> {
   );
 }
 
-/** Returns the sums of a batch, or of all requests, by currency. */
+/** Returns the sums of a batch, or of all requests, by currency: of money, so that each commission counts once. */
 export async function readCurrencies(reader: Reader, batch: BatchRef | null): Promise<Kept<CurrencyLine>> {
-  const condition = batch === null ? sql`` : sql`where ${isOfBatch(reader, sql`batch`, batch)}`;
+  const condition = batch === null ? sql`` : sql`and ${isOfBatch(reader, sql`batch`, batch)}`;
   return await keepReading(
     reader,
     sql<CurrencyLine>`
-      select currency, requests,
+      with payments as (
+        select (array_agg(upper(currency) order by request desc))[1] as currency,
+               (array_agg(amount order by request desc))[1] as amount,
+               max(request) filter (where action = 'pay' and ledger.state in ('applied', 'unchanged')) as done,
+               max(request) filter (where action = 'pay' and ledger.state = 'pending') as pending,
+               max(request) filter (
+                 where action = 'pay' and ledger.state in ('conflict', 'not_found', 'rejected', 'failed')) as not_done,
+               max(request) filter (where action = 'unpay' and ledger.state in ('applied', 'unchanged')) as taken_back
+        from ${reportView(reader, 'commission_ledger')} ledger
+        join ${mirrorTable(reader, 'commission_updates')} asked on asked.id = request
+        where action in ('pay', 'unpay') ${condition}
+        group by ledger.commission_id
+        having bool_or(action = 'pay')
+      ), judged as (
+        select currency, amount,
+               case
+                 when done > coalesce(taken_back, 0) then 'done'
+                 when pending is not null then 'pending'
+                 when not_done > coalesce(taken_back, 0) then 'not_done'
+                 else 'dropped'
+               end as stage
+        from payments
+      ), sums as (
+        select currency, count(*) as commissions, coalesce(sum(amount), 0) as requested,
+               coalesce(sum(amount) filter (where stage = 'done'), 0) as done,
+               coalesce(sum(amount) filter (where stage = 'pending'), 0) as pending,
+               coalesce(sum(amount) filter (where stage = 'not_done'), 0) as not_done,
+               coalesce(sum(amount) filter (where stage = 'dropped'), 0) as dropped
+        from judged
+        group by currency
+      )
+      select currency, commissions,
              ${sql.join(SUMS.map(exactSum), sql`,\n             `)}
-      from (
-        select upper(currency) as currency, count(*) as requests, coalesce(sum(amount), 0) as requested,
-               coalesce(sum(amount) filter (where state in ('applied', 'unchanged')), 0) as done,
-               coalesce(sum(amount) filter (where state = 'pending'), 0) as pending,
-               coalesce(sum(amount) filter (where state in ('conflict', 'not_found', 'rejected', 'failed')), 0) as not_done,
-               coalesce(sum(amount) filter (where state in ('superseded', 'cancelled')), 0) as dropped
-        from ${reportView(reader, 'commission_ledger')}
-        ${condition}
-        group by upper(currency)
-      ) as sums
+      from sums
       order by currency`,
   );
 }

@@ -8,7 +8,7 @@ import type { Database } from '../db/database.ts';
 
 export interface PaymentStatus {
   readonly states: readonly { readonly state: UpdateState; readonly requests: number }[];
-  /** Requests that ended as failed, and whose commission has no newer request. */
+  /** Requests that ended as failed, without a newer one for the same value of their commission that was not dropped. */
   readonly failed: number;
   /** When the first of them failed. */
   readonly failed_since: Timestamp | null;

@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { LOAD_ORDER } from '../records/mirrored-tables.ts';
 
 export interface TableSize {
   readonly table_name: string;
@@ -19,12 +20,11 @@ export interface Sizes {
 
 /** Counting a table of this size takes a few milliseconds. */
 const SMALL_BYTES = 8 * 1024 * 1024;
-const COUNTED = ['campaigns', 'affiliates', 'links', 'referrals', 'sales', 'commissions'] as const;
 
 /** Returns the sizes at this moment. */
 export async function readSizes(db: Database): Promise<Sizes> {
   // A branch of a case that is not taken is not evaluated: no large table is counted.
-  const counted = COUNTED.map(
+  const counted = LOAD_ORDER.map(
     (table) => sql`
       select ${table}::text as table_name, case
         when pg_relation_size(${table}::regclass) < ${SMALL_BYTES} then (select count(*) from ${sql.table(table)})

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { RunMode, RunState, SchemaDriftTable } from '../db/tables.ts';
+import { LOAD_ORDER } from '../records/mirrored-tables.ts';
 import { type MirrorHealth, readHealth } from './read-health.ts';
 import { readTracked, type TrackedStatus } from './read-tracked.ts';
 
@@ -59,7 +60,6 @@ export interface DriftStatus {
 }
 
 const LAST_RUNS = 10;
-const TABLES = ['campaigns', 'affiliates', 'links', 'referrals', 'sales', 'commissions'] as const;
 
 /** Returns the status at this moment. */
 export async function readStatus(db: Database): Promise<MirrorStatus> {
@@ -75,7 +75,7 @@ export async function readStatus(db: Database): Promise<MirrorStatus> {
 async function readTables(db: Database): Promise<TableStatus[]> {
   const { rows } = await sql<TableStatus>`
     select table_name, rows, deleted from table_rows
-    order by array_position(${[...TABLES]}::text[], table_name)`.execute(db);
+    order by array_position(${[...LOAD_ORDER]}::text[], table_name)`.execute(db);
   return rows;
 }
 

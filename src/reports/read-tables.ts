@@ -4,6 +4,7 @@
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { RunState, SchemaDriftTable } from '../db/tables.ts';
+import { LOAD_ORDER } from '../records/mirrored-tables.ts';
 import { type Kept, keepReading } from './kept-reading.ts';
 import { mirrorTable, type Reader, reportView, runShown, type Shown } from './shown-query.ts';
 
@@ -57,12 +58,11 @@ export interface ExportLine {
   readonly exported_at: Timestamp;
 }
 
-const TABLES = ['campaigns', 'affiliates', 'links', 'referrals', 'sales', 'commissions'] as const;
 const MOST_EXPORTS = 100;
 
 /** Returns what each mirrored table holds. */
 export async function readTables(reader: Reader): Promise<Kept<TableLine>> {
-  const tables = TABLES.map((name, place) => {
+  const tables = LOAD_ORDER.map((name, place) => {
     const table = mirrorTable(reader, name);
     return sql`
       select ${sql.lit(place)} as place, ${sql.lit(name)} as table_name,

@@ -36,12 +36,10 @@ export function makeReadRememberedList(): (db: Database) => Promise<CommissionLi
   };
 }
 
-// A sync ended, or the list came into use.
+// A sync ended, or the list came into use. Runs of two resources end in any order: the last number does not show it.
 async function readMark(db: Database): Promise<string> {
   const { rows } = await sql<{ mark: string }>`
-    select concat(is_used, ' ', (
-      select id from sync_runs where finished_at is not null order by id desc limit 1
-    )) as mark
+    select concat(is_used, ' ', (select concat(max(finished_at), ' ', count(finished_at)) from sync_runs)) as mark
     from commission_list`.execute(db);
   return rows[0]?.mark ?? '';
 }

@@ -3,6 +3,7 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
+import { HAS_READ } from '../mirror/runs/whole-runs.ts';
 import { type Batch, type BatchCounts, type BatchInput, endBatch } from './batch.ts';
 
 /** Tables with a column run_id that are small, or have an index on it. */
@@ -26,8 +27,8 @@ export async function pruneRuns(trx: DatabaseTransaction, input: BatchInput): Pr
           ${lastRun(sql`verified`)},
           ${lastRun(sql`state <> 'skipped'`)},
           -- The schedules ask when a full run, and when any, last read what it should; a refusal is asked for, too.
-          ${lastRun(sql`mode = 'full' and ${COUNTS_FOR_SCHEDULES}`)},
-          ${lastRun(sql`mode = 'delta' and ${COUNTS_FOR_SCHEDULES}`)},
+          ${lastRun(sql`mode = 'full' and ${HAS_READ}`)},
+          ${lastRun(sql`mode = 'delta' and ${HAS_READ}`)},
           ${lastRun(sql`error_code = 'API_REJECTED'`)}
         ] as last
       from (select distinct resource from aged) listed
@@ -58,9 +59,6 @@ export async function pruneRuns(trx: DatabaseTransaction, input: BatchInput): Pr
       (select max(id) from aged) as reached`.execute(trx);
   return endBatch(input, rows);
 }
-
-/** As listSyncedSince of src/mirror/runs/whole-runs.ts has it. */
-const COUNTS_FOR_SCHEDULES = sql`(verified or state = 'partial' and attempt = 1) and finished_at <= clock_timestamp()`;
 
 function lastRun(condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(select max(run.id) from sync_runs run where run.resource = listed.resource and ${condition})`;

@@ -46,27 +46,30 @@ export function describeStates(states: BatchOfLog['states']): string {
     .join(', ');
 }
 
-/** Returns the table of sums by currency. */
+/** Returns the table of sums by currency, with what it counts. */
 export function sumsTable(rows: readonly CurrencyLine[], unit: AmountUnit): Html {
-  return table({
-    caption: 'What was asked for, done and left, by currency',
+  if (rows.length === 0) return html`<p>No payment was asked for.</p>`;
+  const sums = table({
+    caption: 'What was asked to be paid, done and left, by currency',
     columns: [
       { label: 'currency' },
-      { label: 'requests', isNumber: true },
+      { label: 'commissions', isNumber: true },
       { label: 'asked for', isNumber: true },
       { label: 'done', isNumber: true },
       { label: 'pending', isNumber: true },
       { label: 'not done', isNumber: true },
       { label: 'dropped', isNumber: true },
     ],
-    rows: rows.map(({ currency, requests, ...sums }) => [
+    rows: rows.map(({ currency, commissions, ...sums }) => [
       currency ?? 'not known',
-      formatCount(requests),
+      formatCount(commissions),
       ...[sums.requested, sums.done, sums.pending, sums.not_done, sums.dropped].map((sum) =>
         currency === null ? orNothing(null) : sumOf(sum, currency, unit),
       ),
     ]),
   });
+  return html`${sums}
+<p class="quiet">Each commission counts once, however often its payment was asked for. Dropped is what was cancelled, superseded or taken back since.</p>`;
 }
 
 /** Returns the table of requests. */

@@ -14,6 +14,13 @@ test('the log does not say whose address a request looked for', async () => {
   expect(lines.join('')).not.toContain('jane');
 });
 
+test('nor who somebody is at the payment processor', async () => {
+  const { api, lines } = makeClient({ url: current().sandbox.url });
+  await api.list('referrals', { page: 1, limit: 2, filters: { stripe_customer_id: 'cus_jane' } });
+  expect(lines.join('')).toContain('stripe_customer_id=…');
+  expect(lines.join('')).not.toContain('jane');
+});
+
 test.each([
   ['a refusal', '{"error": "jane is not here", "details": ["ask jane"]}', '/v1/commissions/none'],
   ['no JSON', '<p>jane</p>', '/v1/affiliates'],

@@ -6,6 +6,8 @@ import { makeClaims } from '../../src/commissions/claims.ts';
 import { drainUpdates } from '../../src/commissions/drain-updates.ts';
 import { trackCommissions } from '../../src/commissions/track-commissions.ts';
 import { pollTracked } from '../../src/commissions/tracked-commissions.ts';
+import { transact } from '../../src/db/transact.ts';
+import { leaveOutTexts } from '../../src/personal-data/rewrite-texts.ts';
 import { startAlteringProxy } from '../support/altering-proxy.ts';
 import { makeTestApi, PAID_AT, type ProgramRow, silent, useWriter } from './start-writer.ts';
 
@@ -127,6 +129,17 @@ describe('a row that the mirror cannot hold', () => {
     expect((await row(first)).note).toContain('the trigger refuses');
     expect(await rejectionsOf(poisoned?.id)).toMatchObject([{ reason: 'the trigger refuses' }]);
     expect(await mirroredAmong(others)).toBe(4);
+  });
+
+  test('is quoted in the note, which is left out where nothing is to be quoted any more', async () => {
+    const { drain, row, db } = writer();
+    const { commissions, referralId } = await freshWithPoisoned(1);
+    await addConstraint('referrals', `id <> '${referralId}'`);
+    const [first] = await askToPay(commissions);
+    await drain();
+    expect((await row(first)).note).toContain('added_by_dba');
+    await transact(db, (trx) => leaveOutTexts(trx, '(left out)', new Map()));
+    expect(await row(first)).toMatchObject({ note: '(left out)', outcome: expect.stringContaining('paid') });
   });
 
   test('leaves the payment applied even where its rejection is refused too', async () => {

@@ -2,8 +2,10 @@
 
 import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { contentKey } from '../../src/commissions/content-key.ts';
 import {
   COMMISSION_UPDATES_CHANNEL,
+  findRequested,
   type RequestedUpdate,
   requestUpdates,
 } from '../../src/commissions/request-updates.ts';
@@ -211,6 +213,41 @@ describe('asking from Node', () => {
     expect(again).toMatchObject([{ id: first[1]?.id, isNew: false, overtaken_by: null }]);
     const [later] = await ask({ commission_id: commissionId, action: 'unpay' });
     expect(await ask(pay)).toMatchObject([{ id: first[1]?.id, isNew: false, overtaken_by: later?.id }]);
+  });
+
+  test.each([' padded ', '\ttabbed\r\n', '\t \n'])(
+    'goes by the key %j as the table keeps it',
+    async (key) => {
+      const request = plainRequest({ commission_id: newId(), action: 'unpay', idempotency_key: key });
+      const [first] = await ask(request);
+      expect(first).toMatchObject({ id: expect.any(Number), isNew: true, state: 'pending' });
+      const isBlank = key.trim() === '';
+      const [again] = await ask(request);
+      expect(again).toMatchObject({ isNew: isBlank, state: 'pending' });
+      expect(again?.id === first?.id).toBe(!isBlank);
+      const found = await findRequested(db, [request]);
+      expect(found.get(key)?.id).toBe(isBlank ? undefined : first?.id);
+    },
+  );
+
+  test('what differs for the table has another content key, and what does not has the same', async () => {
+    const base = plainRequest({ commission_id: newId(), action: 'pay', paid_at: AT, expected_unpaid: true });
+    const asked = { ...base, idempotency_key: contentKey(base) };
+    await ask(asked);
+    const changes: Partial<UpdateRequest>[] = [
+      { reason: 'another' },
+      { paid_at: '2026-10-02T00:00:00Z' },
+      { expected_unpaid: false },
+      { expected_amount: 1 },
+      { expected_currency: 'EUR' },
+      { even_if_refunded: true },
+      { supersede: true },
+    ];
+    for (const change of changes) {
+      const found = await findRequested(db, [{ ...asked, ...change }]);
+      const hasSameKey = contentKey({ ...base, ...change }) === contentKey(base);
+      expect([change, hasSameKey]).toEqual([change, found.get(asked.idempotency_key)?.isSame]);
+    }
   });
 
   test('queues all or nothing', async () => {

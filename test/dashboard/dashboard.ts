@@ -145,7 +145,11 @@ export function buildDashboard(): Dashboard {
     )
     .withPanel(
       figure(
-        { title: 'Failed payments', description: 'Whose commission has no newer request.', unit: 'short' },
+        {
+          title: 'Failed payments',
+          description: 'Without a newer one for the same value of their commission.',
+          unit: 'short',
+        },
         { expr: `max(affiliate_mirror_payments_failed{${JOB}})`, legend: 'failed' },
         1,
       ),

@@ -36,6 +36,17 @@ test('a server that is not there is unreachable', async () => {
   await pool.end();
 });
 
+test.each(['EAI_AGAIN', 'ENETUNREACH', 'EHOSTDOWN', 'ECONNABORTED'])(
+  'a server that the network keeps from us is unreachable: %s',
+  async (code) => {
+    // Outages that cannot be had here: these are the errors that Node throws in them.
+    const fail = async () => {
+      throw Object.assign(new Error(`connect ${code}`), { code });
+    };
+    expect(await failureOf(fail)).toBeInstanceOf(DatabaseUnreachable);
+  },
+);
+
 test('a statement that the database refuses is left as it is', async () => {
   const { pool } = await createTestDatabase();
   expect(await failureOf(() => pool.query('select nonsense'))).toHaveProperty('code', '42703');

@@ -1,7 +1,8 @@
-import { appendFile, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
+import { prepareLocks } from '../../src/embedded-postgres/home.ts';
 import { tryLock } from '../../src/embedded-postgres/lock.ts';
 import { EmbeddedPostgresFailed } from '../../src/errors.ts';
 import { makeLogger } from '../../src/log.ts';
@@ -32,6 +33,20 @@ it('names DATA_DIR where it cannot be made', async () => {
     'ENOTDIR',
     'DATABASE_URL',
   );
+});
+
+// Node's own recursive mkdir never returns there.
+it.runIf(process.platform === 'linux').each(['/proc/none', '/proc/none/below'])(
+  'names %s, which no directory can be made at',
+  async (directory) => {
+    await expectFailure(directory, `DATA_DIR ${directory} cannot be written to`, 'ENOENT', 'DATABASE_URL');
+  },
+);
+
+it('makes every directory above DATA_DIR that is missing, also by two at once', async () => {
+  const deep = join(given.dataDir, 'one', 'two', 'three');
+  await Promise.all([prepareLocks(deep), prepareLocks(deep)]);
+  expect((await stat(deep)).isDirectory()).toBe(true);
 });
 
 it('names both versions where another one made the data', async () => {

@@ -274,6 +274,30 @@ test('a payout file is reconciled, and --fix pays what the program lacks, and no
   expect(await paidAt(extra?.id ?? '')).toBe('2026-07-01T18:00:00.000Z');
 });
 
+test('--fix asks once while nobody applies what it asked for, and anew where a payment was taken back since', async () => {
+  const [lacking, other] = await unpaid(2);
+  const path = await file(
+    'payouts-june.csv',
+    'commission_id,paid_at',
+    `${lacking?.id},2026-06-01T12:00:00Z`,
+    `${other?.id},2026-06-01T12:00:00Z`,
+  );
+  const fix = (...more: string[]) => commissions('reconcile', path, '--fix', ...more);
+  expect((await fix()).stdout).toContain('2 queued as');
+  expect((await fix()).stderr).toContain('2 of 2 were asked for before: not queued again');
+  const waited = await fix('--wait');
+  expect(waited.code, waited.stderr).toBe(0);
+  expect(waited.stderr).toContain('2 applied');
+  expect(received('PUT')).toBe(2);
+
+  for (const round of [1, 2]) {
+    await sandbox.put(lacking?.id ?? '', 'paid_at=');
+    expect((await fix()).stdout, `round ${round}`).toContain('1 queued as');
+    expect((await fix('--wait')).stderr).toContain('1 applied');
+    expect(await paidAt(lacking?.id ?? '')).toBe('2026-06-01T12:00:00.000Z');
+  }
+});
+
 test('tracked commissions are registered once, from identifiers and files', async () => {
   const [a, b] = await unpaid(2);
   const path = await file('ids.csv', 'name,commission_id', `x,${a?.id}`, `y,${b?.id}`);

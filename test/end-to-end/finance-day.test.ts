@@ -337,8 +337,17 @@ test('the totals keep apart what is paid, taken back and made payable', async ()
   expect(readDocument('commissions-dry-run', dry.stdout).totals).toEqual(totals('would', 'change'));
   const people = await commissions('apply', path, '--dry-run');
   expect(people.stdout).toMatch(/│ currency │ action │ would +│ requests │ +amount │/);
-  const applied = await commissions('apply', path, '--wait', '--json');
+  const result = inDirectory('three-done.csv');
+  const applied = await commissions('apply', path, '--wait', '--json', '--result', result);
   expect(readDocument('commissions-requests', applied.stdout).totals).toEqual(totals('state', 'applied'));
+
+  // Handed back as books, a new due date says nothing of a payment, and what was taken back is unpaid.
+  const books = await commissions('reconcile', result, '--json');
+  expect(books.code, books.stderr).toBe(0);
+  expect(readDocument('commissions-reconcile', books.stdout).rows).toMatchObject([
+    { line: 2, commission_id: back, finding: 'match', books_paid_at: null },
+    { line: 4, commission_id: paid, finding: 'match', books_paid_at: '2026-10-01T12:00:00Z' },
+  ]);
 });
 
 test('reconcile takes a row of a result as paid only where its payment succeeded, and --fix pays no refused one', async () => {

@@ -146,7 +146,7 @@ test('where commissions are listed, all that is payable is paid once, whatever i
 });
 
 test('reconcile --due compares what is payable and what was paid here with the program, and fixes nothing', async () => {
-  const { program, sandbox, run, puts } = await setUp(true);
+  const { program, mirror, sandbox, run, puts } = await setUp(true);
   expect((await run('sync')).code).toBe(0);
   const [a, b, c, d] = await readDue(program);
   expect((await run(`commissions pay ${a?.id} ${b?.id} --at 2026-10-01T12:00:00Z --wait`)).code).toBe(0);
@@ -162,6 +162,12 @@ test('reconcile --due compares what is payable and what was paid here with the p
   await sandbox.put(a?.id ?? '', 'paid_at=');
   await sandbox.put(c?.id ?? '', 'paid_at=2026-10-02T00:00:00Z');
   await sandbox.program.updateCommission(d?.id ?? '', { amount: 1 });
+  // One of them was asked for here, and failed although it had arrived.
+  await mirror.pool.query(
+    `insert into mirror.commission_updates (commission_id, action, paid_at) values ('${c?.id}', 'pay', '2026-10-02T00:00:00Z');
+     update mirror.commission_updates set state = 'failed', outcome = 'no answer', finished_at = now(), put_sent_at = now()
+     where commission_id = '${c?.id}'`,
+  );
   const before = puts();
   const report = await run('commissions reconcile --due --json');
   expect(report.code).toBe(3);

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exportDocument } from '../../src/cli/documents/export.ts';
 import type { Manifest } from '../../src/exports/manifest.ts';
+import { storeLargestAmounts } from '../reports/store-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { BUCKET, type ObjectStorage, startObjectStorage } from '../support/object-storage.ts';
 import { runCli, runCliAlone } from '../support/run-cli.ts';
@@ -110,6 +111,18 @@ function inExcel(rows: readonly (string | null)[][], { columns }: Manifest): (st
     }),
   );
 }
+
+test.each(FORMATS)('a sum of amounts that no bigint holds has all of its digits as %s', async (format) => {
+  const { pool, url } = await createTestDatabase();
+  await storeLargestAmounts(pool, 1100);
+  const path = join(directory, `sums.${format}`);
+  const { code, stderr } = await runCli(['export', 'payouts_due', '-o', path], { DATABASE_URL: url });
+  expect(code, stderr).toBe(0);
+  const { columns } = readManifest(readFileSync(`${path}.manifest.json`));
+  const [row = []] = await readBack(format, readFileSync(path), columns);
+  const place = columns.findIndex(({ name }) => name === 'amount');
+  expect([columns[place]?.type, row[place]]).toEqual(['numeric(38,0)', '9907919180215090100']);
+});
 
 test('stdout gets the rows and nothing else, from a process of its own', async () => {
   const { code, stdout, stderr } = await runCliAlone(

@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { makeDatabase } from '../../src/db/database.ts';
 import { withSessionLock } from '../../src/db/session-lock.ts';
 import type { Manifest } from '../../src/exports/manifest.ts';
+import { readLastExport } from '../../src/exports/recorded-export.ts';
 import { nameTarget } from '../../src/exports/targets/target.ts';
 import { makeExportDuty } from '../../src/jobs/export-job.ts';
 import type { JobContext } from '../../src/queue/duty.ts';
@@ -201,13 +202,37 @@ describe('a scheduled export', () => {
     expect(readExports()[0]?.rows).toHaveLength(ROWS);
     expect(readExports(join(directory, 'commission_totals'))).toHaveLength(1);
     // The day after: the changes have nothing to write, and are done all the same.
-    await database.pool.query(`update exports set exported_at = exported_at - interval '2 days'`);
+    await database.pool.query(`update exports set began_at = began_at - interval '2 days'`);
     const again = await duty.findDue(moment);
     expect(again).toHaveLength(2);
     for (const one of again) await one.run(context);
     expect(await duty.findDue(moment)).toEqual([]);
     expect(readExports()).toHaveLength(1);
     expect(readExports(join(directory, 'commission_totals'))).toHaveLength(2);
+    // The clock was ahead, and was put back.
+    await database.pool.query(`update exports set began_at = began_at + interval '2 days'`);
+    const afterwards = await duty.findDue(moment);
+    expect(afterwards).toHaveLength(2);
+    for (const one of afterwards) await one.run(context);
+    expect(await duty.findDue(moment)).toEqual([]);
+  });
+
+  test('that began before a tick and ends after it is not that of the tick', async () => {
+    const [one] = await makeDuty().findDue({ nowMs: Date.now(), madeMs: TICK - 1 });
+    const release = await database.pool.connect();
+    await release.query('begin; lock table commissions');
+    const running = one?.run(context);
+    const isWaiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await database.pool.query(isWaiting)).rowCount).toBe(1);
+    const { rows } = await database.pool.query<{ ms: number }>(
+      'select extract(epoch from clock_timestamp()) * 1000 as ms',
+    );
+    await release.query('commit');
+    release.release();
+    expect(await running).toEqual({ kind: 'done' });
+    const target = { kind: 'directory', path: directory } as const;
+    const exported = { name: 'commission_totals', isForChanges: false, target };
+    expect(await readLastExport(makeDatabase(database.pool), exported)).toBeLessThan(Number(rows[0]?.ms));
   });
 
   test('of something that there is not keeps the worker from starting', async () => {

@@ -96,6 +96,7 @@ const ARROW: Readonly<Record<string, string>> = {
   integer: 'Int64',
   'double precision': 'Float64',
   boolean: 'Bool',
+  'numeric(38,0)': 'Decimal[38e0]',
 };
 
 async function readWorkbook(bytes: Buffer, columns: readonly ReadColumn[]): Promise<Values> {

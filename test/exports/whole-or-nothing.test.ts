@@ -2,12 +2,13 @@
 // the values of rows.
 
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { deliverFile, deliverIntoDirectory } from '../../src/exports/targets/local.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { BUCKET, type ObjectStorage, startObjectStorage } from '../support/object-storage.ts';
 import { runCli, spawnCli } from '../support/run-cli.ts';
@@ -211,6 +212,41 @@ test.each([
   expect(storage.countUploads()).toBe(0);
   const left = readdirSync(directory, { recursive: true, encoding: 'utf8' });
   expect(left.filter((path) => path.includes('.'))).toEqual([]);
+});
+
+test.runIf(process.platform === 'linux').each([
+  ['of a directory', (at: string) => deliverIntoDirectory(at, 'referrals/export=1'), 'referrals'],
+  ['of a file', (at: string) => deliverFile(join(at, 'x.csv')), '.'],
+])(
+  'the name %s is on the disk once it is published: a power cut keeps the export',
+  async (_, deliver, where) => {
+    // What is on the disk cannot be seen without a power cut: it is seen what is written through to it.
+    const synced: string[] = [];
+    const probe = await open(directory);
+    const handles = Object.getPrototypeOf(probe);
+    await probe.close();
+    const { sync } = handles;
+    handles.sync = async function (this: FileHandle) {
+      synced.push(readlinkSync(`/proc/self/fd/${this.fd}`));
+      await sync.call(this);
+    };
+    onTestFinished(() => {
+      handles.sync = sync;
+    });
+    const delivery = await deliver(directory);
+    const file = await delivery.openFile('x.csv');
+    await file.write(Buffer.from('x'));
+    await file.close();
+    await delivery.publish('{}');
+    expect(synced.at(-1)).toBe(join(directory, where));
+  },
+);
+
+// Node's own recursive mkdir never returns there.
+test.runIf(process.platform === 'linux')('a directory that cannot be made ends the export', async () => {
+  const { code, stderr } = await run('--format', 'csv', '-o', '/proc/none/');
+  expect(stderr).toMatch(/^affiliate-mirror: cannot write \/proc\/none\/referrals\/.*ENOENT.*\n$/);
+  expect(code).toBe(1);
 });
 
 test('a directory that cannot be written is named', async () => {

@@ -13,7 +13,10 @@ beforeAll(async () => {
 
 afterAll(() => sandbox.close());
 
-test('a run that is resumed hours later ends unverified, and a fresh run follows at once', async () => {
+test.each([
+  ['hours later', '- 2'],
+  ['after the clock was put back', '+ 2'],
+])('a run that is resumed %s ends unverified, and a fresh run follows at once', async (_when, hours) => {
   const queueing = await makeQueueing('postgres', sandbox);
   const { pool } = queueing;
   await missTick(queueing);
@@ -32,7 +35,7 @@ test('a run that is resumed hours later ends unverified, and a fresh run follows
   await killed.end('SIGKILL');
   sandbox.setFaults(NO_FAULTS);
   await pool.query(
-    `update sync_runs set started_at = started_at - interval '2 hours', heartbeat_at = heartbeat_at - interval '2 hours'`,
+    `update sync_runs set started_at = started_at ${hours} * interval '1 hour', heartbeat_at = heartbeat_at ${hours} * interval '1 hour'`,
   );
   const worker = await queueing.start();
   const last = async () => (await runs()).at(-1);

@@ -125,6 +125,24 @@ test('deadlocks are no way out: ten writers of every kind at once all commit, ea
   expect(after.rows).toEqual(before.rows);
 });
 
+test('an answer that changes nothing takes no stamp and waits for nobody who has one', async () => {
+  const held = Promise.withResolvers<void>();
+  const stamped = Promise.withResolvers<void>();
+  const one = transact(db, async (trx) => {
+    await sql`select stamp_changes()`.execute(trx);
+    stamped.resolve();
+    await held.promise;
+  });
+  await stamped.promise;
+  const two = transact(db, async (trx) => {
+    await sql`set local statement_timeout = '10s'`.execute(trx);
+    await mirrorCommissions(trx, [{ commission: commission as never, observedAt: observedAt() }]);
+    return await stampOf(trx);
+  });
+  expect(await two.finally(held.resolve)).toBeNull();
+  await one;
+});
+
 test('a clock of the server that is set back changes nothing: stamps go on from the last one', async () => {
   await sql`update change_clock set last = '2999-01-01T00:00:00Z'`.execute(db);
   await transact(db, (trx) => loadInto(trx, [changed(commission)]));

@@ -23,6 +23,13 @@ beforeEach(async () => {
   await load(db, { resource: 'commissions', pages: [{ observedAt: at(1), records: [commission, other] }] });
 });
 
+/** When the changes in the history were observed. */
+async function observations(): Promise<string[]> {
+  const { rows } = await sql<{ observed_at: string }>`
+    select observed_at from record_history where change <> 'inserted' order by id`.execute(db);
+  return rows.map((row) => row.observed_at);
+}
+
 describe('what is changed by hand', () => {
   const rowOf = async (id: string) => (await rowsOf(db, 'commissions')).find((row) => row['id'] === id);
 
@@ -69,6 +76,37 @@ describe('what is changed by hand', () => {
     );
   });
 
+  test('is in the history as observed when it was made, so that before it nothing of it is known', async () => {
+    const now = async () =>
+      (await sql<{ now: string }>`select clock_timestamp() as now`.execute(db)).rows[0]?.now ?? '';
+    const referral = buildReferral({ visits: 2 });
+    const visitsAt = async (moment: string) => {
+      const { rows } = await sql<{ visits: number }>`
+        select visits from referrals_at(${moment}) where id = ${referral.id}`.execute(db);
+      return rows.map(({ visits }) => visits);
+    };
+    await load(db, { resource: 'referrals', pages: [{ observedAt: at(1), records: [referral] }] });
+    const moments = [await now()];
+    for (const assignments of [['visits = 3', 'visits = 4'], ["visits = 5, _changed_at = '2001-01-01'"]]) {
+      await transact(db, async (trx) => {
+        for (const assignment of assignments) {
+          await sql`update referrals set ${sql.raw(assignment)} where id = ${referral.id}`.execute(trx);
+        }
+      });
+      moments.push(await now());
+    }
+    expect(await Promise.all(moments.map(visitsAt))).toEqual([[2], [4], [5]]);
+    const inOrder = [moments[0] ?? '', ...(await observations())];
+    expect(inOrder.toSorted(byTime)).toEqual(inOrder);
+  });
+
+  test('was observed when it says so itself', async () => {
+    await sql`update commissions set amount = 7, _observed_at = ${at(4)} where id = ${commission.id}`.execute(
+      db,
+    );
+    expect(await observations()).toEqual(['2026-07-01T00:00:04Z']);
+  });
+
   test('keeps its stamp where it changes nothing', async () => {
     const before = await rowsOf(db, 'commissions');
     const clock = await lastStamp(db);
@@ -76,6 +114,14 @@ describe('what is changed by hand', () => {
     expect(await rowsOf(db, 'commissions')).toEqual(before);
     expect(await lastStamp(db)).toBe(clock);
   });
+});
+
+test('what a load changes was observed when its request was sent, also where that is when the row was', async () => {
+  await load(db, {
+    resource: 'commissions',
+    pages: [{ observedAt: at(1), records: [{ ...commission, amount: 5 }] }],
+  });
+  expect(await observations()).toEqual(['2026-07-01T00:00:01Z']);
 });
 
 test('deletion and return move the stamp of a record, its links’ included', async () => {

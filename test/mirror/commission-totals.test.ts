@@ -61,31 +61,52 @@ test('known and reported sums are side by side, by currency, with what is not kn
       affiliate_id: affiliate.id,
       currency: 'EUR',
       known_commissions: 0,
-      known_unpaid: 0,
-      known_paid: 0,
-      known_total: 0,
-      reported_unpaid: 50,
-      reported_paid: 25,
-      reported_total: 75,
-      unknown_unpaid: 50,
-      unknown_paid: 25,
-      unknown_total: 75,
+      known_unpaid: '0',
+      known_paid: '0',
+      known_total: '0',
+      reported_unpaid: '50',
+      reported_paid: '25',
+      reported_total: '75',
+      unknown_unpaid: '50',
+      unknown_paid: '25',
+      unknown_total: '75',
     },
     {
       affiliate_id: affiliate.id,
       currency: 'USD',
       known_commissions: 3,
-      known_unpaid: 500,
-      known_paid: 2000,
-      known_total: 2500,
-      reported_unpaid: 900,
-      reported_paid: 2000,
-      reported_total: 2900,
-      unknown_unpaid: 400,
-      unknown_paid: 0,
-      unknown_total: 400,
+      known_unpaid: '500',
+      known_paid: '2000',
+      known_total: '2500',
+      reported_unpaid: '900',
+      reported_paid: '2000',
+      reported_total: '2900',
+      unknown_unpaid: '400',
+      unknown_paid: '0',
+      unknown_total: '400',
     },
   ]);
+});
+
+test('two spellings of a currency are one, in the program’s totals as in commissions and sales', async () => {
+  const affiliate = buildAffiliate();
+  const currencies = {
+    USD: { unpaid: cents(300), paid: cents(20) },
+    usd: { unpaid: cents(50), total: cents(50) },
+  };
+  await loadAffiliates({ ...affiliate, commission_stats: { currencies } });
+  await loadCommissions(affiliate, { amount: 300 });
+  expect(await totals()).toMatchObject([
+    {
+      known_commissions: 1,
+      known_total: '300',
+      reported_unpaid: '350',
+      reported_paid: '20',
+      reported_total: '370',
+    },
+  ]);
+  const { rows } = await database.pool.query('select commissions from mirror_reports.affiliate_performance');
+  expect(rows).toEqual([{ commissions: 1 }]);
 });
 
 test.each([
@@ -98,7 +119,13 @@ test.each([
   await loadAffiliates({ ...affiliate, commission_stats });
   await loadCommissions(affiliate, { amount: 300 });
   expect(await totals()).toMatchObject([
-    { known_unpaid: 300, known_total: 300, reported_unpaid: null, reported_total: null, unknown_total: null },
+    {
+      known_unpaid: '300',
+      known_total: '300',
+      reported_unpaid: null,
+      reported_total: null,
+      unknown_total: null,
+    },
   ]);
 });
 
@@ -110,7 +137,13 @@ test('figures that are absent or odd are not known, and break nothing', async ()
   expect(await totals()).toMatchObject([
     { currency: 'CHF', reported_total: null },
     { currency: 'GBP', reported_total: null },
-    { currency: 'USD', reported_unpaid: null, reported_paid: null, reported_total: 10, unknown_total: 10 },
+    {
+      currency: 'USD',
+      reported_unpaid: null,
+      reported_paid: null,
+      reported_total: '10',
+      unknown_total: '10',
+    },
   ]);
 });
 
@@ -149,9 +182,42 @@ describe('differences', () => {
     await noteAffiliatesRead(at(1));
     const row = { affiliate_id: affiliate.id, reported_as_of: '2026-07-01T00:00:01Z', is_recent: false };
     expect(await differences()).toEqual([
-      { ...row, currency: 'EUR', known_unpaid: 0, reported_unpaid: 0, known_paid: 7, reported_paid: 0 },
-      { ...row, currency: 'USD', known_unpaid: 200, reported_unpaid: 300, known_paid: 0, reported_paid: 50 },
+      {
+        ...row,
+        currency: 'EUR',
+        known_unpaid: '0',
+        reported_unpaid: '0',
+        known_paid: '7',
+        reported_paid: '0',
+      },
+      {
+        ...row,
+        currency: 'USD',
+        known_unpaid: '200',
+        reported_unpaid: '300',
+        known_paid: '0',
+        reported_paid: '50',
+      },
     ]);
+  });
+
+  test('is there where what the program reports is more than any amount, to the last digit', async () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    const affiliate = buildAffiliate();
+    await loadAffiliates({ ...affiliate, ...stats(most + 1, 0) });
+    await loadCommissions(affiliate, { amount: 300 });
+    expect(await differences()).toMatchObject([
+      { known_unpaid: '300', reported_unpaid: String(BigInt(most) + 1n) },
+    ]);
+    const { rows } = await database.pool.query('select unpaid_cents from mirror_reports.affiliate_balances');
+    expect(rows).toEqual([{ unpaid_cents: String(BigInt(most) + 1n) }]);
+  });
+
+  test('there is none where the program sends only some of the totals, and these agree', async () => {
+    const affiliate = buildAffiliate();
+    await loadAffiliates({ ...affiliate, commission_stats: { currencies: { USD: { total: cents(300) } } } });
+    await loadCommissions(affiliate, { amount: 300 });
+    expect(await differences()).toEqual([]);
   });
 
   test('is recent, where a commission changed after the program reported', async () => {
@@ -167,7 +233,9 @@ describe('differences', () => {
 
 test('what the program reports and is no amount counts as not reported', async () => {
   const affiliate = buildAffiliate();
-  const USD = { unpaid: { cents: 900.4 }, paid: { cents: 1e30 }, total: { cents: '2900' } };
+  const USD = { unpaid: { cents: 900.4 }, paid: { cents: 1e40 }, total: { cents: '2900' } };
   await loadAffiliates({ ...affiliate, commission_stats: { currencies: { USD } } });
-  expect(await totals()).toMatchObject([{ reported_unpaid: 900, reported_paid: null, reported_total: null }]);
+  expect(await totals()).toMatchObject([
+    { reported_unpaid: '900', reported_paid: null, reported_total: null },
+  ]);
 });

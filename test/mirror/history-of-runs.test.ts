@@ -134,7 +134,7 @@ async function carryOut(steps: readonly Step[], index: number): Promise<{ runId:
 async function markCommissions(ids: readonly string[], observedAt: string): Promise<void> {
   const time = sql`${observedAt}::timestamptz`;
   await sql`
-    update commissions set _deleted_at = ${time}, _changed_at = ${time}, _observed_at = ${time}
+    update commissions set _deleted_at = ${time}, _changed_at = (select stamp_changes()), _observed_at = ${time}
     where id = any(${ids}::text[]) and _deleted_at is null`.execute(db);
 }
 

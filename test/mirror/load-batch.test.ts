@@ -143,6 +143,25 @@ test('a read that changes nothing is not overwritten by older pages where it was
   ]);
 });
 
+test('of single reads beside each other only those count as updated that changed something', async () => {
+  const records = Array.from({ length: 4 }, () => buildCommission());
+  await load(db, { resource: 'commissions', pages: [{ observedAt: at(1), records }] });
+  const before = await rowsOf(db, 'commissions');
+  // Rows are written in the order of their identifiers: first, in the middle and last nothing changes.
+  const changedId = before[1]?.['id'];
+  const changed = records.map((one) => (one.id === changedId ? { ...one, amount: 7 } : one));
+  const result = await load(db, {
+    resource: 'commissions',
+    pages: [{ observedAt: at(2), records: [...changed, buildCommission()] }],
+    touch: true,
+  });
+  expect(counts(result)).toEqual({ ...nothing, seen: 5, inserted: 1, updated: 1, unchanged: 3 });
+  const stamp = await lastStamp(db);
+  const after = await rowsOf(db, 'commissions');
+  expect(after.filter((row) => row['_changed_at'] === stamp)).toHaveLength(2);
+  expect(after.find(({ id }) => id === changedId)).toMatchObject({ amount: 7, _changed_at: stamp });
+});
+
 test('a nested partial view leaves alone what it does not carry', async () => {
   const stats = { currencies: { USD: { unpaid: { cents: 5 } } } };
   const full = buildAffiliate({ commission_stats: stats, state: 'active', badge: 'gold' });

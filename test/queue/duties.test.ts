@@ -101,6 +101,21 @@ describe.each(KINDS)('a duty on %s', (kind) => {
     await worker.stop();
   });
 
+  test.each(['25006', '25P03', '42501'])(
+    'whose database refuses something for now (%s), as after a failover, is tried again',
+    async (code) => {
+      const queueing = await makeQueueing(kind, NO_PROGRAM);
+      const begun: string[] = [];
+      const refused = () =>
+        begun.length < 2 && queueing.pool.query(`do $$ begin raise using errcode = '${code}'; end $$`);
+      const tasks: Task[] = [{ id: 'x-1', atMs: 1, run: async () => void (await refused()) }];
+      const worker = await start(queueing, [makeDuty('x', tasks, begun)]);
+      await expect.poll(() => tasks, SOON).toEqual([]);
+      expect(begun).toEqual(['x-1', 'x-1']);
+      await worker.stop();
+    },
+  );
+
   test('that waits for its next attempt does first what matters more and came due meanwhile', async () => {
     const queueing = await makeQueueing(kind, NO_PROGRAM);
     const begun: string[] = [];

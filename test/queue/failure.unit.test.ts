@@ -1,6 +1,7 @@
 // What the queue does about each class of error, and how its waits grow.
 
 import fc from 'fast-check';
+import { DatabaseError } from 'pg';
 import { expect, test } from 'vitest';
 import * as catalogue from '../../src/errors.ts';
 import { backoffMs, decideAfterFailure } from '../../src/queue/failure.ts';
@@ -9,7 +10,7 @@ import { TIMINGS } from '../../src/queue/timings.ts';
 const { ApiThrottled } = catalogue;
 
 function databaseError(code: string): Error {
-  return Object.assign(new Error('refused'), { severity: 'ERROR', code });
+  return Object.assign(new DatabaseError('refused', 7, 'error'), { severity: 'ERROR', code });
 }
 
 test.each([
@@ -30,6 +31,7 @@ test.each([
   ['a database that is away', new catalogue.DatabaseUnreachable('away'), { kind: 'retry' }],
   ['a database that shuts down', databaseError('57P01'), { kind: 'retry' }],
   ['a deadlock', databaseError('40P01'), { kind: 'retry' }],
+  ['a transaction that may only read', databaseError('25006'), { kind: 'retry' }],
   ['a statement that is wrong', databaseError('42703'), { kind: 'fail' }],
   ['a pipe that broke', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }), { kind: 'retry' }],
   ['an error of no known class', new Error('Connection terminated unexpectedly'), { kind: 'retry' }],

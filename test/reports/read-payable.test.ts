@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { describeRefund } from '../../src/commissions/judge-update.ts';
 import { requestUpdates } from '../../src/commissions/request-updates.ts';
+import { cancelUpdates, retryUpdates } from '../../src/commissions/revise-updates.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
 import type { Commission } from '../../src/contract/commission.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
@@ -24,6 +25,31 @@ async function store({ pool }: TestDatabase, changes: readonly string[]): Promis
     );
     if (change !== '') await pool.query(`update commissions set ${change} where id = $1`, [id(digit)]);
   }
+}
+
+/** A request for a commission by its number, and how it ends. */
+type End = readonly [digit: number, action: 'pay' | 'unpay' | 'due', state: string];
+
+/** Returns the number of the request. */
+async function askAndEnd({ pool }: TestDatabase, [digit, action, state]: End): Promise<number> {
+  const moment = '2026-10-01T00:00:00Z';
+  const request = plainRequest({
+    commission_id: id(digit),
+    action,
+    paid_at: action === 'pay' ? moment : null,
+    due_at: action === 'due' ? moment : null,
+  });
+  const asked = await requestUpdates({ db: makeDatabase(pool) }, [request], {
+    batchId: null,
+    requestedBy: null,
+  });
+  const made = asked[0]?.id ?? 0;
+  if (state === 'pending') return made;
+  await pool.query(
+    "update commission_updates set state = $2, outcome = 'so', finished_at = now() where id = $1",
+    [made, state],
+  );
+  return made;
 }
 
 test('payable are those that are due, not voided and not gone; without a date, those that are not pending', async () => {
@@ -61,7 +87,7 @@ test('what was asked for or paid through the payment ledger is left out, until t
   const database = await createTestDatabase();
   const db = makeDatabase(database.pool);
   await store(database, ['', '', '', '', '']);
-  const ends: readonly (readonly [number, 'pay' | 'unpay', string])[] = [
+  const ends: readonly End[] = [
     [1, 'pay', 'pending'],
     // Paid here, and yet unpaid by the mirror: somebody took it back elsewhere, or the mirror is old.
     [2, 'pay', 'applied'],
@@ -70,16 +96,7 @@ test('what was asked for or paid through the payment ledger is left out, until t
     [3, 'unpay', 'applied'],
     [4, 'pay', 'rejected'],
   ];
-  for (const [digit, action, state] of ends) {
-    const paid_at = action === 'pay' ? '2026-10-01T00:00:00Z' : null;
-    const request = plainRequest({ commission_id: id(digit), action, paid_at });
-    const [made] = await requestUpdates({ db }, [request], { batchId: null, requestedBy: null });
-    if (state === 'pending') continue;
-    await database.pool.query(
-      "update commission_updates set state = $2, outcome = 'so', finished_at = now() where id = $1",
-      [made?.id, state],
-    );
-  }
+  for (const end of ends) await askAndEnd(database, end);
   const { commissions, withheld } = await readPayable(db, NOW);
   expect(commissions.map(({ commission_id }) => commission_id)).toEqual([id(0), id(3), id(4)]);
   expect(withheld).toEqual(
@@ -88,6 +105,37 @@ test('what was asked for or paid through the payment ledger is left out, until t
       ['by the payment ledger it was paid before', 1],
     ]),
   );
+});
+
+test('what failed to be paid is left out until it is taken back, or retried and then cancelled', async () => {
+  const database = await createTestDatabase();
+  const db = makeDatabase(database.pool);
+  await store(database, ['', '', '', '', '']);
+  const failed: number[] = [];
+  for (const digit of [0, 1, 2, 3, 4]) failed.push(await askAndEnd(database, [digit, 'pay', 'failed']));
+  // Whether it was sent does not matter: whoever asked for it has paid, or is about to.
+  await database.pool.query('update commission_updates set put_sent_at = now() where id = $1', [failed[0]]);
+  await askAndEnd(database, [1, 'pay', 'conflict']);
+  await askAndEnd(database, [2, 'due', 'applied']);
+  const reason = 'a payment for it failed: retry it, or take it back with unpay';
+  expect(await readPayable(db, NOW)).toEqual({ commissions: [], withheld: new Map([[reason, 5]]) });
+
+  await askAndEnd(database, [3, 'unpay', 'unchanged']);
+  expect(await idsOf(db)).toEqual([id(3)]);
+  const of4 = { kind: 'requests', ids: [failed[4] ?? 0] } as const;
+  await retryUpdates(db, of4);
+  expect(await idsOf(db)).toEqual([id(3)]);
+  await cancelUpdates(db, of4, 'somebody');
+  expect(await idsOf(db)).toEqual([id(3), id(4)]);
+});
+
+test('nobody is paid what has no amount or no currency', async () => {
+  const database = await createTestDatabase();
+  const db = makeDatabase(database.pool);
+  await store(database, ['', 'amount = null', 'currency = null']);
+  const { commissions, withheld } = await readPayable(db, NOW);
+  expect(commissions.map(({ commission_id }) => commission_id)).toEqual([id(0)]);
+  expect(withheld).toEqual(new Map([['it has no amount or no currency', 2]]));
 });
 
 test('a sale is refunded in full for the view as it is for the writer', async () => {

@@ -283,12 +283,33 @@ test('payments are counted by state and by batch', async () => {
   ]);
 });
 
-test('a payment has failed until its commission has a newer request', async () => {
-  const failed = await ask(COMMISSION, 'october');
-  await set(failed, `state = 'failed', outcome = 'refused', finished_at = '2026-01-01T00:00:00Z'`);
+test('a payment has failed until its commission has a newer request for the same value, which was not dropped', async () => {
+  const fail = (id: number) =>
+    set(id, `state = 'failed', outcome = 'refused', finished_at = '2026-01-01T00:00:00Z'`);
+  const dropAs = (id: number, state: string) =>
+    set(id, `state = '${state}', outcome = 'so', finished_at = now()`);
+  const failures = async () => (await readStatus(db)).payments.failed;
+  await fail(await ask(COMMISSION, 'october'));
   expect((await readStatus(db)).payments).toMatchObject({ failed: 1, failed_since: '2026-01-01T00:00:00Z' });
-  await ask(COMMISSION, 'november');
-  expect((await readStatus(db)).payments).toMatchObject({ failed: 0, failed_since: null });
+
+  const due = await database.pool.query<{ id: number }>(
+    `insert into commission_updates (commission_id, action, due_at) values ($1, 'due', now()) returning id`,
+    [COMMISSION],
+  );
+  expect(await failures()).toBe(1);
+  await fail(due.rows[0]?.id ?? 0);
+  expect(await failures()).toBe(2);
+
+  const superseded = await ask(COMMISSION, 'november');
+  expect(await failures()).toBe(1);
+  const cancelled = await ask(COMMISSION, 'november');
+  await dropAs(superseded, 'superseded');
+  expect(await failures()).toBe(1);
+  await dropAs(cancelled, 'cancelled');
+  expect(await failures()).toBe(2);
+
+  await ask(COMMISSION, 'december');
+  expect(await failures()).toBe(1);
 });
 
 test('a payment is neglected when it is due for minutes and no process works on any', async () => {

@@ -22,6 +22,24 @@ test('between two syncs the answer is remembered, after one it is found anew', a
   await expect.poll(async () => (await read(db)).problem).toBe('second');
 });
 
+test('a run that began earlier and ends later than another one is compared, too', async () => {
+  const { pool } = await createTestDatabase();
+  const db = makeDatabase(pool);
+  const read = makeReadRememberedList();
+  const say = (problem: string) => pool.query('update commission_list set problem = $1', [problem]);
+  await pool.query(
+    `insert into sync_runs (resource, mode, state, verified, finished_at)
+     values ('affiliates', 'full', 'running', false, null), ('referrals', 'full', 'succeeded', true, now())`,
+  );
+  await say('first');
+  expect(await read(db)).toMatchObject({ problem: 'first' });
+  await say('second');
+  await pool.query(
+    `update sync_runs set state = 'succeeded', verified = true, finished_at = now() where finished_at is null`,
+  );
+  await expect.poll(async () => (await read(db)).problem, { timeout: 20_000 }).toBe('second');
+});
+
 test('a comparison that failed is not remembered', async () => {
   const { pool } = await createTestDatabase();
   const db = makeDatabase(pool);

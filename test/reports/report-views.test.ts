@@ -6,7 +6,7 @@ import { readFreshness } from '../../src/reports/read-freshness.ts';
 import { buildAffiliate, buildCommission, buildReferral, buildSale } from '../mirror/build-records.ts';
 import { at, load } from '../mirror/load.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { COMMISSION, storeEvents, storeRows } from './store-rows.ts';
+import { COMMISSION, storeEvents, storeLargestAmounts, storeRows } from './store-rows.ts';
 
 let database: TestDatabase;
 
@@ -62,12 +62,12 @@ describe('of a small mirror', () => {
       {
         affiliate_id: 'a1',
         currency: 'USD',
-        unpaid_cents: 900,
-        due_cents: 100,
-        paid_cents: 2000,
-        total_cents: 2900,
-        gross_revenue_cents: 1000,
-        net_revenue_cents: 991,
+        unpaid_cents: '900',
+        due_cents: '100',
+        paid_cents: '2000',
+        total_cents: '2900',
+        gross_revenue_cents: '1000',
+        net_revenue_cents: '991',
       },
     ]);
   });
@@ -85,13 +85,13 @@ describe('of a small mirror', () => {
         lead_rate: '0.5000',
         conversion_rate: '0.2500',
         sales: 2,
-        charged_cents: 1500,
-        refunded_cents: 510,
-        revenue_cents: 990,
+        charged_cents: '1500',
+        refunded_cents: '510',
+        revenue_cents: '990',
         commissions: 5,
-        commission_amount: 680,
-        paid_amount: 200,
-        unpaid_amount: 480,
+        commission_amount: '680',
+        paid_amount: '200',
+        unpaid_amount: '480',
       },
       {
         affiliate_id: 'a2',
@@ -104,13 +104,13 @@ describe('of a small mirror', () => {
         lead_rate: null,
         conversion_rate: null,
         sales: 0,
-        charged_cents: 0,
-        refunded_cents: 0,
-        revenue_cents: 0,
+        charged_cents: '0',
+        refunded_cents: '0',
+        revenue_cents: '0',
         commissions: 0,
-        commission_amount: 0,
-        paid_amount: 0,
-        unpaid_amount: 0,
+        commission_amount: '0',
+        paid_amount: '0',
+        unpaid_amount: '0',
       },
     ]);
   });
@@ -137,14 +137,36 @@ describe('of a small mirror', () => {
   });
 
   test('aging tells by the month of due_at what is paid, due, overdue, pending and withheld', async () => {
-    const sums = { currency: 'USD', paid: 0, due: 0, overdue: 0, pending: 0, withheld: 0 };
+    const sums = { currency: 'USD', paid: '0', due: '0', overdue: '0', pending: '0', withheld: '0' };
     const rows = await read('select month::text, * from mirror_reports.commission_aging order by 1');
     const months = rows.map(({ month: _, ...row }) => row);
     expect(months).toEqual([
-      { ...sums, commissions: 3, paid: 200, overdue: 300, withheld: 50 },
-      { ...sums, commissions: 1, due: 70 },
-      { ...sums, commissions: 1, pending: 60 },
+      { ...sums, commissions: 3, paid: '200', overdue: '300', withheld: '50' },
+      { ...sums, commissions: 1, due: '70' },
+      { ...sums, commissions: 1, pending: '60' },
     ]);
+  });
+
+  test('what is overdue does not depend on when the clocks of the session’s time zone were changed', async () => {
+    const { pool } = await createTestDatabase();
+    await pool.query(
+      `insert into commissions (id, amount, currency, due_at, _first_seen_at, _changed_at, _observed_at)
+       values ('c', 5, 'USD', now() - interval '720 hours 30 minutes', now(), now(), now())`,
+    );
+    // Summer time of this zone begins or ended ten days ago.
+    const dayOfYear = (days: number) => `extract(doy from now() + interval '${days} days')::int`;
+    for (const [begins, ends] of [
+      [-10, 100],
+      [100, -10],
+    ] as const) {
+      const client = await pool.connect();
+      await client.query(
+        `select set_config('timezone', format('OFF0ON,J%s,J%s', ${dayOfYear(begins)}, ${dayOfYear(ends)}), false)`,
+      );
+      const { rows } = await client.query('select due, overdue from mirror_reports.commission_aging');
+      client.release(true);
+      expect(rows, `${begins}`).toEqual([{ due: '0', overdue: '5' }]);
+    }
   });
 
   test('payouts are what is payable, by affiliate and currency', async () => {
@@ -155,7 +177,7 @@ describe('of a small mirror', () => {
         affiliate_name: 'Ada Lovelace',
         affiliate_email: 'ada@example.com',
         commissions: 2,
-        amount: 370,
+        amount: '370',
         due_since: '2026-03-05T00:00:00Z',
       },
     ]);
@@ -230,7 +252,28 @@ test('what a sync loads is in the views at once', async () => {
     'select affiliate_id, currency, amount from mirror_reports.payouts_due order by currency',
   );
   expect(rows).toEqual([
-    { affiliate_id: affiliate.id, currency: 'EUR', amount: 300 },
-    { affiliate_id: affiliate.id, currency: 'USD', amount: 300 },
+    { affiliate_id: affiliate.id, currency: 'EUR', amount: '300' },
+    { affiliate_id: affiliate.id, currency: 'USD', amount: '300' },
   ]);
+});
+
+test('a thousand of the largest amounts are summed up exactly, which a bigint could not', async () => {
+  const { pool } = await createTestDatabase();
+  const most = Number.MAX_SAFE_INTEGER;
+  await storeLargestAmounts(pool, 1100);
+  const sum = String(1100n * BigInt(most));
+  const readOne = async (columns: string, view: string) =>
+    (await pool.query(`select ${columns} from ${view}`)).rows;
+  expect(await readOne('amount', 'mirror_reports.payouts_due')).toEqual([{ amount: sum }]);
+  expect(await readOne('overdue, paid', 'mirror_reports.commission_aging')).toEqual([
+    { overdue: sum, paid: '0' },
+  ]);
+  expect(
+    await readOne('charged_cents, revenue_cents, unpaid_amount', 'mirror_reports.affiliate_performance'),
+  ).toEqual([{ charged_cents: sum, revenue_cents: sum, unpaid_amount: sum }]);
+  const known = { known_unpaid: sum, known_total: sum };
+  expect(await readOne('known_unpaid, known_total, unknown_total', 'commission_totals')).toEqual([
+    { ...known, unknown_total: String(BigInt(most) - BigInt(sum)) },
+  ]);
+  expect(await readOne('known_unpaid, known_total', 'commission_differences')).toEqual([known]);
 });

@@ -44,7 +44,7 @@ export async function storeRows(pool: Pool): Promise<void> {
             '{"currencies": {"usd": {"unpaid": {"cents": 900}, "due": {"cents": 100}, "paid": {"cents": 2000},
                                      "total": {"cents": 2900}, "gross_revenue": {"cents": 1000},
                                      "net_revenue": {"cents": 990.5}},
-                             "EUR": {"unpaid": {"cents": "1"}, "paid": {"cents": 1e30}, "total": null}, "GBP": 1}}',
+                             "EUR": {"unpaid": {"cents": "1"}, "paid": {"cents": 1e40}, "total": null}, "GBP": 1}}',
             '{"nickname": "Ada"}', ${METADATA}),
            ('a2', '2026-01-02Z', null, null, null, null, null, null, null, null, 0, 0, 0, null, '[]', null, ${METADATA}),
            ('gone', '2026-01-01Z', 'gone', null, null, null, null, null, null, null, 9, 9, 9, null,
@@ -99,4 +99,26 @@ export async function storeEvents(pool: Pool): Promise<void> {
     insert into held_back_deletions (resource, record_id, run_id) values ('referrals', 'r9', 2);
     insert into schema_drift (run_id, resource, field, kind, found, occurrences)
     values (1, 'affiliates', 'nickname', 'appeared', 'string', 3)`);
+}
+
+/** Stores an affiliate with so many overdue commissions of one sale each, all of the largest amount that there is. */
+export async function storeLargestAmounts(pool: Pool, count: number): Promise<void> {
+  const most = Number.MAX_SAFE_INTEGER;
+  const figure = { cents: most };
+  const stats = { currencies: { USD: { unpaid: figure, paid: { cents: 0 }, total: figure } } };
+  await pool.query(
+    `insert into affiliates (id, visitors, leads, conversions, commission_stats, _first_seen_at, _changed_at, _observed_at)
+     values ('a1', 0, 0, 0, $1, now(), now(), now())`,
+    [JSON.stringify(stats)],
+  );
+  await pool.query(
+    `insert into sales (id, affiliate_id, currency, charge_amount_cents, sale_amount_cents, _first_seen_at, _changed_at, _observed_at)
+     select 's' || n, 'a1', 'USD', $1::bigint, $1::bigint, now(), now(), now() from generate_series(1, $2::int) n`,
+    [most, count],
+  );
+  await pool.query(
+    `insert into commissions (id, sale_id, amount, currency, due_at, _first_seen_at, _changed_at, _observed_at)
+     select 'c' || n, 's' || n, $1::bigint, 'USD', '2026-01-01Z', now(), now(), now() from generate_series(1, $2::int) n`,
+    [most, count],
+  );
 }

@@ -10,6 +10,7 @@ import {
   FINDINGS,
   proposeFixes,
   type ReconciledRow,
+  readLastEnded,
   reconcileBooks,
   totalsOf,
 } from '../../commissions/reconcile-books.ts';
@@ -49,9 +50,10 @@ interface ReconcileFlags extends OutputFlags, FileFlags {
 
 const HELP = `
 The file is CSV, an Excel workbook (.xlsx) or NDJSON with the columns
-${BOOKS_COLUMNS.join(', ')}; the last three
-may be missing. A blank paid_at says that the books have it as unpaid; so does
-a result_state, which "apply --result" writes, other than applied or unchanged.
+${BOOKS_COLUMNS.join(', ')};
+the last four may be missing. A blank paid_at says that the books have it as
+unpaid; so does a result_state, which "apply --result" writes, other than
+applied or unchanged. A row whose action is due is not compared.
 ${FILE_HELP}
 
 Findings:
@@ -62,16 +64,16 @@ Commissions that the file lacks are looked for among those that the mirror
 knows as paid between the file's first and last payment; all figures are read
 from the program anew.
 
---due takes no file: what the payment ledger has as paid, and what is payable
-now ("commissions payable"), is compared with the program, by one request for
-each commission; with --since, of the former only what was paid since then.
-Run it before paying, or after: unpaid_upstream then is a
-payment that somebody took back elsewhere, not_in_books one that the mirror has
-not seen yet. It fixes nothing, since only you know which of both is right.
+--due takes no file: what the payment ledger has as paid, and what else is due
+now, is compared with the program, by one request for each commission; with
+--since, of the former only what was paid since then. Run it before paying, or
+after: unpaid_upstream then is a payment that somebody took back elsewhere,
+not_in_books one that the mirror has not seen yet. It fixes nothing, since only you know which of both is right.
 
 --fix queues a payment for each unpaid_upstream and different_time, only if
 nothing changes meanwhile. It never takes a payment back, and never touches a
-row whose amount differs.
+row whose amount differs. What it queued and nobody applied yet is not queued
+again.
 
 Exit code 3: books and program differ.`;
 
@@ -81,7 +83,7 @@ export function registerReconcile(group: Command, cli: Cli): void {
     .description('compare your books with the program')
     .argument('[file]', 'CSV, .xlsx or NDJSON; - reads standard input')
     .addOption(
-      new Option('--due', 'compare what is payable and what was paid through here').conflicts([
+      new Option('--due', 'compare what is due and what was paid through here').conflicts([
         'fix',
         'wait',
         ...FILE_FLAGS,
@@ -121,6 +123,8 @@ async function reconcile(
   const session = await openProgram(cli, lifetime);
   const books = ofFile ?? (await readOwnBooks(session.db, { since }));
   const { reader, db, concurrency, signal } = session;
+  // Read before the program: a request that ends meanwhile may have made what was read old.
+  const lastEnded = await readLastEnded(db, books);
   const progress = makeBatchProgress(books.length, session);
   const rows: ReconciledRow[] = [];
   try {
@@ -145,13 +149,13 @@ async function reconcile(
   const compared = { books: kind, since, compared: rows.length } as const;
   await noteComparison(db, { ...compared, differing: differences.length });
   const exitCode = differences.length > 0 ? 3 : 0;
-  const fixes = proposeFixes(rows);
+  const fixes = proposeFixes(rows, lastEnded);
   if (flags.fix !== true || path === undefined) return exitCode;
   if (fixes.length === 0) {
     printError('nothing that --fix would change');
     return exitCode;
   }
-  const asked = fixes.map((request) => ({ line: null, request, hasOwnKey: false }));
+  const asked = fixes.map((request) => ({ line: null, request, hasOwnKey: true }));
   const source = `reconcile-${path === '-' ? 'stdin' : basename(path)}`;
   const open = { paymentLedger: async () => session, program: async () => session };
   const fixed = await queueUpdates(

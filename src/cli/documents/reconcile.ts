@@ -30,9 +30,9 @@ const row = z.object({
 }) satisfies z.ZodType<ReconciledRow>;
 
 const total = z.object({
-  currency: text("the program's, else that of the books; ? where neither names one"),
+  currency: text('of these amounts; ? where neither books nor program name one'),
   finding,
-  commissions: count('how many'),
+  commissions: count('how many; one that the books have in another currency is in the total of each'),
   books_paid: amount('paid by the books; those without amounts are taken at what the program has'),
   program_paid: amount('paid by the program'),
   difference: amount('paid by the program beyond the books'),

@@ -80,7 +80,7 @@ const budget = z.object({
 
 const payments = z.object({
   states: z.array(z.object({ state: updateState, requests: count('how many') })).readonly(),
-  failed: count('requests that failed, and whose commission has no newer request'),
+  failed: count('requests that failed, without a newer one for the same value of their commission'),
   failed_since: timestamp('when the first of them failed').nullable(),
   neglected: count('requests that are due for minutes, while no process works on any'),
   neglected_since: timestamp('since when the first of them is due').nullable(),

@@ -9,7 +9,14 @@ import { makeColumnFinder } from './table-columns.ts';
 import { readTableFile, type TableLine } from './table-file.ts';
 
 /** The columns that are read; the file may have others. */
-export const BOOKS_COLUMNS = ['commission_id', 'paid_at', 'amount', 'currency', 'result_state'] as const;
+export const BOOKS_COLUMNS = [
+  'commission_id',
+  'paid_at',
+  'amount',
+  'currency',
+  'action',
+  'result_state',
+] as const;
 
 export interface BooksEntry {
   /** Where it is in the file; null where it is in none. */
@@ -32,7 +39,8 @@ export interface BooksFile {
 
 /**
  * Returns the good rows with all problems of the file. Where it has a column result_state, a row in any other state than
- * applied or unchanged is unpaid, whatever its paid_at.
+ * applied or unchanged is unpaid, whatever its paid_at. A row whose action is due says nothing of a payment, and is left
+ * out; one whose action is unpay has no paid_at, and so is unpaid.
  */
 export async function readBooksFile(
   bytes: Uint8Array,
@@ -54,6 +62,7 @@ export async function readBooksFile(
   const isResult = file.header.some((name) => find(name) === 'result_state');
   for (const tableLine of file.lines) {
     const { line, cells } = tableLine;
+    if (cells.get('action')?.toLowerCase() === 'due') continue;
     const ofRow: string[] = [];
     const commissionId = readCommissionId(cells.get('commission_id'), ofRow);
     const paidAt = readTimestampCell('paid_at', cells.get('paid_at'), spelling.dates, ofRow);

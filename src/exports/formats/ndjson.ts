@@ -30,7 +30,9 @@ const NUMBER = /^-?\d/;
 
 function spellValue(text: string, column: Column): string {
   const { kind } = column;
-  if (kind === 'json' || kind === 'integer' || (kind === 'double' && NUMBER.test(text))) return text;
+  if (kind === 'json' || kind === 'integer' || kind === 'sum' || (kind === 'double' && NUMBER.test(text))) {
+    return text;
+  }
   const spelled = spellText(text, column);
   return kind === 'boolean' ? spelled : JSON.stringify(spelled);
 }

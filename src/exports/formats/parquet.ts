@@ -1,5 +1,6 @@
 // Parquet, compressed with ZSTD, in types that every reader accepts: times as microseconds in UTC, counts and money as
-// INT64, JSON as plain text (its logical type makes one reader or another refuse the file).
+// INT64, sums of money as DECIMAL (they may be more than INT64 holds), JSON as plain text (its logical type makes one
+// reader or another refuse the file).
 
 import { zstdCompressSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
@@ -72,6 +73,16 @@ const KINDS: Readonly<Record<ColumnKind, Kind>> = {
   text: TEXT,
   json: TEXT,
   integer: { element: { type: 'INT64' }, read: BigInt },
+  sum: {
+    element: {
+      type: 'FIXED_LEN_BYTE_ARRAY',
+      type_length: 16,
+      converted_type: 'DECIMAL',
+      precision: 38,
+      scale: 0,
+    },
+    read: BigInt,
+  },
   double: { element: { type: 'DOUBLE' }, read: Number },
   boolean: { element: { type: 'BOOLEAN' }, read: (text) => text === 't' },
   timestamp: {

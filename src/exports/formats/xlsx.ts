@@ -7,6 +7,7 @@ import { ConfigError } from '../../errors.ts';
 import type { Column } from '../relation.ts';
 import type { Row, Rows } from '../rows.ts';
 import { expressAsText, type Format, spellText } from './format.ts';
+import { spellForXml } from './workbook-text.ts';
 
 type Cell = string | number | boolean | Date | null;
 
@@ -37,7 +38,13 @@ export const XLSX: Format = {
   },
 };
 
-const WIDTHS: Partial<Record<Column['kind'], number>> = { timestamp: 20, date: 12, integer: 12, boolean: 8 };
+const WIDTHS: Partial<Record<Column['kind'], number>> = {
+  timestamp: 20,
+  date: 12,
+  integer: 12,
+  sum: 12,
+  boolean: 8,
+};
 
 function formatOf(kind: Column['kind']): { numFmt?: string } {
   if (kind === 'timestamp') return { numFmt: 'yyyy-mm-dd hh:mm:ss' };
@@ -61,6 +68,7 @@ function readCell(text: string, column: Column): Cell {
     case 'boolean':
       return spelled === 'true';
     case 'integer':
+    case 'sum':
       return Math.abs(Number(text)) <= LARGEST_NUMBER ? Number(text) : text;
     case 'double':
       return Number.isFinite(Number(text)) ? Number(text) : text;
@@ -70,17 +78,15 @@ function readCell(text: string, column: Column): Cell {
       return date.getTime() >= FIRST_DATE && date.getTime() < LAST_DATE ? date : spelled;
     }
     default:
-      return spellForXml(spelled, column);
+      return spellForCell(spelled, column);
   }
 }
 
-// hucre 1.0.0 writes these two characters, which XML does not allow, and text that looks like its own escapes, as they
-// are.
-function spellForXml(text: string, { name }: Column): string {
+function spellForCell(text: string, { name }: Column): string {
   if (text.length > LONGEST_TEXT) {
     throw new ConfigError([
       `a value of ${name} is longer than a cell of a workbook may be (${LONGEST_TEXT} characters): choose another format`,
     ]);
   }
-  return text.replace(/[\ufffe\uffff]/g, '\ufffd').replace(/_(?=x[0-9a-f]{4}_)/gi, '_x005F_');
+  return spellForXml(text);
 }

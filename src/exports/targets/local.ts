@@ -3,10 +3,11 @@
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { ConfigError, describeError, ExportTargetUnwritable, errorCode } from '../../errors.ts';
+import { makeDirectory } from '../../make-directory.ts';
 import { type Delivery, MANIFEST, type OpenFile } from './delivery.ts';
 
 /** Returns the delivery into a new directory of that name, whose files and manifest appear at once. */
@@ -18,14 +19,15 @@ export function deliverIntoDirectory(directory: string, name: string): Delivery 
     location,
     openFile: (path) =>
       guard(location, async () => {
-        await mkdir(dirname(join(draft, path)), { recursive: true });
+        await makeDirectory(dirname(join(draft, path)));
         return files.open(location, join(draft, path));
       }),
     publish: (manifest) =>
       guard(location, async () => {
-        await mkdir(draft, { recursive: true });
+        await makeDirectory(draft);
         await writeWhole(join(draft, MANIFEST), manifest);
         await rename(draft, location);
+        await keepNames(dirname(location));
       }),
     async discard() {
       await files.closeAll();
@@ -58,6 +60,7 @@ export async function deliverFile(path: string): Promise<Delivery> {
         await rm(manifestPath, { force: true });
         await rename(draft, path);
         await rename(manifestDraft, manifestPath);
+        await keepNames(dirname(path));
       }),
     async discard() {
       await files.closeAll();
@@ -124,6 +127,19 @@ async function writeWhole(path: string, text: string): Promise<void> {
     await handle.sync();
   } finally {
     await handle.close();
+  }
+}
+
+/** What a system says that opens or syncs no directories, and where this user may not read one. As Postgres has it. */
+const UNSYNCABLE = ['EISDIR', 'EACCES', 'EPERM', 'EBADF', 'EINVAL'];
+
+// Without this a power cut takes back what was renamed, while the watermark of the changes in it stays.
+async function keepNames(directory: string): Promise<void> {
+  try {
+    const handle = await open(directory);
+    await handle.sync().finally(() => handle.close());
+  } catch (error) {
+    if (!UNSYNCABLE.includes(errorCode(error))) throw error;
   }
 }
 

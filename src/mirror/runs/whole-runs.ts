@@ -4,7 +4,11 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
 import type { RunMode } from '../../db/tables.ts';
 
-const HAS_READ = sql`(verified or state = 'partial' and attempt = 1) and finished_at <= clock_timestamp()`;
+/**
+ * In SQL, that a run has read everything that it should: for the schedules, as `listSyncedSince` explains, and for the
+ * pruning of the run log, which keeps the last of them.
+ */
+export const HAS_READ = sql`(verified or state = 'partial' and attempt = 1) and finished_at <= clock_timestamp()`;
 
 /** Returns whether everything of the resource was ever read, and verified. */
 export async function wasEverRead(db: Database, resource: string): Promise<boolean> {

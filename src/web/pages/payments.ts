@@ -117,7 +117,7 @@ async function sumsSection(deps: PageDeps): Promise<Html> {
     id: 'sums',
     title: 'Sums by currency',
     sql,
-    body: rows.length === 0 ? NOTHING_ASKED : html`${sumsTable(rows, deps.amountUnit)}${asOf(moment)}`,
+    body: html`${sumsTable(rows, deps.amountUnit)}${asOf(moment)}`,
   });
 }
 

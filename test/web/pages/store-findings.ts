@@ -150,6 +150,6 @@ async function storePayments(pool: pg.Pool): Promise<void> {
            (7, 'PUT', now(), 1500, 503, 'API_UNAVAILABLE', 'secret said the program', 'paid_at=2026-04-01'),
            (7, 'PUT', now(), null, null, null, null, 'paid_at=2026-04-01')`);
   await pool.query(`
-    insert into exports (target, object, kind, watermark, rows, location)
-    values ('/var/exports', 'referrals', 'changes', now(), 12, '/var/exports/x')`);
+    insert into exports (target, object, kind, watermark, rows, location, began_at)
+    values ('/var/exports', 'referrals', 'changes', now(), 12, '/var/exports/x', now())`);
 }

@@ -1,0 +1,18 @@
+// Makes directories.
+
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { errorCode } from './errors.ts';
+
+/** Makes the directory and those above it. Node's own way never ends below /proc, where none can be made. */
+export async function makeDirectory(directory: string, mode = 0o777): Promise<void> {
+  try {
+    await mkdir(directory, { mode });
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST' && (await stat(directory)).isDirectory()) return;
+    const parent = dirname(directory);
+    if (errorCode(error) !== 'ENOENT' || (await stat(parent).catch(() => null)) !== null) throw error;
+    await makeDirectory(parent, mode);
+    await makeDirectory(directory, mode);
+  }
+}

@@ -1,0 +1,49 @@
+// What the payment ledger says in its own words stays when texts that may quote the program are left out.
+
+import { expect, test } from 'vitest';
+import { judgeAnswer, judgeUpdate } from '../../src/commissions/judge-update.ts';
+import { plainRequest } from '../../src/commissions/update-request.ts';
+import { makeDatabase } from '../../src/db/database.ts';
+import { transact } from '../../src/db/transact.ts';
+import { leaveOutTexts } from '../../src/personal-data/rewrite-texts.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+const AT = '2026-10-01T12:00:00Z';
+const ID = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
+const UNPAID = {
+  id: ID,
+  created_at: AT,
+  updated_at: AT,
+  amount: 100,
+  currency: 'usd',
+  paid_at: null,
+  due_at: AT,
+};
+
+test('a voided commission, and a change that the program accepted and did not make, keep their outcome', async () => {
+  const { pool } = await createTestDatabase();
+  const request = plainRequest({ commission_id: ID, action: 'pay', paid_at: AT });
+  const endings = [
+    judgeUpdate(request, { ...UNPAID, state: 'voided', voided_at: AT }, false),
+    judgeAnswer(request, UNPAID),
+    { kind: 'end', state: 'rejected', outcome: '422 of PUT: Jane is not here' },
+  ];
+  for (const ending of endings) {
+    if (ending.kind !== 'end') throw new Error('it is no end');
+    await pool.query(
+      `insert into commission_updates (commission_id, action, paid_at) values ($1, 'pay', $2)`,
+      [ID, AT],
+    );
+    await pool.query(
+      `update commission_updates set state = $1, outcome = $2, finished_at = now() where state = 'pending'`,
+      [ending.state, ending.outcome],
+    );
+  }
+  await transact(makeDatabase(pool), (trx) => leaveOutTexts(trx, '(left out)', new Map()));
+  const { rows } = await pool.query('select outcome from commission_updates order by id');
+  expect(rows).toEqual([
+    { outcome: expect.stringContaining('is voided since') },
+    { outcome: expect.stringContaining('accepted the change, but answered that the commission is unpaid') },
+    { outcome: '(left out)' },
+  ]);
+});
