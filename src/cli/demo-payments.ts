@@ -2,7 +2,7 @@
 
 import type { Pool } from 'pg';
 import { awaitUpdates } from '../commissions/await-updates.ts';
-import { drainConcurrency } from '../commissions/drain-updates.ts';
+import { drainConcurrency } from '../commissions/drain-concurrency.ts';
 import { requestUpdates } from '../commissions/request-updates.ts';
 import { plainRequest, type UpdateRequest } from '../commissions/update-request.ts';
 import { spellToTheSecond } from '../contract/timestamp.ts';

@@ -20,7 +20,7 @@ const LOOK_INTERVAL_MS = 300;
 
 /**
  * Returns how many of the requests ended in each state, once none is pending. Whatever else is due is applied as
- * well while that takes.
+ * well while that takes, and what was sent by then is waited for.
  *
  * Throws: what `drainUpdates` throws; the database's refusal of one of the requests, after the others were tried.
  */
@@ -41,7 +41,8 @@ export async function awaitUpdates(
     let refusal: Error | null = null;
     const drained = drainUpdates(deps, {
       ...drainOptions,
-      signal: AbortSignal.any([signal, enough.signal]),
+      signal,
+      enough: enough.signal,
       onRefused: (id, error) => {
         if (waitedFor.has(id)) refusal ??= error;
       },

@@ -15,18 +15,19 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../api/client.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
-import type { RateLimit } from '../config/rate-limit.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import { isOfTheRow } from '../db/refusal.ts';
 import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError, describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { inSpan, inTrace, type Span } from '../tracing/span.ts';
+import type { RecordedCall } from './attempt-lines.ts';
 import { makeClaims } from './claims.ts';
 import { makeProgramHealth, type ProgramHealth } from './program-health.ts';
 import { makeUpdateRecorder, type UpdateRecorder } from './record-updates.ts';
 import { settleTry } from './settle-try.ts';
-import { describeUnreadable, FREE, ownFailure, rejected, type TryCost } from './try-cost.ts';
+import { describeUnreadable, FREE, ownFailure, type TryCost } from './try-cost.ts';
 import { type Tried, tryUpdate } from './try-update.ts';
 import type { ClaimedUpdate, EndState } from './update-request.ts';
 
@@ -44,6 +45,8 @@ export interface DrainOptions {
   /** How many requests are worked on at once, from 1. */
   readonly concurrency: number;
   readonly signal: AbortSignal;
+  /** Ends the drain as well, but lets every PUT that was sent be answered. */
+  readonly enough?: AbortSignal;
   readonly timing?: Partial<DrainTiming>;
   /** Called once for every request that ended. */
   readonly onEnd?: (update: ClaimedUpdate, state: EndState) => void;
@@ -65,19 +68,6 @@ export interface DrainSummary {
   readonly deferred: number;
 }
 
-const MOST_AT_ONCE = 96;
-const FEWEST_AT_ONCE = 4;
-
-/**
- * Returns how many requests are best worked on at once. Under a tight limit few: more would only lengthen the time
- * between a commission's GET and its PUT. Without one, as many as keep two cores busy (measured).
- */
-export function drainConcurrency(rateLimit: RateLimit): number {
-  if (rateLimit === null) return MOST_AT_ONCE;
-  const perSecond = Math.ceil(rateLimit.requests / rateLimit.windowSeconds);
-  return Math.min(MOST_AT_ONCE, Math.max(FEWEST_AT_ONCE, perSecond));
-}
-
 const TIMING: DrainTiming = { leaseMs: 30_000, firstBackoffMs: 2_000 };
 const LONGEST_OUTAGE_NAP_MS = 60_000;
 
@@ -86,7 +76,7 @@ const LONGEST_OUTAGE_NAP_MS = 60_000;
  * number of processes.
  *
  * Throws: ApiUnauthorized, or ApiRejected where the program refuses every request (the address is wrong); the
- * signal's reason when aborted; the database's errors. Whatever it throws, undecided requests are pending again.
+ * reason of the signal that was aborted; the database's errors. Whatever it throws, undecided requests are pending again.
  */
 export function drainUpdates(deps: DrainDeps, options: DrainOptions): Promise<DrainSummary> {
   return inTrace('drain', { attributes: {} }, async (span) => {
@@ -111,7 +101,8 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   const health: ProgramHealth = makeProgramHealth({ client: api });
   const recorder: UpdateRecorder = makeUpdateRecorder({ db, personalData: deps.personalData }, name);
   const stop = new AbortController();
-  const signal = AbortSignal.any([options.signal, stop.signal]);
+  const sentSignal = AbortSignal.any([options.signal, stop.signal]);
+  const signal = AbortSignal.any([sentSignal, ...(options.enough ? [options.enough] : [])]);
 
   const queue: ClaimedUpdate[] = [];
   const inFlight = new Set<Promise<void>>();
@@ -158,7 +149,9 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   function start(update: ClaimedUpdate): void {
     const { id, action } = update;
     const work = inSpan('update', { attributes: { update_id: id, action } }, (span) => handle(update, span))
-      .catch((error: unknown) => stop.abort(error))
+      .catch((error: unknown) => {
+        if (!signal.aborted) stop.abort(error);
+      })
       .finally(() => {
         inFlight.delete(work);
         claims.forget(update.id);
@@ -182,17 +175,21 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   }
 
   async function attempt(update: ClaimedUpdate): Promise<Tried> {
+    const calls: RecordedCall[] = [];
     try {
-      return await tryUpdate({ api, recorder, claims, amountUnit, onAnswer }, update, signal);
+      return await tryUpdate({ api, recorder, claims, amountUnit, calls, onAnswer }, update, {
+        signal,
+        sentSignal,
+      });
     } catch (error) {
       // What was read cannot be understood, and a PUT of an earlier try may have arrived.
       if (!isOfTheRow(error)) throw error;
-      return { end: null, error, before: null, after: null, mayBeSent: true, calls: [], observed: null };
+      return { end: null, error, before: null, after: null, mayBeSent: true, calls, observed: null };
     }
   }
 
-  function onAnswer(): void {
-    health.noteAnswer();
+  function onAnswer(askedAt: Timestamp): void {
+    health.noteAnswer(askedAt);
     isDown = false;
     outages = 0;
   }
@@ -200,14 +197,15 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   async function costOf(update: ClaimedUpdate, tried: Tried): Promise<TryCost> {
     const { end, error } = tried;
     try {
-      // A wrong address answers 404 to everything: a 404 counts only from a program that has answered something.
-      if (end !== null && (error === null || health.isProven())) return { ...FREE, end };
-      if (error === null) return FREE;
+      if (error === null) return { ...FREE, end };
+      const isRefused = end !== null && error instanceof ApiRejected;
+      if (isRefused && health.hasAnsweredSince(error.askedAt)) return { ...FREE, end };
       const isOwn = error instanceof AppError || isOfTheRow(error);
       if (signal.aborted || !isOwn || error instanceof ApiUnauthorized) return { ...FREE, fatal: error };
+      const wasUp = health.isProven();
       if (error instanceof ApiThrottled || !(await health.isUp(signal))) return sawOutage(update, error);
-      if (end !== null) return { ...FREE, end };
-      if (error instanceof ApiRejected) return { ...FREE, end: rejected(error) };
+      // Where the program was not known to be up, this may be an outage's last refusal: it is asked again.
+      if (end !== null) return wasUp ? { ...FREE, end } : FREE;
       const reason = error instanceof AppError ? error.message : describeUnreadable(error);
       return ownFailure(update, reason, firstBackoffMs);
     } catch (fatal) {
@@ -238,7 +236,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     run,
     summary: (): DrainSummary => ({ ended, deferred }),
     async close(): Promise<void> {
-      stop.abort(new Error('the drain is over'));
+      if (!signal.aborted) stop.abort(new Error('the drain is over'));
       await Promise.all(inFlight);
       clearInterval(alive);
       await claims.release(queue.map(({ id }) => id));

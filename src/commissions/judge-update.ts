@@ -1,11 +1,13 @@
 // Decides what to do about one request, given what the program has. Pure: the writer and the dry run call the same
 // function, so a dry run shows what would happen.
 
+import { isNotFound } from '../api/refusal.ts';
 import type { CommissionChange } from '../api/request-parameters.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import type { Commission } from '../contract/commission.ts';
 import { formatMoney } from '../contract/money.ts';
 import { spellTimestamp } from '../contract/timestamp.ts';
+import type { ApiRejected } from '../errors.ts';
 import { ANSWERED_OTHERWISE, VOIDED } from '../personal-data/own-words.ts';
 import { matchTimestamp } from './timestamps.ts';
 import type { CommissionValues, EndState, UpdateRequest } from './update-request.ts';
@@ -84,6 +86,18 @@ export function judgeAnswer(request: UpdateRequest, answer: Commission): Ending 
   return end('failed', `${ANSWERED_OTHERWISE} that the commission ${describeHeld(request, answer)}`, null);
 }
 
+export interface Refusal extends Ending {
+  readonly state: 'not_found' | 'rejected';
+}
+
+/** Returns how the request ends that the program refuses, while it answers others. */
+export function refusalOf(error: ApiRejected): Refusal {
+  const [state, outcome] = isNotFound(error)
+    ? (['not_found', NOT_FOUND] as const)
+    : (['rejected', [error.message, ...error.details].join('; ')] as const);
+  return { kind: 'end', state, outcome, note: null };
+}
+
 /** Returns what a write would do, in words. */
 export function describeChange(request: UpdateRequest, live: Commission): string {
   const ask = describeAsk(request)
@@ -97,6 +111,8 @@ export function valuesOf(commission: Commission): CommissionValues {
   const { paid_at, due_at = null, amount, currency, state = null, voided_at = null } = commission;
   return { paid_at, due_at, amount, currency, state, voided_at };
 }
+
+export const NOT_FOUND = 'the program has no such commission';
 
 const LOST_ANSWER = 'the answer to the change was lost; reading the commission showed that it had arrived';
 const HELD_ANYWAY =

@@ -2,9 +2,10 @@
 
 import type { ApiClient } from '../api/client.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
-import { ApiRejected } from '../errors.ts';
 import { describeChange, judgeUpdate, valuesOf } from './judge-update.ts';
+import { lookUp } from './look-up.ts';
 import { mapInOrder } from './map-in-order.ts';
+import { makeProgramHealth } from './program-health.ts';
 import type { CommissionValues, EndState, UpdateRequest } from './update-request.ts';
 
 export interface PreviewedUpdate {
@@ -13,14 +14,14 @@ export interface PreviewedUpdate {
   readonly would: 'change' | EndState;
   readonly outcome: string;
   readonly note: string | null;
-  /** What the program has; null where it has no such commission. */
+  /** What the program has; null where it has no such commission, or does not show it. */
   readonly live: CommissionValues | null;
 }
 
 /**
  * Yields what would become of each request, in order.
  *
- * Throws: the client's errors other than a refusal of the one commission; the signal's reason when aborted.
+ * Throws: what `lookUp` throws.
  */
 export function previewUpdates(
   deps: { client: ApiClient },
@@ -31,28 +32,23 @@ export function previewUpdates(
     amountUnit = 'minor',
   }: { concurrency: number; signal: AbortSignal; amountUnit?: AmountUnit },
 ): AsyncGenerator<PreviewedUpdate> {
+  const health = makeProgramHealth(deps);
   return mapInOrder(requests, concurrency, async (request) => {
-    const read = await readCommission(deps.client, request.commission_id, signal);
-    if (read === null) {
-      return { request, would: 'not_found', outcome: NOT_FOUND, note: null, live: null };
+    const { commission, refusal } = await lookUp({ ...deps, health }, request.commission_id, signal);
+    if (commission === null) {
+      return { request, would: refusal.state, outcome: refusal.outcome, note: refusal.note, live: null };
     }
-    const verdict = judgeUpdate(request, read, false, amountUnit);
-    const live = valuesOf(read);
+    const verdict = judgeUpdate(request, commission, false, amountUnit);
+    const live = valuesOf(commission);
     if (verdict.kind === 'end') {
       return { request, would: verdict.state, outcome: verdict.outcome, note: verdict.note, live };
     }
-    return { request, would: 'change', outcome: describeChange(request, read), note: verdict.note, live };
+    return {
+      request,
+      would: 'change',
+      outcome: describeChange(request, commission),
+      note: verdict.note,
+      live,
+    };
   });
-}
-
-const NOT_FOUND = 'the program has no such commission';
-
-/** Returns the commission; null where the program has none of that id. Throws: the client's other errors. */
-export async function readCommission(client: ApiClient, id: string, signal: AbortSignal) {
-  try {
-    return (await client.getCommission(id, { signal })).commission;
-  } catch (error) {
-    if (error instanceof ApiRejected && error.status === 404) return null;
-    throw error;
-  }
 }

@@ -1,38 +1,54 @@
 // Tells a program that is down from a single request that cannot succeed, by asking for the shortest list.
+//
+// A refusal counts only between two good answers: a front end (a load balancer, an ingress) that has lost the program
+// behind it says 404 to everything for a while, and may find it again right after that. The answer after it must be to
+// something that was asked for later: what answers beside it may have been asked for before the program was lost.
 
 import type { ApiClient } from '../api/client.ts';
+import { isNotFound } from '../api/refusal.ts';
+import { type Timestamp, toMicros } from '../contract/timestamp.ts';
 import { ApiThrottled, ApiUnavailable, ApiUnreachable, ContractViolation } from '../errors.ts';
 
 export interface ProgramHealth {
-  /** Call whenever the program answered as it should. */
-  noteAnswer(): void;
+  /** Call whenever the program answered as it should, with when it was asked. */
+  noteAnswer(askedAt: Timestamp): void;
   /**
    * Returns whether the program answers now: asks for the shortest list there is, once for all callers at the same
-   * time.
+   * time. A 404 for that is an outage where the program has answered before.
    *
    * Throws: ApiUnauthorized, ApiRejected: it is there, and refuses the request. The signal's reason when aborted.
    */
   isUp(signal: AbortSignal): Promise<boolean>;
   /** Returns whether the program has answered as it should since it was last found to be down. */
   isProven(): boolean;
+  /** Returns whether the program has answered as it should what it was asked for after that time. */
+  hasAnsweredSince(askedAt: Timestamp): boolean;
   /** Call where the program is known to be down without asking. */
   noteDown(): void;
 }
 
 const DOWN = [ApiUnreachable, ApiUnavailable, ApiThrottled, ContractViolation];
 
-/** Returns the health as known by one writer; nothing is known at first. */
+/** Returns the health as known by one reader or writer; nothing is known at first. */
 export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
   let isProven = false;
+  /** The latest time at which something was asked for that was answered; null before the first answer. */
+  let answered: bigint | null = null;
   let asking: Promise<boolean> | null = null;
+
+  function noteAnswer(askedAt: Timestamp): void {
+    const asked = toMicros(askedAt);
+    if (answered === null || asked > answered) answered = asked;
+    isProven = true;
+  }
 
   async function ask(signal: AbortSignal): Promise<boolean> {
     try {
-      await deps.client.list('affiliates', { page: 1, limit: 1 }, { signal });
-      isProven = true;
+      noteAnswer((await deps.client.list('affiliates', { page: 1, limit: 1 }, { signal })).askedAt);
       return true;
     } catch (error) {
-      if (!DOWN.some((kind) => error instanceof kind)) throw error;
+      const isLost = answered !== null && isNotFound(error);
+      if (!isLost && !DOWN.some((kind) => error instanceof kind)) throw error;
       isProven = false;
       return false;
     } finally {
@@ -40,13 +56,12 @@ export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
     }
   }
   return {
-    noteAnswer: () => {
-      isProven = true;
-    },
+    noteAnswer,
     noteDown: () => {
       isProven = false;
     },
     isProven: () => isProven,
+    hasAnsweredSince: (askedAt) => answered !== null && answered > toMicros(askedAt),
     isUp: (signal) => {
       asking ??= ask(signal);
       return asking;

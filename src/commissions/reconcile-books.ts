@@ -10,8 +10,10 @@ import { spellTimestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import { contentKey } from './content-key.ts';
 import type { BooksEntry } from './files/books-file.ts';
+import { NOT_FOUND } from './judge-update.ts';
+import { type LookedUp, lookUp } from './look-up.ts';
 import { mapInOrder } from './map-in-order.ts';
-import { readCommission } from './preview-updates.ts';
+import { makeProgramHealth } from './program-health.ts';
 import { matchTimestamp } from './timestamps.ts';
 import { plainRequest, type UpdateRequest } from './update-request.ts';
 
@@ -22,7 +24,8 @@ export const FINDINGS = {
   not_in_books: 'paid in the program, unpaid or missing in the books',
   different_time: 'paid in both, at different times',
   different_amount: 'the amount or the currency differs',
-  unknown: 'the program has no such commission',
+  unknown: NOT_FOUND,
+  refused: 'the program has others, but refuses to show this one',
 } as const;
 
 export type Finding = keyof typeof FINDINGS;
@@ -55,23 +58,26 @@ export interface CurrencyTotal {
  * Yields one row per commission, in the order of the books; then, with `withOthers`, those that the books lack:
  * commissions that the mirror knows as paid between the books' first and last payment, each read anew.
  *
- * Throws: the client's errors; the signal's reason when aborted.
+ * Throws: what `lookUp` throws.
  */
 export async function* reconcileBooks(
   deps: { client: ApiClient; db: Database },
   books: readonly BooksEntry[],
   { withOthers, concurrency, signal }: { withOthers: boolean; concurrency: number; signal: AbortSignal },
 ): AsyncGenerator<ReconciledRow> {
-  const read = (id: string) => readCommission(deps.client, id, signal);
+  const { client } = deps;
+  const health = makeProgramHealth({ client });
+  const read = (id: string) => lookUp({ client, health }, id, signal);
   yield* mapInOrder(books, concurrency, async (row) => compare(row, await read(row.commission_id)));
   if (!withOthers) return;
   const others = await findPaidElsewhere(deps.db, books);
-  for await (const row of mapInOrder(others, concurrency, async (id) => ({ id, live: await read(id) }))) {
+  for await (const row of mapInOrder(others, concurrency, async (id) => ({ id, found: await read(id) }))) {
     // Gone or unpaid by now: then the books are right not to have it.
-    if (row.live === null || row.live.paid_at === null) continue;
+    const { commission, refusal } = row.found;
+    if (refusal?.state === 'not_found' || commission?.paid_at === null) continue;
     yield compare(
       { line: null, commission_id: row.id, paid_at: null, amount: null, currency: null },
-      row.live,
+      row.found,
     );
   }
 }
@@ -155,11 +161,11 @@ export function totalsOf(rows: readonly ReconciledRow[]): CurrencyTotal[] {
 
 const EMPTY = { commissions: 0, books_paid: 0, program_paid: 0 };
 
-function compare(row: BooksEntry, live: Commission | null): ReconciledRow {
+function compare(row: BooksEntry, { commission: live, refusal }: LookedUp): ReconciledRow {
   return {
     line: row.line,
     commission_id: row.commission_id,
-    finding: live === null ? 'unknown' : find(row, live),
+    finding: live === null ? REFUSALS[refusal.state] : find(row, live),
     books_paid_at: row.paid_at,
     program_paid_at: typeof live?.paid_at === 'string' ? spellTimestamp(live.paid_at) : null,
     books_amount: row.amount,
@@ -168,6 +174,8 @@ function compare(row: BooksEntry, live: Commission | null): ReconciledRow {
     program_currency: live?.currency.toUpperCase() ?? null,
   };
 }
+
+const REFUSALS = { not_found: 'unknown', rejected: 'refused' } as const;
 
 // Money first: where the amounts differ, the time of the payment matters less.
 function find(row: BooksEntry, live: Commission): Finding {

@@ -12,6 +12,7 @@ import type { Logger } from '../log.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { writeTogether } from './group-writes.ts';
 import { type Keeping, keepObserved, MIRRORED, writeWhatCanBeKept } from './keep-observed.ts';
+import { lookUp } from './look-up.ts';
 import { mapInOrder } from './map-in-order.ts';
 import type { ObservedCommission } from './mirror-commissions.ts';
 import { pollInterval, retryInterval } from './poll-schedule.ts';
@@ -104,28 +105,22 @@ async function askForAll(
   const answers: Answer[] = [];
   for await (const answer of mapInOrder(ids, concurrency, (id) => ask(deps, id, signal)))
     answers.push(answer);
-  // A wrong address answers 404 to everything: a 404 counts only from a program that has answered something.
-  const isProven =
-    deps.health.isProven() ||
-    answers.every(({ goneAt }) => goneAt === null) ||
-    (await deps.health.isUp(signal));
-  if (isProven) return answers;
-  return answers.map((answer) =>
-    answer.goneAt === null ? answer : { ...answer, goneAt: null, error: 'the program is down' },
-  );
+  return answers;
 }
 
-async function ask({ client, health }: PollDeps, id: string, signal: AbortSignal): Promise<Answer> {
+async function ask(deps: PollDeps, id: string, signal: AbortSignal): Promise<Answer> {
   try {
-    const { commission, askedAt } = await client.getCommission(id, { signal });
-    health.noteAnswer();
-    return { id, observed: { commission, observedAt: askedAt }, goneAt: null, error: null };
-  } catch (error) {
-    if (error instanceof ApiRejected && error.status === 404) {
-      return { id, observed: null, goneAt: error.askedAt, error: null };
+    const { commission, refusal, askedAt } = await lookUp(deps, id, signal);
+    if (commission !== null) {
+      return { id, observed: { commission, observedAt: askedAt }, goneAt: null, error: null };
     }
+    return refusal.state === 'not_found'
+      ? { id, observed: null, goneAt: askedAt, error: null }
+      : { id, observed: null, goneAt: null, error: storableText(refusal.outcome) };
+  } catch (error) {
     const isItsOwn = error instanceof AppError || isOfTheRow(error);
-    if (!isItsOwn || error instanceof ApiUnauthorized) throw error;
+    // A refusal of the one commission is no failure: here the program refuses everything.
+    if (!isItsOwn || error instanceof ApiUnauthorized || error instanceof ApiRejected) throw error;
     return { id, observed: null, goneAt: null, error: storableText(error.message) };
   }
 }

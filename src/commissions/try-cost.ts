@@ -1,7 +1,7 @@
 // What a try costs its request, and the words for it. Pure; drain-updates.ts decides which failure costs what.
 
 import { isOfTheRow, isStatementError } from '../db/refusal.ts';
-import { type ApiRejected, AppError, describeError } from '../errors.ts';
+import { AppError, describeError } from '../errors.ts';
 import type { ClaimedUpdate, EndState } from './update-request.ts';
 
 /** What follows from a try: the request's end, or a wait, or (`fatal`) the error that ends the drain. */
@@ -54,9 +54,4 @@ export function describeRefusedLine(end: TryCost['end'], error: Error): string {
 function failed(attempts: number, reason: string) {
   const outcome = `given up after ${attempts} tries, while the program answered others: ${reason}`;
   return { state: 'failed', outcome, note: null } as const;
-}
-
-/** Returns the end of a request that the program refused. */
-export function rejected(error: ApiRejected) {
-  return { state: 'rejected', outcome: [error.message, ...error.details].join('; '), note: null } as const;
 }

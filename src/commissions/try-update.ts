@@ -8,10 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient, CallOptions, ReadCommission } from '../api/client.ts';
 import { type CommissionChange, commissionForm } from '../api/request-parameters.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
+import type { Timestamp } from '../contract/timestamp.ts';
 import { ApiRejected, AppError, describeError, WriteOutcomeUnknown } from '../errors.ts';
 import type { RecordedCall, SentRequest } from './attempt-lines.ts';
 import type { Claims } from './claims.ts';
-import { type Ending, judgeAnswer, judgeUpdate, valuesOf } from './judge-update.ts';
+import { type Ending, judgeAnswer, judgeUpdate, refusalOf, valuesOf } from './judge-update.ts';
 import type { ObservedCommission } from './mirror-commissions.ts';
 import type { UpdateRecorder } from './record-updates.ts';
 import type { ClaimedUpdate, CommissionValues } from './update-request.ts';
@@ -21,8 +22,17 @@ export interface TryDeps {
   readonly recorder: Pick<UpdateRecorder, 'intend'>;
   readonly claims: Pick<Claims, 'hasTimeLeft'>;
   readonly amountUnit: AmountUnit;
-  /** Called whenever the program answered with a commission. */
-  readonly onAnswer: () => void;
+  /** Every request that is sent is added to it, also where this throws. */
+  readonly calls: RecordedCall[];
+  /** Called whenever the program answered with a commission, with when it was asked. */
+  readonly onAnswer: (askedAt: Timestamp) => void;
+}
+
+export interface TrySignals {
+  /** Ends the try, but for a PUT that was sent. */
+  readonly signal: AbortSignal;
+  /** Ends that, too. */
+  readonly sentSignal: AbortSignal;
 }
 
 /** The result of a try. With `end` null it is undecided, and `error` says why; with both null the claim was lost. */
@@ -41,13 +51,13 @@ const MOST_PUTS = 3;
 const LONGEST_PAUSE_MS = 500;
 
 /**
- * Returns the result of the try; every failure of the program and every abort is data, so that the requests which
- * were sent until then are known.
+ * Returns the result of the try; every failure of the program, of noting the PUT and every abort is data.
  *
- * Throws: the database's errors.
+ * Throws: what cannot be read of the request or the answer (RangeError, TypeError).
  */
-export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signal: AbortSignal): Promise<Tried> {
-  const calls: RecordedCall[] = [];
+export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signals: TrySignals): Promise<Tried> {
+  const { signal, sentSignal } = signals;
+  const { calls } = deps;
   let tried: Tried = {
     end: null,
     error: null,
@@ -62,7 +72,7 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signal: Ab
       deps.api.getCommission(update.commission_id, options),
     );
     if (!read.isAnswered) return { ...tried, ...rejection(read.error, signal) };
-    deps.onAnswer();
+    deps.onAnswer(read.answer.askedAt);
     const live = read.answer.commission;
     tried = { ...tried, observed: { commission: live, observedAt: read.answer.askedAt } };
     const verdict = judgeUpdate(update, live, tried.mayBeSent, deps.amountUnit);
@@ -73,11 +83,11 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signal: Ab
         : { ...tried, end: verdict, before: valuesOf(live) };
     }
 
-    const put = await send(deps, update, verdict.change, valuesOf(live), calls, signal);
+    const put = await send(deps, update, verdict.change, valuesOf(live), signals);
     if (!put.isAnswered && put.error === CLAIM_LOST) return tried;
     tried = { ...tried, before: valuesOf(live), mayBeSent: tried.mayBeSent || put.mayBeApplied };
     if (put.isAnswered) {
-      deps.onAnswer();
+      deps.onAnswer(put.answer.askedAt);
       const { commission, answeredAt } = put.answer;
       return {
         ...tried,
@@ -87,34 +97,19 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signal: Ab
       };
     }
     if (!(put.error instanceof WriteOutcomeUnknown) || puts >= MOST_PUTS) {
-      return { ...tried, ...rejection(put.error, signal) };
+      return { ...tried, ...rejection(put.error, sentSignal) };
     }
     const stopped = await pause(signal);
     if (stopped !== null) return { ...tried, error: stopped.reason };
   }
 }
 
-/** Returns how a refusal of this one commission ends the request; any other error decides nothing. */
+/** Returns how a refusal ends the request, if it is believed; any other error decides nothing. */
 function rejection(error: unknown, signal: AbortSignal): { end: Ending | null; error: unknown } {
   // The signal's reason may be any error, also a refusal of another request.
-  if (!(error instanceof ApiRejected) || error === signal.reason) return { end: null, error };
-  const state = REFUSALS.get(error.status);
-  if (state === undefined) return { end: null, error };
-  const outcome =
-    state === 'not_found'
-      ? 'the program has no such commission'
-      : [error.message, ...error.details].join('; ');
-  return { end: { kind: 'end', state, outcome, note: null }, error };
+  const isRefusal = error instanceof ApiRejected && error !== signal.reason;
+  return { end: isRefusal ? refusalOf(error) : null, error };
 }
-
-// Every other refusal (a redirect, 403, 405 …) says more about the address or the account than about one commission.
-const REFUSALS: ReadonlyMap<number, 'not_found' | 'rejected'> = new Map([
-  [404, 'not_found'],
-  [410, 'not_found'],
-  [400, 'rejected'],
-  [409, 'rejected'],
-  [422, 'rejected'],
-]);
 
 type Called =
   | { readonly isAnswered: true; readonly answer: ReadCommission; readonly mayBeApplied: false }
@@ -126,25 +121,33 @@ const CLAIM_LOST = new Error('the claim was lost');
 // The PUT is announced once it has its permit, in the same statement that sees whether the claim still holds: only
 // the sending follows, and that asks the writer's own clock once more.
 async function send(
-  { api, recorder, claims }: TryDeps,
+  { api, recorder, claims, calls }: TryDeps,
   update: ClaimedUpdate,
   change: CommissionChange,
   before: CommissionValues,
-  calls: RecordedCall[],
-  signal: AbortSignal,
+  { signal, sentSignal }: TrySignals,
 ): Promise<Called> {
   const form = commissionForm(change);
-  return call({ method: 'PUT', form, signal }, calls, (options, announced) =>
+  // Until the PUT is announced, it is given up with all the rest.
+  const unsent = new AbortController();
+  const giveUp = () => unsent.abort(signal.reason);
+  signal.addEventListener('abort', giveUp);
+  const either = AbortSignal.any([sentSignal, unsent.signal]);
+  const put = await call({ method: 'PUT', form, signal: either }, calls, (options, announced) =>
     api.putCommission(update.commission_id, change, {
       ...options,
       async beforeSend() {
+        signal.throwIfAborted();
         const intentId = await recorder.intend({ updateId: update.id, before, form });
         if (intentId === null) throw CLAIM_LOST;
         announced.push(intentId);
+        signal.removeEventListener('abort', giveUp);
         return () => claims.hasTimeLeft(update.id);
       },
     }),
   );
+  signal.removeEventListener('abort', giveUp);
+  return put;
 }
 
 async function call(

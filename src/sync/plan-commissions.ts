@@ -29,7 +29,10 @@ export function planOpen(open: number, list: SpentList): CommissionsPlan {
   });
 }
 
-/** Returns the plan once it is read: those that moved are asked for one by one, and one more to see that it answers. */
+/**
+ * Returns the plan once it is read: those that moved are asked for one by one, and one more for each that is gone.
+ * How many that are is not known before, and one is counted: commissions are rarely deleted.
+ */
 export function planMoved(
   { open, moved }: { open: number; moved: number },
   list: SpentList,

@@ -1,8 +1,9 @@
 // Reads commissions by their identifiers, beside a walk of their list: those that the list did not have.
 //
-// A 404 says that a commission is gone, but only from a program that answers such requests at all: where none of those
-// that were asked for is there, one that the list had is asked for as well, and must be.
+// A 404 says that a commission is gone, but only from a program that answers such requests, and at that time: after each,
+// one that is there is asked for as well. Where that is not found either, no 404 of this reading is believed any more.
 
+import { isNotFound } from '../api/refusal.ts';
 import { readNow } from '../db/clock.ts';
 import { ApiRejected, ContractViolation } from '../errors.ts';
 import { findMetCommission } from '../mirror/open-commissions.ts';
@@ -24,7 +25,7 @@ export interface ReadById {
 
 /**
  * Returns what became of the commissions. Those that are there are loaded, and so are met by the run. Sends a request
- * for each, and at most one more.
+ * for each, and one more for each that seems to be gone.
  */
 export async function readById(
   deps: SyncDeps,
@@ -33,7 +34,7 @@ export async function readById(
 ): Promise<ReadById> {
   const beganAt = await readNow(deps.db);
   const gone: string[] = [];
-  let isAnswered = false;
+  let isBelieved = true;
   let unclear = 0;
   let found: ObservedPage[] = [];
   const load = async () => {
@@ -42,25 +43,27 @@ export async function readById(
   };
   for (const id of ids) {
     const answer = await ask(deps, { loader, signal }, id);
-    if (answer === 'gone') gone.push(id);
-    else if (answer === 'unclear') unclear += 1;
-    else {
-      isAnswered = true;
-      found.push(answer);
+    if (answer === 'gone') {
+      isBelieved = isBelieved && (await isAnother(deps, { loader, signal }));
+      if (isBelieved) gone.push(id);
     }
+    if (answer === 'unclear' || (answer === 'gone' && !isBelieved)) unclear += 1;
+    if (typeof answer === 'object') found.push(answer);
     if (found.length >= BATCH) await load();
   }
   await load();
-  if (gone.length === 0) return { gone: null, unclear };
-  if (!isAnswered) {
-    const there = await findMetCommission(deps.db, loader.seen);
-    const proof = there === null ? 'gone' : await ask(deps, { loader, signal }, there);
-    if (typeof proof === 'string') {
-      deps.log.warn({ commission: there }, 'sync.not_found_not_believed');
-      return { gone: null, unclear: unclear + gone.length };
-    }
-  }
-  return { gone: { ids: gone, observedAt: beganAt }, unclear };
+  return { gone: gone.length === 0 ? null : { ids: gone, observedAt: beganAt }, unclear };
+}
+
+/** Returns whether the program has a commission that it is known to have. */
+async function isAnother(
+  deps: SyncDeps,
+  reading: Pick<WalkInput, 'signal'> & { loader: RunLoader },
+): Promise<boolean> {
+  const there = await findMetCommission(deps.db, reading.loader.seen);
+  const isThere = there !== null && typeof (await ask(deps, reading, there)) === 'object';
+  if (!isThere) deps.log.warn({ commission: there }, 'sync.not_found_not_believed');
+  return isThere;
 }
 
 async function ask(
@@ -73,8 +76,8 @@ async function ask(
     const { commission, askedAt } = await api.getCommission(id, options);
     return { observedAt: askedAt, records: [commission] };
   } catch (error) {
-    if (error instanceof ApiRejected) return error.status === 404 ? 'gone' : 'unclear';
-    if (error instanceof ContractViolation) return 'unclear';
+    if (isNotFound(error)) return 'gone';
+    if (error instanceof ApiRejected || error instanceof ContractViolation) return 'unclear';
     throw error;
   }
 }

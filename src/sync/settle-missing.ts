@@ -92,7 +92,7 @@ async function confirmInBulk(
   missing: { ids: readonly string[]; living: number },
 ): Promise<Confirmed> {
   if (input.resource === 'commissions') {
-    // As many as a second walk would cost; what is more is treated like any other row.
+    // As many as a second walk has pages; what is more is treated like any other row.
     const most = Math.max(HANDFUL, Math.ceil(missing.living / input.limit));
     return (await readById(deps, input, missing.ids.slice(0, most))).gone ?? NOTHING;
   }

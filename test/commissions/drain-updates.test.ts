@@ -1,10 +1,12 @@
 // What becomes of a request: each terminal state, through every kind of failure, with its line in the payment ledger.
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { awaitUpdates } from '../../src/commissions/await-updates.ts';
 import { drainUpdates } from '../../src/commissions/drain-updates.ts';
 import { formatMoney } from '../../src/contract/money.ts';
 import { ApiUnauthorized, DatabaseUnreachable } from '../../src/errors.ts';
-import { makeTestApi, PAID_AT, silent, useWriter } from './start-writer.ts';
+import { startAlteringProxy } from '../support/altering-proxy.ts';
+import { losingProgram, makeTestApi, PAID_AT, silent, useWriter } from './start-writer.ts';
 
 const writer = useWriter();
 
@@ -240,6 +242,38 @@ describe('a program that refuses', () => {
     await drain();
   });
 
+  test('everything with 404 for a while, after it answered others, costs no row and deletes nothing', async () => {
+    const { freshMany, ask, row, sandbox, db, database } = writer();
+    const commissions = await freshMany(6);
+    const asked = await ask(
+      ...commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
+    );
+    const front = losingProgram(db, sandbox.url, { from: 7, to: 20 });
+    const drained = await drainUpdates(
+      { api: front.api, db, log: silent },
+      { concurrency: 4, signal: AbortSignal.timeout(100_000), timing: { leaseMs: 5000, firstBackoffMs: 1 } },
+    );
+    await front.close();
+    expect(drained.ended).toEqual({ applied: 6 });
+    for (const { id } of asked) expect(await row(id)).toMatchObject({ state: 'applied', attempts: 0 });
+    const { rows } = await database.pool.query(
+      'select from commissions where id = any($1) and _deleted_at is not null',
+      [commissions.map(({ id }) => id)],
+    );
+    expect(rows).toEqual([]);
+  });
+
+  test('one commission with 404 is asked for one thing more at most', async () => {
+    const { freshMany, ask, drain, sandbox, received } = writer();
+    const commissions = await freshMany(6);
+    for (const { id } of commissions.slice(2, 4)) await sandbox.program.deleteCommission(id);
+    await ask(
+      ...commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
+    );
+    expect(await drain()).toMatchObject({ ended: { applied: 4, not_found: 2 } });
+    expect(received().length).toBeLessThanOrEqual(6 + 4 + 2);
+  });
+
   test('everything for a while costs no row', async () => {
     const { freshMany, ask, drain, row, sandbox } = writer();
     const commissions = await freshMany(6);
@@ -285,6 +319,44 @@ describe('a program that refuses', () => {
     expect(await drain()).toMatchObject({ ended: { applied: 3 } });
     for (const { id } of asked) expect(await row(id)).toMatchObject({ attempts: 0, state: 'applied' });
   });
+});
+
+test('whoever waits for requests of their own does not cut off the change of another that was sent', async () => {
+  const { freshMany, ask, row, attempts, sandbox, db } = writer();
+  const commissions = await freshMany(3);
+  // The first goes alone, until the program has answered it.
+  const [first, own, other] = await ask(
+    ...commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
+  );
+  const sent = Promise.withResolvers<void>();
+  const ownEnded = Promise.withResolvers<void>();
+  const answers: string[] = [];
+  const proxy = await startAlteringProxy(sandbox.url, async (body, path) => {
+    const isPut = answers.includes(path);
+    answers.push(path);
+    if (isPut && path.endsWith(commissions[1]?.id ?? '')) await sent.promise;
+    if (isPut && path.endsWith(commissions[2]?.id ?? '')) {
+      sent.resolve();
+      await ownEnded.promise;
+    }
+    return body;
+  });
+  const api = makeTestApi(db, proxy.url);
+  onTestFinished(async () => {
+    await api.close();
+    await proxy.close();
+  });
+  const counts = await awaitUpdates({ api, db, log: silent }, [first?.id ?? 0, own?.id ?? 0], {
+    concurrency: 2,
+    signal: AbortSignal.timeout(100_000),
+    onProgress: ({ pending }) => pending === undefined && ownEnded.resolve(),
+  });
+  expect(counts).toEqual({ applied: 2 });
+  expect(await row(other?.id)).toMatchObject({ state: 'applied', note: null });
+  expect(await attempts(other?.id)).toMatchObject([
+    { method: 'GET', status: 200 },
+    { method: 'PUT', status: 200, error: null },
+  ]);
 });
 
 describe('a drain', () => {

@@ -418,6 +418,24 @@ describe('a line of the payment ledger that is refused', () => {
   });
 });
 
+test('a request that cannot be read fails by itself, and each of its requests is in the table of attempts', async () => {
+  const { freshMany, attempts, drain, row, database } = writer();
+  const ids = await askToPay(await freshMany(3));
+  await database.pool.query(
+    `alter table commission_updates disable trigger keep_request;
+     update commission_updates set paid_at = 'infinity' where id = ${ids[1]};
+     alter table commission_updates enable trigger keep_request`,
+  );
+  const slow = { timing: { leaseMs: 5000, firstBackoffMs: 60_000 } };
+  expect(await drain(slow)).toEqual({ ended: { applied: 2 }, deferred: 1 });
+  expect(await row(ids[1])).toMatchObject({ state: 'pending', attempts: 1 });
+  expect(await attempts(ids[1])).toMatchObject([{ method: 'GET', status: 200, error: null }]);
+  await database.pool.query(
+    `update commission_updates set state = 'cancelled', outcome = 'test', finished_at = now() where id = $1`,
+    [ids[1]],
+  );
+});
+
 describe('the poller', () => {
   test('mirrors the neighbours of a row that the mirror cannot hold, and says once what is wrong with it, by its newest answer', async () => {
     const { db, api, database } = writer();

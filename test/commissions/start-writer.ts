@@ -103,6 +103,28 @@ export function makeTestApi(
   );
 }
 
+/**
+ * Returns the api of a front end that loses the program for a while: it answers 404 to everything, from one of the
+ * calls to another, as numbered from 1.
+ */
+export function losingProgram(db: Database, url: string, lost: { from: number; to: number }) {
+  const there = makeTestApi(db, url);
+  const away = makeTestApi(db, `${url}/elsewhere`);
+  let calls = 0;
+  const next = () => {
+    calls += 1;
+    return calls >= lost.from && calls <= lost.to ? away : there;
+  };
+  const api: ApiClient = {
+    list: (...call) => next().list(...call),
+    getCommission: (...call) => next().getCommission(...call),
+    putCommission: (...call) => next().putCommission(...call),
+    close: there.close,
+  };
+  const close = () => Promise.all([there.close(), away.close()]);
+  return { api, close };
+}
+
 /** Returns the file's writer, once it is there; every test finds the program without faults. */
 export function useWriter(size = { affiliates: 20, referrals: 800 }): () => TestWriter {
   let started: TestWriter | undefined;

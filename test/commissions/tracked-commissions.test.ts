@@ -6,11 +6,12 @@ import { mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
 import { trackCommissions } from '../../src/commissions/track-commissions.ts';
 import { pollTracked } from '../../src/commissions/tracked-commissions.ts';
 import { readTracked } from '../../src/reports/read-tracked.ts';
-import { makeTestApi, silent, useWriter } from './start-writer.ts';
+import { startAlteringProxy } from '../support/altering-proxy.ts';
+import { losingProgram, makeTestApi, silent, useWriter } from './start-writer.ts';
 
 const writer = useWriter();
 
-test('tracked commissions are mirrored with what hangs on them, each asked for once', async () => {
+test('tracked commissions are mirrored with what hangs on them, each asked for by one of them', async () => {
   const { freshMany, db, api, database, received, sandbox } = writer();
   const commissions = await freshMany(30);
   const [gone, settled, voided] = commissions;
@@ -32,7 +33,10 @@ test('tracked commissions are mirrored with what hangs on them, each asked for o
   ]);
   expect(both.reduce((sum, { polled }) => sum + polled, 0)).toBe(29);
   expect(both.reduce((sum, { gone: missing }) => sum + missing, 0)).toBe(1);
-  expect(received('GET').length).toBe(30);
+  const asked = received('GET').filter(({ url }) => url.startsWith('/v1/commissions/'));
+  expect(new Set(asked.map(({ url }) => url)).size).toBe(30);
+  // The one that is gone, where nothing else was asked for before it.
+  expect(asked.length).toBeLessThanOrEqual(31);
   expect(await readTracked(db)).toMatchObject({ tracked: 29, due: 0, gone: 1, unanswered: 0 });
   const { rows } = await database.pool.query(
     `select count(*) as commissions, count(sa.id) as sales from commissions co left join sales sa on sa.id = co.sale_id
@@ -84,6 +88,40 @@ test('an address that answers 404 to everything marks nothing deleted', async ()
     [id],
   );
   expect(rows).toEqual([{ is_gone: false }]);
+});
+
+test('a front end that loses the program in the middle of a batch marks nothing deleted', async () => {
+  const { freshMany, db, sandbox, database } = writer();
+  const ids = (await freshMany(8)).map(({ id }) => id);
+  await database.pool.query('update tracked_commissions set next_poll_at = null');
+  await trackCommissions(db, ids, null);
+  const front = losingProgram(db, sandbox.url, { from: 3, to: 7 });
+  const poll = { concurrency: 1, signal: AbortSignal.timeout(100_000) };
+  const sum = await pollTracked({ client: front.api, db, log: silent }, poll);
+  await front.close();
+  // Every other call asked whether the program is there. The third 404 was the last: that commission is asked for again.
+  expect(sum).toEqual({ polled: 6, gone: 0, failed: 2 });
+  for (const id of ids) expect(await isPolled(id)).toBe(true);
+});
+
+test('410 means that a commission is gone, too', async () => {
+  const { freshMany, db, sandbox, database } = writer();
+  const [gone, other] = (await freshMany(2)).map(({ id }) => id) as [string, string];
+  await database.pool.query('update tracked_commissions set next_poll_at = null');
+  await trackCommissions(db, [gone, other], null);
+  const proxy = await startAlteringProxy(sandbox.url, (body, path) =>
+    path.endsWith(gone) ? { status: 410, body: '{"error":"Gone"}' } : body,
+  );
+  const api = makeTestApi(db, proxy.url);
+  const poll = { concurrency: 1, signal: AbortSignal.timeout(100_000) };
+  expect(await pollTracked({ client: api, db, log: silent }, poll)).toEqual({
+    polled: 1,
+    gone: 1,
+    failed: 0,
+  });
+  await api.close();
+  await proxy.close();
+  expect(await isPolled(gone)).toBe(false);
 });
 
 /** Polls a program that answers 404 for the commissions, once; they are tracked and alive. */

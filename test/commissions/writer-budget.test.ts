@@ -3,7 +3,8 @@
 import { expect, test } from 'vitest';
 import { makeApiClient } from '../../src/api/client.ts';
 import { makeTakePermit } from '../../src/budget/shared-budget.ts';
-import { drainConcurrency, drainUpdates } from '../../src/commissions/drain-updates.ts';
+import { drainConcurrency } from '../../src/commissions/drain-concurrency.ts';
+import { drainUpdates } from '../../src/commissions/drain-updates.ts';
 import { makeTestApi, PAID_AT, SECRET, silent, useWriter } from './start-writer.ts';
 
 const writer = useWriter({ affiliates: 20, referrals: 4_000 });

@@ -9,10 +9,13 @@ export interface AlteringProxy {
   close(): Promise<void>;
 }
 
+/** An answer's body, and its status where that is another one, too. */
+type Altered = string | { readonly status: number; readonly body: string };
+
 /** Returns the running proxy; `alter` is passed the body of each answer and returns what to answer instead. */
 export async function startAlteringProxy(
   target: string,
-  alter: (body: string) => string,
+  alter: (body: string, path: string) => Altered | Promise<Altered>,
 ): Promise<AlteringProxy> {
   const server = createServer((request, response) => {
     void (async () => {
@@ -24,8 +27,11 @@ export async function startAlteringProxy(
         },
         ...(request.method === 'PUT' && { body: await text(request) }),
       });
-      response.writeHead(answer.status, { 'content-type': 'application/json' });
-      response.end(alter(await answer.text()));
+      const altered = await alter(await answer.text(), request.url ?? '');
+      const { status, body } =
+        typeof altered === 'string' ? { status: answer.status, body: altered } : altered;
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(body);
     })();
   });
   const { promise: listening, resolve } = Promise.withResolvers<void>();

@@ -206,6 +206,26 @@ test('is not verified where one that moved cannot be read, and marks none delete
   await expectEqual();
 });
 
+test('marks none deleted for 404s to everything that begin after a good answer and end before another', async () => {
+  const { api, sandbox, database } = given();
+  for (const id of await inState('due', 8)) await sandbox.put(id, 'paid_at=2026-09-01T00:00:00Z');
+  const deleted = await database.pool.query(
+    'select count(*) as count from commissions where _deleted_at is not null',
+  );
+  let reads = 0;
+  const getCommission: ApiClient['getCommission'] = (id, options) => {
+    reads += 1;
+    return api.getCommission(reads > 2 && reads < 7 ? `${id}-lost` : id, options);
+  };
+  const run = await delta({ ...api, getCommission });
+  expect(run).toMatchObject({ state: 'partial', verified: false, deleted: 0 });
+  expect(
+    await database.pool.query('select count(*) as count from commissions where _deleted_at is not null'),
+  ).toMatchObject({ rows: deleted.rows });
+  expect(await delta()).toMatchObject({ state: 'succeeded', verified: true });
+  await expectEqual();
+});
+
 test('keeps what an earlier run held back', async () => {
   const { database } = given();
   await database.pool.query(

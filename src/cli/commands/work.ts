@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { makeChannels } from '../../alerts/channels.ts';
 import { type WatchDeps, watchAlerts } from '../../alerts/watch.ts';
-import { drainConcurrency } from '../../commissions/drain-updates.ts';
+import { drainConcurrency } from '../../commissions/drain-concurrency.ts';
 import { type Config, readProgramConfig } from '../../config/config.ts';
 import { checkWorkerAccess } from '../../db/check-access.ts';
 import { checkSchema } from '../../db/check-schema.ts';

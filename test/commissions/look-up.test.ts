@@ -1,0 +1,76 @@
+// Dry runs and comparisons with the books: what they make of a commission that the program refuses to show.
+
+import { expect, onTestFinished, test } from 'vitest';
+import type { ApiClient } from '../../src/api/client.ts';
+import { drainUpdates } from '../../src/commissions/drain-updates.ts';
+import { previewUpdates } from '../../src/commissions/preview-updates.ts';
+import { reconcileBooks } from '../../src/commissions/reconcile-books.ts';
+import { plainRequest } from '../../src/commissions/update-request.ts';
+import { startAlteringProxy } from '../support/altering-proxy.ts';
+import { losingProgram, makeTestApi, PAID_AT, type ProgramRow, silent, useWriter } from './start-writer.ts';
+
+const writer = useWriter();
+const reading = () => ({ concurrency: 2, signal: AbortSignal.timeout(100_000) });
+
+const payments = (commissions: readonly ProgramRow[]) =>
+  commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT }));
+
+const preview = (client: ApiClient, commissions: readonly ProgramRow[]) =>
+  Array.fromAsync(previewUpdates({ client }, payments(commissions).map(plainRequest), reading()));
+
+const reconcile = (client: ApiClient, commissions: readonly ProgramRow[]) => {
+  const books = commissions.map(({ id, amount, currency }, index) => {
+    return { line: index + 2, commission_id: id, paid_at: null, amount, currency };
+  });
+  return Array.fromAsync(
+    reconcileBooks({ client, db: writer().db }, books, { withOthers: false, ...reading() }),
+  );
+};
+
+test('a wrong address, which answers 404 to everything, is neither previewed nor compared', async () => {
+  const { freshMany, db, sandbox } = writer();
+  const commissions = await freshMany(2);
+  const astray = makeTestApi(db, `${sandbox.url}/elsewhere`);
+  onTestFinished(() => astray.close());
+  await expect(preview(astray, commissions)).rejects.toMatchObject({ code: 'API_REJECTED', status: 404 });
+  await expect(reconcile(astray, commissions)).rejects.toMatchObject({ code: 'API_REJECTED', status: 404 });
+});
+
+test('a front end that loses the program ends both, and says that it is down', async () => {
+  const { freshMany, db, sandbox } = writer();
+  const commissions = await freshMany(8);
+  for (const read of [preview, reconcile]) {
+    const front = losingProgram(db, sandbox.url, { from: 4, to: 1000 });
+    onTestFinished(async () => void (await front.close()));
+    await expect(read(front.api, commissions)).rejects.toThrow('the program is down');
+  }
+});
+
+test('a commission that the program refuses costs no other, and ends in the dry run as it does when applied', async () => {
+  const { freshMany, ask, row, db, sandbox } = writer();
+  const commissions = await freshMany(4);
+  const [gone, refused] = commissions.map(({ id }) => id);
+  const proxy = await startAlteringProxy(sandbox.url, (body, path) => {
+    if (path.endsWith(gone ?? '')) return { status: 410, body: '{"error":"Gone"}' };
+    if (path.endsWith(refused ?? ''))
+      return { status: 422, body: '{"error":"No","details":["Not this one"]}' };
+    return body;
+  });
+  const api = makeTestApi(db, proxy.url);
+  onTestFinished(async () => {
+    await api.close();
+    await proxy.close();
+  });
+
+  const previewed = await preview(api, commissions);
+  expect(previewed.map(({ would }) => would)).toEqual(['not_found', 'rejected', 'change', 'change']);
+  const compared = await reconcile(api, commissions);
+  expect(compared.map(({ finding }) => finding)).toEqual(['unknown', 'refused', 'match', 'match']);
+
+  const asked = await ask(...payments(commissions));
+  await drainUpdates({ api, db, log: silent }, reading());
+  for (const [index, { id }] of asked.slice(0, 2).entries()) {
+    const { would, outcome } = previewed[index] ?? {};
+    expect(await row(id)).toMatchObject({ state: would, outcome });
+  }
+});
