@@ -137,7 +137,7 @@ export class ClockWrong extends AppError {
   readonly retry = 'soon';
 }
 
-/** Thrown when the database answers, but the mirror's schema is missing, older or newer than this version. */
+/** Thrown when the database answers, but the mirror's schema is missing, incomplete, older or newer than this version. */
 export class SchemaMismatch extends AppError {
   readonly code = 'DB_SCHEMA_MISMATCH';
   readonly retry = 'never';

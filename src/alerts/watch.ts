@@ -50,6 +50,8 @@ export async function watchAlerts(
       if (isFirst) await tryAgainNow(db, kinds);
       isFirst = false;
       const isQueueAway = !(await answers(deps.checkQueue));
+      // A queue that closes with its worker is not away.
+      if (signal.aborted) break;
       await look(
         { db, log },
         { ...options, growth: await growthNow(), isQueueAway, channels: kinds, timings },

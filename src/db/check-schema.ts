@@ -4,11 +4,13 @@ import type { Pool } from 'pg';
 import { SchemaMismatch } from '../errors.ts';
 import { type MigrationTarget, readApplied } from './migrate.ts';
 import { MIGRATIONS_DIRECTORY, readMigrationFiles, sayEdited } from './migration-files.ts';
+import { refuseLostReports } from './refuse-lost-reports.ts';
 
 /**
  * Resolves where every migration of this version is applied and no other.
  *
- * Throws: SchemaMismatch where the schema has no tables, is older, newer, or was made by edited migrations.
+ * Throws: SchemaMismatch where the schema has no tables, is older, newer, or was made by edited migrations, or where
+ * the views of its reports are lost.
  */
 export async function checkSchema(
   pool: Pool,
@@ -36,4 +38,5 @@ export async function checkSchema(
   if (edited !== undefined) {
     throw new SchemaMismatch(`the schema ${schema} does not fit this version: ${sayEdited(edited.name)}`);
   }
+  await refuseLostReports(pool, schema, files, done);
 }

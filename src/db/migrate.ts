@@ -6,9 +6,11 @@ import { isLackOfRights } from './as-database-error.ts';
 import {
   MIGRATIONS_DIRECTORY,
   type MigrationFile,
+  REPORTS,
   readMigrationFiles,
   sayEdited,
 } from './migration-files.ts';
+import { refuseLostReports } from './refuse-lost-reports.ts';
 import { CLOSED_AFTER } from './session-lock.ts';
 import { reportsSchema } from './sibling-schema.ts';
 
@@ -31,7 +33,7 @@ export interface AppliedMigration {
  * its turn after seconds).
  *
  * Throws: MigrationFailed where a file fails (nothing of it remains), was edited since it was applied, or is missing
- * here although the database has it.
+ * here although the database has it; SchemaMismatch where the views of the reports are lost.
  */
 export async function runMigrations(
   pool: Pool,
@@ -43,9 +45,10 @@ export async function runMigrations(
   try {
     const usual = await takeLock(client, schema);
     await createMigrationsTable(client, schema);
-    await ensureSchema(client, reportsSchema(schema));
     const done = await readApplied(client, schema);
     refuseDisagreement(files, done);
+    await refuseLostReports(client, schema, files, done);
+    await ensureSchema(client, reportsSchema(schema));
     const applied: string[] = [];
     for (const file of lacking(files, done)) {
       await applyFile(client, schema, file);
@@ -65,7 +68,8 @@ export async function runMigrations(
 /**
  * Returns the names of the migrations that `runMigrations` would apply now. Changes nothing.
  *
- * Throws: MigrationFailed where one was edited since it was applied, or is missing here although the database has it.
+ * Throws: MigrationFailed where one was edited since it was applied, or is missing here although the database has it;
+ * SchemaMismatch where the views of the reports are lost.
  */
 export async function listPending(
   pool: Pool,
@@ -73,6 +77,7 @@ export async function listPending(
 ): Promise<string[]> {
   const [files, done] = await Promise.all([readMigrationFiles(directory), readApplied(pool, schema)]);
   refuseDisagreement(files, done);
+  await refuseLostReports(pool, schema, files, done);
   return lacking(files, done).map(({ name }) => name);
 }
 
@@ -181,9 +186,6 @@ function refuseDisagreement(files: readonly MigrationFile[], done: readonly Appl
     }
   }
 }
-
-/** In a file, the schema of the reports; every other name is looked up in the mirror's. */
-const REPORTS = ':"reports"';
 
 async function applyFile(client: PoolClient, schema: string, file: MigrationFile): Promise<void> {
   const text = file.sql.replaceAll(REPORTS, escapeIdentifier(reportsSchema(schema)));

@@ -8,6 +8,9 @@ import { PACKAGE_DIRECTORY } from '../package.ts';
 
 export const MIGRATIONS_DIRECTORY = join(PACKAGE_DIRECTORY, 'migrations');
 
+/** In a file, the schema of the reports; every other name is looked up in the mirror's. */
+export const REPORTS = ':"reports"';
+
 export interface MigrationFile {
   readonly name: string;
   readonly sql: string;

@@ -29,6 +29,8 @@ declare module 'fastify' {
 export interface ServerDeps {
   readonly log: Logger;
   readonly secret: string;
+  /** Every request waits for it. */
+  readonly prepared: Promise<void>;
   readonly rateLimiter: RateLimiter;
   /** Called for every request, since the plan may change. */
   readonly chooseFault: ChooseFault;
@@ -69,6 +71,7 @@ export function makeServer(deps: ServerDeps): FastifyInstance {
   });
 
   app.addHook('onRequest', async (request, reply) => {
+    await deps.prepared;
     request.received = deps.requests.add(request.method, request.raw.url ?? '');
     if (request.routeOptions.url === '/openapi.json') return;
     if (!isAuthentic(request.headers.authorization)) return refuse(reply);

@@ -78,8 +78,6 @@ export interface Sandbox {
 export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): Promise<Sandbox> {
   const { pool, log } = deps;
   checkOptions(options);
-  const isSeeded = await prepareSchema(deps, options.schema, options, options.reset);
-
   const s = quoteSchema(options.schema);
   const style = {
     spelling: options.spelling ?? 'neutral',
@@ -90,8 +88,10 @@ export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): 
   const received = makeReceivedRequests();
   const rateLimiter = makeRateLimiter(options.rateLimit);
   let chooseFault = makeChooseFault(options.faults, options.seed);
+  const prepared = Promise.withResolvers<void>();
   const server = makeServer({
     log,
+    prepared: prepared.promise,
     secret: options.secret,
     rateLimiter,
     chooseFault: (method, path) => chooseFault(method, path),
@@ -101,7 +101,16 @@ export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): 
     listsCommissions: style.commissionList,
     openapi: makeOpenapiDocument(style),
   });
+  // First the port: a start that cannot have it must not have replaced what another sandbox serves.
   const url = await listen(server, options);
+  let isSeeded: boolean;
+  try {
+    isSeeded = await prepareSchema(deps, options.schema, options, options.reset);
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+  prepared.resolve();
   const { port } = server.server.address() as AddressInfo;
   const program = makeProgram({ pool, s, seed: options.seed, now: () => new Date() });
   const live = makeLive({ program, log }, options.live);

@@ -22,7 +22,7 @@ export const ERROR_WORDS: Readonly<Record<string, string>> = {
   DB_ACCESS_REFUSED:
     'The role lacks a right, or the database takes no writes: the message says which, and deployment what to grant.',
   DB_SCHEMA_MISMATCH:
-    'The tables are missing or of another version: run affiliate-mirror migrate, or update.',
+    'The tables are missing or of another version: run affiliate-mirror migrate, or update. Or the reports are lost: restore them.',
   PERSONAL_DATA_MISMATCH:
     "PII or the key is not the mirror's: set what the message names, or switch. Nothing was read or sent. Exit code 2.",
   PERSONAL_DATA_STALE:

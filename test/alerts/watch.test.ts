@@ -203,6 +203,22 @@ test('a queue that no worker reaches for two minutes is an alert; one that a sin
   expect((await readAlertStates(database)).filter((state) => state.includes('open'))).toEqual([]);
 });
 
+test('a queue that closes while its worker stops is not noticed as away', async () => {
+  const database = await createWellMirror();
+  const asked = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<never>();
+  const checkQueue = () => {
+    asked.resolve();
+    return closed.promise;
+  };
+  const watcher = startWatcher(database, { checkQueue });
+  await asked.promise;
+  const stopped = watcher.stop();
+  closed.reject(new Error('the queue is closed'));
+  await stopped;
+  expect(await readAlertStates(database)).toEqual([]);
+});
+
 test('a database that goes away is waited for', async () => {
   const database = await createWellMirror();
   const receiver = await startReceiver();

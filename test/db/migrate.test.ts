@@ -5,7 +5,7 @@ import type { Pool } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkSchema } from '../../src/db/check-schema.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { runMigrations } from '../../src/db/migrate.ts';
+import { listPending, runMigrations } from '../../src/db/migrate.ts';
 import { MIGRATIONS_DIRECTORY } from '../../src/db/migration-files.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { describeError, MigrationFailed, SchemaMismatch } from '../../src/errors.ts';
@@ -165,6 +165,32 @@ test('a schema without tables, or with too few of them, says which command fixes
     `the schema young is older than this version (it lacks ${second}): run affiliate-mirror migrate`,
   );
 });
+
+test.each([
+  'drop schema restored_reports cascade',
+  'drop schema restored_reports cascade; create schema restored_reports',
+])(
+  'a mirror that was restored without its reports is refused by every check, and left as it is: %s',
+  async (loss) => {
+    const schema = 'restored';
+    const pool = poolOf(schema);
+    await runMigrations(pool, { schema });
+    await checkSchema(pool, { schema });
+    await pool.query(loss);
+    const found = () =>
+      pool.query(`select to_regnamespace('restored_reports') is not null as found`).then(({ rows }) => rows);
+    const before = await found();
+    const checks = [checkSchema, listPending, runMigrations];
+    for (const check of checks) {
+      const { error, text } = await failure(check(pool, { schema }));
+      expect(error).toBeInstanceOf(SchemaMismatch);
+      expect(text).toMatch(
+        /^the schema restored_reports, .* is missing or empty: restore both from the same backup/,
+      );
+    }
+    expect(await found()).toEqual(before);
+  },
+);
 
 test('a file that is not named like a migration, or shares a number, is refused before anything is applied', async () => {
   await writeFile(join(directory, '0001_one.sql'), 'create table one ();');

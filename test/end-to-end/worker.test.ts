@@ -83,6 +83,14 @@ describe.each(['postgres', 'redis'] as const)('work, with its queue in %s', (kin
       status: 200,
       checks: { database: 'ok', rights: 'ok', migrations: 'ok', queue: 'ok' },
     });
+    const looked = () =>
+      database.pool
+        .query('select next_look_at > now() as looked from alert_watch')
+        .then(({ rows }) => rows[0]);
+    await expect.poll(looked).toEqual({ looked: true });
+    // The queue did not answer while the worker started.
+    const away = await database.pool.query(`select from alerts where code = 'queue_away'`);
+    expect(away.rows).toEqual([]);
     const succeeded = () =>
       database.pool
         .query(`select distinct resource from sync_runs where state = 'succeeded' order by resource`)

@@ -108,6 +108,31 @@ it('a port that is taken is reported plainly', async () => {
   await sandbox.close();
 });
 
+it('a start whose port is taken leaves the program as it is, even with --reset', async () => {
+  const sandbox = await runSandbox(pool, { schema: 'served' });
+  const list = await sandbox.referrals();
+  const start = runSandbox(pool, { schema: 'served', port: sandbox.port, seed: 9, reset: true });
+  await expect(start).rejects.toThrow(Busy);
+  expect(await sandbox.referrals()).toEqual(list);
+  await sandbox.close();
+});
+
+it('a request that comes while the program is being made up is answered once it is there', async () => {
+  const first = await runSandbox(pool, { schema: 'left' });
+  await first.close();
+  const start = runSandbox(pool, { schema: 'awaited', port: first.port });
+  const answer = () => first.send('GET', '/v1/referrals').catch(() => null);
+  await expect.poll(answer).toMatchObject({ status: 200 });
+  await (await start).close();
+});
+
+it('a start that is refused lets go of its port', async () => {
+  const { port, close } = await runSandbox(pool, { schema: 'left' });
+  await close();
+  await expect(runSandbox(pool, { schema: 'left', port, seed: 8 })).rejects.toThrow(ConfigError);
+  await (await runSandbox(pool, { schema: 'left', port })).close();
+});
+
 it('wrong options are refused all at once', async () => {
   const start = runSandbox(pool, { schema: 'left', seed: -1, affiliates: 0, referrals: 5, secret: '' });
   await expect(start).rejects.toThrow(ConfigError);

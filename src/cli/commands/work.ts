@@ -106,8 +106,6 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   await patiently(() => noteListSetting(db, config.commissionList));
   const exportDuties = await patiently(() => makeExportDuties({ pool, db, log }, config));
 
-  watchOver({ db, log, lifetime, checkQueue }, config);
-
   const reads = { ...program, timeoutMs, rateLimit, priority: 'reads' } as const;
   const api = makeProgramClient({ db, log, lifetime, meter }, reads);
   const attempts = { most: 1, mostThrottled: 1 };
@@ -143,8 +141,10 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
     },
   );
   const running = worker;
-  lifetime.onClose(() => stopInTime(running, log));
   const over = new AbortController();
+  // While the worker starts or stops its queue does not answer, and nothing is wrong.
+  watchOver({ db, log, lifetime, checkQueue: running.checkQueue }, config, over.signal);
+  lifetime.onClose(() => stopInTime(running, log));
   const listening = wakeForCommissions({ worker, pool, log }, { mirrorSchema }, over.signal);
   lifetime.onClose(() => {
     over.abort();
@@ -155,12 +155,11 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   return 0;
 }
 
-// It ends with the worker, whether that is stopped or fails.
 function watchOver(
   { db, log, lifetime, checkQueue }: Pick<WatchDeps, 'db' | 'log' | 'checkQueue'> & { lifetime: Lifetime },
   config: Config,
+  signal: AbortSignal,
 ): void {
-  const over = new AbortController();
   const warn = makeQuietWarning({ log }, 'alerts.failed');
   const watching = watchAlerts(
     {
@@ -171,15 +170,9 @@ function watchOver(
       readGrowth: async () => readGrowth(db, { space: await readDiskSpace(config) }),
       warn,
     },
-    {
-      signal: AbortSignal.any([lifetime.signal, over.signal]),
-      maxAgeSeconds: config.staleAfterSeconds,
-    },
+    { signal, maxAgeSeconds: config.staleAfterSeconds },
   );
-  lifetime.onClose(() => {
-    over.abort();
-    return watching;
-  });
+  lifetime.onClose(() => watching);
 }
 
 async function untilOver({ ended }: RunningWorker, signal: AbortSignal): Promise<void> {
