@@ -56,6 +56,17 @@ test('each line of the crontab has a time, a user, and a command that exists', a
   }
 });
 
+test('what the lines of the crontab write to is made by the steps above them, for their user', () => {
+  const crontab = read('crontab');
+  // Log lines of a good run would be mailed.
+  expect(crontab).toMatch(/^LOG_LEVEL=error$/m);
+  const written = [...crontab.matchAll(/>> (\S+)\/[\w.]+$/gm)].map(([, directory]) => directory);
+  expect(written).toHaveLength(2);
+  for (const directory of written) {
+    expect(crontab).toContain(`install -d -o mirror -g mirror -m 750 ${directory}\n`);
+  }
+});
+
 test('Python reads the DAGs, and their command exists', async () => {
   execFileSync('python3', ['-c', 'import ast, sys; ast.parse(sys.stdin.read())'], {
     input: read('airflow_dag.py'),

@@ -120,6 +120,25 @@ describe('sync', () => {
   });
 });
 
+const MISSPELT = {
+  PII_MODE: 'hash',
+  RETENTION_HISTORY_DAY: '30',
+  AFFILIATE_AMOUNT_UNITS: 'cent',
+  API_TIMEOUT: '5',
+};
+
+describe('work', () => {
+  test('warns once of misspelt variables', async () => {
+    const { stderr } = await run(
+      ['work'],
+      configured({ ...MISSPELT, DATABASE_URL: 'postgres://someone@127.0.0.1:1/somewhere' }),
+    );
+    const warnings = stderr.split('\n').filter((line) => line.includes('config.unknown_variables'));
+    expect(warnings).toHaveLength(1);
+    for (const name of Object.keys(MISSPELT)) expect(warnings[0]).toContain(`${name} is not a variable`);
+  });
+});
+
 describe('doctor', () => {
   test('fails without a program and says how to fix it, but looks at the rest', async () => {
     const { code, stdout } = await run(['doctor'], { DATABASE_URL: database.url });
@@ -153,6 +172,26 @@ describe('doctor', () => {
     for (const variable of ['LOG_LEVEL', 'AFFILIATE_API_URL', 'AFFILIATE_API_SECRET']) {
       expect(stdout.match(new RegExp(`^✗ configuration: ${variable} `, 'gm')), variable).toHaveLength(1);
     }
+  });
+
+  test('fails on misspelt variables with the nearest names, and leaves those of other programs alone', async () => {
+    const { code, stdout } = await run(['doctor'], {
+      ...configured({ MIRROR_SCHEMA: 'untouched', ...MISSPELT }),
+      API_KEY: "another program's",
+      PIIGEON: 'coos',
+      AFFILIATE_MIRROR_SERVICE_HOST: '10.0.0.1',
+      AFFILIATE_MIRROR_PORT_8080_TCP_ADDR: '10.0.0.1',
+    });
+    expect(code).toBe(2);
+    expect(stdout).toMatch(/^✓ configuration: /m);
+    expect(stdout.split('\n').filter((line) => line.startsWith('✗ unknown variables: '))).toEqual([
+      '✗ unknown variables: AFFILIATE_AMOUNT_UNITS is not a variable of affiliate-mirror: the nearest is AFFILIATE_AMOUNT_UNIT',
+      '✗ unknown variables: API_TIMEOUT is not a variable of affiliate-mirror: the nearest is API_TIMEOUT_MS',
+      '✗ unknown variables: PII_MODE is not a variable of affiliate-mirror: the nearest is PII',
+      '✗ unknown variables: RETENTION_HISTORY_DAY is not a variable of affiliate-mirror: the nearest is RETENTION_HISTORY_DAYS',
+    ]);
+    // The rest is looked at all the same.
+    expect(stdout).toMatch(/^✗ tables: /m);
   });
 
   test('finds all well where all is well, with three requests', async () => {

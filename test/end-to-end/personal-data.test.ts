@@ -97,11 +97,17 @@ test('a person is forgotten with a receipt, and the mirror is switched', async (
   const forgotten = await run(`forget ${person?.email} --json`, key('key'));
   expect(forgotten.code).toBe(0);
   const receipt = readDocument('forget', forgotten.stdout);
-  expect(receipt).toMatchObject({ number: 1, kept_out: { affiliates: 1 }, not_rewritten: [] });
+  expect(receipt).toMatchObject({
+    number: 1,
+    is_found: true,
+    kept_out: { affiliates: 1 },
+    not_rewritten: [],
+  });
   expect(receipt.rewritten).toContainEqual({ table: 'affiliates', rows: 1 });
   const again = await run(`forget ${person?.id}`, key('key'));
   expect(again.stdout).toContain('person 1, forgotten since');
   expect(again.stdout).toContain('nothing was left');
+  expect(again.stdout).not.toContain('nobody');
 
   const switched = await run('personal-data switch --json', { PII: 'omit' });
   expect(readDocument('personal-data-switch', switched.stdout)).toMatchObject({ from: 'hash', to: 'omit' });
@@ -109,6 +115,26 @@ test('a person is forgotten with a receipt, and the mirror is switched', async (
   expect(rows).toEqual([{ addresses: 0 }]);
   expect((await run('sync', { PII: 'omit' })).code).toBe(0);
   expect((await run('personal-data switch', { PII: 'omit' })).stdout).toContain('as omit already');
+});
+
+test('an address that nobody has is kept out, and the receipt says that it found nobody', async () => {
+  const { code, stdout } = await run('forget nobody@example.com', { PII: 'omit' });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^nobody in the mirror has this address, which is kept out from now on: if it is misspelt/,
+  );
+  expect(stdout).toMatch(/^kept out from now on: affiliates 0, referrals 0, links 0, addresses 1$/m);
+  expect(stdout).toMatch(/^rewritten: nothing$/m);
+  const again = await run('forget nobody@example.com --json', { PII: 'omit' });
+  expect(readDocument('forget', again.stdout)).toMatchObject({ number: 2, is_found: false, rewritten: [] });
+});
+
+test('a switch that rewrites nothing says so in a whole sentence', async () => {
+  const { code, stdout } = await run('personal-data switch', { PII: 'plain' });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^the mirror keeps personal data as plain from now on\.\nrun "affiliate-mirror sync"/,
+  );
 });
 
 test('a role that does not own the tables is refused with one line', async () => {
@@ -120,8 +146,8 @@ test('a role that does not own the tables is refused with one line', async () =>
     url.username = 'pii_worker';
     url.password = 'p';
     for (const [line, PII] of [
-      ['forget nobody@example.com', 'omit'],
-      ['personal-data switch', 'plain'],
+      ['forget nobody@example.com', 'plain'],
+      ['personal-data switch', 'omit'],
     ] as const) {
       const { code, stderr } = await run(line, { PII, DATABASE_URL: url.href });
       expect(stderr.trim()).toMatch(/^affiliate-mirror: only the owner of the tables can rewrite them: .*$/);

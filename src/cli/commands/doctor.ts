@@ -28,13 +28,14 @@ import { makeFindList } from '../find-list.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { connectionsOf, type OpenDatabase, openDatabase } from '../open-database.ts';
 import { print, printJson } from '../print.ts';
+import { describeUnknownVariables } from '../unknown-variables.ts';
 
 const HELP = `
 Sends two requests to the program, three where it does not list its commissions, and changes nothing in it: whether it
 accepts the secret, and whether it lists its commissions. Where the secret is accepted, a worker that stopped at a
 refused one tries its own again.
 
-Exit code 2: a variable is missing or malformed. Exit code 1: another check failed.`;
+Exit code 2: a variable is missing, malformed or misspelt. Exit code 1: another check failed.`;
 
 export function registerDoctor(root: Command, cli: Cli): void {
   root
@@ -56,6 +57,8 @@ async function examine(cli: Cli, lifetime: Lifetime, { check, leaveOut }: Report
     const found = readWorkerConfig(cli.environment);
     return { found, says: 'every variable that is set is well-formed' };
   });
+  const unknown = describeUnknownVariables(cli.environment);
+  if (unknown.length > 0) await check(UNKNOWN, () => Promise.reject(new ConfigError(unknown)));
   if (config === null) {
     const subjects = ['database', 'connections', 'clock', 'rights', 'tables', 'queue', 'program'];
     return leaveOut(subjects, 'the configuration is wrong');
@@ -144,10 +147,11 @@ function conclude(report: Report, isJson: boolean): ExitCode {
 
 /** What reads variables: where it fails, trying again does not help. */
 const CONFIGURATION = 'configuration';
+const UNKNOWN = 'unknown variables';
 const SETTINGS = 'program settings';
 
 function isOfVariables({ subject, state }: Report['checks'][number]): boolean {
-  return state === 'failed' && [CONFIGURATION, SETTINGS].includes(subject);
+  return state === 'failed' && [CONFIGURATION, UNKNOWN, SETTINGS].includes(subject);
 }
 
 // Who holds how many of them changes from second to second: only the limit is compared.

@@ -45,6 +45,9 @@ export function registerForget(root: Command, cli: Cli): void {
     );
 }
 
+const NOBODY =
+  'nobody in the mirror has this address, which is kept out from now on: if it is misspelt, the person is still there';
+
 function makeReceipt({
   number,
   forgottenAt,
@@ -56,6 +59,7 @@ function makeReceipt({
 }: Forgetting): ReceiptDocument {
   return {
     number,
+    is_found: records.affiliates + records.referrals + records.links + counts.size + kept.length > 0,
     forgotten_at: forgottenAt,
     done_at: doneAt,
     kept_out: { ...records, addresses },
@@ -65,13 +69,14 @@ function makeReceipt({
 }
 
 function describe(receipt: ReceiptDocument): string[] {
-  const { number, forgotten_at, done_at, kept_out, rewritten, not_rewritten } = receipt;
+  const { number, forgotten_at, done_at, kept_out, rewritten, not_rewritten, is_found } = receipt;
   const { affiliates, referrals, links, addresses } = kept_out;
   const tables = rewritten.map(({ table }) => table).join(', ');
   return [
+    ...(is_found ? [] : [NOBODY]),
     `person ${number}, forgotten since ${formatTimestamp(forgotten_at)}; done at ${formatTimestamp(done_at)}`,
     `kept out from now on: affiliates ${affiliates}, referrals ${referrals}, links ${links}, addresses ${addresses}`,
-    rewritten.length === 0 ? 'rewritten: nothing, since nothing was left' : 'rewritten:',
+    rewritten.length === 0 ? `rewritten: nothing${is_found ? ', since nothing was left' : ''}` : 'rewritten:',
     ...describeRewritten(rewritten),
     ...not_rewritten.map(
       ({ table, column, rows }) =>

@@ -55,5 +55,10 @@ function describe({ from, to, is_changed, rewritten }: SwitchedDocument): string
       ? 'backups, replicas of another kind and exports still hold what they held: see docs/personal-data.md'
       : 'run "affiliate-mirror sync": a full sync fills in what the program still has';
   const what = from === to ? `${to}, with another key` : to;
-  return [`the mirror keeps personal data as ${what} from now on:`, ...describeRewritten(rewritten), next];
+  const end = rewritten.length === 0 ? '.' : ':';
+  return [
+    `the mirror keeps personal data as ${what} from now on${end}`,
+    ...describeRewritten(rewritten),
+    next,
+  ];
 }

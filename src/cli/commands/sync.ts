@@ -170,8 +170,10 @@ async function syncAll(
     if (flags.json === true) {
       const begun = [...runs, ...stopped].map(runAsJson);
       printJson({ runs: begun, blind_spots: blindSpots } satisfies SyncDocument);
-    } else if (runs.length > 0) print(renderRuns(runs));
-    for (const read of blindSpots?.resources ?? []) printError(describeDelta(read));
+    } else {
+      if (runs.length > 0) print(renderRuns(runs));
+      for (const read of blindSpots?.resources ?? []) printError(describeDelta(read));
+    }
   }
   for (const concern of runs.flatMap(describeConcerns)) printError(`affiliate-mirror: ${concern}`);
   if (runs.some(isDoubtful)) return 3;

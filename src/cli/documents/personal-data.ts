@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { PERSONAL_DATA_MODES } from '../../config/personal-data.ts';
-import { count, text, timestamp } from './fields.ts';
+import { count, text, timestamp, yesNo } from './fields.ts';
 
 const mode = z.enum(PERSONAL_DATA_MODES);
 
@@ -25,6 +25,7 @@ export type SwitchedDocument = z.infer<typeof switchedDocument>;
 export const receiptDocument = z
   .object({
     number: count('number of the person in this mirror; the same where the command is run again'),
+    is_found: yesNo('the mirror has or had something of the person; false where nobody has the address'),
     forgotten_at: timestamp('when the person was forgotten first'),
     done_at: timestamp('when this was done'),
     kept_out: z

@@ -5,9 +5,13 @@ const LONG = 8;
 
 /** Returns the candidate that the name misses by a letter or two (left out, added, changed or swapped); else null. */
 export function findNearMiss(name: string, candidates: readonly string[]): string | null {
-  const isNear = (candidate: string) =>
-    countMistakes(withoutSeparators(name), withoutSeparators(candidate)) <= (candidate.length < LONG ? 1 : 2);
+  const isNear = (candidate: string) => countMistakes(name, candidate) <= (candidate.length < LONG ? 1 : 2);
   return candidates.find(isNear) ?? null;
+}
+
+/** Returns how many letters of one name have to be left out, added, changed or swapped to make the other. */
+export function countMistakes(name: string, other: string): number {
+  return measureDistance(withoutSeparators(name), withoutSeparators(other));
 }
 
 function withoutSeparators(name: string): string {
@@ -15,7 +19,7 @@ function withoutSeparators(name: string): string {
 }
 
 /** Returns the optimal string alignment distance: Levenshtein's, where two swapped neighbours are one mistake. */
-function countMistakes(a: string, b: string): number {
+function measureDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   const at = (row: number, column: number) => rows[row]?.[column] ?? Number.POSITIVE_INFINITY;
   for (let row = 1; row <= a.length; row += 1) {
