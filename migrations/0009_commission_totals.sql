@@ -214,5 +214,5 @@ comment on column unpaid_commissions.amount is 'Its amount, as in commissions.am
 comment on column unpaid_commissions.currency is 'Currency code of the amount.';
 comment on column unpaid_commissions.due_at is 'From when it is payable.';
 comment on column unpaid_commissions.is_due is 'Whether that is over. Where the program sent no due_at: whether it says otherwise than that the commission is pending.';
-comment on column unpaid_commissions.withheld is 'Why it is not payable although it may be due, in words: a request waits in the payment ledger, a payment for it failed there, the payment ledger has it as paid, or its sale was refunded in full. Null: nothing speaks against it.';
+comment on column unpaid_commissions.withheld is 'Why it is not payable although it may be due, in words: a request waits in the payment ledger, a payment for it failed there, the payment ledger has it as paid, its sale was refunded in full, or it has no amount or no currency. Null: nothing speaks against it.';
 comment on column unpaid_commissions.is_payable is 'Whether it is to be paid now: due, and not withheld.';

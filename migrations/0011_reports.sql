@@ -452,7 +452,7 @@ comment on column :"reports".commission_aging.paid is 'Sum of the amounts that a
 comment on column :"reports".commission_aging.due is 'Sum of the amounts that are to be paid now, and have been for 30 days at most.';
 comment on column :"reports".commission_aging.overdue is 'Sum of the amounts that are to be paid now, and have been for more than 30 days.';
 comment on column :"reports".commission_aging.pending is 'Sum of the amounts that are payable later.';
-comment on column :"reports".commission_aging.withheld is 'Sum of the amounts that are due and not to be paid now: a request waits in the payment ledger, a payment for them failed there, the payment ledger has them as paid, or their sale was refunded in full.';
+comment on column :"reports".commission_aging.withheld is 'Sum of the amounts that are due and not to be paid now: a request waits in the payment ledger, a payment for them failed there, the payment ledger has them as paid, their sale was refunded in full, or they have no currency.';
 
 comment on view :"reports".payouts_due is 'What is to be paid now, to whom: one row per affiliate and currency, of the commissions that are due and that nothing speaks against.';
 comment on column :"reports".payouts_due.affiliate_id is 'The affiliate; null where the sale names none. Part of the primary key. Refers to affiliates.id.';
