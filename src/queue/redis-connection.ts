@@ -36,7 +36,7 @@ export async function connectToRedis(url: string, warn: (error: unknown) => void
     // After a failover an old primary goes on answering, and refuses every write: connect anew, and send it there.
     reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
   };
-  const client = quietly(
+  const client = patched(
     isCluster ? new Cluster([...address.hosts], clusterOptions(settings)) : new Redis(settings),
   );
   let lastFailure: string | null = null;
@@ -81,18 +81,34 @@ function clusterOptions({ host: _host, port: _port, db: _db, ...redisOptions }: 
   } satisfies ClusterOptions;
 }
 
-/**
- * Returns the client, from which BullMQ does not learn the policy: it would print a plain line about it on the console
- * whenever it opens a connection, among lines of JSON.
- */
-function quietly<C extends Redis | Cluster>(client: C): C {
-  const info = client.info.bind(client) as (...args: unknown[]) => Promise<string>;
+/** Returns the client, with what BullMQ needs otherwise than ioredis has it; so are the connections made of it. */
+function patched<C extends Redis | Cluster>(client: C): C {
   const duplicate = client.duplicate.bind(client) as (...args: unknown[]) => C;
   return Object.assign(client, {
-    info: async (...args: unknown[]) => {
-      const text = await info(...args);
-      return typeof text === 'string' ? text.replace(/^maxmemory_policy:.*$/m, '') : text;
-    },
-    duplicate: (...args: unknown[]) => quietly(duplicate(...args)),
+    info: withoutPolicy(client),
+    disconnect: endsAtOnce(client),
+    duplicate: (...args: unknown[]) => patched(duplicate(...args)),
   });
+}
+
+// BullMQ would print a plain line about the policy on the console whenever it opens a connection, among lines of JSON.
+function withoutPolicy(client: Redis | Cluster) {
+  const info = client.info.bind(client) as (...args: unknown[]) => Promise<string>;
+  return async (...args: unknown[]) => {
+    const text = await info(...args);
+    return typeof text === 'string' ? text.replace(/^maxmemory_policy:.*$/m, '') : text;
+  };
+}
+
+// Between two tries to connect, ioredis gives up the next one, and says neither to whoever waits for the end nor to the
+// commands that wait for the connection that it has ended: a worker could then not stop. A try that is given up says so.
+function endsAtOnce(client: Redis | Cluster) {
+  const disconnect = client.disconnect.bind(client);
+  return (reconnect = false) => {
+    const isBetweenTries = client.status === 'reconnecting';
+    disconnect(reconnect);
+    if (!isBetweenTries || reconnect) return;
+    client.connect().catch(() => {});
+    disconnect();
+  };
 }
