@@ -68,10 +68,12 @@ export async function cancelUpdates(
   cancelledBy: string,
 ): Promise<Revised> {
   return await transact(db, async (trx) => {
-    const { rows } = await sql<{ id: number; is_busy: boolean; may_have_arrived: boolean }>`
+    const { rows } = await sql<{ id: number; reason: string | null }>`
       with waiting as (
-        select id, coalesce(claimed_until > clock_timestamp(), false) as is_busy,
-               put_sent_at is not null as may_have_arrived
+        select id, case
+                     when claimed_until > clock_timestamp() then ${BUSY}
+                     when put_sent_at is not null then ${MAY_HAVE_ARRIVED}
+                   end as reason
         from commission_updates
         where state = 'pending' and ${isSelected(selection)}
         order by id
@@ -80,14 +82,12 @@ export async function cancelUpdates(
         update commission_updates request
         set state = 'cancelled', outcome = ${`cancelled by ${cancelledBy} before anything was sent`},
             finished_at = clock_timestamp(), claimed_by = null, claimed_until = null
-        from waiting where waiting.id = request.id and not waiting.is_busy and not waiting.may_have_arrived
+        from waiting where waiting.id = request.id and waiting.reason is null
       )
-      select id, is_busy, may_have_arrived from waiting order by id
+      select id, reason from waiting order by id
     `.execute(trx);
-    const left = rows.flatMap(({ id, is_busy, may_have_arrived }) =>
-      is_busy || may_have_arrived ? [{ id, reason: is_busy ? BUSY : MAY_HAVE_ARRIVED }] : [],
-    );
-    const ids = rows.filter((row) => !row.is_busy && !row.may_have_arrived).map(({ id }) => id);
+    const ids = rows.filter(({ reason }) => reason === null).map(({ id }) => id);
+    const left = rows.flatMap(({ id, reason }) => (reason === null ? [] : [{ id, reason }]));
     return { ids, left };
   });
 }
