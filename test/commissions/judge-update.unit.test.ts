@@ -3,23 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { judgeAnswer, judgeUpdate } from '../../src/commissions/judge-update.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
-import type { Commission } from '../../src/contract/commission.ts';
-
-const ID = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
-const AT = '2026-10-01T12:00:00Z';
-
-function live(fields: Partial<Commission> = {}): Commission {
-  return {
-    id: ID,
-    created_at: AT,
-    updated_at: AT,
-    amount: 100,
-    currency: 'usd',
-    paid_at: null,
-    due_at: AT,
-    ...fields,
-  };
-}
+import { AT, ID, live } from './live-commission.ts';
 
 const pay = plainRequest({ commission_id: ID, action: 'pay', paid_at: AT });
 const unpay = plainRequest({ commission_id: ID, action: 'unpay' });

@@ -5,10 +5,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
 import { switchMode } from '../../src/personal-data/switch-mode.ts';
-import { buildAffiliate, buildReferral } from '../mirror/build-records.ts';
-import { at, load } from '../mirror/load.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { HASH, PLAIN } from './marked-program.ts';
+import { makeSyncs, type Syncs } from './syncs.ts';
 
 const AFFILIATE = 'a0000000-0000-4000-8000-00000000000a';
 const CURRENT = 'maria@people.example';
@@ -18,17 +17,16 @@ const OTHER = 'somebody@people.example';
 
 let pool: pg.Pool;
 let db: Database;
-let second = 0;
+let syncs: Syncs;
 
 beforeEach(async () => {
   ({ pool } = await createTestDatabase());
   db = makeDatabase(pool);
+  syncs = makeSyncs(db);
 });
 
 async function syncAffiliate(id: string, email: string, unconfirmed_email: string | null): Promise<void> {
-  second += 1;
-  const records = [buildAffiliate({ id, email, unconfirmed_email, updated_at: at(second) })];
-  await load(db, { resource: 'affiliates', pages: [{ observedAt: at(second), records }] });
+  await syncs.affiliate({ id, email, unconfirmed_email });
 }
 
 function idOf(place: number): string {
@@ -37,15 +35,12 @@ function idOf(place: number): string {
 
 /** One referral for each address, in their order. */
 async function syncCustomers(emails: readonly string[]): Promise<void> {
-  second += 1;
-  const records = emails.map((email, place) =>
-    buildReferral({
+  await syncs.referrals(
+    emails.map((email, place) => ({
       id: idOf(place),
       customer: { platform: 'stripe', id: `cus_${place}`, name: 'Maria Name', email },
-      updated_at: at(second),
-    }),
+    })),
   );
-  await load(db, { resource: 'referrals', pages: [{ observedAt: at(second), records }] });
 }
 
 /** Returns whether each referral still says who the customer is, in their order. */

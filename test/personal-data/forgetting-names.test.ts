@@ -4,10 +4,9 @@ import type pg from 'pg';
 import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
-import { buildAffiliate, buildReferral } from '../mirror/build-records.ts';
-import { at, load } from '../mirror/load.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { PLAIN } from './marked-program.ts';
+import { makeSyncs, type Syncs } from './syncs.ts';
 
 const AFFILIATE = 'a0000000-0000-4000-8000-00000000000a';
 const REFERRAL = 'b0000000-0000-4000-8000-00000000000b';
@@ -15,11 +14,12 @@ const EMAIL = 'maria@people.example';
 
 let pool: pg.Pool;
 let db: Database;
-let second = 0;
+let syncs: Syncs;
 
 beforeEach(async () => {
   ({ pool } = await createTestDatabase());
   db = makeDatabase(pool);
+  syncs = makeSyncs(db);
 });
 
 async function syncAffiliate(
@@ -27,17 +27,11 @@ async function syncAffiliate(
   last_name: string | null,
   addresses: { email?: string; unconfirmed_email?: string | null } = {},
 ): Promise<void> {
-  second += 1;
-  const person = { first_name, last_name, email: EMAIL, ...addresses };
-  const records = [buildAffiliate({ id: AFFILIATE, ...person, updated_at: at(second) })];
-  await load(db, { resource: 'affiliates', pages: [{ observedAt: at(second), records }] });
+  await syncs.affiliate({ id: AFFILIATE, first_name, last_name, email: EMAIL, ...addresses });
 }
 
 async function syncCustomer(name: string, email = EMAIL): Promise<void> {
-  second += 1;
-  const customer = { platform: 'stripe', id: 'cus_1', name, email };
-  const records = [buildReferral({ id: REFERRAL, customer, updated_at: at(second) })];
-  await load(db, { resource: 'referrals', pages: [{ observedAt: at(second), records }] });
+  await syncs.referrals([{ id: REFERRAL, customer: { platform: 'stripe', id: 'cus_1', name, email } }]);
 }
 
 /** Returns what is left of the reason of a payment once the person is forgotten. */

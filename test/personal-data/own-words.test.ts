@@ -6,26 +6,15 @@ import { plainRequest } from '../../src/commissions/update-request.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { transact } from '../../src/db/transact.ts';
 import { leaveOutTexts } from '../../src/personal-data/rewrite-texts.ts';
+import { AT, ID, live } from '../commissions/live-commission.ts';
 import { createTestDatabase } from '../support/database.ts';
-
-const AT = '2026-10-01T12:00:00Z';
-const ID = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
-const UNPAID = {
-  id: ID,
-  created_at: AT,
-  updated_at: AT,
-  amount: 100,
-  currency: 'usd',
-  paid_at: null,
-  due_at: AT,
-};
 
 test('a voided commission, and a change that the program accepted and did not make, keep their outcome', async () => {
   const { pool } = await createTestDatabase();
   const request = plainRequest({ commission_id: ID, action: 'pay', paid_at: AT });
   const endings = [
-    judgeUpdate(request, { ...UNPAID, state: 'voided', voided_at: AT }, false),
-    judgeAnswer(request, UNPAID),
+    judgeUpdate(request, live({ state: 'voided', voided_at: AT }), false),
+    judgeAnswer(request, live()),
     { kind: 'end', state: 'rejected', outcome: '422 of PUT: Jane is not here' },
   ];
   for (const ending of endings) {
