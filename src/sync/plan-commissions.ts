@@ -6,7 +6,7 @@
 // What it cannot see: what happens to a commission that is settled, unless that makes it pending or due again. The next
 // full sync does.
 
-import { type List, type PlannedRequests, requestsOfWhole } from './plan-delta.ts';
+import { type List, type PlannedRequests, planRequests } from './plan-delta.ts';
 
 /** Stored in the run log and printed. Units: requests. All that the run sends count, but for repeated ones. */
 export interface CommissionsPlan extends PlannedRequests {
@@ -50,12 +50,5 @@ function choose(
   list: SpentList,
   counts: Pick<CommissionsPlan, 'open_commissions' | 'moved_commissions'>,
 ): CommissionsPlan {
-  const { whole, rest } = requestsOfWhole(list);
-  const strategy = list.wasEverRead && toRead < rest ? 'delta' : 'full';
-  return {
-    strategy,
-    ...counts,
-    expected_requests: list.spent + (strategy === 'delta' ? toRead : rest),
-    full_walk_requests: whole,
-  };
+  return { ...planRequests(toRead, list.spent, list), ...counts };
 }

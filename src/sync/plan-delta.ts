@@ -33,7 +33,7 @@ export interface PlannedRequests {
   readonly full_walk_requests: number;
 }
 
-/** Stored in the run log and printed. Units: list requests; those of the head do not count. */
+/** Stored in the run log and printed. Units: requests. All that the run sends count, but for repeated ones. */
 export interface ReferralsPlan extends PlannedRequests {
   readonly moved_affiliates: number;
 }
@@ -47,11 +47,21 @@ export interface List {
   readonly headPages: number;
 }
 
-/** Returns how many requests a walk of the whole list takes, and how many of them are left after the head. */
-export function requestsOfWhole({ total, limit, headPages }: List): { whole: number; rest: number } {
+/**
+ * Returns the plan of a run that has sent `spent` requests and would read the changes with `toRead` more: that, or the
+ * whole list where its rest costs no more or it was never read.
+ */
+export function planRequests(toRead: number, spent: number, list: List): PlannedRequests {
+  const { total, limit, headPages, wasEverRead } = list;
   // It reads every page and the head once more; going on behind the head, it reads the last page of that again.
   const whole = Math.max(1, Math.ceil(total / limit)) + 1;
-  return { whole, rest: whole - (headPages - 1) };
+  const rest = whole - (headPages - 1);
+  const strategy = wasEverRead && toRead < rest ? 'delta' : 'full';
+  return {
+    strategy,
+    expected_requests: spent + (strategy === 'delta' ? toRead : rest),
+    full_walk_requests: whole,
+  };
 }
 
 /** Returns the affiliates whose counters moved otherwise than the new rows explain. */
@@ -64,18 +74,12 @@ export function findMoved(affiliates: readonly AffiliateCounters[]): AffiliateCo
 }
 
 /**
- * Returns the plan: the moved affiliates' lists, or the whole list where its rest costs no more requests or it was never
- * read (then the mirror's own rows say nothing about what those lists cost).
+ * Returns the plan: the head, which was read, and the moved affiliates' lists or the whole list. Where that was never
+ * read, the mirror's own rows say nothing about what those lists cost.
  */
 export function planDelta(moved: readonly AffiliateCounters[], list: List): ReferralsPlan {
-  const { whole, rest } = requestsOfWhole(list);
-  const expected = moved
+  const toRead = moved
     .map(({ rows }) => Math.max(1, Math.ceil(rows / list.limit)))
     .reduce((sum, pages) => sum + pages, 0);
-  return {
-    strategy: list.wasEverRead && expected < rest ? 'delta' : 'full',
-    moved_affiliates: moved.length,
-    expected_requests: expected,
-    full_walk_requests: whole,
-  };
+  return { ...planRequests(toRead, list.headPages, list), moved_affiliates: moved.length };
 }
