@@ -47,6 +47,8 @@ export interface QueueBackend {
   check(): Promise<void>;
   /** The listener is called whenever a queue that was lost answers again. */
   onReturn(listener: () => void): void;
+  /** Ends a connection that is lost at this moment: what waits for it then fails, instead of waiting until it is back. */
+  giveUpLost(): void;
   /** Closes the queue; each worker is closed by whoever made it, before. */
   close(): Promise<void>;
 }
@@ -68,7 +70,7 @@ export async function openQueue(
   const warn: typeof warnOfError = (error) => {
     if (!isClosing) warnOfError(error);
   };
-  const { classes, connections, prefix, warnings, isConnected, lastFailure, onReturn, end } =
+  const { classes, connections, prefix, warnings, isConnected, lastFailure, onReturn, giveUp, end } =
     settings.redisUrl === null
       ? openPostgres(settings)
       : await openRedis(settings.redisUrl, redisPrefix(settings.mirrorSchema, queueId), warn);
@@ -128,6 +130,11 @@ export async function openQueue(
       }
     },
     onReturn,
+    giveUpLost() {
+      if (isConnected()) return;
+      isClosing = true;
+      giveUp();
+    },
     close,
   };
 }
@@ -143,6 +150,7 @@ interface Opened {
   readonly isConnected: () => boolean;
   readonly lastFailure: () => string | null;
   readonly onReturn: (listener: () => void) => void;
+  readonly giveUp: () => void;
   readonly end: () => Promise<void>;
 }
 
@@ -157,6 +165,7 @@ function openPostgres({ databaseUrl, mirrorSchema }: QueueSettings): Opened {
     lastFailure: () => null,
     // A Postgres that was away has lost nothing.
     onReturn: () => {},
+    giveUp: () => {},
     end,
   };
 }
@@ -173,6 +182,7 @@ async function openRedis(url: string, prefix: string, warn: (error: unknown) => 
     isConnected,
     lastFailure,
     onReturn: (listener) => client.on('ready', listener),
+    giveUp: () => client.disconnect(),
     end: async () => client.disconnect(),
   };
 }

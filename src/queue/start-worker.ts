@@ -24,6 +24,8 @@ const CONCURRENCY = 4;
 const MOST_STALLS = 1_000_000;
 /** While the worker stops, its jobs are cancelled again and again: one may have begun since. */
 const CANCEL_INTERVAL_MS = 50;
+/** A queue that is away for so long into a stop is not waited for: its jobs go on elsewhere, as after a crash. */
+const STOP_WITHOUT_QUEUE_MS = 3000;
 /** Why the jobs of a worker that stops are aborted. */
 const STOPS = 'the worker stops';
 
@@ -96,13 +98,17 @@ export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise
     wasGivenUp: (id: string) => wasGivenUp(backend.queue, id),
   };
   const processJob = makeProcessJob(processDeps, timings);
-  const close = async () => {
+  const closeAll = async () => {
     await watchdog.stop();
     const closed = worker?.close();
     const timer = setInterval(() => cancelJobs(STOPS), CANCEL_INTERVAL_MS);
     cancelJobs(STOPS);
     await Promise.resolve(closed).finally(() => clearInterval(timer));
     await backend.close();
+  };
+  const close = async () => {
+    const giveUp = setInterval(backend.giveUpLost, STOP_WITHOUT_QUEUE_MS);
+    await closeAll().finally(() => clearInterval(giveUp));
   };
   try {
     worker = await patiently(() => backend.makeWorker(processJob, workerOptions(timings)));
