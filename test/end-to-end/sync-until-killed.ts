@@ -1,5 +1,5 @@
 // A process that runs one sync and kills itself, without any warning, right after Postgres has answered its n-th
-// statement. Started by killed-sync.test.ts; ends by itself where there are fewer statements.
+// statement. Started by killed-syncs.ts; ends by itself where there are fewer statements.
 
 import { syncUntilFault } from './sync-until-fault.ts';
 
