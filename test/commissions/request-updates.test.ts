@@ -12,6 +12,7 @@ import {
 import { cancelUpdates, retryUpdates } from '../../src/commissions/revise-updates.ts';
 import { plainRequest, type UpdateRequest } from '../../src/commissions/update-request.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { countWaiting } from '../support/count-waiting.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -181,8 +182,7 @@ test('requests are numbered in the order in which their transactions asked', asy
   const a = await first.query<{ id: number }>(insertion, [commissionId, 'unpay']);
   const second = insert({ commission_id: commissionId, action: 'pay', paid_at: AT });
   // The second one waits for its turn: its number is given only when the first one is visible.
-  const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
-  await expect.poll(async () => (await first.query(waiting)).rowCount).toBe(1);
+  await expect.poll(() => countWaiting(database.pool)).toBe(1);
   await first.query('commit');
   first.release();
   expect(await second).toBeGreaterThan(a.rows[0]?.id ?? Number.POSITIVE_INFINITY);
@@ -351,14 +351,6 @@ describe('a request', () => {
     }
   }
 
-  async function countWaiting(): Promise<number> {
-    const { rows } = await database.pool.query<{ waiting: number }>(
-      `select count(*) as waiting from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rows[0]?.waiting ?? 0;
-  }
-
   test('that is asked for while others are retried waits until they are pending again', async () => {
     const [first, second] = [await failedPay(), await failedPay()];
     const order: string[] = [];
@@ -367,11 +359,11 @@ describe('a request', () => {
       await holder.query('select from commission_updates where id = $1 for update', [first.failed]);
       const retrying = retryUpdates(db, { kind: 'requests', ids: [first.failed, second.failed] });
       const both = [retrying.then(() => order.push('retried'))];
-      await expect.poll(countWaiting).toBe(1);
+      await expect.poll(() => countWaiting(database.pool)).toBe(1);
       both.push(
         ask({ commission_id: second.commission_id, action: 'unpay' }).then(() => order.push('asked')),
       );
-      await expect.poll(async () => order.length + (await countWaiting())).toBe(2);
+      await expect.poll(async () => order.length + (await countWaiting(database.pool))).toBe(2);
       await holder.query('commit');
       await Promise.all(both);
     });
@@ -389,7 +381,7 @@ describe('a request', () => {
       const retrying = retryUpdates(db, { kind: 'requests', ids: [failed] }).finally(() => {
         isDone = true;
       });
-      await expect.poll(async () => isDone || (await countWaiting()) === 1).toBe(true);
+      await expect.poll(async () => isDone || (await countWaiting(database.pool)) === 1).toBe(true);
       await asking.query('commit');
       expect(await retrying).toEqual({
         ids: [],

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBatchFile } from '../../src/commissions/files/batch-file.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { readDocument } from '../schemas/read-document.ts';
+import { countWaiting } from '../support/count-waiting.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type CliRun, runCli } from '../support/run-cli.ts';
 
@@ -141,7 +142,7 @@ test('a key that another process takes between the look and the insert is a prob
         [first, key],
       );
       const applying = commissions('apply', path, ...flags);
-      await expect.poll(countWaiting, { timeout: 20_000 }).toBe(1);
+      await expect.poll(() => countWaiting(database.pool), { timeout: 20_000 }).toBe(1);
       await other.query('commit');
       return await applying;
     } finally {
@@ -165,15 +166,6 @@ test('a key that another process takes between the look and the insert is a prob
     /,RACE-2,left_out,"the idempotency_key ""RACE-2"" is that of/,
   );
 });
-
-/** Returns how many wait for their turn to ask for updates. */
-async function countWaiting(): Promise<number> {
-  const { rows } = await database.pool.query<{ waiting: number }>(
-    `select count(*)::integer as waiting from pg_locks where locktype = 'advisory' and not granted
-       and database = (select oid from pg_database where datname = current_database())`,
-  );
-  return rows[0]?.waiting ?? 0;
-}
 
 test('a row that was taken back, or dropped for one that was, is named with --again, and the exit code is 3', async () => {
   const [id = '', other = ''] = await unpaidCommissions(2);

@@ -20,6 +20,8 @@ import { type Fault, syncUntilFault } from './sync-until-fault.ts';
 
 const PROCESS = fileURLToPath(new URL('sync-until-killed.ts', import.meta.url));
 const APPLICATION = 'killed-sync';
+/** Other test files have syncs of that name too, in other databases of the same server. */
+const ITS_CONNECTIONS = 'from pg_stat_activity where application_name = $1 and datname = current_database()';
 /** Of the list, newest first: changes on every page of a hundred, so that every batch has something to lose. */
 const CHANGED_PLACES = [20, 130, 240];
 /** A number of its own for the changes of each round, so that what one of them left is not taken for another's. */
@@ -90,9 +92,7 @@ const FAULTS = {
   },
   'connections that break': (fault: Fault) =>
     syncUntilFault(fault, async () => {
-      await select('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [
-        APPLICATION,
-      ]);
+      await select(`select pg_terminate_backend(pid) ${ITS_CONNECTIONS}`, [APPLICATION]);
     }),
 };
 
@@ -109,11 +109,7 @@ async function syncUntil(how: keyof typeof FAULTS, endAfter: number, countFrom: 
   };
   const hasEnded = await FAULTS[how](fault);
   // Postgres has noticed: its transaction is undone, its lock is free.
-  await expect
-    .poll(() => select('select from pg_stat_activity where application_name = $1', [APPLICATION]), {
-      interval: 5,
-    })
-    .toEqual([]);
+  await expect.poll(() => select(`select ${ITS_CONNECTIONS}`, [APPLICATION]), { interval: 5 }).toEqual([]);
   return hasEnded;
 }
 

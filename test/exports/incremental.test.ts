@@ -14,6 +14,7 @@ import { readLastExport } from '../../src/exports/recorded-export.ts';
 import { nameTarget } from '../../src/exports/targets/target.ts';
 import { makeExportDuty } from '../../src/jobs/export-job.ts';
 import type { JobContext } from '../../src/queue/duty.ts';
+import { countWaiting } from '../support/count-waiting.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { BUCKET, type ObjectStorage, startObjectStorage } from '../support/object-storage.ts';
 import { runCli } from '../support/run-cli.ts';
@@ -230,8 +231,7 @@ describe('a scheduled export', () => {
     const release = await database.pool.connect();
     await release.query('begin; lock table commissions');
     const running = one?.run(context);
-    const isWaiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await database.pool.query(isWaiting)).rowCount).toBe(1);
+    await expect.poll(() => countWaiting(database.pool)).toBe(1);
     const { rows } = await database.pool.query<{ ms: number }>(
       'select extract(epoch from clock_timestamp()) * 1000 as ms',
     );

@@ -9,6 +9,7 @@ import { transact } from '../../src/db/transact.ts';
 import { type LoadInput, loadBatch } from '../../src/mirror/load-batch.ts';
 import { applyTombstones } from '../../src/mirror/tombstones.ts';
 import { readPages } from '../../src/records/read-page.ts';
+import { countWaiting } from '../support/count-waiting.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { buildCommission } from './build-records.ts';
 import { byTime, lastStamp, stampOf } from './change-stamps.ts';
@@ -53,14 +54,6 @@ const WRITERS: Readonly<Record<string, (trx: DatabaseTransaction) => Promise<unk
   'a change by hand': (trx) => sql`update commissions set amount = ${++amount}::bigint`.execute(trx),
 };
 
-/** How many sessions wait for a lock of any kind. */
-async function waiting(): Promise<number> {
-  const { rows } = await database.pool.query<{ count: number }>(
-    `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return rows[0]?.count ?? 0;
-}
-
 async function watermark(): Promise<string> {
   const { rows } = await sql<{ at: string }>`select max(_changed_at) as at from commissions`.execute(db);
   return rows[0]?.at ?? '';
@@ -88,7 +81,7 @@ describe('of two transactions', () => {
       await WRITERS[second]?.(trx);
       stamps[1] = await stampOf(trx);
     });
-    await expect.poll(waiting).toBe(1);
+    await expect.poll(() => countWaiting(database.pool)).toBe(1);
     // Whoever reads meanwhile sees neither, and keeps a watermark below both.
     const before = await watermark();
     held.resolve();

@@ -11,6 +11,7 @@ import { makeSeenRows } from '../../src/mirror/runs/seen-rows.ts';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
 import { applyTombstones } from '../../src/mirror/tombstones.ts';
 import { readPages } from '../../src/records/read-page.ts';
+import { countWaiting } from '../support/count-waiting.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { watchSavepoints } from '../support/watch-savepoints.ts';
 import { buildReferral } from './build-records.ts';
@@ -148,8 +149,7 @@ test('a row that somebody inserts by hand at the same time is waited for, and co
       [byHand.id, at(1)],
     );
     loading = loadPages(3, build(2), [byHand]);
-    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await database.pool.query(waiting)).rowCount).toBe(1);
+    await expect.poll(() => countWaiting(database.pool)).toBe(1);
     await hand.query('commit');
   } finally {
     hand.release(true);

@@ -2,6 +2,7 @@
 
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { countWaiting } from '../support/count-waiting.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { CAMPAIGN_FIELDS, COMMISSION_FIELDS, SALE_FIELDS } from './contract-fields.ts';
 import { AUTHORIZATION, fieldsOf, runSandbox, type TestSandbox } from './running-sandbox.ts';
@@ -162,18 +163,12 @@ describe('The list of commissions', () => {
         group by (created_at at time zone 'UTC')::date having count(*) > 1 limit 1`,
     );
     const { first = '', second = '' } = rows[0] ?? {};
-    const waiting = async () => {
-      const found = await pool.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return found.rowCount;
-    };
     let payment: Promise<{ status: number }> | undefined;
     await sandbox.program.moment(async ({ client }) => {
       // Counts of this day and state are now this change's, until it ends.
       await client.query('delete from sandbox.commissions where id = $1', [first]);
       payment = sandbox.put(second, 'paid_at=');
-      await expect.poll(waiting).toBe(1);
+      await expect.poll(() => countWaiting(pool)).toBe(1);
       await client.query("update sandbox.commissions set currency = 'CHF' where id = $1", [second]);
     });
     expect((await payment)?.status).toBe(200);
