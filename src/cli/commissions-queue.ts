@@ -12,6 +12,7 @@ import { spellToTheSecond } from '../contract/timestamp.ts';
 import { describeError } from '../errors.ts';
 import { outcomeOfPreview, type RowOutcome } from './apply-outcome.ts';
 import { reportAskedBefore } from './commissions-asked-before.ts';
+import { describeFarDates } from './commissions-far-dates.ts';
 import {
   describeCounts,
   hasBadEnd,
@@ -63,6 +64,8 @@ export async function queueUpdates(
   flags: QueueFlags,
   source: string,
 ): Promise<ExitCode> {
+  const farDates = describeFarDates(given, Date.now());
+  if (farDates !== null) printError(farDates);
   if (flags.dryRun === true) {
     const session = await open.program();
     return await preview(session, await takeEarlierPayments(session.db, given), flags);

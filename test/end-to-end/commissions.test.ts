@@ -107,6 +107,22 @@ describe('commissions apply', () => {
     expect(rows).toEqual([{ requests: 3 }]);
   });
 
+  test('warns of a year that is far from now, in the dry run and when it is asked for', async () => {
+    const [a, b] = await unpaid(2);
+    const path = await file(
+      'years.csv',
+      'commission_id,action,paid_at',
+      `${a?.id},pay,${new Date().toISOString()}`,
+      `${b?.id},pay,2206-10-01T12:00:00Z`,
+    );
+    const warning =
+      'dated more than half a year from now, so make sure of the year: line 3 (2206-10-01T12:00:00Z)\n';
+    const preview = await commissions('apply', path, '--dry-run');
+    expect([preview.code, preview.stderr.split(warning).length]).toEqual([0, 2]);
+    const queued = await commissions('apply', path);
+    expect([queued.code, queued.stderr.split(warning).length]).toEqual([0, 2]);
+  });
+
   test('asks anew with --again, and says so where a later request undid an earlier one', async () => {
     const [a] = await unpaid(1);
     const id = a?.id ?? '';

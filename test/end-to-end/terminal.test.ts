@@ -82,7 +82,9 @@ test('a sync shows the time left and what it waits for, and Ctrl-C how far it ca
 test('payments that Ctrl-C stops stay queued, and it says so', async () => {
   const { data } = await sandbox.commissions('?limit=100');
   const ids = data.filter(({ paid_at, voided_at }) => paid_at === null && voided_at === null).slice(0, 2);
-  const rows = ids.map(({ id }) => `${id},pay,2026-10-01T12:00:00Z`);
+  // Of a day that is not far from now, which would be warned of.
+  const paidAt = new Date().toISOString();
+  const rows = ids.map(({ id }) => `${id},pay,${paidAt}`);
   await writeFile(join(directory, 'payouts.csv'), ['commission_id,action,paid_at', ...rows].join('\n'));
 
   const apply = open('commissions apply payouts.csv --wait');
