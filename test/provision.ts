@@ -10,6 +10,7 @@ const OLDEST_NODE = 24;
 const PROGRAMS = [
   { program: 'redis-server', debianPackage: 'redis-server', isLong: false },
   { program: 'openssl', debianPackage: 'openssl', isLong: true },
+  { program: 'pg_createcluster', debianPackage: 'postgresql', isLong: true },
   { program: 'pgbouncer', debianPackage: 'pgbouncer', isLong: true },
   { program: 'buildah', debianPackage: 'buildah', isLong: true },
   { program: 'debootstrap', debianPackage: 'debootstrap', isLong: true },

@@ -84,6 +84,21 @@ async function failureOf(url: string): Promise<string> {
   return describeError(error);
 }
 
+test('a server that is too old is named with its version, and with the one that is needed', async () => {
+  const { url, pool } = await createTestDatabase();
+  const database = new URL(url).pathname.slice(1);
+  // It says that it is of version 14: what it is asked with comes from a schema before Postgres' own.
+  await pool.query(`
+    create schema old;
+    create function old.current_setting(name text) returns text language sql as $$
+      select case name when 'server_version_num' then '140012' else pg_catalog.current_setting(name) end
+    $$;
+    alter database ${database} set search_path = old, pg_catalog`);
+  expect(await failureOf(url)).toBe(
+    `database ${database} at ${new URL(url).host} runs Postgres 14: version 15 or newer is needed`,
+  );
+});
+
 test('a database that cannot be reached is named with how to fix it, and never with the password', async () => {
   const { url } = await createTestDatabase();
   await checkConnection(poolOn(url), url);

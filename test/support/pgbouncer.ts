@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterFile } from './after-file.ts';
 import { findFreePort } from './redis.ts';
+import { findServerAccount } from './server-account.ts';
 
 /** Where Debian's package puts them, and whom its service runs as: PgBouncer refuses to run as root. */
 const STOCK = '/etc/pgbouncer/pgbouncer.ini';
@@ -47,7 +48,7 @@ export async function startPgBouncer(
     .replace('[pgbouncer]', `[pgbouncer]\n${lines.join('\n')}`);
   await writeFile(join(directory, 'users'), `"${username}" "${decodeURIComponent(password)}"\n`);
   await writeFile(join(directory, 'pgbouncer.ini'), configuration);
-  const account = process.getuid?.() === 0 ? await findAccount() : null;
+  const account = await findServerAccount();
   if (account !== null) await chown(directory, account.uid, account.gid);
   const child = spawn(EXECUTABLE, [join(directory, 'pgbouncer.ini')], { stdio: 'ignore', ...account });
   await once(child, 'spawn').catch((error: unknown) => {
@@ -82,12 +83,4 @@ async function untilAnswers(url: string, child: ChildProcess, log: string): Prom
     }
   }
   throw new Error(`pgbouncer ended: ${await readFile(log, 'utf8').catch(() => 'no log')}`);
-}
-
-async function findAccount(): Promise<{ uid: number; gid: number }> {
-  const users = await readFile('/etc/passwd', 'utf8');
-  const [, uid, gid] =
-    /^postgres:[^:]*:(\d+):(\d+):/m.exec(users) ?? /^nobody:[^:]*:(\d+):(\d+):/m.exec(users) ?? [];
-  if (uid === undefined || gid === undefined) throw new Error('no account to run pgbouncer as');
-  return { uid: Number(uid), gid: Number(gid) };
 }
