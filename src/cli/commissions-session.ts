@@ -24,6 +24,7 @@ import { openDatabase } from './open-database.ts';
 import { openPersonalData } from './personal-data.ts';
 import { makeProgramClient } from './program-client.ts';
 import { openTracing } from './tracing.ts';
+import { printUnknownVariables } from './unknown-variables.ts';
 
 export interface PaymentLedgerSession {
   readonly pool: Pool;
@@ -70,7 +71,7 @@ export function makeOpeners(cli: Cli, lifetime: Lifetime): Openers {
 
 /** Returns the database alone, with the schema up to date. Closed with the lifetime. */
 export async function openPaymentLedger(cli: Cli, lifetime: Lifetime): Promise<PaymentLedgerSession> {
-  return open(lifetime, readConfig(cli.environment));
+  return open(cli, lifetime, readConfig(cli.environment));
 }
 
 /** Returns who asks, for the payment ledger: the name of this process's user, or its number where it has no name. */
@@ -86,7 +87,7 @@ export function nameUser(): string {
 /** Returns the database and the program. Closed with the lifetime. */
 export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<ProgramSession> {
   const { config, program } = readProgramConfig(cli.environment);
-  const session = await open(lifetime, config);
+  const session = await open(cli, lifetime, config);
   await openTracing({ log: session.log, lifetime }, config);
   await refuseDemoMirror(session.pool, config.mirrorSchema, program.url);
   const personalData = await openPersonalData(session.db, config.personalData);
@@ -108,7 +109,8 @@ export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<Program
   };
 }
 
-async function open(lifetime: Lifetime, config: Config): Promise<PaymentLedgerSession> {
+async function open(cli: Cli, lifetime: Lifetime, config: Config): Promise<PaymentLedgerSession> {
+  printUnknownVariables(cli.environment);
   const log = makeLogger(canDrawStatusLine() ? calmLevel(config.logLevel) : config.logLevel);
   const { pool, db } = await openDatabase({ log, lifetime }, config, 'commissions');
   await checkSchema(pool, { schema: config.mirrorSchema });

@@ -12,6 +12,7 @@ import type { RowCounts } from '../personal-data/rewrite-rows.ts';
 import type { Cli } from './cli.ts';
 import type { Lifetime } from './lifetime.ts';
 import { type DatabaseCommand, openDatabase } from './open-database.ts';
+import { printUnknownVariables } from './unknown-variables.ts';
 
 export interface Rewriting {
   readonly db: Database;
@@ -25,6 +26,7 @@ export async function openRewriting(
   command: DatabaseCommand,
 ): Promise<Rewriting> {
   const config = readConfig(cli.environment);
+  printUnknownVariables(cli.environment);
   const log = makeLogger(config.logLevel);
   const { pool, db } = await openDatabase({ log, lifetime }, config, command);
   await checkSchema(pool, { schema: config.mirrorSchema });

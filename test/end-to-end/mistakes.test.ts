@@ -127,15 +127,32 @@ const MISSPELT = {
   API_TIMEOUT: '5',
 };
 
-describe('work', () => {
+describe.each(['work', 'sync'])('%s', (command) => {
   test('warns once of misspelt variables', async () => {
     const { stderr } = await run(
-      ['work'],
+      [command],
       configured({ ...MISSPELT, DATABASE_URL: 'postgres://someone@127.0.0.1:1/somewhere' }),
     );
     const warnings = stderr.split('\n').filter((line) => line.includes('config.unknown_variables'));
     expect(warnings).toHaveLength(1);
     for (const name of Object.keys(MISSPELT)) expect(warnings[0]).toContain(`${name} is not a variable`);
+  });
+});
+
+describe.each([
+  ['commissions', 'status'],
+  ['export', 'affiliates', '-o', 'affiliates.csv'],
+  ['personal-data', 'switch'],
+])('%s %s', (...args) => {
+  test('names misspelt variables, each with the nearest one', async () => {
+    const elsewhere = { ...MISSPELT, DATABASE_URL: 'postgres://someone@127.0.0.1:1/somewhere' };
+    const { stderr } = await run(args, configured(elsewhere));
+    expect(stderr.split('\n').filter((line) => line.includes('is not a variable'))).toEqual([
+      'AFFILIATE_AMOUNT_UNITS is not a variable of affiliate-mirror: the nearest is AFFILIATE_AMOUNT_UNIT',
+      'API_TIMEOUT is not a variable of affiliate-mirror: the nearest is API_TIMEOUT_MS',
+      'PII_MODE is not a variable of affiliate-mirror: the nearest is PII',
+      'RETENTION_HISTORY_DAY is not a variable of affiliate-mirror: the nearest is RETENTION_HISTORY_DAYS',
+    ]);
   });
 });
 

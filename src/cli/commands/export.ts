@@ -25,6 +25,7 @@ import type { Lifetime } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
 import { parseMoment } from '../parse-moment.ts';
 import { printError, printJson } from '../print.ts';
+import { printUnknownVariables } from '../unknown-variables.ts';
 
 interface ExportFlags {
   readonly output: string;
@@ -82,6 +83,7 @@ export function registerExport(root: Command, cli: Cli): void {
 async function runExport(cli: Cli, lifetime: Lifetime, name: string, flags: ExportFlags): Promise<ExitCode> {
   const { incremental, where = null, since = null, partitionBy } = flags;
   const config = readConfig(cli.environment);
+  printUnknownVariables(cli.environment);
   const target = await parseTarget(flags.output, config.s3);
   const format = chooseFormat(flags, target);
   const log = makeLogger(config.logLevel);

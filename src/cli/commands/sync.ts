@@ -27,6 +27,7 @@ import { print, printError, printJson } from '../print.ts';
 import { describeConcerns, isDoubtful, renderRuns } from '../render-runs.ts';
 import { makeProgressLog, makeProgressView } from '../sync-progress.ts';
 import { openTracing } from '../tracing.ts';
+import { logUnknownVariables } from '../unknown-variables.ts';
 
 interface SyncFlags {
   readonly mode: SyncMode;
@@ -87,6 +88,7 @@ async function sync(
   const { config, program } = readProgramConfig(cli.environment);
   const isWatched = canDrawStatusLine() && !['trace', 'debug'].includes(config.logLevel);
   const log = makeLogger(isWatched ? calmLevel(config.logLevel) : config.logLevel);
+  logUnknownVariables(log, cli.environment);
   await openTracing({ log, lifetime }, config);
   return await inTrace('sync', { attributes: { mode: flags.mode } }, () =>
     syncAll({ config, program, log, isWatched, lifetime }, resources, flags),

@@ -32,7 +32,7 @@ import { makeProgramClient } from '../program-client.ts';
 import { makeExportDuties } from '../scheduled-exports.ts';
 import { serveStatusPage } from '../status-page.ts';
 import { openTracing } from '../tracing.ts';
-import { describeUnknownVariables } from '../unknown-variables.ts';
+import { logUnknownVariables } from '../unknown-variables.ts';
 import { watchWorker } from '../watch-worker.ts';
 
 const HELP = `
@@ -62,8 +62,7 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   const { mirrorSchema, redisUrl } = config;
   const { rateLimit, timeoutMs, concurrency } = config.api;
   const log = makeLogger(config.logLevel);
-  const unknown = describeUnknownVariables(cli.environment);
-  if (unknown.length > 0) log.warn({ reason: unknown.join('; ') }, 'config.unknown_variables');
+  logUnknownVariables(log, cli.environment);
   await openTracing({ log, lifetime }, config);
   const { pool, db, url } = await openDatabase({ log, lifetime }, config, 'work');
   // It has answered: where it goes away from here on, the worker waits for it.
