@@ -320,35 +320,3 @@ comment on column conversion_events.is_exact is 'Whether the program stated conv
 comment on column conversion_events.observed_at is 'When the mirror saw the conversion, or a referral that had converted before, for the first time.';
 comment on column conversion_events.run_id is 'The run that saw it happen (sync_runs.id); null where none did.';
 comment on column conversion_events._deleted_at is 'When the mirror found that the referral is gone from the program; null while it exists.';
-
-create function referrals_at(moment timestamptz) returns setof referrals
-language sql stable
-set search_path from current
-as $$
-  select (jsonb_populate_record(
-           referral,
-           coalesce(later.fields, '{}'::jsonb)
-             || jsonb_build_object('_changed_at', coalesce(earlier.recorded_at, referral._first_seen_at),
-                                   '_observed_at', coalesce(earlier.observed_at, referral._first_seen_at))
-         )).*
-  from referrals referral
-  -- Newest first: of several changes to one field, the value before the first one after that time stays.
-  left join lateral (
-    select jsonb_object_agg(field.key, field.value order by history.id desc) as fields
-    from record_history history
-    cross join lateral jsonb_each(history.before) as field (key, value)
-    where history.table_name = 'referrals'
-      and history.record_id = referral.id
-      and history.observed_at > moment
-  ) later on true
-  left join lateral (
-    select max(history.observed_at) as observed_at, max(history.recorded_at) as recorded_at
-    from record_history history
-    where history.table_name = 'referrals'
-      and history.record_id = referral.id
-      and history.observed_at <= moment
-  ) earlier on true
-  where referral._first_seen_at <= moment
-$$;
-
-comment on function referrals_at(timestamptz) is 'The referrals as the mirror knew them at a given time: select * from referrals_at(''2026-01-01Z''). Rows that were deleted by then carry _deleted_at.';

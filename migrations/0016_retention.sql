@@ -31,8 +31,8 @@ comment on column pruned_tables.looked_at is 'When a worker last looked at the w
 comment on column pruned_tables.reached is 'How far the looking has come (an id of the table); the worker''s own.';
 comment on column pruned_tables.begun_at is 'When it last began at the first row; the worker''s own.';
 
--- In plpgsql now, since it refuses what it cannot answer.
-create or replace function referrals_at(moment timestamptz) returns setof referrals
+-- Here and not with the history, since it refuses what was pruned.
+create function referrals_at(moment timestamptz) returns setof referrals
 language plpgsql stable
 set search_path from current
 as $$
