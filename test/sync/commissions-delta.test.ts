@@ -10,7 +10,7 @@ import { readMirrorEarnings, readProgramEarnings } from '../support/compare-with
 import { sized } from '../support/sizes.ts';
 import { useSyncing } from './syncing.ts';
 
-const REFERRALS = sized(4000, 12_000);
+const REFERRALS = sized(2000, 6000);
 const given = useSyncing({ affiliates: 60, referrals: REFERRALS, commissionList: true });
 
 beforeEach(async () => {
