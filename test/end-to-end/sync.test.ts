@@ -15,7 +15,7 @@ let sandbox: TestSandbox;
 
 beforeAll(async () => {
   program = await createTestDatabase();
-  sandbox = await runSandbox(program.pool, { affiliates: 300, referrals: 5_000 });
+  sandbox = await runSandbox(program.pool, { affiliates: 300, referrals: 2_000 });
   return () => sandbox.close();
 });
 
@@ -50,30 +50,30 @@ describe('sync', () => {
           resource: 'referrals',
           state: 'succeeded',
           verified: true,
-          rows_inserted: 5_000,
-          total_upstream: 5_000,
+          rows_inserted: 2_000,
+          total_upstream: 2_000,
         },
       ],
     });
     expect(await count(mirror.pool, 'affiliates')).toBe(300);
-    expect(await count(mirror.pool, 'referrals')).toBe(5_000);
+    expect(await count(mirror.pool, 'referrals')).toBe(2_000);
     const before = await writesOf(mirror.pool);
-    expect(before.find(({ table }) => table === 'referrals')?.written).toBeGreaterThanOrEqual(5_000);
+    expect(before.find(({ table }) => table === 'referrals')?.written).toBeGreaterThanOrEqual(2_000);
 
     const second = await runCli(['sync', '--json'], environment(mirror.url));
     expect(second.code, second.stderr).toBe(0);
     expect(JSON.parse(second.stdout)).toMatchObject({
       runs: [
         { rows_inserted: 0, rows_updated: 0, rows_unchanged: 300 },
-        { rows_inserted: 0, rows_updated: 0, rows_unchanged: 5_000 },
+        { rows_inserted: 0, rows_updated: 0, rows_unchanged: 2_000 },
       ],
     });
     expect(await writesOf(mirror.pool)).toEqual(before);
   });
 
-  test('stores a malformed referral as rejected, mirrors the 4,999 others, and exits 3', async () => {
+  test('stores a malformed referral as rejected, mirrors the 1,999 others, and exits 3', async () => {
     const mirror = await createTestDatabase();
-    const id = (await sandbox.referrals('?limit=1&page=2500')).data[0]?.id ?? '';
+    const id = (await sandbox.referrals('?limit=1&page=1000')).data[0]?.id ?? '';
     const proxy = await startAlteringProxy(sandbox.url, (body) => breakRecord(body, id));
     try {
       const { code, stdout, stderr } = await runCli(
@@ -82,12 +82,12 @@ describe('sync', () => {
       );
       expect(code, stderr).toBe(3);
       expect(stdout).toMatch(/rejected .* 0 .* 1 /);
-      expect(stdout).toMatch(/inserted .* 300 .* 4,999 /);
+      expect(stdout).toMatch(/inserted .* 300 .* 1,999 /);
       expect(stderr).toMatch(/^affiliate-mirror: referrals: 1 rejected: .*rejected_records/m);
     } finally {
       await proxy.close();
     }
-    expect(await count(mirror.pool, 'referrals')).toBe(4_999);
+    expect(await count(mirror.pool, 'referrals')).toBe(1_999);
     const { rows } = await mirror.pool.query(
       'select resource, record_id, reason from mirror.rejected_records',
     );
@@ -110,7 +110,7 @@ describe('sync', () => {
     expect(await count(mirror.pool, 'affiliates', 'first_mirror')).toBe(300);
     expect(await count(mirror.pool, 'referrals', 'first_mirror')).toBe(0);
     expect(await count(mirror.pool, 'sync_runs', 'second_mirror')).toBe(1);
-    expect(await count(mirror.pool, 'referrals', 'second_mirror')).toBe(5_000);
+    expect(await count(mirror.pool, 'referrals', 'second_mirror')).toBe(2_000);
     expect(await count(mirror.pool, 'sync_runs')).toBe(0);
     expect(await count(mirror.pool, 'referrals')).toBe(0);
   });
@@ -131,13 +131,13 @@ describe('sync', () => {
     child.kill(signal);
     expect(await ended).toEqual([exitCode, null]);
     expect(stderr.join('')).toMatch(
-      /^affiliate-mirror: stopped by (Ctrl-C|SIGTERM): [\d,]+ of 5,000 referrals were read; the next sync goes on there\n$/m,
+      /^affiliate-mirror: stopped by (Ctrl-C|SIGTERM): [\d,]+ of 2,000 referrals were read; the next sync goes on there\n$/m,
     );
 
     await mirror.pool.query('delete from mirror.request_permits');
     const again = await runCli(['sync', 'referrals'], environment(mirror.url));
     expect(again.code, again.stderr).toBe(0);
-    expect(await count(mirror.pool, 'referrals')).toBe(5_000);
+    expect(await count(mirror.pool, 'referrals')).toBe(2_000);
   });
 
   test('status shows the freshness and the runs, as text and as JSON', async () => {

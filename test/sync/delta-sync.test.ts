@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
 import { useSyncing } from './syncing.ts';
 
-const given = useSyncing({ affiliates: 300, referrals: 4000 });
+const given = useSyncing({ affiliates: 300, referrals: 2500 });
 
 async function requestsOf(work: () => Promise<unknown>): Promise<number> {
   const { sandbox } = given();
