@@ -15,6 +15,11 @@ import { ConfigError, describeError } from '../errors.ts';
 
 /** Longest wait for a connection: a database that is down must not make a command hang. */
 const CONNECT_TIMEOUT_MS = 10_000;
+/**
+ * From when on a silent connection is probed: a server whose machine lost its power is then given up within a minute,
+ * and not after the two hours that Linux waits by itself. The server probes us alike (session.ts).
+ */
+const PROBE_AFTER_MS = 30_000;
 
 /**
  * Returns what to connect with. Holds the password.
@@ -36,6 +41,7 @@ export function connectionConfig(url: string): ClientConfig & { readonly connect
     ...(ssl !== false && tls.sslnegotiation === 'direct' && { sslnegotiation: 'direct' as const }),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: PROBE_AFTER_MS,
   };
 }
 

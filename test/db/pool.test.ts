@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { defaults, type Pool } from 'pg';
 import { pino } from 'pino';
@@ -32,6 +33,25 @@ test('a connection works in the schema and in UTC, whatever the address says bes
     { search_path: 'select, select_reports', timezone: 'UTC', timeout: '12345ms', name: 'pool-test' },
   ]);
 });
+
+// A server whose machine lost its power says nothing, and a statement that waits for its answer sends nothing: only the
+// system's own probes of a silent connection find out. By itself, Linux begins them after two hours.
+test.runIf(process.platform === 'linux')(
+  'a connection on which nothing is said for half a minute is probed',
+  async () => {
+    const { pool } = await createTestDatabase();
+    const { rows } = await pool.query<{ port: number }>('select inet_client_port() as port');
+    const port = (rows[0]?.port ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    const own = readFileSync('/proc/net/tcp', 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .find(([, local]) => local?.endsWith(`:${port}`));
+    const [timer, hundredths] = (own?.[5] ?? '').split(':');
+    // Source: proc_net_tcp of the kernel's documentation: 2 is the timer of keepalive probes.
+    expect(timer).toBe('02');
+    expect(Number.parseInt(hundredths ?? '', 16)).toBeLessThanOrEqual(30_00);
+  },
+);
 
 test('bigint is a number, timestamps keep their microseconds, and a number that would be distorted is an error', async () => {
   const { pool } = await createTestDatabase();
