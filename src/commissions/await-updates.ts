@@ -22,7 +22,8 @@ const LOOK_INTERVAL_MS = 300;
  * Returns how many of the requests ended in each state, once none is pending. Whatever else is due is applied as
  * well while that takes, and what was sent by then is waited for.
  *
- * Throws: what `drainUpdates` throws; the database's refusal of one of the requests, after the others were tried.
+ * Throws: what `drainUpdates` throws; the database's refusal of one of the requests, after the others were tried; what
+ * looking or `onProgress` throws, once what was sent is answered.
  */
 export async function awaitUpdates(
   deps: DrainDeps,
@@ -53,17 +54,24 @@ export async function awaitUpdates(
     });
     // Its failure is handled below.
     draining.catch(() => undefined);
-    let counts = await look();
-    while (!isOver && counts.pending !== undefined) {
-      await Promise.race([draining.catch(() => undefined), sleep(LOOK_INTERVAL_MS)]);
-      counts = await look();
-    }
-    if (counts.pending === undefined) {
+    try {
+      let counts = await look();
+      while (!isOver && counts.pending !== undefined) {
+        await Promise.race([draining.catch(() => undefined), sleep(LOOK_INTERVAL_MS)]);
+        counts = await look();
+      }
+      if (counts.pending === undefined) {
+        enough.abort(ENOUGH);
+        await draining.catch((error: unknown) => {
+          if (error !== ENOUGH) throw error;
+        });
+        return counts;
+      }
+    } catch (error) {
+      // Its caller closes the client next, which must not cut off a change that was sent.
       enough.abort(ENOUGH);
-      await draining.catch((error: unknown) => {
-        if (error !== ENOUGH) throw error;
-      });
-      return counts;
+      await draining.catch(() => undefined);
+      throw error;
     }
     await draining;
     if (refusal !== null) throw refusal;
