@@ -1,19 +1,37 @@
 // Lets a bounded number of pages read at once: however many are open, the worker keeps its connections.
 
-/** Runs the work when its turn has come, and returns what it returns. */
+import { NoAnswer } from '../queue/within.ts';
+
+/** Runs the work when its turn has come, and returns what it returns. Throws: NoAnswer where its turn does not come. */
 export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Returns a gate for so many at once; the others wait in their order. */
-export function makeGate(most: number): Gate {
+/**
+ * Returns a gate for so many at once; the others wait in their order, for so many milliseconds. Whoever gave up by then
+ * is not read for: else more pages than can be read keep all of them from being read in time.
+ */
+export function makeGate(most: number, patienceMs: number): Gate {
   let inside = 0;
-  const waiting: (() => void)[] = [];
+  const waiting = new Set<() => void>();
+  const turn = () =>
+    new Promise<void>((resolve, reject) => {
+      const enter = () => {
+        clearTimeout(timer);
+        waiting.delete(enter);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        waiting.delete(enter);
+        reject(new NoAnswer(`no turn within ${patienceMs} ms`));
+      }, patienceMs);
+      waiting.add(enter);
+    });
   return async (work) => {
     if (inside < most) inside += 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+    else await turn();
     try {
       return await work();
     } finally {
-      const next = waiting.shift();
+      const [next] = waiting;
       if (next === undefined) inside -= 1;
       else next();
     }

@@ -39,7 +39,7 @@ export function addPages(
   pages: readonly Page[],
   options: PageRoutesOptions,
 ): void {
-  const pass = makeGate(PAGES_AT_ONCE);
+  const pass = makeGate(PAGES_AT_ONCE, PAGE_TIMEOUT_MS);
   for (const page of pages) {
     site.get(page.path, (request, reply) => answerPage(page, { request, reply }, { ...deps, pass }, options));
   }

@@ -1,10 +1,11 @@
-// However many want to read at once, so many do, and all get their turn.
+// However many want to read at once, so many do, and all that still wait get their turn.
 
 import { expect, test } from 'vitest';
+import { NoAnswer } from '../../src/queue/within.ts';
 import { makeGate } from '../../src/web/gate.ts';
 
 test('two at once, in their order, and one that fails lets the next one in', async () => {
-  const pass = makeGate(2);
+  const pass = makeGate(2, 60_000);
   const begun: number[] = [];
   const ends = Array.from({ length: 4 }, () => Promise.withResolvers<number>());
   const results = ends.map(({ promise }, index) =>
@@ -24,4 +25,17 @@ test('two at once, in their order, and one that fails lets the next one in', asy
   ends[3]?.resolve(3);
   expect(await Promise.all(results)).toEqual([0, 'failed', 2, 3]);
   expect(begun).toEqual([0, 1, 2, 3]);
+});
+
+test('whoever waited too long is told so, and their work is not done when their turn would come', async () => {
+  const pass = makeGate(1, 20);
+  const begun: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const reading = pass(() => first.promise);
+  const late = pass(async () => begun.push('late'));
+  await expect(late).rejects.toThrow(NoAnswer);
+  const next = pass(async () => begun.push('next'));
+  first.resolve();
+  await Promise.all([reading, next]);
+  expect(begun).toEqual(['next']);
 });
