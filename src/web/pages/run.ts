@@ -62,16 +62,16 @@ ${
 }`;
 }
 
-function describeVerified({ verified, mode, state, total_upstream, distinct_seen }: RunDetails): string {
+function describeVerified({ verified, plan, state, total_upstream, distinct_seen }: RunDetails): string {
   const said =
     total_upstream === null ? 'the program said no total' : `the program says ${formatCount(total_upstream)}`;
   const counts = `${counted(distinct_seen, 'different record')} seen, ${said}`;
+  if (verified && plan?.['strategy'] === 'delta') {
+    return 'Verified: of the lists that it read, it missed nothing. What a delta does not see, the next sync of everything does.';
+  }
   if (verified) return `Verified: it is known that it missed nothing (${counts}).`;
   if (state === 'running') return 'Whether it missed anything is known at its end.';
   if (state === 'skipped') return 'It read nothing.';
-  if (state === 'succeeded' && mode === 'delta') {
-    return 'Not verified: a delta reads no whole list, so there is no total to compare with.';
-  }
   return `Not verified: it may have missed records, and marked nothing deleted for that reason (${counts}).`;
 }
 

@@ -90,7 +90,7 @@ async function storeRuns(pool: pg.Pool): Promise<void> {
         now() - interval '2 hours', now() - interval '119 minutes', 1, 'API_UNAVAILABLE', 'the program answered 503', null),
       ('referrals', 'full', 'partial', true, 61, 61, 6000, 0, 5, 5990, 2, 3, 0, 60, 5997, 5997,
         now() - interval '110 minutes', now() - interval '100 minutes', 1, null, '60 deletions held back', null),
-      ('referrals', 'delta', 'succeeded', false, 3, 3, 7, 1, 1, 5, 0, 0, 0, 0, null, 7,
+      ('referrals', 'delta', 'succeeded', true, 3, 3, 7, 1, 1, 5, 0, 0, 0, 0, null, 7,
         now() - interval '90 minutes', now() - interval '89 minutes', 1, null, null, '${delta}'),
       ('commissions', 'delta', 'succeeded', true, 9, 8, 12, 0, 4, 8, 0, 0, 0, 0, 12, 12,
         now() - interval '80 minutes', now() - interval '79 minutes', 1, null, null, '${open}'),
