@@ -131,3 +131,18 @@ test('a delta of referrals is not run while another process syncs the affiliates
     client.release(true);
   }
 });
+
+test('a document of the runs is printed also where what it says besides cannot be read', async () => {
+  await mirror.pool.query('alter view freshness rename to freshness_away');
+  try {
+    const { code, stdout, stderr } = await run('sync', '--mode', 'delta', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      runs: [{ resource: 'affiliates' }, { resource: 'referrals' }],
+      blind_spots: null,
+    });
+    expect(stderr).toContain('affiliate-mirror: when everything was last read is not known');
+    expect(code).toBe(0);
+  } finally {
+    await mirror.pool.query('alter view freshness_away rename to freshness');
+  }
+});

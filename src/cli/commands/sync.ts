@@ -5,9 +5,11 @@ import { type Config, type ProgramAddress, readProgramConfig } from '../../confi
 import { DELTA_BLIND_SPOTS, describeBlindSpots } from '../../contract/delta-blind-spots.ts';
 import { formatCount, formatDuration, formatTimestamp } from '../../contract/format.ts';
 import { LISTED_RESOURCES, type ListedResource } from '../../contract/resources.ts';
+import { asDatabaseError } from '../../db/as-database-error.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import type { Database } from '../../db/database.ts';
 import { runMigrations } from '../../db/migrate.ts';
+import { describeError } from '../../errors.ts';
 import { calmLevel, type Logger, makeLogger } from '../../log.ts';
 import { readFreshness } from '../../reports/read-freshness.ts';
 import type { RunSummary, SyncMode, SyncProgress } from '../../sync/run-summary.ts';
@@ -168,7 +170,12 @@ async function syncAll(
   } finally {
     // Also where the second run fails: the first one is done, and stays done.
     view.finish();
-    const blindSpots = await readBlindSpots(db, runs.filter(isDelta));
+    const blindSpots = await readBlindSpots(db, runs.filter(isDelta)).catch((error: unknown) => {
+      // The runs are printed all the same, and so is the error that ended them.
+      const reason = describeError(asDatabaseError(error));
+      printError(`affiliate-mirror: when everything was last read is not known: ${reason}`);
+      return null;
+    });
     if (flags.json === true) {
       const begun = [...runs, ...stopped].map(runAsJson);
       printJson({ runs: begun, blind_spots: blindSpots } satisfies SyncDocument);

@@ -75,7 +75,7 @@ export const syncDocument = z
         ),
       })
       .nullable()
-      .describe('what the deltas did not see; null where everything was read'),
+      .describe('what the deltas did not see; null where everything was read, or it cannot be said'),
   })
   .meta({ title: 'affiliate-mirror sync --json' });
 
