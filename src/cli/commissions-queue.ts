@@ -24,16 +24,12 @@ import {
 } from './commissions-listings.ts';
 import { readOutcomes, reportChangedSince } from './commissions-outcomes.ts';
 import { makeBatchProgress } from './commissions-progress.ts';
-import {
-  nameUser,
-  type Openers,
-  type PaymentLedgerSession,
-  type ProgramSession,
-} from './commissions-session.ts';
+import type { Openers, PaymentLedgerSession, ProgramSession } from './commissions-session.ts';
 import { describeStateTotals, renderStateTotals, totalsByState } from './commissions-totals.ts';
 import { waitFor } from './commissions-wait.ts';
 import type { DryRunDocument, QueuedDocument, WaitedDocument } from './documents/commissions.ts';
 import type { ExitCode } from './exit-code.ts';
+import { nameUser } from './name-user.ts';
 import { type OutputFlags, printListing } from './output-format.ts';
 import { print, printError } from './print.ts';
 

@@ -1,7 +1,6 @@
 // What the commands of `commissions` open before they work: the database, the program, and the user's file.
 
 import { readFile } from 'node:fs/promises';
-import { userInfo } from 'node:os';
 import { buffer } from 'node:stream/consumers';
 import type { Pool } from 'pg';
 import type { ApiClient } from '../api/client.ts';
@@ -72,16 +71,6 @@ export function makeOpeners(cli: Cli, lifetime: Lifetime): Openers {
 /** Returns the database alone, with the schema up to date. Closed with the lifetime. */
 export async function openPaymentLedger(cli: Cli, lifetime: Lifetime): Promise<PaymentLedgerSession> {
   return open(cli, lifetime, readConfig(cli.environment));
-}
-
-/** Returns who asks, for the payment ledger: the name of this process's user, or its number where it has no name. */
-export function nameUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may run as a user that its /etc/passwd does not know.
-    return `uid ${process.geteuid?.()}`;
-  }
 }
 
 /** Returns the database and the program. Closed with the lifetime. */

@@ -2,7 +2,7 @@
 
 import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
-import { nameUser } from '../../src/cli/commissions-session.ts';
+import { nameUser } from '../../src/cli/name-user.ts';
 
 test('it is the user by name', () => {
   expect(nameUser()).toBe(userInfo().username);

@@ -5,9 +5,10 @@ import { cancelUpdates, type Revised, retryUpdates } from '../../commissions/rev
 import { formatCount } from '../../contract/format.ts';
 import type { Cli } from '../cli.ts';
 import { describeCounts, hasBadEnd, parseSelection, readSelected } from '../commissions-listings.ts';
-import { nameUser, openPaymentLedger, openProgram } from '../commissions-session.ts';
+import { openPaymentLedger, openProgram } from '../commissions-session.ts';
 import { waitFor } from '../commissions-wait.ts';
 import type { RevisedDocument } from '../documents/commissions.ts';
+import { nameUser } from '../name-user.ts';
 import { print, printError, printJson } from '../print.ts';
 
 interface ReviseFlags {

@@ -11,9 +11,10 @@ import { identifier } from '../../contract/fields.ts';
 import { formatCount } from '../../contract/format.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
-import { nameUser, openPaymentLedger, readInput } from '../commissions-session.ts';
+import { openPaymentLedger, readInput } from '../commissions-session.ts';
 import type { TrackedDocument } from '../documents/commissions.ts';
 import { describeProblem } from '../file-flags.ts';
+import { nameUser } from '../name-user.ts';
 import { print, printJson } from '../print.ts';
 
 const HELP = `

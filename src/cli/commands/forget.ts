@@ -5,8 +5,8 @@ import { formatTimestamp } from '../../contract/format.ts';
 import { type Forgetting, forgetPerson } from '../../personal-data/forget-person.ts';
 import { vacuum } from '../../personal-data/vacuum.ts';
 import type { Cli } from '../cli.ts';
-import { nameUser } from '../commissions-session.ts';
 import type { ReceiptDocument } from '../documents/personal-data.ts';
+import { nameUser } from '../name-user.ts';
 import { print, printJson } from '../print.ts';
 import { asOwner, describeRewritten, openRewriting, rewrittenRows } from '../rewriting.ts';
 
