@@ -46,7 +46,7 @@ export function connectionsOf(command: DatabaseCommand, isQueueInPostgres: boole
 
 /** Returns whether the word names one of them. */
 export function isDatabaseCommand(word: string | undefined): word is DatabaseCommand {
-  return word !== undefined && word in COMMANDS;
+  return word !== undefined && Object.hasOwn(COMMANDS, word);
 }
 
 export interface OpenDatabase {

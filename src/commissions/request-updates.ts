@@ -99,7 +99,7 @@ function keptKey(key: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /** In SQL, the last request that came later than `earlier` for the same value of its commission, and has its way. */
-const OVERTAKEN_BY = sql`(
+export const OVERTAKEN_BY = sql<number | null>`(
   select max(later.id) from commission_updates later
   where later.commission_id = earlier.commission_id and later.id > earlier.id
     and (later.action = 'due') = (earlier.action = 'due')

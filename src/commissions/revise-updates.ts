@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import { isSelected, type Selection } from './read-payment-ledger.ts';
-import { COMMISSION_UPDATES_CHANNEL } from './request-updates.ts';
+import { COMMISSION_UPDATES_CHANNEL, OVERTAKEN_BY } from './request-updates.ts';
 import { takeTurn } from './take-turn.ts';
 
 export interface Revised {
@@ -27,15 +27,10 @@ export async function retryUpdates(db: Database, selection: Selection): Promise<
     await takeTurn(trx);
     const { rows } = await sql<{ id: number; later: number | null }>`
       with failed as (
-        select id, (
-          select max(later.id) from commission_updates later
-          where later.commission_id = request.commission_id and later.id > request.id
-            and (later.action = 'due') = (request.action = 'due')
-            and later.state in ('pending', 'applied', 'unchanged')
-        ) as later
-        from commission_updates request
+        select id, ${OVERTAKEN_BY} as later
+        from commission_updates earlier
         where state = 'failed' and ${isSelected(selection)}
-        order by request.id
+        order by id
         for update
       ), retried as (
         update commission_updates request

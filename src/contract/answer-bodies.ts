@@ -41,5 +41,3 @@ export const errorBodySchema = z.looseObject({
   error: z.string(),
   details: z.array(z.string()).optional(),
 });
-
-export type ErrorBody = z.infer<typeof errorBodySchema>;

@@ -59,7 +59,7 @@ export async function checkClock(db: Database, warn: (difference: string) => voi
 }
 
 /** Returns the difference in words. */
-export function describeDifference(aheadMs: number): string {
+function describeDifference(aheadMs: number): string {
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
   return `the clock of this machine is ${seconds} s ${aheadMs < 0 ? 'behind' : 'ahead of'} the database's`;
 }

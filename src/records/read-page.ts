@@ -87,7 +87,7 @@ export interface NamedLinks {
 }
 
 /** Returns the links that a record which fits the contract names; null where it has no list of them. */
-export function readNamedLinks(record: unknown, observedAt: Timestamp): NamedLinks | null {
+function readNamedLinks(record: unknown, observedAt: Timestamp): NamedLinks | null {
   const { id, links } = record as { id: string; links?: readonly { id: string }[] };
   return links === undefined ? null : { affiliateId: id, linkIds: links.map((link) => link.id), observedAt };
 }

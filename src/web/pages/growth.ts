@@ -3,15 +3,13 @@
 
 import { counted, formatBytes, formatCount } from '../../contract/format.ts';
 import type { KeptGrowth } from '../../reports/kept-growth.ts';
-import type { TableGrowth } from '../../reports/measure-tables.ts';
+import { DAYS_PER_YEAR, type TableGrowth } from '../../reports/measure-tables.ts';
 import type { Growth } from '../../reports/read-growth.ts';
 import { asOf, orNothing } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
 import { table } from '../table.ts';
 import { durationOf, momentOf } from '../words.ts';
-
-const DAYS_PER_YEAR = 365;
 
 /** Returns the section. */
 export function showGrowth({ growth, sql, asOf: moment }: KeptGrowth): Html {
