@@ -263,7 +263,7 @@ describe('the rooms of src/', () => {
     const elsewhere = places.map(({ path }) => path).filter((path) => !path.startsWith('mirror/runs/'));
     // When a run began says which rows are older than it; a run that nothing depends on is pruned in the end.
     expect(elsewhere).toEqual([
-      'mirror/tombstones.ts',
+      'mirror/mark-deleted.ts',
       'retention/prune-runs.ts',
       'retention/pruned-tables.ts',
     ]);

@@ -11,7 +11,7 @@
 
 import type { Page, PageRequest, Tally } from './page.ts';
 
-/** A walk may send so many times the requests that a still list of its length takes. Source: design, The walk. */
+/** A walk may send so many times the requests that a still list of its length takes. */
 const CAP_FACTOR = 10;
 /** A short list that moves may take more: with 45 requests in 30 seconds, a minute's worth. */
 const LEAST_CAP = 100;

@@ -6,7 +6,7 @@ import { AppError, DatabaseUnreachable, errorCode } from '../errors.ts';
 import { isShortOfConnections, NO_CONNECTION_LEFT } from './as-database-error.ts';
 import { readSession, type Session } from './session.ts';
 
-/** Source: design, Configuration. */
+/** The oldest that is tested: what Debian 12 has. */
 const OLDEST_SERVER = 15;
 
 // SQLSTATE of a refused connection → what is wrong, or what to do about it.

@@ -2,8 +2,8 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { findMissing } from './mark-deleted.ts';
 import type { SeenRows } from './runs/seen-rows.ts';
-import { findMissing } from './tombstones.ts';
 
 /** The states that the program's filter is asked for. Source: contract, addendum, A list of commissions. */
 export const OPEN_STATES = ['pending', 'due'] as const;

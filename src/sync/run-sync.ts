@@ -8,13 +8,13 @@ import { transact } from '../db/transact.ts';
 import { AppError, describeError } from '../errors.ts';
 import { beginFirstLoad, makeFirstLoad } from '../mirror/first-load.ts';
 import { saveHeldBack } from '../mirror/held-back.ts';
+import { markDeleted } from '../mirror/mark-deleted.ts';
 import { countAnonymousRejections } from '../mirror/rejected-records.ts';
 import { noteCounters, replaceCounters } from '../mirror/runs/covered-counters.ts';
 import { type OpenedRun, openRun } from '../mirror/runs/open-run.ts';
 import { makeSeenRows, readSeenRows } from '../mirror/runs/seen-rows.ts';
 import { type RunStop, recordSkippedRun, stopRun } from '../mirror/runs/stop-run.ts';
 import { finishRun, type SyncRun, saveDrift } from '../mirror/runs/sync-runs.ts';
-import { applyTombstones } from '../mirror/tombstones.ts';
 import { beginSpan, inTrace, type Span } from '../tracing/span.ts';
 import { type MetBefore, makeRunLoader, type RunLoader, rowCounts } from './run-loader.ts';
 import { withRunLock } from './run-lock.ts';
@@ -178,7 +178,7 @@ async function finish(
   // One transaction: killed here, the run has deleted nothing, and the next attempt decides anew.
   const write = async (trx: DatabaseTransaction) => {
     const of = { runId: run.id, resource };
-    const rowsDeleted = missing?.gone ? await applyTombstones(trx, { ...of, ...missing.gone }) : 0;
+    const rowsDeleted = missing?.gone ? await markDeleted(trx, { ...of, ...missing.gone }) : 0;
     if (missing?.isWhole) await saveHeldBack(trx, of, heldBack?.ids ?? []);
     const newDrift = await saveDrift(trx, of, loader.drift.findings());
     if (verified && resource === 'referrals') await replaceCounters(trx, run.id);

@@ -10,7 +10,7 @@ import { overlapStart } from '../crawl/overlap-walk.ts';
 import { ApiRejected } from '../errors.ts';
 import { findFilters } from '../mirror/find-filters.ts';
 import { readAccepted } from '../mirror/held-back.ts';
-import { findMissing } from '../mirror/tombstones.ts';
+import { findMissing } from '../mirror/mark-deleted.ts';
 import { type Confirmed, confirmGoneReferrals, NOTHING } from './confirm-gone.ts';
 import type { RecordPage } from './list-resource.ts';
 import { readById } from './read-by-id.ts';

@@ -80,7 +80,7 @@ function readExports(
 }
 
 describe('export --incremental', () => {
-  test('exports everything, then what changed with its tombstones, then nothing', async () => {
+  test('exports everything, then what changed with what was marked deleted, then nothing', async () => {
     expect((await exportChanges(directory)).code).toBe(0);
     await change('00000001', 'visits = 77');
     const watermark = await change('00000002', `_deleted_at = now()`);

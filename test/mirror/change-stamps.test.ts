@@ -7,7 +7,7 @@ import { markCommissionsDeleted, mirrorCommissions } from '../../src/commissions
 import { type DatabaseTransaction, makeDatabase } from '../../src/db/database.ts';
 import { transact } from '../../src/db/transact.ts';
 import { type LoadInput, loadBatch } from '../../src/mirror/load-batch.ts';
-import { applyTombstones } from '../../src/mirror/tombstones.ts';
+import { markDeleted } from '../../src/mirror/mark-deleted.ts';
 import { readPages } from '../../src/records/read-page.ts';
 import { countWaiting } from '../support/count-waiting.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -49,8 +49,8 @@ const WRITERS: Readonly<Record<string, (trx: DatabaseTransaction) => Promise<unk
     mirrorCommissions(trx, [{ commission: changed(commission) as never, observedAt: observedAt() }]),
   'a commission that a payment found gone': (trx) =>
     markCommissionsDeleted(trx, [{ id: commission.id, askedAt: observedAt() }]),
-  'a tombstone': (trx) =>
-    applyTombstones(trx, { runId: null, resource: 'commissions', ids: [other.id], observedAt: observedAt() }),
+  'a mark of deletion': (trx) =>
+    markDeleted(trx, { runId: null, resource: 'commissions', ids: [other.id], observedAt: observedAt() }),
   'a change by hand': (trx) => sql`update commissions set amount = ${++amount}::bigint`.execute(trx),
 };
 

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { makeDatabase } from '../../src/db/database.ts';
 import { transact } from '../../src/db/transact.ts';
 import { loadBatch } from '../../src/mirror/load-batch.ts';
-import { applyTombstones } from '../../src/mirror/tombstones.ts';
+import { markDeleted } from '../../src/mirror/mark-deleted.ts';
 import { readPages } from '../../src/records/read-page.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { buildCommission, buildReferral } from './build-records.ts';
@@ -133,7 +133,7 @@ test('deletion and return move the stamp of a record, its links’ included', as
   await load(db, { resource: 'referrals', pages: [{ observedAt: at(1), records: [referral] }] });
   const first = await stamps();
   await transact(db, (trx) =>
-    applyTombstones(trx, { runId: null, resource: 'referrals', ids: [referral.id], observedAt: at(2) }),
+    markDeleted(trx, { runId: null, resource: 'referrals', ids: [referral.id], observedAt: at(2) }),
   );
   const second = await stamps();
   await load(db, { resource: 'referrals', pages: [{ observedAt: at(3), records: [referral] }] });

@@ -6,9 +6,9 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { makeFirstLoad } from '../../src/mirror/first-load.ts';
 import { type LoadResult, loadBatch } from '../../src/mirror/load-batch.ts';
+import { findMissing, markDeleted } from '../../src/mirror/mark-deleted.ts';
 import { makeSeenRows, readSeenRows, type SeenRows } from '../../src/mirror/runs/seen-rows.ts';
 import { finishRun, type SyncRun, startRun } from '../../src/mirror/runs/sync-runs.ts';
-import { applyTombstones, findMissing } from '../../src/mirror/tombstones.ts';
 import { type ReadPages, readPages } from '../../src/records/read-page.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { sized } from '../support/sizes.ts';
@@ -247,7 +247,7 @@ describe('the rows of the mirror', () => {
     await db
       .transaction()
       .execute((trx) =>
-        applyTombstones(trx, { runId: run.id, resource, ids: [records[0]?.id ?? ''], observedAt: at(2) }),
+        markDeleted(trx, { runId: run.id, resource, ids: [records[0]?.id ?? ''], observedAt: at(2) }),
       );
     const moved = records.map((record) => ({ ...record, visits: 5, conversion_state: 'conversion' }));
     const commissions = moved.map((referral) => buildCommission({ sale: buildSale({ referral }) }));

@@ -7,9 +7,9 @@ import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { transact } from '../../src/db/transact.ts';
 import { beginFirstLoad, type FirstLoad, makeFirstLoad } from '../../src/mirror/first-load.ts';
 import { loadBatch } from '../../src/mirror/load-batch.ts';
+import { markDeleted } from '../../src/mirror/mark-deleted.ts';
 import { makeSeenRows } from '../../src/mirror/runs/seen-rows.ts';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
-import { applyTombstones } from '../../src/mirror/tombstones.ts';
 import { readPages } from '../../src/records/read-page.ts';
 import { countWaiting } from '../support/count-waiting.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -108,7 +108,7 @@ test('a table with a row in it, even a deleted one, is compared from the beginni
   await load(db, { resource: 'referrals', pages: pagesOf(1, [gone as Referral]) });
   const ids = [gone?.id ?? ''];
   await transact(db, (trx) =>
-    applyTombstones(trx, { runId: null, resource: 'referrals', ids, observedAt: at(2) }),
+    markDeleted(trx, { runId: null, resource: 'referrals', ids, observedAt: at(2) }),
   );
   expect((await beginFirstLoad(db, 'referrals')).isOn()).toBe(false);
   expect((await beginFirstLoad(db, 'commissions')).isOn()).toBe(true);
@@ -118,7 +118,7 @@ test('a row that was stored and marked deleted since the run began is taken back
   const [gone] = build(1) as [Referral];
   await load(db, { resource: 'referrals', pages: pagesOf(1, [gone]) });
   await transact(db, (trx) =>
-    applyTombstones(trx, { runId: null, resource: 'referrals', ids: [gone.id], observedAt: at(2) }),
+    markDeleted(trx, { runId: null, resource: 'referrals', ids: [gone.id], observedAt: at(2) }),
   );
   expect(counts(await loadPages(3, build(2), [gone]))).toEqual({ ...none, seen: 3, inserted: 2, updated: 1 });
   const [row] = (await rowsOf(db, 'referrals')).filter(({ id }) => id === gone.id);

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { markDeleted } from '../../src/mirror/mark-deleted.ts';
 import { finishRun, startRun } from '../../src/mirror/runs/sync-runs.ts';
-import { applyTombstones } from '../../src/mirror/tombstones.ts';
 import { LOAD_ORDER, type MirroredTable } from '../../src/records/mirrored-tables.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { sized } from '../support/sizes.ts';
@@ -121,8 +121,8 @@ async function carryOut(steps: readonly Step[], index: number): Promise<{ runId:
     } else {
       const { id: runId } = runs[resource];
       await load(db, { resource, runId, pages });
-      const tombstones = { runId, resource, ids: gone, observedAt };
-      await db.transaction().execute((trx) => applyTombstones(trx, tombstones));
+      const target = { runId, resource, ids: gone, observedAt };
+      await db.transaction().execute((trx) => markDeleted(trx, target));
     }
   }
   const end = { verified: true, reason: null, rowsDeleted: 0, deletesHeldBack: 0 };
@@ -268,7 +268,7 @@ describe('an analyst', () => {
     await db
       .transaction()
       .execute((trx) =>
-        applyTombstones(trx, { runId: null, resource: 'referrals', ids: [gone.id], observedAt: at(30) }),
+        markDeleted(trx, { runId: null, resource: 'referrals', ids: [gone.id], observedAt: at(30) }),
       );
     const funnelAt = async (second: number) => {
       const { rows } = await sql<{ conversion_state: string; count: number }>`

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { markDeleted } from '../../src/mirror/mark-deleted.ts';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
-import { applyTombstones } from '../../src/mirror/tombstones.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { sized } from '../support/sizes.ts';
 import { buildReferral } from './build-records.ts';
@@ -94,7 +94,7 @@ test('deletion and return are in the history, and so is a change that somebody m
   await db
     .transaction()
     .execute((trx) =>
-      applyTombstones(trx, { runId: null, resource: 'referrals', ids: [referral.id], observedAt: at(2) }),
+      markDeleted(trx, { runId: null, resource: 'referrals', ids: [referral.id], observedAt: at(2) }),
     );
   await load(db, {
     resource: 'referrals',
@@ -222,7 +222,7 @@ test('history applied backwards gives the rows of every earlier time, and so doe
           await load(db, { resource: 'referrals', pages: [{ observedAt: at(index), records }] });
         } else {
           const target = { resource: 'referrals' as const, ids: [referral.id], observedAt: at(index) };
-          await db.transaction().execute((trx) => applyTombstones(trx, { runId: null, ...target }));
+          await db.transaction().execute((trx) => markDeleted(trx, { runId: null, ...target }));
         }
         const lastId = (await history()).at(-1)?.id ?? 0;
         snapshots.push({ lastId, rows: await rowsOf(db, 'referrals') });

@@ -9,7 +9,7 @@ import { markCommissionsDeleted, mirrorCommissions } from '../../src/commissions
 import { type DatabaseTransaction, makeDatabase } from '../../src/db/database.ts';
 import { transact } from '../../src/db/transact.ts';
 import { loadBatch } from '../../src/mirror/load-batch.ts';
-import { applyTombstones } from '../../src/mirror/tombstones.ts';
+import { markDeleted } from '../../src/mirror/mark-deleted.ts';
 import { LOAD_ORDER } from '../../src/records/mirrored-tables.ts';
 import { readPages } from '../../src/records/read-page.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -25,7 +25,7 @@ const POOL = Array.from({ length: 40 }, () => buildCommission());
 const WRITERS = 3;
 
 const step = fc.record({
-  kind: fc.constantFrom('load', 'payment', 'tombstone', 'gone', 'by hand', 'undone', 'clock'),
+  kind: fc.constantFrom('load', 'payment', 'marked deleted', 'gone', 'by hand', 'undone', 'clock'),
   from: fc.nat({ max: POOL.length - 1 }),
   // Up to 20 run beside each other; more run alone.
   count: fc.constantFrom(1, 2, 5, 30),
@@ -51,8 +51,8 @@ async function write(trx: DatabaseTransaction, { kind, from, count, amount, obse
         trx,
         ids.map((id) => ({ id, askedAt: observedAt })),
       );
-    case 'tombstone':
-      await applyTombstones(trx, { runId: null, resource: 'commissions', ids, observedAt });
+    case 'marked deleted':
+      await markDeleted(trx, { runId: null, resource: 'commissions', ids, observedAt });
       return;
     case 'by hand':
       await sql`update commissions set amount = ${amount}::bigint, _changed_at = ${observedAt}::timestamptz

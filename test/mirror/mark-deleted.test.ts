@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { findMissing, markDeleted } from '../../src/mirror/mark-deleted.ts';
 import { makeSeenRows, readSeenRows } from '../../src/mirror/runs/seen-rows.ts';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
-import { applyTombstones, findMissing } from '../../src/mirror/tombstones.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { buildAffiliate, buildLink, buildReferral } from './build-records.ts';
 import { lastStamp } from './change-stamps.ts';
@@ -25,7 +25,7 @@ test('missing is what existed before the run and was neither met, rejected, nor 
   await db
     .transaction()
     .execute((trx) =>
-      applyTombstones(trx, { runId: null, resource, ids: [String(buried?.id)], observedAt: past }),
+      markDeleted(trx, { runId: null, resource, ids: [String(buried?.id)], observedAt: past }),
     );
   const run = await startRun(db, { resource, mode: 'full' });
   const records = [met, { ...rejected, visits: 'x' }];
@@ -73,7 +73,7 @@ test('marking a row deleted keeps every other column, happens once, and spares w
     db
       .transaction()
       .execute((trx) =>
-        applyTombstones(trx, { runId: null, resource, ids: [gone.id, alive.id], observedAt: at(5) }),
+        markDeleted(trx, { runId: null, resource, ids: [gone.id, alive.id], observedAt: at(5) }),
       );
   expect(await apply()).toBe(1);
   expect(await apply()).toBe(0);
@@ -92,7 +92,7 @@ test('a page read before the deletion was confirmed does not bring the row back,
   await load(db, { resource, pages: pages(1) });
   await db
     .transaction()
-    .execute((trx) => applyTombstones(trx, { runId: null, resource, ids: [referral.id], observedAt: at(5) }));
+    .execute((trx) => markDeleted(trx, { runId: null, resource, ids: [referral.id], observedAt: at(5) }));
   await load(db, { resource, pages: pages(4) });
   expect(await rowsOf(db, resource)).toMatchObject([{ _deleted_at: '2026-07-01T00:00:05Z' }]);
   expect(counts(await load(db, { resource, pages: pages(6) })).updated).toBe(1);
@@ -110,7 +110,7 @@ test('a link that no known affiliate has goes with the last living referral that
     const ids = gone.map(({ id }) => id);
     await db
       .transaction()
-      .execute((trx) => applyTombstones(trx, { runId: null, resource, ids, observedAt: at(5) }));
+      .execute((trx) => markDeleted(trx, { runId: null, resource, ids, observedAt: at(5) }));
     return (await rowsOf(db, 'links')).filter((row) => row['_deleted_at'] !== null).map(({ id }) => id);
   };
   expect(await bury(first, ofAffiliate)).toEqual([]);
