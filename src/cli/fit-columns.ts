@@ -115,5 +115,8 @@ function widthsOfWords(shown: readonly Column[]): number[] {
 }
 
 function longest(texts: readonly string[]): number {
-  return Math.max(1, ...texts.flatMap((text) => text.split('\n').map((line) => stringWidth(line))));
+  // A column of a hundred thousand rows is more than a call takes as arguments.
+  let most = 1;
+  for (const text of texts) for (const line of text.split('\n')) most = Math.max(most, stringWidth(line));
+  return most;
 }

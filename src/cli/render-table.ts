@@ -44,24 +44,38 @@ export function renderTable(
   );
   const room = columnsOfStdout();
   const { shown, widths, below } = fitColumns(columns, sacrifices, room);
-  const table = new Table({
-    head: shown.map(({ title }) => title),
-    colAligns: shown.map((column) => (column.isFigure ? 'right' : 'left')),
-    ...(Number.isFinite(room) && { colWidths: widths.map((width) => width + PADDING), wordWrap: true }),
-    // Colours would end up in files and pipes as well.
-    style: { head: [], border: [], compact: true },
-  });
-  for (const index of rows.keys()) {
-    table.push(shown.map(({ cells }) => cells[index] ?? ''));
-    const text = below?.cells[index] ?? '';
-    if (text === '' || text === renderCell(null)) continue;
-    table.push([{ colSpan: shown.length, content: breakLongWords(text, widths) }]);
+  const parts: string[] = [];
+  for (let from = 0; from === 0 || from < rows.length; from += ROWS_AT_ONCE) {
+    const end = Math.min(rows.length, from + ROWS_AT_ONCE);
+    const part = new Table({
+      head: from === 0 ? shown.map(({ title }) => title) : [],
+      colAligns: shown.map((column) => (column.isFigure ? 'right' : 'left')),
+      colWidths: widths.map((width) => width + PADDING),
+      wordWrap: Number.isFinite(room),
+      chars: { ...(from > 0 && NO_TOP), ...(end < rows.length && NO_BOTTOM) },
+      // Colours would end up in files and pipes as well.
+      style: { head: [], border: [], compact: true },
+    });
+    for (let index = from; index < end; index += 1) {
+      part.push(shown.map(({ cells }) => cells[index] ?? ''));
+      const text = below?.cells[index] ?? '';
+      if (text === '' || text === renderCell(null)) continue;
+      part.push([{ colSpan: shown.length, content: breakLongWords(text, widths) }]);
+    }
+    parts.push(part.toString());
   }
+  const table = parts.join('\n');
   const gone = columns.length - shown.length - (below === null ? 0 : 1);
-  if (gone === 0) return table.toString();
+  if (gone === 0) return table;
   const more = `${formatCount(gone)} ${gone === 1 ? 'column' : 'columns'} more`;
-  return `${table.toString()}\n${more}: ${otherwise === null ? '' : `${otherwise}, or `}a wider terminal`;
+  return `${table}\n${more}: ${otherwise === null ? '' : `${otherwise}, or `}a wider terminal`;
 }
+
+/** The library compares each cell with all above it: a table of 40,000 rows in one took it a minute. */
+const ROWS_AT_ONCE = 100;
+/** So that one part of a table is drawn onto the other. */
+const NO_TOP = { top: '', 'top-mid': '', 'top-left': '', 'top-right': '' };
+const NO_BOTTOM = { bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '' };
 
 function isFigure(cell: TableCell | undefined): boolean {
   return typeof cell === 'number' || (typeof cell === 'object' && cell !== null);

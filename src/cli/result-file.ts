@@ -77,6 +77,7 @@ function makeResult(
   const isMajor = unit === 'major' || (unit === null && hasDecimals);
   const kept = [...table.header.keys()].filter((index) => !OWN_COLUMN.test(table.header[index] ?? ''));
   const byLine = new Map(outcomes.map((outcome) => [outcome.line, outcome]));
+  const problemsByLine = Map.groupBy(problems, ({ line }) => line);
   const digitsOf = (currency: string | null) =>
     currency === null ? 0 : fractionDigits(currency, programUnit);
   // With all of its digits where it is text, and a number that Excel can add up where it can be one.
@@ -88,14 +89,14 @@ function makeResult(
     const own = kept.map((index) => cells[index] ?? null);
     const outcome = byLine.get(line);
     if (outcome === undefined) {
-      const wrong = problems.filter((problem) => problem.line === line).map(({ problem }) => problem);
-      return [...own, LEFT_OUT, wrong.join('; '), null, null, null];
+      const wrong = problemsByLine.get(line) ?? [];
+      return [...own, LEFT_OUT, wrong.map(({ problem }) => problem).join('; '), null, null, null];
     }
     const { state, paid_at, amount, currency } = outcome;
     const shown = amount === null || !isMajor ? amount : inMajor(amount, digitsOf(currency));
     return [...own, state, outcome.outcome, paid_at, shown, currency?.toUpperCase() ?? null];
   });
-  const digits = Math.max(0, ...outcomes.map(({ currency }) => digitsOf(currency)));
+  const digits = outcomes.reduce((most, { currency }) => Math.max(most, digitsOf(currency)), 0);
   return {
     header: [
       ...kept.map((index) => table.header[index] ?? ''),

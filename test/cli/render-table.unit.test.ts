@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
+import { fitColumns } from '../../src/cli/fit-columns.ts';
 import { type Cell, renderCsv, renderTable, type TableCell } from '../../src/cli/render-table.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 
@@ -141,4 +142,25 @@ test('a table is in ASCII on a terminal that shows no more, and in a pipe as it 
   expect(renderTable(['name', 'age'], [['Zoë…', null]])).toMatch(/ Zoe\.\.\. .* - /);
   fakeTerminal(Number.POSITIVE_INFINITY, { LANG: 'C' });
   expect(renderTable(['name', 'age'], [['Zoë…', null]])).toMatch(/ Zoë… .* – /);
+});
+
+test('a long table is one box, as a short one is', () => {
+  for (const rows of [99, 100, 101, 1_000]) {
+    const lines = tableOn(
+      60,
+      HEADER,
+      Array.from({ length: rows }, () => ROWS[0] ?? []),
+      { mayGoBelow: 'commission', otherwise: null },
+    );
+    const borders = lines.filter((line) => !line.startsWith('│'));
+    expect(borders.map((line) => line[0])).toEqual(['┌', '├', '└']);
+    expect(new Set(lines.map((line) => line.length)).size).toBe(1);
+    expect(lines.filter((line) => line.includes(ID))).toHaveLength(rows);
+  }
+});
+
+test('a column of a hundred and fifty thousand texts is measured', () => {
+  const column = { title: 'commission', cells: Array<string>(150_000).fill(ID), isFigure: false };
+  expect(fitColumns([column], {}, Number.POSITIVE_INFINITY).widths).toEqual([ID.length]);
+  expect(fitColumns([column], {}, 20).widths).toEqual([16]);
 });

@@ -89,7 +89,7 @@ export async function readBatchFile(
     }
   }
   const repeats = findRepeats(rows);
-  problems.push(...repeats);
+  for (const repeat of repeats) problems.push(repeat);
   const repeated = new Set(repeats.map(({ line }) => line));
   if (file.lines.length === 0 && problems.length === 0)
     problems.push({ line: null, problem: 'the file holds no rows' });
