@@ -4,7 +4,7 @@ import type { ExitCode } from './exit-code.ts';
 import type { Lifetime } from './lifetime.ts';
 
 export interface Cli {
-  /** For readConfig, which alone knows its variables. */
+  /** For configuration.ts, by which a command reads it. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Runs a command's work in a lifetime; the exit code that it returns becomes the process's. */
   readonly run: (work: (lifetime: Lifetime) => Promise<ExitCode>) => Promise<void>;

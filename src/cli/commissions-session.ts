@@ -7,7 +7,7 @@ import type { ApiClient } from '../api/client.ts';
 import type { Priority } from '../budget/waits.ts';
 import { drainConcurrency } from '../commissions/drain-concurrency.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
-import { type Config, readConfig, readProgramConfig } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { PersonalDataSettings } from '../config/personal-data.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import type { Database } from '../db/database.ts';
@@ -17,13 +17,13 @@ import type { PersonalDataSource } from '../personal-data/personal-data-source.t
 import { canDrawStatusLine } from '../terminal.ts';
 import { type BudgetWaitNote, makeBudgetWaitNote } from './budget-wait.ts';
 import type { Cli } from './cli.ts';
+import { readCliConfig, readCliProgramConfig } from './configuration.ts';
 import { refuseDemoMirror } from './demo-mark.ts';
 import type { Lifetime } from './lifetime.ts';
 import { openDatabase } from './open-database.ts';
 import { openPersonalData } from './personal-data.ts';
 import { makeProgramClient } from './program-client.ts';
 import { openTracing } from './tracing.ts';
-import { printUnknownVariables } from './unknown-variables.ts';
 
 export interface PaymentLedgerSession {
   readonly pool: Pool;
@@ -70,13 +70,13 @@ export function makeOpeners(cli: Cli, lifetime: Lifetime): Openers {
 
 /** Returns the database alone, with the schema up to date. Closed with the lifetime. */
 export async function openPaymentLedger(cli: Cli, lifetime: Lifetime): Promise<PaymentLedgerSession> {
-  return open(cli, lifetime, readConfig(cli.environment));
+  return open(lifetime, readCliConfig(cli));
 }
 
 /** Returns the database and the program. Closed with the lifetime. */
 export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<ProgramSession> {
-  const { config, program } = readProgramConfig(cli.environment);
-  const session = await open(cli, lifetime, config);
+  const { config, program } = readCliProgramConfig(cli);
+  const session = await open(lifetime, config);
   await openTracing({ log: session.log, lifetime }, config);
   await refuseDemoMirror(session.pool, config.mirrorSchema, program.url);
   const personalData = await openPersonalData(session.db, config.personalData);
@@ -98,8 +98,7 @@ export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<Program
   };
 }
 
-async function open(cli: Cli, lifetime: Lifetime, config: Config): Promise<PaymentLedgerSession> {
-  printUnknownVariables(cli.environment);
+async function open(lifetime: Lifetime, config: Config): Promise<PaymentLedgerSession> {
   const log = makeLogger(canDrawStatusLine() ? calmLevel(config.logLevel) : config.logLevel);
   const { pool, db } = await openDatabase({ log, lifetime }, config, 'commissions');
   await checkSchema(pool, { schema: config.mirrorSchema });

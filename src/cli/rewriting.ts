@@ -1,6 +1,5 @@
 // What the commands that rewrite personal data share: the database, and words for what was rewritten.
 
-import { readConfig } from '../config/config.ts';
 import type { PersonalDataSettings } from '../config/personal-data.ts';
 import { formatCount } from '../contract/format.ts';
 import { isLackOfRights } from '../db/as-database-error.ts';
@@ -10,9 +9,9 @@ import { AccessRefused } from '../errors.ts';
 import { makeLogger } from '../log.ts';
 import type { RowCounts } from '../personal-data/rewrite-rows.ts';
 import type { Cli } from './cli.ts';
+import { readCliConfig } from './configuration.ts';
 import type { Lifetime } from './lifetime.ts';
 import { type DatabaseCommand, openDatabase } from './open-database.ts';
-import { printUnknownVariables } from './unknown-variables.ts';
 
 export interface Rewriting {
   readonly db: Database;
@@ -25,8 +24,7 @@ export async function openRewriting(
   lifetime: Lifetime,
   command: DatabaseCommand,
 ): Promise<Rewriting> {
-  const config = readConfig(cli.environment);
-  printUnknownVariables(cli.environment);
+  const config = readCliConfig(cli);
   const log = makeLogger(config.logLevel);
   const { pool, db } = await openDatabase({ log, lifetime }, config, command);
   await checkSchema(pool, { schema: config.mirrorSchema });

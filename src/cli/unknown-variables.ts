@@ -3,10 +3,6 @@
 
 import { countMistakes, findNearMiss } from '../commissions/files/near-miss.ts';
 import { VARIABLES } from '../config/variables.ts';
-import type { Logger } from '../log.ts';
-import { printError } from './print.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const NAMES = VARIABLES.map(({ name }) => name);
 
@@ -20,22 +16,13 @@ const ALSO_OF_OTHERS = ['API', 'COMMISSION', 'MIRROR', 'STALE'];
 const SERVICE_LINK = /_SERVICE_(?:HOST|PORT)|_PORT(?:_\d+_|$)/;
 
 /** Returns a sentence for each variable that we do not know and that seems to be meant for us. */
-export function describeUnknownVariables(environment: Environment): string[] {
+export function describeUnknownVariables(
+  environment: Readonly<Record<string, string | undefined>>,
+): string[] {
   return Object.keys(environment)
     .filter((name) => !NAMES.includes(name) && !SERVICE_LINK.test(name) && isMeantForUs(name))
     .toSorted()
     .map((name) => `${name} is not a variable of affiliate-mirror: the nearest is ${findNearest(name)}`);
-}
-
-/** Warns of them on stderr, for commands that people wait for. */
-export function printUnknownVariables(environment: Environment): void {
-  for (const sentence of describeUnknownVariables(environment)) printError(sentence);
-}
-
-/** Warns of them in the log, for commands whose stderr is one. */
-export function logUnknownVariables(log: Logger, environment: Environment): void {
-  const unknown = describeUnknownVariables(environment);
-  if (unknown.length > 0) log.warn({ reason: unknown.join('; ') }, 'config.unknown_variables');
 }
 
 function isMeantForUs(name: string): boolean {

@@ -4,13 +4,13 @@ import type { Command } from 'commander';
 import { makeChannels } from '../../alerts/channels.ts';
 import { describeTest } from '../../alerts/message.ts';
 import { ALERT_TIMINGS } from '../../alerts/timings.ts';
-import { readConfig } from '../../config/config.ts';
 import { formatTimestamp } from '../../contract/format.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { AlertNotSent, ConfigError, describeError } from '../../errors.ts';
 import { makeLogger } from '../../log.ts';
 import { type AlertStatus, type NoticeStatus, readAlerts } from '../../reports/read-alerts.ts';
 import type { Cli } from '../cli.ts';
+import { readCliConfig } from '../configuration.ts';
 import type { AlertsDocument } from '../documents/alerts.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
@@ -48,7 +48,7 @@ export function registerAlerts(root: Command, cli: Cli): void {
 
 // Without the database, so that it can be tried before there is one.
 async function test(cli: Cli, { signal }: Lifetime): Promise<ExitCode> {
-  const config = readConfig(cli.environment);
+  const config = readCliConfig(cli);
   const channels = makeChannels(config.alerts);
   if (channels.length === 0) {
     throw new ConfigError(['no channel is set up: set ALERT_WEBHOOK_URL, or ALERT_EMAIL and SMTP_URL']);
@@ -74,7 +74,7 @@ async function test(cli: Cli, { signal }: Lifetime): Promise<ExitCode> {
 }
 
 async function list(cli: Cli, lifetime: Lifetime, isJson: boolean): Promise<ExitCode> {
-  const config = readConfig(cli.environment);
+  const config = readCliConfig(cli);
   const log = makeLogger(config.logLevel);
   const { pool, db } = await openDatabase({ log, lifetime }, config, 'alerts');
   await checkSchema(pool, { schema: config.mirrorSchema });

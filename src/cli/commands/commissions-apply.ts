@@ -6,13 +6,13 @@ import { BATCH_COLUMNS, type BatchFile, readBatchFile } from '../../commissions/
 import { isKeyTaken } from '../../commissions/request-updates.ts';
 import { ACTIONS, type Action } from '../../commissions/update-request.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
-import { readConfig } from '../../config/config.ts';
 import { formatCount } from '../../contract/format.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
 import { type QueueFlags, queueUpdates } from '../commissions-queue.ts';
 import { makeOpeners, type Openers, readInput } from '../commissions-session.ts';
 import { refuseTakenKeys } from '../commissions-taken-keys.ts';
+import { readCliConfig } from '../configuration.ts';
 import type { ExitCode } from '../exit-code.ts';
 import {
   addFileFlags,
@@ -82,7 +82,7 @@ export function registerApply(group: Command, cli: Cli): void {
 }
 
 async function apply(cli: Cli, lifetime: Lifetime, path: string, flags: ApplyFlags): Promise<ExitCode> {
-  const { amountUnit } = readConfig(cli.environment);
+  const { amountUnit } = readCliConfig(cli);
   const open = makeOpeners(cli, lifetime);
   const read = await readBatchFile(await readInput(path), {
     ...fileOptions(path, flags, amountUnit),

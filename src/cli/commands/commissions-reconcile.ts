@@ -15,7 +15,6 @@ import {
   totalsOf,
 } from '../../commissions/reconcile-books.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
-import { readConfig } from '../../config/config.ts';
 import { formatCount } from '../../contract/format.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import { ConfigError } from '../../errors.ts';
@@ -24,6 +23,7 @@ import { columnsOf, money, sayUnit } from '../commissions-listings.ts';
 import { makeBatchProgress } from '../commissions-progress.ts';
 import { queueUpdates } from '../commissions-queue.ts';
 import { openProgram, readInput } from '../commissions-session.ts';
+import { readCliConfig } from '../configuration.ts';
 import { AMOUNTS, type ReconcileDocument, SUMS } from '../documents/reconcile.ts';
 import type { ExitCode } from '../exit-code.ts';
 import {
@@ -118,7 +118,7 @@ async function reconcile(
   if (since !== null && path !== undefined) {
     throw new ConfigError(['--since is for --due: leave out of the file what is not to be compared']);
   }
-  const { amountUnit } = readConfig(cli.environment);
+  const { amountUnit } = readCliConfig(cli);
   const ofFile = path === undefined ? null : await readFileOfBooks(path, flags, amountUnit);
   const session = await openProgram(cli, lifetime);
   const books = ofFile ?? (await readOwnBooks(session.db, { since }));

@@ -1,7 +1,6 @@
 // The command group `deletions`: what a sync held back instead of marking it deleted, and how to accept that it is gone.
 
 import { Argument, type Command } from 'commander';
-import { readConfig } from '../../config/config.ts';
 import { formatCount, formatTimestamp } from '../../contract/format.ts';
 import { LISTED_RESOURCES, type ListedResource } from '../../contract/resources.ts';
 import { checkSchema } from '../../db/check-schema.ts';
@@ -10,6 +9,7 @@ import { transact } from '../../db/transact.ts';
 import { makeLogger } from '../../log.ts';
 import { acceptHeldBack, type HeldBackRow, listHeldBack } from '../../mirror/held-back.ts';
 import type { Cli } from '../cli.ts';
+import { readCliConfig } from '../configuration.ts';
 import type { AcceptedDocument, HeldBackDocument } from '../documents/deletions.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { nameUser } from '../name-user.ts';
@@ -69,7 +69,7 @@ export function registerDeletions(root: Command, cli: Cli): void {
 }
 
 async function open(cli: Cli, lifetime: Lifetime): Promise<Database> {
-  const config = readConfig(cli.environment);
+  const config = readCliConfig(cli);
   const log = makeLogger(config.logLevel);
   const { pool, db } = await openDatabase({ log, lifetime }, config, 'deletions');
   await checkSchema(pool, { schema: config.mirrorSchema });

@@ -2,7 +2,6 @@
 
 import type { Command } from 'commander';
 import type { Pool } from 'pg';
-import { readConfig } from '../../config/config.ts';
 import { formatCount, formatDuration } from '../../contract/format.ts';
 import { readNow } from '../../db/clock.ts';
 import { runMigrations } from '../../db/migrate.ts';
@@ -13,6 +12,7 @@ import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { RunSummary } from '../../sync/run-summary.ts';
 import type { PageDeps } from '../../web/page.ts';
 import type { Cli } from '../cli.ts';
+import { readCliConfig } from '../configuration.ts';
 import { markAsDemo, refuseForeignMirror } from '../demo-mark.ts';
 import { choosePayable, type PayableCommission, type PaymentDeps, payDue } from '../demo-payments.ts';
 import { compareWithProgram, type Example, PAYABLE_TODAY, runExample, TOUR } from '../demo-tour.ts';
@@ -51,7 +51,7 @@ where they are; the next demo finds them.`,
 }
 
 async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promise<ExitCode> {
-  const config = readConfig(cli.environment, { servesPage: true });
+  const config = readCliConfig(cli, { servesPage: true });
   const { mirrorSchema, dataDir } = config;
   const log = makeLogger(calmLevel(config.logLevel));
   await openTracing({ log, lifetime }, config);

@@ -1,7 +1,6 @@
 // The command `export`: a table or view as files for other programs, on this machine or in a bucket.
 
 import { Argument, type Command, Option } from 'commander';
-import { readConfig } from '../../config/config.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../../config/exports.ts';
 import { formatCount } from '../../contract/format.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
@@ -19,13 +18,13 @@ import {
 } from '../../exports/targets/target.ts';
 import { makeLogger } from '../../log.ts';
 import type { Cli } from '../cli.ts';
+import { readCliConfig } from '../configuration.ts';
 import type { ExportDocument } from '../documents/export.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
 import { parseMoment } from '../parse-moment.ts';
 import { printError, printJson } from '../print.ts';
-import { printUnknownVariables } from '../unknown-variables.ts';
 
 interface ExportFlags {
   readonly output: string;
@@ -82,8 +81,7 @@ export function registerExport(root: Command, cli: Cli): void {
 
 async function runExport(cli: Cli, lifetime: Lifetime, name: string, flags: ExportFlags): Promise<ExitCode> {
   const { incremental, where = null, since = null, partitionBy } = flags;
-  const config = readConfig(cli.environment);
-  printUnknownVariables(cli.environment);
+  const config = readCliConfig(cli);
   const target = await parseTarget(flags.output, config.s3);
   const format = chooseFormat(flags, target);
   const log = makeLogger(config.logLevel);

@@ -1,10 +1,10 @@
 // The command `grants`: prints the SQL that gives a role what it needs, and no more.
 
 import { Argument, type Command } from 'commander';
-import { readConfig } from '../../config/config.ts';
 import { describeGrants, GRANTEES, type Grantee } from '../../db/grants.ts';
 import { queueSchema } from '../../queue/queue-tables.ts';
 import type { Cli } from '../cli.ts';
+import { readCliConfig } from '../configuration.ts';
 import { printData } from '../print.ts';
 
 const HELP = `
@@ -29,7 +29,7 @@ export function registerGrants(root: Command, cli: Cli): void {
     .addHelpText('after', HELP)
     .action((kind: Grantee, { role = kind }: { role?: string }) =>
       cli.run(async () => {
-        const { mirrorSchema, redisUrl } = readConfig(cli.environment);
+        const { mirrorSchema, redisUrl } = readCliConfig(cli);
         printData(
           describeGrants(kind, {
             role,

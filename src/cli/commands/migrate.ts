@@ -1,13 +1,13 @@
 // The command `migrate`: brings the mirror's schema up to date, or says what it would do.
 
 import type { Command } from 'commander';
-import { readConfig } from '../../config/config.ts';
 import { listPending, runMigrations } from '../../db/migrate.ts';
 import { SchemaMismatch } from '../../errors.ts';
 import { makeLogger } from '../../log.ts';
 import { adoptMode } from '../../personal-data/stored-state.ts';
 import { checkQueueSchema, migrateQueue, queueSchema } from '../../queue/queue-tables.ts';
 import type { Cli } from '../cli.ts';
+import { readCliConfig } from '../configuration.ts';
 import type { MigrateDocument } from '../documents/migrate.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
@@ -37,7 +37,7 @@ export function registerMigrate(root: Command, cli: Cli): void {
 }
 
 async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promise<ExitCode> {
-  const config = readConfig(cli.environment);
+  const config = readCliConfig(cli);
   const log = makeLogger(config.logLevel);
   const { pool, db, url, name } = await openDatabase({ log, lifetime }, config, 'migrate');
   const { mirrorSchema: schema, redisUrl } = config;

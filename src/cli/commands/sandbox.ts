@@ -1,7 +1,6 @@
 // The command `sandbox`: serves a made-up affiliate program on this machine, for trying things out.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { readConfig } from '../../config/config.ts';
 import { type RateLimit, readRateLimit } from '../../config/rate-limit.ts';
 import { formatCount } from '../../contract/format.ts';
 import { calmLevel, makeLogger } from '../../log.ts';
@@ -11,6 +10,7 @@ import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import { SPELLINGS, type Spelling, TIME_STYLES, type TimeStyle } from '../../sandbox/wire.ts';
 import { canDrawStatusLine } from '../../terminal.ts';
 import type { Cli } from '../cli.ts';
+import { readCliConfig } from '../configuration.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
@@ -124,7 +124,7 @@ export function registerSandbox(root: Command, cli: Cli): void {
 }
 
 async function serve(cli: Cli, lifetime: Lifetime, flags: SandboxFlags): Promise<ExitCode> {
-  const config = readConfig(cli.environment);
+  const config = readCliConfig(cli);
   const faults = parseFaultPlan(flags.fault);
   const log = makeLogger(calmLevel(config.logLevel));
   const { pool, name } = await openDatabase({ log, lifetime }, config, 'sandbox');

@@ -1,7 +1,6 @@
 // The command `status`: whether all is well, how fresh the mirror is, and on demand everything else.
 
 import { Argument, type Command } from 'commander';
-import { readConfig } from '../../config/config.ts';
 import { formatDuration, formatTimestamp } from '../../contract/format.ts';
 import { checkReportsAccess } from '../../db/check-access.ts';
 import { checkSchema } from '../../db/check-schema.ts';
@@ -11,6 +10,7 @@ import { findConcerns, isStale } from '../../reports/find-concerns.ts';
 import { readGrowth } from '../../reports/read-growth.ts';
 import { type MirrorStatus, readStatus } from '../../reports/read-status.ts';
 import type { Cli } from '../cli.ts';
+import { readCliConfig } from '../configuration.ts';
 import { readDiskSpace } from '../disk-space.ts';
 import type { StatusDocument } from '../documents/status.ts';
 import type { ExitCode } from '../exit-code.ts';
@@ -71,7 +71,7 @@ async function showStatus(
     const flag = all === true ? '--all' : '--json';
     throw new ConfigError([`${flag} prints every section: leave out ${section}`]);
   }
-  const config = readConfig(cli.environment);
+  const config = readCliConfig(cli);
   const log = makeLogger(config.logLevel);
   const { pool, db, name } = await openDatabase({ log, lifetime }, config, 'status');
   await checkSchema(pool, { schema: config.mirrorSchema });

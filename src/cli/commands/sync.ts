@@ -1,7 +1,7 @@
 // The command `sync`: one run of each resource that is asked for, in the foreground.
 
 import { Argument, type Command, Option } from 'commander';
-import { type Config, type ProgramAddress, readProgramConfig } from '../../config/config.ts';
+import type { Config, ProgramAddress } from '../../config/config.ts';
 import { DELTA_BLIND_SPOTS, describeBlindSpots } from '../../contract/delta-blind-spots.ts';
 import { formatCount, formatDuration, formatTimestamp } from '../../contract/format.ts';
 import { LISTED_RESOURCES, type ListedResource } from '../../contract/resources.ts';
@@ -17,6 +17,7 @@ import { canDrawStatusLine } from '../../terminal.ts';
 import { inTrace } from '../../tracing/span.ts';
 import { makeBudgetWaitNote } from '../budget-wait.ts';
 import type { Cli } from '../cli.ts';
+import { readCliProgramConfig } from '../configuration.ts';
 import { refuseDemoMirror } from '../demo-mark.ts';
 import { runAsJson, type SyncDocument } from '../documents/sync.ts';
 import type { ExitCode } from '../exit-code.ts';
@@ -29,7 +30,6 @@ import { print, printError, printJson } from '../print.ts';
 import { describeConcerns, isDoubtful, renderRuns } from '../render-runs.ts';
 import { makeProgressLog, makeProgressView } from '../sync-progress.ts';
 import { openTracing } from '../tracing.ts';
-import { logUnknownVariables } from '../unknown-variables.ts';
 
 interface SyncFlags {
   readonly mode: SyncMode;
@@ -87,10 +87,9 @@ async function sync(
   resources: readonly ListedResource[],
   flags: SyncFlags,
 ): Promise<ExitCode> {
-  const { config, program } = readProgramConfig(cli.environment);
+  const { config, program } = readCliProgramConfig(cli, { isLogging: true });
   const isWatched = canDrawStatusLine() && !['trace', 'debug'].includes(config.logLevel);
   const log = makeLogger(isWatched ? calmLevel(config.logLevel) : config.logLevel);
-  logUnknownVariables(log, cli.environment);
   await openTracing({ log, lifetime }, config);
   return await inTrace('sync', { attributes: { mode: flags.mode } }, () =>
     syncAll({ config, program, log, isWatched, lifetime }, resources, flags),

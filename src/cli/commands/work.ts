@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { makeChannels } from '../../alerts/channels.ts';
 import { type WatchDeps, watchAlerts } from '../../alerts/watch.ts';
 import { drainConcurrency } from '../../commissions/drain-concurrency.ts';
-import { type Config, readProgramConfig } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
 import { checkWorkerAccess } from '../../db/check-access.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { Busy, describeError } from '../../errors.ts';
@@ -22,6 +22,7 @@ import { type RunningWorker, startWorker } from '../../queue/start-worker.ts';
 import { TIMINGS } from '../../queue/timings.ts';
 import { readGrowth } from '../../reports/read-growth.ts';
 import type { Cli } from '../cli.ts';
+import { readCliProgramConfig } from '../configuration.ts';
 import { refuseDemoMirror } from '../demo-mark.ts';
 import { readDiskSpace } from '../disk-space.ts';
 import type { ExitCode } from '../exit-code.ts';
@@ -32,7 +33,6 @@ import { makeProgramClient } from '../program-client.ts';
 import { makeExportDuties } from '../scheduled-exports.ts';
 import { serveStatusPage } from '../status-page.ts';
 import { openTracing } from '../tracing.ts';
-import { logUnknownVariables } from '../unknown-variables.ts';
 import { watchWorker } from '../watch-worker.ts';
 
 const HELP = `
@@ -58,11 +58,10 @@ export function registerWork(root: Command, cli: Cli): void {
 }
 
 async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
-  const { config, program } = readProgramConfig(cli.environment, { servesPage: true });
+  const { config, program } = readCliProgramConfig(cli, { servesPage: true, isLogging: true });
   const { mirrorSchema, redisUrl } = config;
   const { rateLimit, timeoutMs, concurrency } = config.api;
   const log = makeLogger(config.logLevel);
-  logUnknownVariables(log, cli.environment);
   await openTracing({ log, lifetime }, config);
   const { pool, db, url } = await openDatabase({ log, lifetime }, config, 'work');
   // It has answered: where it goes away from here on, the worker waits for it.
