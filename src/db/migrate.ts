@@ -10,6 +10,7 @@ import {
   readMigrationFiles,
   sayEdited,
 } from './migration-files.ts';
+import { refuseForeignTables } from './refuse-foreign-tables.ts';
 import { refuseLostReports } from './refuse-lost-reports.ts';
 import { CLOSED_AFTER } from './session-lock.ts';
 import { reportsSchema } from './sibling-schema.ts';
@@ -33,7 +34,8 @@ export interface AppliedMigration {
  * its turn after seconds).
  *
  * Throws: MigrationFailed where a file fails (nothing of it remains), was edited since it was applied, or is missing
- * here although the database has it; SchemaMismatch where the views of the reports are lost.
+ * here although the database has it; SchemaMismatch where the views of the reports are lost; ConfigError where
+ * something else has tables of our names in the schema.
  */
 export async function runMigrations(
   pool: Pool,
@@ -44,10 +46,11 @@ export async function runMigrations(
   let broken = false;
   try {
     const usual = await takeLock(client, schema);
-    await createMigrationsTable(client, schema);
     const done = await readApplied(client, schema);
+    if (done.length === 0) await refuseForeignTables(client, schema);
     refuseDisagreement(files, done);
     await refuseLostReports(client, schema, files, done);
+    await createMigrationsTable(client, schema);
     await ensureSchema(client, reportsSchema(schema));
     const applied: string[] = [];
     for (const file of lacking(files, done)) {
@@ -69,13 +72,15 @@ export async function runMigrations(
  * Returns the names of the migrations that `runMigrations` would apply now. Changes nothing.
  *
  * Throws: MigrationFailed where one was edited since it was applied, or is missing here although the database has it;
- * SchemaMismatch where the views of the reports are lost.
+ * SchemaMismatch where the views of the reports are lost; ConfigError where something else has tables of our names in
+ * the schema.
  */
 export async function listPending(
   pool: Pool,
   { schema, directory = MIGRATIONS_DIRECTORY }: MigrationTarget,
 ): Promise<string[]> {
   const [files, done] = await Promise.all([readMigrationFiles(directory), readApplied(pool, schema)]);
+  if (done.length === 0) await refuseForeignTables(pool, schema);
   refuseDisagreement(files, done);
   await refuseLostReports(pool, schema, files, done);
   return lacking(files, done).map(({ name }) => name);
@@ -95,10 +100,12 @@ export async function readApplied(
   schema: string,
 ): Promise<readonly AppliedMigration[]> {
   const table = migrationsTable(schema);
-  const found = await client.query<{ found: boolean }>(`select to_regclass($1) is not null as found`, [
-    table,
-  ]);
-  if (found.rows[0]?.found !== true) return [];
+  // Other programs have a table of that name as well: the fingerprints are ours.
+  const found = await client.query(
+    `select from pg_attribute where attrelid = to_regclass($1) and attname = 'sha256' and not attisdropped`,
+    [table],
+  );
+  if (found.rowCount === 0) return [];
   const answer = await client.query<AppliedMigration>(`select name, sha256 from ${table} order by name`);
   return answer.rows;
 }

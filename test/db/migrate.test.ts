@@ -8,7 +8,7 @@ import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { listPending, runMigrations } from '../../src/db/migrate.ts';
 import { MIGRATIONS_DIRECTORY } from '../../src/db/migration-files.ts';
 import { makePool } from '../../src/db/pool.ts';
-import { describeError, MigrationFailed, SchemaMismatch } from '../../src/errors.ts';
+import { ConfigError, describeError, MigrationFailed, SchemaMismatch } from '../../src/errors.ts';
 import { makeLogger } from '../../src/log.ts';
 import { buildReferral } from '../mirror/build-records.ts';
 import { at, load, rowsOf } from '../mirror/load.ts';
@@ -191,6 +191,48 @@ test.each([
     expect(await found()).toEqual(before);
   },
 );
+
+test.each([
+  ['affiliates', 'create table shared.affiliates (id bigint)'],
+  // Of a late migration, and of a view.
+  [
+    'alerts, conversion_events',
+    'create table shared.alerts (); create view shared.conversion_events as select 1',
+  ],
+  // What Rails, Ecto and golang-migrate have.
+  ['schema_migrations', 'create table shared.schema_migrations (version text primary key)'],
+])('a schema with %s of something else is refused, and nothing is made', async (names, made) => {
+  const schema = 'shared';
+  const pool = poolOf(schema);
+  await pool.query(`create schema shared; ${made}`);
+  const found = async () =>
+    (
+      await pool.query(
+        `select nspname, array_agg(relname::text order by 1) from pg_namespace n
+         left join pg_class on relnamespace = n.oid where nspname like 'shared%' group by 1 order by 1`,
+      )
+    ).rows;
+  const before = await found();
+  for (const migrate of [listPending, runMigrations]) {
+    const { error, text } = await failure(migrate(pool, { schema }));
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(text).toBe(
+      `the schema shared has tables of something else under names that the mirror needs (${names}): set MIRROR_SCHEMA to the name of a schema for the mirror alone`,
+    );
+  }
+  expect((await failure(checkSchema(pool, { schema }))).text).toContain(
+    'the schema shared has no tables yet',
+  );
+  expect(await found()).toEqual(before);
+  await pool.query('drop schema shared cascade');
+});
+
+test('what else is in the schema is left alone', async () => {
+  const schema = 'lived_in';
+  const pool = poolOf(schema);
+  await pool.query('create schema lived_in; create table lived_in.customers (id bigint)');
+  expect((await runMigrations(pool, { schema })).applied).toEqual(await migrationNames());
+});
 
 test('a file that is not named like a migration, or shares a number, is refused before anything is applied', async () => {
   await writeFile(join(directory, '0001_one.sql'), 'create table one ();');
