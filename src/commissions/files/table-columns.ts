@@ -54,12 +54,21 @@ export function resolveHeader(header: readonly string[], columns: Columns): Reso
   const lacking = columns.known.filter((known) => !names.includes(known));
   for (const [known, own] of columns.renamed) {
     if (names.includes(known)) continue;
+    const taken = names[header.findIndex((name) => columnName(name) === columnName(own))] ?? null;
+    if (taken !== null) {
+      problems.push(
+        `--map names the column ${quote(own)} for both ${known} and ${taken}: it can be only one`,
+      );
+      continue;
+    }
     const there = header.filter((name) => name.trim() !== '').map(quote);
     problems.push(`there is no column ${quote(own)} for ${known}: the columns are ${there.join(', ')}`);
   }
   for (const known of columns.filled.keys()) {
     if (names.includes(known)) problems.push(`the file has a column ${known} already: leave --${known} out`);
   }
+  // Each column of the file is suggested once.
+  const suggested = new Map<string, string>();
   // A column that is meant and not read would be a guard that is silently not there.
   for (const name of ignored) {
     const meant =
@@ -67,6 +76,7 @@ export function resolveHeader(header: readonly string[], columns: Columns): Reso
       columns.guards.find((guard) => lacking.includes(guard) && columnName(name).startsWith(guard)) ??
       null;
     if (meant !== null) {
+      suggested.set(name, meant);
       problems.push(
         `unknown column ${quote(name)}: if it is ${meant}, rename it or give --map ${meant}=${quote(name)}; if not, give it a name that is less like it`,
       );
@@ -74,15 +84,17 @@ export function resolveHeader(header: readonly string[], columns: Columns): Reso
   }
   for (const name of columns.required) {
     if (names.includes(name) || columns.filled.has(name) || columns.renamed.has(name)) continue;
-    const fix = fixFor(name, ignored);
+    const isSuggested = [...suggested.values()].includes(name);
+    const [first] = isSuggested ? [] : ignored.filter((one) => !suggested.has(one));
+    if (first !== undefined) suggested.set(first, name);
+    const fix = fixFor(name, first);
     problems.push(`the column ${name} is missing${fix === '' ? '' : `: ${fix}`}`);
   }
   return { names, ignored, problems };
 }
 
-function fixFor(name: string, ignored: readonly string[]): string {
-  const [first] = ignored;
-  const map = first === undefined ? '' : `--map ${name}=${quote(first)} if that is it`;
+function fixFor(name: string, column: string | undefined): string {
+  const map = column === undefined ? '' : `--map ${name}=${quote(column)} if that is it`;
   const fixes = [name === 'action' ? 'give --action pay where every row is one' : '', map];
   return fixes.filter((fix) => fix !== '').join(', or ');
 }

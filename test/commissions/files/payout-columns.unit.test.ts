@@ -28,6 +28,39 @@ test('a header of which nothing is known is read column by column all the same',
   expect(words[0]).toMatch(/--map commission_id="Provisions-ID"/);
 });
 
+test.each<[string, string, readonly string[]]>([
+  [
+    'each',
+    'Provisions-ID,Art,Datum',
+    [
+      '1: the column commission_id is missing: --map commission_id="Provisions-ID" if that is it',
+      '1: the column action is missing: give --action pay where every row is one, or --map action="Art" if that is it',
+    ],
+  ],
+  [
+    'the last one',
+    'Provisions-ID',
+    [
+      '1: the column commission_id is missing: --map commission_id="Provisions-ID" if that is it',
+      '1: the column action is missing: give --action pay where every row is one',
+    ],
+  ],
+  [
+    'the mistyped one',
+    'Name,comission_id,action',
+    [
+      '1: unknown column "comission_id": if it is commission_id, rename it or give --map commission_id="comission_id"; if not, give it a name that is less like it',
+      '1: the column commission_id is missing',
+    ],
+  ],
+])(
+  'of the columns that are missing, a column of the file is suggested for one alone: %s',
+  async (_, header, says) => {
+    const { words } = await readPayouts(`${header}\n${header.replaceAll(/[^,]+/g, 'x')}`);
+    expect(words).toEqual(says);
+  },
+);
+
 test.each([
   'expected_amout',
   'Expected Ammount',
@@ -84,6 +117,17 @@ describe('a mapping, or an action for all rows, that does not fit the file is re
       `commission_id,action\n${A},unpay`,
       { action: 'pay' },
       /has a column action already/,
+    ],
+    [
+      'one column for two',
+      `Ref,action\n${A},unpay`,
+      {
+        renamed: new Map([
+          ['commission_id', 'Ref'],
+          ['reason', 'ref'],
+        ]),
+      },
+      /--map names the column "Ref" for both commission_id and reason: it can be only one/,
     ],
     ['no action', `commission_id,paid_at\n${A},${AT}`, {}, /column action is missing: give --action pay/],
     [
