@@ -14,8 +14,10 @@ const SECRET_FIELDS = [
   'password',
   'authorization',
   'secretAccessKey',
+  'sessionToken',
   'AFFILIATE_API_SECRET',
   'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
   'ALERT_WEBHOOK_URL',
   'SMTP_URL',
 ];

@@ -92,6 +92,7 @@ export const EXPORT_VARIABLES = {
   EXPORT_CHANGES: optional('tables to export the changes of since the last time', names),
   AWS_ACCESS_KEY_ID: optional('access key of the storage that exports go to', z.string()),
   AWS_SECRET_ACCESS_KEY: optional('its secret part', z.string()),
+  AWS_SESSION_TOKEN: optional('its session token, where the key is a temporary one', z.string()),
   AWS_REGION: variable('region of the bucket', z.string().regex(/^[\w-]+$/, 'must be a region'), 'us-east-1'),
   AWS_ENDPOINT_URL: optional(
     'address of an S3-compatible service, without the bucket',

@@ -6,11 +6,14 @@ export interface S3Access {
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
+  /** Of a temporary access key; null for a lasting one. */
+  readonly sessionToken: string | null;
 }
 
 export interface S3Variables {
   readonly AWS_ACCESS_KEY_ID?: string | undefined;
   readonly AWS_SECRET_ACCESS_KEY?: string | undefined;
+  readonly AWS_SESSION_TOKEN?: string | undefined;
   readonly AWS_REGION: string;
   readonly AWS_ENDPOINT_URL?: string | undefined;
 }
@@ -29,5 +32,11 @@ export function readS3Access(variables: S3Variables, problems: string[]): S3Acce
     return null;
   }
   const endpoint = variables.AWS_ENDPOINT_URL ?? `https://s3.${region}.amazonaws.com`;
-  return { endpoint, region, accessKeyId: accessKeyId.trim(), secretAccessKey: secretAccessKey.trim() };
+  return {
+    endpoint,
+    region,
+    accessKeyId: accessKeyId.trim(),
+    secretAccessKey: secretAccessKey.trim(),
+    sessionToken: variables.AWS_SESSION_TOKEN?.trim() ?? null,
+  };
 }

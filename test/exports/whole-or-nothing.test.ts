@@ -5,9 +5,10 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { Delivery } from '../../src/exports/targets/delivery.ts';
 import { deliverFile, deliverIntoDirectory } from '../../src/exports/targets/local.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { BUCKET, type ObjectStorage, startObjectStorage } from '../support/object-storage.ts';
@@ -67,6 +68,21 @@ describe('a failure at the last row', () => {
     expect((await run('--where', FAILS_AT_LAST, '-o', path)).code).toBe(2);
     expect([readFileSync(path, 'utf8'), readFileSync(`${path}.manifest.json`, 'utf8')]).toEqual(before);
   });
+});
+
+test('a text that no cell of Excel holds ends the export, which names what holds it', async () => {
+  const last = String(ROWS).padStart(8, '0');
+  const write = (name: string) =>
+    database.pool.query('update referrals set customer_name = $1 where id = $2', [name, last]);
+  await write('x'.repeat(32_768));
+  onTestFinished(() => write('').then(() => undefined));
+  const { code, stderr } = await run('-o', join(directory, 'x.xlsx'));
+  expect(stderr).toBe(
+    'affiliate-mirror: a text of the column customer_name is longer than a cell of Excel may be (32,767 characters): export to CSV or Parquet, or leave its row out with --where\n',
+  );
+  expect(code).toBe(2);
+  expect(readdirSync(directory)).toEqual([]);
+  expect((await run('-o', join(directory, 'x.csv'))).code).toBe(0);
 });
 
 describe('a --where that', () => {
@@ -148,6 +164,50 @@ describe('a storage that', () => {
     expect(stderr).not.toContain('S3RVER');
   });
 
+  // A put, an upload in parts, and what removes it where its end is refused.
+  test.each([
+    ['keeps the export', 0, null],
+    ['is rid of it', 1, /manifest\.json/],
+    ['is rid of its parts', 1, /partNumber=2/],
+  ])('asks for a session token gets it, signed, with every request, and %s', async (_, code, refused) => {
+    const token = 'FwoGZXIvYXdzEBYaD/session+token==';
+    const before = await storage.list();
+    const without: unknown[] = [];
+    storage.intercept = ({ headers, method, url = '' }, response) => {
+      const isSigned = headers.authorization?.includes(';x-amz-security-token,') === true;
+      if (headers['x-amz-security-token'] !== token || !isSigned) without.push([method, url]);
+      if (method !== 'PUT' || refused?.test(url) !== true) return false;
+      response.writeHead(403).end();
+      return true;
+    };
+    const ran = await runCli(['export', 'mirror.referrals', ...ARGS], {
+      ...environment,
+      AWS_SESSION_TOKEN: token,
+    });
+    expect(ran.code, ran.stderr).toBe(code);
+    expect(ran.stderr).not.toContain(token);
+    expect(without).toEqual([]);
+    storage.intercept = null;
+    expect(await storage.list()).toHaveLength(before.length + (code === 0 ? 2 : 0));
+    expect(storage.countUploads()).toBe(0);
+  });
+
+  test.each([
+    ['ExpiredToken', 'the temporary access key is over: set AWS_SESSION_TOKEN'],
+    ['InvalidToken', 'AWS_SESSION_TOKEN does not belong to AWS_ACCESS_KEY_ID'],
+    ['InvalidAccessKeyId', 'a temporary one needs its AWS_SESSION_TOKEN'],
+  ])('answers %s is explained', async (error, words) => {
+    storage.intercept = (_, response) => {
+      response.writeHead(403, { 'content-type': 'application/xml' });
+      response.end(`<Error><Code>${error}</Code></Error>`);
+      return true;
+    };
+    const { code, stderr } = await run(...ARGS);
+    expect(stderr).toContain(`it answered 403 ${error}: `);
+    expect(stderr).toContain(words);
+    expect(code).toBe(1);
+  });
+
   // The second one says so in the body of a 200 alone.
   test.each([
     ['answers 503', 'PUT', 503],
@@ -214,33 +274,58 @@ test.each([
   expect(left.filter((path) => path.includes('.'))).toEqual([]);
 });
 
-test.runIf(process.platform === 'linux').each([
-  ['of a directory', (at: string) => deliverIntoDirectory(at, 'referrals/export=1'), 'referrals'],
-  ['of a file', (at: string) => deliverFile(join(at, 'x.csv')), '.'],
-])(
-  'the name %s is on the disk once it is published: a power cut keeps the export',
-  async (_, deliver, where) => {
-    // What is on the disk cannot be seen without a power cut: it is seen what is written through to it.
-    const synced: string[] = [];
-    const probe = await open(directory);
-    const handles = Object.getPrototypeOf(probe);
-    await probe.close();
-    const { sync } = handles;
-    handles.sync = async function (this: FileHandle) {
-      synced.push(readlinkSync(`/proc/self/fd/${this.fd}`));
-      await sync.call(this);
-    };
-    onTestFinished(() => {
-      handles.sync = sync;
-    });
-    const delivery = await deliver(directory);
-    const file = await delivery.openFile('x.csv');
-    await file.write(Buffer.from('x'));
-    await file.close();
-    await delivery.publish('{}');
+// What is on the disk cannot be seen without a power cut: it is seen what is written through to it.
+describe.runIf(process.platform === 'linux')('a power cut keeps what is published:', () => {
+  test.each([
+    ['a directory', (at: string) => deliverIntoDirectory(at, 'referrals/export=1'), 'referrals'],
+    ['a file', (at: string) => deliverFile(join(at, 'x.csv')), '.'],
+  ])('the name of %s is on the disk', async (_, deliver, where) => {
+    const synced = await watchSyncs();
+    await publish(await deliver(directory), 'x.csv');
     expect(synced.at(-1)).toBe(join(directory, where));
-  },
-);
+  });
+
+  test('so are the names of all directories that were made for it, and of what is in them', async () => {
+    const synced = await watchSyncs();
+    await publish(deliverIntoDirectory(join(directory, 'new/exports'), 'referrals/export=1'), 'day=1/x.csv');
+    const places = synced.map((path) => relative(directory, path).replace(/\.(export=1)\.\w+\.tmp/, 'DRAFT'));
+    expect(new Set(places)).toEqual(
+      new Set([
+        '',
+        'new',
+        'new/exports',
+        'new/exports/referrals',
+        ...['', '/manifest.json', '/day=1', '/day=1/x.csv'].map(
+          (path) => `new/exports/referrals/DRAFT${path}`,
+        ),
+      ]),
+    );
+  });
+});
+
+/** Returns the paths of all files and directories that are synced from now on. */
+async function watchSyncs(): Promise<string[]> {
+  const synced: string[] = [];
+  const probe = await open(directory);
+  const handles = Object.getPrototypeOf(probe);
+  await probe.close();
+  const { sync } = handles;
+  handles.sync = async function (this: FileHandle) {
+    synced.push(readlinkSync(`/proc/self/fd/${this.fd}`));
+    await sync.call(this);
+  };
+  onTestFinished(() => {
+    handles.sync = sync;
+  });
+  return synced;
+}
+
+async function publish(delivery: Delivery, path: string): Promise<void> {
+  const file = await delivery.openFile(path);
+  await file.write(Buffer.from('x'));
+  await file.close();
+  await delivery.publish('{}');
+}
 
 // Node's own recursive mkdir never returns there.
 test.runIf(process.platform === 'linux')('a directory that cannot be made ends the export', async () => {

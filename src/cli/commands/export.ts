@@ -43,8 +43,8 @@ too (_deleted_at). mirror.referrals names the table itself.
 Where it goes (-o):
   referrals.parquet    one file, and referrals.parquet.manifest.json beside it
   exports/             a directory: exports/referrals/export=20261122T053000123456Z/, with its manifest.json
-  s3://bucket/prefix   the same in S3-compatible storage (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION,
-                       AWS_ENDPOINT_URL)
+  s3://bucket/prefix   the same in S3-compatible storage (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN
+                       of a temporary key, AWS_REGION, AWS_ENDPOINT_URL)
   -                    stdout, without a manifest
 All rows are of one moment. The manifest is written last: where it is, the export is whole. An export that fails or is
 stopped removes what it wrote.

@@ -85,7 +85,7 @@ function readCell(text: string, column: Column): Cell {
 function spellForCell(text: string, { name }: Column): string {
   if (text.length > LONGEST_TEXT) {
     throw new ConfigError([
-      `a value of ${name} is longer than a cell of a workbook may be (${LONGEST_TEXT} characters): choose another format`,
+      `a text of the column ${name} is longer than a cell of Excel may be (32,767 characters): export to CSV or Parquet, or leave its row out with --where`,
     ]);
   }
   return spellForXml(text);

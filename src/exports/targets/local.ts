@@ -15,17 +15,20 @@ export function deliverIntoDirectory(directory: string, name: string): Delivery 
   const location = join(directory, name);
   const draft = nameDraft(location);
   const files = trackHandles();
+  const made: string[] = [];
   return {
     location,
     openFile: (path) =>
       guard(location, async () => {
-        await makeDirectory(dirname(join(draft, path)));
+        made.push(...(await makeDirectory(dirname(join(draft, path)))));
         return files.open(location, join(draft, path));
       }),
     publish: (manifest) =>
       guard(location, async () => {
-        await makeDirectory(draft);
+        made.push(...(await makeDirectory(draft)));
         await writeWhole(join(draft, MANIFEST), manifest);
+        // What is in them, and that they are there.
+        for (const place of new Set(made.flatMap((one) => [one, dirname(one)]))) await keepNames(place);
         await rename(draft, location);
         await keepNames(dirname(location));
       }),

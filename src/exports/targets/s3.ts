@@ -9,6 +9,7 @@ import { S3mini, type UploadPart } from 's3mini';
 import type { S3Access } from '../../config/s3-access.ts';
 import { ExportTargetUnwritable, errorCode } from '../../errors.ts';
 import { type Delivery, MANIFEST, type OpenFile } from './delivery.ts';
+import { signWithToken } from './sign-with-token.ts';
 
 /**
  * The smallest that a part may be, but for the last one; 10,000 of them are 48 GB. Source: Amazon S3, multipart upload
@@ -101,7 +102,7 @@ export function deliverToS3(
 type Call = <T>(signal: AbortSignal, request: (s3: S3mini) => Promise<T>) => Promise<T>;
 
 function makeCall(access: S3Access, bucket: string, location: string): Call {
-  const { endpoint, region, accessKeyId, secretAccessKey } = access;
+  const { endpoint, region, accessKeyId, secretAccessKey, sessionToken } = access;
   return async (signal, request) => {
     const s3 = new S3mini({
       accessKeyId,
@@ -111,6 +112,9 @@ function makeCall(access: S3Access, bucket: string, location: string): Call {
       fetch: (input, init) =>
         fetch(input, {
           ...init,
+          ...(sessionToken !== null && {
+            headers: signWithToken(new URL(String(input)), init ?? {}, access, sessionToken),
+          }),
           redirect: 'error',
           signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
         }),
@@ -150,7 +154,9 @@ function statusOf(error: unknown): number | null {
 /** What the storage's own codes ask for. Source: Amazon S3, error responses. */
 const HINTS: Readonly<Record<string, string>> = {
   NoSuchBucket: 'there is no such bucket',
-  InvalidAccessKeyId: 'AWS_ACCESS_KEY_ID is not known there, or is a temporary key, which exports cannot use',
+  InvalidAccessKeyId: 'AWS_ACCESS_KEY_ID is not known there; a temporary one needs its AWS_SESSION_TOKEN',
+  InvalidToken: 'AWS_SESSION_TOKEN does not belong to AWS_ACCESS_KEY_ID; for a lasting key, unset it',
+  ExpiredToken: 'the temporary access key is over: set AWS_SESSION_TOKEN, and both parts of the key, anew',
   SignatureDoesNotMatch: 'AWS_SECRET_ACCESS_KEY does not fit AWS_ACCESS_KEY_ID, or AWS_REGION is wrong',
   AccessDenied: 'this access key may not do that: it needs to put, delete and abort uploads of objects there',
   AuthorizationHeaderMalformed: 'AWS_REGION is not the region of the bucket',
