@@ -106,14 +106,19 @@ async function open(lifetime: Lifetime, config: Config): Promise<PaymentLedgerSe
   return { pool, db, log, signal: lifetime.signal, amountUnit, personalDataSettings };
 }
 
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a directory',
+  EACCES: 'this user may not read it',
+};
+
 /** Returns the bytes of the file, or of standard input for `-`. Throws: ConfigError where it cannot be read. */
 export async function readInput(path: string): Promise<Uint8Array> {
   if (path === '-') return await buffer(process.stdin);
   try {
     return await readFile(path);
   } catch (error) {
-    const code = errorCode(error) || 'unreadable';
-    const reason = code === 'ENOENT' ? 'there is no such file' : code;
-    throw new ConfigError([`cannot read ${path}: ${reason}`]);
+    const code = errorCode(error);
+    throw new ConfigError([`cannot read ${path}: ${UNREADABLE[code] ?? (code || 'unreadable')}`]);
   }
 }

@@ -23,7 +23,8 @@ export async function openWholeFile(
   { mayReplace }: { mayReplace: boolean },
 ): Promise<WholeFile> {
   const before = await stat(path).catch(() => null);
-  if (before?.isDirectory() === true) throw new ConfigError([`cannot write ${path}: it is a directory`]);
+  // A device would be replaced too, for everybody on the machine.
+  if (before?.isFile() === false) throw new ConfigError([`cannot write ${path}: it is no regular file`]);
   if (before !== null && !mayReplace) {
     throw new ConfigError([`${path} is there already: delete it, or give another name`]);
   }

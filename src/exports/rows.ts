@@ -60,8 +60,10 @@ const WRONG_VALUE = /^2[12]/;
 function explainRefusal(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
   const code = errorCode(error);
+  // Where a quote is not closed, what follows in our statement is quoted as well.
+  const [message] = error.message.split('\n');
   const problem = WRONG_STATEMENT.test(code)
-    ? `--where is not accepted by the database: ${error.message}`
+    ? `--where is not accepted by the database: ${message}`
     : WRONG_VALUE.test(code)
       ? `--where meets a value that it cannot read or compute (SQLSTATE ${code}): check its casts and divisions`
       : null;

@@ -1,6 +1,7 @@
 // The table of wrong usages: what each says and the exit code that it ends with. Each problem is one line under the
 // program's name that names the fix; below it, what commander refuses points at the help. Never a stack, never a secret.
 
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +17,7 @@ const FILES: Readonly<Record<string, string | Uint8Array>> = {
   'picture.csv': new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3]),
   'no-id.csv': 'action,paid_at\npay,2026-10-01T12:00:00Z\n',
   'bad-rows.csv': `commission_id,action,paid_at\n${ID},pay,\nnobody,pay,2026-10-01T12:00:00Z\n`,
+  'good.csv': `commission_id,action,paid_at\n${ID},pay,2026-10-01T12:00:00Z\n`,
   'bad-books.csv': 'amount\n12\n',
 };
 
@@ -30,6 +32,7 @@ beforeAll(async () => {
   expect(await run('migrate', {})).toMatchObject({ code: 0 });
   directory = await mkdtemp(join(tmpdir(), 'wrong-usages-'));
   for (const [name, content] of Object.entries(FILES)) await writeFile(join(directory, name), content);
+  execFileSync('mkfifo', [join(directory, 'pipe.csv')]);
   return async () => {
     await sandbox.close();
     await rm(directory, { recursive: true });
@@ -129,7 +132,11 @@ const WRONG_ARGUMENTS: readonly WrongUsage[] = [
 
 const WRONG_FILES: readonly WrongUsage[] = [
   ['commissions apply DIR/nowhere.csv', {}, 2, /cannot read \S+nowhere\.csv: there is no such file/],
-  ['commissions apply DIR', {}, 2, /cannot read \S+: /],
+  ['commissions apply DIR', {}, 2, /cannot read \S+: it is a directory$/m],
+  ['commissions template -o DIR', {}, 2, /must end in \.csv or \.xlsx/],
+  // A device such as /dev/null is one like it, which a file would take the place of.
+  ['commissions template -o DIR/pipe.csv', {}, 2, /cannot write \S+pipe\.csv: it is no regular file$/m],
+  ['commissions apply DIR/good.csv --result DIR/pipe.csv', {}, 2, /pipe\.csv: it is no regular file$/m],
   ['commissions apply DIR/picture.csv', {}, 2, /nothing was queued from/],
   ['commissions apply DIR/no-id.csv', {}, 2, /commission_id/],
   ['commissions apply DIR/bad-rows.csv', {}, 2, /^ {2}line 2: .*paid_at[\s\S]*^ {2}line 3: .*nobody/m],

@@ -1,9 +1,10 @@
 // An export that fails or is stopped leaves nothing behind, at any target; and what it says names neither secrets nor
 // the values of rows.
 
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -88,6 +89,7 @@ test('a text that no cell of Excel holds ends the export, which names what holds
 describe('a --where that', () => {
   test.each([
     ['is no SQL', 'paid is is', 'syntax error at or near "is"'],
+    ['closes no quote', "id = 'a", 'unterminated quoted string at or near "\'a\n'],
     ['names no column', 'nothing = 1', 'column "nothing" does not exist'],
     ['is more than a condition', 'true); drop table referrals; select (true', 'multiple commands'],
     ['writes', "setval('mirror.sync_runs_id_seq', 1) = 1", 'read-only transaction'],
@@ -96,6 +98,7 @@ describe('a --where that', () => {
     expect(code).toBe(2);
     expect(stderr).toContain('affiliate-mirror: --where is not accepted by the database: ');
     expect(stderr).toContain(words);
+    expect(stderr).toMatch(/^.*\n$/);
   });
 
   test('cannot read a value does not show the value', async () => {
@@ -332,6 +335,18 @@ test.runIf(process.platform === 'linux')('a directory that cannot be made ends t
   const { code, stderr } = await run('--format', 'csv', '-o', '/proc/none/');
   expect(stderr).toMatch(/^affiliate-mirror: cannot write \/proc\/none\/referrals\/.*ENOENT.*\n$/);
   expect(code).toBe(1);
+});
+
+test.runIf(process.platform !== 'win32')('a pipe or a device is not replaced by a file', async () => {
+  const pipe = join(directory, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const { code, stderr } = await run('--format', 'csv', '-o', pipe);
+  expect(stderr).toBe(
+    `affiliate-mirror: cannot write ${pipe}: it is no regular file; -o - writes to stdout\n`,
+  );
+  expect(code).toBe(2);
+  expect((await lstat(pipe)).isFIFO()).toBe(true);
+  expect(readdirSync(directory)).toEqual(['pipe']);
 });
 
 test('a directory that cannot be written is named', async () => {

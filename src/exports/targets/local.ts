@@ -42,12 +42,17 @@ export function deliverIntoDirectory(directory: string, name: string): Delivery 
 /**
  * Returns the delivery of a single file, in place of what may be there under its name. Its manifest is beside it.
  *
- * Throws: ConfigError where there is no such directory, or the path is one.
+ * Throws: ConfigError where there is no such directory, or the path is one, or a device such as /dev/stdout, which the
+ * file would take the place of.
  */
 export async function deliverFile(path: string): Promise<Delivery> {
   const directory = await stat(dirname(path)).catch(() => null);
   if (directory?.isDirectory() !== true) {
     throw new ConfigError([`cannot write ${path}: there is no directory ${dirname(path)}`]);
+  }
+  const before = await stat(path).catch(() => null);
+  if (before?.isFile() === false) {
+    throw new ConfigError([`cannot write ${path}: it is no regular file; -o - writes to stdout`]);
   }
   const draft = nameDraft(path);
   const manifestPath = `${path}.${MANIFEST}`;
