@@ -174,7 +174,7 @@ export class Busy extends AppError {
   readonly retry = 'soon';
 }
 
-/** Thrown when an export cannot be written to its file, its directory or its bucket. What was written of it is removed. */
+/** Thrown when an export, a payout file or a result cannot be written. What was written of it is removed. */
 export class ExportTargetUnwritable extends AppError {
   readonly code = 'EXPORT_TARGET_UNWRITABLE';
   readonly retry = 'soon';

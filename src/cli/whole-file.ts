@@ -4,10 +4,11 @@ import { randomBytes } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ConfigError, errorCode } from '../errors.ts';
+import { explainUnwritable, whileWriting } from '../exports/targets/unwritable.ts';
 import type { Lifetime } from './lifetime.ts';
 
 export interface WholeFile {
-  /** Writes it, in place of what may be there under its name. */
+  /** Writes it, in place of what may be there under its name. Throws: ExportTargetUnwritable. */
   write(bytes: Uint8Array): Promise<void>;
 }
 
@@ -30,8 +31,7 @@ export async function openWholeFile(
   }
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}.tmp`);
   const handle = await open(draft, 'wx').catch((error: unknown) => {
-    const code = errorCode(error);
-    const reason = code === 'ENOENT' ? 'there is no such directory' : code || 'it is not possible';
+    const reason = errorCode(error) === 'ENOENT' ? 'there is no such directory' : explainUnwritable(error);
     throw new ConfigError([`cannot write ${path}: ${reason}`]);
   });
   lifetime.onClose(async () => {
@@ -39,11 +39,12 @@ export async function openWholeFile(
     await rm(draft, { force: true });
   });
   return {
-    async write(bytes) {
-      await handle.writeFile(bytes);
-      await handle.sync();
-      await handle.close();
-      await rename(draft, path);
-    },
+    write: (bytes) =>
+      whileWriting(path, async () => {
+        await handle.writeFile(bytes);
+        await handle.sync();
+        await handle.close();
+        await rename(draft, path);
+      }),
   };
 }

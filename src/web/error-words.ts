@@ -34,7 +34,7 @@ export const ERROR_WORDS: Readonly<Record<string, string>> = {
     "This machine's clock is 10 seconds or more off the database's: correct whichever is wrong, and start the worker again.",
   BUSY: 'Another process holds what is needed: the run of a resource, a port, an export.',
   EXPORT_TARGET_UNWRITABLE:
-    'An export could not be written to its file, directory or bucket: the message says why. What was written of it is removed.',
+    'An export, a payout file or a result could not be written to its file, directory or bucket: the message says why. What was written of it is removed.',
   ALERT_NOT_SENT:
     'The receiver of an alert did not take a message. A worker tries again; alerts test says why.',
 };

@@ -2,7 +2,7 @@
 // books; in a German and an English file, to the cent. What the program wrote as .xlsx is read here by another reader.
 
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -438,4 +438,32 @@ test('a --wait that Ctrl-C stops writes what is known by then: what has not ende
     `${row(open)},pending,waits its turn,,,`,
   ]);
   expect((await commissions('cancel', open)).code).toBe(0);
+});
+
+test('a result that can be written no more hides nothing of what was paid', async () => {
+  const [a = ''] = await withAmounts([990, 'EUR']);
+  const path = inDirectory('one.csv');
+  await writeFile(path, `commission_id,action,paid_at\n${a},pay,2026-10-01T12:00:00Z\n`);
+  const result = inDirectory('one-done.csv');
+  const client = await database.pool.connect();
+  try {
+    // It waits for this once the result is opened, and meanwhile something else takes its place.
+    await client.query('begin; lock table mirror.commission_updates in access exclusive mode');
+    const applied = commissions('apply', path, '--wait', '--result', result);
+    await expect
+      .poll(async () => (await readdir(directory)).some((name) => name.startsWith('.one-done.csv.')))
+      .toBe(true);
+    await mkdir(result);
+    await client.query('commit');
+    const { code, stdout, stderr } = await applied;
+    expect(code).toBe(1);
+    expect(stdout).toMatch(new RegExp(`│ ${a} .*│ applied │ marked paid at 2026-10-01T12:00:00Z`));
+    expect(stderr).toMatch(
+      /^affiliate-mirror: all was done but the result: cannot write \S+one-done\.csv: it is a directory: EISDIR.*\n\S+: 1 applied\n$/m,
+    );
+    expect(await paidAt(a)).toBe('2026-10-01T12:00:00.000Z');
+    expect((await readdir(directory)).filter((name) => name.startsWith('.'))).toEqual([]);
+  } finally {
+    client.release(true);
+  }
 });

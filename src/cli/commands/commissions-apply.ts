@@ -7,7 +7,7 @@ import { isKeyTaken } from '../../commissions/request-updates.ts';
 import { ACTIONS, type Action } from '../../commissions/update-request.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { formatCount } from '../../contract/format.ts';
-import { ConfigError } from '../../errors.ts';
+import { ConfigError, describeError, ExportTargetUnwritable } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
 import { type QueueFlags, queueUpdates } from '../commissions-queue.ts';
 import { makeOpeners, type Openers, readInput } from '../commissions-session.ts';
@@ -131,6 +131,7 @@ async function queueGoodRows(
       : row,
   );
   const source = path === '-' ? 'stdin' : basename(path);
+  let isLost = false;
   const exitCode = await queueUpdates(
     open,
     asked,
@@ -138,13 +139,21 @@ async function queueGoodRows(
       ...flags,
       ...(writeResult !== null && {
         onOutcomes: async (outcomes) => {
-          await writeResult(batch, outcomes, amountUnit);
-          printError(`written: ${flags.result}`);
+          try {
+            await writeResult(batch, outcomes, amountUnit);
+            printError(`written: ${flags.result}`);
+          } catch (error) {
+            if (!(error instanceof ExportTargetUnwritable)) throw error;
+            // What was paid is paid, and is to be seen all the same.
+            printError(`affiliate-mirror: all was done but the result: ${describeError(error)}`);
+            isLost = true;
+          }
         },
       }),
     },
     source,
   );
+  if (isLost) return 1;
   return words.length > 0 && exitCode === 0 ? 3 : exitCode;
 }
 

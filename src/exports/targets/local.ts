@@ -9,6 +9,7 @@ import type { Writable } from 'node:stream';
 import { ConfigError, describeError, ExportTargetUnwritable, errorCode } from '../../errors.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import { type Delivery, MANIFEST, type OpenFile } from './delivery.ts';
+import { whileWriting } from './unwritable.ts';
 
 /** Returns the delivery into a new directory of that name, whose files and manifest appear at once. */
 export function deliverIntoDirectory(directory: string, name: string): Delivery {
@@ -19,12 +20,12 @@ export function deliverIntoDirectory(directory: string, name: string): Delivery 
   return {
     location,
     openFile: (path) =>
-      guard(location, async () => {
+      whileWriting(location, async () => {
         made.push(...(await makeDirectory(dirname(join(draft, path)))));
         return files.open(location, join(draft, path));
       }),
     publish: (manifest) =>
-      guard(location, async () => {
+      whileWriting(location, async () => {
         made.push(...(await makeDirectory(draft)));
         await writeWhole(join(draft, MANIFEST), manifest);
         // What is in them, and that they are there.
@@ -34,7 +35,7 @@ export function deliverIntoDirectory(directory: string, name: string): Delivery 
       }),
     async discard() {
       await files.closeAll();
-      await guard(location, () => rm(draft, { recursive: true, force: true }));
+      await whileWriting(location, () => rm(draft, { recursive: true, force: true }));
     },
   };
 }
@@ -60,9 +61,9 @@ export async function deliverFile(path: string): Promise<Delivery> {
   const files = trackHandles();
   return {
     location: path,
-    openFile: () => guard(path, () => files.open(path, draft)),
+    openFile: () => whileWriting(path, () => files.open(path, draft)),
     publish: (manifest) =>
-      guard(path, async () => {
+      whileWriting(path, async () => {
         await writeWhole(manifestDraft, manifest);
         // A manifest never describes another file than the one beside it.
         await rm(manifestPath, { force: true });
@@ -72,7 +73,7 @@ export async function deliverFile(path: string): Promise<Delivery> {
       }),
     async discard() {
       await files.closeAll();
-      await guard(path, async () => {
+      await whileWriting(path, async () => {
         await rm(draft, { force: true });
         await rm(manifestDraft, { force: true });
       });
@@ -116,9 +117,9 @@ function trackHandles() {
       const handle = await open(path, 'wx');
       handles.add(handle);
       return {
-        write: (bytes) => guard(location, () => handle.writeFile(bytes)),
+        write: (bytes) => whileWriting(location, () => handle.writeFile(bytes)),
         close: () =>
-          guard(location, async () => {
+          whileWriting(location, async () => {
             await handle.sync();
             await close(handle);
           }),
@@ -154,20 +155,4 @@ async function keepNames(directory: string): Promise<void> {
 // In the same directory, so that it can be renamed; hidden, so that no pattern of a reader finds it.
 function nameDraft(path: string): string {
   return join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}.tmp`);
-}
-
-async function guard<T>(location: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const reasons: Readonly<Record<string, string>> = {
-      ENOSPC: 'the disk is full',
-      EACCES: 'this user may not write there',
-      EISDIR: 'it is a directory',
-      ENOTDIR: 'a part of its path is not a directory',
-      EROFS: 'the file system is read-only',
-    };
-    const reason = reasons[errorCode(error)] ?? describeError(error);
-    throw new ExportTargetUnwritable(`cannot write ${location}: ${reason}`, { cause: error });
-  }
 }
