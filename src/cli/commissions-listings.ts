@@ -199,6 +199,13 @@ export function describeCounts(counts: StateCounts): string {
   return parts.join(', ') || 'nothing';
 }
 
+/** Returns how many of the lines are in each state. */
+export function countStates(lines: readonly PaymentLine[]): StateCounts {
+  const counts: Partial<Record<UpdateState, number>> = {};
+  for (const { state } of lines) counts[state] = (counts[state] ?? 0) + 1;
+  return counts;
+}
+
 /** Returns whether somebody has to look at one of them. */
 export function hasBadEnd(counts: StateCounts): boolean {
   return BAD_STATES.some((state) => counts[state] !== undefined);

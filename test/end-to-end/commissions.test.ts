@@ -173,7 +173,15 @@ describe('commissions apply', () => {
     });
     const { batches } = readDocument('commissions-batches', (await commissions('status', '--json')).stdout);
     expect(batches[0]).toMatchObject({ batch, requests: 1, states: { pending: 1 }, finished_at: null });
-    expect((await commissions('cancel', batch)).stdout).toContain('1 cancelled');
+    expect(await commissions('cancel', batch)).toMatchObject({ stdout: '1 cancelled\n', stderr: '' });
+    expect(await commissions('cancel', batch)).toMatchObject({
+      stdout: '0 cancelled\n',
+      stderr: 'none of them waits any more: 1 cancelled\n',
+    });
+    expect(await commissions('retry', batch)).toMatchObject({
+      stdout: '0 will be tried again\n',
+      stderr: 'none of them ended as failed: 1 cancelled\n',
+    });
     const missing = await commissions('apply', 'nowhere.csv');
     expect([missing.code, missing.stderr]).toEqual([
       2,

@@ -4,7 +4,13 @@ import type { Command } from 'commander';
 import { cancelUpdates, type Revised, retryUpdates } from '../../commissions/revise-updates.ts';
 import { formatCount } from '../../contract/format.ts';
 import type { Cli } from '../cli.ts';
-import { describeCounts, hasBadEnd, parseSelection, readSelected } from '../commissions-listings.ts';
+import {
+  countStates,
+  describeCounts,
+  hasBadEnd,
+  parseSelection,
+  readSelected,
+} from '../commissions-listings.ts';
 import { openPaymentLedger, openProgram } from '../commissions-session.ts';
 import { waitFor } from '../commissions-wait.ts';
 import type { RevisedDocument } from '../documents/commissions.ts';
@@ -33,12 +39,15 @@ export function registerRevise(group: Command, cli: Cli): void {
       cli.run(async (lifetime) => {
         const program = flags.wait === true ? await openProgram(cli, lifetime) : null;
         const session = program ?? (await openPaymentLedger(cli, lifetime));
-        if (what !== undefined) await readSelected(session.db, what);
+        const selected = what === undefined ? [] : await readSelected(session.db, what);
         const revised = await retryUpdates(
           session.db,
           what === undefined ? { kind: 'all' } : parseSelection(what),
         );
         report(revised, 'will be tried again', flags);
+        if (isNothing(revised) && what !== undefined) {
+          printError(`none of them ended as failed: ${describeCounts(countStates(selected))}`);
+        }
         if (program === null || revised.ids.length === 0) return revised.left.length > 0 ? 3 : 0;
         const counts = await waitFor(program, revised.ids, what ?? null);
         printError(describeCounts(counts));
@@ -53,12 +62,19 @@ export function registerRevise(group: Command, cli: Cli): void {
     .action((what: string, flags: ReviseFlags) =>
       cli.run(async (lifetime) => {
         const { db } = await openPaymentLedger(cli, lifetime);
-        await readSelected(db, what);
+        const selected = await readSelected(db, what);
         const revised = await cancelUpdates(db, parseSelection(what), nameUser());
         report(revised, 'cancelled', flags);
+        if (isNothing(revised)) {
+          printError(`none of them waits any more: ${describeCounts(countStates(selected))}`);
+        }
         return revised.left.length > 0 ? 3 : 0;
       }),
     );
+}
+
+function isNothing({ ids, left }: Revised): boolean {
+  return ids.length === 0 && left.length === 0;
 }
 
 function report({ ids, left }: Revised, done: string, flags: ReviseFlags): void {

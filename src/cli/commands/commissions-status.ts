@@ -2,10 +2,15 @@
 
 import type { Command } from 'commander';
 import { type BatchLine, readBatches } from '../../commissions/read-payment-ledger.ts';
-import type { UpdateState } from '../../commissions/update-request.ts';
 import { formatTimestamp } from '../../contract/format.ts';
 import type { Cli } from '../cli.ts';
-import { describeCounts, hasBadEnd, paymentListing, readSelected } from '../commissions-listings.ts';
+import {
+  countStates,
+  describeCounts,
+  hasBadEnd,
+  paymentListing,
+  readSelected,
+} from '../commissions-listings.ts';
 import { openPaymentLedger } from '../commissions-session.ts';
 import type { BatchesDocument, SelectedDocument } from '../documents/commissions.ts';
 import { addOutputFlags, type Listing, type OutputFlags, printListing } from '../output-format.ts';
@@ -45,8 +50,7 @@ export function registerStatusOfPayments(group: Command, cli: Cli): void {
           return 0;
         }
         const lines = await readSelected(db, what);
-        const counts: Partial<Record<UpdateState, number>> = {};
-        for (const { state } of lines) counts[state] = (counts[state] ?? 0) + 1;
+        const counts = countStates(lines);
         const documentOf = (requests: object[]): SelectedDocument => ({ counts, requests });
         printListing(paymentListing(lines, amountUnit, documentOf), flags);
         printError(describeCounts(counts));
