@@ -30,19 +30,29 @@ export interface SeedProgress {
 }
 
 export interface SeedOptions {
+  /** The present of the program: what was to happen later has not happened. Left out: SEEDED_AS_OF. */
+  readonly asOf?: Date;
   readonly onProgress?: (progress: SeedProgress) => void;
   readonly signal?: AbortSignal;
 }
 
-/** The present of every seeded program; fixed, or the same seed would give another program tomorrow. */
+/** Fixed, or the same seed would give another program tomorrow. */
 const SEEDED_AS_OF = new Date('2026-10-01T00:00:00.000Z');
 
 const SPAN_DAYS = 730;
-// The newest records are older than that, or what happened to them since would be in its future.
-const NEWEST = new Date(SEEDED_AS_OF.getTime() - 3 * DAY_MS);
+/** The newest records are so much older than the present, or what happened to them since would be in its future. */
+const NEWEST_AGE_MS = 3 * DAY_MS;
 const MOST_SALES_OF_ONE_CUSTOMER = 6;
 // Large enough that a statement's overhead does not count, small enough that memory does not grow with the size.
 const ROWS_PER_STATEMENT = 5_000;
+
+/** What everything is invented from: chance, and the times between which it lies. */
+interface Source {
+  readonly randomness: Randomness;
+  readonly start: Date;
+  readonly newest: Date;
+  readonly asOf: Date;
+}
 
 interface Batch {
   readonly referrals: ReferralRow[];
@@ -55,14 +65,15 @@ export async function seedProgram(
   client: pg.PoolClient,
   s: string,
   size: SeedSize,
-  { onProgress, signal }: SeedOptions = {},
+  { asOf = SEEDED_AS_OF, onProgress, signal }: SeedOptions = {},
 ): Promise<void> {
   const randomness = makeRandomness(size.seed);
-  const start = new Date(SEEDED_AS_OF.getTime() - SPAN_DAYS * DAY_MS);
+  const start = new Date(asOf.getTime() - SPAN_DAYS * DAY_MS);
+  const source = { randomness, start, newest: new Date(asOf.getTime() - NEWEST_AGE_MS), asOf };
   const campaigns = inventCampaigns(randomness, start);
   await insertRows(client, s, 'campaigns', campaigns);
 
-  const { affiliates, links } = spreadAffiliates(randomness, campaigns, start, size.affiliates);
+  const { affiliates, links } = spreadAffiliates(source, campaigns, size.affiliates);
   for (const rows of inSlices(affiliates)) await insertRows(client, s, 'affiliates', rows);
   for (const rows of inSlices(links)) await insertRows(client, s, 'links', rows);
 
@@ -71,7 +82,7 @@ export async function seedProgram(
     signal?.throwIfAborted();
     const batch: Batch = { referrals: [], sales: [], commissions: [] };
     const until = Math.min(ROWS_PER_STATEMENT, size.referrals - done);
-    for (let index = 0; index < until; index += 1) addReferral(randomness, referrers, batch);
+    for (let index = 0; index < until; index += 1) addReferral(source, referrers, batch);
     await insertRows(client, s, 'referrals', batch.referrals);
     await insertRows(client, s, 'sales', batch.sales);
     await insertRows(client, s, 'commissions', batch.commissions);
@@ -79,7 +90,8 @@ export async function seedProgram(
   }
 }
 
-function spreadAffiliates(randomness: Randomness, campaigns: CampaignRow[], start: Date, count: number) {
+function spreadAffiliates(source: Source, campaigns: CampaignRow[], count: number) {
+  const { randomness, start, newest, asOf } = source;
   const affiliates: AffiliateRow[] = [];
   const links: LinkRow[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -88,8 +100,8 @@ function spreadAffiliates(randomness: Randomness, campaigns: CampaignRow[], star
     const createdAt =
       previous !== undefined && randomness.chance(0.03)
         ? new Date(previous.created_at)
-        : between(randomness, start, NEWEST);
-    const affiliate = inventAffiliate(randomness, randomness.pick(campaigns).id, createdAt, SEEDED_AS_OF);
+        : between(randomness, start, newest);
+    const affiliate = inventAffiliate(randomness, randomness.pick(campaigns).id, createdAt, asOf);
     affiliates.push(affiliate);
     const howMany = randomness.chance(0.2) ? randomness.integer(2, 4) : 1;
     for (let made = 0; made < howMany; made += 1) links.push(inventLink(randomness, affiliate));
@@ -113,7 +125,8 @@ function makeReferrers(campaigns: CampaignRow[], affiliates: AffiliateRow[], lin
   });
 }
 
-function addReferral(randomness: Randomness, referrers: readonly Referrer[], batch: Batch): void {
+function addReferral(source: Source, referrers: readonly Referrer[], batch: Batch): void {
+  const { randomness, newest, asOf } = source;
   // Squaring favours the first ones: a few affiliates bring most of the referrals, as in real programs.
   const referrer = referrers[Math.floor(referrers.length * randomness.next() ** 2)];
   if (referrer === undefined) throw new Error('there is no affiliate to refer anybody');
@@ -123,7 +136,7 @@ function addReferral(randomness: Randomness, referrers: readonly Referrer[], bat
     previous !== undefined &&
     Date.parse(previous.created_at) >= joinedAt.getTime() &&
     randomness.chance(0.05);
-  const createdAt = isTied ? new Date(previous.created_at) : between(randomness, joinedAt, NEWEST);
+  const createdAt = isTied ? new Date(previous.created_at) : between(randomness, joinedAt, newest);
   const draw = randomness.next();
   const conversion_state = draw < 0.68 ? 'visitor' : draw < 0.85 ? 'lead' : 'conversion';
   // A coupon is entered at the checkout: nobody came by a link then.
@@ -132,12 +145,12 @@ function addReferral(randomness: Randomness, referrers: readonly Referrer[], bat
     affiliate_id: referrer.affiliate.id,
     link_id: cameByCoupon ? null : randomness.pick(referrer.links).id,
     createdAt,
-    asOf: SEEDED_AS_OF,
+    asOf,
     conversion_state,
   });
   repeatCustomer(randomness, referral, batch);
   batch.referrals.push(referral);
-  if (conversion_state === 'conversion') addSales(randomness, referrer, referral, batch);
+  if (conversion_state === 'conversion') addSales(source, referrer, referral, batch);
 }
 
 // A customer who came twice: two referrals have one email, so a filter by email can find several.
@@ -150,11 +163,12 @@ function repeatCustomer(randomness: Randomness, referral: ReferralRow, batch: Ba
   referral.processor_customer_id = earlier.processor_customer_id;
 }
 
-function addSales(randomness: Randomness, referrer: Referrer, referral: ReferralRow, batch: Batch): void {
+function addSales(source: Source, referrer: Referrer, referral: ReferralRow, batch: Batch): void {
+  const { randomness, asOf } = source;
   const currency = inventCurrency(randomness);
   const howMany = randomness.integer(1, MOST_SALES_OF_ONE_CUSTOMER);
   let createdAtMs = Date.parse(referral.created_at) + randomness.integer(60_000, 2 * DAY_MS);
-  for (let made = 0; made < howMany && createdAtMs <= SEEDED_AS_OF.getTime() - DAY_MS; made += 1) {
+  for (let made = 0; made < howMany && createdAtMs <= asOf.getTime() - DAY_MS; made += 1) {
     const charge = { createdAt: new Date(createdAtMs), currency, isRefunded: randomness.chance(0.04) };
     const sale = inventSale(randomness, referral, charge);
     // Its first charge makes a customer of somebody, at the latest.
@@ -162,7 +176,7 @@ function addSales(randomness: Randomness, referrer: Referrer, referral: Referral
       Object.assign(referral, datesOfConversion(referral.created_at, sale.charged_at));
     }
     batch.sales.push(sale);
-    batch.commissions.push(inventCommission(randomness, sale, referrer.campaign, SEEDED_AS_OF));
+    batch.commissions.push(inventCommission(randomness, sale, referrer.campaign, asOf));
     createdAtMs += randomness.integer(28, 32) * DAY_MS;
   }
 }

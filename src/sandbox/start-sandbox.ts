@@ -30,6 +30,8 @@ export interface SandboxOptions {
   readonly referrals: number;
   readonly rateLimit: RateLimit;
   readonly faults: FaultPlan;
+  /** The present of a program that is seeded now. Left out: fixed, so that the same seed gives the same program. */
+  readonly asOf?: Date;
   /** Null: nothing happens by itself. */
   readonly live: LiveOptions | null;
   /** Drops a program that the schema holds, and seeds a new one. */
@@ -105,7 +107,8 @@ export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): 
   const url = await listen(server, options);
   let isSeeded: boolean;
   try {
-    isSeeded = await prepareSchema(deps, options.schema, options, options.reset);
+    const seeding = { ...deps, ...(options.asOf && { asOf: options.asOf }) };
+    isSeeded = await prepareSchema(seeding, options.schema, options, options.reset);
   } catch (error) {
     await server.close();
     throw error;

@@ -78,6 +78,11 @@ test('demo keeps out of a mirror that is not its own, pays what it says, and kee
     );
     const paid = { state: 'applied', is_paid: true, puts: 1 };
     expect(payments.rows).toEqual([paid, paid, paid, { state: 'conflict', is_paid: false, puts: 0 }]);
+    // Its program is of today, or the last weeks would be empty on the status page.
+    const newest = await database.pool.query(
+      `select max(created_at) between now() - interval '5 days' and now() as is_recent from demo_mirror.referrals`,
+    );
+    expect(newest.rows).toEqual([{ is_recent: true }]);
     const real = { ...own, ...apart, AFFILIATE_API_URL: 'https://program.example' };
     const sync = await runCli(['sync'], real);
     expect(sync.code).toBe(2);

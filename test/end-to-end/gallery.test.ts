@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { answer, GALLERY_PAGE, readGallery, withAnswers } from '../gallery/gallery.ts';
+import { answer, GALLERY_PAGE, readGallery, seedProgramOfPage, withAnswers } from '../gallery/gallery.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { runCli } from '../support/run-cli.ts';
 
@@ -12,6 +12,7 @@ test('each of the fifteen questions has the answer that the page prints (npm run
   expect(questions).toHaveLength(15);
   const { url, pool } = await createTestDatabase();
   await pool.query('drop schema mirror, mirror_reports cascade');
+  await seedProgramOfPage(pool);
   expect((await runCli(['demo', '--once'], { DATABASE_URL: url })).code).toBe(0);
   const answers: string[] = [];
   for (const question of questions) answers.push(await answer(pool, question));

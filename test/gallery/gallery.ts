@@ -2,7 +2,10 @@
 
 import { join } from 'node:path';
 import type { Pool } from 'pg';
+import { PROGRAM_SCHEMA } from '../../src/cli/commands/demo.ts';
+import { DEFAULT_SIZE } from '../../src/cli/commands/sandbox.ts';
 import { runExample } from '../../src/cli/demo-tour.ts';
+import { prepareSchema } from '../../src/sandbox/prepare-schema.ts';
 import { ROOT } from '../support/read-docs.ts';
 
 export const GALLERY_PAGE = join(ROOT, 'docs/analysts.md');
@@ -16,6 +19,11 @@ export interface Question {
 
 const HEADING = '## Gallery\n';
 const QUESTION = /^\*\*\d+\. (.+)\*\*[^`]*```sql\n([^`]+)```\n\n```\n([^`]*)```$/gm;
+
+/** Makes the program that the next demo finds as an earlier one's, of the day of which the page gives the answers. */
+export async function seedProgramOfPage(pool: Pool): Promise<void> {
+  await prepareSchema({ pool }, PROGRAM_SCHEMA, DEFAULT_SIZE, false);
+}
 
 /** Returns the questions of the page, in their order. */
 export function readGallery(page: string): Question[] {

@@ -9,16 +9,17 @@ import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postg
 import { makeLogger } from '../../src/log.ts';
 import { makeDataDir, removeDataDir } from '../support/embedded-directories.ts';
 import { ROOT } from '../support/read-docs.ts';
-import { answer, GALLERY_PAGE, readGallery, withAnswers } from './gallery.ts';
+import { answer, GALLERY_PAGE, readGallery, seedProgramOfPage, withAnswers } from './gallery.ts';
 
 const log = makeLogger('warn');
 const dataDir = await makeDataDir();
 try {
   const server = await openEmbeddedPostgres({ log }, { dataDir });
+  const pool = makePool({ log }, { url: server.url, schema: 'mirror', max: 1, applicationName: 'gallery' });
+  await seedProgramOfPage(pool);
   await promisify(execFile)(process.execPath, [join(ROOT, 'src/main.ts'), 'demo', '--once'], {
     env: { PATH: process.env['PATH'], DATABASE_URL: server.url },
   });
-  const pool = makePool({ log }, { url: server.url, schema: 'mirror', max: 1, applicationName: 'gallery' });
   const page = readFileSync(GALLERY_PAGE, 'utf8');
   const answers: string[] = [];
   for (const question of readGallery(page)) answers.push(await answer(pool, question));

@@ -87,6 +87,17 @@ describe('The seed', () => {
     expect(rows).toEqual([]);
   });
 
+  it('as of another day gives the same records, with all their times so much later', async () => {
+    await prepareSchema({ pool, asOf: new Date('2027-03-05T00:00:00Z') }, 'later', SIZE, false);
+    const { rows } = await pool.query(`
+      select (later.created_at - first.created_at)::text as commission, (later.due_at - first.due_at)::text as due,
+             later.state = first.state as is_same, count(*)::integer as commissions
+      from first.commissions first full join later.commissions later using (id)
+      group by 1, 2, 3`);
+    const { rowCount } = await pool.query('select from first.commissions');
+    expect(rows).toEqual([{ commission: '155 days', due: '155 days', is_same: true, commissions: rowCount }]);
+  });
+
   it('gives the same answers over HTTP, byte by byte', async () => {
     const texts: string[] = [];
     for (const schema of ['http_a', 'http_b']) {

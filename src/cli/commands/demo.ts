@@ -31,7 +31,7 @@ import { openTracing } from '../tracing.ts';
 import { DEFAULT_SIZE, SANDBOX_HOST, SANDBOX_SECRET } from './sandbox.ts';
 
 /** Apart from the schema of the command `sandbox`, whose program may be of another size. */
-const PROGRAM_SCHEMA = 'demo_program';
+export const PROGRAM_SCHEMA = 'demo_program';
 
 export function registerDemo(root: Command, cli: Cli): void {
   root
@@ -85,6 +85,8 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
     { pool, log },
     {
       ...DEFAULT_SIZE,
+      // Of today: on the status page the last weeks would be empty otherwise.
+      asOf: new Date(new Date().setUTCHours(0, 0, 0, 0)),
       schema: PROGRAM_SCHEMA,
       host: SANDBOX_HOST,
       port: 0,
