@@ -221,7 +221,11 @@ export function columnsOf<Row extends { readonly [K in keyof Row]: Row[K] }>(
 }
 
 /** Returns the amount for people to read; null where it is not known. */
-export function money(amount: number | null, currency: string | null, unit: AmountUnit): Money | null {
+export function money(
+  amount: number | bigint | null,
+  currency: string | null,
+  unit: AmountUnit,
+): Money | null {
   return amount === null ? null : { amount, currency, unit };
 }
 

@@ -3,6 +3,7 @@
 
 import { ACTIONS, type Action } from '../commissions/update-request.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
+import { addAmounts } from '../contract/money.ts';
 import { money, sayUnit } from './commissions-listings.ts';
 import { renderTable } from './render-table.ts';
 
@@ -20,7 +21,7 @@ export interface StateTotal {
   readonly action: Action;
   readonly requests: number;
   /** Of their commissions together; as the program counts. */
-  readonly amount: number | null;
+  readonly amount: bigint | null;
 }
 
 /** Returns the sums, by currency, by action, and then in the order in which the states first appear. */
@@ -33,7 +34,7 @@ export function totalsByState(rows: readonly Counted[]): StateTotal[] {
     if (first === undefined) return [];
     const { state, action } = first;
     const currency = first.currency?.toUpperCase() ?? null;
-    const amount = currency === null ? null : of.reduce((sum, row) => sum + (row.amount ?? 0), 0);
+    const amount = currency === null ? null : addAmounts(of.map((row) => row.amount ?? 0));
     return [{ state, currency, action, requests: of.length, amount }];
   });
   return totals.toSorted(

@@ -1,5 +1,6 @@
 // The two streams of the command line: data on stdout, everything else on stderr.
 
+import { makeExactNumber } from '../contract/exact-number.ts';
 import { columnsOfStderr, columnsOfStdout, writeData, writeErrorText, writeText } from '../terminal.ts';
 import { wrapProse } from './wrap-text.ts';
 
@@ -18,7 +19,9 @@ export function printError(line: string): void {
   writeErrorText(`${wrapProse(line, columnsOfStderr())}\n`);
 }
 
-/** Writes one JSON document to stdout. */
-export function printJson(value: unknown): void {
-  printData(JSON.stringify(value, null, 2));
+/** Writes one JSON document to stdout; a bigint in it is a number with all of its digits. */
+export function printJson(document: unknown): void {
+  const spell = (_: string, value: unknown) =>
+    typeof value === 'bigint' ? makeExactNumber(String(value)) : value;
+  printData(JSON.stringify(document, spell, 2));
 }

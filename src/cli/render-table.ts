@@ -13,7 +13,7 @@ export type Cell = string | number | boolean | null;
 /** For people only: programs get amount and currency as two columns. */
 export interface Money {
   /** As the program counts: in minor units, such as cents, where the unit is not another. */
-  readonly amount: number;
+  readonly amount: number | bigint;
   readonly currency: string | null;
   readonly unit: AmountUnit;
 }

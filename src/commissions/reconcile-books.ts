@@ -49,9 +49,9 @@ export interface CurrencyTotal {
   /** One that the books have in another currency than the program is in the line of each. */
   readonly commissions: number;
   /** Paid amounts, in the unit of commissions.amount. Books without amounts are taken at the program's. */
-  readonly books_paid: number;
-  readonly program_paid: number;
-  readonly difference: number;
+  readonly books_paid: bigint;
+  readonly program_paid: bigint;
+  readonly difference: bigint;
 }
 
 /**
@@ -127,8 +127,8 @@ export function totalsOf(rows: readonly ReconciledRow[]): CurrencyTotal[] {
   const add = (currency: string, finding: Finding, booksPaid: number, programPaid: number) => {
     const key = `${currency} ${finding}`;
     const before = totals.get(key) ?? EMPTY;
-    const books_paid = before.books_paid + booksPaid;
-    const program_paid = before.program_paid + programPaid;
+    const books_paid = before.books_paid + BigInt(booksPaid);
+    const program_paid = before.program_paid + BigInt(programPaid);
     const commissions = before.commissions + 1;
     totals.set(key, {
       currency,
@@ -159,7 +159,7 @@ export function totalsOf(rows: readonly ReconciledRow[]): CurrencyTotal[] {
   );
 }
 
-const EMPTY = { commissions: 0, books_paid: 0, program_paid: 0 };
+const EMPTY = { commissions: 0, books_paid: 0n, program_paid: 0n };
 
 function compare(row: BooksEntry, { commission: live, refusal }: LookedUp): ReconciledRow {
   return {

@@ -2,6 +2,9 @@
 //
 // Source: contract, addendum: amounts are cents. The contract itself shows no unit, so a program may count otherwise:
 // AFFILIATE_AMOUNT_UNIT says how.
+//
+// An amount is a number, which holds each that the contract allows. A sum of them is a bigint, since two of the largest
+// are more than a number holds.
 
 import type { AmountUnit } from '../config/amount-unit.ts';
 
@@ -23,6 +26,11 @@ function minorDigits(currency: string): number {
   return digits;
 }
 
+/** Returns the amounts together. */
+export function addAmounts(amounts: readonly number[]): bigint {
+  return amounts.reduce((sum, amount) => sum + BigInt(amount), 0n);
+}
+
 /** Returns the amount with so many digits after the mark, ungrouped: 8395 with 2 as `83.95`. */
 export function spellDecimal(amount: number, digits: number, mark = '.'): string {
   const { sign, whole, fraction } = split(amount, digits);
@@ -35,14 +43,20 @@ const WHOLE = new Intl.NumberFormat('en-US');
  * Returns an amount in the currency's own unit: 8395 minor units of USD as `83.95 USD`, of JPY as `8,395 JPY`, of KWD as
  * `8.395 KWD`. One without a currency stays as it is.
  */
-export function formatMoney(amount: number, currency: string | null, unit: AmountUnit = 'minor'): string {
+export function formatMoney(
+  amount: number | bigint,
+  currency: string | null,
+  unit: AmountUnit = 'minor',
+): string {
   if (currency === null) return WHOLE.format(amount);
   const { sign, whole, fraction } = split(amount, fractionDigits(currency, unit));
   return `${sign}${WHOLE.format(BigInt(whole))}${fraction === '' ? '' : `.${fraction}`} ${currency}`;
 }
 
-function split(amount: number, digits: number): { sign: string; whole: string; fraction: string } {
-  const figures = String(Math.abs(amount)).padStart(digits + 1, '0');
+function split(amount: number | bigint, digits: number): { sign: string; whole: string; fraction: string } {
+  // As a number, one of 22 figures or more would be spelled with an exponent.
+  const exact = BigInt(amount);
+  const figures = String(exact < 0n ? -exact : exact).padStart(digits + 1, '0');
   return {
     sign: amount < 0 ? '-' : '',
     whole: figures.slice(0, figures.length - digits),

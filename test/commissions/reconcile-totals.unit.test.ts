@@ -32,16 +32,23 @@ const linesOf = (...rows: ReconciledRow[]) =>
 
 test('what the books have in another currency is not taken for the money of the program', () => {
   expect(linesOf(row({}))).toEqual([
-    ['EUR', 1, 0, 100, 100],
-    ['USD', 1, 100, 0, -100],
+    ['EUR', 1, 0n, 100n, 100n],
+    ['USD', 1, 100n, 0n, -100n],
   ]);
 });
 
 test('what the books leave out is taken from the program, and what only they have is theirs', () => {
-  expect(linesOf(row({ books_currency: null, books_amount: 90 }))).toEqual([['EUR', 1, 90, 100, 10]]);
-  expect(linesOf(row({ books_amount: null }))).toEqual([['EUR', 1, 100, 100, 0]]);
+  expect(linesOf(row({ books_currency: null, books_amount: 90 }))).toEqual([['EUR', 1, 90n, 100n, 10n]]);
+  expect(linesOf(row({ books_amount: null }))).toEqual([['EUR', 1, 100n, 100n, 0n]]);
   const unknown = { finding: 'unknown', program_paid_at: null, program_amount: null, program_currency: null };
-  expect(linesOf(row(unknown as Partial<ReconciledRow>))).toEqual([['USD', 1, 100, 0, -100]]);
+  expect(linesOf(row(unknown as Partial<ReconciledRow>))).toEqual([['USD', 1, 100n, 0n, -100n]]);
   const bare = { ...unknown, books_amount: null, books_currency: null };
-  expect(linesOf(row(bare as Partial<ReconciledRow>))).toEqual([['?', 1, 0, 0, 0]]);
+  expect(linesOf(row(bare as Partial<ReconciledRow>))).toEqual([['?', 1, 0n, 0n, 0n]]);
+});
+
+test('sums of the largest amounts are exact', () => {
+  const largest = row({ books_amount: Number.MAX_SAFE_INTEGER, books_currency: 'EUR', program_amount: 1 });
+  expect(linesOf(largest, largest, largest)).toEqual([
+    ['EUR', 3, 27_021_597_764_222_973n, 3n, -27_021_597_764_222_970n],
+  ]);
 });

@@ -38,8 +38,12 @@ test.each([
   [8395, 'JPY', '8,395 JPY'],
   [8395, 'KWD', '8.395 KWD'],
   [Number.MAX_SAFE_INTEGER, 'USD', '90,071,992,547,409.91 USD'],
+  [27_021_597_764_222_973n, 'USD', '270,215,977,642,229.73 USD'],
+  [-(10n ** 38n), 'JPY', `-100${',000'.repeat(12)} JPY`],
+  [1e21, 'USD', `10${',000'.repeat(6)}.00 USD`],
   [8395, 'points', '8,395 points'],
   [8395, null, '8,395'],
+  [27_021_597_764_222_973n, null, '27,021,597,764,222,973'],
 ])('an amount of %i in %s reads %s', (amount, currency, text) => {
   expect(formatMoney(amount, currency)).toBe(text);
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatMoney } from '../../src/contract/money.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { readDocument } from '../schemas/read-document.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runCli } from '../support/run-cli.ts';
 import { readSheet } from '../support/workbook-parts.ts';
@@ -194,4 +195,31 @@ test('where commissions are not listed, it says that only the known ones are cov
   expect(payable.stdout).toMatch(
     /covers only the 2 commissions that the mirror knows.*: the program is not known to list them/,
   );
+});
+
+test('sums of the largest amounts have all of their digits, for people and in JSON', async () => {
+  const { program, run } = await setUp(true);
+  const due = (await readDue(program)).slice(0, 3).map(({ id }) => id);
+  await program.pool.query(
+    "update sandbox.commissions set amount = 9007199254740991, currency = 'CHF' where id = any($1)",
+    [due],
+  );
+  expect((await run('sync')).code).toBe(0);
+  // In a double, it would end in 972.
+  const [shown, digits] = ['270,215,977,642,229.73 CHF', '27021597764222973'];
+  expect((await run('commissions payable')).stdout).toMatch(new RegExp(`│ CHF +│ +\\d │ +3 │ +${shown} │`));
+
+  const pay = `commissions pay ${due.join(' ')} --at 2026-10-01T12:00:00Z`;
+  expect((await run(`${pay} --dry-run`)).stdout).toContain(` ${shown} │`);
+  const dry = await run(`${pay} --dry-run --json`);
+  expect(dry.stdout).toContain(`"amount_minor": ${digits}\n`);
+  readDocument('commissions-dry-run', dry.stdout);
+  const paid = await run(`${pay} --wait --json`);
+  expect(paid.stdout).toContain(`"amount_minor": ${digits}\n`);
+  readDocument('commissions-requests', paid.stdout);
+  const compared = await run('commissions reconcile --due --json');
+  expect(compared.stdout).toContain(`"books_paid_minor": ${digits},\n`);
+  expect(compared.stdout).toContain(`"program_paid_minor": ${digits},\n`);
+  readDocument('commissions-reconcile', compared.stdout);
+  expect((await run('commissions reconcile --due')).stdout).toContain(` ${shown} │`);
 });

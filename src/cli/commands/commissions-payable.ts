@@ -9,7 +9,7 @@ import type { RawCell } from '../../commissions/files/raw-table.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import type { PersonalDataSettings } from '../../config/personal-data.ts';
 import { formatCount, formatTimestamp } from '../../contract/format.ts';
-import { fractionDigits, spellDecimal } from '../../contract/money.ts';
+import { addAmounts, fractionDigits, spellDecimal } from '../../contract/money.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
 import { ConfigError } from '../../errors.ts';
@@ -182,8 +182,8 @@ function collectNames(name: string, before: readonly string[] = []): readonly st
   return [...before, name.trim()];
 }
 
-function sum(commissions: readonly PayableCommission[]): number {
-  return commissions.reduce((total, { amount }) => total + amount, 0);
+function sum(commissions: readonly PayableCommission[]): bigint {
+  return addAmounts(commissions.map(({ amount }) => amount));
 }
 
 function describePayable(

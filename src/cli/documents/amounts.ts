@@ -10,6 +10,13 @@ export const UNIT_OF_AMOUNTS =
 
 export const amount = (meaning: string) => z.int().describe(meaning);
 
+/** Returns the shape of amounts added up: a bigint here, and in JSON a number that may be beyond those of JavaScript. */
+export const sum = (meaning: string) =>
+  z
+    .number()
+    .refine(Number.isInteger)
+    .meta({ type: 'integer', description: meaning }) as unknown as z.ZodType<bigint>;
+
 /** Returns the shape with the amounts named as they are printed. */
 export function inUnit(shape: z.ZodObject, names: readonly string[], unit: AmountUnit): z.ZodType<object> {
   return z.object(sayUnit(shape.shape, names, unit));

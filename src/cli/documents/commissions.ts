@@ -5,7 +5,7 @@ import type { PaymentLine } from '../../commissions/read-payment-ledger.ts';
 import { ACTIONS, END_STATES } from '../../commissions/update-request.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import type { PreviewRow } from '../commissions-listings.ts';
-import { amount, inUnit, UNIT_OF_AMOUNTS } from './amounts.ts';
+import { amount, inUnit, sum, UNIT_OF_AMOUNTS } from './amounts.ts';
 import { batch, stateCounts, updateState } from './batch.ts';
 import { count, text, timestamp } from './fields.ts';
 
@@ -60,7 +60,7 @@ const total = {
   currency: text('null: of commissions whose currency is not known').nullable(),
   action: z.enum(ACTIONS).describe('what they do: amounts of different actions do not add up'),
   requests: count('how many; one commission may have several'),
-  amount: amount('what their commissions are worth together; null where the currency is').nullable(),
+  amount: sum('what their commissions are worth together; null where the currency is').nullable(),
 };
 
 /** Returns the shape of a dry run, whose amounts count in the unit. */

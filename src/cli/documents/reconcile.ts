@@ -8,7 +8,7 @@ import {
   type ReconciledRow,
 } from '../../commissions/reconcile-books.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
-import { amount, inUnit, UNIT_OF_AMOUNTS } from './amounts.ts';
+import { amount, inUnit, sum, UNIT_OF_AMOUNTS } from './amounts.ts';
 import { count, text, timestamp } from './fields.ts';
 
 const finding = z.enum(Object.keys(FINDINGS) as Finding[]).describe(
@@ -33,9 +33,9 @@ const total = z.object({
   currency: text('of these amounts; ? where neither books nor program name one'),
   finding,
   commissions: count('how many; one that the books have in another currency is in the total of each'),
-  books_paid: amount('paid by the books; those without amounts are taken at what the program has'),
-  program_paid: amount('paid by the program'),
-  difference: amount('paid by the program beyond the books'),
+  books_paid: sum('paid by the books; those without amounts are taken at what the program has'),
+  program_paid: sum('paid by the program'),
+  difference: sum('paid by the program beyond the books'),
 }) satisfies z.ZodType<CurrencyTotal>;
 
 /** The amounts of a row. */
