@@ -48,6 +48,8 @@ export interface AskedRow {
   readonly request: UpdateRequest;
   /** Whether whoever asks chose the idempotency key: then --again changes nothing about it. */
   readonly hasOwnKey: boolean;
+  /** A request that waits and does the same: then there is nothing to queue. */
+  readonly waiting?: RequestedUpdate | null;
 }
 
 /** Requests beyond this many are not listed one by one in the terminal, except those that somebody must look at. */
@@ -71,11 +73,12 @@ export async function queueUpdates(
   const session = program ?? (await open.paymentLedger());
   const batchId = batchName(source);
   const rows = await takeEarlierPayments(session.db, given);
-  const requested = await requestUpdates(
+  const made = await requestUpdates(
     session,
-    rows.map(({ request }) => request),
+    rows.filter(({ waiting }) => waiting == null).map(({ request }) => request),
     { batchId, requestedBy: nameUser() },
   );
+  const requested = rows.flatMap(({ waiting }) => waiting ?? made.shift() ?? []);
   const isWorrying = reportAskedBefore(
     rows,
     requested.map((request) => (request.isNew ? null : request)),

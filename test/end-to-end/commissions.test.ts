@@ -322,6 +322,35 @@ test('--fix asks once while nobody applies what it asked for, and anew where a p
   }
 });
 
+test('--fix does not ask for what another request that waits does already', async () => {
+  const [applied, byHand, other] = await unpaid(3);
+  const at = '2026-05-01T12:00:00Z';
+  const batch = await file(
+    'payouts-may.csv',
+    'commission_id,action,paid_at,expected_amount',
+    `${applied?.id},pay,2026-05-01T14:00:00+02:00,${applied?.amount}`,
+  );
+  expect((await commissions('apply', batch)).stdout).toContain('1 queued as');
+  expect((await commissions('pay', byHand?.id ?? '', '--at', at)).stdout).toContain('1 queued as');
+  // What waits last for this one is another payment.
+  await commissions('pay', other?.id ?? '', '--at', at);
+  await commissions('pay', other?.id ?? '', '--at', '2026-05-02T00:00:00Z');
+  const books = await file(
+    'books-may.csv',
+    'commission_id,paid_at',
+    ...[applied, byHand, other].map((one) => `${one?.id},${at}`),
+  );
+  const fixed = await commissions('reconcile', books, '--fix');
+  expect(fixed.stderr).toContain('2 of 3 were asked for before: not queued again');
+  expect(fixed.stdout).toContain('1 queued as');
+  expect((await commissions('cancel', other?.id ?? '')).code).toBe(0);
+  const waited = await commissions('reconcile', books, '--fix', '--wait');
+  expect(waited.stderr).toContain('2 of 3 were asked for before: not queued again');
+  expect(waited.stderr).toContain('3 applied');
+  expect(waited.code).toBe(0);
+  expect(received('PUT')).toBe(3);
+});
+
 test('tracked commissions are registered once, from identifiers and files', async () => {
   const [a, b] = await unpaid(2);
   const path = await file('ids.csv', 'name,commission_id', `x,${a?.id}`, `y,${b?.id}`);

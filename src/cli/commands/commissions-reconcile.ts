@@ -14,6 +14,7 @@ import {
   reconcileBooks,
   totalsOf,
 } from '../../commissions/reconcile-books.ts';
+import { findWaiting, readWaitingPayments } from '../../commissions/waiting-payments.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { formatCount } from '../../contract/format.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
@@ -72,8 +73,8 @@ not_in_books one that the mirror has not seen yet. It fixes nothing, since only 
 
 --fix queues a payment for each unpaid_upstream and different_time, only if
 nothing changes meanwhile. It never takes a payment back, and never touches a
-row whose amount differs. What it queued and nobody applied yet is not queued
-again.
+row whose amount differs. What was asked for before, here or in a batch, and
+still waits is not queued again.
 
 Exit code 3: books and program differ.`;
 
@@ -125,6 +126,7 @@ async function reconcile(
   const { reader, db, concurrency, signal } = session;
   // Read before the program: a request that ends meanwhile may have made what was read old.
   const lastEnded = await readLastEnded(db, books);
+  const waiting = await readWaitingPayments(db, books);
   const progress = makeBatchProgress(books.length, session);
   const rows: ReconciledRow[] = [];
   try {
@@ -155,7 +157,12 @@ async function reconcile(
     printError('nothing that --fix would change');
     return exitCode;
   }
-  const asked = fixes.map((request) => ({ line: null, request, hasOwnKey: true }));
+  const asked = fixes.map((request) => ({
+    line: null,
+    request,
+    hasOwnKey: true,
+    waiting: findWaiting(waiting, request),
+  }));
   const source = `reconcile-${path === '-' ? 'stdin' : basename(path)}`;
   const open = { paymentLedger: async () => session, program: async () => session };
   const fixed = await queueUpdates(
