@@ -283,6 +283,7 @@ create view commission_ledger as
 select request.id as request,
        request.batch_id as batch,
        request.commission_id,
+       request.action,
        case request.action
          when 'pay' then 'mark paid at ' || to_char(request.paid_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC'
               || case when request.even_if_refunded then ', even if refunded' else '' end
@@ -363,6 +364,7 @@ comment on view commission_ledger is 'The commission updates for finance: what w
 comment on column commission_ledger.request is 'Number of the request (commission_updates.id).';
 comment on column commission_ledger.batch is 'Name of the batch.';
 comment on column commission_ledger.commission_id is 'The commission (commissions.id).';
+comment on column commission_ledger.action is 'pay: to be marked paid. unpay: to be marked unpaid. due: to be made payable from another time.';
 comment on column commission_ledger.asked is 'What was asked for, in words.';
 comment on column commission_ledger.state is 'pending, applied, unchanged, conflict, not_found, rejected, failed, superseded or cancelled; see commission_updates.state.';
 comment on column commission_ledger.outcome is 'How it ended or how far it is, in words.';

@@ -258,6 +258,7 @@ create view :"reports".commission_ledger as
 select request,
        commission_id,
        affiliate_id,
+       action,
        asked,
        state,
        requested_at,

@@ -12,7 +12,7 @@ export type Selection =
   | { readonly kind: 'requests'; readonly ids: readonly number[] }
   | { readonly kind: 'commission'; readonly commissionId: string };
 
-/** One line of the view commission_ledger, with what its request does. */
+/** One line of the view commission_ledger. */
 export interface PaymentLine {
   readonly request: number;
   readonly batch: string | null;
@@ -52,10 +52,9 @@ export interface BatchLine {
 /** Returns the selected lines, oldest first. */
 export async function readPaymentLedger(db: Database, selection: Selection): Promise<PaymentLine[]> {
   const { rows } = await sql<PaymentLine>`
-    select line.*, asked.action from commission_ledger line
-    join commission_updates asked on asked.id = line.request
-    where line.request in (select id from commission_updates where ${isSelected(selection)})
-    order by line.request
+    select * from commission_ledger
+    where request in (select id from commission_updates where ${isSelected(selection)})
+    order by request
   `.execute(db);
   return rows;
 }

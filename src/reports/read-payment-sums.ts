@@ -98,15 +98,14 @@ export async function readCurrencies(reader: Reader, batch: BatchRef | null): Pr
       with payments as (
         select (array_agg(upper(currency) order by request desc))[1] as currency,
                (array_agg(amount order by request desc))[1] as amount,
-               max(request) filter (where action = 'pay' and ledger.state in ('applied', 'unchanged')) as done,
-               max(request) filter (where action = 'pay' and ledger.state = 'pending') as pending,
+               max(request) filter (where action = 'pay' and state in ('applied', 'unchanged')) as done,
+               max(request) filter (where action = 'pay' and state = 'pending') as pending,
                max(request) filter (
-                 where action = 'pay' and ledger.state in ('conflict', 'not_found', 'rejected', 'failed')) as not_done,
-               max(request) filter (where action = 'unpay' and ledger.state in ('applied', 'unchanged')) as taken_back
-        from ${reportView(reader, 'commission_ledger')} ledger
-        join ${mirrorTable(reader, 'commission_updates')} asked on asked.id = request
+                 where action = 'pay' and state in ('conflict', 'not_found', 'rejected', 'failed')) as not_done,
+               max(request) filter (where action = 'unpay' and state in ('applied', 'unchanged')) as taken_back
+        from ${reportView(reader, 'commission_ledger')}
         where action in ('pay', 'unpay') ${condition}
-        group by ledger.commission_id
+        group by commission_id
         having bool_or(action = 'pay')
       ), judged as (
         select currency, amount,

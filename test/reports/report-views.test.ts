@@ -188,6 +188,7 @@ describe('of a small mirror', () => {
       {
         commission_id: COMMISSION,
         affiliate_id: 'a1',
+        action: 'pay',
         asked: 'mark paid at 2026-04-01 00:00:00 UTC',
         state: 'rejected',
         amount: 300,

@@ -3,6 +3,7 @@ select
   request,
   commission_id,
   affiliate_id,
+  action,
   asked,
   state,
   requested_at,
