@@ -1,5 +1,5 @@
 // Does what the pages tell people to do, in the order of the pages: every command, query and snippet of the README
-// and of docs/, against a program that has the commissions which the pages name.
+// and of docs/, against the program of the command `sandbox`, which has the commissions that the pages name.
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,13 +11,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEFAULT_SIZE } from '../../src/cli/commands/sandbox.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type ObjectStorage, startObjectStorage } from '../support/object-storage.ts';
 import { BLOCKS, type Block, PAGES, type PlacedCommand, ROOT, readCommands } from '../support/read-docs.ts';
 import { runCli, spawnCli } from '../support/run-cli.ts';
 
-const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const COMMANDS = readCommands(BLOCKS);
 /** The roles that the pages grant something to. */
 const ROLES = ['payroll', 'analyst', 'analyst_pii'];
@@ -34,7 +34,7 @@ const files = new Map<string, string>();
 
 beforeAll(async () => {
   database = await createEmptyDatabase();
-  sandbox = await runSandbox(database.pool, { affiliates: 40, referrals: 600 });
+  sandbox = await runSandbox(database.pool, { ...DEFAULT_SIZE, commissionList: true });
   storage = await startObjectStorage();
   await once(chat.listen(0, '127.0.0.1'), 'listening');
   directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-docs-'));
@@ -47,7 +47,6 @@ beforeAll(async () => {
     ALERT_WEBHOOK_URL: `http://127.0.0.1:${(chat.address() as AddressInfo).port}/`,
     ...storage.environment,
   };
-  await nameCommissions();
   await writeFiles();
 });
 afterAll(async () => {
@@ -62,23 +61,6 @@ async function createEmptyDatabase(): Promise<TestDatabase> {
   const created = await createTestDatabase();
   await created.pool.query('drop schema mirror cascade');
   return created;
-}
-
-/** Sets commissions of the program to the identifiers and amounts that the pages show: unpaid, and due. */
-async function nameCommissions(): Promise<void> {
-  const ids = new Set(BLOCKS.flatMap(({ text }) => text.match(UUID) ?? []));
-  const csv = BLOCKS.filter(({ language }) => language === 'csv').map(({ text }) => text);
-  for (const id of ids) {
-    const line = new RegExp(`${id}.*(?:;([\\d.,]+);|,(\\d+),)(USD|EUR)`).exec(csv.join('\n'));
-    const amount = (line?.[1] ?? line?.[2] ?? '100').replace(/\D/g, '');
-    const { rowCount } = await database.pool.query(
-      `update sandbox.commissions set id = $1, amount = $2, currency = $4
-       where id = (select id from sandbox.commissions
-                   where paid_at is null and voided_at is null and id <> all($3) order by id limit 1)`,
-      [id, amount, [...ids], line?.[3] ?? 'USD'],
-    );
-    expect(rowCount).toBe(1);
-  }
 }
 
 /** Writes the files that the pages show, and the one that they only name. */
@@ -138,7 +120,7 @@ async function runSql({ page, text }: Block): Promise<void> {
 }
 
 const SNIPPET_VALUES = {
-  commissionId: '5f1d1a52-7f0c-4b6e-8a53-2f4e9d0c7b22',
+  commissionId: 'd819463a-1868-4dea-9ca1-8355a2344b75',
   paidAt: '2026-10-01T12:00:00Z',
 };
 
