@@ -42,6 +42,8 @@ export interface CallOptions {
 
 export interface PutOptions extends CallOptions {
   readonly beforeSend?: BeforeSend;
+  /** In place of the client's own. */
+  readonly attempts?: Partial<Attempts>;
 }
 
 export interface ListedPage {
@@ -104,7 +106,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
   async function call<T>(
     request: ApiRequest,
     parse: (json: unknown, reject: RejectAnswer) => T,
-    { signal, onRequest, beforeSend }: PutOptions,
+    { signal, onRequest, beforeSend, attempts: ownAttempts }: PutOptions,
   ): Promise<{ value: T; askedAt: Timestamp; answeredAt: Timestamp }> {
     if (isClosed) throw new TypeError('the client was closed: it takes no calls any more');
     const { method, path } = request;
@@ -116,7 +118,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
       },
     };
     return retry(
-      attempts,
+      { ...attempts, ...ownAttempts },
       async (attempt) => {
         const input = { request, attempt, beforeSend, signal };
         const { outcome, askedAt, answeredAt } = await attemptRequest(attemptDeps, wire, input);

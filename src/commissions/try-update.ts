@@ -2,14 +2,23 @@
 // decided in drain-updates.ts.
 //
 // The program has no conditional writes: between our GET and our PUT somebody else may change the commission, and the
-// PUT then wins. The time between the two is kept as short as the request budget allows.
+// PUT then wins. The time between the two is kept as short as the request budget allows: a PUT that was not taken (429,
+// no connection) is not sent again before the commission is read again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient, CallOptions, ReadCommission } from '../api/client.ts';
 import { type CommissionChange, commissionForm } from '../api/request-parameters.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { ApiRejected, AppError, describeError, WriteOutcomeUnknown } from '../errors.ts';
+import {
+  ApiRejected,
+  ApiThrottled,
+  ApiUnreachable,
+  AppError,
+  describeError,
+  RequestWithheld,
+  WriteOutcomeUnknown,
+} from '../errors.ts';
 import type { RecordedCall, SentRequest } from './attempt-lines.ts';
 import type { Claims } from './claims.ts';
 import { type Ending, judgeAnswer, judgeUpdate, refusalOf, valuesOf } from './judge-update.ts';
@@ -48,6 +57,9 @@ export interface Tried {
 
 /** A lost answer is usually a lost connection: the change is sent again at once, this often at most. */
 const MOST_PUTS = 3;
+/** What a further PUT may get over. */
+const PASSING = [WriteOutcomeUnknown, ApiThrottled, ApiUnreachable, RequestWithheld];
+const ONCE = { most: 1, mostThrottled: 1 };
 const LONGEST_PAUSE_MS = 500;
 
 /**
@@ -96,7 +108,7 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signals: T
         observed: { commission, observedAt: answeredAt },
       };
     }
-    if (!(put.error instanceof WriteOutcomeUnknown) || puts >= MOST_PUTS) {
+    if (!PASSING.some((kind) => put.error instanceof kind) || puts >= MOST_PUTS) {
       return { ...tried, ...rejection(put.error, sentSignal) };
     }
     const stopped = await pause(signal);
@@ -136,6 +148,7 @@ async function send(
   const put = await call({ method: 'PUT', form, signal: either }, calls, (options, announced) =>
     api.putCommission(update.commission_id, change, {
       ...options,
+      attempts: ONCE,
       async beforeSend() {
         signal.throwIfAborted();
         const intentId = await recorder.intend({ updateId: update.id, before, form });

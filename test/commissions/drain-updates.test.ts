@@ -206,6 +206,30 @@ describe('a change whose answer is lost', () => {
   }
 });
 
+test('a change that is answered 429 is not sent on what was read before: what somebody paid meanwhile stays', async () => {
+  const { fresh, ask, row, program, sandbox, db, attempts } = writer();
+  const { id } = await fresh();
+  const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT, expected_unpaid: true });
+  const proxy = await startAlteringProxy(sandbox.url, async (body) => {
+    if (body.includes('Too many requests')) {
+      await sandbox.program.updateCommission(id, { paid_at: '2026-09-01T00:00:00Z' });
+    }
+    return body;
+  });
+  const api = makeTestApi(db, proxy.url);
+  sandbox.setFaults({ shares: {}, exact: [{ kind: '429', method: 'PUT' }] });
+  await drainUpdates({ api, db, log: silent }, { concurrency: 1, signal: AbortSignal.timeout(25_000) });
+  await api.close();
+  await proxy.close();
+  expect((await program(id)).paid_at).toBe('2026-09-01T00:00:00.000Z');
+  expect(await row(asked?.id)).toMatchObject({ state: 'conflict', put_sent_at: expect.anything() });
+  expect(await attempts(asked?.id)).toMatchObject([
+    { method: 'GET', status: 200 },
+    { method: 'PUT', status: 429, error_code: 'API_THROTTLED' },
+    { method: 'GET', status: 200 },
+  ]);
+});
+
 describe('a program that refuses', () => {
   test('the secret ends the drain before a second request is tried, and every row stays pending', async () => {
     const { freshMany, ask, row, sandbox, db, received, drain } = writer();
