@@ -16,6 +16,7 @@ import { uptime } from 'node:os';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { isOfTheRow } from '../db/refusal.ts';
+import { FARTHEST_AHEAD, IS_CLAIMED_AHEAD } from './claims-ahead.ts';
 import { writeTogether } from './group-writes.ts';
 import type { ClaimedUpdate } from './update-request.ts';
 
@@ -127,18 +128,28 @@ async function findDue(db: Database, most: number, condition: RawBuilder<unknown
   return rows.map(({ id }) => id);
 }
 
-/** A condition on commission_updates as `request`: it can be claimed now. */
+/**
+ * A condition on commission_updates as `request`: it can be claimed now. One that was asked for or tried, and seems to
+ * wait for longer than any does, was so before the database's clock was put back.
+ */
 const IS_DUE = sql`
-  request.state = 'pending' and request.next_attempt_at <= clock_timestamp()
+  request.state = 'pending'
+  and (
+    request.next_attempt_at <= clock_timestamp()
+    or request.next_attempt_at > ${FARTHEST_AHEAD}
+       and (request.attempts > 0 or request.requested_at > clock_timestamp())
+  )
   and (request.claimed_until is null or request.claimed_until <= clock_timestamp())
   and not exists (
     select from commission_updates earlier
     where earlier.commission_id = request.commission_id and earlier.state = 'pending' and earlier.id < request.id
   )`;
 
-/** Returns whether any request can be claimed now. */
+/** Returns whether there is anything to do for a drain. */
 export async function hasDueUpdates(db: Database): Promise<boolean> {
-  const { rows } = await sql`select from commission_updates request where ${IS_DUE} limit 1`.execute(db);
+  const { rows } = await sql`
+    select from commission_updates request where ${IS_DUE} or ${IS_CLAIMED_AHEAD} limit 1
+  `.execute(db);
   return rows.length > 0;
 }
 

@@ -24,6 +24,7 @@ import type { PersonalDataSource } from '../personal-data/personal-data-source.t
 import { inSpan, inTrace, type Span } from '../tracing/span.ts';
 import type { RecordedCall } from './attempt-lines.ts';
 import { makeClaims } from './claims.ts';
+import { shortenClaims } from './claims-ahead.ts';
 import { makeProgramHealth, type ProgramHealth } from './program-health.ts';
 import { makeUpdateRecorder, type UpdateRecorder } from './record-updates.ts';
 import { settleTry } from './settle-try.ts';
@@ -119,6 +120,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   }, leaseMs / 3);
 
   async function run(): Promise<void> {
+    await shortenClaims(db, leaseMs);
     for (;;) {
       signal.throwIfAborted();
       const room = health.isProven() && !isDown ? concurrency : 1;

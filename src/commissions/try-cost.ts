@@ -14,7 +14,8 @@ export interface TryCost {
 
 export const FREE: TryCost = { end: null, attempts: 0, waitMs: 0, fatal: null };
 
-const LONGEST_BACKOFF_MS = 600_000;
+/** No request waits for longer between two tries. */
+export const LONGEST_BACKOFF_MS = 600_000;
 /** With the waits between them, some forty minutes in which the program answers every request but this one. */
 const MOST_ATTEMPTS = 12;
 
