@@ -48,17 +48,19 @@ export function judgeUpdate(
       joinNotes([LOST_ANSWER, noteCut(request, live), noteRefund(request, live)]),
     );
   }
+  const nothingSent = mayBeSent ? 'nothing more was sent' : 'nothing was sent';
+  const sentBefore = mayBeSent ? SENT_BEFORE : null;
   const failures = unmetExpectations(request, live, unit);
   if (failures.length > 0) {
     return end(
       'conflict',
-      `${failures.join('; ')}: nothing was sent`,
-      held === 'different' ? null : HELD_ANYWAY,
+      `${failures.join('; ')}: ${nothingSent}`,
+      held === 'different' ? sentBefore : HELD_ANYWAY,
     );
   }
   if (isVoided(live)) {
     const when = typeof live.voided_at === 'string' ? ` since ${spellTimestamp(live.voided_at)}` : '';
-    return end('rejected', `${VOIDED}${when}: nothing was sent`, null);
+    return end('rejected', `${VOIDED}${when}: ${nothingSent}`, sentBefore);
   }
   if (held !== 'different') {
     return end(
@@ -69,7 +71,7 @@ export function judgeUpdate(
   }
   const refund = noteRefund(request, live);
   if (refund !== null && !request.even_if_refunded) {
-    return end('conflict', `${refund}: nothing was sent`, PAY_ANYWAY);
+    return end('conflict', `${refund}: ${nothingSent}`, joinNotes([sentBefore, PAY_ANYWAY]));
   }
   return { kind: 'write', change: changeOf(request), note: refund };
 }
@@ -115,6 +117,8 @@ export function valuesOf(commission: Commission): CommissionValues {
 export const NOT_FOUND = 'the program has no such commission';
 
 const LOST_ANSWER = 'the answer to the change was lost; reading the commission showed that it had arrived';
+const SENT_BEFORE =
+  'an earlier try sent the change, and its answer was lost: the commission does not hold it, or no longer';
 const HELD_ANYWAY =
   'the commission holds what was asked for all the same: make sure that it was not paid twice';
 

@@ -77,6 +77,27 @@ describe('a request', () => {
   });
 });
 
+test.each([
+  ['paid by somebody else', { ...pay, expected_unpaid: true }, live({ paid_at: '2026-09-01T00:00:00Z' })],
+  ['voided', pay, live({ state: 'voided' })],
+  [
+    'refunded',
+    pay,
+    live({ sale: { ...live().sale, charge_amount_cents: 100, refund_amount_cents: 100 } as never }),
+  ],
+])(
+  'one that is %s after a change of ours was lost does not say that nothing was sent',
+  (_, request, found) => {
+    expect(judgeUpdate(request, found, true)).toMatchObject({
+      outcome: expect.stringMatching(/: nothing more was sent$/),
+      note: expect.stringContaining('an earlier try sent the change, and its answer was lost'),
+    });
+    expect(judgeUpdate(request, found, false)).toMatchObject({
+      outcome: expect.stringMatching(/: nothing was sent$/),
+    });
+  },
+);
+
 test('an answer that holds something else than was asked is no success', () => {
   expect(judgeAnswer(pay, live({ paid_at: AT }))).toMatchObject({ state: 'applied', note: null });
   expect(judgeAnswer(pay, live())).toMatchObject({
