@@ -77,12 +77,12 @@ export function judgeUpdate(
 }
 
 /** Returns how the request ends after the program's answer to its PUT. */
-export function judgeAnswer(request: UpdateRequest, answer: Commission): Ending {
+export function judgeAnswer(request: UpdateRequest, answer: Commission, unit: AmountUnit = 'minor'): Ending {
   if (isHeld(request, answer) !== 'different') {
     return end(
       'applied',
       describeAsk(request),
-      joinNotes([noteCut(request, answer), noteRefund(request, answer)]),
+      joinNotes([noteCut(request, answer), noteRefund(request, answer), noteChanged(request, answer, unit)]),
     );
   }
   return end('failed', `${ANSWERED_OTHERWISE} that the commission ${describeHeld(request, answer)}`, null);
@@ -149,7 +149,6 @@ function wanted({ action, paid_at, due_at }: UpdateRequest): string {
 
 function unmetExpectations(request: UpdateRequest, live: Commission, unit: AmountUnit): string[] {
   const failures: string[] = [];
-  const currency = live.currency.toUpperCase();
   const paid = live.paid_at === null ? 'it is unpaid' : `it is paid at ${spellTimestamp(live.paid_at)}`;
   if (request.expected_unpaid && live.paid_at !== null)
     failures.push(`expected it to be unpaid, but ${paid}`);
@@ -159,6 +158,12 @@ function unmetExpectations(request: UpdateRequest, live: Commission, unit: Amoun
   ) {
     failures.push(`expected it to be paid at ${spellTimestamp(request.expected_paid_at)}, but ${paid}`);
   }
+  return [...failures, ...unmetMoney(request, live, unit)];
+}
+
+function unmetMoney(request: UpdateRequest, live: Commission, unit: AmountUnit): string[] {
+  const failures: string[] = [];
+  const currency = live.currency.toUpperCase();
   if (request.expected_amount !== null && request.expected_amount !== live.amount) {
     const expected = formatMoney(request.expected_amount, request.expected_currency ?? currency, unit);
     failures.push(`expected the amount ${expected}, but it is ${formatMoney(live.amount, currency, unit)}`);
@@ -195,6 +200,11 @@ function noteCut(request: UpdateRequest, live: Commission): string | null {
 
 function noteRefund(request: UpdateRequest, live: Commission): string | null {
   return request.action === 'pay' ? describeRefund(live) : null;
+}
+
+function noteChanged(request: UpdateRequest, answer: Commission, unit: AmountUnit): string | null {
+  const failures = unmetMoney(request, answer, unit);
+  return failures.length === 0 ? null : `changed meanwhile: ${failures.join('; ')}`;
 }
 
 function joinNotes(notes: readonly (string | null)[]): string | null {

@@ -103,7 +103,7 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signals: T
       const { commission, answeredAt } = put.answer;
       return {
         ...tried,
-        end: judgeAnswer(update, commission),
+        end: judgeAnswer(update, commission, deps.amountUnit),
         after: valuesOf(commission),
         observed: { commission, observedAt: answeredAt },
       };

@@ -230,6 +230,31 @@ test('a change that is answered 429 is not sent on what was read before: what so
   ]);
 });
 
+test('a payment whose amount changes while it is sent is applied with a note that says so', async () => {
+  const { fresh, ask, row, sandbox, db } = writer();
+  const { id, amount, currency } = await fresh();
+  const [asked] = await ask({
+    commission_id: id,
+    action: 'pay',
+    paid_at: PAID_AT,
+    expected_amount: amount,
+    expected_currency: currency,
+  });
+  const proxy = await startAlteringProxy(sandbox.url, async (body) => {
+    await sandbox.program.updateCommission(id, { amount: amount + 100 });
+    return body;
+  });
+  const api = makeTestApi(db, proxy.url);
+  await drainUpdates({ api, db, log: silent }, { concurrency: 1, signal: AbortSignal.timeout(25_000) });
+  await api.close();
+  await proxy.close();
+  const [was, is] = [formatMoney(amount, currency), formatMoney(amount + 100, currency)];
+  expect(await row(asked?.id)).toMatchObject({
+    state: 'applied',
+    note: `changed meanwhile: expected the amount ${was}, but it is ${is}`,
+  });
+});
+
 describe('a program that refuses', () => {
   test('the secret ends the drain before a second request is tried, and every row stays pending', async () => {
     const { freshMany, ask, row, sandbox, db, received, drain } = writer();
