@@ -60,6 +60,8 @@ export interface DrainTiming {
   readonly leaseMs: number;
   /** The wait after a request's first failure and after the first sign of an outage; doubled with each further one. */
   readonly firstBackoffMs: number;
+  /** How old what was read of a commission may be when its change is sent: else it is read again. */
+  readonly freshMs: number;
 }
 
 export interface DrainSummary {
@@ -69,7 +71,7 @@ export interface DrainSummary {
   readonly deferred: number;
 }
 
-const TIMING: DrainTiming = { leaseMs: 30_000, firstBackoffMs: 2_000 };
+const TIMING: DrainTiming = { leaseMs: 30_000, firstBackoffMs: 2_000, freshMs: 10_000 };
 const LONGEST_OUTAGE_NAP_MS = 60_000;
 
 /**
@@ -96,7 +98,7 @@ export function drainUpdates(deps: DrainDeps, options: DrainOptions): Promise<Dr
 function makeDrain(deps: DrainDeps, options: DrainOptions) {
   const { api, db, log, amountUnit = 'minor' } = deps;
   const { concurrency, onEnd } = options;
-  const { leaseMs, firstBackoffMs }: DrainTiming = { ...TIMING, ...options.timing };
+  const { leaseMs, firstBackoffMs, freshMs }: DrainTiming = { ...TIMING, ...options.timing };
   const name = `${hostname()}:${process.pid}:${randomUUID()}`;
   const claims = makeClaims(db, { name, leaseMs, onRefused });
   const health: ProgramHealth = makeProgramHealth({ client: api });
@@ -179,7 +181,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   async function attempt(update: ClaimedUpdate): Promise<Tried> {
     const calls: RecordedCall[] = [];
     try {
-      return await tryUpdate({ api, recorder, claims, amountUnit, calls, onAnswer }, update, {
+      return await tryUpdate({ api, recorder, claims, amountUnit, freshMs, calls, onAnswer }, update, {
         signal,
         sentSignal,
       });

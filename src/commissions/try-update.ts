@@ -3,7 +3,7 @@
 //
 // The program has no conditional writes: between our GET and our PUT somebody else may change the commission, and the
 // PUT then wins. The time between the two is kept as short as the request budget allows: a PUT that was not taken (429,
-// no connection) is not sent again before the commission is read again.
+// no connection), or whose permit came late (a pause of minutes), is not sent before the commission is read again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient, CallOptions, ReadCommission } from '../api/client.ts';
@@ -31,6 +31,8 @@ export interface TryDeps {
   readonly recorder: Pick<UpdateRecorder, 'intend'>;
   readonly claims: Pick<Claims, 'hasTimeLeft'>;
   readonly amountUnit: AmountUnit;
+  /** How old a reading may be when a change is sent on it. */
+  readonly freshMs: number;
   /** Every request that is sent is added to it, also where this throws. */
   readonly calls: RecordedCall[];
   /** Called whenever the program answered with a commission, with when it was asked. */
@@ -79,12 +81,15 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signals: T
     calls,
     observed: null,
   };
+  // Only once: where the limit alone makes every request wait that long, it would be read for ever.
+  let wasReadAgain = false;
   for (let puts = 1; ; puts += 1) {
     const read = await call({ method: 'GET', form: null, signal }, calls, (options) =>
       deps.api.getCommission(update.commission_id, options),
     );
     if (!read.isAnswered) return { ...tried, ...rejection(read.error, signal) };
     deps.onAnswer(read.answer.askedAt);
+    const freshUntil = wasReadAgain ? Number.POSITIVE_INFINITY : performance.now() + deps.freshMs;
     const live = read.answer.commission;
     tried = { ...tried, observed: { commission: live, observedAt: read.answer.askedAt } };
     const verdict = judgeUpdate(update, live, tried.mayBeSent, deps.amountUnit);
@@ -95,8 +100,12 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signals: T
         : { ...tried, end: verdict, before: valuesOf(live) };
     }
 
-    const put = await send(deps, update, verdict.change, valuesOf(live), signals);
+    const put = await send(deps, update, verdict.change, valuesOf(live), signals, freshUntil);
     if (!put.isAnswered && put.error === CLAIM_LOST) return tried;
+    if (!put.isAnswered && put.error === READING_OLD) {
+      wasReadAgain = true;
+      continue;
+    }
     tried = { ...tried, before: valuesOf(live), mayBeSent: tried.mayBeSent || put.mayBeApplied };
     if (put.isAnswered) {
       deps.onAnswer(put.answer.askedAt);
@@ -129,6 +138,7 @@ type Called =
 
 /** Ends a call before anything is sent; never seen outside of this file. */
 const CLAIM_LOST = new Error('the claim was lost');
+const READING_OLD = new Error('what was read of the commission is too old');
 
 // The PUT is announced once it has its permit, in the same statement that sees whether the claim still holds: only
 // the sending follows, and that asks the writer's own clock once more.
@@ -138,6 +148,7 @@ async function send(
   change: CommissionChange,
   before: CommissionValues,
   { signal, sentSignal }: TrySignals,
+  freshUntil: number,
 ): Promise<Called> {
   const form = commissionForm(change);
   // Until the PUT is announced, it is given up with all the rest.
@@ -151,6 +162,7 @@ async function send(
       attempts: ONCE,
       async beforeSend() {
         signal.throwIfAborted();
+        if (performance.now() > freshUntil) throw READING_OLD;
         const intentId = await recorder.intend({ updateId: update.id, before, form });
         if (intentId === null) throw CLAIM_LOST;
         announced.push(intentId);

@@ -230,6 +230,34 @@ test('a change that is answered 429 is not sent on what was read before: what so
   ]);
 });
 
+test('a change that had to wait is not sent on what was read before: what somebody paid meanwhile stays', async () => {
+  const { fresh, ask, row, program, sandbox, db, database, received } = writer();
+  const { id } = await fresh();
+  const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT, expected_unpaid: true });
+  let reads = 0;
+  const proxy = await startAlteringProxy(sandbox.url, async (body) => {
+    reads += 1;
+    if (reads === 1) {
+      // Another request was answered 429.
+      await database.pool.query(
+        "update mirror.request_budget set paused_until = clock_timestamp() + interval '500 ms'",
+      );
+      await sandbox.program.updateCommission(id, { paid_at: '2026-09-01T00:00:00Z' });
+    }
+    return body;
+  });
+  const api = makeTestApi(db, proxy.url);
+  await drainUpdates(
+    { api, db, log: silent },
+    { concurrency: 1, signal: AbortSignal.timeout(25_000), timing: { freshMs: 300 } },
+  );
+  await api.close();
+  await proxy.close();
+  expect((await program(id)).paid_at).toBe('2026-09-01T00:00:00.000Z');
+  expect(await row(asked?.id)).toMatchObject({ state: 'conflict', put_sent_at: null });
+  expect(received().map(({ method }) => method)).toEqual(['GET', 'GET']);
+});
+
 test('a payment whose amount changes while it is sent is applied with a note that says so', async () => {
   const { fresh, ask, row, sandbox, db } = writer();
   const { id, amount, currency } = await fresh();
