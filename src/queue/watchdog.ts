@@ -72,7 +72,7 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
 
   async function tend(): Promise<void> {
     await withSessionLock(db, { name: LOCK, isPatient: false }, async () => {
-      const { isProbeDue } = await readPause(db);
+      const { isProbeDue } = await readPause(db, timings);
       if (isProbeDue) await tryProgram(deps, timings, stopping.signal);
       const hasRun = await alignPause(db, queue);
       const { nowMs } = await readClock(db);

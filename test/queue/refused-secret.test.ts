@@ -120,7 +120,16 @@ describe.each(SOME_KINDS)('a wrong secret, on %s', (kind) => {
     await worker.end('SIGTERM');
   });
 
-  test('that was corrected is taken up again at once when doctor asks for it', async () => {
+  test.each([
+    ['at once when doctor asks for it', ({ db }: Queueing) => askForProbe(db)],
+    [
+      'after the clock of the database was put back',
+      ({ pool }: Queueing) =>
+        pool.query(
+          "update worker_state set probed_at = now() + interval '1 hour', next_probe_at = now() + interval '70 minutes'",
+        ),
+    ],
+  ])('that was corrected is taken up again %s', async (_, change) => {
     const database = await createTestDatabase();
     const program = await startProgram(database, 'another-secret');
     const { port } = program;
@@ -131,7 +140,7 @@ describe.each(SOME_KINDS)('a wrong secret, on %s', (kind) => {
     });
     await program.close();
     await startProgram(database, SECRET, port);
-    await askForProbe(queueing.db);
+    await change(queueing);
     await waitForRun(queueing);
     await worker.end('SIGTERM');
   });
