@@ -202,14 +202,14 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     const { end, error } = tried;
     try {
       if (error === null) return { ...FREE, end };
-      const isRefused = end !== null && error instanceof ApiRejected;
-      if (isRefused && health.hasAnsweredSince(error.askedAt)) return { ...FREE, end };
+      if (end !== null && error instanceof ApiRejected) {
+        const meaning = await health.judgeRefusal(error.askedAt, signal);
+        if (meaning === 'down') return sawOutage(update, error);
+        return meaning === 'believed' ? { ...FREE, end } : FREE;
+      }
       const isOwn = error instanceof AppError || isOfTheRow(error);
       if (signal.aborted || !isOwn || error instanceof ApiUnauthorized) return { ...FREE, fatal: error };
-      const wasUp = health.isProven();
       if (error instanceof ApiThrottled || !(await health.isUp(signal))) return sawOutage(update, error);
-      // Where the program was not known to be up, this may be an outage's last refusal: it is asked again.
-      if (end !== null) return wasUp ? { ...FREE, end } : FREE;
       const reason = error instanceof AppError ? error.message : describeUnreadable(error);
       return ownFailure(update, reason, firstBackoffMs);
     } catch (fatal) {

@@ -32,11 +32,11 @@ export async function lookUp(
     } catch (error) {
       if (!(error instanceof ApiRejected) || signal.aborted) throw error;
       const { askedAt } = error;
-      const wasUp = health.isProven();
-      if (!health.hasAnsweredSince(askedAt) && !(await health.isUp(signal))) {
+      const meaning = await health.judgeRefusal(askedAt, signal);
+      if (meaning === 'down') {
         throw new ApiUnreachable('the program is down: it does not list affiliates either', { cause: error });
       }
-      if (wasUp) return { commission: null, refusal: refusalOf(error), askedAt };
+      if (meaning === 'believed') return { commission: null, refusal: refusalOf(error), askedAt };
     }
   }
 }

@@ -9,6 +9,12 @@ import { isNotFound } from '../api/refusal.ts';
 import { type Timestamp, toMicros } from '../contract/timestamp.ts';
 import { ApiThrottled, ApiUnavailable, ApiUnreachable, ContractViolation } from '../errors.ts';
 
+/**
+ * What a refusal says: it is the program's answer to that request; the request is to be made again, since the refusal
+ * may be the last of an outage; or the program is down.
+ */
+export type RefusalMeaning = 'believed' | 'again' | 'down';
+
 export interface ProgramHealth {
   /** Call whenever the program answered as it should, with when it was asked. */
   noteAnswer(askedAt: Timestamp): void;
@@ -21,8 +27,13 @@ export interface ProgramHealth {
   isUp(signal: AbortSignal): Promise<boolean>;
   /** Returns whether the program has answered as it should since it was last found to be down. */
   isProven(): boolean;
-  /** Returns whether the program has answered as it should what it was asked for after that time. */
-  hasAnsweredSince(askedAt: Timestamp): boolean;
+  /**
+   * Returns what the refusal of a request says that was asked at that time. Asks as `isUp` does, unless a good answer
+   * to something later is there already.
+   *
+   * Throws: what `isUp` throws.
+   */
+  judgeRefusal(askedAt: Timestamp, signal: AbortSignal): Promise<RefusalMeaning>;
   /** Call where the program is known to be down without asking. */
   noteDown(): void;
 }
@@ -55,16 +66,24 @@ export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
       asking = null;
     }
   }
+
+  function isUp(signal: AbortSignal): Promise<boolean> {
+    asking ??= ask(signal);
+    return asking;
+  }
+
   return {
     noteAnswer,
     noteDown: () => {
       isProven = false;
     },
     isProven: () => isProven,
-    hasAnsweredSince: (askedAt) => answered !== null && answered > toMicros(askedAt),
-    isUp: (signal) => {
-      asking ??= ask(signal);
-      return asking;
+    isUp,
+    async judgeRefusal(askedAt, signal) {
+      const wasUp = isProven;
+      const isAnsweredSince = answered !== null && answered > toMicros(askedAt);
+      if (!isAnsweredSince && !(await isUp(signal))) return 'down';
+      return wasUp ? 'believed' : 'again';
     },
   };
 }
