@@ -100,15 +100,19 @@ function withoutPolicy(client: Redis | Cluster) {
   };
 }
 
-// Between two tries to connect, ioredis gives up the next one, and says neither to whoever waits for the end nor to the
-// commands that wait for the connection that it has ended: a worker could then not stop. A try that is given up says so.
+// Where it has nothing to close, ioredis gives up the next try to connect, and says neither to whoever waits for the end
+// nor to the commands that wait for the connection that it has ended: a worker could then not stop. Of a client that
+// only waits to be used it says so at once.
 function endsAtOnce(client: Redis | Cluster) {
   const disconnect = client.disconnect.bind(client);
   return (reconnect = false) => {
-    const isBetweenTries = client.status === 'reconnecting';
+    if (!reconnect && hasNothingToClose(client)) client.status = 'wait';
     disconnect(reconnect);
-    if (!isBetweenTries || reconnect) return;
-    client.connect().catch(() => {});
-    disconnect();
   };
+}
+
+function hasNothingToClose(client: Redis | Cluster): boolean {
+  if (client.status === 'reconnecting') return true;
+  // A Cluster first looks up the names of its nodes.
+  return client instanceof Cluster && client.status === 'connecting' && client.nodes().length === 0;
 }

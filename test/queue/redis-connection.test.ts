@@ -2,23 +2,45 @@
 
 import { once } from 'node:events';
 import type { Redis } from 'ioredis';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { connectToRedis } from '../../src/queue/redis-connection.ts';
-import { startRedis } from '../support/redis.ts';
+import { startCluster, startRedis } from '../support/redis.ts';
 
-test('a connection that is given up between two tries ends at once, and what waits for it fails', async () => {
-  const redis = await startRedis();
-  const { client } = await connectToRedis(redis.url, () => {});
-  // As BullMQ makes that of a worker, on which the worker waits for its jobs.
-  const ofWorker = (client as Redis).duplicate();
-  await ofWorker.ping();
-  const lost = once(ofWorker, 'reconnecting');
-  await redis.stop();
-  await lost;
-  const waiting = ofWorker.get('anything');
-  const ended = once(ofWorker, 'end');
-  ofWorker.disconnect();
-  await expect(waiting).rejects.toThrow('Connection is closed');
-  await ended;
-  client.disconnect();
+describe.each([
+  ['one server', async () => [await startRedis()]],
+  // A node that has met no other does not know its own address.
+  ['a Cluster', () => startCluster(2)],
+])('a connection to %s that is given up ends at once, and what waits for it fails,', (_which, start) => {
+  async function connect() {
+    const nodes = await start();
+    const { client } = await connectToRedis(nodes[0]?.url ?? '', () => {});
+    return { nodes, client: client as Redis };
+  }
+
+  test('between two tries', async () => {
+    const { nodes, client } = await connect();
+    // As BullMQ makes that of a worker, on which the worker waits for its jobs.
+    const ofWorker = client.duplicate();
+    await ofWorker.ping();
+    const lost = once(ofWorker, 'reconnecting');
+    for (const node of nodes) await node.stop();
+    await lost;
+    const waiting = ofWorker.get('anything');
+    const ended = once(ofWorker, 'end');
+    ofWorker.disconnect();
+    await expect(waiting).rejects.toThrow();
+    await ended;
+    client.disconnect();
+  });
+
+  test('before the first try', async () => {
+    const { client } = await connect();
+    const ofWorker = client.duplicate();
+    const waiting = ofWorker.get('anything');
+    const ended = once(ofWorker, 'end');
+    ofWorker.disconnect();
+    await expect(waiting).rejects.toThrow();
+    await ended;
+    client.disconnect();
+  });
 });
