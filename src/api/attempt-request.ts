@@ -47,7 +47,7 @@ export interface Attempted {
 export async function attemptRequest(deps: AttemptDeps, wire: Wire, input: AttemptInput): Promise<Attempted> {
   const { request, signal } = input;
   const askedForAt = performance.now();
-  const permit = await deps.takePermit(signal);
+  const permit = await deps.takePermit(signal, wire.timeoutMs);
   const mayLeave = await prepare(permit, input.beforeSend);
   const startedAt = performance.now();
   let outcome: Outcome | Withheld;

@@ -30,4 +30,5 @@ export interface AnsweredLimits {
   readonly resetMs: number | null;
 }
 
-export type TakePermit = (signal?: AbortSignal) => Promise<Permit>;
+/** `timeoutMs` is the longest that the request may take: until then the program may count it, also if it is given up. */
+export type TakePermit = (signal?: AbortSignal, timeoutMs?: number) => Promise<Permit>;

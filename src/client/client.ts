@@ -6,7 +6,7 @@ import { apiUrlSchema, checkSecret } from '../config/program-access.ts';
 import { identifier } from '../contract/fields.ts';
 import { ConfigError, ContractViolation } from '../errors.ts';
 import { checkAffiliateKey, checkChange, checkListParameters } from './check-parameters.ts';
-import { createBudget } from './memory-budget.ts';
+import { createBudget, USUAL_TIMEOUT_MS } from './memory-budget.ts';
 import { checkRecord, invalidRecord, readList } from './read-list.ts';
 import type { Client, ClientOptions } from './types.ts';
 
@@ -46,7 +46,6 @@ export type {
 
 /** What the live program was seen to limit an account to. */
 const USUAL_LIMIT = { requests: 45, windowSeconds: 30 };
-const USUAL_TIMEOUT_MS = 30_000;
 
 /**
  * Returns a client of the program with its own connections, none of them open yet.

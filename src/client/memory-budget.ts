@@ -2,8 +2,10 @@
 // passes the client a budget of their own (see TakePermit in src/api/permit.ts).
 //
 // It keeps the same rules as the one in Postgres (src/budget/shared-budget.ts and the functions of its migration), with
-// one priority: a permit counts from the moment that it is granted until one window after its answer. What an answer
-// says of the limit is believed until the reset that it names. After a pause one request asks first.
+// one priority: a permit counts from the moment that it is granted until one window after its answer. That of a request
+// that got none counts until one window after the longest time that the request may take: what was given up may still
+// be on its way to the program. What an answer says of the limit is believed until the reset that it names. After a
+// pause one request asks first.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnsweredLimits, Permit, TakePermit } from '../api/permit.ts';
@@ -14,10 +16,12 @@ import type { RateLimit } from '../config/rate-limit.ts';
 const LOOK_AGAIN_MS = 250;
 /** How long a pause lasts whose end a 429 does not name, where there is no window. */
 const DEFAULT_PAUSE_MS = 30_000;
+/** How long a request may take where nobody says it. */
+export const USUAL_TIMEOUT_MS = 30_000;
 
 interface Held {
   readonly grantedMs: number;
-  /** One window after the answer; infinite while the request is in flight. */
+  /** Infinite while the request is in flight. */
   freeMs: number;
 }
 
@@ -54,7 +58,7 @@ export function createBudget(rateLimit: RateLimit): TakePermit {
   let foreign = { requests: 0, untilMs: 0 };
 
   /** Returns the permit, or how long to wait before asking again. */
-  function ask(): Permit | number {
+  function ask(timeoutMs: number): Permit | number {
     const nowMs = performance.now();
     if (pausedUntilMs > nowMs) return pausedUntilMs - nowMs;
     for (const one of held) if (one.freeMs <= nowMs) held.delete(one);
@@ -62,12 +66,12 @@ export function createBudget(rateLimit: RateLimit): TakePermit {
     const used = held.size + (foreign.untilMs > nowMs ? foreign.requests : 0);
     const mustAskAlone =
       asksAlone && [...held].some((one) => isInFlight(one) && one.grantedMs >= pausedUntilMs);
-    if (used < most && !mustAskAlone) return grant(nowMs);
+    if (used < most && !mustAskAlone) return grant(nowMs, timeoutMs);
     const freedMs = [...held].map((one) => one.freeMs - nowMs);
     return Math.max(1, Math.min(LOOK_AGAIN_MS, ...freedMs));
   }
 
-  function grant(grantedMs: number): Permit {
+  function grant(grantedMs: number, timeoutMs: number): Permit {
     const permit: Held = { grantedMs, freeMs: Number.POSITIVE_INFINITY };
     held.add(permit);
     return {
@@ -76,7 +80,7 @@ export function createBudget(rateLimit: RateLimit): TakePermit {
       isUsable: () => true,
       async returnAnswered(limits) {
         const nowMs = performance.now();
-        permit.freeMs = nowMs + windowMs;
+        permit.freeMs = windowMs + (limits === null ? Math.max(nowMs, grantedMs + timeoutMs) : nowMs);
         if (limits !== null) learn(permit, limits, nowMs);
         return new Date().toISOString();
       },
@@ -118,10 +122,10 @@ export function createBudget(rateLimit: RateLimit): TakePermit {
     foreign = { requests, untilMs: resetAtMs };
   }
 
-  return async (signal) => {
+  return async (signal, timeoutMs = USUAL_TIMEOUT_MS) => {
     for (;;) {
       signal?.throwIfAborted();
-      const answer = ask();
+      const answer = ask(timeoutMs);
       if (typeof answer !== 'number') return answer;
       await sleep(answer, undefined, { ...(signal && { signal }) }).catch((error: unknown) => {
         signal?.throwIfAborted();

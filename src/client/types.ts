@@ -22,8 +22,8 @@ export interface ClientOptions {
   readonly rateLimit?: RateLimit;
   /**
    * A budget shared with others, in place of `rateLimit`: one of `createBudget` for the clients of a process, or your
-   * own for several processes. It is called before every request, retries included, and resolves when that one may be
-   * sent; what it resolves to is returned exactly once.
+   * own for several processes. It is called before every request, retries included, with the call's signal and
+   * `timeoutMs`, and resolves when that one may be sent; what it resolves to is returned exactly once.
    */
   readonly budget?: TakePermit;
   /** Longest wait for one answer, from connecting to its last byte, in milliseconds; 30,000 where left out. */

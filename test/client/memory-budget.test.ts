@@ -3,6 +3,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { AnsweredLimits, Permit, TakePermit } from '../../src/api/permit.ts';
 import { type ClientOptions, createBudget, createClient } from '../../src/client/client.ts';
+import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import { SECRET } from '../api/make-client.ts';
 import { useSandbox } from '../api/start-test-sandbox.ts';
 
@@ -53,6 +54,19 @@ test('a client has a budget of its own, of 45 requests in 30 seconds where nothi
   expect((await ends).filter(({ status }) => status === 'fulfilled')).toHaveLength(45);
 });
 
+test('a call that is given up counts on, for as long as its client would have waited', async () => {
+  const rateLimit = { requests: 1, windowSeconds: 0.01 };
+  const { commissions } = newClient({ rateLimit, timeoutMs: MINUTE_MS });
+  const [id = ''] = current().commissionIds;
+  current().sandbox.setFaults({ shares: { stall: 1 }, exact: [] });
+  const given = commissions.get(id, { signal: AbortSignal.timeout(100) });
+  await expect(given).rejects.toThrow('timeout');
+  current().sandbox.setFaults(NO_FAULTS);
+  const sent = current().sandbox.requests.length;
+  await expect(commissions.get(id, { signal: AbortSignal.timeout(200) })).rejects.toThrow('timeout');
+  expect(current().sandbox.requests).toHaveLength(sent);
+});
+
 describe('a permit counts', () => {
   test('while its request is in flight, and for one window after its answer', async () => {
     const take = createBudget({ requests: 1, windowSeconds: 0.05 });
@@ -63,6 +77,13 @@ describe('a permit counts', () => {
     const slow = createBudget({ requests: 1, windowSeconds: 60 });
     await answer(await slow());
     expect(await countFree(slow)).toBe(0);
+  });
+
+  test('where its request is given up, for one window after the time that it could have taken', async () => {
+    const take = createBudget({ requests: 1, windowSeconds: 0.01 });
+    await (await take(undefined, 30)).returnAnswered(null);
+    await (await take(undefined, MINUTE_MS)).returnAnswered(null);
+    await expect(take(AbortSignal.timeout(100))).rejects.toThrow('timeout');
   });
 
   test('not where it was returned unused', async () => {
