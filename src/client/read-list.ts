@@ -13,6 +13,7 @@ import { crawl } from '../crawl/crawl.ts';
 import type { Loader } from '../crawl/loader.ts';
 import { overlapStart, walkOverlap } from '../crawl/overlap-walk.ts';
 import type { Loaded, Page, PageRequest } from '../crawl/page.ts';
+import { OUTRUN } from '../crawl/tally.ts';
 import { ContractViolation, ListUnverified } from '../errors.ts';
 import { usableId } from '../records/read-record.ts';
 import { describeIssues } from '../records/rejection-reason.ts';
@@ -149,7 +150,7 @@ async function walkFiltered({ listPage, take }: Reading, signal: AbortSignal): P
   };
   const walk = await walkOverlap({ listPage, loader }, overlapStart(MAXIMUM_LIMIT), { signal });
   if (walk.how === 'ended') return walk.why;
-  if (walk.how === 'outrun') return 'the list changed faster than it could be read';
+  if (walk.how === 'outrun') return OUTRUN;
   const { total, moved } = walk.checkpoint.tally;
   const { distinct } = (await loader.drain()) ?? { distinct: 0 };
   if (moved || distinct >= (total ?? 0)) return null;

@@ -19,7 +19,7 @@ import { type Loader, makeLoader } from './loader.ts';
 import { overlapStart, walkOverlap } from './overlap-walk.ts';
 import type { Checkpoint, CrawlDeps, Page, PrefixCheckpoint } from './page.ts';
 import { prefixStart, walkPrefix } from './prefix-walk.ts';
-import { describeSwing } from './tally.ts';
+import { describeSwing, OUTRUN } from './tally.ts';
 
 export interface CrawlOptions {
   /** Records per page to ask for. */
@@ -94,7 +94,7 @@ async function crawlThrough<P extends Page>(
   const { checkpoint } = walk;
   if (walk.how === 'ended') return judge('overlap', await withoutHead(walking, checkpoint), walk.why);
   const end = await headOf(walking, checkpoint, signal);
-  const outrun = walk.how === 'outrun' ? 'the list changed faster than it could be read' : null;
+  const outrun = walk.how === 'outrun' ? OUTRUN : null;
   return judge('overlap', end, checkpoint.doubt ?? describeSwing(checkpoint.tally) ?? end.why ?? outrun);
 }
 

@@ -25,6 +25,7 @@ import {
   EMPTY_TALLY,
   fallSince,
   isMisplaced,
+  OUTRUN,
   requestCap,
   tallyAnswer,
   whyEnd,
@@ -34,13 +35,20 @@ import {
 const MAXIMUM_STALLS = 20;
 
 /**
- * `complete`: the walk came to the list's end. `outrun`: it gave up, since records vanished faster than pages came.
- * `misled`: the totals, on which it relies, swing. `ended`: no walk can go on (see tally.ts).
+ * `complete`: the walk came to the list's end, or as far as is enough. `outrun`: it gave up, since records vanished
+ * faster than pages came. `misled`: the totals, on which it relies, swing. `ended`: no walk can go on (see tally.ts).
  */
 export type PrefixOutcome = { readonly checkpoint: PrefixCheckpoint } & (
-  | { readonly how: 'complete' | 'outrun' }
-  | { readonly how: 'misled' | 'ended'; readonly why: string }
+  | { readonly how: 'complete' }
+  | { readonly how: 'outrun' | 'misled' | 'ended'; readonly why: string }
 );
+
+export interface PrefixOptions<P extends Page> {
+  readonly concurrency: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Returns whether the walk may end with this page, up to which all was pushed; left out: at the list's end only. */
+  readonly isEnough?: (page: P) => Promise<boolean>;
+}
 
 /**
  * Returns how the walk ended; every page read has been pushed to the loader.
@@ -51,9 +59,9 @@ export type PrefixOutcome = { readonly checkpoint: PrefixCheckpoint } & (
  * Throws: what listing or loading throws; the signal's reason when aborted.
  */
 export async function walkPrefix<P extends Page>(
-  deps: { listPage: CrawlDeps<P>['listPage']; loader: Loader<P> },
+  deps: { listPage: CrawlDeps<P>['listPage']; loader: Pick<Loader<P>, 'push'> },
   from: PrefixCheckpoint,
-  options: { concurrency: number; signal?: AbortSignal | undefined },
+  options: PrefixOptions<P>,
 ): Promise<PrefixOutcome> {
   let state = from;
   // While records vanish, pages start this much before the prefix's end, so that the next fall does not outrun them.
@@ -78,11 +86,14 @@ export async function walkPrefix<P extends Page>(
       state = after;
       margin = Math.min(state.limit - 1, wanted);
       await deps.loader.push(page, state);
-      outcome = outcomeAfter(state, request, page, covers);
+      const isEnough = covers && (await options.isEnough?.(page)) === true;
+      outcome = isEnough
+        ? { how: 'complete', checkpoint: state }
+        : outcomeAfter(state, request, page, covers);
     }
     if (outcome !== null) return outcome;
   }
-  return { how: 'outrun', checkpoint: state };
+  return { how: 'outrun', why: OUTRUN, checkpoint: state };
 }
 
 /**

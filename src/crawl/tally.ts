@@ -20,6 +20,9 @@ const MOST_MISPLACED = 3;
 /** Fewer falls may be deletions: in a short list, a few can exceed its length where new records replace the old. */
 const LEAST_FALLS = 10;
 
+/** Why a walk gave up. */
+export const OUTRUN = 'the list changed faster than it could be read';
+
 export const EMPTY_TALLY: Tally = {
   answers: 0,
   firstTotal: null,

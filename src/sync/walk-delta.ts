@@ -23,7 +23,7 @@ export async function walkDelta(deps: SyncDeps, loader: RunLoader, input: WalkIn
   const isKnown = await wasEverRead(db, 'referrals');
   const { total, why, pages, reached } = await readHead({ db, loader }, 'referrals', {
     ...input,
-    mostPages: isKnown ? Number.MAX_SAFE_INTEGER : 1,
+    isKnown,
   });
   const moved = findMoved(await readCounterChanges(db, run.id));
   const plan = planDelta(moved, { total, limit, wasEverRead: isKnown, headPages: pages });

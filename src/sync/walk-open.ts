@@ -32,7 +32,7 @@ export async function walkOpen(deps: SyncDeps, loader: RunLoader, input: WalkInp
   const head = await readHead({ db, loader }, 'commissions', {
     limit,
     signal,
-    mostPages: isKnown ? Number.MAX_SAFE_INTEGER : 1,
+    isKnown,
   });
   const readEverything = () =>
     walkFull(deps, loader, { ...input, resource: 'commissions', head: 'always', from: head.reached });

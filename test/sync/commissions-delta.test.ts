@@ -99,6 +99,11 @@ async function insertPaid(count: number): Promise<string[]> {
   return ids;
 }
 
+async function countMirrored(ids: readonly string[]): Promise<number> {
+  const answer = 'select count(*)::int as count from commissions where id = any($1)';
+  return (await given().database.pool.query(answer, [ids])).rows[0].count;
+}
+
 test('brings all that is new after a run whose clock was ahead', async () => {
   const { database } = given();
   await database.pool.query("update sync_runs set finished_at = finished_at + interval '1 hour'");
@@ -133,6 +138,34 @@ test('brings all that is new after a delta that was stopped in the middle of the
   await expect(delta()).rejects.toThrow(/50\d/);
   sandbox.setFaults({ shares: {}, exact: [] });
   expect(await delta()).toMatchObject({ state: 'succeeded', verified: true, plan: { strategy: 'delta' } });
+  await expectEqual();
+});
+
+test('brings all that is new although one is deleted while the head is read, which pulls the others forward', async () => {
+  const { api, sandbox, sync } = given();
+  const ids = await insertPaid(150);
+  let answers = 0;
+  const list: ApiClient['list'] = async (...call) => {
+    const page = await api.list(...call);
+    answers += 1;
+    if (answers === 1) await sandbox.program.deleteCommission(ids[0] ?? '');
+    return page;
+  };
+  expect(await delta({ ...api, list })).toMatchObject({ state: 'succeeded', verified: true });
+  expect(await countMirrored(ids)).toBe(150);
+  await sync('commissions');
+  await expectEqual();
+});
+
+test('brings all that is new although the program once answers another page than the one asked for', async () => {
+  const { api } = given();
+  await insertPaid(150);
+  let calls = 0;
+  const list: ApiClient['list'] = (resource, query, options) => {
+    calls += 1;
+    return api.list(resource, calls === 1 ? { ...query, page: 3 } : query, options);
+  };
+  expect(await delta({ ...api, list })).toMatchObject({ state: 'succeeded', verified: true });
   await expectEqual();
 });
 
