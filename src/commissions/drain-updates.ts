@@ -25,11 +25,11 @@ import { inSpan, inTrace, type Span } from '../tracing/span.ts';
 import type { RecordedCall } from './attempt-lines.ts';
 import { makeClaims } from './claims.ts';
 import { shortenClaims } from './claims-ahead.ts';
-import { makeProgramHealth, type ProgramHealth } from './program-health.ts';
+import { type HealthMark, makeProgramHealth, type ProgramHealth } from './program-health.ts';
 import { makeUpdateRecorder, type UpdateRecorder } from './record-updates.ts';
 import { settleTry } from './settle-try.ts';
 import { describeUnreadable, FREE, ownFailure, type TryCost } from './try-cost.ts';
-import { type Tried, tryUpdate } from './try-update.ts';
+import { type Tried, type TryDeps, tryUpdate } from './try-update.ts';
 import type { ClaimedUpdate, EndState } from './update-request.ts';
 
 export interface DrainDeps {
@@ -164,8 +164,12 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   }
 
   async function handle(update: ClaimedUpdate, span: Span): Promise<void> {
-    const tried = await attempt(update);
-    const cost = await costOf(update, tried);
+    let mark = health.mark();
+    const tried = await attempt(update, (askedAt) => {
+      noteAnswer(askedAt);
+      mark = health.mark();
+    });
+    const cost = await costOf(update, tried, mark);
     const { isOurs, end } = await settleTry({ recorder, log, firstBackoffMs }, update, tried, cost);
     span.set({ state: end?.state ?? 'pending' });
     if (cost.fatal !== null) throw cost.fatal;
@@ -178,7 +182,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     }
   }
 
-  async function attempt(update: ClaimedUpdate): Promise<Tried> {
+  async function attempt(update: ClaimedUpdate, onAnswer: TryDeps['onAnswer']): Promise<Tried> {
     const calls: RecordedCall[] = [];
     try {
       return await tryUpdate({ api, recorder, claims, amountUnit, freshMs, calls, onAnswer }, update, {
@@ -192,18 +196,18 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     }
   }
 
-  function onAnswer(askedAt: Timestamp): void {
+  function noteAnswer(askedAt: Timestamp): void {
     health.noteAnswer(askedAt);
     isDown = false;
     outages = 0;
   }
 
-  async function costOf(update: ClaimedUpdate, tried: Tried): Promise<TryCost> {
+  async function costOf(update: ClaimedUpdate, tried: Tried, mark: HealthMark): Promise<TryCost> {
     const { end, error } = tried;
     try {
       if (error === null) return { ...FREE, end };
       if (end !== null && error instanceof ApiRejected) {
-        const meaning = await health.judgeRefusal(error.askedAt, signal);
+        const meaning = await health.judgeRefusal({ mark, askedAt: error.askedAt }, signal);
         if (meaning === 'down') return sawOutage(update, error);
         return meaning === 'believed' ? { ...FREE, end } : FREE;
       }

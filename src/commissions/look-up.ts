@@ -25,6 +25,7 @@ export async function lookUp(
   signal: AbortSignal,
 ): Promise<LookedUp> {
   for (;;) {
+    const mark = health.mark();
     try {
       const { commission, askedAt } = await client.getCommission(id, { signal });
       health.noteAnswer(askedAt);
@@ -32,7 +33,7 @@ export async function lookUp(
     } catch (error) {
       if (!(error instanceof ApiRejected) || signal.aborted) throw error;
       const { askedAt } = error;
-      const meaning = await health.judgeRefusal(askedAt, signal);
+      const meaning = await health.judgeRefusal({ mark, askedAt }, signal);
       if (meaning === 'down') {
         throw new ApiUnreachable('the program is down: it does not list affiliates either', { cause: error });
       }

@@ -1,13 +1,18 @@
 // Tells a program that is down from a single request that cannot succeed, by asking for the shortest list.
 //
 // A refusal counts only between two good answers: a front end (a load balancer, an ingress) that has lost the program
-// behind it says 404 to everything for a while, and may find it again right after that. The answer after it must be to
-// something that was asked for later: what answers beside it may have been asked for before the program was lost.
+// behind it says 404 to everything for a while, and may find it again right after that. The answer before it must be
+// there before the request is sent, with no outage seen since: what answers beside it may have been asked for after the
+// program was found again. The answer after it must be to something that was asked for later: what answers beside it may
+// have been asked for before the program was lost.
 
 import type { ApiClient } from '../api/client.ts';
 import { isNotFound } from '../api/refusal.ts';
 import { type Timestamp, toMicros } from '../contract/timestamp.ts';
 import { ApiThrottled, ApiUnavailable, ApiUnreachable, ContractViolation } from '../errors.ts';
+
+/** What is known of the program before a request is sent: which of its times without an outage this is, if any. */
+export type HealthMark = number | null;
 
 /**
  * What a refusal says: it is the program's answer to that request; the request is to be made again, since the refusal
@@ -27,13 +32,18 @@ export interface ProgramHealth {
   isUp(signal: AbortSignal): Promise<boolean>;
   /** Returns whether the program has answered as it should since it was last found to be down. */
   isProven(): boolean;
+  /** Returns what is known now; to be called before a request is sent, for `judgeRefusal`. */
+  mark(): HealthMark;
   /**
    * Returns what the refusal of a request says that was asked at that time. Asks as `isUp` does, unless a good answer
    * to something later is there already.
    *
    * Throws: what `isUp` throws.
    */
-  judgeRefusal(askedAt: Timestamp, signal: AbortSignal): Promise<RefusalMeaning>;
+  judgeRefusal(
+    request: { readonly mark: HealthMark; readonly askedAt: Timestamp },
+    signal: AbortSignal,
+  ): Promise<RefusalMeaning>;
   /** Call where the program is known to be down without asking. */
   noteDown(): void;
 }
@@ -43,6 +53,7 @@ const DOWN = [ApiUnreachable, ApiUnavailable, ApiThrottled, ContractViolation];
 /** Returns the health as known by one reader or writer; nothing is known at first. */
 export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
   let isProven = false;
+  let outages = 0;
   /** The latest time at which something was asked for that was answered; null before the first answer. */
   let answered: bigint | null = null;
   let asking: Promise<boolean> | null = null;
@@ -53,6 +64,11 @@ export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
     isProven = true;
   }
 
+  function noteDown(): void {
+    isProven = false;
+    outages += 1;
+  }
+
   async function ask(signal: AbortSignal): Promise<boolean> {
     try {
       noteAnswer((await deps.client.list('affiliates', { page: 1, limit: 1 }, { signal })).askedAt);
@@ -60,7 +76,7 @@ export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
     } catch (error) {
       const isLost = answered !== null && isNotFound(error);
       if (!isLost && !DOWN.some((kind) => error instanceof kind)) throw error;
-      isProven = false;
+      noteDown();
       return false;
     } finally {
       asking = null;
@@ -74,16 +90,17 @@ export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
 
   return {
     noteAnswer,
-    noteDown: () => {
-      isProven = false;
-    },
+    noteDown,
     isProven: () => isProven,
     isUp,
-    async judgeRefusal(askedAt, signal) {
-      const wasUp = isProven;
-      const isAnsweredSince = answered !== null && answered > toMicros(askedAt);
-      if (!isAnsweredSince && !(await isUp(signal))) return 'down';
-      return wasUp ? 'believed' : 'again';
+    mark: () => (isProven ? outages : null),
+    async judgeRefusal({ mark, askedAt }, signal) {
+      const isAnsweredSince = () => answered !== null && answered > toMicros(askedAt);
+      // The list may have been asked for already, because of an earlier refusal: then it is asked for once more.
+      for (let asked = 0; asked < 2 && !isAnsweredSince(); asked += 1) {
+        if (!(await isUp(signal))) return 'down';
+      }
+      return mark === outages && isAnsweredSince() ? 'believed' : 'again';
     },
   };
 }
