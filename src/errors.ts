@@ -57,7 +57,7 @@ export class RequestWithheld extends AppError {
   readonly retry = 'soon';
 }
 
-/** Thrown on 5xx. */
+/** Thrown on 5xx and 408. */
 export class ApiUnavailable extends AppError {
   readonly code = 'API_UNAVAILABLE';
   readonly retry = 'soon';

@@ -39,8 +39,8 @@ export interface AnswerContext {
 /**
  * Returns what `parse` makes of a success's JSON.
  *
- * Throws: ApiUnauthorized on 401; ApiThrottled on 429; ApiRejected on any other status from 300 to 499;
- * ApiUnavailable on 5xx; ApiUnreachable where no whole answer came; ContractViolation on a success that is not
+ * Throws: ApiUnauthorized on 401; ApiThrottled on 429; ApiRejected on any other status from 300 to 499 but 408;
+ * ApiUnavailable on that and on 5xx; ApiUnreachable where no whole answer came; ContractViolation on a success that is not
  * what the contract says. On a PUT that may have been applied, the last three become WriteOutcomeUnknown.
  * `parse` throws ContractViolation and nothing else.
  */
@@ -73,7 +73,9 @@ export type RejectAnswer = (expected: string) => ContractViolation;
 /** Returns whether the request may have changed something upstream, as far as its outcome says. */
 export function isMaybeApplied(request: ApiRequest, outcome: Outcome): boolean {
   if (request.method !== 'PUT') return false;
-  return outcome.kind === 'unanswered' ? outcome.isSent : isSuccess(outcome.status) || outcome.status >= 500;
+  return outcome.kind === 'unanswered'
+    ? outcome.isSent
+    : isSuccess(outcome.status) || isFailure(outcome.status);
 }
 
 /** Returns the error for a PUT that may have been applied. */
@@ -98,6 +100,14 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
+/**
+ * Returns whether the program, or what is in front of it, failed to answer: nothing is said of the request itself. 408 is
+ * among them: a load balancer gives it where the request came too slowly. Source: RFC 9110, 15.5.9.
+ */
+export function isFailure(status: number): boolean {
+  return status >= 500 || status === 408;
+}
+
 function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 'answered' }>): AppError {
   const { status, headers } = answer;
   const { summary, details, isWebPage } = readErrorBody(context, answer.body);
@@ -115,7 +125,7 @@ function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 
       resetMs,
     );
   }
-  if (status >= 500) {
+  if (isFailure(status)) {
     return new ApiUnavailable(
       `the program failed on ${call} ${afterAttempts(context)} (${status}: ${summary})`,
       status,

@@ -6,6 +6,7 @@
 // no connection), or whose permit came late (a pause of minutes), is not sent before the commission is read again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isFailure } from '../api/answer.ts';
 import type { ApiClient, CallOptions, ReadCommission } from '../api/client.ts';
 import { type CommissionChange, commissionForm } from '../api/request-parameters.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
@@ -207,7 +208,7 @@ function isMaybeApplied(error: unknown, sent: readonly SentRequest[], signal: Ab
   const isAborted = signal.aborted && error === signal.reason;
   if (error instanceof AppError && !isAborted) return error instanceof WriteOutcomeUnknown;
   const last = sent.at(-1)?.status;
-  return last !== undefined && (last === null || last < 300 || last >= 500);
+  return last !== undefined && (last === null || last < 300 || isFailure(last));
 }
 
 async function pause(signal: AbortSignal): Promise<AbortSignal | null> {

@@ -8,7 +8,7 @@ export const ERROR_WORDS: Readonly<Record<string, string>> = {
     '429: all processes pause until the time that the program names, five minutes at most. Costs no attempt.',
   REQUEST_WITHHELD:
     'This process was stopped (Ctrl-Z, a suspended machine) for longer than its permit may be used: nothing was sent. Tried again at once.',
-  API_UNAVAILABLE: 'The program answered 5xx. Tried again like API_UNREACHABLE.',
+  API_UNAVAILABLE: 'The program answered 5xx or 408. Tried again like API_UNREACHABLE.',
   API_UNAUTHORIZED: '401: check AFFILIATE_API_SECRET. Nothing further is sent until the secret works.',
   API_REJECTED: "Another refusal (a redirect, 404, 422), with the program's reasons. Not tried again.",
   WRITE_UNKNOWN: 'A payment was sent and no answer came: settled by reading the live value.',

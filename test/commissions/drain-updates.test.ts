@@ -340,6 +340,28 @@ describe('a program that refuses', () => {
     expect(rows).toEqual([]);
   });
 
+  test('with 408, as a load balancer does that was passed a request too slowly, ends no payment', async () => {
+    const { fresh, ask, row, db, sandbox } = writer();
+    const { id } = await fresh();
+    const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
+    let answers = 0;
+    // The first is to the read; the third to the change, which the program has made.
+    const proxy = await startAlteringProxy(sandbox.url, (body) => {
+      answers += 1;
+      return answers === 1 || answers === 3 ? { status: 408, body: 'Request Timeout' } : body;
+    });
+    const api = makeTestApi(db, proxy.url);
+    const { ended } = await drainUpdates(
+      { api, db, log: silent },
+      { concurrency: 1, signal: AbortSignal.timeout(100_000), timing: { leaseMs: 5000, firstBackoffMs: 1 } },
+    );
+    await api.close();
+    await proxy.close();
+    expect(ended).toEqual({ applied: 1 });
+    expect(await row(asked?.id)).toMatchObject({ attempts: 0 });
+    expect(answers).toBe(4);
+  });
+
   test('one commission with 404 is asked for one thing more at most', async () => {
     const { freshMany, ask, drain, sandbox, received } = writer();
     const commissions = await freshMany(6);
