@@ -40,8 +40,8 @@ export interface AnswerContext {
  * Returns what `parse` makes of a success's JSON.
  *
  * Throws: ApiUnauthorized on 401; ApiThrottled on 429; ApiRejected on any other status from 300 to 499 but 408;
- * ApiUnavailable on that and on 5xx; ApiUnreachable where no whole answer came; ContractViolation on a success that is not
- * what the contract says. On a PUT that may have been applied, the last three become WriteOutcomeUnknown.
+ * ApiUnavailable on that and on 5xx; ApiUnreachable where no whole answer came; ContractViolation on a success that
+ * is not what the contract says. On a PUT that may have been applied, the last three become WriteOutcomeUnknown.
  * `parse` throws ContractViolation and nothing else.
  */
 export function readAnswer<T>(
@@ -101,8 +101,8 @@ function isSuccess(status: number): boolean {
 }
 
 /**
- * Returns whether the program, or what is in front of it, failed to answer: nothing is said of the request itself. 408 is
- * among them: a load balancer gives it where the request came too slowly. Source: RFC 9110, 15.5.9.
+ * Returns whether the program, or what is in front of it, failed to answer: nothing is said of the request itself.
+ * 408 is among them: a load balancer gives it where the request came too slowly. Source: RFC 9110, 15.5.9.
  */
 export function isFailure(status: number): boolean {
   return status >= 500 || status === 408;

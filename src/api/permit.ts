@@ -30,5 +30,5 @@ export interface AnsweredLimits {
   readonly resetMs: number | null;
 }
 
-/** `timeoutMs` is the longest that the request may take: until then the program may count it, also if it is given up. */
+/** `timeoutMs` is the longest that the request may take: it may be counted until then, also where it is given up. */
 export type TakePermit = (signal?: AbortSignal, timeoutMs?: number) => Promise<Permit>;

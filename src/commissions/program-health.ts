@@ -3,8 +3,8 @@
 // A refusal counts only between two good answers: a front end (a load balancer, an ingress) that has lost the program
 // behind it says 404 to everything for a while, and may find it again right after that. The answer before it must be
 // there before the request is sent, with no outage seen since: what answers beside it may have been asked for after the
-// program was found again. The answer after it must be to something that was asked for later: what answers beside it may
-// have been asked for before the program was lost.
+// program was found again. The answer after it must be to something that was asked for later: what answers beside it
+// may have been asked for before the program was lost.
 
 import type { ApiClient } from '../api/client.ts';
 import { isNotFound } from '../api/refusal.ts';

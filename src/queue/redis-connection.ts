@@ -100,9 +100,9 @@ function withoutPolicy(client: Redis | Cluster) {
   };
 }
 
-// Where it has nothing to close, ioredis gives up the next try to connect, and says neither to whoever waits for the end
-// nor to the commands that wait for the connection that it has ended: a worker could then not stop. Of a client that
-// only waits to be used it says so at once.
+// Where it has nothing to close, ioredis gives up the next try to connect, and says neither to whoever waits for the
+// end nor to the commands that wait for the connection that it has ended: a worker could then not stop. Of a client
+// that only waits to be used it says so at once.
 function endsAtOnce(client: Redis | Cluster) {
   const disconnect = client.disconnect.bind(client);
   return (reconnect = false) => {

@@ -1,6 +1,9 @@
 // Finds out whether the program lists its commissions, by one request: an envelope means that it does. 404 means that
-// it does not, if a second request shows that the program lists affiliates. Any other answer decides nothing, and the
-// question is asked again later.
+// it does not, if the program then lists affiliates, and answers 404 once more. Any other answer decides nothing, and
+// the question is asked again later.
+//
+// A load balancer that has lost the program behind it says 404 to everything, and may find it again right after that:
+// believed then, commissions would not be synced for a day.
 
 import type { ApiClient } from '../api/client.ts';
 import type { ListedResource } from '../contract/resources.ts';
@@ -63,13 +66,16 @@ async function ask(
 
 async function isListed(api: ApiClient, signal: AbortSignal | undefined): Promise<boolean> {
   const list = (resource: ListedResource) => api.list(resource, { page: 1, limit: 1 }, signal && { signal });
-  try {
-    await list('commissions');
-    return true;
-  } catch (error) {
-    if (!(error instanceof ApiRejected) || error.status !== 404) throw error;
-    // A wrong address answers 404 to everything, and so does a load balancer that has lost the program behind it.
-    await list('affiliates');
-    return false;
-  }
+  const isThere = () =>
+    list('commissions').then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof ApiRejected && error.status === 404) return false;
+        throw error;
+      },
+    );
+  if (await isThere()) return true;
+  // A wrong address answers 404 to everything.
+  await list('affiliates');
+  return await isThere();
 }

@@ -23,8 +23,9 @@ export interface Head {
 
 /**
  * Returns what the head showed, after reading it until a page brings nothing that is new since the list was last read
- * as it should be; where everything is to be read behind it (`isKnown` false), the first page. That a page's records are
- * in the mirror does not end it: a run that was stopped may have stored them without those that come after them.
+ * as it should be; where everything is to be read behind it (`isKnown` false), only the first page. That a page's
+ * records are in the mirror does not end it: a run that was stopped may have stored them without those that come after
+ * them.
  */
 export async function readHead(
   { db, loader }: { db: Database; loader: RunLoader },

@@ -54,15 +54,15 @@ test('where they are listed, a sync and a delta read them, and status says so', 
   await sandbox.close();
 });
 
-test('where they are not, a sync costs two requests more a day, and naming them is refused with the reason', async () => {
+test('where they are not, a sync costs three requests more a day, and naming them is refused with the reason', async () => {
   const { sandbox, run } = await setUp(false);
   for (const _ of [1, 2]) {
     const sync = await run(['sync', '--json']);
     expect(sync.code, sync.stderr).toBe(0);
     expect(JSON.parse(sync.stdout).runs).toHaveLength(2);
   }
-  expect(count(sandbox, '/v1/commissions')).toBe(1);
-  expect(sandbox.requests.filter(({ url }) => /[?&]limit=1(&|$)/.test(url))).toHaveLength(2);
+  expect(count(sandbox, '/v1/commissions')).toBe(2);
+  expect(sandbox.requests.filter(({ url }) => /[?&]limit=1(&|$)/.test(url))).toHaveLength(3);
   const named = await run(['sync', 'commissions']);
   expect(named.code).toBe(2);
   expect(named.stderr).toMatch(/^affiliate-mirror: commissions are not listed: .*404.*commissions track/m);

@@ -263,7 +263,7 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^✗ tables: /m);
   });
 
-  test('finds all well where all is well, with three requests', async () => {
+  test('finds all well where all is well, with four requests', async () => {
     const before = sandbox.requests.length;
     await run(['migrate'], { DATABASE_URL: database.url });
     const { code, stdout } = await run(
@@ -276,7 +276,7 @@ describe('doctor', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^✓ commissions: not listed/m);
     // The last one shows that the 404 for the list of commissions is the program's.
-    expect(sandbox.requests.length - before).toBe(3);
+    expect(sandbox.requests.length - before).toBe(4);
   });
 });
 

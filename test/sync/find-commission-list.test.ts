@@ -1,4 +1,4 @@
-// Whether the program lists its commissions: found out by one request or two, kept for a day, never assumed.
+// Whether the program lists its commissions: found out by one request or three, kept for a day, never assumed.
 
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -15,6 +15,7 @@ import { readFreshness } from '../../src/reports/read-freshness.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import { findCommissionList } from '../../src/sync/find-commission-list.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { startAlteringProxy } from '../support/altering-proxy.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 import { useSyncing } from './syncing.ts';
@@ -77,12 +78,13 @@ test('an envelope means that it does: kept with its date and version, and not as
   expect((await find(listing)).requests).toBe(1);
 });
 
-test('404 means that it does not: two requests a day, and the other way round when it does', async () => {
+test('404 means that it does not: three requests a day, and the other way round when it does', async () => {
   const { sandbox } = given();
-  expect(await find(sandbox)).toEqual({ isUsed: false, code: null, requests: 2 });
-  expect(sandbox.requests.slice(-2).map(({ url }) => url.split('?')[0])).toEqual([
+  expect(await find(sandbox)).toEqual({ isUsed: false, code: null, requests: 3 });
+  expect(sandbox.requests.slice(-3).map(({ url }) => url.split('?')[0])).toEqual([
     '/v1/commissions',
     '/v1/affiliates',
+    '/v1/commissions',
   ]);
   expect(await find(sandbox)).toEqual({ isUsed: false, code: null, requests: 0 });
   await age(`found_at = found_at - interval '25 hours'`);
@@ -102,7 +104,7 @@ test('a sync of commissions that was refused is a reason to ask', async () => {
     `insert into sync_runs (resource, mode, state, error_code, error, finished_at)
      values ('commissions', 'full', 'failed', 'API_REJECTED', '404', clock_timestamp())`,
   );
-  expect(await find(given().sandbox)).toEqual({ isUsed: false, code: null, requests: 2 });
+  expect(await find(given().sandbox)).toEqual({ isUsed: false, code: null, requests: 3 });
 });
 
 test('404 to everything decides nothing: what was known stays, and the question stays open', async () => {
@@ -118,12 +120,22 @@ test('404 to everything decides nothing: what was known stays, and the question 
   expect(await readCommissionList(db)).toMatchObject({ ...open, is_served: true, found_at });
 });
 
+test('the last 404 of a load balancer that had lost the program decides nothing', async () => {
+  let answers = 0;
+  const proxy = await startAlteringProxy(listing.url, (body) => {
+    answers += 1;
+    return answers === 1 ? { status: 404, body: 'default backend - 404' } : body;
+  });
+  expect(await find({ ...listing, url: proxy.url })).toEqual({ isUsed: true, code: null, requests: 3 });
+  await proxy.close();
+});
+
 test('404 from a program that then fails to list anything else decides nothing either', async () => {
   const { sandbox } = given();
   sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', route: '/v1/affiliates' }] });
   expect(await find(sandbox)).toEqual({ isUsed: false, code: 'API_UNAVAILABLE', requests: 2 });
   expect(await readCommissionList(given().db)).toMatchObject({ is_served: null, found_at: null });
-  expect(await find(sandbox)).toEqual({ isUsed: false, code: null, requests: 2 });
+  expect(await find(sandbox)).toEqual({ isUsed: false, code: null, requests: 3 });
 });
 
 describe('any other answer decides nothing', () => {

@@ -31,7 +31,7 @@ import { print, printJson } from '../print.ts';
 import { describeUnknownVariables } from '../unknown-variables.ts';
 
 const HELP = `
-Sends two requests to the program, three where it does not list its commissions, and changes nothing in it: whether it
+Sends two requests to the program, four where it does not list its commissions, and changes nothing in it: whether it
 accepts the secret, and whether it lists its commissions. Where the secret is accepted, a worker that stopped at a
 refused one tries its own again.
 
