@@ -12,7 +12,6 @@
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../api/client.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
@@ -25,6 +24,7 @@ import { inSpan, inTrace, type Span } from '../tracing/span.ts';
 import type { RecordedCall } from './attempt-lines.ts';
 import { makeClaims } from './claims.ts';
 import { shortenClaims } from './claims-ahead.ts';
+import { makeOutage } from './outage.ts';
 import { type HealthMark, makeProgramHealth, type ProgramHealth } from './program-health.ts';
 import { makeUpdateRecorder, type UpdateRecorder } from './record-updates.ts';
 import { settleTry } from './settle-try.ts';
@@ -72,7 +72,6 @@ export interface DrainSummary {
 }
 
 const TIMING: DrainTiming = { leaseMs: 30_000, firstBackoffMs: 2_000, freshMs: 10_000 };
-const LONGEST_OUTAGE_NAP_MS = 60_000;
 
 /**
  * Returns what became of every request that was due, once none is left. Several drains may run at once, in any
@@ -111,8 +110,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   const inFlight = new Set<Promise<void>>();
   const ended: Partial<Record<EndState, number>> = {};
   let deferred = 0;
-  let outages = 0;
-  let isDown = false;
+  const outage = makeOutage(firstBackoffMs);
 
   const alive = setInterval(() => {
     claims.extend().catch((error: unknown) => {
@@ -125,12 +123,12 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     await shortenClaims(db, leaseMs);
     for (;;) {
       signal.throwIfAborted();
-      const room = health.isProven() && !isDown ? concurrency : 1;
+      const room = health.isProven() && !outage.isOn() ? concurrency : 1;
       if (inFlight.size >= room) {
         await Promise.race(inFlight);
         continue;
       }
-      if (isDown) await waitOutOutage();
+      if (outage.isOn()) await outage.wait(signal);
       if (queue.length === 0) await claim(room);
       const next = queue.shift();
       if (next !== undefined) start(next);
@@ -198,8 +196,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
 
   function noteAnswer(askedAt: Timestamp): void {
     health.noteAnswer(askedAt);
-    isDown = false;
-    outages = 0;
+    outage.end();
   }
 
   async function costOf(update: ClaimedUpdate, tried: Tried, mark: HealthMark): Promise<TryCost> {
@@ -222,22 +219,10 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   }
 
   function sawOutage(update: ClaimedUpdate, error: Error): TryCost {
-    isDown = true;
+    outage.begin();
     health.noteDown();
     log.warn({ request: update.id, reason: error.message }, 'commissions.program_down');
     return FREE;
-  }
-
-  // One request at a time asks whether the program is back, after waits that double.
-  async function waitOutOutage(): Promise<void> {
-    const ceiling = Math.min(LONGEST_OUTAGE_NAP_MS, firstBackoffMs * 2 ** outages);
-    outages += 1;
-    isDown = false;
-    const waitMs = ceiling / 2 + (Math.random() * ceiling) / 2;
-    await sleep(waitMs, undefined, { signal }).catch((error: unknown) => {
-      signal.throwIfAborted();
-      throw error;
-    });
   }
 
   return {
