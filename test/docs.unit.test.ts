@@ -17,6 +17,7 @@ import { BLOCKS, PAGES, proseOf, ROOT, readCommands, readTable } from './support
 const CONFIGURATION = 'docs/configuration.md';
 const FINANCE = 'docs/finance.md';
 const CONTRIBUTING = 'docs/contributing.md';
+const CONTRACT = 'docs/api-contract.md';
 const DEPLOYMENT = 'docs/deployment.md';
 
 /** Private or literary words for what has a usual one: returns, fix, is, stop, time. */
@@ -119,6 +120,24 @@ test('every link leads to a page or a heading that is there', () => {
   expect(broken).toEqual([]);
 });
 
+test('what a comment names as its source is a section of the contract', () => {
+  const sections = readFileSync(join(ROOT, CONTRACT), 'utf8').matchAll(/^##+ (.+)$/gm);
+  const known = [...sections].map(([, title]) => title);
+  const named = globSync(['src/**/*.ts', 'test/**/*.ts'], { cwd: ROOT }).flatMap((path) => {
+    const text = readFileSync(join(ROOT, path), 'utf8').replaceAll(/\n *(?:\*|\/\/) */g, ' ');
+    return [...text.matchAll(/(?:[Ss]ource[a-z ]*: |\()contract, ([A-Z][^.():*]*)/g)].flatMap(
+      ([, list = '']) =>
+        list
+          .split(/[;,]| and /)
+          .map((part) => part.replace(/\d+/, '').trim())
+          .filter((part) => part !== '')
+          .map((section) => ({ path, section })),
+    );
+  });
+  expect(named.length).toBeGreaterThan(30);
+  expect(named.filter(({ section }) => !known.includes(section))).toEqual([]);
+});
+
 test('every page is linked from the README', () => {
   const readme = PAGES[0]?.text ?? '';
   const lacking = PAGES.slice(1).filter(({ path }) => !readme.includes(`](${path})`));
@@ -199,7 +218,7 @@ test('the picture of the demo is small enough for a page', () => {
 const FIELD = 'deactivated_at';
 
 test('the places that a new field of a referral touches are those that the page lists', () => {
-  const files = globSync(['src/**/*.ts', 'test/**/*.ts', 'migrations/*.sql'], { cwd: ROOT });
+  const files = globSync([CONTRACT, 'src/**/*.ts', 'test/**/*.ts', 'migrations/*.sql'], { cwd: ROOT });
   const naming = files.filter(
     (path) => !path.endsWith('.test.ts') && readFileSync(join(ROOT, path), 'utf8').includes(FIELD),
   );

@@ -20,7 +20,7 @@ export interface Permit {
   returnUnused(): Promise<void>;
 }
 
-/** What an answer said of the account's budget. Source: seen in the wild (`RateLimit-*`, `Retry-After`). */
+/** What an answer said of the account's budget. Source: contract, Rate limit. */
 export interface AnsweredLimits {
   /** True on 429. */
   readonly throttled: boolean;

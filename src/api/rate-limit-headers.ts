@@ -21,7 +21,7 @@ export const LONGEST_PAUSE_MS = 5 * 60 * 1000;
  *
  * Waits are cut to LONGEST_PAUSE_MS. On 429 the wait is the longer of `Retry-After` and `RateLimit-Reset`. A date is
  * measured against the answer's own `Date` header where there is one, since the two clocks may differ.
- * Source: seen in the wild (`RateLimit-*`, seconds from now); `Retry-After` is assumed (RFC 9110, 10.2.3).
+ * Source: contract, Rate limit.
  */
 export function readRateLimitHeaders(status: number, headers: AnswerHeaders, nowMs: number): AnsweredLimits {
   const throttled = status === TOO_MANY_REQUESTS;

@@ -63,7 +63,7 @@ export interface BudgetOptions {
  * it waits for where that takes long.
  *
  * Throws (from that function): the signal's reason when aborted; the database's errors.
- * Source of the limit itself: seen in the wild (45 requests per 30 seconds, may be lowered at any time).
+ * Source of the limit itself: contract, Rate limit.
  */
 export function makeTakePermit({ db, log, onWait, meter }: BudgetDeps, options: BudgetOptions): TakePermit {
   const { rateLimit, priority, requestTimeoutMs, usableMs = USABLE_MS } = options;

@@ -1,4 +1,4 @@
-// Names the requests whose date is far from now. The program takes any (contract, "Update commission"), so that a year
+// Names the requests whose date is far from now. The program takes any (contract, Update commission), so that a year
 // with a wrong digit would go through, and be seen only when somebody looks for the payment.
 
 import type { UpdateRequest } from '../commissions/update-request.ts';

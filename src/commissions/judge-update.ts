@@ -216,8 +216,7 @@ function joinNotes(notes: readonly (string | null)[]): string | null {
  * Returns in words how the commission's sale shows that it was refunded whole; null where it does not. The program
  * voids such a commission, and not every program says so.
  *
- * Source: contract, addendum: where neither `state` nor `voided_at` is sent, a voided commission shows itself only by
- * its sale, with `refund_amount_cents` equal to `charge_amount_cents`, or `sale_amount_cents` 0.
+ * Source: contract, Voided commissions.
  * Decisions where that is silent:
  * - It counts whatever `state` says, since a program may refund a sale some time before it voids the commission
  *   (assumed). A person checks again; nobody is paid for nothing.

@@ -156,7 +156,7 @@ export type Match = 'same' | 'cut' | 'different';
 
 /**
  * Returns whether the program has the timestamp that was asked for. Cut to the second or the millisecond it still
- * has it. Source: seen in the wild (addendum: compare times, tolerate a truncation to the second).
+ * has it. Source: contract, Times.
  */
 export function matchTimestamp(asked: string, held: string | null): Match {
   if (held === null) return 'different';

@@ -1,5 +1,5 @@
 // The affiliate: a person who refers customers; with the campaign that it was recruited for, and the link, its tracked
-// address. Source: contract, Resources and their fields, Affiliate, Campaign and Link.
+// address. Source: contract, Affiliate, Campaign and Link.
 
 import { z } from 'zod';
 import { identifier, identity, integer, recordSchema, text, timestamp } from './fields.ts';

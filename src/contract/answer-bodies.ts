@@ -1,5 +1,5 @@
 // The bodies of answers: the envelope around every list, and what every error says.
-// Source: contract, Resources and their fields, Pagination envelope; Errors.
+// Source: contract, Pagination envelope; Errors.
 
 import { z } from 'zod';
 

@@ -1,5 +1,5 @@
 // The commission: what an affiliate earns from a sale, which is one charge of a referred customer.
-// Source: contract, Resources and their fields, Commission and Sale.
+// Source: contract, Commission and Sale.
 
 import { z } from 'zod';
 import { affiliateSchema, campaignSchema } from './affiliate.ts';

@@ -11,7 +11,7 @@ export const identifier = z.guid();
 
 /**
  * A date and time: ISO 8601 with a zone, kept as the text that was sent so that no precision is lost.
- * Source: contract, What the service does; addendum, more than one spelling (`+0000`, minutes without seconds).
+ * Source: contract, What the service does; Times.
  * Postgres accepts no zones beyond ±15:59.
  */
 export const timestamp = z

@@ -1,7 +1,7 @@
 // Money: whole numbers of a unit, and how they are spelled in the currency's own unit.
 //
-// Source: contract, addendum: amounts are cents. The contract itself shows no unit, so a program may count otherwise:
-// AFFILIATE_AMOUNT_UNIT says how.
+// That they are minor units, such as cents, is assumed: the contract shows no unit, so a program may count otherwise, and
+// AFFILIATE_AMOUNT_UNIT says how. Source: contract, Commission; Commission stats.
 //
 // An amount is a number, which holds each that the contract allows. A sum of them is a bigint, since two of the largest
 // are more than a number holds.

@@ -1,5 +1,5 @@
 // The referral: a visitor, lead or customer that an affiliate brought.
-// Source: contract, Resources and their fields, Referral and Customer.
+// Source: contract, Referral and Customer.
 
 import { z } from 'zod';
 import { affiliateSchema, linkSchema } from './affiliate.ts';

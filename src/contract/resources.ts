@@ -7,8 +7,8 @@ import { referralSchema } from './referral.ts';
 
 /**
  * Source: contract, Endpoints. `expansions` are the only objects that may be expanded, `filters` the only
- * parameters that narrow a list (spelled as the contract spells them). The list of commissions is the addendum's, seen
- * in the wild: a program need not serve it.
+ * parameters that narrow a list (spelled as the contract spells them). A program need
+ * not serve the list of commissions. Source of that: contract, A list of commissions.
  */
 export const RESOURCES = {
   affiliates: {

@@ -25,7 +25,7 @@ const ZONE = /(?:Z|[+-](?:0\d|1[0-5])(?::?\d\d)?)$/;
 
 /**
  * Returns what is wrong with a text that should be a timestamp of the program, as a sentence's end; null where nothing
- * is. Source: contract, What the service does; addendum (`+0000`, minutes without seconds).
+ * is. Source: contract, What the service does; Times.
  */
 export function findTimestampProblem(text: string): string | null {
   const spelled = SPELLED.exec(text);

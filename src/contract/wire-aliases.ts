@@ -1,5 +1,6 @@
 // The one place that knows the other spellings of a field's name. Live deployments write the processor's and the
-// payout provider's name where the contract writes neutral words (seen in the wild); all other code uses those.
+// payout provider's name where the contract writes neutral words; all other code uses those.
+// Source: contract, Spelling.
 
 /** Spelling seen in the wild → the contract's spelling, which is also the column's name. */
 export const WIRE_ALIASES: ReadonlyMap<string, string> = new Map([

@@ -70,9 +70,13 @@ export async function walkPrefix<P extends Page>(
   while (stalls < MAXIMUM_STALLS) {
     const left = requestCap(state.tally, state.limit) - state.tally.answers;
     const requests = nextRequests(state, margin, Math.min(options.concurrency, left));
-    const answers = await Promise.all(
-      requests.map(async (request) => ({ request, page: await deps.listPage(request, options.signal) })),
-    );
+    const asked = requests.map(async (request) => ({
+      request,
+      page: await deps.listPage(request, options.signal),
+    }));
+    // Where one fails, the others are waited for: what they asked counts among the requests of this run.
+    await Promise.allSettled(asked);
+    const answers = await Promise.all(asked);
     let outcome: PrefixOutcome | null = null;
     for (const { request, page } of answers) {
       if (outcome !== null) {

@@ -5,7 +5,7 @@ import type { Database } from '../db/database.ts';
 import { findMissing } from './mark-deleted.ts';
 import type { SeenRows } from './runs/seen-rows.ts';
 
-/** The states that the program's filter is asked for. Source: contract, addendum, A list of commissions. */
+/** The states that the program's filter is asked for. Source: contract, A list of commissions. */
 export const OPEN_STATES = ['pending', 'due'] as const;
 
 const IS_OPEN = sql<boolean>`

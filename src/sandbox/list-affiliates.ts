@@ -2,7 +2,7 @@
 //
 // Decisions where the contract is silent:
 // - Filters compare exactly, also the case of an email.
-// - `commission_stats` has the shape seen in the wild: per currency, in cents. `gross_revenue` is what was
+// - `commission_stats` has the shape seen in the wild (contract, Commission stats): per currency, in cents. `gross_revenue` is what was
 //   charged, `net_revenue` what is left after refunds and taxes; a voided commission counts in neither `unpaid`
 //   nor `paid`. An affiliate without sales has no currencies.
 

@@ -1,7 +1,7 @@
-// GET /v1/commissions: a list that the contract does not show, but that live deployments have (addendum). Served where
+// GET /v1/commissions: a list that the contract does not show, but that live deployments have. Served where
 // the sandbox is asked to; where not, its address is an unknown route.
 //
-// Decisions where even the addendum is silent:
+// Decisions where nothing was seen:
 // - `campaign` and `sale` come by expansion only; the sale then carries its referral and affiliate, as in the answer
 //   for one commission.
 // - `affiliate_id` and `state` combine; a state that no commission has finds nothing.
@@ -11,7 +11,7 @@ import { expandCampaign, type ListingDeps } from './list-affiliates.ts';
 import { wrapInEnvelope } from './list-page.ts';
 import { readArray, readFilters, readPaging } from './query-parameters.ts';
 
-/** Returns the body of the answer. Source: contract, addendum, A list of commissions. */
+/** Returns the body of the answer. Source: contract, A list of commissions. */
 export async function listCommissions(deps: ListingDeps, parameters: URLSearchParams): Promise<string> {
   const { wire, s } = deps;
   const expand = readArray(parameters, 'expand');

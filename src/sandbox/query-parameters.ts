@@ -10,7 +10,7 @@
 
 import { MAXIMUM_LIMIT } from '../contract/answer-bodies.ts';
 
-/** Contract, Limits. */
+/** Source: contract, Limits. */
 export const DEFAULT_LIMIT = 25;
 
 // Far beyond any list, and small enough for offsets to stay exact.

@@ -11,7 +11,7 @@ import type { RateLimit } from '../config/rate-limit.ts';
 
 export interface RateLimitVerdict {
   readonly isAllowed: boolean;
-  /** The RateLimit-* headers (contract, addendum); empty while no limit is kept. */
+  /** The RateLimit-* headers; empty while no limit is kept. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

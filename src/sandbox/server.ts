@@ -154,7 +154,7 @@ function readId(id: string): string {
   return id.replaceAll('\0', '\uFFFD');
 }
 
-/** Source: contract, Errors, and its addendum. */
+/** Source: contract, Errors; Answers. */
 const INVALID_SECRET = 'Invalid API Secret.';
 
 /**

@@ -9,13 +9,13 @@
 // - An affiliate nested in a referral or a sale carries its campaign, as the contract's Affiliate table does;
 //   in the list of affiliates the campaign needs its expansion.
 // - The spelling `live` is that of deployments seen in the wild: `stripe_*` and `paypal_*`, and the further fields
-//   that the addendum names. The spelling `neutral` is the contract's, and has no field more, except that a program
+//   that were seen there. The spelling `neutral` is the contract's, and has no field more, except that a program
 //   that lists its commissions shows their `state` and `voided_at` wherever it shows a commission.
 // - In the spelling `live`, an affiliate who never confirmed has a null `paypal_email`; a confirmed one without it has
 //   an empty one, and is paid by `wise_email`. A referral without link has its affiliate's coupon, which is archived
 //   while the affiliate is disabled.
 
-/** `neutral` is the contract's spelling; `live` that of deployments seen in the wild (contract, addendum). */
+/** `neutral` is the contract's spelling; `live` that of deployments seen in the wild. Source: contract, Spelling; Further fields. */
 export const SPELLINGS = ['neutral', 'live'] as const;
 export type Spelling = (typeof SPELLINGS)[number];
 

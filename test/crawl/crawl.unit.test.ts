@@ -1,5 +1,6 @@
 // The walks against thousands of lists that change between any two answers.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type CrawlOptions, crawl, type WalkVerdict } from '../../src/crawl/crawl.ts';
@@ -305,6 +306,23 @@ describe('a crawl', () => {
     });
     // 10 pages, one of them twice, and the head.
     expect(list.answers()).toBe(12);
+  });
+
+  test('that fails ends once all pages that it asked for are answered: their requests are its own', async () => {
+    const list = makeMovingList({ ...STILL, concurrency: 4, changes: [[]], movingAnswers: 0 });
+    let answered = 0;
+    const listPage: MovingList['listPage'] = async (request) => {
+      if (request.page === 2) throw new Error('page 2 fails');
+      await sleep(50);
+      answered += 1;
+      return list.listPage(request);
+    };
+    const crawling = crawl(
+      { ...list, listPage },
+      { limit: 8, concurrency: 3, resumeFrom: null, head: 'always' },
+    );
+    await expect(crawling).rejects.toThrow('page 2 fails');
+    expect(answered).toBe(2);
   });
 
   test('is not verified where the program states more records than it serves', async () => {

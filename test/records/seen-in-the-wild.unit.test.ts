@@ -1,4 +1,4 @@
-// Records as live deployments send them: every field that the contract's addendum names, in both spellings of the
+// Records as live deployments send them: every field that was seen in the wild, in both spellings of the
 // names, and times as they are written there.
 
 import { expect, test } from 'vitest';
@@ -57,7 +57,7 @@ const commission = buildCommission({
 test.each([
   { spelling: 'neutral', spell: (record: unknown) => record },
   { spelling: 'live', spell: inLiveSpelling },
-])('every field of the addendum has its column: spelled $spelling', ({ spell }) => {
+])('every field that was seen in the wild has its column: spelled $spelling', ({ spell }) => {
   const drift = makeDriftWatch();
   const read = readRecord(
     { cache: null, drift },

@@ -1,4 +1,4 @@
-// GET /v1/commissions (addendum: A list of commissions), where the sandbox is asked to serve it and where it is not.
+// GET /v1/commissions (contract, A list of commissions), where the sandbox is asked to serve it and where it is not.
 
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -81,7 +81,7 @@ describe('List affiliates', () => {
     for (const link of links.flat()) expect(fieldsOf(link)).toEqual(LINK_FIELDS);
   });
 
-  it('expand=commission_stats: "unpaid = due + pending, so unpaid + paid = total", by currency (addendum)', async () => {
+  it('expand=commission_stats: "unpaid = due + pending, so unpaid + paid = total", by currency (Commission stats)', async () => {
     const items = await sandbox.allAffiliates('expand=commission_stats');
     const shown = items.flatMap((item) =>
       Object.entries(statsSchema.parse(item.commission_stats).currencies).map(([currency, stats]) => {

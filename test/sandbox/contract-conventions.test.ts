@@ -87,7 +87,7 @@ describe('What the service does', () => {
     expect(times).toBeGreaterThan(100);
   });
 
-  it('"Responses carry the standard Date header" (addendum)', async () => {
+  it('"Responses carry the standard Date header" (Answers)', async () => {
     const asked = Date.now();
     const answer = await sandbox.send('GET', '/v1/referrals?limit=1');
     const date = Date.parse(String(answer.headers['date']));
@@ -96,7 +96,7 @@ describe('What the service does', () => {
     expect(date).toBeLessThanOrEqual(Date.now());
   });
 
-  it('"No request id, no ETag" (addendum)', async () => {
+  it('"No request id, no ETag" (Answers)', async () => {
     const { headers } = await sandbox.send('GET', '/v1/referrals?limit=1');
     expect(Object.keys(headers).sort()).toEqual([
       'connection',

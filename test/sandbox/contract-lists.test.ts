@@ -172,7 +172,7 @@ describe('Conventions', () => {
     expect(await fields('&expand[]=campaign&expand[]=links')).toEqual(plus('campaign', 'links'));
   });
 
-  it('"and, from some HTTP libraries, expand[0]=a" (addendum), but no other word in the brackets', async () => {
+  it('"and, from some HTTP libraries, expand[0]=a" (Paging), but no other word in the brackets', async () => {
     const fields = async (query: string) => fieldsOf((await sandbox.affiliates(`?limit=1&${query}`)).data[0]);
     const plain = await fields('');
     const both = [...plain, 'campaign', 'links'].sort();
@@ -194,7 +194,7 @@ describe('Conventions', () => {
     }
   });
 
-  it('"An unknown parameter such as per_page is silently ignored" (addendum)', async () => {
+  it('"An unknown parameter such as per_page is silently ignored" (Paging)', async () => {
     expect(await sandbox.referrals('?per_page=3&sort=created_at')).toEqual(await sandbox.referrals());
   });
 });

@@ -25,7 +25,7 @@ describe('List referrals', () => {
     }
   });
 
-  it('"A visitor\'s customer is null; a referral that came by coupon has link null" (addendum)', async () => {
+  it('"A visitor\'s customer is null; a referral that came by coupon has link null" (Open sets)', async () => {
     const items = await sandbox.allReferrals();
     for (const item of items) {
       const isVisitor = item.conversion_state === 'visitor';

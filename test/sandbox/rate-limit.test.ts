@@ -1,4 +1,4 @@
-// The rate limit as a client meets it (addendum: Rate limit).
+// The rate limit as a client meets it (contract, Rate limit).
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';

@@ -1,4 +1,4 @@
-// The spelling of live deployments (addendum: Spelling, conversion_state, PUT).
+// The spelling of live deployments (contract, Spelling; Open sets; Times).
 
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([live.close(), neutral.close()]));
 
-/** Those that the addendum names beside the contract's. */
+/** Those that were seen in the wild beside the contract's. */
 const WILD_FIELDS = [
   ...['state', 'voided_at', 'wise_email', 'wise_email_confirmed_at'],
   ...['became_lead_at', 'became_conversion_at', 'coupon'],

@@ -72,7 +72,7 @@ test('a full sync leaves commissions and sales equal to the program’s, and wha
   expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
 });
 
-test('nothing that the addendum names goes to _extra, is drift, or is rejected', async () => {
+test('nothing that was seen in the wild goes to _extra, is drift, or is rejected', async () => {
   const { database, syncAll } = given();
   await syncAll();
   for (const table of ['affiliates', 'campaigns', 'links', 'referrals', 'sales', 'commissions']) {

@@ -47,7 +47,7 @@ export interface CounterChange {
  * new referrals since the run began: both counters, what the new referrals add to each, and how many referrals the
  * mirror holds. The current counters are those that the run noted.
  *
- * Source: contract addendum (a conversion counts as lead and visitor too, a lead as visitor).
+ * Source: contract, Counters.
  */
 export async function readCounterChanges(db: Database, runId: number): Promise<readonly CounterChange[]> {
   const { rows } = await sql<CounterChange>`

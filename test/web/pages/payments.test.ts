@@ -206,7 +206,7 @@ describe('a request', () => {
     expect(text).toContain('12.34 EUR');
     const { rows } = sectionOf(html, 'attempts');
     expect(rows.map(([id]) => id)).toEqual(['3', '2', '1']);
-    expect(rows[1]?.join(' | ')).toContain('503 | API_UNAVAILABLE The program answered 5xx.');
+    expect(rows[1]?.join(' | ')).toContain('503 | API_UNAVAILABLE The program answered 5xx or 408.');
     expect(rows[0]?.[4]).toBe('none came');
   });
 

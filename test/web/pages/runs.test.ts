@@ -124,7 +124,7 @@ describe('a run', () => {
     const { text } = await lookAt('failed');
     // What the program said may be about a person.
     expect(text).not.toContain('the program answered 503');
-    expect(text).toContain('API_UNAVAILABLE The program answered 5xx.');
+    expect(text).toContain('API_UNAVAILABLE The program answered 5xx or 408.');
     expect(text).toContain('Not verified: it may have missed records');
   });
 
