@@ -137,7 +137,7 @@ export class ClockWrong extends AppError {
   readonly retry = 'soon';
 }
 
-/** Thrown when the database answers, but the mirror's schema is missing, incomplete, older or newer than this version. */
+/** Thrown when the database answers, but its schema is missing, incomplete, older or newer than this version. */
 export class SchemaMismatch extends AppError {
   readonly code = 'DB_SCHEMA_MISMATCH';
   readonly retry = 'never';
@@ -150,7 +150,7 @@ export class PersonalDataMismatch extends AppError {
   override readonly exitCode = 2;
 }
 
-/** Thrown when somebody was forgotten after records were read and before they were stored. Nothing of them is stored. */
+/** Thrown when somebody was forgotten after records were read and before they were stored: none of them is stored. */
 export class PersonalDataStale extends AppError {
   readonly code = 'PERSONAL_DATA_STALE';
   readonly retry = 'soon';
@@ -180,7 +180,7 @@ export class ExportTargetUnwritable extends AppError {
   readonly retry = 'soon';
 }
 
-/** Thrown when the receiver of an alert did not take a message. Its words name the receiver's host, and nothing that it said. */
+/** Thrown when the receiver of an alert did not take a message. Names the receiver's host, and nothing that it said. */
 export class AlertNotSent extends AppError {
   readonly code = 'ALERT_NOT_SENT';
   readonly retry: 'never' | 'soon' | 'after';

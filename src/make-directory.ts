@@ -5,8 +5,8 @@ import { dirname } from 'node:path';
 import { errorCode } from './errors.ts';
 
 /**
- * Makes the directory and those above it, and returns those that it made, the uppermost first. Node's own way never ends
- * below /proc, where none can be made.
+ * Makes the directory and those above it, and returns those that it made, the uppermost first. Node's own way never
+ * ends below /proc, where none can be made.
  */
 export async function makeDirectory(directory: string, mode = 0o777): Promise<string[]> {
   try {

@@ -293,6 +293,15 @@ describe('the rooms of src/', () => {
     );
   });
 
+  test('a line of a comment is at most 120 columns long', () => {
+    const longLines = ({ path, text }: SourceFile) =>
+      text
+        .split('\n')
+        .filter((line) => line.length > 120 && /^\s*(?:\/\/(?! biome-ignore)|\*|\/\*)/.test(line))
+        .map((line) => `src/${path}: ${line.trim()}`);
+    expect(violations(longLines)).toEqual([]);
+  });
+
   test('every file opens with what it knows', () => {
     expect(
       violations(({ path, text }) =>

@@ -1,5 +1,5 @@
-// What becomes of the alerts, given what is wrong now: one of them opens once its cause has held for long enough, and is
-// resolved once it was well for long enough. Pure: how long, the database's clock says.
+// What becomes of the alerts, given what is wrong now: one of them opens once its cause has held for long enough, and
+// is resolved once it was well for long enough. Pure: how long, the database's clock says.
 
 import { isAlertCode, RULES } from './causes.ts';
 import type { Cause, Findings } from './find-causes.ts';

@@ -1,8 +1,8 @@
 // The messages as rows: written with the change that they are about, sent by whoever claims them, at most once each.
 //
-// A claim ends by the database's clock. Its worker also notes a time that is earlier than that end, by a clock that goes
-// on while the process or the machine is suspended, and sends nothing once that has passed. The messages of one channel
-// are sent one after the other, in order: an alert is never resolved before it was opened.
+// A claim ends by the database's clock. Its worker also notes a time that is earlier than that end, by a clock that
+// goes on while the process or the machine is suspended, and sends nothing once that has passed. The messages of one
+// channel are sent one after the other, in order: an alert is never resolved before it was opened.
 
 import { uptime } from 'node:os';
 import { sql } from 'kysely';

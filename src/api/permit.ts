@@ -13,7 +13,8 @@ export interface Permit {
   isUsable(): boolean;
   /**
    * Returns the permit after its request, however that ended, and passes on what the answer's headers said of the
-   * account's limit (null where no answer came: the request may still be on its way). Resolves to the time of the answer.
+   * account's limit (null where no answer came: the request may still be on its way). Resolves to the time of the
+   * answer.
    */
   returnAnswered(limits: AnsweredLimits | null): Promise<Timestamp>;
   /** Returns the permit where nothing was sent with it: it no longer counts. */

@@ -1,5 +1,5 @@
-// When a request is sent again, and after how long. p-retry waits between two attempts; the pause that a 429 asks for is
-// the budget's: it holds for every process, and the next attempt takes its permit only after it.
+// When a request is sent again, and after how long. p-retry waits between two attempts; the pause that a 429 asks for
+// is the budget's: it holds for every process, and the next attempt takes its permit only after it.
 
 import pRetry from 'p-retry';
 import {

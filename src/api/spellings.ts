@@ -32,7 +32,8 @@ function escapeRegExp(text: string): string {
 // All repetitions are bounded: a text of a million zeros or backslashes must not be searched from each of them.
 const ZEROS = '0{0,8}';
 
-// What begins an escape may itself be escaped: an address within an address, JSON within JSON. Rails writes & as \u0026.
+// What begins an escape may itself be escaped: an address within an address, JSON within JSON. Rails writes & as
+// \u0026.
 const BACKSLASH = String.raw`(?:\\{1,8}|%5[cC]|&#92;|&#[xX]5[cC];)`;
 const PERCENT = String.raw`(?:%(?:25){0,3}|&#37;|&#[xX]25;|&percnt;|\\{1,8}u0025)`;
 const AMPERSAND = String.raw`(?:(?:&|\\{1,8}u0026|%26)(?:amp;|#38;){0,3})`;

@@ -36,7 +36,9 @@ import {
 
 /** While a payment waits, reads keep this share of the limit, so that a batch never stops a sync. */
 const READS_FLOOR = 0.2;
-/** How long after it was asked for a permit may be used: far longer than connecting takes, and not long for a window. */
+/**
+ * How long after it was asked for a permit may be used: far longer than connecting takes, and not long for a window.
+ */
 const USABLE_MS = 10_000;
 /** A 429 whose headers name no time pauses everybody this long where no window is configured. */
 const DEFAULT_PAUSE_MS = 30_000;

@@ -1,9 +1,9 @@
 // What the exit code of the process says.
 //
-// A sync that another process keeps from a resource has a code of its own, and no other option waits for that process: a
-// scheduler that starts two at once must not report a failure where together they did everything, and may want to skip
-// what comes after (skip_on_exit_code in Airflow). Not 75 (EX_TEMPFAIL of sysexits.h): that asks to be tried again, and
-// here there is nothing left to do. A sync that has something to look at says 3, whoever else is at it.
+// A sync that another process keeps from a resource has a code of its own, and no other option waits for that process:
+// a scheduler that starts two at once must not report a failure where together they did everything, and may want to
+// skip what comes after (skip_on_exit_code in Airflow). Not 75 (EX_TEMPFAIL of sysexits.h): that asks to be tried
+// again, and here there is nothing left to do. A sync that has something to look at says 3, whoever else is at it.
 
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 130 | 143;
 

@@ -4,7 +4,9 @@ import type { ExitCode } from './exit-code.ts';
 import { isUnderNohup, watchNpm } from './starters.ts';
 
 export interface Lifetime {
-  /** Aborts on the first Ctrl-C, SIGTERM or SIGHUP, and when npm, which started us, is gone; its reason is a Stopped. */
+  /**
+   * Aborts on the first Ctrl-C, SIGTERM or SIGHUP, and when npm, which started us, is gone; its reason is a Stopped.
+   */
   readonly signal: AbortSignal;
   /** What was opened last is closed first, whatever became of the command. */
   onClose(close: () => Promise<unknown>): void;

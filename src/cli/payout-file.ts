@@ -30,8 +30,8 @@ export function addPayoutFileFlags(command: Command, says: { format: string; out
 }
 
 /**
- * Returns what writes the file, to stdout or whole under its name. Called first, so that nothing is done for a file that
- * cannot be written.
+ * Returns what writes the file, to stdout or whole under its name. Called first, so that nothing is done for a file
+ * that cannot be written.
  *
  * Throws: ConfigError.
  */

@@ -26,9 +26,9 @@ export interface TableOptions extends Sacrifices {
 }
 
 /**
- * Returns the table as text: numbers grouped, money in the currency's unit, both to the right, true and false as yes and
- * no, null as a dash. On a terminal it is never wider than that (see fitColumns), and a line below says how many columns
- * are left out. Elsewhere it is as wide as it is.
+ * Returns the table as text: numbers grouped, money in the currency's unit, both to the right, true and false as yes
+ * and no, null as a dash. On a terminal it is never wider than that (see fitColumns), and a line below says how many
+ * columns are left out. Elsewhere it is as wide as it is.
  */
 export function renderTable(
   header: readonly string[],

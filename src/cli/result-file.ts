@@ -1,4 +1,5 @@
-// The file to hand back after `commissions apply`: the user's own rows and columns, and beside them what became of each.
+// The file to hand back after `commissions apply`: the user's own rows and columns, and beside them what became of
+// each.
 
 import { stat } from 'node:fs/promises';
 import type { BatchFile } from '../commissions/files/batch-file.ts';

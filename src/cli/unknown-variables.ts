@@ -9,7 +9,9 @@ const NAMES = VARIABLES.map(({ name }) => name);
 /** What begins with one of these words is meant for us. */
 const OURS = ['AFFILIATE', 'ALERT', 'EXPORT', 'PII', 'RETENTION', 'STATUS', 'SYNC'];
 
-/** Other programs have such variables as well, say API_KEY: only a name that misses ours by a letter or two is meant. */
+/**
+ * Other programs have such variables as well, say API_KEY: only a name that misses ours by a letter or two is meant.
+ */
 const ALSO_OF_OTHERS = ['API', 'COMMISSION', 'MIRROR', 'STALE'];
 
 /** Kubernetes gives these to every container, one for each Service there, such as AFFILIATE_MIRROR_SERVICE_HOST. */

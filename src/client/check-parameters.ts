@@ -1,6 +1,6 @@
-// What a list and a search may be asked for, and what a change may hold. Whatever else they are passed is refused before
-// anything is sent: a misspelled filter, or one whose value happens to be undefined, would narrow nothing, and return
-// everybody's records; a misspelled field would leave out a part of the change.
+// What a list and a search may be asked for, and what a change may hold. Whatever else they are passed is refused
+// before anything is sent: a misspelled filter, or one whose value happens to be undefined, would narrow nothing, and
+// return everybody's records; a misspelled field would leave out a part of the change.
 
 import { z } from 'zod';
 import type { CommissionChange, ListQuery } from '../api/request-parameters.ts';

@@ -168,8 +168,8 @@ export interface Commissions {
    *
    * Throws: WriteOutcomeUnknown where the change may have been applied; ApiRejected with `status` 404 where there is no
    * such commission, and 422 with `details` where the program refuses the change; the other `Api…` errors; the signal's
-   * reason (an abort leaves open whether the change was applied); TypeError on a change of nothing, or with a field that
-   * is unknown.
+   * reason (an abort leaves open whether the change was applied); TypeError on a change of nothing, or with a field
+   * that is unknown.
    */
   update(id: string, change: CommissionChange, options?: CallOptions): Promise<Commission>;
 }

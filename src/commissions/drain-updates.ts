@@ -77,8 +77,8 @@ const TIMING: DrainTiming = { leaseMs: 30_000, firstBackoffMs: 2_000, freshMs: 1
  * Returns what became of every request that was due, once none is left. Several drains may run at once, in any
  * number of processes.
  *
- * Throws: ApiUnauthorized, or ApiRejected where the program refuses every request (the address is wrong); the
- * reason of the signal that was aborted; the database's errors. Whatever it throws, undecided requests are pending again.
+ * Throws: ApiUnauthorized, or ApiRejected where the program refuses every request (the address is wrong); the reason of
+ * the signal that was aborted; the database's errors. Whatever it throws, undecided requests are pending again.
  */
 export function drainUpdates(deps: DrainDeps, options: DrainOptions): Promise<DrainSummary> {
   return inTrace('drain', { attributes: {} }, async (span) => {

@@ -74,8 +74,8 @@ function plainFields(record: object): object {
 }
 
 /**
- * Marks the commissions that the program no longer has, and their sales. One that was observed since it was asked for is
- * left alone; what the mirror never had stays unknown.
+ * Marks the commissions that the program no longer has, and their sales. One that was observed since it was asked for
+ * is left alone; what the mirror never had stays unknown.
  */
 export async function markCommissionsDeleted(
   trx: DatabaseTransaction,

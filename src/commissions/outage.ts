@@ -15,7 +15,9 @@ export interface Outage {
   wait(signal: AbortSignal): Promise<void>;
 }
 
-/** Returns no outage. `firstWaitMs` is the longest that the first wait of one may be; half of each is left to chance. */
+/**
+ * Returns no outage. `firstWaitMs` is the longest that the first wait of one may be; half of each is left to chance.
+ */
 export function makeOutage(firstWaitMs: number): Outage {
   let isOn = false;
   let waits = 0;

@@ -1,5 +1,5 @@
-// Requests for payments that wait. Whoever wants the same payment as the newest of a commission needs no second request:
-// it would find the commission paid by the first, and end as conflict.
+// Requests for payments that wait. Whoever wants the same payment as the newest of a commission needs no second
+// request: it would find the commission paid by the first, and end as conflict.
 
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';

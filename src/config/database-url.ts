@@ -1,4 +1,5 @@
-// Which addresses of a Postgres are accepted, and what their parts mean: as in libpq, so that psql can use the same one.
+// Which addresses of a Postgres are accepted, and what their parts mean: as in libpq, so that psql can use the same
+// one.
 //
 // It is read by hand, since `URL` knows neither an empty host with a user before it nor two hosts, and takes what
 // follows a raw `#`, `/` or `?` in a password for another part of the address.

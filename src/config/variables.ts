@@ -1,5 +1,5 @@
-// Every environment variable of affiliate-mirror, with its rules, meaning and default; those of a larger part are in its
-// file.
+// Every environment variable of affiliate-mirror, with its rules, meaning and default; those of a larger part are in
+// its file.
 
 import { z } from 'zod';
 import { ALERT_VARIABLES } from './alerts.ts';

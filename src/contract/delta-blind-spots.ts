@@ -1,5 +1,5 @@
-// What a delta cannot see, since the program neither filters nor sorts by change: in the same words wherever it is said.
-// (Why that is so: sync/plan-delta.ts and sync/plan-commissions.ts.)
+// What a delta cannot see, since the program neither filters nor sorts by change: in the same words wherever it is
+// said. (Why that is so: sync/plan-delta.ts and sync/plan-commissions.ts.)
 
 /** Each is seen by the next full sync at the latest. */
 export const DELTA_BLIND_SPOTS: readonly string[] = [

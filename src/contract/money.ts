@@ -1,7 +1,7 @@
 // Money: whole numbers of a unit, and how they are spelled in the currency's own unit.
 //
-// That they are minor units, such as cents, is assumed: the contract shows no unit, so a program may count otherwise, and
-// AFFILIATE_AMOUNT_UNIT says how. Source: contract, Commission; Commission stats.
+// That they are minor units, such as cents, is assumed: the contract shows no unit, so a program may count otherwise,
+// and AFFILIATE_AMOUNT_UNIT says how. Source: contract, Commission; Commission stats.
 //
 // An amount is a number, which holds each that the contract allows. A sum of them is a bigint, since two of the largest
 // are more than a number holds.
@@ -40,8 +40,8 @@ export function spellDecimal(amount: number, digits: number, mark = '.'): string
 const WHOLE = new Intl.NumberFormat('en-US');
 
 /**
- * Returns an amount in the currency's own unit: 8395 minor units of USD as `83.95 USD`, of JPY as `8,395 JPY`, of KWD as
- * `8.395 KWD`. One without a currency stays as it is.
+ * Returns an amount in the currency's own unit: 8395 minor units of USD as `83.95 USD`, of JPY as `8,395 JPY`, of KWD
+ * as `8.395 KWD`. One without a currency stays as it is.
  */
 export function formatMoney(
   amount: number | bigint,

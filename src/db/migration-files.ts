@@ -38,7 +38,9 @@ export async function readMigrationFiles(directory: string): Promise<readonly Mi
   return Promise.all(names.map((name) => readMigrationFile(directory, name)));
 }
 
-/** Returns what to do about a file that is not what was applied. No command repairs that: nobody knows what it changed. */
+/**
+ * Returns what to do about a file that is not what was applied. No command repairs that: nobody knows what it changed.
+ */
 export function sayEdited(name: string): string {
   return `${name} was edited after it had been applied: run the version of affiliate-mirror that made the schema, or restore the file`;
 }

@@ -1,7 +1,7 @@
 // Finds out whether a pooler keeps a connection to one client, as session mode does, or shares it out.
 //
-// Locks of a session, LISTEN and settings need a connection of their own. In transaction mode, a client that is not in a
-// transaction has none: another one that begins gets the same, or the first one is moved to another meanwhile.
+// Locks of a session, LISTEN and settings need a connection of their own. In transaction mode, a client that is not in
+// a transaction has none: another one that begins gets the same, or the first one is moved to another meanwhile.
 
 import { Client, type ClientBase, type ClientConfig, DatabaseError, type QueryConfig } from 'pg';
 import { ConfigError, DatabaseUnreachable } from '../errors.ts';

@@ -18,7 +18,8 @@ const ROLLED_BACK = new Set(['40001', '40P01', '25P03', '23505', 'PERSONAL_DATA_
  * Returns what `work` returns, committed. `work` runs again from its beginning where the transaction was rolled back
  * because of other work beside it, or because this process was stopped in the middle of it (then the server closes the
  * connection, so that nobody waits for its locks). Where the connection is lost during the commit, it does not run
- * again: the transaction may have been committed. `onCommit` is called before each commit, and what it returns after it.
+ * again: the transaction may have been committed. `onCommit` is called before each commit, and what it returns after
+ * it.
  *
  * Throws: what `work` throws; the database's errors.
  */

@@ -2,8 +2,8 @@
 // read. The catalogue says which there are and what columns they have, so that a view of a later migration needs no
 // line here.
 //
-// Decision: a name means the view of the reports schema, as an analyst expects it. Where changes are asked for (--since,
-// --incremental) it means the mirror's table: only that has a row for what was deleted.
+// Decision: a name means the view of the reports schema, as an analyst expects it. Where changes are asked for
+// (--since, --incremental) it means the mirror's table: only that has a row for what was deleted.
 
 import { type ClientBase, escapeIdentifier, type Pool } from 'pg';
 import { ANALYST_RELATIONS } from '../db/relations.ts';

@@ -1,5 +1,5 @@
-// The metrics as Prometheus reads them. prom-client is loaded with the first scrape: a worker that nobody scrapes starts
-// no slower. What was counted before that is kept by the recorder.
+// The metrics as Prometheus reads them. prom-client is loaded with the first scrape: a worker that nobody scrapes
+// starts no slower. What was counted before that is kept by the recorder.
 
 import type { Registry } from 'prom-client';
 import { describeError } from '../errors.ts';

@@ -14,8 +14,8 @@ export interface GoneCommission {
 
 /**
  * Marks deleted the sales of these commissions that no living commission has, however new the sale's own row is: a
- * change of it may have been read while its commission, unchanged, kept an older time. Should one live all the same, the
- * next commission that names it brings it back. Idempotent: yes.
+ * change of it may have been read while its commission, unchanged, kept an older time. Should one live all the same,
+ * the next commission that names it brings it back. Idempotent: yes.
  */
 export async function markSalesOfGone(
   trx: DatabaseTransaction,

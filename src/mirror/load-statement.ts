@@ -13,7 +13,9 @@ export interface RowShape {
   readonly hasExtra: boolean;
 }
 
-/** The row that is returned: counts, and for a load of a run the numbers of rows of its own list; else those are empty. */
+/**
+ * The row that is returned: counts, and for a load of a run the numbers of rows of its own list; else those are empty.
+ */
 export interface Upserted {
   readonly inserted: number;
   readonly updated: number;
@@ -48,8 +50,8 @@ export function incomingRows(shape: RowShape): string {
 }
 
 /**
- * Returns the command that inserts the rows of `source`, to which a condition may be added; the table is `kept`. `stamp`
- * is what a row that is inserted gets as its _changed_at.
+ * Returns the command that inserts the rows of `source`, to which a condition may be added; the table is `kept`.
+ * `stamp` is what a row that is inserted gets as its _changed_at.
  */
 export function insertFrom(source: string, shape: RowShape, stamp = STAMP): string {
   const columns = [...columnsOf(shape), ...(shape.hasExtra ? ['_extra'] : [])].join(', ');

@@ -49,8 +49,8 @@ export async function findMissing(
 
 /**
  * Marks the rows deleted, with them an affiliate's links, those that only these referrals named and the sales that only
- * these commissions have, and returns how many rows of the resource it marked. Every other column keeps its value, and a
- * row that was observed later than `observedAt`, or is marked already, is left alone.
+ * these commissions have, and returns how many rows of the resource it marked. Every other column keeps its value, and
+ * a row that was observed later than `observedAt`, or is marked already, is left alone.
  * Idempotent: yes.
  */
 export async function markDeleted(

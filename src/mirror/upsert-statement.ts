@@ -21,7 +21,9 @@ export interface UpsertShape extends RowShape {
   readonly how: 'beside' | 'alone' | 'numbered';
   /** Whether an unchanged row takes the time of the observation, too. */
   readonly touch: boolean;
-  /** Whether rows that are marked deleted are there again. A record that merely names another one does not show that. */
+  /**
+   * Whether rows that are marked deleted are there again. A record that merely names another one does not show that.
+   */
   readonly revives: boolean;
 }
 

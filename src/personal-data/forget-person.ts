@@ -1,9 +1,10 @@
 // Takes one person's data out of the mirror for good: out of what is there, and of what later syncs bring.
 //
-// What money rests on stays: commissions, sales and the payment ledger with their identifiers and amounts. Two addresses
-// count as one person only where the mirror says so: the addresses that an affiliate has and had, the new one that waits
-// to be confirmed included, and equal addresses of affiliates and customers. A payout address may be a company's, so it
-// leads to nobody else, and neither does a customer's other address: a company may name another customer's contact.
+// What money rests on stays: commissions, sales and the payment ledger with their identifiers and amounts. Two
+// addresses count as one person only where the mirror says so: the addresses that an affiliate has and had, the new one
+// that waits to be confirmed included, and equal addresses of affiliates and customers. A payout address may be a
+// company's, so it leads to nobody else, and neither does a customer's other address: a company may name another
+// customer's contact.
 
 import { sql } from 'kysely';
 import type { PersonalDataSettings } from '../config/personal-data.ts';
@@ -35,7 +36,8 @@ export interface Forgetting {
  * Returns what was done about the person of this e-mail address, or of the affiliate or referral with this identifier.
  * Idempotent: yes; done again, it finds nothing left, and says so under the same number.
  *
- * Throws: ConfigError where it is neither, or no record has the identifier; PersonalDataMismatch; the database's errors.
+ * Throws: ConfigError where it is neither, or no record has the identifier; PersonalDataMismatch; the database's
+ * errors.
  */
 export async function forgetPerson(
   db: Database,

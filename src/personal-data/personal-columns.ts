@@ -4,8 +4,8 @@ import type { MirroredTable } from '../records/mirrored-tables.ts';
 
 /**
  * `identity`: an address by which a person is known. `address`: one that several people may share, such as that of a
- * company. `text`: anything else. `pseudonym`: an identifier at the payment processor, which is kept until the person is
- * forgotten. `coupon` and `figures`: JSON of which parts are kept.
+ * company. `text`: anything else. `pseudonym`: an identifier at the payment processor, which is kept until the person
+ * is forgotten. `coupon` and `figures`: JSON of which parts are kept.
  */
 export type PersonalKind = 'identity' | 'address' | 'text' | 'pseudonym' | 'coupon' | 'figures';
 

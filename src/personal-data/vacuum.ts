@@ -24,8 +24,8 @@ const PATIENCE_MS = 60_000;
 const PAUSE_MS = 200;
 
 /**
- * Writes each table anew, without anything that is not a living row: nobody reads or writes it meanwhile. Postgres would
- * keep the rows that an older transaction may still see, so those are waited for.
+ * Writes each table anew, without anything that is not a living row: nobody reads or writes it meanwhile. Postgres
+ * would keep the rows that an older transaction may still see, so those are waited for.
  *
  * Throws: Busy where one does not end; the database's errors.
  */

@@ -47,7 +47,9 @@ export interface QueueBackend {
   check(): Promise<void>;
   /** The listener is called whenever a queue that was lost answers again. */
   onReturn(listener: () => void): void;
-  /** Ends a connection that is lost at this moment: what waits for it then fails, instead of waiting until it is back. */
+  /**
+   * Ends a connection that is lost at this moment: what waits for it then fails, instead of waiting until it is back.
+   */
   giveUpLost(): void;
   /** Closes the queue; each worker is closed by whoever made it, before. */
   close(): Promise<void>;

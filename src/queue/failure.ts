@@ -17,8 +17,8 @@ export type Decision =
 const BUGS = [TypeError, RangeError, ReferenceError, SyntaxError];
 
 /**
- * Returns what to do about the error, which is as asDatabaseError has it. An error of no known class is tried again: the
- * attempts are bounded.
+ * Returns what to do about the error, which is as asDatabaseError has it. An error of no known class is tried again:
+ * the attempts are bounded.
  */
 export function decideAfterFailure(error: unknown, { throttledMs }: Pick<Timings, 'throttledMs'>): Decision {
   if (error instanceof ApiUnauthorized) return { kind: 'pause' };

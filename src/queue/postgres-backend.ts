@@ -57,8 +57,8 @@ function openPool({ databaseUrl, schema }: { databaseUrl: string; schema: string
 }
 
 /**
- * Returns the connection, which leaves out BullMQ's "create schema if not exists" where the schema exists: Postgres asks
- * for the right to create schemas all the same, and a schema that a DBA prepared makes it needless.
+ * Returns the connection, which leaves out BullMQ's "create schema if not exists" where the schema exists: Postgres
+ * asks for the right to create schemas all the same, and a schema that a DBA prepared makes it needless.
  */
 export function withoutCreatingSchema(client: PgQueryable, schema: string): PgQueryable {
   return {

@@ -17,8 +17,8 @@ export interface ProgramPause {
 }
 
 /**
- * Returns the pause as it is now, by the database's clock. A try that seems further ahead than any is put off was put off
- * before that clock was put back: it is due.
+ * Returns the pause as it is now, by the database's clock. A try that seems further ahead than any is put off was put
+ * off before that clock was put back: it is due.
  */
 export async function readPause(
   db: Database,

@@ -11,7 +11,9 @@ export interface Concern {
   readonly code: ConcernCode;
   /** The resource that it is about; null where it is about none, or all of them. */
   readonly resource: string | null;
-  /** What is wrong, a sentence without a full stop. Where an error is behind it, it ends with that error's own words. */
+  /**
+   * What is wrong, a sentence without a full stop. Where an error is behind it, it ends with that error's own words.
+   */
   readonly what: string;
   /** The same without the error, whose words may quote a person: for what leaves this machine. */
   readonly summary: string;

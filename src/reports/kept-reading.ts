@@ -1,5 +1,5 @@
-// Keeps what took long to read, so that people who look cost the mirror next to nothing: reading a million rows anew for
-// each of them would slow down the sync. Whoever shows it says as of when it is.
+// Keeps what took long to read, so that people who look cost the mirror next to nothing: reading a million rows anew
+// for each of them would slow down the sync. Whoever shows it says as of when it is.
 
 import type { RawBuilder } from 'kysely';
 import type { Database } from '../db/database.ts';

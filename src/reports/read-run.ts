@@ -97,7 +97,9 @@ export async function readRunDrift(reader: Reader, id: number): Promise<Shown<Ru
   );
 }
 
-/** Returns a page of the records that the run rejected; `isFull`: with what they hold, and the reasons that quote it. */
+/**
+ * Returns a page of the records that the run rejected; `isFull`: with what they hold, and the reasons that quote it.
+ */
 export async function readRejected(
   reader: Reader,
   run: RunDetails,

@@ -1,5 +1,5 @@
-// Runs a query of the pages, and says it as text that anybody can run in psql: what is shown below a figure is what gave
-// the figure.
+// Runs a query of the pages, and says it as text that anybody can run in psql: what is shown below a figure is what
+// gave the figure.
 
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';

@@ -34,8 +34,8 @@ export interface PruneInput {
 }
 
 /**
- * Whether everything that was due was looked at; `left`: time was up, or somebody was writing to rows that are over age;
- * `busy`: another process is at it.
+ * Whether everything that was due was looked at; `left`: time was up, or somebody was writing to rows that are over
+ * age; `busy`: another process is at it.
  */
 export type PruneOutcome = 'done' | 'left' | 'busy';
 

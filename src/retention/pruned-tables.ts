@@ -1,8 +1,8 @@
 // Which tables lose rows by age, one entry each: the setting that it obeys, what is over age, and what of that stays.
 //
 // Never pruned, whatever is set: the payment ledger (commission_updates) and what was sent for it, the mirrored tables
-// with the rows marked deleted, who was forgotten. Bounded by themselves: held_back_deletions, seen_rows, request_permits,
-// exports, jobs that ended (docs/retention.md).
+// with the rows marked deleted, who was forgotten. Bounded by themselves: held_back_deletions, seen_rows,
+// request_permits, exports, jobs that ended (docs/retention.md).
 
 import { type RawBuilder, sql } from 'kysely';
 import type { Retention } from '../config/retention.ts';
@@ -49,7 +49,8 @@ export const PRUNED_TABLES: readonly PrunedTable[] = [
   {
     name: 'commission_update_attempts',
     keepDays: ({ attempts }) => attempts,
-    // What was written belongs to the payment ledger, which counts it (puts). What may still be tried again is not over.
+    // What was written belongs to the payment ledger, which counts it (puts). What may still be tried again is not
+    // over.
     pruneBatch: pruneWhere(
       'commission_update_attempts',
       (cutoff) => sql`method = 'GET' and sent_at < ${cutoff} and exists (

@@ -2,9 +2,9 @@
 //
 // Decisions where the contract is silent:
 // - Filters compare exactly, also the case of an email.
-// - `commission_stats` has the shape seen in the wild (contract, Commission stats): per currency, in cents. `gross_revenue` is what was
-//   charged, `net_revenue` what is left after refunds and taxes; a voided commission counts in neither `unpaid`
-//   nor `paid`. An affiliate without sales has no currencies.
+// - `commission_stats` has the shape seen in the wild (contract, Commission stats): per currency, in cents.
+//   `gross_revenue` is what was charged, `net_revenue` what is left after refunds and taxes; a voided commission counts
+//   in neither `unpaid` nor `paid`. An affiliate without sales has no currencies.
 
 import { type ReadListPage, wrapInEnvelope } from './list-page.ts';
 import { readArray, readFilters, readPaging } from './query-parameters.ts';

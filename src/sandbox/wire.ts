@@ -15,7 +15,10 @@
 //   an empty one, and is paid by `wise_email`. A referral without link has its affiliate's coupon, which is archived
 //   while the affiliate is disabled.
 
-/** `neutral` is the contract's spelling; `live` that of deployments seen in the wild. Source: contract, Spelling; Further fields. */
+/**
+ * `neutral` is the contract's spelling; `live` that of deployments seen in the wild. Source: contract, Spelling;
+ * Further fields.
+ */
 export const SPELLINGS = ['neutral', 'live'] as const;
 export type Spelling = (typeof SPELLINGS)[number];
 

@@ -1,7 +1,8 @@
 // Reads commissions by their identifiers, beside a walk of their list: those that the list did not have.
 //
-// A 404 says that a commission is gone, but only from a program that answers such requests, and at that time: after each,
-// one that is there is asked for as well. Where that is not found either, no 404 of this reading is believed any more.
+// A 404 says that a commission is gone, but only from a program that answers such requests, and at that time: after
+// each, one that is there is asked for as well. Where that is not found either, no 404 of this reading is believed any
+// more.
 
 import { isNotFound } from '../api/refusal.ts';
 import { readNow } from '../db/clock.ts';

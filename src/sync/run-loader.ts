@@ -36,7 +36,9 @@ export interface RunLoader {
   readonly loadAside: (pages: readonly RecordPage[]) => Promise<Loaded>;
   /** Loads records that were read one by one. */
   readonly loadSingle: (records: readonly ObservedPage[]) => Promise<Loaded>;
-  /** Throws: TypeError where a page was read and not loaded; to be called once a walk ended otherwise than in an error. */
+  /**
+   * Throws: TypeError where a page was read and not loaded; to be called once a walk ended otherwise than in an error.
+   */
   readonly checkAllLoaded: () => void;
   /** To be called with every request that is not the lister's; what was counted is saved with the next batch. */
   readonly countRequest: () => void;

@@ -1,6 +1,7 @@
 // What a trace is to the rest of the program: named steps of its work, one inside the other. It imports nothing, so
 // that nothing of OpenTelemetry is loaded and no step costs anything where nobody asked for traces (start-tracing.ts).
-// A step's attributes are never personal data, secrets or messages of errors: numbers, identifiers of ours, fixed words.
+// A step's attributes are never personal data, secrets or messages of errors: numbers, identifiers of ours, fixed
+// words.
 
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 

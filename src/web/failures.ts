@@ -1,5 +1,5 @@
-// What is shown instead of a page: what went wrong in plain words, and what to do. Names no host and shows no error: the
-// reason is in the log.
+// What is shown instead of a page: what went wrong in plain words, and what to do. Names no host and shows no error:
+// the reason is in the log.
 
 import { asDatabaseError } from '../db/as-database-error.ts';
 import { AccessRefused, Busy, DatabaseUnreachable, describeError, errorCode } from '../errors.ts';

@@ -20,7 +20,9 @@ export interface Frame {
   readonly now: Timestamp | null;
 }
 
-/** The package's bundler rewrites a tagged template that holds the end of a script, by a helper that nobody installs. */
+/**
+ * The package's bundler rewrites a tagged template that holds the end of a script, by a helper that nobody installs.
+ */
 const SLASH = '/';
 
 /** Returns the whole document. */

@@ -26,7 +26,8 @@ export interface Metrics {
 
 /**
  * Registers the board's routes, relative to the board, on a server that has nothing else. The door has been passed, and
- * the methods are GET and HEAD. `basePath` is the board's own address as the browser sees it, such as /affiliates/queue.
+ * the methods are GET and HEAD. `basePath` is the board's own address as the browser sees it, such as
+ * /affiliates/queue.
  */
 export type RegisterBoard = (
   scope: FastifyInstance,

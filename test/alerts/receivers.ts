@@ -1,4 +1,5 @@
-// Receivers of alerts for a test: an HTTP server that takes what Slack takes, and a mail server. They end with the test.
+// Receivers of alerts for a test: an HTTP server that takes what Slack takes, and a mail server. They end with the
+// test.
 
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';

@@ -13,7 +13,9 @@ import {
 
 const attempts: Attempts = { most: 4, mostThrottled: 6, firstWaitMs: 0, longestWaitMs: 0 };
 
-/** Runs attempts that fail in this order, the last of them again and again; returns how it ended and what was waited. */
+/**
+ * Runs attempts that fail in this order, the last of them again and again; returns how it ended and what was waited.
+ */
 async function run(errors: readonly Error[], signal?: AbortSignal, own: Partial<Attempts> = {}) {
   const waited: RetryWait[] = [];
   let calls = 0;

@@ -99,7 +99,8 @@ test('a front end that loses the program in the middle of a batch marks nothing 
   const poll = { concurrency: 1, signal: AbortSignal.timeout(100_000) };
   const sum = await pollTracked({ client: front.api, db, log: silent }, poll);
   await front.close();
-  // Every other call asked whether the program is there. The third 404 was the last: that commission is asked for again.
+  // Every other call asked whether the program is there. The third 404 was the last: that commission is asked for
+  // again.
   expect(sum).toEqual({ polled: 6, gone: 0, failed: 2 });
   for (const id of ids) expect(await isPolled(id)).toBe(true);
 });

@@ -1,5 +1,6 @@
 // The cases that the argument does not exclude, in which a verified walk misses an existing row. Each is shown to do
-// so, and the next run to find the row; the missed row is never taken for deleted. Lists are words, newest letter first.
+// so, and the next run to find the row; the missed row is never taken for deleted. Lists are words, newest letter
+// first.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

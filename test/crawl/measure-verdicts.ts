@@ -1,8 +1,8 @@
 // Measures what a verified walk can miss: how many of some thousand walks over changing lists missed a record that
 // existed throughout, and were verified all the same. Run: node test/crawl/measure-verdicts.ts [walks]
 //
-// Two programs. Moving: the lists of crawl.unit.test.ts, short, with up to three changes before each answer. Steady: 500
-// records in pages of 20; before one answer in ten a record is created and another deleted, so that the total never
+// Two programs. Moving: the lists of crawl.unit.test.ts, short, with up to three changes before each answer. Steady:
+// 500 records in pages of 20; before one answer in ten a record is created and another deleted, so that the total never
 // moves: the worst case for a walk that relies on totals.
 
 import fc from 'fast-check';

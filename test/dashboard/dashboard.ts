@@ -1,8 +1,8 @@
 // The dashboard for Grafana, as code: every panel, and the expression behind it. `npm run dashboard` writes it to
 // docs/deploy/grafana/affiliate-mirror.json.
 //
-// All workers of a mirror report the same of the database, so those panels take the highest; what each counted itself is
-// added up.
+// All workers of a mirror report the same of the database, so those panels take the highest; what each counted itself
+// is added up.
 
 import {
   BigValueColorMode,

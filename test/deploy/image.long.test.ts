@@ -1,8 +1,8 @@
-// The image, built and run as far as a machine without a container engine can: Debian's buildah builds it, and its files
-// are the root of a real worker, read-only, under a user that they do not know.
+// The image, built and run as far as a machine without a container engine can: Debian's buildah builds it, and its
+// files are the root of a real worker, read-only, under a user that they do not know.
 //
-// Not shown here: the engine's own part (the health check's schedule, networks, Compose), and the base image from Docker
-// Hub. In its place is one of the same name, made of Debian's packages and of the Node that runs this test.
+// Not shown here: the engine's own part (the health check's schedule, networks, Compose), and the base image from
+// Docker Hub. In its place is one of the same name, made of Debian's packages and of the Node that runs this test.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Node reads its flags only when it starts, so whatever starts the command names them: all as the first line of main.ts.
+// Node reads its flags only when it starts, so whatever starts the command names them: all as the first line of
+// main.ts.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Syncs of a program that changes meanwhile: records appear, change and vanish between any two answers, and payments are
-// made beside the syncs of commissions.
+// Syncs of a program that changes meanwhile: records appear, change and vanish between any two answers, and payments
+// are made beside the syncs of commissions.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

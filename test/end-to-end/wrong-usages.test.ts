@@ -1,5 +1,6 @@
 // The table of wrong usages: what each says and the exit code that it ends with. Each problem is one line under the
-// program's name that names the fix; below it, what commander refuses points at the help. Never a stack, never a secret.
+// program's name that names the fix; below it, what commander refuses points at the help. Never a stack, never a
+// secret.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

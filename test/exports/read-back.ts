@@ -1,5 +1,5 @@
-// Reads exported files as other programs would, into one form for all formats: each value as text, times as microseconds
-// since 1970. And the same rows as Postgres has them.
+// Reads exported files as other programs would, into one form for all formats: each value as text, times as
+// microseconds since 1970. And the same rows as Postgres has them.
 
 import { parse } from 'csv-parse/sync';
 import { streamXlsxRows } from 'hucre/xlsx';

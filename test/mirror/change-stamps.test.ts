@@ -1,5 +1,5 @@
-// The stamps of changes (_changed_at) are in the order of the commits, whoever changes what beside whom: so a reader who
-// asks for what is greater than the last stamp that it has seen misses nothing.
+// The stamps of changes (_changed_at) are in the order of the commits, whoever changes what beside whom: so a reader
+// who asks for what is greater than the last stamp that it has seen misses nothing.
 
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';

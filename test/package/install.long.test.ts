@@ -1,6 +1,6 @@
-// Installs the package from its tarball as anybody would, in an empty project, on the oldest and the newest Node that it
-// is meant for, and uses it: the command by npx and installed globally, the demo to its end, the client with its types.
-// Needs npm's registry.
+// Installs the package from its tarball as anybody would, in an empty project, on the oldest and the newest Node that
+// it is meant for, and uses it: the command by npx and installed globally, the demo to its end, the client with its
+// types. Needs npm's registry.
 
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { mkdir, realpath, writeFile } from 'node:fs/promises';
@@ -148,7 +148,9 @@ const USERS = Object.fromEntries(
   ),
 );
 
-/** Returns the directory of the executable of the oldest Node, installed from npm's registry as the project's own is. */
+/**
+ * Returns the directory of the executable of the oldest Node, installed from npm's registry as the project's own is.
+ */
 async function findOldestNode(): Promise<string> {
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
   const directory = join(packed, 'oldest-node');

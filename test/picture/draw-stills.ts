@@ -1,5 +1,5 @@
-// `npm run stills`: runs the demo from nothing, makes its mirror look as one that has been at work for weeks, and saves what
-// Debian's chromium shows of the status page as docs/images/page-*.png, the pictures in docs/status-page.md.
+// `npm run stills`: runs the demo from nothing, makes its mirror look as one that has been at work for weeks, and saves
+// what Debian's chromium shows of the status page as docs/images/page-*.png, the pictures in docs/status-page.md.
 
 import { spawn } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';

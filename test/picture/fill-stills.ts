@@ -1,5 +1,5 @@
-// Makes the mirror of a demo look as one that has been at work for weeks: earlier runs, growth, payments, alerts. What goes
-// wrong is added in a second step.
+// Makes the mirror of a demo look as one that has been at work for weeks: earlier runs, growth, payments, alerts. What
+// goes wrong is added in a second step.
 
 import type pg from 'pg';
 

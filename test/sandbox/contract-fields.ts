@@ -1,5 +1,5 @@
-// The fields of every resource, sorted, as the tables of docs/api-contract.md have them: the sandbox is compared with the
-// document, not with the code that reads it.
+// The fields of every resource, sorted, as the tables of docs/api-contract.md have them: the sandbox is compared with
+// the document, not with the code that reads it.
 
 import { readTable } from '../support/read-docs.ts';
 

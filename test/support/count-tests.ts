@@ -1,5 +1,5 @@
-// Prints "N passed, N failed", alone on a line. Run as `node count-tests.ts STATUS FILE…`: how the runs of vitest ended,
-// and the files that its json reporter wrote. Nothing that did not run counts as a success.
+// Prints "N passed, N failed", alone on a line. Run as `node count-tests.ts STATUS FILE…`: how the runs of vitest
+// ended, and the files that its json reporter wrote. Nothing that did not run counts as a success.
 
 import { existsSync, readFileSync } from 'node:fs';
 

@@ -45,8 +45,8 @@ export async function startRedis(flags: readonly string[] = []): Promise<TestRed
 }
 
 /**
- * Returns the port of a Sentinel that watches the Redis under the name `queue`, and makes a replica of it primary. Lines
- * are more of its configuration.
+ * Returns the port of a Sentinel that watches the Redis under the name `queue`, and makes a replica of it primary.
+ * Lines are more of its configuration.
  */
 export async function startSentinel(primary: TestRedis, lines: readonly string[] = []): Promise<number> {
   const directory = await makeDirectory();

@@ -1,7 +1,7 @@
 // The command `commissions payable`: what is to be paid now, as sums for people and as a payout file.
 //
-// Decision: it is not called `due`, since `commissions due ID… --at` changes the program: a command that only reads must
-// not be one forgotten word away from one that writes. What is listed here is also less than what is due.
+// Decision: it is not called `due`, since `commissions due ID… --at` changes the program: a command that only reads
+// must not be one forgotten word away from one that writes. What is listed here is also less than what is due.
 
 import type { Command } from 'commander';
 import { BATCH_COLUMNS } from '../../commissions/files/batch-file.ts';

@@ -1,4 +1,5 @@
-// The command group `deletions`: what a sync held back instead of marking it deleted, and how to accept that it is gone.
+// The command group `deletions`: what a sync held back instead of marking it deleted, and how to accept that it is
+// gone.
 
 import { Argument, type Command } from 'commander';
 import { formatCount, formatTimestamp } from '../../contract/format.ts';

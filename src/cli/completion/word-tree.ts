@@ -1,5 +1,5 @@
-// What may be typed where: the words of the command line, read from commander's own commands, so that a completion knows
-// every command and option that there is.
+// What may be typed where: the words of the command line, read from commander's own commands, so that a completion
+// knows every command and option that there is.
 
 import type { Command } from 'commander';
 

@@ -10,7 +10,9 @@ export const UNIT_OF_AMOUNTS =
 
 export const amount = (meaning: string) => z.int().describe(meaning);
 
-/** Returns the shape of amounts added up: a bigint here, and in JSON a number that may be beyond those of JavaScript. */
+/**
+ * Returns the shape of amounts added up: a bigint here, and in JSON a number that may be beyond those of JavaScript.
+ */
 export const sum = (meaning: string) =>
   z
     .number()

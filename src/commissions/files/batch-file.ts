@@ -1,4 +1,5 @@
-// Reads a payout file: a batch of commission updates. All problems of a file are found at once, and each names its line.
+// Reads a payout file: a batch of commission updates. All problems of a file are found at once, and each names its
+// line.
 
 import { contentKey } from '../content-key.ts';
 import { quote } from '../timestamps.ts';

@@ -38,9 +38,9 @@ export interface BooksFile {
 }
 
 /**
- * Returns the good rows with all problems of the file. Where it has a column result_state, a row in any other state than
- * applied or unchanged is unpaid, whatever its paid_at. A row whose action is due says nothing of a payment, and is left
- * out; one whose action is unpay has no paid_at, and so is unpaid.
+ * Returns the good rows with all problems of the file. Where it has a column result_state, a row in any other state
+ * than applied or unchanged is unpaid, whatever its paid_at. A row whose action is due says nothing of a payment, and
+ * is left out; one whose action is unpay has no paid_at, and so is unpaid.
  */
 export async function readBooksFile(
   bytes: Uint8Array,

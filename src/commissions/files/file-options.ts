@@ -36,7 +36,9 @@ export interface FileSpelling {
   readonly amounts: AmountSpelling;
 }
 
-/** Returns how the file spells: as its locale does where the user names one, else as far as its cells leave no doubt. */
+/**
+ * Returns how the file spells: as its locale does where the user names one, else as far as its cells leave no doubt.
+ */
 export function findSpelling(
   lines: readonly TableLine[],
   columns: { readonly dates: readonly string[]; readonly amounts: readonly string[] },

@@ -1,5 +1,5 @@
-// Text that a spreadsheet would run: in CSV nothing tells text from a formula, so a cell such as =HYPERLINK(…) that came
-// from an affiliate's name would be one. It is written with an apostrophe before it, and read without it.
+// Text that a spreadsheet would run: in CSV nothing tells text from a formula, so a cell such as =HYPERLINK(…) that
+// came from an affiliate's name would be one. It is written with an apostrophe before it, and read without it.
 // Source: https://owasp.org/www-community/attacks/CSV_Injection (read 2026-11).
 
 const FORMULA = /^[=+\-@\t\r]/;

@@ -144,7 +144,9 @@ async function readRaw(bytes: Uint8Array, columns: Columns, name: string | null)
   return start.startsWith('{') ? readJsonLines(text, isKnown) : readCsv(text, hasMark(bytes), isKnown);
 }
 
-/** Names of files are plain text in an archive; returns what the archive is instead of the workbook that it is named. */
+/**
+ * Names of files are plain text in an archive; returns what the archive is instead of the workbook that it is named.
+ */
 function describeOtherZip(bytes: Uint8Array, extension: string): string | null {
   const archive = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (archive.includes('mimetypeapplication/vnd.oasis')) {

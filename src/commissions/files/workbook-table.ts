@@ -1,7 +1,7 @@
 // Reads the first visible sheet of an Excel workbook as a raw table.
 //
-// The whole sheet at once, and not as a stream of rows: only so does hucre tell a formula whose result is missing, or an
-// error such as #REF!, from an empty cell and from text. An empty expected_amount expects nothing, so that matters.
+// The whole sheet at once, and not as a stream of rows: only so does hucre tell a formula whose result is missing, or
+// an error such as #REF!, from an empty cell and from text. An empty expected_amount expects nothing, so that matters.
 
 import { quote } from '../timestamps.ts';
 import type { Problem, RawCell, RawTable } from './raw-table.ts';

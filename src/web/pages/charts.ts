@@ -1,4 +1,5 @@
-// The program's business over time: referrals, leads and conversions by day, commissions by the month of their due date.
+// The program's business over time: referrals, leads and conversions by day, commissions by the month of their due
+// date.
 
 import { readDueMonths, readFunnel } from '../../reports/read-series.ts';
 import { drawDueMonths } from '../charts/due-chart.ts';

@@ -1,5 +1,5 @@
-// What the mirror holds: its tables and their growth, how current they are, where the program differs from its contract,
-// what could not be stored, and what was exported.
+// What the mirror holds: its tables and their growth, how current they are, where the program differs from its
+// contract, what could not be stored, and what was exported.
 
 import { DELTA_BLIND_SPOTS } from '../../contract/delta-blind-spots.ts';
 import { formatBytes, formatCount } from '../../contract/format.ts';

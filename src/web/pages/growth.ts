@@ -1,5 +1,5 @@
-// How large each table is, how fast the mirror grows, and when there is no room left at this rate: a part of the page of
-// the data.
+// How large each table is, how fast the mirror grows, and when there is no room left at this rate: a part of the page
+// of the data.
 
 import { counted, formatBytes, formatCount } from '../../contract/format.ts';
 import type { KeptGrowth } from '../../reports/kept-growth.ts';

@@ -1,5 +1,5 @@
-// The first page: is all well, how fresh is the mirror, what runs, what comes next, what the budget is used for, and who
-// was notified of what.
+// The first page: is all well, how fresh is the mirror, what runs, what comes next, what the budget is used for, and
+// who was notified of what.
 
 import type { RateLimit } from '../../config/rate-limit.ts';
 import { readNow } from '../../db/clock.ts';

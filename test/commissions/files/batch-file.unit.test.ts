@@ -214,7 +214,8 @@ test('a blank paid_at never clears a payment unless the row says unpay, whatever
     {
       numRuns: sized(200, 1000),
       examples: [
-        // Nothing but the id; a pay whose time is blank, or a word for it; the two times swapped; an action in capitals.
+        // Nothing but the id; a pay whose time is blank, or a word for it; the two times swapped; an action in
+        // capitals.
         [[{ id: A, action: '', paid_at: '', due_at: '' }], ','],
         [[{ id: A, action: 'pay', paid_at: '" "', due_at: AT }], ';'],
         [[{ id: A, action: 'pay', paid_at: 'unpaid', due_at: '' }], '\t'],

@@ -1,5 +1,5 @@
-// Looks at pages as people do: in Debian's chromium, light, dark, on a phone and without JavaScript. Nothing may be wrong
-// with what is seen there.
+// Looks at pages as people do: in Debian's chromium, light, dark, on a phone and without JavaScript. Nothing may be
+// wrong with what is seen there.
 
 import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';

@@ -1,5 +1,6 @@
-// Every state of a mirror and its worker, as a browser shows it (Debian's chromium): light, dark, on a phone, and without
-// JavaScript, nothing is wrong with any page. One with something of every kind is looked at by browser.long.test.ts.
+// Every state of a mirror and its worker, as a browser shows it (Debian's chromium): light, dark, on a phone, and
+// without JavaScript, nothing is wrong with any page. One with something of every kind is looked at by
+// browser.long.test.ts.
 
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { makePool } from '../../../src/db/pool.ts';
