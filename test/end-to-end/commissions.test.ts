@@ -243,6 +243,20 @@ test('a refused secret ends --wait with 1, and it says that the requests wait, a
   });
 });
 
+test('cancel of what was carried out ends with 3, and of what was cancelled already with 0', async () => {
+  const [done, waiting] = await unpaid(2);
+  expect((await commissions('unpay', done?.id ?? '', '--wait')).code).toBe(0);
+  expect(await commissions('cancel', done?.id ?? '')).toMatchObject({
+    code: 3,
+    stdout: '0 cancelled\n',
+    stderr: 'none of them waits any more: 1 unchanged\n',
+  });
+  await commissions('due', waiting?.id ?? '', '--at', '2027-01-01T00:00:00Z');
+  for (const stdout of ['1 cancelled\n', '0 cancelled\n']) {
+    expect(await commissions('cancel', waiting?.id ?? '')).toMatchObject({ code: 0, stdout });
+  }
+});
+
 // A month of its own: what the other tests paid is not looked at.
 const JULY = '2026-07-01T12:00:00Z';
 

@@ -59,16 +59,16 @@ export function registerRevise(group: Command, cli: Cli): void {
     .description('take back requests that still wait')
     .argument('<what>', WHAT)
     .option('--json', 'print the result as one JSON document')
+    .addHelpText('after', '\nExit code 3: some may have reached the program, or none waits any more.')
     .action((what: string, flags: ReviseFlags) =>
       cli.run(async (lifetime) => {
         const { db } = await openPaymentLedger(cli, lifetime);
         const selected = await readSelected(db, what);
         const revised = await cancelUpdates(db, parseSelection(what), nameUser());
         report(revised, 'cancelled', flags);
-        if (isNothing(revised)) {
-          printError(`none of them waits any more: ${describeCounts(countStates(selected))}`);
-        }
-        return revised.left.length > 0 ? 3 : 0;
+        if (!isNothing(revised)) return revised.left.length > 0 ? 3 : 0;
+        printError(`none of them waits any more: ${describeCounts(countStates(selected))}`);
+        return selected.every(({ state }) => state === 'cancelled') ? 0 : 3;
       }),
     );
 }
