@@ -54,6 +54,20 @@ test('where they are listed, a sync and a delta read them, and status says so', 
   await sandbox.close();
 });
 
+test('where the program does not say it, a sync reads what it can, says what it left out, and exits 3', async () => {
+  const { sandbox, mirror, run } = await setUp(true);
+  sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', route: '/v1/commissions' }] });
+  const first = await run(['sync', '--json']);
+  expect(first.code, first.stderr).toBe(3);
+  expect(JSON.parse(first.stdout).runs).toHaveLength(2);
+  expect(first.stderr).toMatch(
+    /^affiliate-mirror: commissions were not synced, since the program did not say whether it lists them: .*GET \/v1\/commissions.*; COMMISSION_LIST decides it without asking$/m,
+  );
+  expect((await run(['sync'])).code).toBe(0);
+  expect(await readMirrorEarnings(mirror.pool)).toEqual(await readProgramEarnings(sandbox));
+  await sandbox.close();
+});
+
 test('where they are not, a sync costs three requests more a day, and naming them is refused with the reason', async () => {
   const { sandbox, run } = await setUp(false);
   for (const _ of [1, 2]) {

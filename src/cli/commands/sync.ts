@@ -9,7 +9,7 @@ import { asDatabaseError } from '../../db/as-database-error.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import type { Database } from '../../db/database.ts';
 import { runMigrations } from '../../db/migrate.ts';
-import { describeError } from '../../errors.ts';
+import { type AppError, describeError } from '../../errors.ts';
 import { calmLevel, type Logger, makeLogger } from '../../log.ts';
 import { readFreshness } from '../../reports/read-freshness.ts';
 import type { RunSummary, SyncMode, SyncProgress } from '../../sync/run-summary.ts';
@@ -21,7 +21,7 @@ import { readCliProgramConfig } from '../configuration.ts';
 import { refuseDemoMirror } from '../demo-mark.ts';
 import { runAsJson, type SyncDocument } from '../documents/sync.ts';
 import type { ExitCode } from '../exit-code.ts';
-import { chooseResources, makeFindList } from '../find-list.ts';
+import { chooseResources, type FindList, makeFindList } from '../find-list.ts';
 import { type Lifetime, Stopped } from '../lifetime.ts';
 import { makeSync } from '../make-sync.ts';
 import { openDatabase } from '../open-database.ts';
@@ -149,7 +149,13 @@ async function syncAll(
     },
     { ...config.api, ...program },
   );
-  const findList = makeFindList({ db, log, lifetime }, { config, program });
+  const askForList = makeFindList({ db, log, lifetime }, { config, program });
+  const unsaid: AppError[] = [];
+  const findList: FindList = async (how) => {
+    const found = await askForList(how);
+    if (!found.isUsed && found.problem !== null) unsaid.push(found.problem);
+    return found;
+  };
   let hasCounters = true;
   try {
     for await (const resource of chooseResources(resources, flags.mode, findList)) {
@@ -183,8 +189,10 @@ async function syncAll(
       for (const read of blindSpots?.resources ?? []) printError(describeDelta(read));
     }
   }
-  for (const concern of runs.flatMap(describeConcerns)) printError(`affiliate-mirror: ${concern}`);
-  if (runs.some(isDoubtful)) return 3;
+  for (const concern of [...runs.flatMap(describeConcerns), ...unsaid.map(describeUnsaid)]) {
+    printError(`affiliate-mirror: ${concern}`);
+  }
+  if (unsaid.length > 0 || runs.some(isDoubtful)) return 3;
   return runs.some(({ state }) => state === 'skipped') ? 4 : 0;
 }
 
@@ -193,6 +201,10 @@ function describeReached(last: SyncProgress | null): string {
   const { rows, total, resource } = last;
   const of = total === null ? '' : ` of ${formatCount(total)}`;
   return `${formatCount(rows.seen - rows.repeated)}${of} ${resource} were read; the next sync goes on there`;
+}
+
+function describeUnsaid({ message }: AppError): string {
+  return `commissions were not synced, since the program did not say whether it lists them: ${message}; COMMISSION_LIST decides it without asking`;
 }
 
 function isDelta({ plan }: RunSummary): boolean {
