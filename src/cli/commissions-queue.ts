@@ -78,7 +78,8 @@ export async function queueUpdates(
     rows.filter(({ waiting }) => waiting == null).map(({ request }) => request),
     { batchId, requestedBy: nameUser() },
   );
-  const requested = rows.flatMap(({ waiting }) => waiting ?? made.shift() ?? []);
+  const left = made.values();
+  const requested = rows.flatMap(({ waiting }) => waiting ?? left.next().value ?? []);
   const isWorrying = reportAskedBefore(
     rows,
     requested.map((request) => (request.isNew ? null : request)),
