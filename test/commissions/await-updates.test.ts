@@ -1,9 +1,8 @@
 // Waiting that fails, and what becomes of the change that was under way meanwhile.
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { awaitUpdates } from '../../src/commissions/await-updates.ts';
-import { startAlteringProxy } from '../support/altering-proxy.ts';
-import { makeTestApi, PAID_AT, silent, useWriter } from './start-writer.ts';
+import { makeAlteredApi, PAID_AT, silent, useWriter } from './start-writer.ts';
 
 const writer = useWriter();
 
@@ -17,18 +16,13 @@ test('waiting that fails rejects only once the change that was sent is answered,
   const hasFailed = Promise.withResolvers<void>();
   let isSent = false;
   let asked = 0;
-  const proxy = await startAlteringProxy(sandbox.url, async (body) => {
+  const api = await makeAlteredApi({ db, sandbox }, async (body) => {
     asked += 1;
     if (asked === 2) {
       isSent = true;
       await hasFailed.promise;
     }
     return body;
-  });
-  const api = makeTestApi(db, proxy.url);
-  onTestFinished(async () => {
-    await api.close();
-    await proxy.close();
   });
 
   const waiting = awaitUpdates({ api, db, log: silent }, [sent?.id ?? 0, other?.id ?? 0], {
@@ -37,10 +31,10 @@ test('waiting that fails rejects only once the change that was sent is answered,
     onProgress: () => {
       if (!isSent) return;
       setTimeout(hasFailed.resolve, 300);
-      throw new Error('nobody is told how far it is');
+      throw new Error('nobody sees how far it is');
     },
   });
-  await expect(waiting).rejects.toThrow('nobody is told how far it is');
+  await expect(waiting).rejects.toThrow('nobody sees how far it is');
 
   expect(await row(sent?.id)).toMatchObject({ state: 'applied', attempts: 0, claimed_by: null });
   expect(await attempts(sent?.id)).toMatchObject([

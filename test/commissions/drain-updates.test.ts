@@ -1,12 +1,11 @@
 // What becomes of a request: each terminal state, through every kind of failure, with its line in the payment ledger.
 
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { awaitUpdates } from '../../src/commissions/await-updates.ts';
 import { drainUpdates } from '../../src/commissions/drain-updates.ts';
 import { formatMoney } from '../../src/contract/money.ts';
 import { ApiUnauthorized, DatabaseUnreachable } from '../../src/errors.ts';
-import { startAlteringProxy } from '../support/altering-proxy.ts';
-import { losingProgram, makeTestApi, PAID_AT, silent, useWriter } from './start-writer.ts';
+import { losingProgram, makeAlteredApi, makeTestApi, PAID_AT, silent, useWriter } from './start-writer.ts';
 
 const writer = useWriter();
 
@@ -210,17 +209,14 @@ test('a change that is answered 429 is not sent on what was read before: what so
   const { fresh, ask, row, program, sandbox, db, attempts } = writer();
   const { id } = await fresh();
   const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT, expected_unpaid: true });
-  const proxy = await startAlteringProxy(sandbox.url, async (body) => {
+  const api = await makeAlteredApi({ db, sandbox }, async (body) => {
     if (body.includes('Too many requests')) {
       await sandbox.program.updateCommission(id, { paid_at: '2026-09-01T00:00:00Z' });
     }
     return body;
   });
-  const api = makeTestApi(db, proxy.url);
   sandbox.setFaults({ shares: {}, exact: [{ kind: '429', method: 'PUT' }] });
   await drainUpdates({ api, db, log: silent }, { concurrency: 1, signal: AbortSignal.timeout(25_000) });
-  await api.close();
-  await proxy.close();
   expect((await program(id)).paid_at).toBe('2026-09-01T00:00:00.000Z');
   expect(await row(asked?.id)).toMatchObject({ state: 'conflict', put_sent_at: expect.anything() });
   expect(await attempts(asked?.id)).toMatchObject([
@@ -235,7 +231,7 @@ test('a change that had to wait is not sent on what was read before: what somebo
   const { id } = await fresh();
   const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT, expected_unpaid: true });
   let reads = 0;
-  const proxy = await startAlteringProxy(sandbox.url, async (body) => {
+  const api = await makeAlteredApi({ db, sandbox }, async (body) => {
     reads += 1;
     if (reads === 1) {
       // Another request was answered 429.
@@ -246,13 +242,10 @@ test('a change that had to wait is not sent on what was read before: what somebo
     }
     return body;
   });
-  const api = makeTestApi(db, proxy.url);
   await drainUpdates(
     { api, db, log: silent },
     { concurrency: 1, signal: AbortSignal.timeout(25_000), timing: { freshMs: 300 } },
   );
-  await api.close();
-  await proxy.close();
   expect((await program(id)).paid_at).toBe('2026-09-01T00:00:00.000Z');
   expect(await row(asked?.id)).toMatchObject({ state: 'conflict', put_sent_at: null });
   expect(received().map(({ method }) => method)).toEqual(['GET', 'GET']);
@@ -268,14 +261,11 @@ test('a payment whose amount changes while it is sent is applied with a note tha
     expected_amount: amount,
     expected_currency: currency,
   });
-  const proxy = await startAlteringProxy(sandbox.url, async (body) => {
+  const api = await makeAlteredApi({ db, sandbox }, async (body) => {
     await sandbox.program.updateCommission(id, { amount: amount + 100 });
     return body;
   });
-  const api = makeTestApi(db, proxy.url);
   await drainUpdates({ api, db, log: silent }, { concurrency: 1, signal: AbortSignal.timeout(25_000) });
-  await api.close();
-  await proxy.close();
   const [was, is] = [formatMoney(amount, currency), formatMoney(amount + 100, currency)];
   expect(await row(asked?.id)).toMatchObject({
     state: 'applied',
@@ -346,17 +336,14 @@ describe('a program that refuses', () => {
     const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
     let answers = 0;
     // The first is to the read; the third to the change, which the program has made.
-    const proxy = await startAlteringProxy(sandbox.url, (body) => {
+    const api = await makeAlteredApi({ db, sandbox }, (body) => {
       answers += 1;
       return answers === 1 || answers === 3 ? { status: 408, body: 'Request Timeout' } : body;
     });
-    const api = makeTestApi(db, proxy.url);
     const { ended } = await drainUpdates(
       { api, db, log: silent },
       { concurrency: 1, signal: AbortSignal.timeout(100_000), timing: { leaseMs: 5000, firstBackoffMs: 1 } },
     );
-    await api.close();
-    await proxy.close();
     expect(ended).toEqual({ applied: 1 });
     expect(await row(asked?.id)).toMatchObject({ attempts: 0 });
     expect(answers).toBe(4);
@@ -430,7 +417,7 @@ test('whoever waits for requests of their own does not cut off the change of ano
   const sent = Promise.withResolvers<void>();
   const ownEnded = Promise.withResolvers<void>();
   const answers: string[] = [];
-  const proxy = await startAlteringProxy(sandbox.url, async (body, path) => {
+  const api = await makeAlteredApi({ db, sandbox }, async (body, path) => {
     const isPut = answers.includes(path);
     answers.push(path);
     if (isPut && path.endsWith(commissions[1]?.id ?? '')) await sent.promise;
@@ -439,11 +426,6 @@ test('whoever waits for requests of their own does not cut off the change of ano
       await ownEnded.promise;
     }
     return body;
-  });
-  const api = makeTestApi(db, proxy.url);
-  onTestFinished(async () => {
-    await api.close();
-    await proxy.close();
   });
   const counts = await awaitUpdates({ api, db, log: silent }, [first?.id ?? 0, own?.id ?? 0], {
     concurrency: 2,

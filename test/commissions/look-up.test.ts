@@ -6,8 +6,15 @@ import { drainUpdates } from '../../src/commissions/drain-updates.ts';
 import { previewUpdates } from '../../src/commissions/preview-updates.ts';
 import { reconcileBooks } from '../../src/commissions/reconcile-books.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
-import { startAlteringProxy } from '../support/altering-proxy.ts';
-import { losingProgram, makeTestApi, PAID_AT, type ProgramRow, silent, useWriter } from './start-writer.ts';
+import {
+  losingProgram,
+  makeAlteredApi,
+  makeTestApi,
+  PAID_AT,
+  type ProgramRow,
+  silent,
+  useWriter,
+} from './start-writer.ts';
 
 const writer = useWriter();
 const reading = () => ({ concurrency: 2, signal: AbortSignal.timeout(100_000) });
@@ -50,16 +57,11 @@ test('a commission that the program refuses costs no other, and ends in the dry 
   const { freshMany, ask, row, db, sandbox } = writer();
   const commissions = await freshMany(4);
   const [gone, refused] = commissions.map(({ id }) => id);
-  const proxy = await startAlteringProxy(sandbox.url, (body, path) => {
+  const api = await makeAlteredApi({ db, sandbox }, (body, path) => {
     if (path.endsWith(gone ?? '')) return { status: 410, body: '{"error":"Gone"}' };
     if (path.endsWith(refused ?? ''))
       return { status: 422, body: '{"error":"No","details":["Not this one"]}' };
     return body;
-  });
-  const api = makeTestApi(db, proxy.url);
-  onTestFinished(async () => {
-    await api.close();
-    await proxy.close();
   });
 
   const previewed = await preview(api, commissions);

@@ -8,8 +8,7 @@ import { trackCommissions } from '../../src/commissions/track-commissions.ts';
 import { pollTracked } from '../../src/commissions/tracked-commissions.ts';
 import { transact } from '../../src/db/transact.ts';
 import { leaveOutTexts } from '../../src/personal-data/rewrite-texts.ts';
-import { startAlteringProxy } from '../support/altering-proxy.ts';
-import { makeTestApi, PAID_AT, type ProgramRow, silent, useWriter } from './start-writer.ts';
+import { makeAlteredApi, PAID_AT, type ProgramRow, silent, useWriter } from './start-writer.ts';
 
 const writer = useWriter({ affiliates: 20, referrals: 1200 });
 
@@ -162,21 +161,15 @@ describe('a row that the mirror cannot hold', () => {
       const known = nested === 'commissions' ? poisoned?.id : referralId;
       await ask({ commission_id: poisoned?.id ?? '', action: 'due', due_at: '2026-12-01T00:00:00Z' });
       await drain();
-      const proxy = await startAlteringProxy(sandbox.url, (body) =>
+      const api = await makeAlteredApi({ db, sandbox }, (body) =>
         body.replaceAll(known ?? '', String(known?.toUpperCase())),
       );
-      const api = makeTestApi(db, proxy.url);
       const [first, ...rest] = await askToPay(commissions);
-      try {
-        const summary = await drainUpdates(
-          { api, db, log: silent },
-          { concurrency: 3, signal: AbortSignal.timeout(100_000) },
-        );
-        expect(summary).toEqual({ ended: { applied: 3 }, deferred: 0 });
-      } finally {
-        await api.close();
-        await proxy.close();
-      }
+      const summary = await drainUpdates(
+        { api, db, log: silent },
+        { concurrency: 3, signal: AbortSignal.timeout(100_000) },
+      );
+      expect(summary).toEqual({ ended: { applied: 3 }, deferred: 0 });
       expect(received('PUT').length).toBe(4);
       expect((await row(first)).note).toContain(`${known} in the mirror`);
       expect(await statesOf(rest)).toEqual(new Set(['applied']));
@@ -198,23 +191,17 @@ describe('a row that the mirror cannot hold', () => {
         const { row, sandbox, db, received } = writer();
         const { poisoned, commissions, referralId } = await freshWithPoisoned(6);
         const deep = `"deep":${open.repeat(depth)}${open === '[' ? '' : '1'}${close.repeat(depth)}`;
-        const proxy = await startAlteringProxy(sandbox.url, (body) =>
+        const api = await makeAlteredApi({ db, sandbox }, (body) =>
           body.includes(`"id":"${poisoned?.id}"`) || body.includes(`"id" : "${poisoned?.id}"`)
             ? body.replace(/"referral"\s*:\s*\{/, (found) => `${found}${deep},`)
             : body,
         );
-        const api = makeTestApi(db, proxy.url);
         const [first, ...rest] = await askToPay(commissions);
-        try {
-          const summary = await drainUpdates(
-            { api, db, log: silent },
-            { concurrency: 6, signal: AbortSignal.timeout(100_000) },
-          );
-          expect(summary).toEqual({ ended: { applied: 6 }, deferred: 0 });
-        } finally {
-          await api.close();
-          await proxy.close();
-        }
+        const summary = await drainUpdates(
+          { api, db, log: silent },
+          { concurrency: 6, signal: AbortSignal.timeout(100_000) },
+        );
+        expect(summary).toEqual({ ended: { applied: 6 }, deferred: 0 });
         expect(received('PUT').length).toBe(6);
         expect(await row(first)).toMatchObject({ state: 'applied', attempts: 0 });
         expect(await statesOf(rest)).toEqual(new Set(['applied']));
@@ -230,10 +217,9 @@ test('an answer nested too deeply to be read costs its own request tries, and no
   const commissions = await freshMany(6);
   const poisoned = commissions[0]?.id ?? '';
   const deep = `"link":${'{"link":'.repeat(50_000)}null${'}'.repeat(50_000)}`;
-  const proxy = await startAlteringProxy(sandbox.url, (body) =>
+  const api = await makeAlteredApi({ db, sandbox }, (body) =>
     body.includes(poisoned) ? body.replace(/"link"\s*:\s*(null|\{[^}]*\})/, deep) : body,
   );
-  const api = makeTestApi(db, proxy.url);
   const [first, ...rest] = await askToPay(commissions);
   const drain = () =>
     drainUpdates(
@@ -244,19 +230,14 @@ test('an answer nested too deeply to be read costs its own request tries, and no
         timing: { leaseMs: 5000, firstBackoffMs: 1 },
       },
     );
-  try {
-    await drain();
-    expect(await statesOf(rest)).toEqual(new Set(['applied']));
-    await expect
-      .poll(async () => {
-        await drain();
-        return (await row(first)).state;
-      })
-      .not.toBe('pending');
-  } finally {
-    await api.close();
-    await proxy.close();
-  }
+  await drain();
+  expect(await statesOf(rest)).toEqual(new Set(['applied']));
+  await expect
+    .poll(async () => {
+      await drain();
+      return (await row(first)).state;
+    })
+    .not.toBe('pending');
   // However it ended, the program and the payment ledger agree about it.
   const { state } = await row(first);
   const { paid_at } = await writer().program(poisoned);

@@ -2,7 +2,7 @@
 // Import it from a test file only.
 
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { afterAll, beforeAll, beforeEach, onTestFinished } from 'vitest';
 import { type ApiClient, type ApiClientOptions, makeApiClient } from '../../src/api/client.ts';
 import { makeTakePermit } from '../../src/budget/shared-budget.ts';
 import { type DrainOptions, type DrainSummary, drainUpdates } from '../../src/commissions/drain-updates.ts';
@@ -14,6 +14,7 @@ import { makePool } from '../../src/db/pool.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import type { ReceivedRequest } from '../../src/sandbox/received-requests.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.ts';
+import { startAlteringProxy } from '../support/altering-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 export const SECRET = 'writer-secret';
@@ -101,6 +102,20 @@ export function makeTestApi(
       ...client,
     },
   );
+}
+
+/** Returns the api of a writer whose program's answers are altered (see startAlteringProxy). It ends with the test. */
+export async function makeAlteredApi(
+  { db, sandbox }: Pick<TestWriter, 'db' | 'sandbox'>,
+  alter: Parameters<typeof startAlteringProxy>[1],
+): Promise<ApiClient> {
+  const proxy = await startAlteringProxy(sandbox.url, alter);
+  const api = makeTestApi(db, proxy.url);
+  onTestFinished(async () => {
+    await api.close();
+    await proxy.close();
+  });
+  return api;
 }
 
 /**

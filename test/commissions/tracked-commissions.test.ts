@@ -6,8 +6,7 @@ import { mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
 import { trackCommissions } from '../../src/commissions/track-commissions.ts';
 import { pollTracked } from '../../src/commissions/tracked-commissions.ts';
 import { readTracked } from '../../src/reports/read-tracked.ts';
-import { startAlteringProxy } from '../support/altering-proxy.ts';
-import { losingProgram, makeTestApi, silent, useWriter } from './start-writer.ts';
+import { losingProgram, makeAlteredApi, makeTestApi, silent, useWriter } from './start-writer.ts';
 
 const writer = useWriter();
 
@@ -110,18 +109,15 @@ test('410 means that a commission is gone, too', async () => {
   const [gone, other] = (await freshMany(2)).map(({ id }) => id) as [string, string];
   await database.pool.query('update tracked_commissions set next_poll_at = null');
   await trackCommissions(db, [gone, other], null);
-  const proxy = await startAlteringProxy(sandbox.url, (body, path) =>
+  const api = await makeAlteredApi({ db, sandbox }, (body, path) =>
     path.endsWith(gone) ? { status: 410, body: '{"error":"Gone"}' } : body,
   );
-  const api = makeTestApi(db, proxy.url);
   const poll = { concurrency: 1, signal: AbortSignal.timeout(100_000) };
   expect(await pollTracked({ client: api, db, log: silent }, poll)).toEqual({
     polled: 1,
     gone: 1,
     failed: 0,
   });
-  await api.close();
-  await proxy.close();
   expect(await isPolled(gone)).toBe(false);
 });
 
