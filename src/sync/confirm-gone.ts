@@ -44,16 +44,16 @@ export async function confirmGoneReferrals(
     log.warn({ affiliate_id: referring }, 'sync.filter_not_believed');
     return NOTHING;
   }
-  const confirmed: string[] = [];
+  const confirmed: (readonly string[])[] = [];
   let observedAt: Timestamp | null = null;
   const most = Math.max(LEAST_REQUESTS, Math.ceil(living / limit));
   for (const { affiliate_id, referral_ids } of gone.slice(0, most)) {
     const page = await list(affiliate_id);
     if (page === null || page.data.length > 0 || page.pagination.total_count > 0) continue;
-    confirmed.push(...referral_ids);
+    confirmed.push(referral_ids);
     observedAt ??= page.askedAt;
   }
-  return { ids: confirmed, observedAt };
+  return { ids: confirmed.flat(), observedAt };
 }
 
 /** Returns the newest referral of the affiliate, as the program lists it; null where it refuses. */
