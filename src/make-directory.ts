@@ -10,12 +10,21 @@ import { errorCode } from './errors.ts';
  */
 export async function makeDirectory(directory: string, mode = 0o777): Promise<string[]> {
   try {
+    return await makeOne(directory, mode);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    // Those above may be there by now, where another process makes them too: they are tried all the same.
+    const above = await makeDirectory(dirname(directory), mode);
+    return [...above, ...(await makeOne(directory, mode))];
+  }
+}
+
+async function makeOne(directory: string, mode: number): Promise<string[]> {
+  try {
     await mkdir(directory, { mode });
     return [directory];
   } catch (error) {
     if (errorCode(error) === 'EEXIST' && (await stat(directory)).isDirectory()) return [];
-    const parent = dirname(directory);
-    if (errorCode(error) !== 'ENOENT' || (await stat(parent).catch(() => null)) !== null) throw error;
-    return [...(await makeDirectory(parent, mode)), ...(await makeDirectory(directory, mode))];
+    throw error;
   }
 }

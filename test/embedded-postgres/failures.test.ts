@@ -47,6 +47,11 @@ it('makes every directory above DATA_DIR that is missing, also by two at once', 
   const deep = join(given.dataDir, 'one', 'two', 'three');
   await Promise.all([prepareLocks(deep), prepareLocks(deep)]);
   expect((await stat(deep)).isDirectory()).toBe(true);
+  // Wherever one overtakes the other.
+  for (let round = 0; round < 50; round += 1) {
+    const another = join(given.dataDir, `round-${round}`, 'one', 'two');
+    await Promise.all(Array.from({ length: 8 }, () => prepareLocks(another)));
+  }
 });
 
 it('names both versions where another one made the data', async () => {
