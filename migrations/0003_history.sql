@@ -273,11 +273,13 @@ comment on trigger record_changes on commissions is 'Keeps the history of commis
 comment on trigger record_insertions on commissions is 'Keeps when each of the commissions was first stored.';
 
 -- A conversion that the mirror saw happen is in its history. One from before that is known by the program's own word,
--- where it sends became_conversion_at (seen in the wild).
+-- where it sends became_conversion_at (seen in the wild). The state may be seen before that, since a referral within a
+-- commission need not have all of its fields: what comes later is about the first conversion that was seen after it.
 create view conversion_events as
 -- Put together for both uses, it would keep Postgres from reading with several workers.
 with seen as not materialized (
-  select history.record_id as referral_id,
+  select history.id,
+         history.record_id as referral_id,
          history.before ->> 'conversion_state' as from_state,
          (history.after ->> 'became_conversion_at')::timestamptz as stated_at,
          history.observed_at,
@@ -287,7 +289,18 @@ with seen as not materialized (
     and history.after ->> 'conversion_state' = 'conversion'
 ), event as (
   select seen.referral_id, referral.affiliate_id, referral.link_id, referral.customer_email, seen.from_state,
-         seen.stated_at, seen.observed_at, seen.run_id, referral._deleted_at
+         coalesce(seen.stated_at, case
+           when referral.became_conversion_at > referral._first_seen_at
+             and referral.became_conversion_at <= seen.observed_at
+             and not exists (
+               select from record_history earlier
+               where earlier.record_id = seen.referral_id and earlier.id < seen.id
+                 and earlier.table_name = 'referrals'
+                 and earlier.after ->> 'conversion_state' = 'conversion'
+                 and earlier.observed_at >= referral.became_conversion_at)
+             then referral.became_conversion_at
+         end) as stated_at,
+         seen.observed_at, seen.run_id, referral._deleted_at
   from seen
   left join referrals referral on referral.id = seen.referral_id
   union all

@@ -308,7 +308,7 @@ select request.id as request,
        (request.before ->> 'due_at')::timestamptz as due_at_before,
        (coalesce(request.after, request.before) ->> 'due_at')::timestamptz as due_at_after,
        sale.affiliate_id,
-       nullif(concat_ws(' ', affiliate.first_name, affiliate.last_name), '') as affiliate_name,
+       nullif(btrim(concat_ws(' ', affiliate.first_name, affiliate.last_name)), '') as affiliate_name,
        affiliate.email as affiliate_email,
        (select count(*) from commission_update_attempts attempt
         where attempt.update_id = request.id and attempt.method = 'PUT') as puts
@@ -335,7 +335,7 @@ comment on column commission_updates.idempotency_key is 'Names the request: inse
 comment on column commission_updates.supersede is 'True: older requests for the same commission that wait to change the same thing are dropped in favour of this one.';
 comment on column commission_updates.even_if_refunded is 'For pay: true pays it even where its sale was refunded whole. False: such a commission ends as conflict, since nothing is owed for it any more.';
 comment on column commission_updates.requested_at is 'When the request was inserted.';
-comment on column commission_updates.state is 'pending, or how it ended: applied (the program has it as asked), unchanged (it was so already; nothing was sent), conflict (what was expected did not hold, or its sale was refunded; nothing was sent), not_found (the program has no such commission), rejected (refused, see outcome), failed (tried often enough without success; may be retried), superseded (dropped for a newer request), cancelled.';
+comment on column commission_updates.state is 'pending, or how it ended: applied (the program has it as asked), unchanged (it was so already; nothing was sent), conflict (what was expected did not hold, or its sale was refunded; nothing more was sent), not_found (the program has no such commission), rejected (refused, see outcome), failed (tried often enough without success; may be retried), superseded (dropped for a newer request), cancelled.';
 comment on column commission_updates.outcome is 'How it ended, in words; null while pending.';
 comment on column commission_updates.note is 'What else to know about it, such as that the program cut the time to whole seconds.';
 comment on column commission_updates.before is 'What the program had when the request was applied or refused: paid_at, due_at, amount, currency, state.';

@@ -44,7 +44,7 @@ with known as (
          coalesce(sum(commission.amount) filter (where commission.paid_at is not null), 0) as paid,
          sum(commission.amount) as total
   from commissions commission
-  join sales sale on sale.id = commission.sale_id
+  left join sales sale on sale.id = commission.sale_id
   where commission._deleted_at is null
     -- The program counts a voided commission neither as unpaid nor as paid.
     and commission.voided_at is null
@@ -88,7 +88,7 @@ from known
 full join reported on reported.affiliate_id = known.affiliate_id and reported.currency = known.currency;
 
 comment on view commission_totals is 'Per affiliate and currency: the sums of the commissions that the mirror knows, beside the sums that the program reports, and the difference. Where the program lists its commissions (commission_list) the mirror knows all of them; elsewhere those that were tracked or updated through it.';
-comment on column commission_totals.affiliate_id is 'The affiliate (affiliates.id); null for commissions whose sale names none.';
+comment on column commission_totals.affiliate_id is 'The affiliate (affiliates.id); null for commissions without a sale, or whose sale names none.';
 comment on column commission_totals.currency is 'Currency code of every sum in the row.';
 comment on column commission_totals.known_commissions is 'How many commissions the mirror knows; without voided and deleted ones.';
 comment on column commission_totals.known_unpaid is 'Sum of their amounts, of those that are not paid.';
@@ -166,7 +166,7 @@ comment on column commission_differences.is_recent is 'Whether that was after re
 create view unpaid_commissions as
 select commission.id as commission_id,
        affiliate.id as affiliate_id,
-       nullif(concat_ws(' ', affiliate.first_name, affiliate.last_name), '') as affiliate_name,
+       nullif(btrim(concat_ws(' ', affiliate.first_name, affiliate.last_name)), '') as affiliate_name,
        affiliate.email as affiliate_email,
        commission.amount,
        upper(commission.currency) as currency,
@@ -180,7 +180,8 @@ left join affiliates affiliate on affiliate.id = sale.affiliate_id
 left join lateral (
   select request.action, request.state
   from commission_updates request
-  where request.commission_id = commission.id
+  -- The payment ledger has identifiers in lower case, the mirror as the program spells them.
+  where request.commission_id = lower(commission.id)
     and request.action in ('pay', 'unpay')
     and (request.state in ('pending', 'applied', 'unchanged') or request.action = 'pay' and request.state = 'failed')
   order by request.id desc

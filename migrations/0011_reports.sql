@@ -141,32 +141,42 @@ where affiliate._deleted_at is null
 group by affiliate.id, upper(stats.currency);
 
 create view :"reports".affiliate_performance as
-with sold as (
+with money as (
   select affiliate_id,
-         upper(currency) as currency,
-         count(*) as sales,
-         sum(charge_amount_cents) as charged_cents,
-         sum(refund_amount_cents) as refunded_cents,
-         sum(sale_amount_cents) as revenue_cents
-  from sales
-  where _deleted_at is null
-  group by affiliate_id, upper(currency)
-), earned as (
-  select affiliate_id, currency, known_commissions, known_total, known_paid, known_unpaid
-  from commission_totals
-  where known_commissions > 0
-), money as (
-  select coalesce(sold.affiliate_id, earned.affiliate_id) as affiliate_id,
-         coalesce(sold.currency, earned.currency) as currency,
-         sold.sales, sold.charged_cents, sold.refunded_cents, sold.revenue_cents,
-         earned.known_commissions, earned.known_total, earned.known_paid, earned.known_unpaid
-  from sold
-  full join earned on earned.affiliate_id = sold.affiliate_id and earned.currency = sold.currency
+         currency,
+         sum(sales)::bigint as sales,
+         sum(charged_cents) as charged_cents,
+         sum(refunded_cents) as refunded_cents,
+         sum(revenue_cents) as revenue_cents,
+         sum(known_commissions)::bigint as known_commissions,
+         sum(known_total) as known_total,
+         sum(known_paid) as known_paid,
+         sum(known_unpaid) as known_unpaid
+  from (
+    select affiliate_id,
+           upper(currency) as currency,
+           count(*) as sales,
+           sum(charge_amount_cents) as charged_cents,
+           sum(refund_amount_cents) as refunded_cents,
+           sum(sale_amount_cents) as revenue_cents,
+           null::bigint as known_commissions,
+           null::numeric as known_total,
+           null::numeric as known_paid,
+           null::numeric as known_unpaid
+    from sales
+    where _deleted_at is null
+    group by affiliate_id, upper(currency)
+    union all
+    select affiliate_id, currency, null, null, null, null, known_commissions, known_total, known_paid, known_unpaid
+    from commission_totals
+    where known_commissions > 0
+  ) summed
+  group by affiliate_id, currency
 )
 select affiliate.id as affiliate_id,
        money.currency,
        case when (select has_table_privilege('affiliates'::regclass, 'select'))
-         then nullif(concat_ws(' ', affiliate.first_name, affiliate.last_name), '') end as affiliate_name,
+         then nullif(btrim(concat_ws(' ', affiliate.first_name, affiliate.last_name)), '') end as affiliate_name,
        affiliate.campaign_id,
        affiliate.visitors,
        affiliate.leads,
@@ -422,7 +432,7 @@ comment on column :"reports".affiliate_balances.net_revenue_cents is 'What is le
 
 comment on view :"reports".affiliate_performance is 'What each affiliate brought: one row per affiliate and currency, and one with a null currency where there are no sales and commissions. Counters and rates are repeated in each row of an affiliate: add up money by currency, and counters over one row of each affiliate.';
 comment on column :"reports".affiliate_performance.affiliate_id is 'The affiliate. Part of the primary key. Refers to affiliates.id.';
-comment on column :"reports".affiliate_performance.currency is 'Currency code of every sum in the row, in capitals; null where the affiliate has no sales and commissions. Part of the primary key.';
+comment on column :"reports".affiliate_performance.currency is 'Currency code of every sum in the row, in capitals; null where the affiliate has no sales and commissions, and of those that have none. Part of the primary key.';
 comment on column :"reports".affiliate_performance.affiliate_name is 'First and last name. Personal data: null unless you may read the table affiliates.';
 comment on column :"reports".affiliate_performance.campaign_id is 'Campaign of the affiliate. Refers to campaigns.id.';
 comment on column :"reports".affiliate_performance.visitors is 'Visitors referred so far, as the program counts them (leads and conversions included).';

@@ -7,6 +7,7 @@ import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import type { Logger } from '../log.ts';
 import { readHealth } from '../reports/read-health.ts';
+import { leaveOldTime } from './clock-put-back.ts';
 import { type Decision, decide, type KnownAlert } from './decide.ts';
 import { type Cause, type FindOptions, findCauses } from './find-causes.ts';
 import { type ChannelKind, queueOpened, queueResolved } from './outbox.ts';
@@ -15,7 +16,7 @@ import type { AlertTimings } from './timings.ts';
 export interface LookOptions extends FindOptions {
   /** Where messages go. Alerts are kept in any case. */
   readonly channels: readonly ChannelKind[];
-  readonly timings: Pick<AlertTimings, 'lookIntervalMs' | 'restFactor'>;
+  readonly timings: AlertTimings;
 }
 
 interface Changed {
@@ -30,7 +31,8 @@ export async function look(
   options: LookOptions,
 ): Promise<boolean> {
   const changes = await transact(db, async (trx) => {
-    if (!(await takeTurn(trx))) return null;
+    if (!(await takeTurn(trx, options.timings))) return null;
+    await leaveOldTime(trx, options.timings);
     const known = await readUnresolved(trx);
     const decision = decide(known, findCauses(await readHealth(trx), options));
     const opened = [...(await writeNoticed(trx, decision)), ...(await writeOpened(trx, decision))];
@@ -48,21 +50,24 @@ export async function look(
   return changes !== null;
 }
 
-async function takeTurn(trx: DatabaseTransaction): Promise<boolean> {
+async function takeTurn(trx: DatabaseTransaction, { longestRestMs }: AlertTimings): Promise<boolean> {
   const { rows } = await sql`
-    select from alert_watch where next_look_at <= clock_timestamp() for update skip locked`.execute(trx);
+    select from alert_watch
+    where not next_look_at between clock_timestamp()
+      and clock_timestamp() + make_interval(secs => ${longestRestMs / 1000})
+    for update skip locked`.execute(trx);
   return rows.length > 0;
 }
 
 async function noteTurn(
   trx: DatabaseTransaction,
-  { lookIntervalMs, restFactor }: LookOptions['timings'],
+  { lookIntervalMs, restFactor, longestRestMs }: AlertTimings,
 ): Promise<void> {
   await sql`
-    update alert_watch set next_look_at = clock_timestamp() + greatest(
-      make_interval(secs => ${lookIntervalMs / 1000}), ${restFactor}::float8 * (clock_timestamp() - now()))`.execute(
-    trx,
-  );
+    update alert_watch set next_look_at = clock_timestamp() + least(
+      make_interval(secs => ${longestRestMs / 1000}),
+      greatest(make_interval(secs => ${lookIntervalMs / 1000}), ${restFactor}::float8 * (clock_timestamp() - now()))
+    )`.execute(trx);
 }
 
 async function readUnresolved(trx: DatabaseTransaction): Promise<KnownAlert[]> {

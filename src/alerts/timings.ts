@@ -8,6 +8,8 @@ export interface AlertTimings {
    * connection's time at most.
    */
   readonly restFactor: number;
+  /** It rests no longer than this: a look that seems further ahead was put off before the clock was put back. */
+  readonly longestRestMs: number;
   /** For how long one worker alone may send a message. */
   readonly claimMs: number;
   /** What of that must be left at the moment when the message leaves. */
@@ -24,6 +26,8 @@ export interface AlertTimings {
 export const ALERT_TIMINGS: AlertTimings = {
   lookIntervalMs: 15_000,
   restFactor: 50,
+  // For a look of 36 seconds.
+  longestRestMs: 1_800_000,
   claimMs: 90_000,
   leastLeftMs: 60_000,
   // Also below the 25 s in which a worker stops.

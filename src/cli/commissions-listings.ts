@@ -1,9 +1,9 @@
-// Which requests a user points at, and how they look: in the terminal, as CSV, as JSON.
+// How requests look: in the terminal, as CSV, as JSON.
 
 import type { StateCounts } from '../commissions/await-updates.ts';
 import type { PreviewedUpdate } from '../commissions/preview-updates.ts';
 import type { Latest } from '../commissions/read-latest.ts';
-import { type PaymentLine, readPaymentLedger, type Selection } from '../commissions/read-payment-ledger.ts';
+import type { PaymentLine } from '../commissions/read-payment-ledger.ts';
 import {
   type Action,
   BAD_STATES,
@@ -13,29 +13,9 @@ import {
   type UpdateState,
 } from '../commissions/update-request.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
-import { identifier } from '../contract/fields.ts';
 import { formatCount } from '../contract/format.ts';
-import type { Database } from '../db/database.ts';
-import { ConfigError } from '../errors.ts';
 import type { Listing } from './output-format.ts';
 import type { Cell, Money } from './render-table.ts';
-
-/** Returns the selection that the word names. */
-export function parseSelection(word: string): Selection {
-  const text = word.trim();
-  if (/^\d{1,15}$/.test(text)) return { kind: 'requests', ids: [Number(text)] };
-  if (identifier.safeParse(text).success) return { kind: 'commission', commissionId: text.toLowerCase() };
-  return { kind: 'batch', batchId: text };
-}
-
-/** Returns the selected lines. Throws: ConfigError where there are none. */
-export async function readSelected(db: Database, word: string): Promise<PaymentLine[]> {
-  const lines = await readPaymentLedger(db, parseSelection(word));
-  if (lines.length > 0) return lines;
-  throw new ConfigError([
-    `the payment ledger has no batch, request or commission ${word}: "affiliate-mirror commissions status" lists the batches`,
-  ]);
-}
 
 /** Returns the listing of lines of the payment ledger; `documentOf` makes the JSON document of them. */
 export function paymentListing(

@@ -127,10 +127,12 @@ async function preview(
   } finally {
     progress.finish();
   }
+  // Taken one by one: to take the first of a long array moves all the others.
+  const left = previewed.values();
   const listed = rows.flatMap((row): PreviewRow[] => {
     const earlier = repeated.get(row);
     if (earlier !== undefined) return [repeatedRow(row, earlier, earlier.now)];
-    const next = previewed.shift();
+    const next = left.next().value;
     return next === undefined ? [] : [previewRow(next, row.line)];
   });
   await flags.onOutcomes?.(listed.map(outcomeOfPreview));

@@ -22,11 +22,12 @@ export const FILE_FLAGS: readonly (keyof FileFlags)[] = ['map', 'timezone', 'loc
 
 /** What the flags do, for --help. */
 export const FILE_HELP = `
-A workbook's first visible sheet is read. Columns with other names are not
-read, and are named; --map says which is which. A date alone is its midnight
-in --timezone; so are times without a zone, such as Excel's. 01.10.2026 and
-4,90 are read as they are; what could mean two things (01/10/2026, 4.990) is
-refused, unless the rest of the file or --locale leaves no doubt.
+A workbook's first visible sheet is read, also rows that a filter hides there.
+Columns with other names are not read, and are named; --map says which is
+which. A date alone is its midnight in --timezone; so are times without a zone,
+such as Excel's. 01.10.2026 and 4,90 are read as they are; what could mean two
+things (01/10/2026, 4.990) is refused, unless the rest of the file or --locale
+leaves no doubt.
 Amounts are whole numbers in minor units (4990 is 49.90 EUR), or decimals with
 all of the currency's digits. --unit major reads 49.9 and 49 as 49.90 and 49.00.`;
 

@@ -2,11 +2,12 @@
 
 import { makeExactNumber } from '../contract/exact-number.ts';
 import { columnsOfStderr, columnsOfStdout, writeData, writeErrorText, writeText } from '../terminal.ts';
+import { asPlainText } from './plain-text.ts';
 import { wrapProse } from './wrap-text.ts';
 
 /** Writes a line for a person to stdout, broken between words where the terminal is narrower. */
 export function print(line = ''): void {
-  writeText(`${wrapProse(line, columnsOfStdout())}\n`);
+  writeText(`${wrapProse(asPlainText(line), columnsOfStdout())}\n`);
 }
 
 /** Writes lines for another program to stdout, such as CSV or SQL. */
@@ -16,7 +17,7 @@ export function printData(lines: string): void {
 
 /** Writes a line for the person at the terminal to stderr, broken in the same way. */
 export function printError(line: string): void {
-  writeErrorText(`${wrapProse(line, columnsOfStderr())}\n`);
+  writeErrorText(`${wrapProse(asPlainText(line), columnsOfStderr())}\n`);
 }
 
 /** Writes one JSON document to stdout; a bigint in it is a number with all of its digits. */

@@ -7,6 +7,7 @@ import { formatCount } from '../contract/format.ts';
 import { formatMoney } from '../contract/money.ts';
 import { columnsOfStdout, spellForStdout } from '../terminal.ts';
 import { breakLongWords, type Column, fitColumns, PADDING, type Sacrifices } from './fit-columns.ts';
+import { asPlainText } from './plain-text.ts';
 
 export type Cell = string | number | boolean | null;
 
@@ -83,10 +84,10 @@ function isFigure(cell: TableCell | undefined): boolean {
 
 function renderCell(cell: TableCell): string {
   if (cell === null) return spellForStdout('–');
-  if (typeof cell === 'object') return formatMoney(cell.amount, cell.currency, cell.unit);
+  if (typeof cell === 'object') return asPlainText(formatMoney(cell.amount, cell.currency, cell.unit));
   if (typeof cell === 'number') return formatCount(cell);
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
-  return spellForStdout(cell);
+  return spellForStdout(asPlainText(cell));
 }
 
 /** Returns the table as CSV (RFC 4180) without a line end after its last row. Null is an empty cell. */

@@ -3,10 +3,12 @@
 
 import { stat } from 'node:fs/promises';
 import type { BatchFile } from '../commissions/files/batch-file.ts';
+import { RESULT_AMOUNT } from '../commissions/files/books-file.ts';
 import type { RawCell } from '../commissions/files/raw-table.ts';
 import { AMOUNT_UNITS, type AmountUnit } from '../config/amount-unit.ts';
 import { fractionDigits, spellDecimal } from '../contract/money.ts';
 import { ConfigError } from '../errors.ts';
+import { LARGEST_NUMBER } from '../exports/formats/workbook-text.ts';
 import type { RowOutcome } from './apply-outcome.ts';
 import type { Lifetime } from './lifetime.ts';
 import {
@@ -49,7 +51,7 @@ export async function openResultFile(
     await file.write(
       format === 'csv'
         ? writeCsv(table, csvFormOf(batch))
-        : await writeWorkbook(table, new Map([['result_amount', table.amountFormat]])),
+        : await writeWorkbook(table, new Map([[RESULT_AMOUNT, table.amountFormat]])),
     );
   };
 }
@@ -83,7 +85,7 @@ function makeResult(
     currency === null ? 0 : fractionDigits(currency, programUnit);
   // With all of its digits where it is text, and a number that Excel can add up where it can be one.
   const inMajor = (amount: number, digits: number) =>
-    format === 'csv'
+    format === 'csv' || Math.abs(amount) > LARGEST_NUMBER
       ? spellDecimal(amount, digits, spelling.amounts.decimal ?? '.')
       : Number(spellDecimal(amount, digits));
   const rows = table.rows.map(({ line, cells }): RawCell[] => {
@@ -104,7 +106,7 @@ function makeResult(
       'result_state',
       'result_outcome',
       'result_paid_at',
-      isMajor ? 'result_amount' : `result_amount_${programUnit}`,
+      isMajor ? RESULT_AMOUNT : `${RESULT_AMOUNT}_${programUnit}`,
       'result_currency',
     ],
     rows,

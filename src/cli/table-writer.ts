@@ -7,7 +7,7 @@ import { stringify } from 'csv-stringify/sync';
 import { withApostrophe } from '../commissions/files/formula-guard.ts';
 import type { RawCell } from '../commissions/files/raw-table.ts';
 import { ConfigError } from '../errors.ts';
-import { spellForXml } from '../exports/formats/workbook-text.ts';
+import { LARGEST_NUMBER, LONGEST_TEXT, spellForXml } from '../exports/formats/workbook-text.ts';
 
 export const WRITTEN_FORMATS = ['csv', 'xlsx'] as const;
 
@@ -51,8 +51,6 @@ export function writeCsv({ header, rows }: WrittenTable, { delimiter, hasMark, d
 
 /** No column is wider, and none narrower. */
 const WIDTHS = { least: 10, most: 60 };
-/** Excel's own limit for the text of a cell. */
-const LONGEST_TEXT = 32_767;
 
 /** Returns the table as an Excel workbook with one sheet. `formats` has Excel's number formats, by column. */
 export async function writeWorkbook(
@@ -90,6 +88,7 @@ function dateFormatOf(cells: readonly RawCell[]): string | null {
 
 function writeCell(cell: RawCell, isFormatted: boolean): RawCell {
   if (isDate(cell)) return isFormatted ? cell : spellDate(cell);
+  if (typeof cell === 'number' && Math.abs(cell) > LARGEST_NUMBER) return String(cell);
   return typeof cell === 'string' ? spellForXml(cell.slice(0, LONGEST_TEXT)) : cell;
 }
 

@@ -1,9 +1,9 @@
-// A file that is written whole or not at all: under another name first, beside the one that it becomes.
+// A file that is written whole or not at all, and stays: under another name first, beside the one that it becomes.
 
-import { randomBytes } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { ConfigError, errorCode } from '../errors.ts';
+import { keepNames, nameDraft } from '../exports/targets/draft.ts';
 import { explainUnwritable, whileWriting } from '../exports/targets/unwritable.ts';
 import type { Lifetime } from './lifetime.ts';
 
@@ -29,7 +29,7 @@ export async function openWholeFile(
   if (before !== null && !mayReplace) {
     throw new ConfigError([`${path} is there already: delete it, or give another name`]);
   }
-  const draft = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}.tmp`);
+  const draft = nameDraft(path);
   const handle = await open(draft, 'wx').catch((error: unknown) => {
     const reason = errorCode(error) === 'ENOENT' ? 'there is no such directory' : explainUnwritable(error);
     throw new ConfigError([`cannot write ${path}: ${reason}`]);
@@ -45,6 +45,7 @@ export async function openWholeFile(
         await handle.sync();
         await handle.close();
         await rename(draft, path);
+        await keepNames(dirname(path));
       }),
   };
 }

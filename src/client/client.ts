@@ -6,7 +6,7 @@ import { apiUrlSchema, checkSecret } from '../config/program-access.ts';
 import { identifier } from '../contract/fields.ts';
 import { ConfigError, ContractViolation } from '../errors.ts';
 import { checkAffiliateKey, checkChange, checkListParameters } from './check-parameters.ts';
-import { createBudget, USUAL_TIMEOUT_MS } from './memory-budget.ts';
+import { createBudget, findLimitProblems, USUAL_TIMEOUT_MS } from './memory-budget.ts';
 import { checkRecord, invalidRecord, readList } from './read-list.ts';
 import type { Client, ClientOptions } from './types.ts';
 
@@ -119,25 +119,29 @@ function checkOptions(options: ClientOptions) {
   const problems: string[] = [];
   const url = apiUrlSchema.safeParse(options.url);
   for (const { message } of url.error?.issues ?? []) problems.push(`url ${message}`);
-  const secret = checkSecret(options.secret, 'secret', problems);
-  const { rateLimit = USUAL_LIMIT, timeoutMs = USUAL_TIMEOUT_MS } = options;
-  if (options.rateLimit !== undefined && options.budget !== undefined) {
+  const secret = checkOwnSecret(options.secret, problems);
+  const { rateLimit = USUAL_LIMIT, timeoutMs = USUAL_TIMEOUT_MS, budget } = options;
+  if (options.rateLimit !== undefined && budget !== undefined) {
     problems.push('rateLimit and budget are both given: keep one of them');
   }
-  if (rateLimit !== null && !(Number.isInteger(rateLimit.requests) && rateLimit.requests > 0)) {
-    problems.push('rateLimit.requests must be a whole number from 1 on');
+  if (budget !== undefined && typeof budget !== 'function') {
+    problems.push(
+      'budget must be a function, such as createBudget(…) returns: a limit is given as rateLimit',
+    );
   }
-  if (
-    rateLimit !== null &&
-    !(rateLimit.windowSeconds > 0 && rateLimit.windowSeconds < Number.POSITIVE_INFINITY)
-  ) {
-    problems.push('rateLimit.windowSeconds must be a number of seconds above 0');
-  }
+  problems.push(...findLimitProblems(rateLimit));
   if (!(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= MOST_TIMEOUT_MS)) {
     problems.push(`timeoutMs must be a whole number of milliseconds from 1 to ${MOST_TIMEOUT_MS}`);
   }
   if (problems.length > 0 || !url.success || secret === null) throw new ConfigError(problems);
-  return { url: url.data, secret, timeoutMs, budget: options.budget ?? createBudget(rateLimit) };
+  return { url: url.data, secret, timeoutMs, budget: budget ?? createBudget(rateLimit) };
+}
+
+// Whoever writes JavaScript passes on a variable of the environment that may not be set.
+function checkOwnSecret(secret: unknown, problems: string[]): string | null {
+  if (typeof secret === 'string') return checkSecret(secret, 'secret', problems);
+  problems.push('secret must be a text');
+  return null;
 }
 
 /** A timer of Node with more ends at once. */

@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnsweredLimits, Permit, TakePermit } from '../api/permit.ts';
 import { LONGEST_PAUSE_MS } from '../api/rate-limit-headers.ts';
 import type { RateLimit } from '../config/rate-limit.ts';
+import { ConfigError } from '../errors.ts';
 
 /** Whoever waits looks again after this long at most: a permit may have been returned unused. */
 const LOOK_AGAIN_MS = 250;
@@ -45,9 +46,11 @@ interface Held {
  * console.log(first?.email, commission.paid_at);
  * ```
  *
- * Throws (from the returned function): the signal's reason when aborted.
+ * Throws: ConfigError where the limit is none; from the returned function, the signal's reason when aborted.
  */
 export function createBudget(rateLimit: RateLimit): TakePermit {
+  const problems = findLimitProblems(rateLimit);
+  if (problems.length > 0) throw new ConfigError(problems);
   const configured = rateLimit?.requests ?? Number.POSITIVE_INFINITY;
   const windowMs = (rateLimit?.windowSeconds ?? 0) * 1000;
   const defaultPauseMs = rateLimit === null ? DEFAULT_PAUSE_MS : Math.min(windowMs, LONGEST_PAUSE_MS);
@@ -133,6 +136,20 @@ export function createBudget(rateLimit: RateLimit): TakePermit {
       });
     }
   };
+}
+
+/** Returns what is wrong with a limit from outside: where it is none, nothing would be granted, or everything. */
+export function findLimitProblems(rateLimit: unknown): string[] {
+  if (rateLimit === null) return [];
+  const { requests, windowSeconds } = Object(rateLimit) as Record<string, unknown>;
+  const problems: string[] = [];
+  if (!(Number.isInteger(requests) && Number(requests) > 0)) {
+    problems.push('rateLimit.requests must be a whole number from 1 on');
+  }
+  if (!(Number.isFinite(windowSeconds) && Number(windowSeconds) > 0)) {
+    problems.push('rateLimit.windowSeconds must be a number of seconds above 0');
+  }
+  return problems;
 }
 
 function isInFlight({ freeMs }: Held): boolean {

@@ -1,5 +1,5 @@
 // The shape of the client: what it can be asked, what it returns, and what a list promises. Its examples are run by
-// test/client/examples.test.ts. Nothing here names a database.
+// test/client/examples.long.test.ts. Nothing here names a database.
 
 import type { TakePermit } from '../api/permit.ts';
 import type { RequestEvent } from '../api/request-event.ts';

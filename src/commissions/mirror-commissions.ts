@@ -4,8 +4,10 @@ import { sql } from 'kysely';
 import type { Commission } from '../contract/commission.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
+import { isInEitherCase } from '../mirror/either-case.ts';
 import { type GoneCommission, markSalesOfGone } from '../mirror/gone-sales.ts';
 import { loadBatch, lockForLoading } from '../mirror/load-batch.ts';
+import { wasObservedInFuture } from '../mirror/observed-in-future.ts';
 import { refuseOtherTreatment } from '../mirror/refuse-other-treatment.ts';
 import { recordRejections } from '../mirror/rejected-records.ts';
 import { describeRespelled, findRespelled } from '../mirror/respelled-ids.ts';
@@ -88,7 +90,8 @@ export async function markCommissionsDeleted(
     set _deleted_at = asked_at, _changed_at = (select stamp_changes()), _observed_at = asked_at
     from unnest(${gone.map(({ id }) => id)}::text[], ${gone.map(({ askedAt }) => askedAt)}::timestamptz[])
       as gone (id, asked_at)
-    where commissions.id = gone.id and _deleted_at is null and _observed_at <= asked_at
+    where ${sql.raw(isInEitherCase('commissions.id', 'gone.id'))} and _deleted_at is null
+      and (_observed_at <= asked_at or ${sql.raw(wasObservedInFuture('commissions'))})
   `.execute(trx);
   await markSalesOfGone(trx, gone);
 }

@@ -5,6 +5,7 @@ import { type RawBuilder, sql } from 'kysely';
 
 /** Each interval is both what Postgres adds and what a person reads. */
 const EVERY = {
+  /** The longest. */
   voided: '30 days',
   settled: '7 days',
   paid: '24 hours',
@@ -32,6 +33,15 @@ export function pollInterval(): RawBuilder<unknown> {
       or commission.created_at > clock_timestamp() - ${NEW}::interval then ${EVERY.falling_due}::interval
     else ${EVERY.unpaid}::interval
   end`;
+}
+
+/**
+ * Returns, in SQL, the condition that a tracked commission is to be asked for. One that is put off further than any is
+ * was put off before the database's clock was put back.
+ */
+export function isPollDue(): RawBuilder<boolean> {
+  return sql<boolean>`(next_poll_at <= clock_timestamp()
+    or next_poll_at > clock_timestamp() + ${EVERY.voided}::interval)`;
 }
 
 /** Returns, in SQL, how long after a request without an answer the commission is asked for again. */

@@ -44,10 +44,17 @@ export interface BatchLine {
   readonly batch: string | null;
   readonly requests: number;
   readonly states: Readonly<Partial<Record<UpdateState, number>>>;
+  /** Where several people did: `ann and others`. */
   readonly requested_by: string;
   readonly requested_at: Timestamp;
   readonly finished_at: Timestamp | null;
 }
+
+/**
+ * Who asked for a batch, of the first and the last name of each of its states: of single requests, and of a batch that
+ * was added to, several people may have asked.
+ */
+export const WHO_ASKED = sql`min(first_asked) || case when min(first_asked) <> max(last_asked) then ' and others' else '' end`;
 
 /** Returns the selected lines, oldest first. */
 export async function readPaymentLedger(db: Database, selection: Selection): Promise<PaymentLine[]> {
@@ -63,11 +70,12 @@ export async function readPaymentLedger(db: Database, selection: Selection): Pro
 export async function readBatches(db: Database, most: number): Promise<BatchLine[]> {
   const { rows } = await sql<BatchLine>`
     select batch_id as batch, sum(requests)::bigint as requests, jsonb_object_agg(state, requests) as states,
-           min(requested_by) as requested_by, min(requested_at) as requested_at,
+           ${WHO_ASKED} as requested_by, min(requested_at) as requested_at,
            case when bool_and(state <> 'pending') then max(finished_at) end as finished_at
     from (
-      select batch_id, state, count(*) as requests, min(requested_by) as requested_by,
-             min(requested_at) as requested_at, max(finished_at) as finished_at, max(id) as newest
+      select batch_id, state, count(*) as requests, min(requested_by) as first_asked,
+             max(requested_by) as last_asked, min(requested_at) as requested_at,
+             max(finished_at) as finished_at, max(id) as newest
       from commission_updates
       group by batch_id, state
     ) as by_state

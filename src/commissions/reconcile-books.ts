@@ -187,7 +187,8 @@ function find(row: BooksEntry, live: Commission): Finding {
   return matchTimestamp(row.paid_at, live.paid_at) === 'different' ? 'different_time' : 'match';
 }
 
-async function findPaidElsewhere(db: Database, books: readonly BooksEntry[]): Promise<string[]> {
+/** Returns those that the books lack, and that the mirror has as paid between their first and last payment. */
+export async function findPaidElsewhere(db: Database, books: readonly BooksEntry[]): Promise<string[]> {
   const times = books.flatMap(({ paid_at }) => (paid_at === null ? [] : [paid_at]));
   if (times.length === 0) return [];
   const { rows } = await sql<{ id: string }>`
@@ -196,7 +197,7 @@ async function findPaidElsewhere(db: Database, books: readonly BooksEntry[]): Pr
       (select min(paid_at) as first, max(paid_at) as last from unnest(${times}::timestamptz[]) as paid_at) as books
     where commission.paid_at between books.first and books.last
       and commission._deleted_at is null
-      and commission.id <> all(${books.map(({ commission_id }) => commission_id)}::text[])
+      and lower(commission.id) <> all(${books.map(({ commission_id }) => commission_id)}::text[])
     order by commission.paid_at, commission.id
   `.execute(db);
   return rows.map(({ id }) => id);

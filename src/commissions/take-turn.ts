@@ -2,10 +2,10 @@
 
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
+import { LOCK_NOT_AVAILABLE } from '../db/sqlstate.ts';
 import { Busy, errorCode } from '../errors.ts';
 
 const LONGEST_TURN = '20s';
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * Waits for the transaction's turn, which lasts until it ends. From its next statement on it sees every request that

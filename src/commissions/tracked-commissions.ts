@@ -9,13 +9,14 @@ import { storableText } from '../db/storable.ts';
 import { transact } from '../db/transact.ts';
 import { ApiRejected, ApiUnauthorized, AppError, describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { isInEitherCase } from '../mirror/either-case.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { writeTogether } from './group-writes.ts';
 import { type Keeping, keepObserved, MIRRORED, writeWhatCanBeKept } from './keep-observed.ts';
 import { lookUp } from './look-up.ts';
 import { mapInOrder } from './map-in-order.ts';
 import type { ObservedCommission } from './mirror-commissions.ts';
-import { pollInterval, retryInterval } from './poll-schedule.ts';
+import { isPollDue, pollInterval, retryInterval } from './poll-schedule.ts';
 import { makeProgramHealth, type ProgramHealth } from './program-health.ts';
 
 export interface PollSummary {
@@ -32,7 +33,7 @@ const CLAIM_MINUTES = 15;
 /** Returns whether any tracked commission is due. */
 export async function hasDuePolls(db: Database): Promise<boolean> {
   const { rows } = await sql`
-    select from tracked_commissions where next_poll_at <= clock_timestamp() limit 1
+    select from tracked_commissions where ${isPollDue()} limit 1
   `.execute(db);
   return rows.length > 0;
 }
@@ -81,7 +82,7 @@ async function claimDue(db: Database): Promise<string[]> {
   const { rows } = await sql<{ commission_id: string }>`
     with due as materialized (
       select commission_id from tracked_commissions
-      where next_poll_at <= clock_timestamp()
+      where ${isPollDue()}
       order by next_poll_at limit ${POLLS_AT_ONCE} for update skip locked
     )
     update tracked_commissions tracked
@@ -184,7 +185,7 @@ async function note(
     from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as input (
       id text, error text, was_answered boolean, is_gone boolean
     )
-    left join commissions commission on commission.id = input.id
+    left join commissions commission on ${sql.raw(isInEitherCase('commission.id', 'input.id'))}
     where tracked.commission_id = input.id
   `.execute(trx);
   return answers;

@@ -10,7 +10,7 @@ import { readSecret } from './program-access.ts';
 import { readRetention } from './retention.ts';
 import { readS3Access } from './s3-access.ts';
 import { readStatusPasswords, refuseOpenPage } from './status-page.ts';
-import { readTracing } from './tracing.ts';
+import { readTracing, withoutDisabledTracing } from './tracing.ts';
 import { environmentSchema, MAY_BE_EMPTY, MAY_BE_SMALL } from './variables.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -61,11 +61,10 @@ function check(
   environment: Environment,
   { isProgramNeeded, servesPage }: { isProgramNeeded: boolean; servesPage: boolean },
 ) {
-  const given = Object.fromEntries(
-    Object.entries(withSmallLetters(environment)).filter(
-      ([name, value]) => value !== undefined && (value.trim() !== '' || MAY_BE_EMPTY.includes(name)),
-    ),
+  const set = Object.entries(withSmallLetters(environment)).filter(
+    ([name, value]) => value !== undefined && (value.trim() !== '' || MAY_BE_EMPTY.includes(name)),
   );
+  const given = withoutDisabledTracing(Object.fromEntries(set));
   const problems = isProgramNeeded ? missingProgram(given) : [];
   const env = readVariables(given, problems);
   const secret = readSecret(given, problems);

@@ -6,8 +6,11 @@ import { CronExpressionParser } from 'cron-parser';
 /** From the right: seconds may be missing. */
 const FIELDS = ['day of the week', 'month', 'day of the month', 'hour', 'minute', 'second'];
 
-/** The parser takes H for a random value, another one each time, and drops the end of 1-2-3. */
-const MISREAD = /\bH\b|-[^,]*-/i;
+/**
+ * The parser takes H for a random value, another one each time, drops the end of 1-2-3, and writes the whole range in
+ * place of a *: 5* becomes 50-59.
+ */
+const MISREAD = /\bH\b|-[^,]*-|[^,]\*|[*?][^/,]/i;
 
 /** Returns what is wrong with the pattern, worded to follow its variable's name; null where nothing is. */
 export function findCronProblem(pattern: string): string | null {

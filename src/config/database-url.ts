@@ -5,6 +5,7 @@
 // follows a raw `#`, `/` or `?` in a password for another part of the address.
 
 import { z } from 'zod';
+import { readAddressParameters } from './address-parameters.ts';
 
 export interface DatabaseAddress {
   /** A directory, beginning with a slash, where it is a Unix socket. Null where the address names none. */
@@ -53,14 +54,14 @@ function parse(text: string): DatabaseAddress | string {
     /^postgres(?:ql)?:\/\/([^/?#\s]*)(\/[^?#\s]*)?(?:\?([^#\s]*))?$/.exec(text) ?? [];
   // The text is not shown: what cannot be read may be the password.
   if (authority === undefined) return text.includes('#') ? `holds a raw #: ${ENCODE}` : EXAMPLE;
-  const parameters = readParameters(query);
-  if (parameters === null || path.lastIndexOf('/') > 0 || `${path}${query}`.includes('@')) {
-    return `has a raw /, ? or @ where none belongs: ${ENCODE}`;
-  }
   const at = authority.lastIndexOf('@');
   const [user = '', password] = splitOnce(authority.slice(0, Math.max(at, 0)), ':');
   const [, host = '', port] = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/.exec(authority.slice(at + 1)) ?? [];
   try {
+    const parameters = readParameters(query);
+    if (parameters === null || path.lastIndexOf('/') > 0 || `${path}${query}`.includes('@')) {
+      return `has a raw /, ? or @ where none belongs: ${ENCODE}`;
+    }
     const parts = {
       host: parameters.get('host') ?? emptyAsNull(decodeURIComponent(host.replace(/^\[(.*)\]$/, '$1'))),
       user: parameters.get('user') ?? emptyAsNull(decodeURIComponent(user)),
@@ -77,7 +78,9 @@ function parse(text: string): DatabaseAddress | string {
 
 /** Returns null where a name is none, as after a raw question mark in a password. */
 function readParameters(query: string): ReadonlyMap<string, string> | null {
-  const pairs = [...new URLSearchParams(query)].filter(([, value]) => value !== '');
+  // Programs write the blanks of options as +, which has no other meaning there.
+  const spelled = query.replaceAll(/(?<=^|&)options=[^&]*/g, (options) => options.replaceAll('+', '%20'));
+  const pairs = [...readAddressParameters(spelled)].filter(([, value]) => value !== '');
   return pairs.every(([name]) => /^\w+$/.test(name)) ? new Map(pairs) : null;
 }
 

@@ -16,7 +16,8 @@ export const apiUrlSchema = z.string().transform((text, context) => {
   if (url.username !== '' || url.password !== '') {
     return fail('must not hold credentials: put the secret into AFFILIATE_API_SECRET');
   }
-  if (url.search !== '' || url.hash !== '') return fail('must not hold a query or a fragment');
+  // Also where nothing follows: what is asked for would be a part of it.
+  if (/[?#]/.test(url.href)) return fail('must not hold a query or a fragment');
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     return fail('must start with https://: over http:// the secret would travel in the clear');
   }

@@ -1,5 +1,7 @@
 // Which addresses of a Redis are accepted: one server, the nodes of a Cluster, or the Sentinels that know the primary.
 
+import { readAddressParameters } from './address-parameters.ts';
+
 export interface RedisAddress {
   /** Of the server, of nodes of a Cluster, or of Sentinels. Never empty. */
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
@@ -23,6 +25,7 @@ const FORM = 'must look like redis://:password@host:6379/0';
 const SENTINEL_FORM =
   'must look like redis+sentinel://:password@host1:26379,host2:26379/name-of-the-primary/0';
 const PARAMETERS = ['ca', 'cert', 'key', 'sentinel-password'];
+const BAD_ESCAPE = 'holds a % that begins no escape: write it as %25';
 const DEFAULT_PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
@@ -44,21 +47,23 @@ export function readRedisAddress(text: string): RedisAddress | { readonly proble
   if (places.some((place) => place === null)) return { problem: form };
   const account = readLogin(login);
   if ('problem' in account) return account;
-  const parameters = new URLSearchParams(query);
+  const parameters = readParameters(query);
+  if (parameters === null) return { problem: BAD_ESCAPE };
   const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name));
   if (unknown !== undefined) {
     return { problem: `has a parameter that is not known; there are ${PARAMETERS.join(', ')}` };
   }
-  const [ca, cert, key] = ['ca', 'cert', 'key'].map((name) => parameters.get(name));
-  if (scheme === 'redis' && (ca ?? cert ?? key ?? null) !== null) {
+  const parameter = (name: string) => parameters.get(name) ?? null;
+  const [ca, cert, key] = [parameter('ca'), parameter('cert'), parameter('key')];
+  if (scheme === 'redis' && (ca ?? cert ?? key) !== null) {
     return {
       problem: 'names a certificate, and begins with redis://, which is without TLS: write rediss://',
     };
   }
-  if (((cert ?? null) === null) !== ((key ?? null) === null)) {
+  if ((cert === null) !== (key === null)) {
     return { problem: 'needs both cert and key, or neither' };
   }
-  const sentinelPassword = parameters.get('sentinel-password');
+  const sentinelPassword = parameter('sentinel-password');
   if (sentinelPassword !== null && !isSentinel)
     return { problem: `has a sentinel-password, so it ${SENTINEL_FORM}` };
   const known = places.filter((place) => place !== null);
@@ -69,9 +74,17 @@ export function readRedisAddress(text: string): RedisAddress | { readonly proble
     ...account,
     sentinelPassword,
     database: Number(database),
-    tls: scheme === 'redis' ? null : { ca: ca ?? null, cert: cert ?? null, key: key ?? null },
+    tls: scheme === 'redis' ? null : { ca, cert, key },
     name: sentinelName === null ? at : `${sentinelName}, asked for at the Sentinels ${at}`,
   };
+}
+
+function readParameters(query: string): ReadonlyMap<string, string> | null {
+  try {
+    return readAddressParameters(query);
+  } catch {
+    return null;
+  }
 }
 
 function readHost(text: string, defaultPort: number): { host: string; port: number } | null {
@@ -98,6 +111,6 @@ function readLogin(
       password: decodeURIComponent(login.slice(colon + 1)),
     };
   } catch {
-    return { problem: 'holds a % that begins no escape: write it as %25' };
+    return { problem: BAD_ESCAPE };
   }
 }

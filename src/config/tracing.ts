@@ -15,7 +15,6 @@ export interface TracingSettings {
 }
 
 export interface TracingVariables {
-  readonly OTEL_SDK_DISABLED?: 'true' | 'false' | undefined;
   readonly OTEL_TRACES_EXPORTER?: 'otlp' | 'none' | undefined;
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
   readonly OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string | undefined;
@@ -57,11 +56,22 @@ const pairsSchema = z.string().transform((text, context) => {
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 
+/**
+ * Returns the variables without those of OpenTelemetry where one of them turns it off: what the others say, such as a
+ * protocol that is not spoken here, is then meant for other programs.
+ */
+export function withoutDisabledTracing(
+  given: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string | undefined>> {
+  if (given['OTEL_SDK_DISABLED']?.toLowerCase() !== 'true') return given;
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !name.startsWith('OTEL_')));
+}
+
 /** Returns where traces go; null where they go nowhere. What is wrong is added to `problems`. */
 export function readTracing(variables: TracingVariables, problems: string[]): TracingSettings | null {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = variables;
   const headers = readHeaders(variables, problems);
-  if (variables.OTEL_SDK_DISABLED === 'true' || variables.OTEL_TRACES_EXPORTER === 'none') return null;
+  if (variables.OTEL_TRACES_EXPORTER === 'none') return null;
   if (base === undefined && traces === undefined && variables.OTEL_TRACES_EXPORTER === undefined) return null;
   const { OTEL_RESOURCE_ATTRIBUTES: attributes, OTEL_SERVICE_NAME: name } = variables;
   return {

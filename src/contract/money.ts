@@ -8,22 +8,30 @@
 
 import type { AmountUnit } from '../config/amount-unit.ts';
 
-/** Returns how many of an amount's last digits come after the point: 8395 of USD has 2. 0 for what is no currency. */
+/** Returns how many of an amount's last digits come after the point: 8395 of USD has 2. 0 where nothing says it. */
 export function fractionDigits(currency: string, unit: AmountUnit): number {
-  if (unit === 'major' || !/^[a-z]{3}$/i.test(currency)) return 0;
-  return unit === 'cent' ? 2 : minorDigits(currency);
+  if (unit === 'major' || currency === '') return 0;
+  if (unit === 'cent') return 2;
+  return /^[a-z]{3}$/i.test(currency) ? minorDigits(currency) : 0;
 }
 
-/** By currency: asking Intl takes longer than all else that is done to a row. */
-const known = new Map<string, number>();
+/**
+ * Of the currencies that have not two. Source: ISO 4217, list one. Intl is not asked: CLDR, from which that has them,
+ * counts what people write (none for HUF, COP and IDR), and that changes from one version of Node to the next.
+ */
+const MINOR_DIGITS: ReadonlyMap<number, string> = new Map([
+  [0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'],
+  [3, 'BHD IQD JOD KWD LYD OMR TND'],
+  [4, 'CLF UYW'],
+]);
+const DIGITS_BY_CURRENCY: ReadonlyMap<string, number> = new Map(
+  [...MINOR_DIGITS].flatMap(([digits, currencies]) =>
+    currencies.split(' ').map((currency) => [currency, digits] as const),
+  ),
+);
 
 function minorDigits(currency: string): number {
-  const before = known.get(currency);
-  if (before !== undefined) return before;
-  const format = new Intl.NumberFormat('en-US', { style: 'currency', currency });
-  const digits = format.resolvedOptions().maximumFractionDigits ?? 0;
-  known.set(currency, digits);
-  return digits;
+  return DIGITS_BY_CURRENCY.get(currency.toUpperCase()) ?? 2;
 }
 
 /** Returns the amounts together. */

@@ -3,6 +3,7 @@
 import { DatabaseUnreachable, errorCode } from '../errors.ts';
 import { asDatabaseError } from './as-database-error.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
+import { UNIQUE_VIOLATION } from './sqlstate.ts';
 
 /** Once for a process that was stopped in the middle, once more for one that met a deadlock besides. */
 const MOST_TRIES = 3;
@@ -12,7 +13,7 @@ const MOST_TRIES = 3;
  * deadlock, idle in transaction, and a key that somebody inserted meanwhile (as small loads beside each other do). So
  * may one whose records were read before somebody was forgotten, where it reads them anew (the code of our own error).
  */
-const ROLLED_BACK = new Set(['40001', '40P01', '25P03', '23505', 'PERSONAL_DATA_STALE']);
+const ROLLED_BACK = new Set(['40001', '40P01', '25P03', UNIQUE_VIOLATION, 'PERSONAL_DATA_STALE']);
 
 /**
  * Returns what `work` returns, committed. `work` runs again from its beginning where the transaction was rolled back

@@ -7,6 +7,7 @@ import { basename, join } from 'node:path';
 import { describeError, EmbeddedPostgresFailed, errorCode } from '../errors.ts';
 import { type Executables, run } from './executables.ts';
 import { type Home, makePassword } from './home.ts';
+import { notePlace } from './place.ts';
 
 /** The cluster's only role, its superuser. */
 export const ROLE = 'affiliate_mirror';
@@ -139,6 +140,7 @@ export async function startServer(home: Home, executables: Executables): Promise
     // Before the start: a server whose port could not be stored would run on with nobody using it.
     await writeFile(`${home.portFile}.new`, `${port}\n`);
     await rename(`${home.portFile}.new`, home.portFile);
+    await notePlace(home);
     if (await launch(home, executables, port)) return port;
     // A start that a killed process began goes on, and may have been faster than ours.
     const running = await findServer(home);

@@ -21,6 +21,7 @@ import { ensureCluster, failure, findServer, ROLE, readLogTail, startServer, sto
 import { type Executables, findExecutables } from './executables.ts';
 import { type Home, prepareHome, prepareLocks, readPassword } from './home.ts';
 import { type FileLock, tryLock, waitForLock } from './lock.ts';
+import { refuseElsewhere } from './place.ts';
 
 export interface EmbeddedPostgres {
   /** Holds the password: never log it. */
@@ -71,10 +72,12 @@ async function open({ log }: { log: Logger }, dataDir: string): Promise<Embedded
   const locks = await prepareLocks(dataDir);
   const turn = await takeTurn(locks.startLock);
   try {
+    const isShared = !isFree(locks.usersLock);
     const usage = tryLock(locks.usersLock, 'shared');
     if (usage === null) throw new EmbeddedPostgresFailed(`${locks.usersLock} is locked by another process`);
     try {
       const home = await prepareHome({ log }, dataDir);
+      if (isShared) await refuseElsewhere(home);
       const executables = await findExecutables(home.account);
       const isMade = await ensureCluster(home, executables);
       const password = await readPassword(home);
@@ -107,17 +110,21 @@ async function leave(
   const turn = await takeTurn(user.startLock);
   try {
     user.usage.release();
-    const alone = tryLock(user.usersLock, 'exclusive');
-    if (alone === null) {
+    if (!isFree(user.usersLock)) {
       log.debug('postgres.left_running');
       return;
     }
-    alone.release();
     await stopServer(user.home, user.executables);
     log.debug('postgres.stopped');
   } finally {
     turn.release();
   }
+}
+
+function isFree(usersLock: string): boolean {
+  const alone = tryLock(usersLock, 'exclusive');
+  alone?.release();
+  return alone !== null;
 }
 
 async function takeTurn(startLock: string): Promise<FileLock> {

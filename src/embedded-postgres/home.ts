@@ -29,6 +29,8 @@ export interface Home {
   readonly passwordFile: string;
   /** The port of the last start, kept so that a saved `psql` command goes on working. */
   readonly portFile: string;
+  /** See place.ts. */
+  readonly placeFile: string;
   readonly logFile: string;
   readonly account: Account;
 }
@@ -80,6 +82,7 @@ export async function prepareHome(deps: { log: Logger }, dataDir: string): Promi
     clusterDir: join(directory, 'data'),
     passwordFile: join(directory, 'password'),
     portFile: join(directory, 'port'),
+    placeFile: join(directory, 'place'),
     logFile: join(directory, 'log'),
     account,
   });

@@ -89,7 +89,7 @@ async function makePlan(client: PoolClient, input: ExportInput): Promise<Plan | 
   const asOf = rows[0]?.as_of;
   if (asOf === undefined) throw new TypeError('a select returned no row');
   const watermark = await readWatermark(client, relation);
-  if (!isWrittenIfEmpty && since !== null && watermark === since) return null;
+  if (!isWrittenIfEmpty && watermark === since) return null;
   // Each export has a directory of its own, named by its time: nothing that a reader reads is ever written over.
   const folder = isForChanges ? `${relation.name}_changes` : relation.name;
   return { relation, asOf, watermark, dayOf, directory: `${folder}/${nameDirectory(asOf)}` };

@@ -25,8 +25,8 @@ export interface RecordedInput extends Omit<ExportInput, 'where' | 'since' | 'ta
 
 export type RecordedOutcome =
   | { readonly kind: 'exported'; readonly exported: Exported }
-  /** Nothing changed since. */
-  | { readonly kind: 'unchanged'; readonly since: Timestamp }
+  /** Nothing changed since; null where there never was a row. */
+  | { readonly kind: 'unchanged'; readonly since: Timestamp | null }
   /** Another process exports the same to the same target. */
   | { readonly kind: 'busy' };
 
@@ -40,16 +40,16 @@ export async function exportRecorded(
   const locked = await withSessionLock(db, { name, isPatient: false }, async (): Promise<RecordedOutcome> => {
     // Before the snapshot: whatever was there by then is in the export.
     const beganAt = await readNow(db);
-    const since = input.isForChanges ? await readSince(db, key) : null;
+    const last = input.isForChanges ? await readLast(db, key) : null;
+    const since = last?.watermark ?? null;
     const exported = await exportRelation(pool, {
       ...input,
       where: null,
       since,
-      isWrittenIfEmpty: since === null,
+      isWrittenIfEmpty: last === null,
     });
     await record(db, key, { exported, beganAt });
     if (exported !== null) return { kind: 'exported', exported };
-    if (since === null) throw new TypeError('nothing was exported, and nothing was exported before');
     return { kind: 'unchanged', since };
   });
   return locked.isHeldByOther ? { kind: 'busy' } : locked.result;
@@ -80,11 +80,15 @@ function keyOf({ mirrorSchema, target, name, isForChanges }: KeyInput): Key {
   return { target: nameTarget(target), object, kind: isForChanges ? 'changes' : 'whole' };
 }
 
-async function readSince(db: Database, { target, object, kind }: Key): Promise<Timestamp | null> {
+/** Returns how far the last export of it came; null where there was none. */
+async function readLast(
+  db: Database,
+  { target, object, kind }: Key,
+): Promise<{ readonly watermark: Timestamp | null } | null> {
   const { rows } = await sql<{ watermark: Timestamp | null }>`
     select watermark from exports
     where target = ${target} and object = ${object} and kind = ${kind}`.execute(db);
-  return rows[0]?.watermark ?? null;
+  return rows[0] ?? null;
 }
 
 async function record(

@@ -4,7 +4,7 @@
 import type { Registry } from 'prom-client';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { within } from '../queue/within.ts';
+import { within } from '../within.ts';
 import { type Metric, type MetricSettings, PREFIX, type Reading } from './metric.ts';
 import { MIRROR_METRICS } from './mirror-metrics.ts';
 import { PROCESS_METRICS } from './process-metrics.ts';

@@ -4,7 +4,6 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { within } from '../queue/within.ts';
 import { type Concern, findConcerns } from '../reports/find-concerns.ts';
 import { readKeptGrowth } from '../reports/kept-growth.ts';
 import type { DiskSpace } from '../reports/read-growth.ts';
@@ -20,6 +19,7 @@ import { readSizes, type Sizes } from '../reports/read-sizes.ts';
 import { type DriftStatus, readDrift } from '../reports/read-status.ts';
 import { readTracked, type TrackedStatus } from '../reports/read-tracked.ts';
 import { makeReadRememberedList } from '../reports/remembered-list.ts';
+import { within } from '../within.ts';
 
 export interface Figures extends MirrorHealth {
   readonly latestRuns: readonly LatestRun[];

@@ -26,7 +26,8 @@ export async function isCommissionListUsed(db: Database): Promise<boolean> {
 
 /**
  * Returns whether the program is to be asked: never by this version, not for a day, or not since a sync of commissions
- * was refused. With `isPatient`, a question that was not answered waits for some minutes.
+ * was refused. With `isPatient`, a question that was not answered waits for some minutes. An answer or a question of
+ * the future is of an unknown time: the clock was ahead.
  */
 export async function isListQuestionDue(
   db: Database,
@@ -37,12 +38,12 @@ export async function isListQuestionDue(
     where setting = 'auto'
       and (
         found_at is null or found_by <> ${version}
-        or found_at < clock_timestamp() - make_interval(hours => ${VALID_HOURS})
+        or found_at not between clock_timestamp() - make_interval(hours => ${VALID_HOURS}) and clock_timestamp()
         or ${wasRefusedSince('commissions', sql`list.found_at`)}
       )
       and (
         not ${isPatient}::boolean or asked_at is null or found_at = asked_at
-        or asked_at < clock_timestamp() - make_interval(mins => ${RETRY_MINUTES})
+        or asked_at not between clock_timestamp() - make_interval(mins => ${RETRY_MINUTES}) and clock_timestamp()
       )`.execute(db);
   return rows.length > 0;
 }

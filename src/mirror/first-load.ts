@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { DatabaseError } from 'pg';
 import type { ListedResource } from '../contract/resources.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
+import { UNIQUE_VIOLATION } from '../db/sqlstate.ts';
 import type { EncodedRows } from '../records/page-rows.ts';
 import { incomingRows, insertFrom, type RowShape, sendRows, type Upserted } from './load-statement.ts';
 
@@ -32,8 +33,6 @@ export function makeFirstLoad(isOn: boolean): FirstLoad {
     },
   };
 }
-
-const UNIQUE_VIOLATION = '23505';
 
 /**
  * Inserts the rows, no record of which is twice among them, and returns what became of them, with their numbers; null

@@ -4,6 +4,7 @@
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
+import { isInEitherCase } from './either-case.ts';
 
 /** A commission that is gone. */
 export interface GoneCommission {
@@ -29,7 +30,7 @@ export async function markSalesOfGone(
       select commissions.sale_id, max(asked.asked_at) as asked_at
       from unnest(${gone.map(({ id }) => id)}::text[], ${gone.map(({ askedAt }) => askedAt)}::timestamptz[])
         as asked (id, asked_at)
-      join commissions on commissions.id = asked.id
+      join commissions on ${sql.raw(isInEitherCase('commissions.id', 'asked.id'))}
       group by commissions.sale_id
     ) gone
     where sales.id = gone.sale_id and sales._deleted_at is null

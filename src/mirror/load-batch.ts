@@ -90,7 +90,10 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
     // What has a list of its own is there again when that shows it. A program may go on naming a record that it no
     // longer has: it would be marked deleted and brought back by every sync.
     const revives = isOwn || !LISTED_RESOURCES.some((listed) => listed === rows.table);
-    const upserted = inserted ?? (await upsertRows(trx, rows, { how, touch: touch && isOwn, revives }));
+    // An affiliate lists its links: a referral may go on naming one that is gone, or be another affiliate's by now.
+    const keepsOwner = rows.table === 'links' && resource !== 'affiliates';
+    const upserted =
+      inserted ?? (await upsertRows(trx, rows, { how, touch: touch && isOwn, revives, keepsOwner }));
     if (!isOwn) continue;
     own.push(upserted);
     for (const id of rows.ids) valid.add(id);
@@ -137,10 +140,10 @@ function hasTableTwice(statements: readonly EncodedRows[]): boolean {
 function upsertRows(
   trx: DatabaseTransaction,
   rows: EncodedRows,
-  { how, touch, revives }: Pick<UpsertShape, 'how' | 'touch' | 'revives'>,
+  { how, touch, revives, keepsOwner }: Pick<UpsertShape, 'how' | 'touch' | 'revives' | 'keepsOwner'>,
 ): Promise<Upserted> {
   const { table, places, extras } = rows;
-  const shape = { table, places, hasExtra: extras !== null, how, touch, revives };
+  const shape = { table, places, hasExtra: extras !== null, how, touch, revives, keepsOwner };
   return sendRows(trx, upsertStatement(shape), rows);
 }
 

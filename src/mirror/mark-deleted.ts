@@ -8,6 +8,7 @@ import { toBinaryArray } from '../records/binary-array.ts';
 import { markLinksOfGone, markUnownedLinks } from './gone-links.ts';
 import { markSalesOfGone } from './gone-sales.ts';
 import { lockForLoading } from './load-batch.ts';
+import { wasObservedInFuture } from './observed-in-future.ts';
 import type { SeenRows } from './runs/seen-rows.ts';
 
 export interface Missing {
@@ -38,7 +39,8 @@ export async function findMissing(
       coalesce(array_agg(kept.id) filter (where kept.is_unmet and kept.id <> all(${[...seen.rejected]}::text[])), '{}') as ids
     from (
       select id,
-        _observed_at < (select started_at from sync_runs where id = ${runId})
+        (_observed_at < (select started_at from sync_runs where id = ${runId})
+            or ${sql.raw(wasObservedInFuture(resource))})
           and case when _row_number < ${bits.length * 8} then get_bit(${bits}, _row_number) = 0 else true end as is_unmet
       from ${sql.table(resource)}
       where _deleted_at is null and ${among}
@@ -69,7 +71,8 @@ export async function markDeleted(
     CompiledQuery.raw(
       `update ${resource}
        set _deleted_at = $2::timestamptz, _changed_at = (select stamp_changes()), _observed_at = $2::timestamptz
-       where id = any($1::text[]) and _deleted_at is null and _observed_at <= $2::timestamptz`,
+       where id = any($1::text[]) and _deleted_at is null
+         and (_observed_at <= $2::timestamptz or ${wasObservedInFuture(resource)})`,
       [toBinaryArray('text', ids), observedAt],
     ),
   );

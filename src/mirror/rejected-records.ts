@@ -48,12 +48,19 @@ export async function recordRejections(
   };
 }
 
-/** Returns how many records without a usable identifier the run has rejected. */
-export async function countAnonymousRejections(database: Database, runId: number): Promise<number> {
+/**
+ * Returns how many records of its resource without a usable identifier the run has rejected; those that were nested in
+ * others are not on its list.
+ */
+export async function countAnonymousRejections(
+  database: Database,
+  { runId, resource }: { runId: number; resource: string },
+): Promise<number> {
   const { count } = await database
     .selectFrom('rejected_records')
     .select(sql<number>`count(*)`.as('count'))
     .where('run_id', '=', runId)
+    .where('resource', '=', resource)
     .where('record_id', 'is', null)
     .executeTakeFirstOrThrow();
   return count;

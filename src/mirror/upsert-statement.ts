@@ -12,6 +12,7 @@
 // Not prepared under a name: a plan made on an empty table is kept and scans it when it is full (7,700 ms).
 
 import { columnsOf, incomingRows, insertFrom, type RowShape, STAMP } from './load-statement.ts';
+import { wasObservedInFuture } from './observed-in-future.ts';
 
 export interface UpsertShape extends RowShape {
   /**
@@ -25,6 +26,8 @@ export interface UpsertShape extends RowShape {
    * Whether rows that are marked deleted are there again. A record that merely names another one does not show that.
    */
   readonly revives: boolean;
+  /** Whether rows that have an affiliate keep it, and are not revived: only that affiliate's own record may say so. */
+  readonly keepsOwner: boolean;
 }
 
 /**
@@ -49,28 +52,34 @@ const STATEMENTS_KEPT = 500;
 const statements = new Map<string, string>();
 
 function buildStatement(shape: UpsertShape): string {
-  const { table, hasExtra, how, touch, revives } = shape;
+  const { table, hasExtra, how, touch, revives, keepsOwner } = shape;
   const columns = columnsOf(shape);
   const content = columns.filter((column) => column !== 'id');
+  const loadedValue = (column: string, row: string) =>
+    keepsOwner && column === 'affiliate_id'
+      ? `coalesce(kept.affiliate_id, ${row}.affiliate_id)`
+      : `${row}.${column}`;
+  const mayRevive = keepsOwner ? 'kept.affiliate_id is null' : 'true';
   const differs = (row: string) => {
-    const tests = content.map((column) => `kept.${column} is distinct from ${row}.${column}`);
+    const tests = content.map((column) => `kept.${column} is distinct from ${loadedValue(column, row)}`);
     // Unknown fields add to those that are there: a partial view must not blank what it does not have.
     if (hasExtra) tests.push(`${mergedExtra(row)} is distinct from kept._extra`);
-    return `(${[...(revives ? ['kept._deleted_at is not null'] : []), ...tests].join(' or ')})`;
+    if (revives) tests.unshift(`(kept._deleted_at is not null and ${mayRevive})`);
+    return `(${tests.join(' or ')})`;
   };
   const isDue = (row: string) =>
-    `kept._observed_at <= ${row}._observed_at and ${
+    `(kept._observed_at <= ${row}._observed_at or ${wasObservedInFuture('kept')}) and ${
       touch ? `(kept._observed_at < ${row}._observed_at or ${differs(row)})` : differs(row)
     }`;
   const assignments = (row: string) =>
     [
-      ...content.map((column) => `${column} = ${row}.${column}`),
+      ...content.map((column) => `${column} = ${loadedValue(column, row)}`),
       ...(hasExtra ? [`_extra = ${mergedExtra(row)}`] : []),
       touch
         ? `_changed_at = case when ${differs(row)} then ${STAMP} else kept._changed_at end`
         : `_changed_at = ${STAMP}`,
       `_observed_at = ${row}._observed_at`,
-      ...(revives ? ['_deleted_at = null'] : []),
+      ...(revives ? [`_deleted_at = case when ${mayRevive} then null else kept._deleted_at end`] : []),
     ].join(', ');
   const incoming = `with incoming as (
     ${incomingRows(shape)}

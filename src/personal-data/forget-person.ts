@@ -16,7 +16,7 @@ import { ConfigError } from '../errors.ts';
 import { type FoundPerson, findAddresses, findPerson } from './find-person.ts';
 import { lockForRewriting } from './locks.ts';
 import { type RowCounts, rewriteRows } from './rewrite-rows.ts';
-import { findKept, forgetInTexts, type Kept } from './rewrite-texts.ts';
+import { findKept, forgetInTexts, type Kept, type Pattern } from './rewrite-texts.ts';
 import { readRule, readState, refuseOtherMode, type StoredState } from './stored-state.ts';
 import { isAddress, isHashed, normalise, saltAddress } from './values.ts';
 
@@ -68,7 +68,7 @@ export async function forgetPerson(
     const pattern = patternOf([...new Set([...forms, ...others, ...person.names])]);
     const counts: RowCounts = new Map();
     const rule = await readRule(trx, settings, await readState(trx));
-    const names = pattern === null ? null : new RegExp(pattern, 'i');
+    const names = pattern === null ? null : new RegExp(pattern.regex, 'i');
     await rewriteRows(trx, rule, { counts, names });
     if (pattern !== null) await forgetInTexts(trx, pattern, counts);
     const kept = pattern === null ? [] : await findKept(trx, pattern);
@@ -142,16 +142,28 @@ async function readKnown(trx: DatabaseTransaction, number: number): Promise<Know
   return { number, forgottenAt: forgotten_at, doneAt: done_at, records, addresses };
 }
 
+/** What JSON may have before a word that is no part of it: the end of a line, a tab, or punctuation as an escape. */
+const AFTER_ESCAPE = String.raw`(?<=\\[bfnrt])|(?<=\\u00[0-3][0-9A-Fa-f])`;
+
 /**
- * Returns a pattern that Postgres and JavaScript read alike, which finds any of the texts where it is no part of a
- * longer address or word; null where there is none.
+ * Returns a pattern whose regex Postgres and JavaScript read alike, which finds any of the texts where it is no part of
+ * a longer address or word, also in JSON and in a web address; null where there is none.
  */
-function patternOf(texts: readonly string[]): string | null {
+function patternOf(texts: readonly string[]): Pattern | null {
+  if (texts.length === 0) return null;
   const escaped = texts.map((text) =>
     text
       .replace(/[^\p{L}\p{N}\s@_-]/gu, '\\$&')
       .replace(/\\,\s+/g, '\\s*,\\s*')
-      .replace(/\s+/g, '\\s+'),
+      .replace(/\s+/g, '\\s+')
+      .replace('@', '(?:@|%40)'),
   );
-  return escaped.length === 0 ? null : `(?<![\\w.+-])(?:${escaped.join('|')})(?![\\w-]|\\.\\w)`;
+  const regex = `(?:(?<![\\w.+-])|${AFTER_ESCAPE})(?:${escaped.join('|')})(?![\\w-]|\\.\\w)`;
+  return { regex, words: [...new Set(texts.map(longestWord))] };
+}
+
+/** Of ASCII, whose case is the same matter in every language; empty, which is in every text, where there is none. */
+function longestWord(text: string): string {
+  const words = text.match(/[A-Za-z0-9]+/g) ?? [];
+  return words.reduce((longest, word) => (word.length > longest.length ? word : longest), '').toLowerCase();
 }

@@ -80,6 +80,8 @@ interface HistoryRow {
   readonly id: number;
   readonly table_name: MirroredTable;
   readonly record_id: string;
+  /** Of the referral today: a change has the fields alone that changed, and a coupon is the affiliate's. */
+  readonly affiliate_id: string | null;
   readonly before: Fields;
   readonly after: Fields;
 }
@@ -88,12 +90,15 @@ async function rewriteHistory(trx: DatabaseTransaction, rule: Rule): Promise<num
   let rewritten = 0;
   for (let after = 0; ; ) {
     const { rows } = await sql<HistoryRow>`
-      select id, table_name, record_id, before, after
-      from record_history where id > ${after} and before is not null order by id limit ${BATCH}
+      select history.id, history.table_name, history.record_id, referral.affiliate_id, history.before, history.after
+      from record_history history
+      left join referrals referral on history.table_name = 'referrals' and referral.id = history.record_id
+      where history.id > ${after} and history.before is not null order by history.id limit ${BATCH}
     `.execute(trx);
     const treated = rows.flatMap((row) => {
-      const treat = (fields: Fields) =>
-        treatFields(rule, { table: row.table_name, id: row.record_id, fields, isStored: true });
+      const { table_name: table, record_id: id, affiliate_id } = row;
+      const treat = (changed: Fields) =>
+        treatFields(rule, { table, id, fields: { affiliate_id, ...changed }, isStored: true });
       const [before, later] = [treat(row.before), treat(row.after)];
       return before === null && later === null
         ? []

@@ -56,18 +56,33 @@ export async function leaveOutTexts(
   }
 }
 
+/** What finds a person in a text. */
+export interface Pattern {
+  /** Of all that is looked for. Postgres takes milliseconds for one text where that is a hundred names. */
+  readonly regex: string;
+  /** A text in which the regex finds anything has one of these in it, in lower case. */
+  readonly words: readonly string[];
+}
+
+function isFoundIn(text: RawBuilder<unknown>, { regex, words }: Pattern): RawBuilder<boolean> {
+  // A case, since Postgres takes the regex for the cheaper of the two.
+  return sql<boolean>`case when exists (
+      select from unnest(${words}::text[]) as word where strpos(lower(${text} collate "C"), word) > 0
+    ) then ${text} ~* ${regex} else false end`;
+}
+
 /** Puts `[forgotten]` in place of whatever the pattern finds, whatever its case. */
 export async function forgetInTexts(
   trx: DatabaseTransaction,
-  pattern: string,
+  pattern: Pattern,
   counts: RowCounts,
 ): Promise<void> {
   await sql`alter table commission_updates disable trigger user`.execute(trx);
   for (const { table, column } of [...QUOTING, REASON]) {
     const text = sql.ref(column);
     const { numAffectedRows = 0n } = await sql`
-      update ${sql.table(table)} set ${text} = regexp_replace(${text}, ${pattern}, '[forgotten]', 'gi')
-      where ${text} ~* ${pattern}
+      update ${sql.table(table)} set ${text} = regexp_replace(${text}, ${pattern.regex}, '[forgotten]', 'gi')
+      where ${isFoundIn(text, pattern)}
     `.execute(trx);
     count(counts, table, Number(numAffectedRows));
   }
@@ -81,11 +96,11 @@ export interface Kept {
 }
 
 /** Returns where the pattern is found in what is never rewritten. */
-export async function findKept(trx: DatabaseTransaction, pattern: string): Promise<readonly Kept[]> {
+export async function findKept(trx: DatabaseTransaction, pattern: Pattern): Promise<readonly Kept[]> {
   const kept: Kept[] = [];
   for (const column of UNTOUCHED) {
     const { rows } = await sql<{ rows: number }>`
-      select count(*) as rows from commission_updates where ${sql.ref(column)} ~* ${pattern}
+      select count(*) as rows from commission_updates where ${isFoundIn(sql.ref(column), pattern)}
     `.execute(trx);
     const found = rows[0]?.rows ?? 0;
     if (found > 0) kept.push({ table: 'commission_updates', column, rows: found });

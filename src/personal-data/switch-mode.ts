@@ -3,20 +3,24 @@
 // One transaction, under the lock of loads: whoever reads sees all of it or nothing, a failure leaves everything as it
 // was, and a process that is set otherwise is refused from then on, since every load compares (see lock_for_storing).
 
+import { sql } from 'kysely';
 import type { PersonalDataMode, PersonalDataSettings } from '../config/personal-data.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import { lockForRewriting } from './locks.ts';
 import { LEFT_OUT } from './make-personal-data.ts';
 import { type RowCounts, rewriteRows } from './rewrite-rows.ts';
 import { leaveOutTexts } from './rewrite-texts.ts';
-import { isSameMode, readRule, readState, saveMode } from './stored-state.ts';
+import { isSameMode, readRule, readState, type StoredState, saveMode } from './stored-state.ts';
+import { fingerprint } from './values.ts';
 
 export interface Switched {
   readonly from: PersonalDataMode;
   readonly to: PersonalDataMode;
   /** Whether the mode or the key is another than before. */
   readonly isChanged: boolean;
+  /** Whether people who were forgotten are known by address with the former key only, which is not set. */
+  readonly lacksFormerKey: boolean;
   readonly counts: RowCounts;
 }
 
@@ -40,6 +44,17 @@ export async function switchMode(db: Database, settings: PersonalDataSettings): 
       if (mode !== 'plain') await leaveOutTexts(trx, LEFT_OUT[mode], counts);
       await saveMode(trx, settings);
     }
-    return { from: state.mode, to: mode, isChanged, counts };
+    const lacksFormerKey = isOfOtherKey(settings, state) && (await knowsForgottenAddress(trx));
+    return { from: state.mode, to: mode, isChanged, lacksFormerKey, counts };
   });
+}
+
+/** In mode hash, forgotten addresses are kept as they come out of its key. */
+function isOfOtherKey({ key }: PersonalDataSettings, { mode, key_fingerprint }: StoredState): boolean {
+  return mode === 'hash' && (key === null || fingerprint(key) !== key_fingerprint);
+}
+
+async function knowsForgottenAddress(trx: DatabaseTransaction): Promise<boolean> {
+  const { rows } = await sql`select from forgotten_addresses limit 1`.execute(trx);
+  return rows.length > 0;
 }

@@ -5,6 +5,7 @@ import type { KeyObject } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { PersonalDataMode } from '../config/personal-data.ts';
 import type { MirroredTable } from '../records/mirrored-tables.ts';
+import { addressesIn } from './addresses-in.ts';
 import { treatCoupon, treatFigures } from './json-parts.ts';
 import { IDENTITY_COLUMNS, PERSONAL_COLUMNS, type PersonalKind } from './personal-columns.ts';
 import { addressForms, hashValue, isHashed, normalise, saltAddress } from './values.ts';
@@ -121,8 +122,6 @@ function isForgottenAddress({ forgotten, key }: Rule, value: string): boolean {
   return addressForms(key, value).some((form) => forgotten.addresses.has(saltAddress(forgotten.salt, form)));
 }
 
-/** What may be an address, a hash of one, or an identifier. */
-const ADDRESSES = /[^\s"'<>()[\]{},;:\\]+@[^\s"'<>()[\]{},;:\\]+|hmac:[0-9a-f]{64}/g;
 const IDENTIFIERS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 const PERSON_TABLES = ['affiliates', 'referrals', 'links'] as const;
 
@@ -130,7 +129,7 @@ const PERSON_TABLES = ['affiliates', 'referrals', 'links'] as const;
 export function mentionsForgotten(rule: Rule, text: string): boolean {
   const { forgotten } = rule;
   if (forgotten === null) return false;
-  if (text.match(ADDRESSES)?.some((address) => isForgottenAddress(rule, address))) return true;
+  if ([...addressesIn(text)].some((address) => isForgottenAddress(rule, address))) return true;
   return (text.match(IDENTIFIERS) ?? []).some((id) =>
     PERSON_TABLES.some((table) => hasRecord(rule, table, id)),
   );

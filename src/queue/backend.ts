@@ -16,11 +16,11 @@ import {
 import type { Redis } from 'ioredis';
 import { AppError, DatabaseUnreachable, describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { within } from '../within.ts';
 import { makePostgresBackends } from './postgres-backend.ts';
 import { asMismatch, QUEUE_NAME, type QueueSettings, queueSchema } from './queue-tables.ts';
 import { makeQuietWarning } from './quiet-warning.ts';
 import { connectToRedis, nameRedis } from './redis-connection.ts';
-import { within } from './within.ts';
 
 /** The longest wait for a queue that does not answer, at the start and in a health check. */
 const ANSWER_TIMEOUT_MS = 5000;

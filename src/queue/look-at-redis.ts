@@ -6,8 +6,8 @@ import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import { Redis, type RedisOptions } from 'ioredis';
 import type { RedisAddress } from '../config/redis-address.ts';
 import { ConfigError, DatabaseUnreachable, describeError } from '../errors.ts';
+import { within } from '../within.ts';
 import { explainRedis } from './redis-failure.ts';
-import { within } from './within.ts';
 
 /** The longest wait for an answer. */
 const LOOK_TIMEOUT_MS = 5000;

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import type { WorkerOptions } from 'bullmq';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
+import { within } from '../within.ts';
 import { openQueue, type QueueWorker, type WorkQueue } from './backend.ts';
 import { makeCauses } from './causes.ts';
 import type { Duty } from './duty.ts';
@@ -15,7 +16,6 @@ import type { QueueSettings } from './queue-tables.ts';
 import { checkSchedules } from './schedules.ts';
 import { TIMINGS, type Timings } from './timings.ts';
 import { makeWatchdog, type Probe } from './watchdog.ts';
-import { within } from './within.ts';
 import { readQueueId } from './worker-state.ts';
 
 /** A sync, the writer, and room for the ticks beside them. */

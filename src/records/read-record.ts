@@ -189,15 +189,17 @@ function readOne(reading: Reading, { kind, row, nesting, prefix }: Place, record
       : cache.meet(table, id, record as object, owner, reading.observedAtMicros);
   if (known === 'same') return null;
 
-  const rowsBefore = reading.rows.length;
+  const [rowsBefore, metBefore] = [reading.rows.length, reading.met.length];
   const reason = readInto(reading, RECORD_KINDS[table], record, `${prefix}${nesting.field}.`, owner);
-  if (reason !== null || id === null) return reason;
-  if (known === 'superseded') reading.rows.length = rowsBefore;
-  else {
+  if (reason !== null || known === 'superseded') {
+    // Nothing is left of what was read of it, nor of what is nested in it: that is not loaded either.
+    reading.rows.length = rowsBefore;
+    reading.met.length = metBefore;
+  } else if (id !== null) {
     const entry = { record: record as object, owner, observedAtMicros: reading.observedAtMicros };
     reading.met.push({ table, id, entry });
   }
-  return null;
+  return reason;
 }
 
 // The affiliate whose record the link is in, or of the referral that came through it; a referral's nested affiliate is

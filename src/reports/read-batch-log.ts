@@ -1,6 +1,7 @@
 // The batches of the payment ledger: page by page, newest first, and one by its name or one of its requests.
 
 import { type RawBuilder, sql } from 'kysely';
+import { WHO_ASKED } from '../commissions/read-payment-ledger.ts';
 import type { UpdateState } from '../commissions/update-request.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { mirrorTable, type Reader, runShownPage, type ShownPage } from './shown-query.ts';
@@ -32,11 +33,11 @@ export async function readBatchLog(
       select max(newest) as newest_request, sum(requests)::bigint as requests,
              jsonb_object_agg(state, requests) as states, min(requested_at) as requested_at,
              case when bool_and(state <> 'pending') then max(finished_at) end as finished_at
-             ${isFull ? sql`, batch_id as batch, min(requested_by) as requested_by` : sql``}
+             ${isFull ? sql`, batch_id as batch, ${WHO_ASKED} as requested_by` : sql``}
       from (
         select batch_id, state, count(*) as requests, min(requested_at) as requested_at,
                max(finished_at) as finished_at, max(id) as newest
-               ${isFull ? sql`, min(requested_by) as requested_by` : sql``}
+               ${isFull ? sql`, min(requested_by) as first_asked, max(requested_by) as last_asked` : sql``}
         from ${mirrorTable(reader, 'commission_updates')}
         group by batch_id, state
       ) as by_state

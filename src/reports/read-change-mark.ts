@@ -6,7 +6,10 @@ import type { Database } from '../db/database.ts';
 /** Of more than that at once, the newest run is one. */
 const RECENT_RUNS = 20;
 
-/** Returns the mark at this moment: runs and their progress, payments, pauses, and what is held back. */
+/**
+ * Returns the mark at this moment: runs and their progress, payments, pauses, what is held back, alerts and their
+ * messages, exports, and comparisons of the books.
+ */
 export async function readChangeMark(db: Database): Promise<string> {
   const { rows } = await sql<{ mark: string }>`
     select concat_ws(' ',
@@ -17,7 +20,11 @@ export async function readChangeMark(db: Database): Promise<string> {
       (select max(id) from commission_update_attempts),
       (select concat(paused_until, last_throttled_at) from request_budget),
       (select refused_at from worker_state),
-      (select concat(count(*), ' ', count(accepted_at)) from held_back_deletions)
+      (select concat(count(*), ' ', count(accepted_at)) from held_back_deletions),
+      (select concat(count(opened_at), ' ', count(resolved_at)) from alerts),
+      (select concat(max(id), ' ', sum(attempts), ' ', count(settled_at)) from alert_notices),
+      (select max(exported_at) from exports),
+      (select max(compared_at) from books_comparisons)
     ) as mark`.execute(db);
   const [row] = rows;
   if (row === undefined) throw new TypeError('a select returned no row');

@@ -23,7 +23,7 @@ export interface ReasonLine {
 
 /**
  * Commissions that were to be paid, each in one of the sums after `requested`: what came of its payments, of those that
- * were asked for after it was last taken back.
+ * were asked for after it was last taken back, by a request of whichever batch.
  *
  * Units: as commissions.amount. A sum is null where a number could not hold it.
  */
@@ -95,27 +95,31 @@ export async function readCurrencies(reader: Reader, batch: BatchRef | null): Pr
   return await keepReading(
     reader,
     sql<CurrencyLine>`
-      with payments as (
-        select (array_agg(upper(currency) order by request desc))[1] as currency,
-               (array_agg(amount order by request desc))[1] as amount,
-               max(request) filter (where action = 'pay' and state in ('applied', 'unchanged')) as done,
-               max(request) filter (where action = 'pay' and state = 'pending') as pending,
-               max(request) filter (
-                 where action = 'pay' and state in ('conflict', 'not_found', 'rejected', 'failed')) as not_done,
-               max(request) filter (where action = 'unpay' and state in ('applied', 'unchanged')) as taken_back
-        from ${reportView(reader, 'commission_ledger')}
-        where action in ('pay', 'unpay') ${condition}
+      with taken_back as (
+        select commission_id, max(id) as request
+        from ${mirrorTable(reader, 'commission_updates')}
+        where action = 'unpay' and state in ('applied', 'unchanged')
         group by commission_id
-        having bool_or(action = 'pay')
+      ), payments as (
+        select commission_id,
+               (array_agg(upper(currency) order by request desc))[1] as currency,
+               (array_agg(amount order by request desc))[1] as amount,
+               max(request) filter (where state in ('applied', 'unchanged')) as done,
+               max(request) filter (where state = 'pending') as pending,
+               max(request) filter (where state in ('conflict', 'not_found', 'rejected', 'failed')) as not_done
+        from ${reportView(reader, 'commission_ledger')}
+        where action = 'pay' ${condition}
+        group by commission_id
       ), judged as (
         select currency, amount,
                case
-                 when done > coalesce(taken_back, 0) then 'done'
+                 when done > coalesce(taken_back.request, 0) then 'done'
                  when pending is not null then 'pending'
-                 when not_done > coalesce(taken_back, 0) then 'not_done'
+                 when not_done > coalesce(taken_back.request, 0) then 'not_done'
                  else 'dropped'
                end as stage
         from payments
+        left join taken_back using (commission_id)
       ), sums as (
         select currency, count(*) as commissions, coalesce(sum(amount), 0) as requested,
                coalesce(sum(amount) filter (where stage = 'done'), 0) as done,

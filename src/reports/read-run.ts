@@ -142,7 +142,7 @@ export async function readHeldBack(
 function nameOf(resource: ListedResource): RawBuilder<unknown> {
   switch (resource) {
     case 'affiliates':
-      return sql`nullif(concat_ws(' ', record.first_name, record.last_name), '')`;
+      return sql`nullif(btrim(concat_ws(' ', record.first_name, record.last_name)), '')`;
     case 'referrals':
       return sql`record.customer_name`;
     case 'commissions':

@@ -63,12 +63,13 @@ export async function readDueMonths(reader: Reader): Promise<Kept<DueMonth>> {
       select to_char(month, 'YYYY-MM') as month, currency, commissions,
              ${sql.join(DUE_SUMS.map(exactSum), sql`,\n             `)}
       from (
-        select month, currency, coalesce(commissions, 0) as commissions, coalesce(paid, 0) as paid,
+        select months.month, currencies.currency, coalesce(commissions, 0) as commissions, coalesce(paid, 0) as paid,
                coalesce(overdue, 0) as overdue, coalesce(due, 0) as due, coalesce(withheld, 0) as withheld,
                coalesce(pending, 0) as pending
         from (select distinct currency from aging) as currencies
         cross join months
-        left join aging using (month, currency)
+        left join aging
+          on aging.month = months.month and aging.currency is not distinct from currencies.currency
       ) as sums
       order by currency, sums.month`,
   );

@@ -50,12 +50,13 @@ export interface LedgerLine {
 }
 
 export interface LedgerDetails extends LedgerLine {
+  /** Whether the program ever answered what its commission is: else the four below are not known. */
+  readonly is_read: boolean;
   readonly paid_at_before: Timestamp | null;
   readonly paid_at_after: Timestamp | null;
   readonly due_at_before: Timestamp | null;
   readonly due_at_after: Timestamp | null;
   readonly next_attempt_at: Timestamp;
-  readonly put_sent_at: Timestamp | null;
 }
 
 export interface Attempt {
@@ -73,7 +74,7 @@ export interface Attempt {
 }
 
 const PAGE_OF_LEDGER = 50;
-const MOST_ATTEMPTS = 200;
+const PAGE_OF_ATTEMPTS = 100;
 
 /** Returns a page of what fits the filter, newest first; `isFull`: with people, and with what they wrote. */
 export async function searchLedger(
@@ -112,28 +113,35 @@ export async function readLedgerLine(
     reader,
     sql<LedgerDetails>`
       select line.request, line.commission_id, line.affiliate_id, line.asked, line.state, updates.attempts, line.puts,
-             line.requested_at, line.finished_at, line.amount, line.currency, line.paid_at_before,
-             line.paid_at_after, line.due_at_before, line.due_at_after, updates.next_attempt_at,
-             updates.put_sent_at${isFull ? PEOPLE : sql``}
+             line.requested_at, line.finished_at, line.amount, line.currency,
+             num_nonnulls(updates.before, updates.after) > 0 as is_read, line.paid_at_before, line.paid_at_after,
+             line.due_at_before, line.due_at_after, updates.next_attempt_at${isFull ? PEOPLE : sql``}
       from ${reportView(reader, 'commission_ledger')} line
       join ${mirrorTable(reader, 'commission_updates')} updates on updates.id = line.request
       where line.request = ${request}`,
   );
 }
 
-/** Returns the HTTP requests that were sent for the request, newest first; `isFull`: with what the program said. */
+/**
+ * Returns a page of the HTTP requests that were sent for the request, newest first: those before the one of that
+ * number, or the newest; `isFull`: with what the program said.
+ */
 export async function readAttempts(
   reader: Reader,
   request: number,
-  { isFull }: { readonly isFull: boolean },
-): Promise<Shown<Attempt>> {
-  return await runShown(
+  { before, isFull }: { readonly before: number | null; readonly isFull: boolean },
+): Promise<ShownPage<Attempt>> {
+  const attempts = mirrorTable(reader, 'commission_update_attempts');
+  const isBefore = (id: number) => sql`
+        and (sent_at, id) < (select sent_at, id from ${attempts} where id = ${id} and update_id = ${request})`;
+  return await runShownPage<Attempt, number>(
     reader,
-    sql<Attempt>`
+    { beyond: before, most: PAGE_OF_ATTEMPTS, keyOf: ({ id }) => id },
+    (beyond, most) => sql<Attempt>`
       select id, method, sent_at, duration_ms, status, error_code, sent, received${isFull ? sql`, error` : sql``}
-      from ${mirrorTable(reader, 'commission_update_attempts')}
-      where update_id = ${request}
-      order by sent_at desc, id desc limit ${MOST_ATTEMPTS}`,
+      from ${attempts}
+      where update_id = ${request}${beyond === null ? sql`` : isBefore(beyond)}
+      order by sent_at desc, id desc limit ${most}`,
   );
 }
 

@@ -7,6 +7,7 @@ import type { Retention } from '../config/retention.ts';
 import { asDatabaseError } from '../db/as-database-error.ts';
 import type { Database } from '../db/database.ts';
 import { withSessionLock } from '../db/session-lock.ts';
+import { LOCK_NOT_AVAILABLE } from '../db/sqlstate.ts';
 import { transact } from '../db/transact.ts';
 import { errorCode } from '../errors.ts';
 import type { Logger } from '../log.ts';
@@ -19,7 +20,6 @@ const BATCH_ROWS = 1000;
 const PAUSE_MS = 50;
 /** After so long the rest is left to the next job, which other work may precede. */
 const LONGEST_MS = 60_000;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 export interface PruneDeps {
   readonly db: Database;

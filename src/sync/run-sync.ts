@@ -128,7 +128,7 @@ async function readMetBefore(
   }
   return {
     seen: await readSeenRows(db, run.id),
-    anonymous: await countAnonymousRejections(db, run.id),
+    anonymous: await countAnonymousRejections(db, { runId: run.id, resource }),
     // A resumed walk reads again some of what it had read, and that would end it at once.
     firstLoad: makeFirstLoad(false),
   };

@@ -3,7 +3,7 @@
 
 import { asDatabaseError } from '../db/as-database-error.ts';
 import { AccessRefused, Busy, DatabaseUnreachable, describeError, errorCode } from '../errors.ts';
-import { NoAnswer } from '../queue/within.ts';
+import { NoAnswer } from '../within.ts';
 import type { Refusal } from './door.ts';
 
 export interface Failure {

@@ -1,6 +1,6 @@
 // Lets a bounded number of pages read at once: however many are open, the worker keeps its connections.
 
-import { NoAnswer } from '../queue/within.ts';
+import { NoAnswer } from '../within.ts';
 
 /** Runs the work when its turn has come, and returns what it returns. Throws: NoAnswer where its turn does not come. */
 export type Gate = <T>(work: () => Promise<T>) => Promise<T>;

@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { within } from '../queue/within.ts';
+import { within } from '../within.ts';
 
 /** By name: resolves where all is well, and throws what is wrong. */
 export type Checks = Readonly<Record<string, () => Promise<unknown>>>;

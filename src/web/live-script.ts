@@ -17,6 +17,8 @@ export const LIVE_SCRIPT = `'use strict';
   let events = null;
   let timer = null;
   let isAsking = false;
+  let isToAskAgain = false;
+  let isAway = false;
   let askedAt = 0;
   let saidAt = performance.now();
 
@@ -40,10 +42,16 @@ export const LIVE_SCRIPT = `'use strict';
   };
 
   async function update() {
-    if (document.hidden || isAsking) return;
+    if (document.hidden) return;
+    // The answer that is on its way may be of before the change.
+    if (isAsking) {
+      isToAskAgain = true;
+      return;
+    }
     const wait = askedAt + LEAST_MS - performance.now();
     if (wait > 0 || isBusy()) return later(Math.max(wait, LEAST_MS));
     isAsking = true;
+    isToAskAgain = false;
     askedAt = performance.now();
     try {
       const answer = await fetch(location.href, { cache: 'no-store' });
@@ -57,6 +65,7 @@ export const LIVE_SCRIPT = `'use strict';
       later(AGAIN_MS);
     } finally {
       isAsking = false;
+      if (isToAskAgain) later(LEAST_MS);
     }
   }
 
@@ -114,10 +123,16 @@ export const LIVE_SCRIPT = `'use strict';
   function open() {
     if (events !== null || document.hidden) return;
     events = new EventSource(address);
-    events.addEventListener('open', () => show(true));
+    events.addEventListener('open', () => {
+      show(true);
+      // Nobody said what changed meanwhile.
+      if (isAway) update();
+      isAway = false;
+    });
     events.addEventListener('changed', update);
     events.addEventListener('error', () => {
       show(false);
+      isAway = true;
       if (events === null || events.readyState !== EventSource.CLOSED) return;
       close();
       setTimeout(open, AGAIN_MS);

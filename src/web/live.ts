@@ -51,10 +51,12 @@ export function makeLive(
       // The pages say it themselves, once when it begins and once when it is over.
       return 'the database does not answer';
     });
+    // Its answers have ended meanwhile: to write to them would be an error that nobody catches.
+    if (isClosed) return;
     const isChanged = lastMark !== null && mark !== lastMark;
     lastMark = mark;
     if (isChanged || performance.now() - toldMs >= tickMs) tell();
-    if (listeners.size > 0 && !isClosed) timer = setTimeout(look, pollMs);
+    if (listeners.size > 0) timer = setTimeout(look, pollMs);
     else stop();
   };
   const stop = () => {
@@ -66,6 +68,8 @@ export function makeLive(
   return {
     listen(response) {
       if (isClosed || listeners.size >= mostListeners) return false;
+      // Gone while the site was loaded for it: it closes no more, and would be listened for until the end.
+      if (response.destroyed) return true;
       response.writeHead(200, {
         'content-type': 'text/event-stream',
         'cache-control': 'no-store',

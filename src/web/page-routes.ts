@@ -5,7 +5,7 @@ import type { Timestamp } from '../contract/timestamp.ts';
 import { readNow } from '../db/clock.ts';
 import { errorCode } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { within } from '../queue/within.ts';
+import { within } from '../within.ts';
 import { addressOf } from './base-path.ts';
 import { describeFailure, describeReason, type Failure, NOT_FOUND, STARTING } from './failures.ts';
 import { type Gate, makeGate } from './gate.ts';

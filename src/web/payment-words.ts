@@ -18,7 +18,7 @@ export const STATE_WORDS: Readonly<Record<LedgerLine['state'], string>> = {
   pending: 'waits, or is being applied now',
   applied: 'the program has it as asked',
   unchanged: 'it was so already; nothing was sent',
-  conflict: 'what was expected did not hold, or the sale was refunded; nothing was sent',
+  conflict: 'what was expected did not hold, or the sale was refunded; nothing more was sent',
   not_found: 'the program has no such commission',
   rejected: 'the program refused it',
   failed: 'tried often enough without success; may be retried',

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import { fitColumns } from '../../src/cli/fit-columns.ts';
+import { print, printError } from '../../src/cli/print.ts';
 import { type Cell, renderCsv, renderTable, type TableCell } from '../../src/cli/render-table.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 
@@ -163,4 +164,22 @@ test('a column of a hundred and fifty thousand texts is measured', () => {
   const column = { title: 'commission', cells: Array<string>(150_000).fill(ID), isFigure: false };
   expect(fitColumns([column], {}, Number.POSITIVE_INFINITY).widths).toEqual([ID.length]);
   expect(fitColumns([column], {}, 20).widths).toEqual([16]);
+});
+
+test('what others wrote moves no cursor, and hides no row', () => {
+  const name = 'Eve\u001B[1A\u001B[2K\u009B31m\r\u0007 \u202Etxet\tend';
+  const rows: TableCell[][] = [
+    ['Ada', { amount: 8395, currency: 'USD', unit: 'minor' }],
+    [name, { amount: 100, currency: 'U\u001B[31m', unit: 'minor' }],
+  ];
+  for (const columns of [40, Number.POSITIVE_INFINITY]) {
+    const text = tableOn(columns, ['affiliate', 'payable'], rows).join('\n');
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202A-\u202E]/u);
+    expect(text).toMatch(/Ada +│ +83\.95 USD/);
+  }
+  const { stdout, stderr } = fakeTerminal(80);
+  print(`one\n${name}`);
+  printError(name);
+  const shown = 'Eve\uFFFD[1A\uFFFD[2K\uFFFD31m\uFFFD\uFFFD \uFFFDtxet end\n';
+  expect([stdout, stderr]).toEqual([[`one\n${shown}`], [shown]]);
 });

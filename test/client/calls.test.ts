@@ -239,4 +239,12 @@ test('everything that is wrong with the options is said at once', () => {
     throw new Error('never asked');
   };
   expect(make({ rateLimit: null, budget })).toThrow('rateLimit and budget are both given: keep one of them');
+  // As from JavaScript, where a variable that is not set is passed on.
+  const limit = { requests: 45, windowSeconds: 30 };
+  expect(make({ secret: undefined, budget: limit } as never)).toThrow(
+    new ConfigError([
+      'secret must be a text',
+      'budget must be a function, such as createBudget(…) returns: a limit is given as rateLimit',
+    ]),
+  );
 });

@@ -130,3 +130,13 @@ describe('an answer teaches', () => {
     expect(await countFree(take)).toBe(9);
   });
 });
+
+test.each([
+  undefined,
+  '45/30',
+  {},
+  { requests: 0, windowSeconds: 30 },
+  { requests: 1.5, windowSeconds: Number.NaN },
+])('a limit that is none (%j) is refused, since nothing would be granted or everything', (limit) => {
+  expect(() => createBudget(limit as never)).toThrow(/^rateLimit\.requests must be a whole number from 1 on/);
+});

@@ -54,3 +54,12 @@ test('with both variables, it returns the program', () => {
   });
   expect(readProgramConfig({ ...environment, PII: 'omit' }).program.quotesAnswers).toBe(false);
 });
+
+test.each(['https://program.example?', 'https://program.example/#', 'https://program.example/?a=b'])(
+  'the address %s is refused: what is asked for would be a part of its query',
+  (url) => {
+    expect(problemsOf({ AFFILIATE_API_URL: url, AFFILIATE_API_SECRET: 's3cret' })).toEqual([
+      'AFFILIATE_API_URL must not hold a query or a fragment',
+    ]);
+  },
+);

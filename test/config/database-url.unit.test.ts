@@ -28,6 +28,8 @@ test.each([
   ['postgresql:///d?host=/run/postgresql', '/run/postgresql', null, null, null, 'd'],
   ['postgres://%2Frun%2Fpostgresql/d', '/run/postgresql', null, null, null, 'd'],
   ['postgres://?host=h&user=u&password=p%23&dbname=d', 'h', null, 'u', 'p#', 'd'],
+  ['postgres://u+v:p+q@h/d+e', 'h', null, 'u+v', 'p+q', 'd+e'],
+  ['postgres://h/d?user=u+v&password=p+q%2B=', 'h', null, 'u+v', 'p+q+=', 'd'],
 ])('%s names what psql would connect to', (address, host, port, user, password, database) => {
   expect(readConfig({ DATABASE_URL: address }).databaseUrl).toBe(address);
   const { tls, ...parts } = readDatabaseUrl(address);
@@ -49,6 +51,7 @@ describe('Raw #, / or ? in the password', () => {
     'postgres://u:s3cr@123/et77@h/d',
     'postgres://u:s3cr@123?et77@h/d',
     'postgres://u:s3cr%et77@h/d',
+    'postgres://u@h/d?password=s3cr%et77',
   ])('%s is refused, with how to write it', (address) => {
     const problem = problemOf(address);
     expect(problem).toMatch(/^DATABASE_URL (?:has|holds) /);

@@ -22,18 +22,18 @@ describe('the address of a Redis', () => {
     ['redis://[::1]:7000', { hosts: [{ host: '::1', port: 7000 }], name: '[::1]:7000' }],
     ['rediss://one', { hosts: [{ host: 'one', port: 6379 }], name: 'one:6379', tls: NO_FILES }],
     [
-      'rediss://u:p%40%2F@one/1?ca=/a/b.pem',
+      'rediss://u:p%40%2F@one/1?ca=/c++/b.pem',
       {
         hosts: [{ host: 'one', port: 6379 }],
         name: 'one:6379',
         username: 'u',
         password: 'p@/',
         database: 1,
-        tls: { ...NO_FILES, ca: '/a/b.pem' },
+        tls: { ...NO_FILES, ca: '/c++/b.pem' },
       },
     ],
     [
-      'redis+sentinel://:p@one,two:7/queue/3?sentinel-password=q',
+      'redis+sentinel://:p@one,two:7/queue/3?sentinel-password=q%2B+r',
       {
         hosts: [
           { host: 'one', port: 26379 },
@@ -42,7 +42,7 @@ describe('the address of a Redis', () => {
         name: 'queue, asked for at the Sentinels one:26379, two:7',
         sentinelName: 'queue',
         password: 'p',
-        sentinelPassword: 'q',
+        sentinelPassword: 'q++r',
         database: 3,
       },
     ],
@@ -59,6 +59,7 @@ describe('the address of a Redis', () => {
     ['redis+sentinel://one/', 'must look like redis+sentinel://'],
     ['redis://secret@one', 'names a user without a password'],
     ['redis://:secret%@one', 'holds a % that begins no escape'],
+    ['redis+sentinel://one/q?sentinel-password=secret%', 'holds a % that begins no escape'],
     ['redis://one?ca=/a', 'write rediss://'],
     ['rediss://one?cert=/a', 'needs both cert and key'],
     ['rediss://one?rejectUnauthorized=false', 'there are ca, cert, key, sentinel-password'],

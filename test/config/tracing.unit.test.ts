@@ -24,6 +24,16 @@ test.each([
   ['only a name is', { OTEL_SERVICE_NAME: 'x', OTEL_RESOURCE_ATTRIBUTES: 'a=b' }],
   ['the endpoint is empty', { OTEL_EXPORTER_OTLP_ENDPOINT: '' }],
   ['the SDK is disabled', { ...ENDPOINT, OTEL_SDK_DISABLED: 'true' }],
+  [
+    'the SDK is disabled, and the others are meant for other programs',
+    {
+      OTEL_SDK_DISABLED: 'TRUE',
+      OTEL_TRACES_EXPORTER: 'console',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'otel:4317',
+      OTEL_EXPORTER_OTLP_HEADERS_FILE: '/none',
+    },
+  ],
   ['no exporter is wanted', { ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none' }],
 ])('nowhere where %s', (_, environment) => {
   expect(readConfig(environment).tracing).toBeNull();

@@ -58,6 +58,18 @@ test.each([
     'SYNC_FULL_CRON has a value for the hour that cron does not know: 1-2-3',
   ],
   [
+    { SYNC_DELTA_CRON: '5* * * * *' },
+    'SYNC_DELTA_CRON has a value for the minute that cron does not know: 5*',
+  ],
+  [
+    { SYNC_DELTA_CRON: '*-5 * * * *' },
+    'SYNC_DELTA_CRON has a value for the minute that cron does not know: *-5',
+  ],
+  [
+    { SYNC_FULL_CRON: '0 2 1,?-5 * *' },
+    'SYNC_FULL_CRON has a value for the day of the month that cron does not know: 1,?-5',
+  ],
+  [
     { SYNC_FULL_CRON: '0 2 0 * *' },
     'SYNC_FULL_CRON has a value for the day of the month that cron does not know: 0',
   ],

@@ -37,6 +37,11 @@ test.each([
   [-123_456_789, 'EUR', '-1,234,567.89 EUR'],
   [8395, 'JPY', '8,395 JPY'],
   [8395, 'KWD', '8.395 KWD'],
+  // Of these the standard has minor units, though few people write them.
+  [499_000, 'HUF', '4,990.00 HUF'],
+  [499_000, 'cop', '4,990.00 cop'],
+  [499_000, 'IDR', '4,990.00 IDR'],
+  [499_000, 'IQD', '499.000 IQD'],
   [Number.MAX_SAFE_INTEGER, 'USD', '90,071,992,547,409.91 USD'],
   [27_021_597_764_222_973n, 'USD', '270,215,977,642,229.73 USD'],
   [-(10n ** 38n), 'JPY', `-100${',000'.repeat(12)} JPY`],
@@ -46,4 +51,13 @@ test.each([
   [27_021_597_764_222_973n, null, '27,021,597,764,222,973'],
 ])('an amount of %i in %s reads %s', (amount, currency, text) => {
   expect(formatMoney(amount, currency)).toBe(text);
+});
+
+test('where a program counts in cents, an amount has two digits whatever the currency is called', () => {
+  expect(['JPY', 'USDT', 'points', null].map((currency) => formatMoney(8395, currency, 'cent'))).toEqual([
+    '83.95 JPY',
+    '83.95 USDT',
+    '83.95 points',
+    '8,395',
+  ]);
 });

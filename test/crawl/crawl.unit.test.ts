@@ -308,6 +308,22 @@ describe('a crawl', () => {
     expect(list.answers()).toBe(12);
   });
 
+  test.each([
+    ['nothing, where the list was still', [[]], 10],
+    ['one, where something came meanwhile', [[], [{ kind: 'insert-at-head' }], []], 11],
+  ] as const)('that reads the head only where the list moved spends %s', async (_, changes, requests) => {
+    const given = { size: 999, limit: 100, maximumLimit: 100, concurrency: 1, shuffle: 0 };
+    const list = makeMovingList({ ...given, changes, movingAnswers: 3 });
+    const { verified } = await crawlList(
+      list,
+      { ...given, changes, movingAnswers: 3 },
+      { head: 'when-moved' },
+    );
+    expect(verified).toBe(true);
+    expect(list.seen.size).toBe(list.current().length);
+    expect(list.answers()).toBe(requests);
+  });
+
   test('that fails ends once all pages that it asked for are answered: their requests are its own', async () => {
     const list = makeMovingList({ ...STILL, concurrency: 4, changes: [[]], movingAnswers: 0 });
     let answered = 0;

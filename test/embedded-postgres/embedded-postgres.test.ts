@@ -135,6 +135,26 @@ describe('sharing', () => {
     await expectGone({ url: users[0]?.url ?? '' });
   });
 
+  it('is refused to a process in another container, which would start a second server on the same data', async () => {
+    await given.makeCluster();
+    const user = await startEmbeddedUser(given.dataDir);
+    const place = join(given.home, 'place');
+    const here = await readFile(place, 'utf8');
+    await writeFile(place, 'pid:[1]\n');
+    await expect(open()).rejects.toThrow('is used by a process in another container');
+    expect(await query(user.url, 'select 1 as answer')).toEqual([{ answer: 1 }]);
+    await writeFile(place, here);
+    const guest = await open();
+    expect(guest.isOwner).toBe(false);
+    await guest.stop();
+    await user.end('SIGTERM');
+    // Nobody uses it: wherever it was, it is gone.
+    await writeFile(place, 'pid:[1]\n');
+    const next = await open();
+    expect(next.isOwner).toBe(true);
+    await next.stop();
+  });
+
   it('is not cut off by Ctrl-C, which reaches every process of the terminal', async () => {
     await given.makeCluster();
     const user = await startEmbeddedUser(given.dataDir);

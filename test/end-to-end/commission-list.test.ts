@@ -1,6 +1,7 @@
 // Commissions as a user syncs them, against a program that lists them and one that does not.
 
 import { expect, test } from 'vitest';
+import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { readMirrorEarnings, readProgramEarnings } from '../support/compare-with-program.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -63,7 +64,19 @@ test('where the program does not say it, a sync reads what it can, says what it 
   expect(first.stderr).toMatch(
     /^affiliate-mirror: commissions were not synced, since the program did not say whether it lists them: .*GET \/v1\/commissions.*; COMMISSION_LIST decides it without asking$/m,
   );
+  sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', route: '/v1/commissions', times: 2 }] });
+  expect((await run(['migrate'])).code).toBe(0);
+  const doctor = await run(['doctor']);
+  expect(doctor.code).toBe(1);
+  expect(doctor.stdout).toMatch(/^✗ commissions: .*GET \/v1\/commissions.*\n\n10 checks, 1 failed\n$/m);
+  sandbox.setFaults(NO_FAULTS);
   expect((await run(['sync'])).code).toBe(0);
+  // What was known before holds.
+  sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', route: '/v1/commissions' }] });
+  expect(await run(['doctor'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('– commissions: not checked while the program does not say'),
+  });
   expect(await readMirrorEarnings(mirror.pool)).toEqual(await readProgramEarnings(sandbox));
   await sandbox.close();
 });

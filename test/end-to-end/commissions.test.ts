@@ -257,6 +257,49 @@ test('cancel of what was carried out ends with 3, and of what was cancelled alre
   }
 });
 
+test('a batch from SQL is found by its name, be that a number or a UUID; one that is also something else is refused', async () => {
+  const [one, other] = await unpaid(2);
+  const ask = (batch: string, id: string | undefined) =>
+    database.pool.query<{ id: number }>(
+      `insert into commission_updates (batch_id, commission_id, action, due_at)
+       values ($1, $2, 'due', '2027-01-01T00:00:00Z') returning id`,
+      [batch, id],
+    );
+  const uuid = '5f0c2d1e-7b57-4f0c-9d8e-0a1b2c3d4e5f';
+  for (const batch of ['202611', uuid]) {
+    await ask(batch, one?.id);
+    expect(await commissions('status', batch)).toMatchObject({ code: 0, stderr: '1 pending\n' });
+    expect(await commissions('cancel', batch)).toMatchObject({ code: 0, stdout: '1 cancelled\n' });
+  }
+  const { rows } = await ask('x', one?.id);
+  const number = String(rows[0]?.id);
+  await ask(number, other?.id);
+  expect(await commissions('cancel', number)).toMatchObject({
+    code: 2,
+    stderr: `affiliate-mirror: ${number} is the number of a request, and a batch of other requests has that name too: point at one of them, or at a commission of it\n`,
+  });
+  expect(await commissions('cancel', other?.id ?? '')).toMatchObject({ code: 0, stdout: '1 cancelled\n' });
+  expect(await commissions('cancel', 'x')).toMatchObject({ code: 0, stdout: '1 cancelled\n' });
+});
+
+test('retry of what ended badly, and is not tried again, ends with 3', async () => {
+  const [id] = await unpaid(1);
+  expect((await commissions('pay', id?.id ?? '', '--wait')).code).toBe(0);
+  expect((await commissions('pay', id?.id ?? '', '--wait')).code).toBe(3);
+  const { rows } = await database.pool.query(
+    `select id, state from commission_updates where commission_id = $1 order by id`,
+    [id?.id],
+  );
+  expect(rows.map(({ state }) => state)).toEqual(['applied', 'conflict']);
+  expect(await commissions('retry', String(rows[0]?.id))).toMatchObject({ code: 0 });
+  for (const args of [[], ['--wait'], ['--json']]) {
+    expect(await commissions('retry', String(rows[1]?.id), ...args)).toMatchObject({
+      code: 3,
+      stderr: 'none of them ended as failed: 1 conflict\n',
+    });
+  }
+});
+
 // A month of its own: what the other tests paid is not looked at.
 const JULY = '2026-07-01T12:00:00Z';
 

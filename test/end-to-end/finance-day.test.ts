@@ -312,8 +312,6 @@ test('an English day in Excel: what is unpaid, filled in, applied, handed back a
     'amount=result_amount',
     '--map',
     'currency=result_currency',
-    '--unit',
-    'major',
     '--csv',
   );
   expect(books.code, books.stderr).toBe(0);

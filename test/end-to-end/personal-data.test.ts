@@ -110,6 +110,9 @@ test('a person is forgotten with a receipt, and the mirror is switched', async (
   expect(again.stdout).not.toContain('nobody');
 
   const switched = await run('personal-data switch --json', { PII: 'omit' });
+  expect(switched.stderr).toMatch(
+    /^who was forgotten is known by address with the former key only: .* PII_KEY_FILE/,
+  );
   expect(readDocument('personal-data-switch', switched.stdout)).toMatchObject({ from: 'hash', to: 'omit' });
   const { rows } = await mirror.pool.query('select count(email) as addresses from affiliates');
   expect(rows).toEqual([{ addresses: 0 }]);

@@ -115,6 +115,7 @@ const WRONG_ARGUMENTS: readonly WrongUsage[] = [
   ['commissions payable -o payouts.pdf', {}, 2, /must end in \.csv or \.xlsx/],
   ['commissions reconcile', {}, 2, /name a file, or give --due without one/],
   ['commissions reconcile --due books.csv', {}, 2, /name a file, or give --due without one/],
+  ['commissions reconcile books.csv --wait', {}, 2, /--wait is for --fix/],
   ['commissions reconcile books.csv --since 2026-10-01', {}, 2, /--since is for --due/],
   [
     'commissions reconcile --due --since october',

@@ -11,6 +11,7 @@ import type { Manifest } from '../../src/exports/manifest.ts';
 import { storeLargestAmounts } from '../reports/store-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { BUCKET, type ObjectStorage, startObjectStorage } from '../support/object-storage.ts';
+import { readParquetFile } from '../support/read-parquet.ts';
 import { runCli, runCliAlone } from '../support/run-cli.ts';
 import { fillReferrals } from './odd-rows.ts';
 import { readBack, readDatabase } from './read-back.ts';
@@ -148,4 +149,30 @@ test('a time that is infinite, which Parquet cannot hold, is named with its row'
   const { code, stderr } = await runCli(['export', RELATION, '-o', path], { DATABASE_URL: url });
   expect(stderr).toContain('created_at is infinity where id is 00000002, which Parquet cannot hold');
   expect(code).toBe(2);
+});
+
+test('a day that is infinite, which Parquet cannot hold, is named', async () => {
+  const { pool, url } = await createTestDatabase();
+  await pool.query(`insert into commissions (id, amount, currency, due_at, _first_seen_at, _changed_at, _observed_at)
+                    values ('c', 5, 'USD', 'infinity', now(), now(), now())`);
+  const path = join(directory, 'infinite.parquet');
+  const { code, stderr } = await runCli(['export', 'commission_aging', '-o', path], { DATABASE_URL: url });
+  expect(stderr).toContain('month is infinity in a row, which Parquet cannot hold');
+  expect(code).toBe(2);
+});
+
+test('days before and after 1970 are the same in Parquet', async () => {
+  const { pool, url } = await createTestDatabase();
+  const days = ['1931-02-01', '1969-12-01', '1970-01-01', '2026-10-01'];
+  await pool.query(
+    `insert into commissions (id, amount, currency, due_at, _first_seen_at, _changed_at, _observed_at)
+     select day, 5, 'USD', day::timestamp at time zone 'UTC', now(), now(), now() from unnest($1::text[]) day`,
+    [days],
+  );
+  const path = join(directory, 'days.parquet');
+  const { code, stderr } = await runCli(['export', 'commission_aging', '-o', path], { DATABASE_URL: url });
+  expect(code, stderr).toBe(0);
+  const { types, columns } = readParquetFile(readFileSync(path));
+  expect(types['month']).toBe('Date32<DAY>');
+  expect(columns['month']?.map((ms) => new Date(Number(ms)).toISOString().slice(0, 10))).toEqual(days);
 });

@@ -104,6 +104,19 @@ describe('export --incremental', () => {
     ]);
   });
 
+  test('of an empty table writes it once, and then nothing until there is a row', async () => {
+    expect((await exportChanges(directory, 'campaigns')).code).toBe(0);
+    const again = await exportChanges(directory, 'campaigns');
+    expect(again.stderr).toBe('nothing changed, and there is still no row: nothing was written\n');
+    expect(again.code).toBe(0);
+    const exported = () => readExports(join(directory, 'campaigns_changes')).map(({ rows }) => rows.length);
+    expect(exported()).toEqual([0]);
+    await database.pool.query(`insert into campaigns (id, _first_seen_at, _changed_at, _observed_at)
+                               values ('c1', now(), now(), now())`);
+    expect((await exportChanges(directory, 'campaigns')).code).toBe(0);
+    expect(exported()).toEqual([0, 1]);
+  });
+
   test('goes on from the last one, with or without the schema in the name', async () => {
     expect((await exportChanges(directory)).code).toBe(0);
     await change('00000001', 'visits = 77');

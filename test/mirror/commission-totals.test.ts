@@ -239,3 +239,10 @@ test('what the program reports and is no amount counts as not reported', async (
     { reported_unpaid: '900', reported_paid: null, reported_total: null },
   ]);
 });
+
+test('a commission without a sale is among those that name no affiliate', async () => {
+  await loadCommissions(buildAffiliate(), { sale: null, amount: 300 });
+  expect(await totals()).toMatchObject([
+    { affiliate_id: null, currency: 'USD', known_commissions: 1, known_unpaid: '300', known_total: '300' },
+  ]);
+});

@@ -4,7 +4,14 @@ import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
 import { makeLoadedCache } from '../../src/records/loaded-cache.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { buildAffiliate, buildCommission, buildLink, buildReferral, buildSale } from './build-records.ts';
+import {
+  buildAffiliate,
+  buildCampaign,
+  buildCommission,
+  buildLink,
+  buildReferral,
+  buildSale,
+} from './build-records.ts';
 import { lastStamp } from './change-stamps.ts';
 import { at, counts, load, rowsOf } from './load.ts';
 
@@ -254,6 +261,40 @@ test('a record that Postgres cannot hold is rejected whole with its payload, and
     { record_id: null, reason: 'record: expected object, got null' },
   ]);
   expect(rejected.map(({ payload }) => payload)).toEqual([nul, surrogate, wrong, nameless, null]);
+});
+
+test('what a commission brings and is refused by itself is not stored by half', async () => {
+  const odd = buildAffiliate({ campaign: buildCampaign(), links: 'none' });
+  const commission = buildCommission({ sale: buildSale({ affiliate: odd }) });
+  await load(db, {
+    resource: 'commissions',
+    cache: makeLoadedCache(),
+    pages: [{ observedAt: at(1), records: [commission] }],
+  });
+  const rejected = await db
+    .selectFrom('rejected_records')
+    .select(['resource', 'record_id', 'reason'])
+    .execute();
+  expect(rejected).toEqual([
+    { resource: 'affiliates', record_id: odd.id, reason: 'sale.affiliate.links: expected array, got "none"' },
+  ]);
+  expect(await rowsOf(db, 'affiliates')).toEqual([]);
+  expect((await rowsOf(db, 'campaigns')).map(({ id }) => id)).toEqual([commission.campaign.id]);
+  expect(await rowsOf(db, 'sales')).toMatchObject([{ affiliate_id: odd.id }]);
+});
+
+test('what only an outdated record brought is loaded with the next one that brings it', async () => {
+  const cache = makeLoadedCache();
+  const [affiliate, other] = [buildAffiliate({ campaign: buildCampaign() }), buildAffiliate()];
+  const campaign = buildCampaign();
+  const pages = [
+    { observedAt: at(5), records: [buildReferral({ affiliate })] },
+    { observedAt: at(3), records: [buildReferral({ affiliate: { ...affiliate, campaign } })] },
+    { observedAt: at(6), records: [buildReferral({ affiliate: { ...other, campaign } })] },
+  ];
+  for (const page of pages) await load(db, { resource: 'referrals', cache, pages: [page] });
+  const campaigns = (await rowsOf(db, 'campaigns')).map(({ id }) => id);
+  expect(campaigns.sort()).toEqual([affiliate.campaign.id, campaign.id].sort());
 });
 
 test('a rejected record that is read again in the run is a repeat, not a second rejection', async () => {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
+import { readNow } from '../../src/db/clock.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { findMissing, markDeleted } from '../../src/mirror/mark-deleted.ts';
 import { makeSeenRows, readSeenRows } from '../../src/mirror/runs/seen-rows.ts';
@@ -16,8 +17,6 @@ beforeEach(async () => {
 });
 
 const resource = 'referrals' as const;
-const FUTURE = '2999-01-01T00:00:00Z';
-
 test('missing is what existed before the run and was neither met, rejected, nor observed by anyone since', async () => {
   const [met, rejected, gone, later, buried] = Array.from({ length: 5 }, () => buildReferral());
   const past = '2020-01-01T00:00:00Z';
@@ -28,12 +27,13 @@ test('missing is what existed before the run and was neither met, rejected, nor 
       markDeleted(trx, { runId: null, resource, ids: [String(buried?.id)], observedAt: past }),
     );
   const run = await startRun(db, { resource, mode: 'full' });
+  const since = await readNow(db);
   const records = [met, { ...rejected, visits: 'x' }];
-  await load(db, { resource, runId: run.id, pages: [{ observedAt: FUTURE, records }] });
+  await load(db, { resource, runId: run.id, pages: [{ observedAt: since, records }] });
   // Somebody else meets one, and somebody else's is new.
   await load(db, {
     resource,
-    pages: [{ observedAt: FUTURE, records: [{ ...later, visits: 8 }, buildReferral()] }],
+    pages: [{ observedAt: since, records: [{ ...later, visits: 8 }, buildReferral()] }],
   });
   const seen = await readSeenRows(db, run.id);
   expect(await findMissing(db, { runId: run.id, resource, seen })).toEqual({ living: 5, ids: [gone?.id] });

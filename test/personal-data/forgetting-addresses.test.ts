@@ -3,8 +3,14 @@
 import type pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { transact } from '../../src/db/transact.ts';
+import { loadBatch } from '../../src/mirror/load-batch.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
+import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
 import { switchMode } from '../../src/personal-data/switch-mode.ts';
+import { readPages } from '../../src/records/read-page.ts';
+import { buildAffiliate, buildReferral } from '../mirror/build-records.ts';
+import { at } from '../mirror/load.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { HASH, PLAIN } from './marked-program.ts';
 import { makeSyncs, type Syncs } from './syncs.ts';
@@ -87,11 +93,48 @@ test('an address that leads to another affiliate leads to the addresses of that 
   expect(await stillNamed()).toEqual([false, true]);
 });
 
+test('the coupons of an affiliate are forgotten in the history too, also where they do not say whose they are', async () => {
+  await syncAffiliate(AFFILIATE, CURRENT, null);
+  const coupon = { id: 'c0000000-0000-4000-8000-00000000000c', token: 'MARIA10' };
+  const referral = { id: idOf(0), affiliate: buildAffiliate({ id: AFFILIATE, email: CURRENT }), link: null };
+  const other = { id: idOf(1), link: null, coupon: { ...coupon, token: 'OTHER10' } };
+  await syncs.referrals([{ ...referral, coupon }, other]);
+  await syncs.referrals([
+    { ...referral, coupon: { ...coupon, token: 'MARIA20' } },
+    { ...other, coupon: { ...coupon, token: 'OTHER20' } },
+  ]);
+  await forgetPerson(db, PLAIN, { who: CURRENT, by: 'privacy' });
+  const { rows } = await pool.query(
+    `select before -> 'coupon' ->> 'token' as before, after -> 'coupon' ->> 'token' as after
+     from record_history where before ? 'coupon' order by record_id`,
+  );
+  expect(rows).toEqual([
+    { before: null, after: null },
+    { before: 'OTHER10', after: 'OTHER20' },
+  ]);
+});
+
 test('each address of the person is kept out from then on', async () => {
   await syncAffiliate(AFFILIATE, CURRENT, WAITING);
   await forgetPerson(db, PLAIN, { who: CURRENT, by: 'privacy' });
   const { rows } = await pool.query('select count(*) as addresses from forgotten_addresses');
   expect(rows).toEqual([{ addresses: 2 }]);
+});
+
+test.each([
+  ['kept out in mode plain while the key is set', { ...PLAIN, key: HASH.key }, [false, false], false],
+  ['known no longer without the key, and the switch says so', PLAIN, [false, true], true],
+])('an address that was forgotten in mode hash is %s', async (_, settings, named, lacksFormerKey) => {
+  await syncCustomers([CURRENT]);
+  await switchMode(db, HASH);
+  await forgetPerson(db, HASH, { who: CURRENT, by: 'privacy' });
+  expect(await switchMode(db, settings)).toMatchObject({ lacksFormerKey });
+  const personalData = await makePersonalDataSource(settings).current(db);
+  const customer = { platform: 'stripe', id: 'cus_1', name: 'Maria Name', email: CURRENT };
+  const pages = [{ observedAt: at(9), records: [buildReferral({ id: idOf(1), customer })] }];
+  const read = readPages({ cache: null, drift: null, personalData }, 'referrals', pages);
+  await transact(db, (trx) => loadBatch(trx, { run: null, resource: 'referrals', pages: [read] }));
+  expect(await stillNamed()).toEqual(named);
 });
 
 test('what is no address, such as a dash, leads from an identifier to nobody else', async () => {

@@ -108,6 +108,34 @@ test.each([
   ).toBe(`[forgotten], [forgotten]; [forgotten]; x.${EMAIL}, n/a`);
 });
 
+test('an address that customers of hundreds of names share does not hold up the mirror', async () => {
+  const names = Array.from(
+    { length: 100 },
+    (_, place) => `First${place * 7919} Middle Last${place * 104_729}`,
+  );
+  await syncs.referrals(
+    names.map((name, place) => ({
+      id: `b0000000-0000-4000-8000-${String(place).padStart(12, '0')}`,
+      customer: { platform: 'stripe', id: `cus_${place}`, name, email: EMAIL },
+    })),
+  );
+  await pool.query(`
+    insert into commission_updates (commission_id, action, reason)
+    select gen_random_uuid()::text, 'unpay',
+      case n when 1 then 'for Last104729, first7919 middle' else repeat('somebody else asked for it, ', 10) || n end
+    from generate_series(1, 500) n`);
+  const begunMs = performance.now();
+  await forgetPerson(db, PLAIN, { who: EMAIL, by: 'privacy' });
+  const { rows } = await pool.query('select reason from commission_updates order by id limit 1');
+  expect(rows).toEqual([{ reason: 'for [forgotten]' }]);
+  expect(performance.now() - begunMs).toBeLessThan(4000);
+});
+
+test('a name without a letter of ASCII is found', async () => {
+  await syncCustomer('अनु कुमार');
+  expect(await leftOf('for अनु कुमार.')).toBe('for [forgotten].');
+});
+
 test('a customer is found by the present address too where it is forgotten by an old one', async () => {
   await syncCustomer('Maria Name', 'm.first@people.example');
   await syncCustomer('Maria Name', 'n/a');

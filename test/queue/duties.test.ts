@@ -7,8 +7,10 @@ import { makeLogger } from '../../src/log.ts';
 import type { Duty, JobContext, JobOutcome } from '../../src/queue/duty.ts';
 import { startWorker } from '../../src/queue/start-worker.ts';
 import type { Timings } from '../../src/queue/timings.ts';
+import { sized } from '../support/sizes.ts';
 import { FAST, KINDS, makeQueueing, type Queueing } from './queueing.ts';
 
+const SOME_KINDS = sized(KINDS.slice(0, 1), KINDS.slice(1));
 const NO_PROGRAM = { url: 'http://127.0.0.1:9' };
 const SOON = { timeout: 20_000 };
 const DONE = { kind: 'done' } as const;
@@ -47,7 +49,7 @@ function makeDuty(name: string, tasks: Task[], begun: string[]): Duty {
 
 const nothing = () => {};
 
-describe.each(KINDS)('a duty on %s', (kind) => {
+describe.each(SOME_KINDS)('a duty on %s', (kind) => {
   test('is done by one job at a time, and what came due meanwhile right after it', async () => {
     const queueing = await makeQueueing(kind, NO_PROGRAM);
     const gate = Promise.withResolvers<void>();

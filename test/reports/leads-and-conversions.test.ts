@@ -1,8 +1,8 @@
 // On which day the reports count a lead and a conversion, of referrals that go back and forth.
 
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { buildReferral } from '../mirror/build-records.ts';
+import { buildCommission, buildReferral, buildSale } from '../mirror/build-records.ts';
 import { at, load } from '../mirror/load.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -40,4 +40,53 @@ test('a visitor who converts between two syncs became a lead, too, once', async 
   await see(3, { ...referral, conversion_state: 'visitor' });
   await see(4, { ...referral, conversion_state: 'lead' });
   expect(await readFunnel()).toEqual([{ day: 2, leads: 1, conversions: 1 }]);
+});
+
+describe('a conversion that is seen before the program says when it was', () => {
+  const lead = buildReferral({ conversion_state: 'lead' });
+  const converted = { ...lead, conversion_state: 'conversion' };
+  const hour = (day: number, hour: number) => at((day - 1) * 86_400 + hour * 3600);
+
+  const readEvents = async () =>
+    (
+      await database.pool.query(
+        `select converted_at, is_exact, observed_at from conversion_events order by observed_at`,
+      )
+    ).rows;
+
+  test('happened when the program says', async () => {
+    await see(1, lead);
+    // A referral within a commission has the fields of the contract alone.
+    const commission = buildCommission({ sale: buildSale({ referral: converted }) });
+    await load(db, {
+      resource: 'commissions',
+      pages: [{ observedAt: at(2 * 86_400), records: [commission] }],
+    });
+    await see(4, { ...converted, became_conversion_at: hour(2, 5) });
+    expect(await readEvents()).toEqual([
+      { converted_at: hour(2, 5).replace('.000', ''), is_exact: true, observed_at: '2026-07-03T00:00:00Z' },
+    ]);
+    expect(await readFunnel()).toEqual([{ day: 2, leads: 0, conversions: 1 }]);
+  });
+
+  test('is not mixed up with one before, or with one from before the mirror', async () => {
+    const stated = { became_conversion_at: hour(2, 5) };
+    await see(1, lead);
+    await see(3, converted);
+    await see(4, { ...converted, ...stated });
+    await see(5, { ...lead, ...stated });
+    await see(6, { ...converted, ...stated });
+    const [first, second] = await readEvents();
+    expect(first).toMatchObject({ is_exact: true, observed_at: '2026-07-03T00:00:00Z' });
+    expect(second).toMatchObject({ is_exact: false, converted_at: '2026-07-06T00:00:00Z' });
+    const earlier = { became_conversion_at: '2026-01-05T00:00:00Z' };
+    const other = buildReferral({ conversion_state: 'conversion', ...earlier });
+    await see(7, other);
+    await see(8, { ...other, conversion_state: 'lead' });
+    await see(9, other);
+    expect((await readEvents()).at(-1)).toMatchObject({
+      is_exact: false,
+      converted_at: '2026-07-09T00:00:00Z',
+    });
+  });
 });

@@ -2,6 +2,11 @@
 
 import { expect, test } from 'vitest';
 import { describeRefund } from '../../src/commissions/judge-update.ts';
+import { markCommissionsDeleted } from '../../src/commissions/mirror-commissions.ts';
+import { readOwnBooks } from '../../src/commissions/own-books.ts';
+import { readLatest } from '../../src/commissions/read-latest.ts';
+import { readPaymentLedger } from '../../src/commissions/read-payment-ledger.ts';
+import { findPaidElsewhere } from '../../src/commissions/reconcile-books.ts';
 import { requestUpdates } from '../../src/commissions/request-updates.ts';
 import { cancelUpdates, retryUpdates } from '../../src/commissions/revise-updates.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
@@ -105,6 +110,35 @@ test('what was asked for or paid through the payment ledger is left out, until t
       ['by the payment ledger it was paid before', 1],
     ]),
   );
+});
+
+test('a commission that the program spells in capitals is paid once as well', async () => {
+  const database = await createTestDatabase();
+  const db = makeDatabase(database.pool);
+  await store(database, ['', '', '', '']);
+  await database.pool.query('update commissions set id = upper(id)');
+  const at = '2026-10-01T00:00:00Z';
+  await database.pool.query('update commissions set paid_at = $2 where id = upper($1)', [id(3), at]);
+  await askAndEnd(database, [1, 'pay', 'pending']);
+  const request = await askAndEnd(database, [2, 'pay', 'applied']);
+  expect(await idsOf(db)).toEqual([id(0).toUpperCase()]);
+  const own = await readOwnBooks(db, { since: null });
+  expect(own.map(({ commission_id, paid_at }) => [commission_id.toLowerCase(), paid_at !== null])).toEqual([
+    [id(2), true],
+    [id(0), false],
+  ]);
+  // What the mirror has of it is known of what was asked for before, and what is gone is payable no more.
+  await database.pool.query('update commissions set _observed_at = clock_timestamp()');
+  const latest = await readLatest(db, await readPaymentLedger(db, { kind: 'requests', ids: [request] }));
+  expect(latest.get(request)).toMatchObject({ amount: 8395, currency: 'eur' });
+  const gone = { id: id(0), askedAt: new Date(Date.now() + 60_000).toISOString() };
+  await db.transaction().execute((trx) => markCommissionsDeleted(trx, [gone]));
+  expect(await idsOf(db)).toEqual([]);
+  // What the books have is not said to be missing in them.
+  const books = [id(1), id(3)].map((commission_id) => ({
+    ...{ line: null, commission_id, paid_at: at, amount: null, currency: null },
+  }));
+  expect(await findPaidElsewhere(db, books)).toEqual([]);
 });
 
 test('what failed to be paid is left out until it is taken back, or retried and then cancelled', async () => {

@@ -278,3 +278,39 @@ test('a thousand of the largest amounts are summed up exactly, which a bigint co
   ]);
   expect(await readOne('known_unpaid, known_total', 'commission_differences')).toEqual([known]);
 });
+
+test('an affiliate whose names are empty texts has no name, and so is shown by address or identifier', async () => {
+  const { pool } = await createTestDatabase();
+  const db = makeDatabase(pool);
+  const affiliates = [
+    buildAffiliate({ first_name: '', last_name: '' }),
+    buildAffiliate({ first_name: '', last_name: 'Lovelace' }),
+  ];
+  const records = affiliates.map((affiliate) => buildCommission({ sale: buildSale({ affiliate }) }));
+  await load(db, { resource: 'commissions', pages: [{ observedAt: at(1), records }] });
+  await pool.query(
+    `insert into commission_updates (commission_id, action, reason) select id, 'unpay', 'x' from commissions`,
+  );
+  for (const view of ['affiliate_performance', 'commission_ledger', 'unpaid_commissions']) {
+    const { rows } = await pool.query(`select distinct affiliate_name as name from ${view} order by 1`);
+    expect(rows, view).toEqual([{ name: 'Lovelace' }, { name: null }]);
+  }
+});
+
+test('sales and commissions without a currency are in one row of the performance, as others are', async () => {
+  const { pool } = await createTestDatabase();
+  const affiliate = buildAffiliate();
+  const { currency: _, ...sale } = buildSale({ affiliate });
+  const records = [buildCommission({ sale }), buildCommission({ sale: buildSale({ affiliate }) })];
+  await load(makeDatabase(pool), { resource: 'commissions', pages: [{ observedAt: at(1), records }] });
+  await pool.query('update commissions set currency = null where sale_id = $1', [sale.id]);
+  const { rows } = await pool.query(
+    `select currency, sales, charged_cents, commissions, commission_amount
+     from mirror_reports.affiliate_performance order by currency`,
+  );
+  const money = { sales: 1, charged_cents: '1000', commissions: 1, commission_amount: '300' };
+  expect(rows).toEqual([
+    { currency: 'USD', ...money },
+    { currency: null, ...money },
+  ]);
+});

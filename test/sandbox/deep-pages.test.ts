@@ -9,7 +9,7 @@ import { runSandbox, type TestSandbox } from './running-sandbox.ts';
 
 let pool: pg.Pool;
 let sandbox: TestSandbox;
-const REFERRALS = sized(20_000, 200_000);
+const REFERRALS = sized(8000, 200_000);
 const LIMIT = 100;
 
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { makeApiClient } from '../../src/api/client.ts';
 import { makeListDuty } from '../../src/jobs/list-job.ts';
 import { makePollDuty } from '../../src/jobs/poll-job.ts';
 import { makeSchedules, makeSyncDuty } from '../../src/jobs/sync-job.ts';
-import type { ListSetting } from '../../src/mirror/commission-list.ts';
+import { isListQuestionDue, type ListSetting } from '../../src/mirror/commission-list.ts';
 import { readVersion } from '../../src/package.ts';
 import type { Duty } from '../../src/queue/duty.ts';
 import { TIMINGS } from '../../src/queue/timings.ts';
@@ -105,6 +105,16 @@ test('a sync of commissions that was refused is a reason to ask', async () => {
      values ('commissions', 'full', 'failed', 'API_REJECTED', '404', clock_timestamp())`,
   );
   expect(await find(given().sandbox)).toEqual({ isUsed: false, code: null, requests: 3 });
+});
+
+test('an answer or a look of the future, by a clock that was ahead, keeps nobody from asking', async () => {
+  const isPatientlyDue = () => isListQuestionDue(given().db, { version: readVersion(), isPatient: true });
+  await find(listing);
+  await age(`found_at = found_at + interval '1 year', asked_at = asked_at + interval '1 year'`);
+  expect(await isPatientlyDue()).toBe(true);
+  expect(await find(given().sandbox)).toEqual({ isUsed: false, code: null, requests: 3 });
+  await age(`found_at = found_at - interval '25 hours', asked_at = asked_at + interval '1 year'`);
+  expect(await isPatientlyDue()).toBe(true);
 });
 
 test('404 to everything decides nothing: what was known stays, and the question stays open', async () => {

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { AccessRefused, DatabaseUnreachable } from '../../src/errors.ts';
-import { NoAnswer } from '../../src/queue/within.ts';
 import { describeFailure } from '../../src/web/failures.ts';
+import { NoAnswer } from '../../src/within.ts';
 
 const withCode = (code: string) => Object.assign(new Error('a detail'), { code });
 

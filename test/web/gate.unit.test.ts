@@ -1,8 +1,8 @@
 // However many want to read at once, so many do, and all that still wait get their turn.
 
 import { expect, test } from 'vitest';
-import { NoAnswer } from '../../src/queue/within.ts';
 import { makeGate } from '../../src/web/gate.ts';
+import { NoAnswer } from '../../src/within.ts';
 
 test('two at once, in their order, and one that fails lets the next one in', async () => {
   const pass = makeGate(2, 60_000);

@@ -84,6 +84,49 @@ test('one poll serves all, tells them what changed, and ends with the last of th
   expect(reads).toBe(after);
 });
 
+test('whoever left before the site was loaded is not listened for', async () => {
+  let reads = 0;
+  const readMark = async () => {
+    reads += 1;
+    return 'a';
+  };
+  const live = makeLive({ log, readMark }, { ...TIMINGS, pollMs: 10 });
+  onTestFinished(live.close);
+  const { responses, readers } = await connect();
+  const [gone, ...others] = responses as [ServerResponse, ...ServerResponse[]];
+  for (const reader of readers) reader.catch(() => undefined);
+  for (const other of others) other.end();
+  const closed = once(gone, 'close');
+  gone.destroy();
+  await closed;
+  live.listen(gone);
+  await setTimeout(50);
+  expect(reads).toBe(0);
+});
+
+test('a look that is under way while the page is closed tells nobody any more', async () => {
+  const asked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<string>();
+  const readMark = () => {
+    asked.resolve();
+    return answered.promise;
+  };
+  const live = makeLive({ log, readMark }, { ...TIMINGS, tickMs: 0 });
+  const { responses, readers } = await connect();
+  const [response, ...others] = responses as [ServerResponse, ...ServerResponse[]];
+  for (const reader of readers) reader.catch(() => undefined);
+  for (const other of others) other.end();
+  // Without anybody who listens for it, it would end the worker.
+  const failed = vi.fn();
+  response.on('error', failed);
+  live.listen(response);
+  await asked.promise;
+  live.close();
+  answered.resolve('a');
+  await once(response, 'close');
+  expect(failed).not.toHaveBeenCalled();
+});
+
 test('an open page hears of a run that began, and the server ends while it listens', async () => {
   const database = await createTestDatabase();
   const page = await openStatusPage(database);

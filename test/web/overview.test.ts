@@ -91,6 +91,20 @@ test('failed, with what the program said as text', async () => {
   expect(body).toContain('<code class="run">affiliate-mirror sync referrals</code>');
 });
 
+test('a sync that follows one that failed: does not say that the last one was verified', async () => {
+  await verified('referrals', 'full', '1 hour');
+  await verified('affiliates', 'full', '1 hour');
+  expect(await read()).toContain('the last syncs were verified, and no payment failed.');
+  await database.pool.query(
+    `insert into sync_runs (resource, mode, state, finished_at, error_code, error)
+     values ('affiliates', 'delta', 'failed', now(), 'API_UNAVAILABLE', 'the program answered 503')`,
+  );
+  await database.pool.query("insert into sync_runs (resource, mode) values ('affiliates', 'delta')");
+  const text = await read();
+  expect(text).toContain('older than 60 minutes, a sync of affiliates is under way, and no payment failed.');
+  expect(text).not.toContain('verified, and no payment');
+});
+
 test('running, paused, and with payments under way', async () => {
   await database.pool.query(
     `insert into sync_runs (resource, mode, started_at, heartbeat_at, pages, requests, distinct_seen, total_upstream)

@@ -119,6 +119,8 @@ async function reconcile(
   if (since !== null && path !== undefined) {
     throw new ConfigError(['--since is for --due: leave out of the file what is not to be compared']);
   }
+  if (flags.wait === true && flags.fix !== true)
+    throw new ConfigError(['--wait is for --fix, without which nothing is queued: give both, or none']);
   const { amountUnit } = readCliConfig(cli);
   const ofFile = path === undefined ? null : await readFileOfBooks(path, flags, amountUnit);
   const session = await openProgram(cli, lifetime);
@@ -147,8 +149,7 @@ async function reconcile(
   printListing(reportListing(isForPrograms ? rows : differences, totals, amountUnit), flags);
   if (!isForPrograms) print(renderTotals(totals, amountUnit));
   printError(`${formatCount(rows.length)} commissions compared: ${formatCount(differences.length)} differ`);
-  const kind = ofFile === null ? 'payment_ledger' : 'file';
-  const compared = { books: kind, since, compared: rows.length } as const;
+  const compared = { books: ofFile ? 'file' : 'payment_ledger', since, compared: rows.length } as const;
   await noteComparison(db, { ...compared, differing: differences.length });
   const exitCode = differences.length > 0 ? 3 : 0;
   const fixes = proposeFixes(rows, lastEnded);

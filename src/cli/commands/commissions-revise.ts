@@ -4,13 +4,8 @@ import type { Command } from 'commander';
 import { cancelUpdates, type Revised, retryUpdates } from '../../commissions/revise-updates.ts';
 import { formatCount } from '../../contract/format.ts';
 import type { Cli } from '../cli.ts';
-import {
-  countStates,
-  describeCounts,
-  hasBadEnd,
-  parseSelection,
-  readSelected,
-} from '../commissions-listings.ts';
+import { countStates, describeCounts, hasBadEnd } from '../commissions-listings.ts';
+import { findSelected } from '../commissions-selection.ts';
 import { openPaymentLedger, openProgram } from '../commissions-session.ts';
 import { waitFor } from '../commissions-wait.ts';
 import type { RevisedDocument } from '../documents/commissions.ts';
@@ -39,14 +34,13 @@ export function registerRevise(group: Command, cli: Cli): void {
       cli.run(async (lifetime) => {
         const program = flags.wait === true ? await openProgram(cli, lifetime) : null;
         const session = program ?? (await openPaymentLedger(cli, lifetime));
-        const selected = what === undefined ? [] : await readSelected(session.db, what);
-        const revised = await retryUpdates(
-          session.db,
-          what === undefined ? { kind: 'all' } : parseSelection(what),
-        );
+        const selected = what === undefined ? null : await findSelected(session.db, what);
+        const revised = await retryUpdates(session.db, selected?.selection ?? { kind: 'all' });
         report(revised, 'will be tried again', flags);
-        if (isNothing(revised) && what !== undefined) {
-          printError(`none of them ended as failed: ${describeCounts(countStates(selected))}`);
+        if (isNothing(revised) && selected !== null) {
+          const counts = countStates(selected.lines);
+          printError(`none of them ended as failed: ${describeCounts(counts)}`);
+          return hasBadEnd(counts) ? 3 : 0;
         }
         if (program === null || revised.ids.length === 0) return revised.left.length > 0 ? 3 : 0;
         const counts = await waitFor(program, revised.ids, what ?? null);
@@ -63,12 +57,12 @@ export function registerRevise(group: Command, cli: Cli): void {
     .action((what: string, flags: ReviseFlags) =>
       cli.run(async (lifetime) => {
         const { db } = await openPaymentLedger(cli, lifetime);
-        const selected = await readSelected(db, what);
-        const revised = await cancelUpdates(db, parseSelection(what), nameUser());
+        const { selection, lines } = await findSelected(db, what);
+        const revised = await cancelUpdates(db, selection, nameUser());
         report(revised, 'cancelled', flags);
         if (!isNothing(revised)) return revised.left.length > 0 ? 3 : 0;
-        printError(`none of them waits any more: ${describeCounts(countStates(selected))}`);
-        return selected.every(({ state }) => state === 'cancelled') ? 0 : 3;
+        printError(`none of them waits any more: ${describeCounts(countStates(lines))}`);
+        return lines.every(({ state }) => state === 'cancelled') ? 0 : 3;
       }),
     );
 }

@@ -4,13 +4,8 @@ import type { Command } from 'commander';
 import { type BatchLine, readBatches } from '../../commissions/read-payment-ledger.ts';
 import { formatTimestamp } from '../../contract/format.ts';
 import type { Cli } from '../cli.ts';
-import {
-  countStates,
-  describeCounts,
-  hasBadEnd,
-  paymentListing,
-  readSelected,
-} from '../commissions-listings.ts';
+import { countStates, describeCounts, hasBadEnd, paymentListing } from '../commissions-listings.ts';
+import { findSelected } from '../commissions-selection.ts';
 import { openPaymentLedger } from '../commissions-session.ts';
 import type { BatchesDocument, SelectedDocument } from '../documents/commissions.ts';
 import { addOutputFlags, type Listing, type OutputFlags, printListing } from '../output-format.ts';
@@ -49,7 +44,7 @@ export function registerStatusOfPayments(group: Command, cli: Cli): void {
           if (batches.length === 0) printError('nothing was asked for yet');
           return 0;
         }
-        const lines = await readSelected(db, what);
+        const { lines } = await findSelected(db, what);
         const counts = countStates(lines);
         const documentOf = (requests: object[]): SelectedDocument => ({ counts, requests });
         printListing(paymentListing(lines, amountUnit, documentOf), flags);

@@ -17,7 +17,7 @@ first, and then carried out by a running worker, or by the command itself with
 --wait. Each request ends in one state:
   applied      the program has it as asked
   unchanged    it was so already; nothing was sent
-  conflict     what was expected did not hold; nothing was sent
+  conflict     what was expected did not hold; nothing more was sent
   not_found    the program has no such commission
   rejected     the program refused it, or the commission is voided
   failed       tried often enough without success: "commissions retry" tries

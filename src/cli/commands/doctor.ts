@@ -100,13 +100,15 @@ async function examine(cli: Cli, lifetime: Lifetime, { check, leaveOut }: Report
       await askForProbe(database.db);
       const findList = makeFindList({ db: database.db, log, lifetime }, { config, program });
       const found = await findList({ isAsked: true });
-      if (found.problem === null) {
-        await check('commissions', async () => ({
-          found,
-          says: describeFoundList(found, config.commissionList),
-        }));
+      const { isUsed, problem } = found;
+      if (problem === null || !isUsed) {
+        await check('commissions', async () => {
+          // A sync would leave them out, and end with 3.
+          if (problem !== null) throw problem;
+          return { found, says: describeFoundList(found, config.commissionList) };
+        });
       } else {
-        leaveOut(['commissions'], `the program does not say whether it lists them: ${found.problem.message}`);
+        leaveOut(['commissions'], `the program does not say whether it lists them: ${problem.message}`);
       }
     }
   } else {

@@ -99,13 +99,17 @@ async function runExport(cli: Cli, lifetime: Lifetime, name: string, flags: Expo
     );
     if (outcome.kind === 'busy') throw new Busy(`another process exports ${name} to ${flags.output} already`);
     if (outcome.kind === 'exported') report(outcome.exported, flags);
-    else printError(`nothing changed since ${outcome.since}: nothing was written`);
+    else printError(`nothing changed${sinceThen(outcome.since)}: nothing was written`);
     return 0;
   }
   const rows = { where, since, isForChanges: since !== null, isWrittenIfEmpty: true };
   const exported = await exportRelation(pool, { ...input, ...rows, target });
   if (exported !== null) report(exported, flags);
   return 0;
+}
+
+function sinceThen(since: Timestamp | null): string {
+  return since === null ? ', and there is still no row' : ` since ${since}`;
 }
 
 /** Throws: ConfigError naming what does not fit together. */

@@ -5,7 +5,7 @@ import { switchMode } from '../../personal-data/switch-mode.ts';
 import { REWRITTEN_TABLES, vacuumFull } from '../../personal-data/vacuum.ts';
 import type { Cli } from '../cli.ts';
 import type { SwitchedDocument } from '../documents/personal-data.ts';
-import { print, printJson } from '../print.ts';
+import { print, printError, printJson } from '../print.ts';
 import { asOwner, describeRewritten, openRewriting, rewrittenRows } from '../rewriting.ts';
 
 const HELP = `
@@ -21,6 +21,10 @@ stored as hashes becomes empty, and the next full sync fills in what the program
 Example:
   $ PII=hash PII_KEY_FILE=/run/secrets/pii.key affiliate-mirror personal-data switch`;
 
+const FORGET_AGAIN =
+  'who was forgotten is known by address with the former key only: run "affiliate-mirror forget" with each address again, or new records of these people are stored';
+const KEEP_KEY = `${FORGET_AGAIN}; or set PII_KEY_FILE to that key, here and for every worker`;
+
 export function registerPersonalData(root: Command, cli: Cli): void {
   root
     .command('personal-data')
@@ -32,7 +36,8 @@ export function registerPersonalData(root: Command, cli: Cli): void {
     .action(({ json }: { json?: true }) =>
       cli.run(async (lifetime) => {
         const { db, settings } = await openRewriting(cli, lifetime, 'personal-data');
-        const { from, to, isChanged, counts } = await asOwner(() => switchMode(db, settings));
+        const switched = await asOwner(() => switchMode(db, settings));
+        const { from, to, isChanged, counts } = switched;
         // Also where nothing was left to do: an earlier one may have been stopped before it.
         await vacuumFull(db, REWRITTEN_TABLES);
         const result: SwitchedDocument = {
@@ -41,6 +46,7 @@ export function registerPersonalData(root: Command, cli: Cli): void {
           is_changed: isChanged,
           rewritten: rewrittenRows(counts),
         };
+        if (switched.lacksFormerKey) printError(to === 'hash' ? FORGET_AGAIN : KEEP_KEY);
         if (json === true) printJson(result);
         else for (const line of describe(result)) print(line);
         return 0;

@@ -12,7 +12,7 @@ export const batch = z.object({
   batch: text('its name; null: the requests that belong to none').nullable(),
   requests: count('how many'),
   states: stateCounts.describe('how many of them are in each state'),
-  requested_by: text('who asked'),
+  requested_by: text('who asked; where several did, one of them and the words "and others"'),
   requested_at: timestamp('when'),
   finished_at: timestamp('when the last of them ended; null while one waits').nullable(),
 });

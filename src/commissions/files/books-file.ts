@@ -30,6 +30,9 @@ export interface BooksEntry {
 
 const SPELLED = { dates: ['paid_at'], amounts: ['amount'] };
 
+/** What `apply --result` calls amounts in the currency's own unit. In a workbook 84.00 is 84 there, and no 84 cents. */
+export const RESULT_AMOUNT = 'result_amount';
+
 export interface BooksFile {
   readonly rows: readonly BooksEntry[];
   readonly problems: readonly Problem[];
@@ -54,7 +57,9 @@ export async function readBooksFile(
     filled: new Map(),
   };
   const file = await readTableFile(bytes, columns, options.name);
-  const spelling = findSpelling(file.lines, SPELLED, options);
+  const isInMajor = options.renamed.get('amount')?.toLowerCase() === RESULT_AMOUNT;
+  const unit = options.unit ?? (isInMajor ? 'major' : null);
+  const spelling = findSpelling(file.lines, SPELLED, { ...options, unit });
   const problems = [...file.problems];
   const rows: BooksEntry[] = [];
   const lineOf = new Map<string, number>();

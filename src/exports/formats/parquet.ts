@@ -42,7 +42,7 @@ export const PARQUET: Format = {
       for (const row of batch) {
         for (const [index, column] of columns.entries()) {
           const text = row[index] ?? null;
-          if (column.kind === 'timestamp' && text?.endsWith('Infinity'))
+          if (MAY_BE_INFINITE.has(column.kind) && text?.endsWith('Infinity'))
             throw refuseInfinity(column, columns, row);
           group[index]?.push(text === null ? null : KINDS[column.kind].read(text));
         }
@@ -55,9 +55,13 @@ export const PARQUET: Format = {
   },
 };
 
+const MAY_BE_INFINITE: ReadonlySet<ColumnKind> = new Set(['timestamp', 'date']);
+
 function refuseInfinity({ name }: Column, columns: readonly Column[], row: Row): ConfigError {
+  const [first] = columns;
+  const where = first === undefined || first.name === name ? 'in a row' : `where ${first.name} is ${row[0]}`;
   return new ConfigError([
-    `${name} is infinity where ${columns[0]?.name} is ${row[0]}, which Parquet cannot hold: correct the row, leave it out with --where, or choose another format`,
+    `${name} is infinity ${where}, which Parquet cannot hold: correct the row, leave it out with --where, or choose another format`,
   ]);
 }
 
@@ -107,7 +111,7 @@ const KINDS: Readonly<Record<ColumnKind, Kind>> = {
   },
   date: {
     element: { type: 'INT32', converted_type: 'DATE' },
-    express: (identifier) => `(${identifier} - date '1970-01-01')`,
+    express: (identifier) => `trunc(extract(epoch from ${identifier}) / 86400)`,
     read: Number,
   },
 };

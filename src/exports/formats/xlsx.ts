@@ -7,15 +7,12 @@ import { ConfigError } from '../../errors.ts';
 import type { Column } from '../relation.ts';
 import type { Row, Rows } from '../rows.ts';
 import { expressAsText, type Format, spellText } from './format.ts';
-import { spellForXml } from './workbook-text.ts';
+import { LARGEST_NUMBER, LONGEST_TEXT, spellForXml } from './workbook-text.ts';
 
 type Cell = string | number | boolean | Date | null;
 
-/** Excel's own limits: of the text of a cell, and of a sheet's name. */
-const LONGEST_TEXT = 32_767;
+/** Excel's own limit for the name of a sheet. */
 const LONGEST_NAME = 31;
-/** Excel keeps 15 digits of a number, and puts zeros in place of the rest. */
-const LARGEST_NUMBER = 999_999_999_999_999;
 /** Excel's dates begin in 1900, with a leap day that there was not: before March it and others differ. */
 const FIRST_DATE = Date.UTC(1900, 2, 1);
 const LAST_DATE = Date.UTC(9999, 11, 31);

@@ -1,14 +1,14 @@
 // Exports on this machine: a directory that holds one for each time, a single file, or stdout. What is written has
 // another name until it is whole.
 
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { ConfigError, describeError, ExportTargetUnwritable, errorCode } from '../../errors.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import { type Delivery, MANIFEST, type OpenFile } from './delivery.ts';
+import { keepNames, nameDraft } from './draft.ts';
 import { whileWriting } from './unwritable.ts';
 
 /** Returns the delivery into a new directory of that name, whose files and manifest appear at once. */
@@ -137,22 +137,4 @@ async function writeWhole(path: string, text: string): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-/** What a system says that opens or syncs no directories, and where this user may not read one. As Postgres has it. */
-const UNSYNCABLE = ['EISDIR', 'EACCES', 'EPERM', 'EBADF', 'EINVAL'];
-
-// Without this a power cut takes back what was renamed, while the watermark of the changes in it stays.
-async function keepNames(directory: string): Promise<void> {
-  try {
-    const handle = await open(directory);
-    await handle.sync().finally(() => handle.close());
-  } catch (error) {
-    if (!UNSYNCABLE.includes(errorCode(error))) throw error;
-  }
-}
-
-// In the same directory, so that it can be renamed; hidden, so that no pattern of a reader finds it.
-function nameDraft(path: string): string {
-  return join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}.tmp`);
 }

@@ -22,7 +22,7 @@ export type CollectingTarget = Extract<Target, { kind: 'directory' | 's3' }>;
  * Returns the target: `-` is stdout, `s3://bucket/prefix` a bucket, a path that ends in a slash or is a directory that
  * one, every other path a file.
  *
- * Throws: ConfigError where there is no bucket in it, or no access key for it.
+ * Throws: ConfigError where there is no bucket in it, its prefix cannot be one, or there is no access key for it.
  */
 export async function parseTarget(words: string, access: S3Access | null): Promise<Target> {
   if (words === '-') return { kind: 'stdout' };
@@ -38,15 +38,20 @@ export function parseCollectingTarget(words: string, access: S3Access | null): C
 }
 
 function parseS3(words: string, access: S3Access | null): CollectingTarget {
-  const [, bucket = '', prefix = ''] =
+  const [, bucket = '', path = ''] =
     /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(words) ?? [];
+  const prefix = path.replace(/^\/+|\/+$/g, '');
   if (bucket === '') throw new ConfigError([`${words} must be s3://bucket/prefix`]);
+  // On its way these would be left out, or lead into another bucket.
+  if (prefix.split('/').some((part, index) => part === '.' || part === '..' || (part === '' && index > 0))) {
+    throw new ConfigError([`${words} must have no empty part, . or .. in its prefix`]);
+  }
   if (access === null) {
     throw new ConfigError([
       `${words} needs an access key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_ENDPOINT_URL where it is not Amazon's`,
     ]);
   }
-  return { kind: 's3', access, bucket, prefix: prefix.replace(/^\/+|\/+$/g, '') };
+  return { kind: 's3', access, bucket, prefix };
 }
 
 /** Returns whether the target holds one export beside the other. */

@@ -4,6 +4,7 @@
 import { type Selectable, sql } from 'kysely';
 import { DatabaseError } from 'pg';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
+import { UNIQUE_VIOLATION } from '../../db/sqlstate.ts';
 import type { RunMode, SyncRunsTable } from '../../db/tables.ts';
 import { Busy } from '../../errors.ts';
 import type { Drift } from '../../records/drift-watch.ts';
@@ -13,8 +14,6 @@ import { forgetSeenRows } from './seen-rows.ts';
 import { lastWholeRun } from './whole-runs.ts';
 
 export type SyncRun = Selectable<SyncRunsTable>;
-
-const UNIQUE_VIOLATION = '23505';
 
 /**
  * Begins a run and returns it.

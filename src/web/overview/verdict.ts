@@ -40,7 +40,14 @@ function describeWell({ resources }: MirrorHealth): string {
     return `The first sync of ${never.map(({ resource }) => resource).join(' and ')} is under way.`;
   }
   const ages = resources.flatMap(({ age_seconds }) => age_seconds ?? []);
-  return `Nothing in the mirror is older than ${durationOf(Math.max(...ages))}, the last syncs were verified, and no payment failed.`;
+  return `Nothing in the mirror is older than ${durationOf(Math.max(...ages))}, ${describeSyncs(resources)}, and no payment failed.`;
+}
+
+// One that is under way may follow one that failed.
+function describeSyncs(resources: MirrorHealth['resources']): string {
+  const running = resources.filter(({ last_state }) => last_state === 'running');
+  if (running.length === 0) return 'the last syncs were verified';
+  return `a sync of ${running.map(({ resource }) => resource).join(' and ')} is under way`;
 }
 
 // The words of an error may quote what the program sent: its code says what kind it is of.

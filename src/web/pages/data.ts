@@ -3,7 +3,8 @@
 
 import { DELTA_BLIND_SPOTS } from '../../contract/delta-blind-spots.ts';
 import { formatBytes, formatCount } from '../../contract/format.ts';
-import { readKeptGrowth } from '../../reports/kept-growth.ts';
+import { type KeptGrowth, readKeptGrowth } from '../../reports/kept-growth.ts';
+import type { Growth } from '../../reports/read-growth.ts';
 import {
   readCoverage,
   readExports,
@@ -24,14 +25,15 @@ export const dataPage: Page = {
   path: '/data',
   label: 'Data',
   async read(deps, request) {
+    const kept = await readKeptGrowth(deps);
     return {
       title: 'Data',
       body: html`<h1>Data</h1>
 ${await tablesSection(deps)}
-${showGrowth(await readKeptGrowth(deps))}
+${showGrowth(kept)}
 ${await coverageSection(deps, request)}
 ${await driftSection(deps, request)}
-${await rejectedSection(deps, request)}
+${await rejectedSection(deps, request, kept)}
 ${await exportsSection(deps)}`,
     };
   },
@@ -131,7 +133,7 @@ async function driftSection(deps: PageDeps, { href }: PageRequest): Promise<Html
   });
 }
 
-async function rejectedSection(deps: PageDeps, { href }: PageRequest): Promise<Html> {
+async function rejectedSection(deps: PageDeps, { href }: PageRequest, { growth }: KeptGrowth): Promise<Html> {
   const { rows, sql, asOf: moment } = await readRejections(deps);
   return section({
     id: 'rejected',
@@ -139,7 +141,7 @@ async function rejectedSection(deps: PageDeps, { href }: PageRequest): Promise<H
     sql,
     body:
       rows.length === 0
-        ? html`<p>None: every record that was read could be stored.</p>`
+        ? sayNoneRejected(growth)
         : html`${table({
             caption: 'Records that could not be stored, by resource',
             columns: [
@@ -162,6 +164,13 @@ async function rejectedSection(deps: PageDeps, { href }: PageRequest): Promise<H
 <p class="quiet">Each run counts its own: a record that stays as it is is rejected anew by each. Those without an identifier are not among the different ones.</p>
 ${asOf(moment)}`,
   });
+}
+
+function sayNoneRejected({ tables }: Growth): Html {
+  const gone = tables.find(({ table_name }) => table_name === 'rejected_records')?.pruned_before ?? null;
+  return gone === null
+    ? html`<p>None: every record that was read could be stored.</p>`
+    : html`<p>None is kept. Those from before ${momentOf(gone)} were deleted by age.</p>`;
 }
 
 async function exportsSection(deps: PageDeps): Promise<Html> {

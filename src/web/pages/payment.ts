@@ -13,8 +13,9 @@ import { ERROR_WORDS } from '../error-words.ts';
 import { momentOrNothing, moneyOf, NOTHING, orNothing, tookOf } from '../figures.ts';
 import { type Html, html, type Part } from '../html.ts';
 import type { Page, PageRequest } from '../page.ts';
+import { pager } from '../pager.ts';
 import { batchPath, describeAffiliate, long, STATE_WORDS } from '../payment-words.ts';
-import { readId } from '../query.ts';
+import { readId, withQuery } from '../query.ts';
 import { section } from '../section.ts';
 import { stateMark } from '../state-mark.ts';
 import { table } from '../table.ts';
@@ -35,12 +36,28 @@ export const paymentPage: Page = {
       const back = { href: href('/payments/ledger'), label: 'The payment ledger' };
       return notThere(`The payment ledger has no request ${asked}.`, back);
     }
-    const attempts = await readAttempts(deps, line.request, { isFull });
+    const before = readId(request.query['before']);
+    const attempts = await readAttempts(deps, line.request, { before, isFull });
+    const path = `/payments/${line.request}`;
     return {
       title: `Request ${line.request}`,
       body: html`<h1>Request ${line.request}: ${line.asked}</h1>
 ${section({ id: 'request', title: 'What became of it', sql, body: describeLine(line, request, deps.amountUnit) })}
-${section({ id: 'attempts', title: 'What was sent for it', sql: attempts.sql, body: attemptsTable(attempts.rows, line, mayReadPeople) })}`,
+${section({
+  id: 'attempts',
+  title: 'What was sent for it',
+  sql: attempts.sql,
+  body: html`${
+    before !== null && attempts.rows.length === 0
+      ? html`<p>No more.</p>`
+      : attemptsTable(attempts.rows, line, mayReadPeople)
+  }
+${pager({
+  label: 'what was sent',
+  first: before === null ? null : href(`${path}#attempts`),
+  next: attempts.next === null ? null : href(`${withQuery(path, { before: attempts.next })}#attempts`),
+})}`,
+})}`,
     };
   },
 };
@@ -69,7 +86,10 @@ function describeLine(line: LedgerDetails, { href, mayReadPeople }: PageRequest,
     ['not tried before', line.state === 'pending' ? momentOf(line.next_attempt_at) : NOTHING],
     ['tries without success', formatCount(line.attempts)],
     ['changes sent', formatCount(line.puts)],
-    ['paid, in the program', change(line.paid_at_before, line.paid_at_after, 'unpaid')],
+    [
+      'paid, in the program',
+      line.is_read ? change(line.paid_at_before, line.paid_at_after, 'unpaid') : 'not known',
+    ],
     ['payable from', change(line.due_at_before, line.due_at_after, 'not known')],
     ...(mayReadPeople ? people : []),
   ];
@@ -84,13 +104,9 @@ function change(before: Timestamp | null, after: Timestamp | null, none: string)
     : html`${say(before)} <span aria-hidden="true">→</span><span class="hidden">, then</span> ${say(after)}`;
 }
 
-function attemptsTable(
-  attempts: readonly Attempt[],
-  { put_sent_at }: LedgerDetails,
-  mayReadPeople: boolean,
-): Html {
+function attemptsTable(attempts: readonly Attempt[], line: LedgerDetails, mayReadPeople: boolean): Html {
   if (attempts.length === 0) {
-    return html`<p>${put_sent_at === null ? 'Nothing was sent for it.' : 'What was sent for it is no longer kept.'}</p>`;
+    return html`<p>${wasTried(line) ? 'What was sent for it is no longer kept.' : 'Nothing was sent for it.'}</p>`;
   }
   return table({
     caption: 'Requests to the program, newest first',
@@ -115,6 +131,13 @@ function attemptsTable(
       ...(mayReadPeople ? [long(attempt.error)] : []),
     ]),
   });
+}
+
+/** States that a request may be in without anything having been sent for it. */
+const UNTRIED: readonly LedgerDetails['state'][] = ['pending', 'superseded', 'cancelled'];
+
+function wasTried({ state, attempts, is_read }: LedgerDetails): boolean {
+  return is_read || attempts > 0 || !UNTRIED.includes(state);
 }
 
 function describeError(code: string): Html {

@@ -172,6 +172,39 @@ describe('a file that cannot be a batch is refused whole', () => {
   });
 });
 
+test('a stray quote in one row hides no mistake of the others', async () => {
+  const { problems } = await read(
+    `commission_id,action,reason\n${A},unpay,a 5" disk\n${B},nonsense,\n${C},unpay,"a ""b"" c"`,
+  );
+  expect(problems).toEqual([
+    expect.stringMatching(/^2: the quotes do not match/),
+    expect.stringMatching(/^3: unknown action/),
+  ]);
+});
+
+test('even_if_refunded is what the cell says, in English and in German, and false where it is blank', async () => {
+  const said = ['true', 'Yes', 'ja', 'WAHR', 'false', 'no', 'Nein', 'falsch', ''];
+  const { rows, problems } = await read(
+    ['commission_id,action,paid_at,even_if_refunded', ...said.map((word, index) => row(index, word))].join(
+      '\n',
+    ),
+  );
+  expect(problems).toEqual([]);
+  expect(rows.map(({ request }) => request.even_if_refunded)).toEqual(said.map((_, index) => index < 4));
+  expect(
+    (await read(`commission_id,action,paid_at,even_if_refunded\n${row(0, 'perhaps')}`)).problems,
+  ).toEqual([expect.stringMatching(/^2: even_if_refunded "perhaps" is neither true nor false/)]);
+
+  function row(index: number, word: string): string {
+    return `${A.slice(0, -1)}${index},pay,${AT},${word}`;
+  }
+});
+
+test('an amount of -0 is 0', async () => {
+  const { rows } = await read(`commission_id,action,paid_at,expected_amount\n${A},pay,${AT},-0`);
+  expect(rows.map(({ request }) => request.expected_amount)).toEqual([0]);
+});
+
 test('quoted line breaks do not shift the line numbers', async () => {
   const { problems } = await read(
     `commission_id,action,reason\r\n${A},unpay,"two\r\nlines"\r\n${B},nonsense,\r\n`,

@@ -83,3 +83,10 @@ test("a date that lost its format is said to be Excel's number for it", async ()
     expect.stringMatching(/^2: paid_at "46296" .*2026-10-01.*format the cell as a date/),
   ]);
 });
+
+test('rows that a filter hides are read, as the help says', async () => {
+  const hidden = payRow(2, 5, '<c r="C2" s="1"><v>46296</v></c>', '').replace('<row ', '<row hidden="1" ');
+  const { words, requests } = await read(hidden + payRow(3, 6, '<c r="C3" s="1"><v>46296</v></c>', ''));
+  expect(words).toEqual([]);
+  expect(requests).toMatchObject([{ commission_id: A }, { commission_id: B }]);
+});

@@ -104,6 +104,18 @@ describe('data', () => {
   });
 });
 
+test('rejected records that were pruned are not said never to have been', async () => {
+  const { pool } = await createTestDatabase();
+  await pool.query(
+    `insert into pruned_tables (table_name, keep_days, pruned_before, rows_deleted)
+     values ('rejected_records', 30, '2026-03-01T00:00:00Z', 7)`,
+  );
+  const { html } = await visit(pool, dataPage);
+  const { text } = sectionOf(html, 'rejected');
+  expect(text).toContain('None is kept. Those from before 2026-03-01 00:00:00 were deleted by age.');
+  expect(text).not.toContain('every record');
+});
+
 describe('charts', () => {
   test('of a mirror with nothing in it say so', async () => {
     const { text } = await visit(empty.pool, chartsPage);
@@ -142,6 +154,16 @@ describe('charts', () => {
       );
       expect(chart).not.toMatch(/NaN|Infinity|undefined|style=/);
     }
+  });
+
+  test('have the sums of commissions without a currency', async () => {
+    const { pool } = await createTestDatabase();
+    await storeFindings(pool);
+    await pool.query("update commissions set currency = null where currency = 'EUR'");
+    const { html } = await visit(pool, chartsPage);
+    const month = new Date().toISOString().slice(0, 7);
+    const rows = sectionOf(html, 'due').tables.map((table) => table.find(([name]) => name === month));
+    expect(rows).toContainEqual([month, '3', '0', '0', '0', '3,702', '0']);
   });
 
   test('say of a month whose sum no number can hold that it is too large, and show all else', async () => {

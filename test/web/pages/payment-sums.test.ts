@@ -23,11 +23,16 @@ beforeEach(async () => {
   });
 });
 
-async function ask(commission: string, action: 'pay' | 'unpay' | 'due', state: string): Promise<void> {
+async function ask(
+  commission: string,
+  action: 'pay' | 'unpay' | 'due',
+  state: string,
+  batch: string | null = 'march',
+): Promise<void> {
   const { rows } = await database.pool.query<{ id: number }>(
     `insert into commission_updates (commission_id, action, paid_at, due_at, batch_id)
-     values ($1, $2, case when $2 = 'pay' then now() end, case when $2 = 'due' then now() end, 'march') returning id`,
-    [commission, action],
+     values ($1, $2, case when $2 = 'pay' then now() end, case when $2 = 'due' then now() end, $3) returning id`,
+    [commission, action, batch],
   );
   if (state === 'pending') return;
   await database.pool.query(
@@ -79,6 +84,18 @@ test('what was asked for is the sum of the others, and only payments count', asy
   await ask(back, 'unpay', 'unchanged');
   await ask(COMMISSION, 'pay', 'superseded');
   expect(await readSums()).toEqual(['4', '335.80 EUR', ONE, ONE, NONE, TWO]);
+});
+
+test('a payment that was taken back by a request outside of its batch is no longer done there', async () => {
+  const [kept = ''] = OTHERS;
+  await ask(COMMISSION, 'pay', 'applied');
+  await ask(kept, 'pay', 'applied');
+  await ask(COMMISSION, 'unpay', 'applied', null);
+  expect((await visitBatch()).rows).toEqual([['EUR', '2', '167.90 EUR', ONE, NONE, NONE, ONE]]);
+  await ask(COMMISSION, 'pay', 'applied', 'april');
+  expect((await visitBatch()).rows).toEqual([['EUR', '2', '167.90 EUR', ONE, NONE, NONE, ONE]]);
+  const { html } = await visit(database.pool, paymentsPage);
+  expect(sectionOf(html, 'sums').rows).toEqual([['EUR', '2', '167.90 EUR', '167.90 EUR', NONE, NONE, NONE]]);
 });
 
 test('the amount is that of the newest request', async () => {

@@ -1,6 +1,8 @@
 // The pages of the payment ledger, with requests in every state.
 
 import { beforeAll, describe, expect, test } from 'vitest';
+import { readBatches } from '../../../src/commissions/read-payment-ledger.ts';
+import { makeDatabase } from '../../../src/db/database.ts';
 import { batchPage } from '../../../src/web/pages/batch.ts';
 import { ledgerPage } from '../../../src/web/pages/ledger.ts';
 import { paymentPage } from '../../../src/web/pages/payment.ts';
@@ -77,6 +79,19 @@ describe('payments', () => {
     const found = await readToEnd(many.pool, paymentsPage, { section: 'batches', mayReadPeople: true });
     expect(found).toHaveLength(76);
     expect(new Set(found).size).toBe(76);
+  });
+
+  test('name nobody alone as who asked where several people did', async () => {
+    const { pool } = await createTestDatabase();
+    await pool.query(`
+      insert into commission_updates (commission_id, action, batch_id, requested_by)
+      values ('${COMMISSIONS[0]}', 'unpay', null, 'zoe'), ('${COMMISSIONS[1]}', 'unpay', null, 'adam'),
+             ('${COMMISSIONS[2]}', 'unpay', 'march', 'zoe'), ('${COMMISSIONS[3]}', 'unpay', 'march', 'zoe')`);
+    const { html } = await visit(pool, paymentsPage, { mayReadPeople: true });
+    const asked = sectionOf(html, 'batches').rows.map((row) => row.at(-1));
+    expect(asked).toEqual(['zoe', 'adam and others']);
+    const batches = await readBatches(makeDatabase(pool), 5);
+    expect(batches.map(({ requested_by }) => requested_by)).toEqual(asked);
   });
 
   test('lead to each batch, with and without its name', async () => {
@@ -210,8 +225,52 @@ describe('a request', () => {
     expect(rows[0]?.[4]).toBe('none came');
   });
 
+  test('with many attempts leads to each of them once, the newest first', async () => {
+    const { pool } = await createTestDatabase();
+    await pool.query(
+      `insert into commission_updates (commission_id, action) values ('${COMMISSIONS[0]}', 'unpay')`,
+    );
+    // Pairs at one time, and numbers that fall while time goes on.
+    await pool.query(`
+      insert into commission_update_attempts (update_id, method, sent_at, status)
+      select 1, 'GET', now() - n / 2 * interval '1 minute', 503 from generate_series(1, 230) n order by n`);
+    const asked = { section: 'attempts', params: { id: '1' } };
+    const { rows } = await pool.query<{ id: number }>(
+      'select id from commission_update_attempts order by sent_at desc, id desc',
+    );
+    expect(await readToEnd(pool, paymentPage, asked)).toEqual(rows.map(({ id }) => String(id)));
+    for (const before of ['999999', 'x', '']) {
+      const { content } = await visit(pool, paymentPage, { params: { id: '1' }, query: { before } });
+      expect(content.status).toBeUndefined();
+    }
+  });
+
   test('for which nothing was sent says so', async () => {
     const { text } = await visit(database.pool, paymentPage, { params: { id: '1' } });
     expect(text).toContain('Nothing was sent for it.');
+  });
+
+  const askAnd = async (change: string) => {
+    const { pool } = await createTestDatabase();
+    await pool.query(
+      `insert into commission_updates (commission_id, action) values ('${COMMISSIONS[0]}', 'unpay')`,
+    );
+    if (change !== '') await pool.query(`update commission_updates set ${change}`);
+    return (await visit(pool, paymentPage, { params: { id: '1' } })).text;
+  };
+
+  test('of which the program was never asked does not say that its commission is unpaid', async () => {
+    expect(await askAnd('')).toContain('paid, in the program not known payable from not known');
+    const unpaid = await askAnd(`before = '{"paid_at": null, "due_at": "2026-03-01T00:00:00Z"}'`);
+    expect(unpaid).toContain('paid, in the program unpaid payable from 2026-03-01 00:00:00');
+  });
+
+  test.each([
+    ["state = 'not_found', outcome = 'gone', finished_at = now()", 'What was sent for it is no longer kept.'],
+    [`state = 'conflict', outcome = 'paid', finished_at = now(), before = '{}'`, 'is no longer kept.'],
+    ["state = 'cancelled', outcome = 'so', finished_at = now(), attempts = 3", 'is no longer kept.'],
+    ["state = 'cancelled', outcome = 'so', finished_at = now()", 'Nothing was sent for it.'],
+  ])('whose attempts were pruned does not say that there were none: %s', async (change, words) => {
+    expect(await askAnd(change)).toContain(words);
   });
 });

@@ -1,4 +1,4 @@
-// Puts a time limit on a wait that has none: a call to a Redis that is away only ends once it is back.
+// Puts a time limit on a wait that has none of its own: a call to a Redis that is away only ends once it is back.
 
 /** Thrown where something took longer than anybody waits for it. */
 export class NoAnswer extends Error {}

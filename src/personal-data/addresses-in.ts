@@ -1,0 +1,30 @@
+// Finds the e-mail addresses in a text, wherever they are: at the end of a sentence, at the beginning of a line of
+// JSON, in a web address.
+
+/** Asked for an @ here, a long word without one would take its length squared. */
+const WORDS = /[^\s"'<>()[\]{},;:\\]+/g;
+const HASHES = /hmac:[0-9a-f]{64}/g;
+
+/** How JSON spells the end of a line, a tab, and punctuation that means something in HTML. */
+const ESCAPES = /\\(?:[bfnrt]|u00[0-3][0-9a-f])/gi;
+
+/** How a web address spells punctuation, the @ included. */
+const ENCODED = /%[2-7][0-9a-f]/gi;
+
+/** Characters that an address may have, but that hardly any has: in a web address they are around it. */
+const AROUND = /[/?&=#|!*]/;
+
+/** Returns whatever in a text, or in JSON, may be an address or a hash of one: more than there are. */
+export function addressesIn(text: string): ReadonlySet<string> {
+  const found = new Set<string>(text.match(HASHES));
+  const plain = text.replace(ESCAPES, ' ');
+  for (const spelling of [plain, plain.replace(ENCODED, decodeURIComponent)]) {
+    for (const word of spelling.match(WORDS) ?? []) {
+      if (!word.includes('@')) continue;
+      for (const part of [word, ...word.split(AROUND)]) {
+        if (part.includes('@')) found.add(part).add(part.replace(/\.{1,3}$/, ''));
+      }
+    }
+  }
+  return found;
+}
