@@ -142,7 +142,7 @@ test('a key that another process takes between the look and the insert is a prob
         [first, key],
       );
       const applying = commissions('apply', path, ...flags);
-      await expect.poll(() => countWaiting(database.pool), { timeout: 20_000 }).toBe(1);
+      await expect.poll(() => countWaiting(database.pool)).toBe(1);
       await other.query('commit');
       return await applying;
     } finally {

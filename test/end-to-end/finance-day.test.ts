@@ -424,7 +424,7 @@ test('a --wait that Ctrl-C stops writes what is known by then: what has not ende
   applying.stderr.on('data', (chunk: Buffer) => stderr.push(chunk.toString()));
   const ended = once(applying, 'close');
   const claimed = 'select from commission_updates where claimed_by is not null';
-  await expect.poll(async () => (await database.pool.query(claimed)).rowCount, { timeout: 10_000 }).toBe(1);
+  await expect.poll(async () => (await database.pool.query(claimed)).rowCount).toBe(1);
   applying.kill('SIGINT');
   expect(await ended).toEqual([130, null]);
   expect(stderr.join('')).toMatch(

@@ -12,7 +12,6 @@ import { FAST, KINDS, makeQueueing, type Queueing } from './queueing.ts';
 
 const SOME_KINDS = sized(KINDS.slice(0, 1), KINDS.slice(1));
 const NO_PROGRAM = { url: 'http://127.0.0.1:9' };
-const SOON = { timeout: 20_000 };
 const DONE = { kind: 'done' } as const;
 /** Only what ends, and what a test asks for, has a worker look. */
 const TIMINGS = { ...FAST, watchIntervalMs: 600_000, mostAttempts: 2 };
@@ -112,7 +111,7 @@ describe.each(SOME_KINDS)('a duty on %s', (kind) => {
         begun.length < 2 && queueing.pool.query(`do $$ begin raise using errcode = '${code}'; end $$`);
       const tasks: Task[] = [{ id: 'x-1', atMs: 1, run: async () => void (await refused()) }];
       const worker = await start(queueing, [makeDuty('x', tasks, begun)]);
-      await expect.poll(() => tasks, SOON).toEqual([]);
+      await expect.poll(() => tasks).toEqual([]);
       expect(begun).toEqual(['x-1', 'x-1']);
       await worker.stop();
     },
@@ -176,16 +175,16 @@ describe.each(SOME_KINDS)('a duty on %s', (kind) => {
     const days = 1e9;
     const patient = { firstBackoffMs: days, longestBackoffMs: days, longestDelayMs: days };
     const worker = await start(queueing, [makeDuty('x', tasks, begun)], { ...TIMINGS, ...patient });
-    await expect.poll(() => begun, SOON).toEqual(['first-1', 'second-1', 'third-1']);
+    await expect.poll(() => begun).toEqual(['first-1', 'second-1', 'third-1']);
     const { queue, close } = await queueing.open();
     const isWaiting = async () => (await queue.getDelayedCount()) === 1;
-    await expect.poll(isWaiting, SOON).toBe(true);
+    await expect.poll(isWaiting).toBe(true);
     // The next of the same thing is no reason to ask again, nor is another that somebody else is doing.
     tasks.splice(0, 1, { id: 'first-2', subject: 'first', atMs: 2, run: outage });
     tasks.push({ id: 'second-2', subject: 'second', atMs: 2, run: () => ({ kind: 'later', waitMs: days }) });
     worker.lookNow();
-    await expect.poll(() => begun.slice(3), SOON).toEqual(['second-2']);
-    await expect.poll(isWaiting, SOON).toBe(true);
+    await expect.poll(() => begun.slice(3)).toEqual(['second-2']);
+    await expect.poll(isWaiting).toBe(true);
     for (let looks = 0; looks < 3; looks += 1) {
       worker.lookNow();
       await sleep(200);
@@ -194,8 +193,8 @@ describe.each(SOME_KINDS)('a duty on %s', (kind) => {
     tasks.push({ id: 'third-2', subject: 'third', atMs: 2, run: nothing });
     tasks.splice(1, 1);
     worker.lookNow();
-    await expect.poll(() => begun.slice(4), SOON).toEqual(['third-2']);
-    await expect.poll(isWaiting, SOON).toBe(true);
+    await expect.poll(() => begun.slice(4)).toEqual(['third-2']);
+    await expect.poll(isWaiting).toBe(true);
     expect((await queue.getDelayed())[0]?.attemptsMade).toBe(1);
     await close();
     await worker.stop();

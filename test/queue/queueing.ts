@@ -125,5 +125,5 @@ export async function untilSynced({ pool }: Queueing): Promise<void> {
     pool
       .query(`select distinct resource from sync_runs where state = 'succeeded' order by resource`)
       .then(({ rows }) => rows.map(({ resource }) => resource));
-  await expect.poll(resources, { timeout: 25_000, interval: 50 }).toEqual(['affiliates', 'referrals']);
+  await expect.poll(resources, { interval: 50 }).toEqual(['affiliates', 'referrals']);
 }

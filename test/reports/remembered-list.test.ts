@@ -37,7 +37,7 @@ test('a run that began earlier and ends later than another one is compared, too'
   await pool.query(
     `update sync_runs set state = 'succeeded', verified = true, finished_at = now() where finished_at is null`,
   );
-  await expect.poll(async () => (await read(db)).problem, { timeout: 20_000 }).toBe('second');
+  await expect.poll(async () => (await read(db)).problem).toBe('second');
 });
 
 test('a comparison that failed is not remembered', async () => {
