@@ -66,8 +66,9 @@ async function isUnfinished(queue: WorkQueue, id: string, due: readonly Named[])
     state === 'delayed' &&
     (await hasOtherTurn({ wasGivenUp: (one) => wasGivenUp(queue, one) }, job, due))
   ) {
-    // It fails where another worker was first.
-    await job.promote().catch(() => undefined);
+    // Not promote(): on Postgres that also takes a job back which a worker took at the same moment, and it is done
+    // twice at once. A delay of an active job means nothing. It fails where another worker was first.
+    await job.changeDelay(0).catch(() => undefined);
   }
   return true;
 }

@@ -56,6 +56,6 @@ async function endDelays(
   const beyond = await queue.getDelayed(possible);
   // The next tick of a schedule may be a year ahead.
   const ours = beyond.filter((job) => job.repeatJobKey === undefined);
-  for (const job of ours) await job.promote();
+  for (const job of ours) await job.changeDelay(0);
   return ours.length;
 }
