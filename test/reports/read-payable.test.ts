@@ -116,7 +116,12 @@ test('a commission that the program spells in capitals is paid once as well', as
   const database = await createTestDatabase();
   const db = makeDatabase(database.pool);
   await store(database, ['', '', '', '']);
-  await database.pool.query('update commissions set id = upper(id)');
+  await database.pool.query(`
+    insert into affiliates (id, first_name, last_name, _first_seen_at, _changed_at, _observed_at)
+      values ('A', 'Ada', 'Byron', now(), now(), now());
+    insert into sales (id, affiliate_id, _first_seen_at, _changed_at, _observed_at)
+      values ('S', 'A', now(), now(), now());
+    update commissions set id = upper(id), sale_id = 'S'`);
   const at = '2026-10-01T00:00:00Z';
   await database.pool.query('update commissions set paid_at = $2 where id = upper($1)', [id(3), at]);
   await askAndEnd(database, [1, 'pay', 'pending']);
@@ -129,7 +134,9 @@ test('a commission that the program spells in capitals is paid once as well', as
   ]);
   // What the mirror has of it is known of what was asked for before, and what is gone is payable no more.
   await database.pool.query('update commissions set _observed_at = clock_timestamp()');
-  const latest = await readLatest(db, await readPaymentLedger(db, { kind: 'requests', ids: [request] }));
+  const lines = await readPaymentLedger(db, { kind: 'requests', ids: [request] });
+  expect(lines).toMatchObject([{ amount: 8395, currency: 'eur', affiliate_name: 'Ada Byron' }]);
+  const latest = await readLatest(db, lines);
   expect(latest.get(request)).toMatchObject({ amount: 8395, currency: 'eur' });
   const gone = { id: id(0), askedAt: new Date(Date.now() + 60_000).toISOString() };
   await db.transaction().execute((trx) => markCommissionsDeleted(trx, [gone]));
