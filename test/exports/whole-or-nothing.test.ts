@@ -47,6 +47,25 @@ describe('a failure at the last row', () => {
   });
 });
 
+test('an object that the storage does not remove is the only one that stays', async () => {
+  const { storage, run } = given();
+  const before = await storage.list();
+  const stays: (string | undefined)[] = [];
+  storage.intercept = ({ method, url = '' }, response) => {
+    const isManifest = method === 'PUT' && url.includes('manifest.json');
+    const isFirst = method === 'DELETE' && !url.includes('manifest.json') && stays.length === 0;
+    if (isFirst) stays.push(url.split(`/${BUCKET}/`)[1]);
+    if (isManifest || isFirst) response.writeHead(403).end();
+    return isManifest || isFirst;
+  };
+  const few = ['--where', "id < '00000040'", '--partition-by', 'day', '--format', 'ndjson'];
+  const { code, stderr } = await run(...few, '-o', `s3://${BUCKET}/days`);
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('could not be removed') });
+  const left = (await storage.list()).filter((key) => !before.includes(key));
+  expect(left).toHaveLength(1);
+  expect(left).toEqual(stays.map((key) => decodeURIComponent(key ?? '')));
+});
+
 test('a text that no cell of Excel holds ends the export, which names what holds it', async () => {
   const { database, directory, run } = given();
   const last = String(ROWS).padStart(8, '0');

@@ -20,6 +20,8 @@ const PART_BYTES = 5 * 2 ** 20;
 const REQUEST_TIMEOUT_MS = 120_000;
 /** After 0.5, 1, 2 and 4 seconds, or up to twice that: a storage that is overloaded says 503, and expects it. */
 const RETRIES = { retries: 4, minTimeout: 500, factor: 2, randomize: true };
+/** A storage that cannot be reached is asked for so many objects, each with its retries, and not for hundreds. */
+const MOST_FAILED_REMOVALS = 3;
 
 export interface S3Place {
   readonly bucket: string;
@@ -36,7 +38,9 @@ export function deliverToS3(
   const base = prefix === '' ? name : `${prefix}/${name}`;
   const location = `s3://${bucket}/${base}`;
   const call = makeCall(access, bucket, location);
+  const manifestKey = `${base}/${MANIFEST}`;
   const put: string[] = [];
+  let isManifestPut = false;
   const uploads = new Map<string, string>();
 
   const openFile = async (path: string): Promise<OpenFile> => {
@@ -85,16 +89,24 @@ export function deliverToS3(
     location,
     openFile,
     async publish(manifest) {
-      const key = `${base}/${MANIFEST}`;
-      put.push(key);
-      await call(signal, (s3) => s3.putObject(key, manifest, 'application/json'));
+      isManifestPut = true;
+      await call(signal, (s3) => s3.putObject(manifestKey, manifest, 'application/json'));
     },
     async discard() {
       // Not ended by the signal, which is often why there is something to remove.
       const always = new AbortController().signal;
-      // The manifest first: what is being removed is no export.
-      for (const key of put.toReversed()) await call(always, (s3) => s3.deleteObject(key));
-      for (const [key, id] of uploads) await call(always, (s3) => s3.abortMultipartUpload(key, id));
+      // The manifest first, and nothing else where it stays: what is being removed is no export.
+      if (isManifestPut) await call(always, (s3) => s3.deleteObject(manifestKey));
+      const removals = [
+        ...put.toReversed().map((key) => (s3: S3mini) => s3.deleteObject(key)),
+        ...[...uploads].map(([key, id]) => (s3: S3mini) => s3.abortMultipartUpload(key, id)),
+      ];
+      const failures: unknown[] = [];
+      for (const removal of removals) {
+        await call<unknown>(always, removal).catch((error: unknown) => failures.push(error));
+        if (failures.length >= MOST_FAILED_REMOVALS) break;
+      }
+      if (failures.length > 0) throw failures[0];
     },
   };
 }
