@@ -40,21 +40,24 @@ export interface ExportInput {
 
 export interface Exported {
   readonly manifest: Manifest;
-  readonly location: string;
+  /** Null where nothing changed since: nothing was written, and the manifest names no file. */
+  readonly location: string | null;
 }
 
 /**
- * Returns what was exported; null where nothing changed since, and then nothing is written.
+ * Returns what was exported.
  *
  * Throws: ConfigError where the name, the user's SQL or the target cannot be used; ExportTargetUnwritable; the
  * database's errors; the signal's reason when aborted.
  */
-export async function exportRelation(pool: Pool, input: ExportInput): Promise<Exported | null> {
+export async function exportRelation(pool: Pool, input: ExportInput): Promise<Exported> {
   const { signal, target } = input;
   const encoder = await loadFormat(input.format);
   return withSnapshot(pool, signal, async (client) => {
     const plan = await makePlan(client, input);
-    if (plan === null) return null;
+    if (!input.isWrittenIfEmpty && plan.watermark === input.since) {
+      return { manifest: describe(input, plan, []), location: null };
+    }
     const { contentType } = encoder;
     const delivery = await startDelivery(target, { name: plan.directory, contentType, signal });
     try {
@@ -78,8 +81,8 @@ interface Plan {
   readonly directory: string;
 }
 
-async function makePlan(client: PoolClient, input: ExportInput): Promise<Plan | null> {
-  const { since, isByDay, isForChanges, isWrittenIfEmpty } = input;
+async function makePlan(client: PoolClient, input: ExportInput): Promise<Plan> {
+  const { since, isByDay, isForChanges } = input;
   const relation = await findRelation(client, input);
   if (since !== null && !hasColumn(relation, CHANGED_AT)) {
     throw new ConfigError([`${relation.name} has no column ${CHANGED_AT}: leave out --since`]);
@@ -89,7 +92,6 @@ async function makePlan(client: PoolClient, input: ExportInput): Promise<Plan | 
   const asOf = rows[0]?.as_of;
   if (asOf === undefined) throw new TypeError('a select returned no row');
   const watermark = await readWatermark(client, relation);
-  if (!isWrittenIfEmpty && watermark === since) return null;
   // Each export has a directory of its own, named by its time: nothing that a reader reads is ever written over.
   const folder = isForChanges ? `${relation.name}_changes` : relation.name;
   return { relation, asOf, watermark, dayOf, directory: `${folder}/${nameDirectory(asOf)}` };

@@ -25,8 +25,6 @@ export interface RecordedInput extends Omit<ExportInput, 'where' | 'since' | 'ta
 
 export type RecordedOutcome =
   | { readonly kind: 'exported'; readonly exported: Exported }
-  /** Nothing changed since; null where there never was a row. */
-  | { readonly kind: 'unchanged'; readonly since: Timestamp | null }
   /** Another process exports the same to the same target. */
   | { readonly kind: 'busy' };
 
@@ -49,8 +47,7 @@ export async function exportRecorded(
       isWrittenIfEmpty: last === null,
     });
     await record(db, key, { exported, beganAt });
-    if (exported !== null) return { kind: 'exported', exported };
-    return { kind: 'unchanged', since };
+    return { kind: 'exported', exported };
   });
   return locked.isHeldByOther ? { kind: 'busy' } : locked.result;
 }
@@ -94,12 +91,12 @@ async function readLast(
 async function record(
   db: Database,
   { target, object, kind }: Key,
-  { exported, beganAt }: { exported: Exported | null; beganAt: Timestamp },
+  { exported, beganAt }: { exported: Exported; beganAt: Timestamp },
 ): Promise<void> {
-  const written = exported === null ? null : exported.manifest;
+  const { manifest, location } = exported;
   await sql`
     insert into exports as known (target, object, kind, watermark, rows, location, began_at)
-    values (${target}, ${object}, ${kind}, ${written?.watermark ?? null}, ${written?.rows ?? 0}, ${exported?.location ?? null}, ${beganAt})
+    values (${target}, ${object}, ${kind}, ${manifest.watermark}, ${manifest.rows}, ${location}, ${beganAt})
     on conflict (target, object, kind) do update
     set watermark = coalesce(excluded.watermark, known.watermark),
         began_at = excluded.began_at, exported_at = excluded.exported_at,

@@ -33,8 +33,8 @@ export function makeExportDuty(deps: ExportDutyDeps, options: ExportDutyOptions)
     const input = { ...object, mirrorSchema, target, format, isByDay: false, signal };
     const outcome = await exportRecorded(deps, input);
     if (outcome.kind === 'busy') return { kind: 'later', waitMs: BUSY_MS };
-    if (outcome.kind === 'exported') {
-      const { manifest, location } = outcome.exported;
+    const { manifest, location } = outcome.exported;
+    if (location !== null) {
       deps.log.info({ object: object.name, rows: manifest.rows, location }, 'export.written');
     }
     return { kind: 'done' };

@@ -45,8 +45,9 @@ afterEach(async () => {
 async function exportChanges(
   target: string,
   name = 'referrals',
-): Promise<{ code: number | null; stderr: string }> {
-  return runCli(['export', name, '--incremental', '--format', 'ndjson', '-o', target], environment);
+  ...flags: readonly string[]
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  return runCli(['export', name, '--incremental', '--format', 'ndjson', '-o', target, ...flags], environment);
 }
 
 /** Changes one row as whoever mirrors it does, and returns its new watermark. */
@@ -85,7 +86,8 @@ describe('export --incremental', () => {
     await change('00000001', 'visits = 77');
     const watermark = await change('00000002', `_deleted_at = now()`);
     expect((await exportChanges(directory)).code).toBe(0);
-    const third = await exportChanges(directory);
+    const third = await exportChanges(directory, 'referrals', '--json');
+    expect(JSON.parse(third.stdout)).toMatchObject({ rows: 0, files: [], since: watermark, watermark });
     expect(third.stderr).toBe(`nothing changed since ${watermark}: nothing was written\n`);
     expect(third.code).toBe(0);
     const [first, second, ...more] = readExports();

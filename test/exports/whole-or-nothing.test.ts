@@ -60,7 +60,10 @@ test('an object that the storage does not remove is the only one that stays', as
   };
   const few = ['--where', "id < '00000040'", '--partition-by', 'day', '--format', 'ndjson'];
   const { code, stderr } = await run(...few, '-o', `s3://${BUCKET}/days`);
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('could not be removed') });
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('could not be removed'),
+  });
   const left = (await storage.list()).filter((key) => !before.includes(key));
   expect(left).toHaveLength(1);
   expect(left).toEqual(stays.map((key) => decodeURIComponent(key ?? '')));

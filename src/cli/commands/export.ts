@@ -98,13 +98,11 @@ async function runExport(cli: Cli, lifetime: Lifetime, name: string, flags: Expo
       { ...input, target: collecting(target), isForChanges: true },
     );
     if (outcome.kind === 'busy') throw new Busy(`another process exports ${name} to ${flags.output} already`);
-    if (outcome.kind === 'exported') report(outcome.exported, flags);
-    else printError(`nothing changed${sinceThen(outcome.since)}: nothing was written`);
+    report(outcome.exported, flags);
     return 0;
   }
   const rows = { where, since, isForChanges: since !== null, isWrittenIfEmpty: true };
-  const exported = await exportRelation(pool, { ...input, ...rows, target });
-  if (exported !== null) report(exported, flags);
+  report(await exportRelation(pool, { ...input, ...rows, target }), flags);
   return 0;
 }
 
@@ -139,5 +137,6 @@ function collecting(target: Target): CollectingTarget {
 
 function report({ manifest, location }: Exported, { json }: ExportFlags): void {
   if (json === true) printJson(manifest satisfies ExportDocument);
-  printError(`written: ${location} (${formatCount(manifest.rows)} rows)`);
+  if (location === null) printError(`nothing changed${sinceThen(manifest.since)}: nothing was written`);
+  else printError(`written: ${location} (${formatCount(manifest.rows)} rows)`);
 }

@@ -27,7 +27,10 @@ export const exportDocument = z
     where: text('the condition of --where; null where there was none').nullable(),
     partitioned_by: text('the column whose days the files are of; null for one file').nullable(),
     columns: z.array(column).readonly().describe('in the order of the files'),
-    files: z.array(file).readonly().describe('everything that belongs to the export'),
+    files: z
+      .array(file)
+      .readonly()
+      .describe('everything that belongs to the export; none where nothing changed, and nothing was written'),
     version: text('of affiliate-mirror'),
   })
   .meta({ title: 'affiliate-mirror export --json' });

@@ -99,7 +99,11 @@ export function deliverToS3(
       if (isManifestPut) await call(always, (s3) => s3.deleteObject(manifestKey));
       const removals = [
         ...put.toReversed().map((key) => (s3: S3mini) => s3.deleteObject(key)),
-        ...[...uploads].map(([key, id]) => (s3: S3mini) => s3.abortMultipartUpload(key, id)),
+        ...[...uploads].map(
+          ([key, id]) =>
+            (s3: S3mini) =>
+              s3.abortMultipartUpload(key, id),
+        ),
       ];
       const failures: unknown[] = [];
       for (const removal of removals) {
