@@ -2,7 +2,7 @@
 
 import { CsvError, type Info, parse } from 'csv-parse/sync';
 import { withoutApostrophe } from './formula-guard.ts';
-import type { Problem, RawTable } from './raw-table.ts';
+import { brokenTable, type Problem, type RawTable } from './raw-table.ts';
 
 interface CsvRecord {
   readonly record: readonly string[];
@@ -16,6 +16,13 @@ export function readCsv(source: string, hasMark: boolean, isKnown: (name: string
   // Excel's own hint about the delimiter; a line of it is one that is empty.
   const text = source.replace(/^sep=[,;\t]\n/i, '\n');
   const delimiter = chooseDelimiter(text, isKnown);
+  const other = findOtherDelimiter(text, delimiter, isKnown);
+  if (other !== null) {
+    return brokenTable(
+      { kind: 'csv', delimiter, hasMark },
+      `its columns are separated by "${other}": save it with a comma, a semicolon or a tab between them`,
+    );
+  }
   const problems: Problem[] = [];
   const [header, ...records] = parseCsv(text, delimiter, problems);
   return {
@@ -59,10 +66,26 @@ function describeCsvError(error: CsvError): Problem {
   return { line, problem: `the quotes do not match (${error.message})` };
 }
 
+function headerOf(text: string): string {
+  return text.trimStart().split('\n', 1)[0] ?? '';
+}
+
 function chooseDelimiter(text: string, isKnown: (name: string) => boolean): string {
-  const header = text.trimStart().split('\n', 1)[0] ?? '';
+  const header = headerOf(text);
   const names = (delimiter: string) => header.split(delimiter);
   const found = (delimiter: string) => names(delimiter).filter(isKnown).length;
   // Where no name is known, the message about it should name the columns one by one.
   return DELIMITERS.toSorted((a, b) => found(b) - found(a) || names(b).length - names(a).length)[0] ?? ',';
+}
+
+/** Returns the character that finds names where the delimiter finds none; null where no other one does either. */
+function findOtherDelimiter(
+  text: string,
+  delimiter: string,
+  isKnown: (name: string) => boolean,
+): string | null {
+  const header = headerOf(text);
+  if (header.split(delimiter).some(isKnown)) return null;
+  const others = header.match(/[^\w\s"]/g) ?? [];
+  return others.find((other) => header.split(other).filter(isKnown).length > 1) ?? null;
 }

@@ -11,8 +11,14 @@ export function readJsonLines(text: string, isKnown: (name: string) => boolean):
     if (source.trim() === '') return;
     const line = index + 1;
     const object = parseObject(source);
-    if (object !== null) objects.push({ line, object });
-    else problems.push({ line, problem: `${quote(source.trim())} is not one JSON object` });
+    if (object === null) {
+      problems.push({ line, problem: `${quote(source.trim())} is not one JSON object` });
+      return;
+    }
+    objects.push({ line, object });
+    for (const name of findRepeated(source)) {
+      problems.push({ line, problem: `${quote(name)} is in the object more than once: keep one of them` });
+    }
   });
   const names = [...new Set(objects.flatMap(({ object }) => Object.keys(object)))];
   const rows = objects.map(({ line, object }) => {
@@ -39,4 +45,24 @@ function parseObject(source: string): Readonly<Record<string, unknown>> | null {
   } catch {
     return null;
   }
+}
+
+/** Strings, each with the colon that makes a name of it, and what opens or closes an object or a list. */
+const TOKEN = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[[\]{}]/g;
+
+/** Returns the names that the object has more than once, of which JSON.parse keeps the last without a word. */
+function findRepeated(object: string): Set<string> {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  let depth = 0;
+  for (const [token, text, colon] of object.matchAll(TOKEN)) {
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    else if (depth === 1 && text !== undefined && colon !== undefined) {
+      const name = String(JSON.parse(text));
+      if (seen.has(name)) repeated.add(name);
+      seen.add(name);
+    }
+  }
+  return repeated;
 }

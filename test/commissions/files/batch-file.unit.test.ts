@@ -167,9 +167,25 @@ describe('a file that cannot be a batch is refused whole', () => {
       `{"commission_id":"${A}","action":["pay"]}`,
       /1: action must be a text or a number/,
     ],
+    [
+      'with another separator',
+      `commission_id|action|paid_at\n${A}|pay|${AT}`,
+      /^file: its columns are separated by "\|": save it with a comma, a semicolon or a tab between them$/,
+    ],
   ])('%s', async (_, text, problem) => {
     expect((await read(text)).problems.join('\n')).toMatch(problem);
   });
+});
+
+test('a name that a JSON object has twice is refused with its line: nobody knows which value is meant', async () => {
+  const { rows, problems } = await read(
+    [
+      `{"commission_id":"${A}","action":"pay","paid_at":"${AT}","expected_amount":"1200","expected\\u005famount":900}`,
+      `{"commission_id":"${B}","action":"unpay","reason":"{\\"action\\": 1}","other":{"action":[{"a":1,"a":2}]}}`,
+    ].join('\n'),
+  );
+  expect(problems).toEqual(['1: "expected_amount" is in the object more than once: keep one of them']);
+  expect(rows.map(({ line }) => line)).toEqual([2]);
 });
 
 test('a stray quote in one row hides no mistake of the others', async () => {
