@@ -1,6 +1,6 @@
 // Says whether the program lists its commissions, and what follows from that.
 
-import { formatCount, formatTimestamp } from '../contract/format.ts';
+import { counted, formatTimestamp } from '../contract/format.ts';
 import type { ListSetting } from '../mirror/commission-list.ts';
 import type { CommissionListStatus } from '../reports/read-commission-list.ts';
 import type { FoundList } from '../sync/find-commission-list.ts';
@@ -24,7 +24,7 @@ export function describeListStatus(list: CommissionListStatus): string[] {
   if (list.differences === 0) lines.push("their sums are the program's own");
   else if (list.differences !== null) {
     lines.push(
-      `${formatCount(list.differences)} sums of affiliates by currency are not the program's own: see the view commission_differences`,
+      `not the program's own: ${counted(list.differences, 'sum')} of affiliates by currency, see the view commission_differences`,
     );
   }
   return lines;

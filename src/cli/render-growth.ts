@@ -1,6 +1,6 @@
 // How the growth of the mirror looks to people: its tables, what they gain in a year, and when the disk is full.
 
-import { formatBytes, formatCount, formatTimestamp } from '../contract/format.ts';
+import { counted, formatBytes, formatCount, formatTimestamp } from '../contract/format.ts';
 import type { Growth } from '../reports/read-growth.ts';
 import { renderTable } from './render-table.ts';
 
@@ -18,7 +18,7 @@ export function renderGrowth(growth: Growth): string {
       formatBytes(bytes),
       rows_per_day === null ? null : formatCount(Math.round(rows_per_day)),
       bytes_per_year === null ? null : formatBytes(bytes_per_year),
-      keep_days === null ? 'for ever' : `${keep_days} days`,
+      keep_days === null ? 'for ever' : counted(keep_days, 'day'),
     ]),
   );
   const rest = growth.tables.length - shown.length;

@@ -1,7 +1,7 @@
 // What the commands that rewrite personal data share: the database, and words for what was rewritten.
 
 import type { PersonalDataSettings } from '../config/personal-data.ts';
-import { formatCount } from '../contract/format.ts';
+import { counted } from '../contract/format.ts';
 import { isLackOfRights } from '../db/as-database-error.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import type { Database } from '../db/database.ts';
@@ -51,5 +51,5 @@ export function rewrittenRows(counts: RowCounts): { table: string; rows: number 
 
 /** Returns a line for each table. */
 export function describeRewritten(rewritten: readonly { table: string; rows: number }[]): string[] {
-  return rewritten.map(({ table, rows }) => `  ${table}: ${formatCount(rows)} rows`);
+  return rewritten.map(({ table, rows }) => `  ${table}: ${counted(rows, 'row')}`);
 }

@@ -2,7 +2,7 @@
 
 import { POLL_SCHEDULE } from '../commissions/poll-schedule.ts';
 import { describeBlindSpots } from '../contract/delta-blind-spots.ts';
-import { formatCount, formatDuration, formatTimestamp } from '../contract/format.ts';
+import { counted, countedAre, formatCount, formatDuration, formatTimestamp } from '../contract/format.ts';
 import type { Concern } from '../reports/find-concerns.ts';
 import type { ResourceStatus } from '../reports/read-freshness.ts';
 import type { Growth } from '../reports/read-growth.ts';
@@ -59,7 +59,7 @@ function ago(seconds: number | null): string | null {
 
 function describeAccepted({ resource, deletes_accepted }: ResourceStatus): string {
   return (
-    `${resource}: ${formatCount(deletes_accepted)} deletions are held back and accepted: the next full sync marks ` +
+    `${resource}: ${countedAre(deletes_accepted, 'deletion')} held back and accepted: the next full sync marks ` +
     'those that are still missing'
   );
 }
@@ -81,9 +81,7 @@ function renderDrift({ schema_drift, resources }: MirrorStatus): string {
   const title = 'Where the program differs from its contract';
   const rejected = resources
     .filter(({ rejected_records }) => rejected_records > 0)
-    .map(
-      ({ resource, rejected_records }) => `${resource}: ${formatCount(rejected_records)} records rejected`,
-    );
+    .map(({ resource, rejected_records }) => `${resource}: ${counted(rejected_records, 'record')} rejected`);
   if (rejected.length > 0) rejected.push('each with its reason: the table rejected_records');
   if (schema_drift.length === 0) {
     return [title, 'no field differs, as far as the last syncs saw', ...rejected].join('\n');
@@ -173,7 +171,7 @@ function renderLastRuns({ last_runs }: MirrorStatus): string {
 
 function renderBudget({ budget }: MirrorStatus): string {
   const lines = [
-    `${formatCount(budget.used_requests)} requests count against the limit now` +
+    `${counted(budget.used_requests, 'request')} ${budget.used_requests === 1 ? 'counts' : 'count'} against the limit now` +
       (budget.limit_requests === null ? '' : ` (the program names ${formatCount(budget.limit_requests)})`),
   ];
   if (budget.foreign_requests > 0) {

@@ -1,7 +1,7 @@
 // Shows how far a sync has come: a line where a person watches, a line in the log every few seconds elsewhere.
 
 import type { RateLimit } from '../config/rate-limit.ts';
-import { formatCount } from '../contract/format.ts';
+import { counted, formatCount } from '../contract/format.ts';
 import type { Logger } from '../log.ts';
 import type { SyncProgress } from '../sync/run-summary.ts';
 import type { BudgetWaitNote } from './budget-wait.ts';
@@ -36,9 +36,9 @@ export function makeProgressView(
       share: total === 0 ? 0 : Math.min(1, done / total),
       details: [
         ...(waits === null ? [] : [waits]),
-        `${formatCount(done)} of ${formatCount(total)} rows`,
+        `${formatCount(done)} of ${counted(total, 'row')}`,
         ...(rowsPerSecond === null ? [] : [`${formatCount(Math.round(rowsPerSecond))} rows/s`]),
-        `${formatCount(last.pages)} pages`,
+        counted(last.pages, 'page'),
       ],
     };
   };

@@ -14,6 +14,11 @@ export function counted(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** Returns `1 page is`, `5,000 pages are`. */
+export function countedAre(count: number, noun: string): string {
+  return `${counted(count, noun)} ${count === 1 ? 'is' : 'are'}`;
+}
+
 const SIZES = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
 /** Returns 123456789 bytes as `123 MB`, in powers of a thousand as disks are sold. */

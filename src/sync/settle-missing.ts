@@ -3,6 +3,7 @@
 // are more likely a mistake of the program's than deletions. What the program itself confirms, by its filter or by a
 // commission's own address, does not count towards that, nor what somebody accepted. Marks nothing itself.
 
+import { counted } from '../contract/format.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { crawl } from '../crawl/crawl.ts';
@@ -83,7 +84,7 @@ function tooManyOf(resource: ListedResource): string {
 }
 
 function holdBack(ids: readonly string[], why: string): HeldBack {
-  return { ids, reason: `${ids.length} deletions held back: ${why}` };
+  return { ids, reason: `${counted(ids.length, 'deletion')} held back: ${why}` };
 }
 
 async function confirmInBulk(

@@ -6,7 +6,7 @@ import { BATCH_COLUMNS, type BatchFile, readBatchFile } from '../../commissions/
 import { isKeyTaken } from '../../commissions/request-updates.ts';
 import { ACTIONS, type Action } from '../../commissions/update-request.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
-import { formatCount } from '../../contract/format.ts';
+import { counted, formatCount } from '../../contract/format.ts';
 import { ConfigError, describeError, ExportTargetUnwritable } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
 import { type QueueFlags, queueUpdates } from '../commissions-queue.ts';
@@ -122,7 +122,7 @@ async function queueGoodRows(
   nameIgnored(batch.table.ignored);
   for (const problem of words) printError(problem);
   if (words.length > 0) {
-    printError(`${formatCount(rowCount - rows.length)} of ${formatCount(rowCount)} rows left out`);
+    printError(`${formatCount(rowCount - rows.length)} of ${counted(rowCount, 'row')} left out`);
   }
   const writeResult = flags.result === undefined ? null : await openResultFile(flags.result, path, lifetime);
   const asked = rows.map((row) =>

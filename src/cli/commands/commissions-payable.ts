@@ -8,7 +8,7 @@ import { BATCH_COLUMNS } from '../../commissions/files/batch-file.ts';
 import type { RawCell } from '../../commissions/files/raw-table.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import type { PersonalDataSettings } from '../../config/personal-data.ts';
-import { formatCount, formatTimestamp } from '../../contract/format.ts';
+import { counted, countedAre, formatCount, formatTimestamp } from '../../contract/format.ts';
 import { addAmounts, fractionDigits, spellDecimal } from '../../contract/money.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
@@ -191,8 +191,7 @@ function describePayable(
   before: Timestamp | null,
   coverage: CommissionCoverage,
 ): string[] {
-  const count =
-    commissions.length === 0 ? 'nothing is' : `${formatCount(commissions.length)} commissions are`;
+  const count = commissions.length === 0 ? 'nothing is' : countedAre(commissions.length, 'commission');
   const when = before === null ? 'by now' : `before ${formatTimestamp(before)}`;
   return [
     `${count} payable ${when}`,
@@ -209,17 +208,17 @@ function describeCoverage({
   polled_as_of,
   not_stored,
 }: CommissionCoverage): string {
-  const count = formatCount(known);
+  const count = counted(known, 'commission');
   if (whole_as_of !== null && fresh_as_of !== null) {
     const changes = fresh_as_of === whole_as_of ? '' : `, with changes as of ${formatTimestamp(fresh_as_of)}`;
     const moment = `as of ${formatTimestamp(whole_as_of)}${changes}`;
     return not_stored === 0
-      ? `covers all ${count} commissions of the program ${moment}`
-      : `covers ${count} commissions of the program ${moment}, and not ${formatCount(not_stored)} that could not be stored (the table rejected_records)`;
+      ? `covers all ${count} of the program ${moment}`
+      : `covers ${count} of the program ${moment}, and not ${formatCount(not_stored)} that could not be stored (the table rejected_records)`;
   }
   const why = isListed
     ? 'they were never read whole ("affiliate-mirror sync commissions" does it)'
     : 'the program is not known to list them';
   const since = polled_as_of === null ? '' : `, each read since ${formatTimestamp(polled_as_of)}`;
-  return `covers only the ${count} commissions that the mirror knows${since}: ${why}`;
+  return `covers only the ${count} that the mirror knows${since}: ${why}`;
 }

@@ -16,7 +16,7 @@ import {
 } from '../../commissions/reconcile-books.ts';
 import { findWaiting, readWaitingPayments } from '../../commissions/waiting-payments.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
-import { formatCount } from '../../contract/format.ts';
+import { counted, formatCount } from '../../contract/format.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
@@ -148,7 +148,7 @@ async function reconcile(
   const isForPrograms = flags.json === true || flags.csv === true;
   printListing(reportListing(isForPrograms ? rows : differences, totals, amountUnit), flags);
   if (!isForPrograms) print(renderTotals(totals, amountUnit));
-  printError(`${formatCount(rows.length)} commissions compared: ${formatCount(differences.length)} differ`);
+  printError(`${counted(rows.length, 'commission')} compared: ${formatCount(differences.length)} differ`);
   const compared = { books: ofFile ? 'file' : 'payment_ledger', since, compared: rows.length } as const;
   await noteComparison(db, { ...compared, differing: differences.length });
   const exitCode = differences.length > 0 ? 3 : 0;

@@ -8,7 +8,7 @@ import { readTableFile } from '../../commissions/files/table-file.ts';
 import { POLL_SCHEDULE } from '../../commissions/poll-schedule.ts';
 import { trackCommissions } from '../../commissions/track-commissions.ts';
 import { identifier } from '../../contract/fields.ts';
-import { formatCount } from '../../contract/format.ts';
+import { counted, formatCount } from '../../contract/format.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
 import { openPaymentLedger, readInput } from '../commissions-session.ts';
@@ -49,7 +49,7 @@ function report(tracked: TrackedDocument, flags: { json?: true }): void {
     return;
   }
   const { commissions, added, resumed } = tracked;
-  print(`${formatCount(added)} of ${formatCount(commissions)} commissions were not tracked before`);
+  print(`${formatCount(added)} of ${counted(commissions, 'commission')} not tracked before`);
   if (resumed > 0)
     print(`${formatCount(resumed)} had been gone from the program, and will be asked for again`);
 }

@@ -2,7 +2,7 @@
 // gone.
 
 import { Argument, type Command } from 'commander';
-import { formatCount, formatTimestamp } from '../../contract/format.ts';
+import { counted, formatTimestamp } from '../../contract/format.ts';
 import { LISTED_RESOURCES, type ListedResource } from '../../contract/resources.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import type { Database } from '../../db/database.ts';
@@ -107,7 +107,7 @@ function renderHeldBack(rows: readonly HeldBackRow[]): string {
 function describeAccepted(resource: ListedResource, accepted: number): string {
   if (accepted === 0) return `no deletions of ${resource} are held back: nothing was accepted`;
   return (
-    `${formatCount(accepted)} deletions of ${resource} are accepted. A running worker looks for them once more within a ` +
-    'minute, and marks those that are still missing; without a worker, run "affiliate-mirror sync"'
+    `${counted(accepted, 'deletion')} of ${resource} ${accepted === 1 ? 'is' : 'are'} accepted. A running worker looks ` +
+    'once more within a minute, and marks what is still missing; without a worker, run "affiliate-mirror sync"'
   );
 }

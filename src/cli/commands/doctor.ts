@@ -6,7 +6,7 @@ import { type ApiClientOptions, makeApiClient } from '../../api/client.ts';
 import type { TakePermit } from '../../api/permit.ts';
 import { makeTakePermit } from '../../budget/shared-budget.ts';
 import { type Config, readConfig, readProgramConfig } from '../../config/config.ts';
-import { formatCount } from '../../contract/format.ts';
+import { counted } from '../../contract/format.ts';
 import { checkWorkerAccess, readConnectionLimit } from '../../db/check-access.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { checkClock } from '../../db/clock.ts';
@@ -242,7 +242,7 @@ async function lookAtProgram(
     const page = await api.list('affiliates', { page: 1, limit: 1 }, { signal: lifetime.signal });
     return {
       found: true,
-      says: `${program.url} accepts the secret, and has ${formatCount(page.pagination.total_count)} affiliates`,
+      says: `${program.url} accepts the secret, and has ${counted(page.pagination.total_count, 'affiliate')}`,
     };
   } finally {
     await api.close();

@@ -2,7 +2,7 @@
 
 import { Argument, type Command, Option } from 'commander';
 import { EXPORT_FORMATS, type ExportFormat } from '../../config/exports.ts';
-import { formatCount } from '../../contract/format.ts';
+import { counted } from '../../contract/format.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import { isLackOfRights } from '../../db/as-database-error.ts';
 import { checkSchema } from '../../db/check-schema.ts';
@@ -138,5 +138,5 @@ function collecting(target: Target): CollectingTarget {
 function report({ manifest, location }: Exported, { json }: ExportFlags): void {
   if (json === true) printJson(manifest satisfies ExportDocument);
   if (location === null) printError(`nothing changed${sinceThen(manifest.since)}: nothing was written`);
-  else printError(`written: ${location} (${formatCount(manifest.rows)} rows)`);
+  else printError(`written: ${location} (${counted(manifest.rows, 'row')})`);
 }

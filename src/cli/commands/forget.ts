@@ -1,7 +1,7 @@
 // The command `forget`: takes one person's data out of the mirror, and prints the receipt.
 
 import { Argument, type Command } from 'commander';
-import { formatTimestamp } from '../../contract/format.ts';
+import { counted, formatTimestamp } from '../../contract/format.ts';
 import { type Forgetting, forgetPerson } from '../../personal-data/forget-person.ts';
 import { vacuum } from '../../personal-data/vacuum.ts';
 import type { Cli } from '../cli.ts';
@@ -80,7 +80,7 @@ function describe(receipt: ReceiptDocument): string[] {
     ...describeRewritten(rewritten),
     ...not_rewritten.map(
       ({ table, column, rows }) =>
-        `not rewritten: ${table}.${column}, where the person is still named in ${rows} rows`,
+        `not rewritten: ${table}.${column}, where the person is still named in ${counted(rows, 'row')}`,
     ),
     ...(tables === '' ? [] : [`to clear the tables' files at once: vacuum (full) ${tables};`]),
   ];

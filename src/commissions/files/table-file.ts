@@ -2,6 +2,7 @@
 // their line numbers.
 
 import { extname } from 'node:path';
+import { counted } from '../../contract/format.ts';
 import { readCsv } from './csv-table.ts';
 import { readJsonLines } from './json-table.ts';
 import {
@@ -56,7 +57,7 @@ export async function readTableFile(
   const lines = rows.flatMap(({ line, cells }) => {
     if (cells.length === names.length || raw.form.kind === 'xlsx')
       return [nameCells(line, cells, names, columns)];
-    const problem = `has ${cells.length} cells where the header has ${names.length}: a separator or a quote is missing, or one too many`;
+    const problem = `has ${counted(cells.length, 'cell')} where the header has ${names.length}: a separator or a quote is missing, or one too many`;
     problems.push({ line, problem });
     return [];
   });
