@@ -75,10 +75,17 @@ export function readTracing(variables: TracingVariables, problems: string[]): Tr
   if (base === undefined && traces === undefined && variables.OTEL_TRACES_EXPORTER === undefined) return null;
   const { OTEL_RESOURCE_ATTRIBUTES: attributes, OTEL_SERVICE_NAME: name } = variables;
   return {
-    url: traces ?? `${(base ?? DEFAULT_ENDPOINT).replace(/\/+$/, '')}/v1/traces`,
+    url: traces ?? tracesBelow(base ?? DEFAULT_ENDPOINT),
     headers,
     resource: { 'service.name': DEFAULT_NAME, ...attributes, ...(name && { 'service.name': name }) },
   };
+}
+
+/** Returns the base address with the path of traces. What the base has behind a question mark stays behind the path. */
+function tracesBelow(base: string): string {
+  const url = new URL(base);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`;
+  return url.href;
 }
 
 function readHeaders(variables: TracingVariables, problems: string[]): Readonly<Record<string, string>> {

@@ -42,6 +42,7 @@ test.each([
 test.each([
   [ENDPOINT, 'https://otel.example:4318/base/v1/traces'],
   [{ OTEL_TRACES_EXPORTER: 'otlp' }, 'http://localhost:4318/v1/traces'],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel/in?to=x/' }, 'http://otel/in/v1/traces?to=x/'],
   [{ ...ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://other/t' }, 'http://other/t'],
   [{ ...ENDPOINT, OTEL_SDK_DISABLED: 'False' }, 'https://otel.example:4318/base/v1/traces'],
 ])('%o is %s', (environment, url) => {

@@ -77,6 +77,7 @@ const WRONG_ARGUMENTS: readonly WrongUsage[] = [
   ['status rows --all', {}, 2, /--all prints every section: leave out rows/],
   ['deletions accept', {}, 2, /missing required argument 'resource'/],
   ['deletions accept payments', {}, 2, /Allowed choices are affiliates, referrals/],
+  ['grants worker --role ', {}, 2, /'' is invalid\. It must be the name of a role of the database/],
   ['deletions drop', {}, 2, /unknown command 'drop'/],
   ['grants', {}, 2, /missing required argument 'kind'/],
   ['grants king', {}, 2, /Allowed choices are worker, analyst, analyst_pii, payroll/],
