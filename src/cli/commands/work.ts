@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { makeChannels } from '../../alerts/channels.ts';
 import { type WatchDeps, watchAlerts } from '../../alerts/watch.ts';
+import type { ApiClient } from '../../api/client.ts';
 import { drainConcurrency } from '../../commissions/drain-concurrency.ts';
 import type { Config } from '../../config/config.ts';
 import { checkWorkerAccess } from '../../db/check-access.ts';
@@ -12,9 +13,10 @@ import { makeCommissionsDuty, wakeForCommissions } from '../../jobs/commissions-
 import { makeListDuty } from '../../jobs/list-job.ts';
 import { makePollDuty } from '../../jobs/poll-job.ts';
 import { makeRetentionDuty } from '../../jobs/retention-job.ts';
-import { makeSchedules, makeSyncDuty } from '../../jobs/sync-job.ts';
+import { makeSchedules, makeSyncDuty, type SyncDutyDeps } from '../../jobs/sync-job.ts';
 import { type Logger, makeLogger } from '../../log.ts';
 import { noteListSetting } from '../../mirror/commission-list.ts';
+import type { Duty } from '../../queue/duty.ts';
 import { makePatiently } from '../../queue/patiently.ts';
 import { checkQueueSchema, queueSchema } from '../../queue/queue-tables.ts';
 import { makeQuietWarning } from '../../queue/quiet-warning.ts';
@@ -29,7 +31,7 @@ import type { ExitCode } from '../exit-code.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
 import { openPersonalData } from '../personal-data.ts';
-import { makeProgramClient } from '../program-client.ts';
+import { type ClientDeps, type ClientOptions, makeProgramClient } from '../program-client.ts';
 import { makeExportDuties } from '../scheduled-exports.ts';
 import { serveStatusPage } from '../status-page.ts';
 import { openTracing } from '../tracing.ts';
@@ -60,7 +62,7 @@ export function registerWork(root: Command, cli: Cli): void {
 async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   const { config, program } = readCliProgramConfig(cli, { servesPage: true, isLogging: true });
   const { mirrorSchema, redisUrl } = config;
-  const { rateLimit, timeoutMs, concurrency } = config.api;
+  const { rateLimit, timeoutMs } = config.api;
   const log = makeLogger(config.logLevel);
   await openTracing({ log, lifetime }, config);
   const { pool, db, url } = await openDatabase({ log, lifetime }, config, 'work');
@@ -107,39 +109,14 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   await patiently(() => noteListSetting(db, config.commissionList));
   const exportDuties = await patiently(() => makeExportDuties({ pool, db, log }, config));
 
-  const reads = { ...program, timeoutMs, rateLimit, priority: 'reads' } as const;
-  const api = makeProgramClient({ db, log, lifetime, meter }, reads);
-  const attempts = { most: 1, mostThrottled: 1 };
-  const probeApi = makeProgramClient({ db, log, lifetime, meter }, { ...reads, attempts });
-  const writerApi = makeProgramClient({ db, log, lifetime, meter }, { ...reads, priority: 'payments' });
-
+  const clients = makeClients({ db, log, lifetime, meter }, { ...program, timeoutMs, rateLimit });
+  const duties = makeDuties({ clients, db, log, personalData, meter }, config);
+  const probe = async (signal: AbortSignal) => {
+    await clients.probe.list('affiliates', { page: 1, limit: 1 }, { signal });
+  };
   worker = await startWorker(
-    {
-      db,
-      log,
-      probe: async (signal) => {
-        await probeApi.list('affiliates', { page: 1, limit: 1 }, { signal });
-      },
-    },
-    {
-      queue,
-      duties: [
-        makeSyncDuty(
-          { api, db, log, personalData, meter },
-          { schedules: makeSchedules(config.schedules), concurrency },
-          TIMINGS,
-        ),
-        makeCommissionsDuty(
-          { api: writerApi, db, log, personalData, amountUnit: config.amountUnit },
-          { concurrency: drainConcurrency(rateLimit) },
-        ),
-        makePollDuty({ api, db, log, personalData }),
-        makeListDuty({ api: probeApi, db, log }, config.commissionList),
-        ...exportDuties,
-        makeRetentionDuty({ db, log }, config.retention),
-      ],
-      signal: lifetime.signal,
-    },
+    { db, log, probe },
+    { queue, duties: [...duties, ...exportDuties], signal: lifetime.signal },
   );
   const running = worker;
   const over = new AbortController();
@@ -154,6 +131,45 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   await untilOver(worker, lifetime.signal);
   log.info('worker.stopping');
   return 0;
+}
+
+type Clients = Readonly<Record<'reads' | 'payments' | 'probe', ApiClient>>;
+
+function makeClients(deps: ClientDeps, options: Omit<ClientOptions, 'priority'>): Clients {
+  const reads = { ...options, priority: 'reads' } as const;
+  return {
+    reads: makeProgramClient(deps, reads),
+    payments: makeProgramClient(deps, { ...options, priority: 'payments' }),
+    // Asks once: it is asked again anyway.
+    probe: makeProgramClient(deps, { ...reads, attempts: { most: 1, mostThrottled: 1 } }),
+  };
+}
+
+/** Returns what every worker does, whatever is configured. */
+function makeDuties(
+  {
+    clients,
+    db,
+    log,
+    personalData,
+    meter,
+  }: Required<Omit<SyncDutyDeps, 'api'>> & { readonly clients: Clients },
+  { api: { concurrency, rateLimit }, schedules, amountUnit, commissionList, retention }: Config,
+): readonly Duty[] {
+  return [
+    makeSyncDuty(
+      { api: clients.reads, db, log, personalData, meter },
+      { schedules: makeSchedules(schedules), concurrency },
+      TIMINGS,
+    ),
+    makeCommissionsDuty(
+      { api: clients.payments, db, log, personalData, amountUnit },
+      { concurrency: drainConcurrency(rateLimit) },
+    ),
+    makePollDuty({ api: clients.reads, db, log, personalData }),
+    makeListDuty({ api: clients.probe, db, log }, commissionList),
+    makeRetentionDuty({ db, log }, retention),
+  ];
 }
 
 function watchOver(
