@@ -116,7 +116,7 @@ async function preview(
   const previewed: PreviewedUpdate[] = [];
   try {
     const requests = anew.map(({ request }) => request);
-    for await (const row of previewUpdates({ client: reader }, requests, {
+    for await (const row of previewUpdates({ client: reader, db }, requests, {
       concurrency,
       signal,
       amountUnit,

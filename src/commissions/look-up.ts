@@ -1,10 +1,13 @@
 // Reads one commission for whoever changes nothing: the dry run, the comparison with the books, the polls. A refusal is
 // an answer here, by the rules that the writer has for it.
 
+import { sql } from 'kysely';
 import type { ApiClient } from '../api/client.ts';
 import type { Commission } from '../contract/commission.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
+import type { Database } from '../db/database.ts';
 import { ApiRejected, ApiUnreachable } from '../errors.ts';
+import { asMirrored } from '../mirror/either-case.ts';
 import { type Refusal, refusalOf } from './judge-update.ts';
 import type { ProgramHealth } from './program-health.ts';
 
@@ -17,17 +20,18 @@ export type LookedUp =
  * and two more where nothing is known of the program's health.
  *
  * Throws: ApiRejected where the program refuses everything (the address is wrong); the client's other errors, also
- * where the program turns out to be down; the signal's reason when aborted.
+ * where the program turns out to be down; the database's; the signal's reason when aborted.
  */
 export async function lookUp(
-  { client, health }: { client: ApiClient; health: ProgramHealth },
+  { client, db, health }: { client: ApiClient; db: Database; health: ProgramHealth },
   id: string,
   signal: AbortSignal,
 ): Promise<LookedUp> {
+  const spelled = await readSpelling(db, id);
   for (;;) {
     const mark = health.mark();
     try {
-      const { commission, askedAt } = await client.getCommission(id, { signal });
+      const { commission, askedAt } = await client.getCommission(spelled, { signal });
       health.noteAnswer(askedAt);
       return { commission, refusal: null, askedAt };
     } catch (error) {
@@ -40,4 +44,11 @@ export async function lookUp(
       if (meaning === 'believed') return { commission: null, refusal: refusalOf(error), askedAt };
     }
   }
+}
+
+async function readSpelling(db: Database, id: string): Promise<string> {
+  const { rows } = await sql<{ spelled: string }>`
+    select ${sql.raw(asMirrored('asked.id'))} as spelled from (select ${id}::text as id) asked
+  `.execute(db);
+  return rows[0]?.spelled ?? id;
 }

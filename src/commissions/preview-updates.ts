@@ -2,6 +2,7 @@
 
 import type { ApiClient } from '../api/client.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
+import type { Database } from '../db/database.ts';
 import { describeChange, judgeUpdate, valuesOf } from './judge-update.ts';
 import { lookUp } from './look-up.ts';
 import { mapInOrder } from './map-in-order.ts';
@@ -24,7 +25,7 @@ export interface PreviewedUpdate {
  * Throws: what `lookUp` throws.
  */
 export function previewUpdates(
-  deps: { client: ApiClient },
+  deps: { client: ApiClient; db: Database },
   requests: readonly UpdateRequest[],
   {
     concurrency,

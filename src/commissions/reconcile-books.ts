@@ -65,12 +65,12 @@ export async function* reconcileBooks(
   books: readonly BooksEntry[],
   { withOthers, concurrency, signal }: { withOthers: boolean; concurrency: number; signal: AbortSignal },
 ): AsyncGenerator<ReconciledRow> {
-  const { client } = deps;
+  const { client, db } = deps;
   const health = makeProgramHealth({ client });
-  const read = (id: string) => lookUp({ client, health }, id, signal);
+  const read = (id: string) => lookUp({ client, db, health }, id, signal);
   yield* mapInOrder(books, concurrency, async (row) => compare(row, await read(row.commission_id)));
   if (!withOthers) return;
-  const others = await findPaidElsewhere(deps.db, books);
+  const others = await findPaidElsewhere(db, books);
   for await (const row of mapInOrder(others, concurrency, async (id) => ({ id, found: await read(id) }))) {
     // Gone or unpaid by now: then the books are right not to have it.
     const { commission, refusal } = row.found;

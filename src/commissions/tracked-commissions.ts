@@ -56,7 +56,7 @@ export async function pollTracked(
     signal.throwIfAborted();
     const ids = await claimDue(db);
     if (ids.length === 0) return sum;
-    const answers = await askForAll({ client, health }, ids, { concurrency, signal });
+    const answers = await askForAll({ client, db, health }, ids, { concurrency, signal });
     for (const { id, goneAt, error } of await noteAnswers({ db, personalData }, answers)) {
       if (error !== null) {
         sum.failed += 1;
@@ -95,6 +95,7 @@ async function claimDue(db: Database): Promise<string[]> {
 
 interface PollDeps {
   readonly client: ApiClient;
+  readonly db: Database;
   readonly health: ProgramHealth;
 }
 

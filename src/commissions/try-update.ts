@@ -86,7 +86,7 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signals: T
   let wasReadAgain = false;
   for (let puts = 1; ; puts += 1) {
     const read = await call({ method: 'GET', form: null, signal }, calls, (options) =>
-      deps.api.getCommission(update.commission_id, options),
+      deps.api.getCommission(update.spelled_id, options),
     );
     if (!read.isAnswered) return { ...tried, ...rejection(read.error, signal) };
     deps.onAnswer(read.answer.askedAt);
@@ -158,7 +158,7 @@ async function send(
   signal.addEventListener('abort', giveUp);
   const either = AbortSignal.any([sentSignal, unsent.signal]);
   const put = await call({ method: 'PUT', form, signal: either }, calls, (options, announced) =>
-    api.putCommission(update.commission_id, change, {
+    api.putCommission(update.spelled_id, change, {
       ...options,
       attempts: ONCE,
       async beforeSend() {

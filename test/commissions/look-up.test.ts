@@ -5,6 +5,8 @@ import type { ApiClient } from '../../src/api/client.ts';
 import { drainUpdates } from '../../src/commissions/drain-updates.ts';
 import { previewUpdates } from '../../src/commissions/preview-updates.ts';
 import { reconcileBooks } from '../../src/commissions/reconcile-books.ts';
+import { trackCommissions } from '../../src/commissions/track-commissions.ts';
+import { pollTracked } from '../../src/commissions/tracked-commissions.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
 import {
   losingProgram,
@@ -23,7 +25,9 @@ const payments = (commissions: readonly ProgramRow[]) =>
   commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT }));
 
 const preview = (client: ApiClient, commissions: readonly ProgramRow[]) =>
-  Array.fromAsync(previewUpdates({ client }, payments(commissions).map(plainRequest), reading()));
+  Array.fromAsync(
+    previewUpdates({ client, db: writer().db }, payments(commissions).map(plainRequest), reading()),
+  );
 
 const reconcile = (client: ApiClient, commissions: readonly ProgramRow[]) => {
   const books = commissions.map(({ id, amount, currency }, index) => {
@@ -75,4 +79,35 @@ test('a commission that the program refuses costs no other, and ends in the dry 
     const { would, outcome } = previewed[index] ?? {};
     expect(await row(id)).toMatchObject({ state: would, outcome });
   }
+});
+
+test('a commission that the program spells in capitals is asked for, polled and paid as it spells it', async () => {
+  const { freshMany, ask, drain, row, program, api, db, database } = writer();
+  const commissions = await freshMany(1);
+  const id = commissions[0]?.id ?? '';
+  const spelled = id.toUpperCase();
+  await database.pool.query('update program.commissions set id = $2 where id = $1', [id, spelled]);
+  await database.pool.query(
+    `insert into commissions (id, _first_seen_at, _changed_at, _observed_at) values ($1, now(), now(), now())`,
+    [spelled],
+  );
+
+  expect(await preview(api, commissions)).toMatchObject([{ would: 'change' }]);
+  expect(await reconcile(api, commissions)).toMatchObject([{ finding: 'match' }]);
+  await trackCommissions(db, [id], null);
+  expect(await pollTracked({ client: api, db, log: silent }, reading())).toEqual({
+    polled: 1,
+    gone: 0,
+    failed: 0,
+  });
+  const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
+  await drain();
+
+  expect((await row(asked?.id)).state).toBe('applied');
+  expect((await program(spelled)).paid_at).toBe('2026-10-05T12:00:00.000Z');
+  const { rows } = await database.pool.query(
+    'select id, paid_at, _deleted_at from commissions where upper(id) = $1',
+    [spelled],
+  );
+  expect(rows).toEqual([{ id: spelled, paid_at: PAID_AT, _deleted_at: null }]);
 });

@@ -59,12 +59,12 @@ describe('a pay of a commission whose sale was refunded whole', () => {
   });
 
   test('is warned of by the dry run, both ways', async () => {
-    const { api } = writer();
+    const { api, db } = writer();
     const id = await refunded();
     const pay = plainRequest({ commission_id: id, action: 'pay', paid_at: PAID_AT });
     const requests = [pay, { ...pay, even_if_refunded: true }];
     const previewed = await Array.fromAsync(
-      previewUpdates({ client: api }, requests, {
+      previewUpdates({ client: api, db }, requests, {
         concurrency: 1,
         signal: AbortSignal.timeout(100_000),
       }),

@@ -127,7 +127,7 @@ test('a refusal is not believed for an answer to what was asked before it, becau
     },
   );
   const requests = ids.map((id) => plainRequest({ commission_id: id, action: 'pay', paid_at: PAID_AT }));
-  const previewed = previewUpdates({ client: api }, requests, {
+  const previewed = previewUpdates({ client: api, db: writer().db }, requests, {
     concurrency: 2,
     signal: AbortSignal.timeout(100_000),
   });
