@@ -301,8 +301,8 @@ select request.id as request,
        request.requested_by,
        request.requested_at,
        request.finished_at,
-       coalesce((request.after ->> 'amount')::bigint, (request.before ->> 'amount')::bigint, known.amount, capitals.amount) as amount,
-       coalesce(request.after ->> 'currency', request.before ->> 'currency', known.currency, capitals.currency) as currency,
+       coalesce((request.after ->> 'amount')::bigint, (request.before ->> 'amount')::bigint, commission.amount) as amount,
+       coalesce(request.after ->> 'currency', request.before ->> 'currency', commission.currency) as currency,
        (request.before ->> 'paid_at')::timestamptz as paid_at_before,
        (coalesce(request.after, request.before) ->> 'paid_at')::timestamptz as paid_at_after,
        (request.before ->> 'due_at')::timestamptz as due_at_before,
@@ -313,11 +313,12 @@ select request.id as request,
        (select count(*) from commission_update_attempts attempt
         where attempt.update_id = request.id and attempt.method = 'PUT') as puts
 from commission_updates request
--- The payment ledger has identifiers in lower case, the mirror as the program spells them. Two joins instead of one on
--- either spelling: each can be hashed, and a request stays one line where the mirror has both.
-left join commissions known on known.id = request.commission_id
-left join commissions capitals on capitals.id = upper(request.commission_id)
-left join sales sale on sale.id = coalesce(known.sale_id, capitals.sale_id)
+-- The payment ledger has identifiers in lower case, the mirror as the program spells them, which one of them shows. (A
+-- join on either spelling is not hashed, and two joins make a search of a large ledger several times slower.)
+left join commissions commission on commission.id = case
+  when (select spelled.id = upper(spelled.id) from commissions spelled order by spelled.id desc limit 1)
+    then upper(request.commission_id) else request.commission_id end
+left join sales sale on sale.id = commission.sale_id
 left join affiliates affiliate on affiliate.id = sale.affiliate_id;
 
 comment on table commission_updates is 'Requests to change commissions in the program, and what became of each: who asked for what, when and why, what was there before, what the program answered. To ask, insert a row (the columns up to even_if_refunded). Nothing in it is ever deleted.';

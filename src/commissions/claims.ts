@@ -168,10 +168,10 @@ async function claimUpdates(
     update commission_updates request
     set claimed_by = ${name}, claimed_until = clock_timestamp() + make_interval(secs => ${leaseMs / 1000})
     from due where due.id = request.id
-    returning request.id, request.commission_id, ${sql.raw(asMirrored('request.commission_id'))} as spelled_id, request.action, request.paid_at, request.due_at,
+    returning request.id, request.commission_id, request.action, request.paid_at, request.due_at,
       request.expected_unpaid, request.expected_paid_at, request.expected_amount, request.expected_currency,
       request.reason, request.idempotency_key, request.supersede, request.even_if_refunded, request.attempts,
-      request.put_sent_at
+      request.put_sent_at, ${sql.raw(asMirrored('request.commission_id'))} as spelled_id
   `.execute(db);
   return rows.toSorted((a, b) => a.id - b.id);
 }
