@@ -49,7 +49,8 @@ function report(tracked: TrackedDocument, flags: { json?: true }): void {
     return;
   }
   const { commissions, added, resumed } = tracked;
-  print(`${formatCount(added)} of ${counted(commissions, 'commission')} not tracked before`);
+  const were = commissions === 1 ? 'was' : 'were';
+  print(`${formatCount(added)} of ${counted(commissions, 'commission')} ${were} not tracked before`);
   if (resumed > 0)
     print(`${formatCount(resumed)} had been gone from the program, and will be asked for again`);
 }
