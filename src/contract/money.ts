@@ -12,7 +12,12 @@ import type { AmountUnit } from '../config/amount-unit.ts';
 export function fractionDigits(currency: string, unit: AmountUnit): number {
   if (unit === 'major' || currency === '') return 0;
   if (unit === 'cent') return 2;
-  return /^[a-z]{3}$/i.test(currency) ? minorDigits(currency) : 0;
+  return isCode(currency) ? minorDigits(currency) : 0;
+}
+
+/** Returns whether the currency has a code as those of ISO 4217 are: USD, and neither USDT nor points. */
+export function isCode(currency: string): boolean {
+  return /^[a-z]{3}$/i.test(currency);
 }
 
 /**

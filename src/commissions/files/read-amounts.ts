@@ -5,7 +5,7 @@
 // can be both (Excel shows 84.00 and keeps 84), so it is refused until somebody says which: --unit.
 
 import type { AmountUnit } from '../../config/amount-unit.ts';
-import { formatMoney, fractionDigits, spellDecimal } from '../../contract/money.ts';
+import { formatMoney, fractionDigits, isCode, spellDecimal } from '../../contract/money.ts';
 import { quote } from '../timestamps.ts';
 import { type Decimal, type DecimalMark, readDecimal, readEitherWay, spell, toUnits } from './decimals.ts';
 import type { TableLine } from './table-file.ts';
@@ -46,16 +46,26 @@ export function readAmount(
   const text = cells.get(name);
   if (text === undefined) return null;
   const isNumber = numbers.has(name);
-  const [decimal, other] = readCell(text, isNumber, spelling.decimal);
-  const amount =
-    decimal === undefined
-      ? describeOther(text, spelling.decimal)
-      : other === undefined
-        ? inUnits({ decimal, isNumber }, currency, spelling)
-        : `is ${spell(decimal)} where a point begins the decimals, and ${spell(other)} where a comma does: give --locale en or de, or write it without a mark between the thousands`;
+  const amount = readUnits(text, isNumber, currency, spelling);
   if (typeof amount === 'number') return amount;
   problems.push(`${name} ${quote(text)} ${amount}`);
   return null;
+}
+
+/** Returns the amount as the program counts it, or what is wrong with it. */
+function readUnits(
+  text: string,
+  isNumber: boolean,
+  currency: string | null,
+  spelling: AmountSpelling,
+): number | string {
+  const [decimal, other] = readCell(text, isNumber, spelling.decimal);
+  if (decimal === undefined) return describeOther(text, spelling.decimal);
+  const amount = inUnits({ decimal, isNumber }, currency, spelling);
+  // 4.990 KWD is 4990 of its minor units, whatever the mark may be.
+  if (other === undefined || inUnits({ decimal: other, isNumber }, currency, spelling) === amount)
+    return amount;
+  return `is ${spell(decimal)} where a point begins the decimals, and ${spell(other)} where a comma does: give --locale en or de, or write it without a mark between the thousands`;
 }
 
 interface ReadCell {
@@ -100,6 +110,9 @@ function inMajor(
   }
   const digits = fractionDigits(currency, programUnit);
   if (decimal.fraction.replace(/0+$/, '').length > digits) {
+    if (programUnit === 'minor' && !isCode(currency)) {
+      return `has digits after the point, and ${currency} is not in ISO 4217, so that nobody knows how many of them it has: write the whole number that the program has`;
+    }
     return `has more digits than ${currency} has: ${digits} after the point`;
   }
   const amount = toUnits(decimal, digits);

@@ -31,11 +31,16 @@ export function readTimestampCell(
   return null;
 }
 
-/** Returns the code in upper case; null where the cell is blank, or, with a problem, where it holds none. */
+/**
+ * Returns the code in upper case; null where the cell is blank, or, with a problem, where it holds none.
+ *
+ * A program may name a currency as it likes (USDT, points), and what `commissions payable` wrote is to be read again. A
+ * name that the program has not is a difference later, and no payment.
+ */
 export function readCurrency(name: string, text: string | undefined, problems: string[]): string | null {
   if (text === undefined) return null;
-  if (/^[a-z]{3}$/i.test(text)) return text.toUpperCase();
-  problems.push(`${name} ${quote(text)} is not a currency code such as USD`);
+  if (/\p{L}/u.test(text) && !/\p{Sc}/u.test(text)) return text.toUpperCase();
+  problems.push(`${name} ${quote(text)} is not a currency code such as EUR`);
   return null;
 }
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { writeWorkbook } from '../../../src/cli/table-writer.ts';
 import type { BatchOptions } from '../../../src/commissions/files/batch-file.ts';
 import type { RawCell } from '../../../src/commissions/files/raw-table.ts';
-import { formatMoney } from '../../../src/contract/money.ts';
+import { formatMoney, fractionDigits, spellDecimal } from '../../../src/contract/money.ts';
 import { sized } from '../../support/sizes.ts';
 import { readPayouts } from './read-payouts.ts';
 
@@ -142,7 +142,7 @@ test('any amount of any currency, written in any language, is read to its last d
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: -(10 ** 12), max: 10 ** 12 }),
-      fc.constantFrom('EUR', 'USD', 'JPY', 'KWD', 'HUF'),
+      fc.constantFrom('EUR', 'USD', 'JPY', 'KWD', 'HUF', 'USDT', 'points'),
       fc.constantFrom(...places),
       async (amount, currency, [locale, group, mark]) => {
         const [english = ''] = formatMoney(amount, currency).split(' ');
@@ -179,6 +179,56 @@ test('any amount of any currency, written in any language, is read to its last d
   );
 });
 
+test('what `payable` writes is read to the last digit, whatever the program calls its currency', async () => {
+  const amount = fc.integer({ min: 0, max: 10 ** 7 });
+  const currency = fc.constantFrom(
+    'EUR',
+    'JPY',
+    'KWD',
+    'IQD',
+    'CLF',
+    'USDT',
+    '1INCH',
+    'Store credit',
+    'usd-c',
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(amount, currency), { minLength: 1, maxLength: 3 }),
+      fc.constantFrom('minor', 'cent', 'major'),
+      async (amounts, programUnit) => {
+        const rows = amounts.map(([of, name], at) => [
+          A.replace(/.$/, String(at)),
+          'pay',
+          '2026-10-01T00:00:00Z',
+          spellDecimal(of, fractionDigits(name, programUnit)),
+          name,
+        ]);
+        for (const file of [csv(rows), await workbook(rows)]) {
+          const { rows: read, words } = await readPayouts(file, { programUnit });
+          expect([
+            words,
+            read.map(({ request }) => [request.expected_amount, request.expected_currency]),
+          ]).toEqual([[], amounts.map(([of, name]) => [of, name.toUpperCase()])]);
+        }
+      },
+    ),
+    {
+      numRuns: sized(60, 1000),
+      examples: [
+        [[[4990, 'KWD']], 'minor'],
+        [
+          [
+            [8395, 'USDT'],
+            [8395, 'EUR'],
+          ],
+          'minor',
+        ],
+      ],
+    },
+  );
+});
+
 describe('what could mean two things is refused, with both of them', () => {
   const row = (paidAt: string, amount = '', currency = '') => [A, 'pay', paidAt, amount, currency];
   const AT = '2026-10-01T00:00:00Z';
@@ -207,6 +257,15 @@ describe('what could mean two things is refused, with both of them', () => {
     ['too few decimals', [row(AT, '4,9', 'EUR')], {}, /write 4\.90 if it is 4\.90 EUR/],
     ['too many decimals', [row(AT, '4,905', 'EUR')], { locale: 'de' }, /has more digits than EUR has: 2/],
     ['decimals where there are none', [row(AT, '4,90', 'JPY')], {}, /has more digits than JPY has: 0/],
+    [
+      'decimals of what has no known number of them',
+      [row(AT, '4.90', 'usdt')],
+      {},
+      /"4\.90" has digits after the point, and USDT is not in ISO 4217, .*: write the whole number that the program has/,
+    ],
+    ['a sign for a currency', [row(AT, '490', '€')], {}, /"€" is not a currency code such as EUR/],
+    ['a number for a currency', [row(AT, '490', '978')], {}, /"978" is not a currency code such as EUR/],
+    ['one mark, in major units', [row(AT, '4.990', 'KWD')], { unit: 'major' }, /is 4\.990 .* and 4990 where/],
     ['decimals of minor units', [row(AT, '83.95', 'EUR')], { unit: 'minor' }, /83\.95 EUR is 8395/],
     [
       'major units without a currency',
