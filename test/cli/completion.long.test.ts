@@ -31,9 +31,12 @@ test.each([
   ['affiliate-mirror commissions rec', ['reconcile']],
   ['affiliate-mirror commissions apply --wa', ['--wait']],
   ['affiliate-mirror work ', []],
+  ['affiliate-mirror commissions payable -o z', ['zsh']],
+  ['affiliate-mirror sync -- -', []],
 ])('fish completes "%s" to %j', (line, offered) => {
   const said = execFileSync('fish', ['-c', `source ${directory}/fish; complete -C "${line}"`], {
     encoding: 'utf8',
+    cwd: directory,
     env: { PATH: process.env['PATH'], HOME: directory },
   });
   const words = said.split('\n').flatMap((one) => one.split('\t')[0] || []);
@@ -68,6 +71,8 @@ test('zsh completes commands, options and their values, and says what they mean'
     await session.untilShown(/^> affiliate-mirror sync --mode delta/);
     session.type('\u0015affiliate-mirror commissions apply fi\t');
     await session.untilShown(/^> affiliate-mirror commissions apply fish/);
+    session.type('\u0015affiliate-mirror commissions payable -o fi\t');
+    await session.untilShown(/^> affiliate-mirror commissions payable -o fish/);
     session.type('\u0015affiliate-mirror deletions \t');
     await session.untilShown(/accept +-- have the next full sync mark/);
     session.type('\u0015exit\n');

@@ -49,6 +49,11 @@ test.each([
     ['bash', 'zsh', 'fish'],
   ],
   [['work', ''], ['--help']],
+  [['sync', '--', 'a'], ['affiliates']],
+  // Nothing, so that bash offers files.
+  [['commissions', 'payable', '-o', ''], []],
+  [['commissions', 'template', '--output', ''], []],
+  [['sync', '--', '--'], []],
 ])('%j is completed to %j', (words, offered) => {
   expect(complete(...words)).toEqual(offered);
 });

@@ -22,6 +22,8 @@ ${places.flatMap(renderValues).join('\n')}
   case "$path" in
 ${places.map(renderPlace).join('\n')}
   esac
+  # Behind -- there are no options.
+  if [[ " \${COMP_WORDS[*]:1:COMP_CWORD - 1} " == *' -- '* ]]; then options=; fi
   if [[ $current == -* ]]; then words=$options; fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
@@ -29,10 +31,11 @@ complete -o default -F _affiliate_mirror affiliate-mirror`;
 }
 
 function renderValues({ path, options }: Place): string[] {
-  return options.flatMap(({ text, value }) => {
+  return options.flatMap(({ text, short, value }) => {
     if (value === null) return [];
     const choices = quote(value.choices.join(' '));
-    return [`    ${quote(`${path} ${text}`)}) COMPREPLY=($(compgen -W ${choices} -- "$current")); return ;;`];
+    const before = [text, short].flatMap((name) => (name === null ? [] : quote(`${path} ${name}`)));
+    return [`    ${before.join(' | ')}) COMPREPLY=($(compgen -W ${choices} -- "$current")); return ;;`];
   });
 }
 

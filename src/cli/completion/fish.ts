@@ -28,8 +28,11 @@ function renderPlace({ path, words, options, takesAny }: Place): string[] {
   ];
 }
 
-function renderOption({ text, value }: OptionWord): string {
-  const name = `-l ${text.replace(/^--/, '')}`;
+function renderOption({ text, short, value }: OptionWord): string {
+  const name = [
+    `-l ${text.replace(/^--/, '')}`,
+    ...(short === null ? [] : [`-s ${short.replace('-', '')}`]),
+  ].join(' ');
   if (value === null) return name;
   return value.choices.length === 0 ? `${name} -r` : `${name} -x -a ${quote(value.choices.join(' '))}`;
 }

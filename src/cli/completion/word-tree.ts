@@ -9,6 +9,8 @@ export interface Word {
 }
 
 export interface OptionWord extends Word {
+  /** The option's other spelling, of one letter, such as `-o`; null where it has none. */
+  readonly short: string | null;
   /** Whether a value follows it, and which there are; empty where any will do. */
   readonly value: { readonly choices: readonly string[] } | null;
 }
@@ -51,6 +53,7 @@ function placesOf(command: Command, path: string): Place[] {
       .visibleOptions(command)
       .map(({ long, short, description, required, optional, argChoices }) => ({
         text: long ?? short ?? '',
+        short: short ?? null,
         description,
         // A value that may be left out is no reason to offer nothing else.
         value: required && !optional ? { choices: argChoices ?? [] } : null,

@@ -19,6 +19,8 @@ ${places.flatMap(renderValues).join('\n')}
   case "$at" in
 ${places.map(renderPlace).join('\n')}
   esac
+  # Behind -- there are no options.
+  if (( \${words[(I)--]} > 0 && \${words[(i)--]} < CURRENT )); then options=(); fi
   if [[ \${words[CURRENT]} == -* ]]; then
     _describe option options
   else
@@ -30,10 +32,11 @@ compdef _affiliate_mirror affiliate-mirror`;
 }
 
 function renderValues({ path, options }: Place): string[] {
-  return options.flatMap(({ text, value }) => {
+  return options.flatMap(({ text, short, value }) => {
     if (value === null) return [];
+    const before = [text, short].flatMap((name) => (name === null ? [] : quote(`${path} ${name}`)));
     const offer = value.choices.length === 0 ? '_files' : `compadd -- ${value.choices.map(quote).join(' ')}`;
-    return [`    ${quote(`${path} ${text}`)}) ${offer}; return ;;`];
+    return [`    ${before.join(' | ')}) ${offer}; return ;;`];
   });
 }
 
