@@ -111,7 +111,7 @@ function inMajor(
   const digits = fractionDigits(currency, programUnit);
   if (decimal.fraction.replace(/0+$/, '').length > digits) {
     if (programUnit === 'minor' && !isCode(currency)) {
-      return `has digits after the point, and ${currency} is not in ISO 4217, so that nobody knows how many of them it has: write the whole number that the program has`;
+      return `has digits after the point, and ${currency} is no code of ISO 4217, such as EUR, so that nobody knows how many of them it has: correct the code, or write the whole number that the program has`;
     }
     return `has more digits than ${currency} has: ${digits} after the point`;
   }

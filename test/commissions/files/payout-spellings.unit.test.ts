@@ -261,7 +261,7 @@ describe('what could mean two things is refused, with both of them', () => {
       'decimals of what has no known number of them',
       [row(AT, '4.90', 'usdt')],
       {},
-      /"4\.90" has digits after the point, and USDT is not in ISO 4217, .*: write the whole number that the program has/,
+      /"4\.90" has digits after the point, and USDT is no code of ISO 4217, .*: correct the code, or write the whole number that the program has/,
     ],
     ['a sign for a currency', [row(AT, '490', '€')], {}, /"€" is not a currency code such as EUR/],
     ['a number for a currency', [row(AT, '490', '978')], {}, /"978" is not a currency code such as EUR/],
