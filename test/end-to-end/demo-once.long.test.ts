@@ -2,9 +2,13 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeDataDir, removeDataDir } from '../support/embedded-directories.ts';
 import { runCliAlone } from '../support/run-cli.ts';
+import { openTerminal } from '../support/terminal.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 let dataDir: string;
 
@@ -34,9 +38,21 @@ test('demo --once mirrors a verified program from nothing, pays a few commission
         /│ conflict +│ expected the amount [\d.,]+ [A-Z]{3}, but it is [\d.,]+ [A-Z]{3}: nothing was sent/g,
       ),
     ).toHaveLength(1);
-    expect(stdout).toContain('Its Postgres stops now');
+    expect(stdout).toContain('Its Postgres stops now, unless another process uses it: ');
     const password = (await readFile(join(dataDir, 'postgres', 'password'), 'utf8')).trim();
     expect(stdout).not.toContain(password);
     expect(stdout).not.toContain('no │');
   }
+});
+
+test('in a narrow terminal, demo breaks its sentences between words and names no flag that it does not have', async () => {
+  const session = openTerminal(`exec '${process.execPath}' '${MAIN}' demo --once`, {
+    size: { columns: 40, rows: 24 },
+    environment: { PATH: process.env['PATH'] ?? '', TERM: 'xterm', LANG: 'C.UTF-8', DATA_DIR: dataDir },
+  });
+  expect(await session.ended).toBe(0);
+  const lines = session.everything();
+  expect(lines.join(' ')).toContain('Each request says what it expects to find. The last');
+  expect(lines.filter((line) => /column more|columns more/.test(line))).not.toEqual([]);
+  expect(lines.filter((line) => line.includes('--json'))).toEqual([]);
 });

@@ -146,13 +146,14 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
     renderTable(
       ['table', 'rows', 'program has', 'verified'],
       comparison.map(({ table, rows, programHas, isVerified }) => [table, rows, programHas, isVerified]),
+      { otherwise: null },
     ),
   );
   for (const example of TOUR) await showExample(pool, example);
   if (!isOnce || !isEmbedded) print(`\nAsk it yourself:\n  ${psqlCommand}`);
   else
     print(
-      '\nIts Postgres stops now: "npx affiliate-mirror demo" keeps it up, so that you can ask it yourself.',
+      '\nIts Postgres stops now, unless another process uses it: "npx affiliate-mirror demo" keeps it up, so that you can ask it yourself.',
     );
 
   for (const concern of runs.flatMap(describeConcerns)) printError(`affiliate-mirror: ${concern}`);
@@ -185,8 +186,8 @@ async function showPayments(
     return true;
   }
   print(`\n5. The payments: of the commissions that are payable, ${due.length} are to be marked paid in the program.
-   Each request says what it expects to find. The last one expects a wrong amount, on purpose: it ends as a conflict,
-   nothing is sent for it, and its commission stays unpaid (until the next demo, which expects the right amount).`);
+Each request says what it expects to find. The last one expects a wrong amount, on purpose: it ends as a conflict,
+nothing is sent for it, and its commission stays unpaid (until the next demo, which expects the right amount).`);
   const { outcome, isAsMeant } = await payDue(deps, { url, secret: SANDBOX_SECRET, timeoutMs }, due);
   await showExample(pool, outcome);
   return isAsMeant;
