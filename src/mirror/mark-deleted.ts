@@ -67,16 +67,19 @@ export async function markDeleted(
 ): Promise<number> {
   const { runId, resource, ids, observedAt } = input;
   await lockForLoading(trx, { isAlone: true, runId });
-  const result = await trx.executeQuery(
+  const { rows } = await trx.executeQuery<{ id: string }>(
     CompiledQuery.raw(
       `update ${resource}
        set _deleted_at = $2::timestamptz, _changed_at = (select stamp_changes()), _observed_at = $2::timestamptz
        where id = any($1::text[]) and _deleted_at is null
-         and (_observed_at <= $2::timestamptz or ${wasObservedInFuture(resource)})`,
+         and (_observed_at <= $2::timestamptz or ${wasObservedInFuture(resource)})
+       returning id`,
       [toBinaryArray('text', ids), observedAt],
     ),
   );
-  if (resource === 'affiliates') await markLinksOfGone(trx, ids, observedAt);
+  const marked = rows.map(({ id }) => id);
+  // One that is left alone has its links still, however old their rows are: a referral that names it shows none.
+  if (resource === 'affiliates') await markLinksOfGone(trx, marked, observedAt);
   if (resource === 'referrals') await markUnownedLinks(trx, ids, observedAt);
   if (resource === 'commissions') {
     await markSalesOfGone(
@@ -84,5 +87,5 @@ export async function markDeleted(
       ids.map((id) => ({ id, askedAt: observedAt })),
     );
   }
-  return Number(result.numAffectedRows ?? 0);
+  return marked.length;
 }

@@ -117,3 +117,15 @@ test('a link that no known affiliate has goes with the last living referral that
   expect(await bury(alone)).toEqual([single.id]);
   expect((await bury(last)).toSorted()).toEqual([single.id, shared.id].toSorted());
 });
+
+test('an affiliate that was observed later than its deletion was confirmed keeps its links as well', async () => {
+  const affiliate = buildAffiliate();
+  const listed = { ...affiliate, links: [buildLink()] };
+  await load(db, { resource: 'affiliates', pages: [{ observedAt: at(1), records: [listed] }] });
+  const named = buildReferral({ link: null, affiliate: { ...affiliate, first_name: 'Renamed' } });
+  await load(db, { resource, pages: [{ observedAt: at(9), records: [named] }] });
+  const confirmed = { runId: null, resource: 'affiliates' as const, ids: [affiliate.id], observedAt: at(5) };
+  expect(await db.transaction().execute((trx) => markDeleted(trx, confirmed))).toBe(0);
+  expect(await rowsOf(db, 'affiliates')).toMatchObject([{ first_name: 'Renamed', _deleted_at: null }]);
+  expect(await rowsOf(db, 'links')).toMatchObject([{ _deleted_at: null }]);
+});
