@@ -41,7 +41,10 @@ export interface Claims {
    * Throws: the database's errors, but for refusals of single rows.
    */
   claim(most: number): Promise<readonly ClaimedUpdate[]>;
-  /** Lets every claim hold for another `leaseMs` from now. */
+  /**
+   * Lets every claim hold for another `leaseMs` from now, unless it has ended: then its writer was stopped, and what it
+   * read of the commission is as old as that.
+   */
   extend(): Promise<void>;
   /** Returns whether the claim holds, for long enough to send a request. */
   hasTimeLeft(id: number): boolean;
@@ -67,7 +70,8 @@ export function makeClaims(db: Database, claimer: Claimer): Claims {
       return updates;
     },
     async extend() {
-      const ids = [...heldUntil.keys()];
+      const now = uptime();
+      const ids = [...heldUntil].flatMap(([id, until]) => (until > now ? [id] : []));
       if (ids.length === 0) return;
       const until = leaseFromNow();
       for (const id of await writeEach(ids, (some) => extendClaims(db, claimer, some))) {

@@ -185,3 +185,29 @@ test('text that Postgres cannot hold does not stop the payment ledger', async ()
   expect((await row(asked?.id)).outcome).toBe('no \ufffd');
   await drain();
 });
+
+test('a claim that has ended is not extended and lets no change be announced, though nobody has taken it over', async () => {
+  const { fresh, ask, db, row, database, drain } = writer();
+  await drain();
+  const [asked] = await ask({ commission_id: (await fresh()).id, action: 'pay', paid_at: PAID_AT });
+  const updateId = asked?.id ?? 0;
+  const claims = makeClaims(db, { name: 'stopped', leaseMs: 1, onRefused });
+  expect(await claims.claim(5)).toMatchObject([{ id: updateId }]);
+  await expect.poll(() => hasDueUpdates(db)).toBe(true);
+  await expect.poll(() => claims.hasTimeLeft(updateId)).toBe(false);
+  const heldUntil = async () => {
+    const { rows } = await database.pool.query(
+      'select claimed_by, claimed_until::text from commission_updates where id = $1',
+      [updateId],
+    );
+    return rows;
+  };
+  const ended = await heldUntil();
+  await claims.extend();
+  expect(await heldUntil()).toEqual(ended);
+  const before = { paid_at: null, due_at: null, amount: 1, currency: 'USD', state: null, voided_at: null };
+  const recorder = makeUpdateRecorder({ db }, 'stopped');
+  expect(await recorder.intend({ updateId, before, form: 'paid_at=x' })).toBeNull();
+  expect(await row(updateId)).toMatchObject({ put_sent_at: null, before: null });
+  expect(await drain()).toMatchObject({ ended: { applied: 1 } });
+});
