@@ -205,6 +205,50 @@ describe('a change whose answer is lost', () => {
   }
 });
 
+test('a change that may have arrived is remembered through further tries that certainly did not', async () => {
+  const { fresh, ask, row, sandbox, db } = writer();
+  const { id } = await fresh();
+  const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT, expected_unpaid: true });
+  let answers = 0;
+  const api = await makeAlteredApi({ db, sandbox }, async (body) => {
+    answers += 1;
+    // The try ends with the third PUT; only then the first one arrives.
+    if (answers === 6) await sandbox.program.updateCommission(id, { paid_at: PAID_AT });
+    return body;
+  });
+  sandbox.setFaults({
+    shares: {},
+    exact: [
+      { kind: '5xx', method: 'PUT' },
+      { kind: '429', method: 'PUT', after: 1, times: 2 },
+    ],
+  });
+  await drainUpdates(
+    { api, db, log: silent },
+    { concurrency: 1, signal: AbortSignal.timeout(100_000), timing: { firstBackoffMs: 1 } },
+  );
+  expect(await row(asked?.id)).toMatchObject({ state: 'applied', before: { paid_at: null } });
+  expect(answers).toBe(7);
+});
+
+test('a change counts as seen when it was answered, so that no list that was read meanwhile undoes it', async () => {
+  const { fresh, ask, sandbox, db, database } = writer();
+  const { id } = await fresh();
+  await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
+  let answeredAt = '';
+  const api = await makeAlteredApi({ db, sandbox }, async (body) => {
+    const { rows } = await database.pool.query('select clock_timestamp() as now');
+    answeredAt = rows[0].now;
+    return body;
+  });
+  await drainUpdates({ api, db, log: silent }, { concurrency: 1, signal: AbortSignal.timeout(100_000) });
+  const { rows } = await database.pool.query(
+    'select paid_at, _observed_at > $2 as is_later from commissions where id = $1',
+    [id, answeredAt],
+  );
+  expect(rows).toEqual([{ paid_at: PAID_AT, is_later: true }]);
+});
+
 test('a change that is answered 429 is not sent on what was read before: what somebody paid meanwhile stays', async () => {
   const { fresh, ask, row, program, sandbox, db, attempts } = writer();
   const { id } = await fresh();
@@ -358,6 +402,21 @@ describe('a program that refuses', () => {
     );
     expect(await drain()).toMatchObject({ ended: { applied: 4, not_found: 2 } });
     expect(received().length).toBeLessThanOrEqual(6 + 4 + 2);
+  });
+
+  test('a change with 422 ends that request as rejected, and the mirror keeps the commission', async () => {
+    const { fresh, ask, row, db, sandbox, database } = writer();
+    const { id } = await fresh();
+    const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
+    let answers = 0;
+    const api = await makeAlteredApi({ db, sandbox }, (body) => {
+      answers += 1;
+      return answers === 2 ? { status: 422, body: '{"error":"Could not update commission"}' } : body;
+    });
+    await drainUpdates({ api, db, log: silent }, { concurrency: 1, signal: AbortSignal.timeout(100_000) });
+    expect(await row(asked?.id)).toMatchObject({ state: 'rejected' });
+    const mirrored = await database.pool.query('select _deleted_at from commissions where id = $1', [id]);
+    expect(mirrored.rows).toEqual([{ _deleted_at: null }]);
   });
 
   test('everything for a while costs no row', async () => {

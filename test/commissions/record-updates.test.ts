@@ -211,3 +211,27 @@ test('a claim that has ended is not extended and lets no change be announced, th
   expect(await row(updateId)).toMatchObject({ put_sent_at: null, before: null });
   expect(await drain()).toMatchObject({ ended: { applied: 1 } });
 });
+
+test('what was there before stays in the payment ledger where the writer was killed after its change was sent', async () => {
+  const { fresh, ask, db, row, sandbox, drain } = writer();
+  await drain();
+  const { id } = await fresh();
+  const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
+  const updateId = asked?.id ?? 0;
+  const killed = makeClaims(db, { name: 'killed', leaseMs: 60_000, onRefused });
+  await killed.claim(5);
+  const paidBefore = '2026-01-02T03:04:05Z';
+  const before = {
+    paid_at: paidBefore,
+    due_at: null,
+    amount: 1,
+    currency: 'USD',
+    state: null,
+    voided_at: null,
+  };
+  await makeUpdateRecorder({ db }, 'killed').intend({ updateId, before, form: 'paid_at=x' });
+  await sandbox.program.updateCommission(id, { paid_at: PAID_AT });
+  await killed.release([updateId]);
+  await drain();
+  expect(await row(updateId)).toMatchObject({ state: 'applied', before: { paid_at: paidBefore } });
+});
