@@ -56,7 +56,9 @@ export async function settleMissing(deps: SyncDeps, input: SettleInput): Promise
   const tooMany = unaccepted.length > plausible ? unaccepted : [];
   const toRead = withoutThese(doubted, tooMany);
   const readAt = toRead.length === 0 ? null : await lookAgain(deps, input, toRead);
-  const unread = readAt === null ? toRead : [];
+  // What is read now may be rejected like anything else, and then be any of them.
+  const isAnonymous = loader.hasAnonymous();
+  const unread = readAt === null || isAnonymous ? toRead : [];
   // What was met meanwhile is no longer missing. After a second walk that failed, what it did not reach is: but it is
   // held back.
   const { ids: still } = await find();
@@ -64,9 +66,10 @@ export async function settleMissing(deps: SyncDeps, input: SettleInput): Promise
   const gone = stillOf([...confirmed.ids, ...withoutThese(toRead, unread)]);
   const observedAt = confirmed.observedAt ?? readAt;
   const held = stillOf([...tooMany, ...unread]);
+  const why = tooMany.length > 0 ? tooManyOf(resource) : isAnonymous ? ANONYMOUS : UNREAD;
   return {
     gone: observedAt === null || gone.length === 0 ? null : { ids: gone, observedAt },
-    heldBack: held.length === 0 ? null : holdBack(held, tooMany.length > 0 ? tooManyOf(resource) : UNREAD),
+    heldBack: held.length === 0 ? null : holdBack(held, why),
     isWhole: true,
   };
 }
