@@ -231,6 +231,24 @@ test('a change that may have arrived is remembered through further tries that ce
   expect(answers).toBe(7);
 });
 
+test('a change that certainly did not arrive is not remembered, so that its request can be cancelled', async () => {
+  const { fresh, ask, row, sandbox, db } = writer();
+  const [asked] = await ask({ commission_id: (await fresh()).id, action: 'pay', paid_at: PAID_AT });
+  const enough = new AbortController();
+  const api = await makeAlteredApi({ db, sandbox }, (body) => {
+    if (body.includes('Too many requests')) enough.abort(new Error('enough'));
+    return body;
+  });
+  sandbox.setFaults({ shares: {}, exact: [{ kind: '429', method: 'PUT' }] });
+  const drained = drainUpdates(
+    { api, db, log: silent },
+    { concurrency: 1, signal: AbortSignal.timeout(100_000), enough: enough.signal },
+  );
+  await expect(drained).rejects.toThrow('enough');
+  expect(await row(asked?.id)).toMatchObject({ state: 'pending', put_sent_at: null });
+  await writer().drain();
+});
+
 test('a change counts as seen when it was answered, so that no list that was read meanwhile undoes it', async () => {
   const { fresh, ask, sandbox, db, database } = writer();
   const { id } = await fresh();

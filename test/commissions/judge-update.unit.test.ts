@@ -14,6 +14,12 @@ describe('a request', () => {
     ['a pay at another timestamp', pay, live({ paid_at: '2026-09-01T00:00:00Z' }), { paid_at: AT }],
     ['an unpay of a paid one', unpay, live({ paid_at: AT }), { paid_at: null }],
     [
+      'one that expects the payment that the program cut to the second',
+      { ...unpay, expected_paid_at: '2026-09-01T12:00:00.500Z' },
+      live({ paid_at: '2026-09-01T12:00:00Z' }),
+      { paid_at: null },
+    ],
+    [
       'a due of one without a due date',
       plainRequest({ commission_id: ID, action: 'due', due_at: AT }),
       live({ due_at: null }),

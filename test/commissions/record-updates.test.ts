@@ -235,3 +235,78 @@ test('what was there before stays in the payment ledger where the writer was kil
   await drain();
   expect(await row(updateId)).toMatchObject({ state: 'applied', before: { paid_at: paidBefore } });
 });
+
+test('that a change was announced is forgotten where it was not sent, and remembered where it may have arrived', async () => {
+  const { freshMany, ask, db, row, drain } = writer();
+  await drain();
+  const asked = await ask(
+    ...(await freshMany(2)).map(({ id }) => ({
+      commission_id: id,
+      action: 'pay' as const,
+      paid_at: PAID_AT,
+    })),
+  );
+  const claims = makeClaims(db, { name: 'postponing', leaseMs: 60_000, onRefused });
+  await claims.claim(5);
+  const { intend, settle } = makeUpdateRecorder({ db }, 'postponing');
+  const before = { paid_at: null, due_at: null, amount: 1, currency: 'USD', state: null, voided_at: null };
+  const nothing = {
+    commissionId: '',
+    end: null,
+    before,
+    after: null,
+    lastError: null,
+    attempts: 0,
+    waitMs: 0,
+  };
+  for (const [index, { id: updateId }] of asked.entries()) {
+    await intend({ updateId, before, form: 'paid_at=x' });
+    const mayBeSent = index === 1;
+    await settle({ ...nothing, updateId, mayBeSent, calls: [], observed: null, goneAt: null });
+  }
+  expect(await row(asked[0]?.id)).toMatchObject({ state: 'pending', put_sent_at: null });
+  expect(await row(asked[1]?.id)).toMatchObject({ state: 'pending', put_sent_at: expect.any(String) });
+  await drain();
+});
+
+test('of changes that are announced together, only that whose claim was lost is not to be sent', async () => {
+  const { freshMany, ask, db, drain, database } = writer();
+  await drain();
+  const asked = await ask(
+    ...(await freshMany(2)).map(({ id }) => ({
+      commission_id: id,
+      action: 'pay' as const,
+      paid_at: PAID_AT,
+    })),
+  );
+  const [lost = 0, held = 0] = asked.map(({ id }) => id);
+  await makeClaims(db, { name: 'half', leaseMs: 60_000, onRefused }).claim(5);
+  await database.pool.query("update commission_updates set claimed_by = 'other' where id = $1", [lost]);
+  const { intend } = makeUpdateRecorder({ db }, 'half');
+  const before = { paid_at: null, due_at: null, amount: 1, currency: 'USD', state: null, voided_at: null };
+  // The first of a group goes alone; those that come meanwhile go together.
+  const announced = [0, lost, held].map((updateId) => intend({ updateId, before, form: 'paid_at=x' }));
+  expect(await Promise.all(announced)).toEqual([null, null, expect.any(Number)]);
+  await database.pool.query('update commission_updates set claimed_until = now() where id = any($1)', [
+    [lost, held],
+  ]);
+  await drain();
+});
+
+test('a request that was superseded after its claim had ended stays so, whatever its writer settles when it wakes', async () => {
+  const { fresh, ask, db, row, drain, program } = writer();
+  await drain();
+  const { id } = await fresh();
+  const [older] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
+  const updateId = older?.id ?? 0;
+  await makeClaims(db, { name: 'asleep', leaseMs: 1, onRefused }).claim(5);
+  await expect.poll(() => hasDueUpdates(db)).toBe(true);
+  await ask({ commission_id: id, action: 'unpay', supersede: true });
+  const nothing = { before: null, after: null, lastError: null, mayBeSent: false, attempts: 0, waitMs: 0 };
+  const { settle } = makeUpdateRecorder({ db }, 'asleep');
+  const undecided = { updateId, commissionId: id, end: null, calls: [], observed: null, goneAt: null };
+  expect(await settle({ ...nothing, ...undecided })).toBe(false);
+  await drain();
+  expect(await row(updateId)).toMatchObject({ state: 'superseded', put_sent_at: null });
+  expect(await program(id)).toMatchObject({ paid_at: null });
+});

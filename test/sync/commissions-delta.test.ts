@@ -168,6 +168,18 @@ test('brings all that is new although the program once answers another page than
   await expectEqual();
 });
 
+test('is not verified where the head of the list came to no end, though all else was read', async () => {
+  const { api } = given();
+  let calls = 0;
+  const list: ApiClient['list'] = (resource, query, options) => {
+    calls += 1;
+    return api.list(resource, calls <= 3 ? { ...query, page: (query.page ?? 1) + 1 } : query, options);
+  };
+  const run = await delta({ ...api, list });
+  expect(run).toMatchObject({ state: 'partial', verified: false, plan: { strategy: 'delta' } });
+  expect(run.reason).toContain('the program contradicts itself');
+});
+
 test('costs the head and the list of those that are pending or due, where nothing changed', async () => {
   const before = lastRequest();
   const run = await delta();
