@@ -28,5 +28,5 @@ export async function runExport(
   const seconds = (performance.now() - startedMs) / 1000;
   if (code !== 0) throw new Error(`export ended with ${code}: ${said}`);
   const { cpuMs, peakMemoryBytes } = await readUsage();
-  return { seconds, cpuSeconds: cpuMs / 1000, peakMemoryMb: peakMemoryBytes / 2 ** 20 };
+  return { seconds, cpuSeconds: cpuMs / 1000, peakMemoryMb: peakMemoryBytes / 1_000_000 };
 }

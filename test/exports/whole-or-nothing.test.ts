@@ -47,6 +47,19 @@ describe('a failure at the last row', () => {
   });
 });
 
+test('the parts of an upload are of one size, as some storages want it, and the last is what is left', async () => {
+  const { storage, run } = given();
+  const sizes: number[] = [];
+  storage.intercept = ({ method, url = '', headers }) => {
+    if (method === 'PUT' && url.includes('partNumber=')) sizes.push(Number(headers['content-length']));
+    return false;
+  };
+  expect((await run('--format', 'ndjson', '-o', `s3://${BUCKET}/parts`)).code).toBe(0);
+  expect(sizes.length).toBeGreaterThan(2);
+  expect(new Set(sizes.slice(0, -1))).toEqual(new Set([5 * 2 ** 20]));
+  expect(sizes.at(-1)).toBeLessThan(5 * 2 ** 20);
+});
+
 test('an object that the storage does not remove is the only one that stays', async () => {
   const { storage, run } = given();
   const before = await storage.list();

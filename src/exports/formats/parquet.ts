@@ -14,8 +14,11 @@ import { expressAsText, type Format, type Sink } from './format.ts';
 type Element = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
 type Value = string | number | bigint | boolean | null;
 
-/** Larger groups compress no better, and take memory: 20,000 rows of 13 columns 260 MB, 10,000 less than 200 MB. */
-const GROUP = 10_000;
+/**
+ * Larger groups take memory, and hardly compress better. Of 1,000,000 rows of 13 columns, written to a bucket: 10,000 in
+ * a group take up to 230 MB, 5,000 up to 195 MB and 5 % more bytes.
+ */
+const GROUP = 5_000;
 
 export const PARQUET: Format = {
   contentType: 'application/vnd.apache.parquet',

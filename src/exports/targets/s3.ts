@@ -46,11 +46,11 @@ export function deliverToS3(
   const openFile = async (path: string): Promise<OpenFile> => {
     const key = `${base}/${path}`;
     const parts: UploadPart[] = [];
-    let pending: Uint8Array[] = [];
+    // One for all parts of the file: a new one for each is let go of late, and takes tens of MB.
+    let part: Buffer | null = null;
     let size = 0;
     const takeBody = () => {
-      const body = Buffer.concat(pending, size);
-      pending = [];
+      const body = part?.subarray(0, size) ?? Buffer.alloc(0);
       size = 0;
       return body;
     };
@@ -62,9 +62,14 @@ export function deliverToS3(
     };
     return {
       async write(bytes) {
-        pending.push(bytes);
-        size += bytes.byteLength;
-        if (size >= PART_BYTES) await uploadPart();
+        part ??= Buffer.allocUnsafeSlow(PART_BYTES);
+        for (let from = 0; from < bytes.byteLength; ) {
+          const taken = bytes.subarray(from, from + PART_BYTES - size);
+          part.set(taken, size);
+          size += taken.byteLength;
+          from += taken.byteLength;
+          if (size === PART_BYTES) await uploadPart();
+        }
       },
       async close() {
         put.push(key);
