@@ -1,4 +1,4 @@
-// A writer that was frozen for longer than its claim: it sends nothing, and overwrites nothing.
+// A writer that was stopped or killed, and what it notes: it sends nothing late, overwrites nothing, and loses nothing.
 
 import { expect, test } from 'vitest';
 import { hasDueUpdates, makeClaims } from '../../src/commissions/claims.ts';
@@ -11,6 +11,31 @@ const onRefused = (_id: number, error: Error) => {
   throw error;
 };
 
+const UNPAID = { paid_at: null, due_at: null, amount: 1, currency: 'USD', state: null, voided_at: null };
+
+/** Of a try that found nothing out. */
+const NO_RESULT = {
+  commissionId: '',
+  end: null,
+  before: null,
+  after: null,
+  lastError: null,
+  mayBeSent: false,
+  attempts: 0,
+  waitMs: 0,
+  calls: [],
+  observed: null,
+  goneAt: null,
+};
+
+async function askToPay(count: number) {
+  const { freshMany, ask } = writer();
+  const commissions = await freshMany(count);
+  return ask(
+    ...commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
+  );
+}
+
 test('a claim that was taken over lets nothing be sent and nothing be settled, yet what was sent is kept', async () => {
   const { fresh, ask, db, row, attempts, drain } = writer();
   const { id } = await fresh();
@@ -21,9 +46,8 @@ test('a claim that was taken over lets nothing be sent and nothing be settled, y
   await expect.poll(() => next.claim(5)).toMatchObject([{ id: asked?.id }]);
 
   const recorder = makeUpdateRecorder({ db }, 'frozen');
-  const before = { paid_at: null, due_at: null, amount: 1, currency: 'USD', state: null, voided_at: null };
   const updateId = asked?.id ?? 0;
-  expect(await recorder.intend({ updateId, before, form: 'paid_at=x' })).toBeNull();
+  expect(await recorder.intend({ updateId, before: UNPAID, form: 'paid_at=x' })).toBeNull();
   const sent = {
     method: 'GET',
     path: '',
@@ -43,7 +67,7 @@ test('a claim that was taken over lets nothing be sent and nothing be settled, y
     mayBeSent: false,
     attempts: 1,
     waitMs: 0,
-    calls: [{ method: 'GET', sent: [sent], error: null, form: null, received: before, announced: [] }],
+    calls: [{ method: 'GET', sent: [sent], error: null, form: null, received: UNPAID, announced: [] }],
     observed: null,
     goneAt: null,
   });
@@ -73,14 +97,8 @@ test('a writer that was frozen for longer than its claim does not claim again wh
 });
 
 test('requests are applied within their time after the clock of the database was put back', async () => {
-  const { freshMany, ask, drain, row, db, database } = writer();
-  const [fresh, tried, claimed, postponed] = await ask(
-    ...(await freshMany(4)).map(({ id }) => ({
-      commission_id: id,
-      action: 'pay' as const,
-      paid_at: PAID_AT,
-    })),
-  );
+  const { drain, row, db, database } = writer();
+  const [fresh, tried, claimed, postponed] = await askToPay(4);
   const ahead = (change: string, id: number | undefined) =>
     // What was asked for is never edited otherwise.
     database.pool.query(
@@ -123,20 +141,17 @@ test('whoever writes several requests at once locks them in their order, so that
   // Now the lower one comes last in the table, where a plan may begin at its first row.
   await database.pool.query('update commission_updates set note = note where id = $1', [low]);
   const { intend, settle } = makeUpdateRecorder({ db }, 'w');
-  const before = { paid_at: null, due_at: null, amount: 1, currency: 'USD', state: null, voided_at: null };
-  const result = { before: null, after: null, lastError: null, mayBeSent: false, attempts: 0, waitMs: 0 };
   const both = <T>(write: (updateId: number) => Promise<T>) => Promise.all([high, low].map(write));
   const writes = {
     extend: () => claims.extend(),
     intend: async () => {
       // The first of a group goes alone; those that come meanwhile go together.
-      const alone = intend({ updateId: 0, before, form: '' });
-      await Promise.all([alone, both((updateId) => intend({ updateId, before, form: 'paid_at=' }))]);
+      const alone = intend({ updateId: 0, before: UNPAID, form: '' });
+      await Promise.all([alone, both((updateId) => intend({ updateId, before: UNPAID, form: 'paid_at=' }))]);
     },
     settle: async () => {
-      const nothing = { ...result, commissionId: '', end: null, calls: [], observed: null, goneAt: null };
-      const alone = settle({ ...nothing, updateId: 0 });
-      await Promise.all([alone, both((updateId) => settle({ ...nothing, updateId }))]);
+      const alone = settle({ ...NO_RESULT, updateId: 0 });
+      await Promise.all([alone, both((updateId) => settle({ ...NO_RESULT, updateId }))]);
     },
   };
   for (const [name, write] of Object.entries(writes)) {
@@ -205,9 +220,8 @@ test('a claim that has ended is not extended and lets no change be announced, th
   const ended = await heldUntil();
   await claims.extend();
   expect(await heldUntil()).toEqual(ended);
-  const before = { paid_at: null, due_at: null, amount: 1, currency: 'USD', state: null, voided_at: null };
   const recorder = makeUpdateRecorder({ db }, 'stopped');
-  expect(await recorder.intend({ updateId, before, form: 'paid_at=x' })).toBeNull();
+  expect(await recorder.intend({ updateId, before: UNPAID, form: 'paid_at=x' })).toBeNull();
   expect(await row(updateId)).toMatchObject({ put_sent_at: null, before: null });
   expect(await drain()).toMatchObject({ ended: { applied: 1 } });
 });
@@ -221,14 +235,7 @@ test('what was there before stays in the payment ledger where the writer was kil
   const killed = makeClaims(db, { name: 'killed', leaseMs: 60_000, onRefused });
   await killed.claim(5);
   const paidBefore = '2026-01-02T03:04:05Z';
-  const before = {
-    paid_at: paidBefore,
-    due_at: null,
-    amount: 1,
-    currency: 'USD',
-    state: null,
-    voided_at: null,
-  };
+  const before = { ...UNPAID, paid_at: paidBefore };
   await makeUpdateRecorder({ db }, 'killed').intend({ updateId, before, form: 'paid_at=x' });
   await sandbox.program.updateCommission(id, { paid_at: PAID_AT });
   await killed.release([updateId]);
@@ -237,32 +244,16 @@ test('what was there before stays in the payment ledger where the writer was kil
 });
 
 test('that a change was announced is forgotten where it was not sent, and remembered where it may have arrived', async () => {
-  const { freshMany, ask, db, row, drain } = writer();
+  const { db, row, drain } = writer();
   await drain();
-  const asked = await ask(
-    ...(await freshMany(2)).map(({ id }) => ({
-      commission_id: id,
-      action: 'pay' as const,
-      paid_at: PAID_AT,
-    })),
-  );
+  const asked = await askToPay(2);
   const claims = makeClaims(db, { name: 'postponing', leaseMs: 60_000, onRefused });
   await claims.claim(5);
   const { intend, settle } = makeUpdateRecorder({ db }, 'postponing');
-  const before = { paid_at: null, due_at: null, amount: 1, currency: 'USD', state: null, voided_at: null };
-  const nothing = {
-    commissionId: '',
-    end: null,
-    before,
-    after: null,
-    lastError: null,
-    attempts: 0,
-    waitMs: 0,
-  };
   for (const [index, { id: updateId }] of asked.entries()) {
-    await intend({ updateId, before, form: 'paid_at=x' });
+    await intend({ updateId, before: UNPAID, form: 'paid_at=x' });
     const mayBeSent = index === 1;
-    await settle({ ...nothing, updateId, mayBeSent, calls: [], observed: null, goneAt: null });
+    await settle({ ...NO_RESULT, updateId, mayBeSent });
   }
   expect(await row(asked[0]?.id)).toMatchObject({ state: 'pending', put_sent_at: null });
   expect(await row(asked[1]?.id)).toMatchObject({ state: 'pending', put_sent_at: expect.any(String) });
@@ -270,22 +261,17 @@ test('that a change was announced is forgotten where it was not sent, and rememb
 });
 
 test('of changes that are announced together, only that whose claim was lost is not to be sent', async () => {
-  const { freshMany, ask, db, drain, database } = writer();
+  const { db, drain, database } = writer();
   await drain();
-  const asked = await ask(
-    ...(await freshMany(2)).map(({ id }) => ({
-      commission_id: id,
-      action: 'pay' as const,
-      paid_at: PAID_AT,
-    })),
-  );
+  const asked = await askToPay(2);
   const [lost = 0, held = 0] = asked.map(({ id }) => id);
   await makeClaims(db, { name: 'half', leaseMs: 60_000, onRefused }).claim(5);
   await database.pool.query("update commission_updates set claimed_by = 'other' where id = $1", [lost]);
   const { intend } = makeUpdateRecorder({ db }, 'half');
-  const before = { paid_at: null, due_at: null, amount: 1, currency: 'USD', state: null, voided_at: null };
   // The first of a group goes alone; those that come meanwhile go together.
-  const announced = [0, lost, held].map((updateId) => intend({ updateId, before, form: 'paid_at=x' }));
+  const announced = [0, lost, held].map((updateId) =>
+    intend({ updateId, before: UNPAID, form: 'paid_at=x' }),
+  );
   expect(await Promise.all(announced)).toEqual([null, null, expect.any(Number)]);
   await database.pool.query('update commission_updates set claimed_until = now() where id = any($1)', [
     [lost, held],
@@ -302,10 +288,8 @@ test('a request that was superseded after its claim had ended stays so, whatever
   await makeClaims(db, { name: 'asleep', leaseMs: 1, onRefused }).claim(5);
   await expect.poll(() => hasDueUpdates(db)).toBe(true);
   await ask({ commission_id: id, action: 'unpay', supersede: true });
-  const nothing = { before: null, after: null, lastError: null, mayBeSent: false, attempts: 0, waitMs: 0 };
   const { settle } = makeUpdateRecorder({ db }, 'asleep');
-  const undecided = { updateId, commissionId: id, end: null, calls: [], observed: null, goneAt: null };
-  expect(await settle({ ...nothing, ...undecided })).toBe(false);
+  expect(await settle({ ...NO_RESULT, updateId, commissionId: id })).toBe(false);
   await drain();
   expect(await row(updateId)).toMatchObject({ state: 'superseded', put_sent_at: null });
   expect(await program(id)).toMatchObject({ paid_at: null });
