@@ -20,18 +20,17 @@ export type LookedUp =
  * and two more where nothing is known of the program's health.
  *
  * Throws: ApiRejected where the program refuses everything (the address is wrong); the client's other errors, also
- * where the program turns out to be down; the database's; the signal's reason when aborted.
+ * where the program turns out to be down; the signal's reason when aborted.
  */
 export async function lookUp(
-  { client, db, health }: { client: ApiClient; db: Database; health: ProgramHealth },
+  { client, health }: { client: ApiClient; health: ProgramHealth },
   id: string,
   signal: AbortSignal,
 ): Promise<LookedUp> {
-  const spelled = await readSpelling(db, id);
   for (;;) {
     const mark = health.mark();
     try {
-      const { commission, askedAt } = await client.getCommission(spelled, { signal });
+      const { commission, askedAt } = await client.getCommission(id, { signal });
       health.noteAnswer(askedAt);
       return { commission, refusal: null, askedAt };
     } catch (error) {
@@ -46,9 +45,13 @@ export async function lookUp(
   }
 }
 
-async function readSpelling(db: Database, id: string): Promise<string> {
-  const { rows } = await sql<{ spelled: string }>`
-    select ${sql.raw(asMirrored('asked.id'))} as spelled from (select ${id}::text as id) asked
+/** Returns a function that returns each of these identifiers as the program spells it, as far as the mirror knows. */
+export async function readSpellings(db: Database, ids: readonly string[]): Promise<(id: string) => string> {
+  const { rows } = await sql<{ id: string; spelled: string }>`
+    select id, spelled from (
+      select asked.id, ${sql.raw(asMirrored('asked.id'))} as spelled from unnest(${ids}::text[]) as asked (id)
+    ) each_one where spelled <> id
   `.execute(db);
-  return rows[0]?.spelled ?? id;
+  const others = new Map(rows.map(({ id, spelled }) => [id, spelled]));
+  return (id) => others.get(id) ?? id;
 }

@@ -4,7 +4,7 @@ import type { ApiClient } from '../api/client.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import type { Database } from '../db/database.ts';
 import { describeChange, judgeUpdate, valuesOf } from './judge-update.ts';
-import { lookUp } from './look-up.ts';
+import { lookUp, readSpellings } from './look-up.ts';
 import { mapInOrder } from './map-in-order.ts';
 import { makeProgramHealth } from './program-health.ts';
 import type { CommissionValues, EndState, UpdateRequest } from './update-request.ts';
@@ -22,10 +22,10 @@ export interface PreviewedUpdate {
 /**
  * Yields what would become of each request, in order.
  *
- * Throws: what `lookUp` throws.
+ * Throws: what `lookUp` throws; the database's errors.
  */
-export function previewUpdates(
-  deps: { client: ApiClient; db: Database },
+export async function* previewUpdates(
+  { client, db }: { client: ApiClient; db: Database },
   requests: readonly UpdateRequest[],
   {
     concurrency,
@@ -33,9 +33,13 @@ export function previewUpdates(
     amountUnit = 'minor',
   }: { concurrency: number; signal: AbortSignal; amountUnit?: AmountUnit },
 ): AsyncGenerator<PreviewedUpdate> {
-  const health = makeProgramHealth(deps);
-  return mapInOrder(requests, concurrency, async (request) => {
-    const { commission, refusal } = await lookUp({ ...deps, health }, request.commission_id, signal);
+  const health = makeProgramHealth({ client });
+  const spell = await readSpellings(
+    db,
+    requests.map(({ commission_id }) => commission_id),
+  );
+  yield* mapInOrder(requests, concurrency, async (request): Promise<PreviewedUpdate> => {
+    const { commission, refusal } = await lookUp({ client, health }, spell(request.commission_id), signal);
     if (commission === null) {
       return { request, would: refusal.state, outcome: refusal.outcome, note: refusal.note, live: null };
     }

@@ -11,7 +11,7 @@ import type { Database } from '../db/database.ts';
 import { contentKey } from './content-key.ts';
 import type { BooksEntry } from './files/books-file.ts';
 import { NOT_FOUND } from './judge-update.ts';
-import { type LookedUp, lookUp } from './look-up.ts';
+import { type LookedUp, lookUp, readSpellings } from './look-up.ts';
 import { mapInOrder } from './map-in-order.ts';
 import { makeProgramHealth } from './program-health.ts';
 import { matchTimestamp } from './timestamps.ts';
@@ -58,7 +58,7 @@ export interface CurrencyTotal {
  * Yields one row per commission, in the order of the books; then, with `withOthers`, those that the books lack:
  * commissions that the mirror knows as paid between the books' first and last payment, each read anew.
  *
- * Throws: what `lookUp` throws.
+ * Throws: what `lookUp` throws; the database's errors.
  */
 export async function* reconcileBooks(
   deps: { client: ApiClient; db: Database },
@@ -67,8 +67,12 @@ export async function* reconcileBooks(
 ): AsyncGenerator<ReconciledRow> {
   const { client, db } = deps;
   const health = makeProgramHealth({ client });
-  const read = (id: string) => lookUp({ client, db, health }, id, signal);
-  yield* mapInOrder(books, concurrency, async (row) => compare(row, await read(row.commission_id)));
+  const read = (id: string) => lookUp({ client, health }, id, signal);
+  const spell = await readSpellings(
+    db,
+    books.map(({ commission_id }) => commission_id),
+  );
+  yield* mapInOrder(books, concurrency, async (row) => compare(row, await read(spell(row.commission_id))));
   if (!withOthers) return;
   const others = await findPaidElsewhere(db, books);
   for await (const row of mapInOrder(others, concurrency, async (id) => ({ id, found: await read(id) }))) {

@@ -13,7 +13,7 @@ import { isInEitherCase } from '../mirror/either-case.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { writeTogether } from './group-writes.ts';
 import { type Keeping, keepObserved, MIRRORED, writeWhatCanBeKept } from './keep-observed.ts';
-import { lookUp } from './look-up.ts';
+import { lookUp, readSpellings } from './look-up.ts';
 import { mapInOrder } from './map-in-order.ts';
 import type { ObservedCommission } from './mirror-commissions.ts';
 import { isPollDue, pollInterval, retryInterval } from './poll-schedule.ts';
@@ -56,7 +56,8 @@ export async function pollTracked(
     signal.throwIfAborted();
     const ids = await claimDue(db);
     if (ids.length === 0) return sum;
-    const answers = await askForAll({ client, db, health }, ids, { concurrency, signal });
+    const spell = await readSpellings(db, ids);
+    const answers = await askForAll({ client, health, spell }, ids, { concurrency, signal });
     for (const { id, goneAt, error } of await noteAnswers({ db, personalData }, answers)) {
       if (error !== null) {
         sum.failed += 1;
@@ -95,8 +96,8 @@ async function claimDue(db: Database): Promise<string[]> {
 
 interface PollDeps {
   readonly client: ApiClient;
-  readonly db: Database;
   readonly health: ProgramHealth;
+  readonly spell: (id: string) => string;
 }
 
 async function askForAll(
@@ -112,7 +113,7 @@ async function askForAll(
 
 async function ask(deps: PollDeps, id: string, signal: AbortSignal): Promise<Answer> {
   try {
-    const { commission, refusal, askedAt } = await lookUp(deps, id, signal);
+    const { commission, refusal, askedAt } = await lookUp(deps, deps.spell(id), signal);
     if (commission !== null) {
       return { id, observed: { commission, observedAt: askedAt }, goneAt: null, error: null };
     }
