@@ -58,18 +58,13 @@ test('a claim that was taken over lets nothing be sent and nothing be settled, y
     intentId: null,
   } as const;
   const isOurs = await recorder.settle({
+    ...NO_RESULT,
     updateId,
     commissionId: id,
     end: { state: 'failed', outcome: 'late', note: null },
-    before: null,
-    after: null,
     lastError: 'late',
-    mayBeSent: false,
     attempts: 1,
-    waitMs: 0,
     calls: [{ method: 'GET', sent: [sent], error: null, form: null, received: UNPAID, announced: [] }],
-    observed: null,
-    goneAt: null,
   });
   expect(isOurs).toBe(false);
   expect(await row(asked?.id)).toMatchObject({
@@ -183,18 +178,10 @@ test('text that Postgres cannot hold does not stop the payment ledger', async ()
   const [asked] = await ask({ commission_id: id, action: 'unpay' });
   await makeClaims(db, { name: 'w', leaseMs: 60_000, onRefused }).claim(5);
   const settled = await makeUpdateRecorder({ db }, 'w').settle({
+    ...NO_RESULT,
     updateId: asked?.id ?? 0,
     commissionId: id,
     end: { state: 'rejected', outcome: 'no\0 \ud800', note: null },
-    before: null,
-    after: null,
-    lastError: null,
-    mayBeSent: false,
-    attempts: 0,
-    waitMs: 0,
-    calls: [],
-    observed: null,
-    goneAt: null,
   });
   expect(settled).toBe(true);
   expect((await row(asked?.id)).outcome).toBe('no \ufffd');
