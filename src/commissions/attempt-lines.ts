@@ -30,6 +30,8 @@ interface AttemptLine {
   readonly update_id: number;
   readonly method: 'GET' | 'PUT';
   readonly ago_ms: number;
+  /** The line of the PUT that was announced after it in the same try; null where none was. */
+  readonly next_intent_id: number | null;
   readonly duration_ms: number | null;
   readonly status: number | null;
   readonly error_code: string | null;
@@ -43,15 +45,21 @@ export async function writeAttempts(
   trx: DatabaseTransaction,
   tries: readonly { readonly updateId: number; readonly calls: readonly RecordedCall[] }[],
 ): Promise<void> {
-  const lines = tries.flatMap(({ updateId, calls }) => calls.flatMap((call) => linesOf(updateId, call)));
+  const lines = tries.flatMap(({ updateId, calls }) =>
+    calls.flatMap((call, index) => {
+      const next_intent_id = calls.slice(index + 1).flatMap(({ announced }) => announced)[0] ?? null;
+      return linesOf(updateId, call).map((line): AttemptLine => ({ ...line, next_intent_id }));
+    }),
+  );
   if (lines.length === 0) return;
-  // A PUT has a line already: it was written before the PUT was sent.
+  // A PUT has a line already: it was written before the PUT was sent. How long ago a GET was sent is counted until this
+  // statement begins, which may take a while to arrive: a GET is never noted as later than the PUT that followed it.
   await sql`
     with input as (
       select input.*, row_number() over () as place
       from jsonb_to_recordset(${storableJson(lines)}::jsonb) as input (
-        intent_id bigint, update_id bigint, method text, ago_ms float8, duration_ms integer, status integer,
-        error_code text, error text, sent text, received jsonb
+        intent_id bigint, update_id bigint, method text, ago_ms float8, next_intent_id bigint, duration_ms integer,
+        status integer, error_code text, error text, sent text, received jsonb
       )
     ), announced as (
       update commission_update_attempts attempt
@@ -61,8 +69,12 @@ export async function writeAttempts(
     )
     insert into commission_update_attempts
       (update_id, method, sent_at, duration_ms, status, error_code, error, sent, received)
-    select update_id, method, clock_timestamp() - make_interval(secs => ago_ms / 1000), duration_ms, status,
-           error_code, error, sent, received
+    select update_id, method,
+           least(
+             clock_timestamp() - make_interval(secs => ago_ms / 1000),
+             (select next.sent_at - interval '1 microsecond' from commission_update_attempts next where next.id = next_intent_id)
+           ),
+           duration_ms, status, error_code, error, sent, received
     from input where intent_id is null
     order by place
   `.execute(trx);
@@ -71,10 +83,10 @@ export async function writeAttempts(
 const NEVER_SENT = 'not sent: stopped before';
 const REPEATED = 'repeated at once';
 
-function linesOf(updateId: number, call: RecordedCall): AttemptLine[] {
+function linesOf(updateId: number, call: RecordedCall): Omit<AttemptLine, 'next_intent_id'>[] {
   const nowMs = performance.now();
   const common = { update_id: updateId, method: call.method, sent: call.form };
-  const sent = call.sent.map((request, index): AttemptLine => {
+  const sent = call.sent.map((request, index) => {
     const isLast = index === call.sent.length - 1;
     return {
       ...common,

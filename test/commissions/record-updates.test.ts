@@ -281,3 +281,25 @@ test('a request that was superseded after its claim had ended stays so, whatever
   expect(await row(updateId)).toMatchObject({ state: 'superseded', put_sent_at: null });
   expect(await program(id)).toMatchObject({ paid_at: null });
 });
+
+test('a read is noted before the change that followed it, also where its line is written late', async () => {
+  const { db, attempts, drain } = writer();
+  await drain();
+  const [asked] = await askToPay(1);
+  const updateId = asked?.id ?? 0;
+  await makeClaims(db, { name: 'slow', leaseMs: 60_000, onRefused }).claim(5);
+  const { intend, settle } = makeUpdateRecorder({ db }, 'slow');
+  const intentId = await intend({ updateId, before: UNPAID, form: 'paid_at=x' });
+  const common = { path: '', status: 200, durationMs: 5, attempt: 1 } as const;
+  // As if the statement took a second from this process to the database.
+  const read = { ...common, method: 'GET', endedAtMs: performance.now() + 1000, intentId: null } as const;
+  const put = { ...common, method: 'PUT', endedAtMs: performance.now(), intentId } as const;
+  const call = { error: null, form: null, received: null };
+  const calls = [
+    { ...call, method: 'GET', sent: [read], announced: [] } as const,
+    { ...call, method: 'PUT', sent: [put], announced: [intentId ?? 0] } as const,
+  ];
+  await settle({ ...NO_RESULT, updateId, calls });
+  expect(await attempts(updateId)).toMatchObject([{ method: 'GET' }, { method: 'PUT', status: 200 }]);
+  await drain();
+});
