@@ -15,12 +15,14 @@ import type { Gone, SyncDeps, WalkInput } from './walk.ts';
 /** How many answers are loaded together. */
 const BATCH = 20;
 
-type Answer = ObservedPage | 'gone' | 'unclear';
+type Answer = ObservedPage | 'gone' | 'refused' | 'unreadable';
 
 export interface ReadById {
   /** Those that the program no longer has; null where there is none. */
   readonly gone: Gone | null;
-  /** How many are neither known to be gone nor to be there: their answer cannot be read, or a 404 is not believed. */
+  /** Those that the program answers with a success that cannot be read: it seems to have them. */
+  readonly unreadable: readonly string[];
+  /** How many are neither known to be gone nor to be there: those, and where a refusal is not believed. */
   readonly unclear: number;
 }
 
@@ -35,8 +37,9 @@ export async function readById(
 ): Promise<ReadById> {
   const beganAt = await readNow(deps.db);
   const gone: string[] = [];
+  const unreadable: string[] = [];
   let isBelieved = true;
-  let unclear = 0;
+  let refused = 0;
   let found: ObservedPage[] = [];
   const load = async () => {
     if (found.length > 0) await loader.loadSingle(found);
@@ -48,12 +51,17 @@ export async function readById(
       isBelieved = isBelieved && (await isAnother(deps, { loader, signal }));
       if (isBelieved) gone.push(id);
     }
-    if (answer === 'unclear' || (answer === 'gone' && !isBelieved)) unclear += 1;
+    if (answer === 'unreadable') unreadable.push(id);
+    if (answer === 'refused' || (answer === 'gone' && !isBelieved)) refused += 1;
     if (typeof answer === 'object') found.push(answer);
     if (found.length >= BATCH) await load();
   }
   await load();
-  return { gone: gone.length === 0 ? null : { ids: gone, observedAt: beganAt }, unclear };
+  return {
+    gone: gone.length === 0 ? null : { ids: gone, observedAt: beganAt },
+    unreadable,
+    unclear: refused + unreadable.length,
+  };
 }
 
 /** Returns whether the program has a commission that it is known to have. */
@@ -78,7 +86,8 @@ async function ask(
     return { observedAt: askedAt, records: [commission] };
   } catch (error) {
     if (isNotFound(error)) return 'gone';
-    if (error instanceof ApiRejected || error instanceof ContractViolation) return 'unclear';
+    if (error instanceof ApiRejected) return 'refused';
+    if (error instanceof ContractViolation) return 'unreadable';
     throw error;
   }
 }

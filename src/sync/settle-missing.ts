@@ -1,7 +1,8 @@
 // Decides what becomes of rows that a verified walk did not meet. Missing is not deleted: each place where such a
 // record would be is read once more, and only what is missing there too is gone. Too many at once are held back: they
-// are more likely a mistake of the program's than deletions. What the program itself confirms, by its filter or by a
-// commission's own address, does not count towards that, nor what somebody accepted. Marks nothing itself.
+// are more likely a mistake of the program's than deletions. Held back as well are commissions for which the program
+// still has an answer at their own address, but none that can be read. What the program itself confirms, by its filter
+// or by a commission's own address, does not count as too many, nor what somebody accepted. Marks nothing itself.
 
 import { counted } from '../contract/format.ts';
 import type { ListedResource } from '../contract/resources.ts';
@@ -46,15 +47,16 @@ export async function settleMissing(deps: SyncDeps, input: SettleInput): Promise
   const { ids: missing, living } = await find();
   if (missing.length === 0) return { gone: null, heldBack: null, isWhole: true };
   if (loader.hasAnonymous()) return { gone: null, heldBack: holdBack(missing, ANONYMOUS), isWhole: true };
-  const confirmed = await confirmInBulk(deps, input, { ids: missing, living });
+  const { confirmed, unreadable } = await confirmInBulk(deps, input, { ids: missing, living });
   // A commission that was asked for and is there was met by that.
   const unmet = resource === 'commissions' ? (await find()).ids : missing;
   const doubted = withoutThese(unmet, confirmed.ids);
   const accepted = acceptDeletes ? doubted : await readAccepted(db, resource);
   const unaccepted = withoutThese(doubted, accepted);
   const plausible = Math.max(PLAUSIBLE_ROWS, Math.floor(living * PLAUSIBLE_SHARE));
-  const tooMany = unaccepted.length > plausible ? unaccepted : [];
-  const toRead = withoutThese(doubted, tooMany);
+  const isTooMany = unaccepted.length > plausible;
+  const undecided = isTooMany ? unaccepted : inBoth(unaccepted, unreadable);
+  const toRead = withoutThese(doubted, undecided);
   const readAt = toRead.length === 0 ? null : await lookAgain(deps, input, toRead);
   // What is read now may be rejected like anything else, and then be any of them.
   const isAnonymous = loader.hasAnonymous();
@@ -65,8 +67,9 @@ export async function settleMissing(deps: SyncDeps, input: SettleInput): Promise
   const stillOf = (ids: readonly string[]) => inBoth(still, ids);
   const gone = stillOf([...confirmed.ids, ...withoutThese(toRead, unread)]);
   const observedAt = confirmed.observedAt ?? readAt;
-  const held = stillOf([...tooMany, ...unread]);
-  const why = tooMany.length > 0 ? tooManyOf(resource) : isAnonymous ? ANONYMOUS : UNREAD;
+  const held = stillOf([...undecided, ...unread]);
+  const whyUnread = isAnonymous ? ANONYMOUS : UNREAD;
+  const why = isTooMany ? tooManyOf(resource) : unread.length > 0 ? whyUnread : UNREADABLE;
   return {
     gone: observedAt === null || gone.length === 0 ? null : { ids: gone, observedAt },
     heldBack: held.length === 0 ? null : holdBack(held, why),
@@ -77,6 +80,9 @@ export async function settleMissing(deps: SyncDeps, input: SettleInput): Promise
 const ANONYMOUS =
   'a record was rejected that has no usable identifier, and may be any of them: see the table rejected_records';
 const UNREAD = 'they could not be looked for once more: the next sync tries again';
+const UNREADABLE =
+  'the program answers for each of them by itself, with something that cannot be read; if they are really gone, run ' +
+  '"affiliate-mirror deletions accept commissions"';
 
 function tooManyOf(resource: ListedResource): string {
   return (
@@ -94,14 +100,15 @@ async function confirmInBulk(
   deps: SyncDeps,
   input: SettleInput,
   missing: { ids: readonly string[]; living: number },
-): Promise<Confirmed> {
+): Promise<{ confirmed: Confirmed; unreadable: readonly string[] }> {
   if (input.resource === 'commissions') {
     // As many as a second walk has pages; what is more is treated like any other row.
     const most = Math.max(HANDFUL, Math.ceil(missing.living / input.limit));
-    return (await readById(deps, input, missing.ids.slice(0, most))).gone ?? NOTHING;
+    const { gone, unreadable } = await readById(deps, input, missing.ids.slice(0, most));
+    return { confirmed: gone ?? NOTHING, unreadable };
   }
-  if (input.resource !== 'referrals' || missing.ids.length <= HANDFUL) return NOTHING;
-  return confirmGoneReferrals(deps, input, missing);
+  const isBulk = input.resource === 'referrals' && missing.ids.length > HANDFUL;
+  return { confirmed: isBulk ? await confirmGoneReferrals(deps, input, missing) : NOTHING, unreadable: [] };
 }
 
 /** Returns when the first of the requests was granted that show what is there; null where they settle nothing. */

@@ -3,7 +3,7 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
-import { ApiRejected } from '../../src/errors.ts';
+import { ApiRejected, ContractViolation } from '../../src/errors.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import {
   readMirror,
@@ -159,6 +159,26 @@ describe('a commission that a walk does not meet', () => {
     });
     expect(run).toMatchObject({ verified: true, deleted: 0 });
     expect(await deletedIds()).toEqual([]);
+  });
+
+  test('is held back, where the program’s own answer for it cannot be read, until somebody accepts its deletion', async () => {
+    const { sandbox, sync, database } = given();
+    await sync('commissions');
+    const [first, second] = (await sandbox.commissions('?limit=2')).data.map(({ id }) => id);
+    if (first === undefined || second === undefined) throw new Error('there are no commissions');
+    await sandbox.program.deleteCommission(second);
+    const { list } = hiding([first]);
+    const getCommission: ApiClient['getCommission'] = (id, options) => {
+      if (id === first) throw new ContractViolation('200 with a body that is not JSON');
+      return given().api.getCommission(id, options);
+    };
+    const run = await syncWith({ list, getCommission });
+    expect(run).toMatchObject({ state: 'partial', verified: true, deleted: 1, deletesHeldBack: 1 });
+    expect(run.reason).toContain('1 deletion held back: the program answers for each of them by itself');
+    expect(await deletedIds()).toEqual([second]);
+    await database.pool.query("update held_back_deletions set accepted_at = now(), accepted_by = 'somebody'");
+    expect(await syncWith({ list, getCommission })).toMatchObject({ state: 'succeeded', deleted: 1 });
+    expect((await deletedIds()).sort()).toEqual([first, second].sort());
   });
 
   test('is held back, where more are missing at once than the program was asked for one by one', async () => {
