@@ -43,14 +43,17 @@ async function describeReached(
   what: string | null,
 ): Promise<string> {
   const cancel = what === null ? '' : `; affiliate-mirror commissions cancel ${what} takes them back`;
-  const goesOn = `stay queued; the next command with --wait goes on there, and so does a running worker${cancel}`;
+  const goesOn = `queued; the next command with --wait goes on there, and so does a running worker${cancel}`;
   // What ended the waiting may be the database, and is the error to report.
   const counts = await countStates(db, ids).catch(() => null);
   if (counts === null) {
-    return `how far the requests came cannot be read now: those that have not ended ${goesOn}`;
+    return `how far the requests came cannot be read now: those that have not ended stay ${goesOn}`;
   }
   const { pending = 0, ...ended } = counts;
+  if (ids.length === 1) {
+    return pending === 0 ? `the request has ended: ${describeCounts(ended)}` : `the request stays ${goesOn}`;
+  }
   if (pending === 0) return `all ${formatCount(ids.length)} requests have ended: ${describeCounts(ended)}`;
   const states = pending === ids.length ? '' : ` (${describeCounts(ended)})`;
-  return `${formatCount(ids.length - pending)} of ${formatCount(ids.length)} requests have ended${states}, and ${formatCount(pending)} ${goesOn}`;
+  return `${formatCount(ids.length - pending)} of ${formatCount(ids.length)} requests have ended${states}, and ${formatCount(pending)} ${pending === 1 ? 'stays' : 'stay'} ${goesOn}`;
 }

@@ -47,11 +47,12 @@ export async function readPayable(db: Database, { before, affiliateIds }: Payabl
   return { commissions, withheld };
 }
 
-/** Returns the affiliates whose identifier or email address is one of the texts. */
+/** Returns the affiliates whose identifier or email address is one of the texts, in capitals or not. */
 export async function findAffiliates(db: Database, forms: readonly string[]): Promise<string[]> {
+  const lowered = forms.map((form) => form.toLowerCase());
   const { rows } = await sql<{ id: string }>`
     select id from affiliates
-    where id = any(${forms}::text[]) or lower(email) = any(${forms.map((form) => form.toLowerCase())}::text[])
+    where lower(id) = any(${lowered}::text[]) or lower(email) = any(${lowered}::text[])
     order by id
   `.execute(db);
   return rows.map(({ id }) => id);

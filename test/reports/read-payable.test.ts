@@ -221,6 +221,7 @@ test('an affiliate is found by its identifier or its email address', async () =>
      values ('one', 'Jane@example.com', now(), now(), now()), ('two', 'joe@example.com', now(), now(), now())`,
   );
   expect(await findAffiliates(db, ['two'])).toEqual(['two']);
+  expect(await findAffiliates(db, ['TWO'])).toEqual(['two']);
   expect(await findAffiliates(db, ['jane@EXAMPLE.com'])).toEqual(['one']);
   expect(await findAffiliates(db, ['nobody'])).toEqual([]);
 });
