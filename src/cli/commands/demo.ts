@@ -6,7 +6,7 @@ import { formatCount, formatDuration } from '../../contract/format.ts';
 import { readNow } from '../../db/clock.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { Busy } from '../../errors.ts';
-import { calmLevel, makeLogger } from '../../log.ts';
+import { calmLevel, type Logger, makeLogger } from '../../log.ts';
 import { NO_FAULTS } from '../../sandbox/fault-plan.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { RunSummary } from '../../sync/run-summary.ts';
@@ -78,30 +78,7 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
   print(`   ${name}`);
   await refuseForeignMirror(pool, mirrorSchema);
 
-  print(
-    `2. The program: ${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals …`,
-  );
-  const sandbox = await startSandbox(
-    { pool, log },
-    {
-      ...DEFAULT_SIZE,
-      // Of today: on the status page the last weeks would be empty otherwise.
-      asOf: new Date(new Date().setUTCHours(0, 0, 0, 0)),
-      schema: PROGRAM_SCHEMA,
-      host: SANDBOX_HOST,
-      port: 0,
-      secret: SANDBOX_SECRET,
-      rateLimit: null,
-      faults: NO_FAULTS,
-      live: null,
-      reset: false,
-      commissionList: true,
-    },
-  );
-  lifetime.onClose(() => sandbox.close());
-  print(
-    `   ${sandbox.isSeeded ? 'made up, and answers' : 'still there from an earlier demo; it answers'} at ${sandbox.url}`,
-  );
+  const sandbox = await startProgram(pool, log, lifetime);
   lifetime.signal.throwIfAborted();
 
   const { applied } = await runMigrations(pool, { schema: mirrorSchema });
@@ -159,16 +136,40 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
   for (const concern of runs.flatMap(describeConcerns)) printError(`affiliate-mirror: ${concern}`);
   const isVerified = comparison.every(({ isVerified }) => isVerified);
   if (!isOnce) {
-    print(`\nThe status page is at ${page}
-The program and Postgres stay up until Ctrl-C. To try the other commands meanwhile, in another terminal:
-  export AFFILIATE_API_URL=${sandbox.url} AFFILIATE_API_SECRET=${SANDBOX_SECRET} API_RATE_LIMIT=none
-  npx affiliate-mirror sync
-  npx affiliate-mirror commissions status
-  npx affiliate-mirror status`);
+    printWhatToTry(page, sandbox.url, config.databaseUrl !== null);
     await untilStopped(lifetime.signal);
     print('\nStopping. The data stay; "npx affiliate-mirror demo" finds them again.');
   }
   return isVerified && arePaid ? 0 : 3;
+}
+
+/** Returns the made-up program, as this demo or an earlier one filled it. It ends with the command. */
+async function startProgram(pool: Pool, log: Logger, lifetime: Lifetime) {
+  print(
+    `2. The program: ${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals …`,
+  );
+  const sandbox = await startSandbox(
+    { pool, log },
+    {
+      ...DEFAULT_SIZE,
+      // Of today: on the status page the last weeks would be empty otherwise.
+      asOf: new Date(new Date().setUTCHours(0, 0, 0, 0)),
+      schema: PROGRAM_SCHEMA,
+      host: SANDBOX_HOST,
+      port: 0,
+      secret: SANDBOX_SECRET,
+      rateLimit: null,
+      faults: NO_FAULTS,
+      live: null,
+      reset: false,
+      commissionList: true,
+    },
+  );
+  lifetime.onClose(() => sandbox.close());
+  print(
+    `   ${sandbox.isSeeded ? 'made up, and answers' : 'still there from an earlier demo; it answers'} at ${sandbox.url}`,
+  );
+  return sandbox;
 }
 
 /** Returns whether the payments ended as they were meant to. */
@@ -191,6 +192,16 @@ nothing is sent for it, and its commission stays unpaid (until the next demo, wh
   const { outcome, isAsMeant } = await payDue(deps, { url, secret: SANDBOX_SECRET, timeoutMs }, due);
   await showExample(pool, outcome);
   return isAsMeant;
+}
+
+function printWhatToTry(page: string, programUrl: string, isOwnDatabase: boolean): void {
+  const where = isOwnDatabase ? ' with the same DATABASE_URL' : '';
+  print(`\nThe status page is at ${page}
+The program and Postgres stay up until Ctrl-C. To try the other commands meanwhile, in another terminal${where}:
+  export AFFILIATE_API_URL=${programUrl} AFFILIATE_API_SECRET=${SANDBOX_SECRET} API_RATE_LIMIT=none
+  npx affiliate-mirror sync
+  npx affiliate-mirror commissions status
+  npx affiliate-mirror status`);
 }
 
 async function showExample(pool: Pool, example: Example): Promise<void> {
