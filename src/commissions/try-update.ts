@@ -3,8 +3,10 @@
 //
 // The program has no conditional writes: between our GET and our PUT somebody else may change the commission, and the
 // PUT then wins. The time between the two is kept as short as the request budget allows: a PUT that was not taken (429,
-// no connection), or whose permit came late (a pause of minutes), is not sent before the commission is read again.
+// no connection), or whose permit came late (a pause of minutes, also of the machine), is not sent before the
+// commission is read again.
 
+import { uptime } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isFailure } from '../api/answer.ts';
 import type { ApiClient, CallOptions, ReadCommission } from '../api/client.ts';
@@ -90,7 +92,7 @@ export async function tryUpdate(deps: TryDeps, update: ClaimedUpdate, signals: T
     );
     if (!read.isAnswered) return { ...tried, ...rejection(read.error, signal) };
     deps.onAnswer(read.answer.askedAt);
-    const freshUntil = wasReadAgain ? Number.POSITIVE_INFINITY : performance.now() + deps.freshMs;
+    const freshUntil = wasReadAgain ? Number.POSITIVE_INFINITY : uptime() + deps.freshMs / 1000;
     const live = read.answer.commission;
     tried = { ...tried, observed: { commission: live, observedAt: read.answer.askedAt } };
     const verdict = judgeUpdate(update, live, tried.mayBeSent, deps.amountUnit);
@@ -163,7 +165,7 @@ async function send(
       attempts: ONCE,
       async beforeSend() {
         signal.throwIfAborted();
-        if (performance.now() > freshUntil) throw READING_OLD;
+        if (uptime() > freshUntil) throw READING_OLD;
         const intentId = await recorder.intend({ updateId: update.id, before, form });
         if (intentId === null) throw CLAIM_LOST;
         announced.push(intentId);
