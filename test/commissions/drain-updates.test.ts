@@ -278,7 +278,7 @@ test('a change that is answered 429 is not sent on what was read before: what so
     return body;
   });
   sandbox.setFaults({ shares: {}, exact: [{ kind: '429', method: 'PUT' }] });
-  await drainUpdates({ api, db, log: silent }, { concurrency: 1, signal: AbortSignal.timeout(25_000) });
+  await drainUpdates({ api, db, log: silent }, { concurrency: 1, signal: AbortSignal.timeout(100_000) });
   expect((await program(id)).paid_at).toBe('2026-09-01T00:00:00.000Z');
   expect(await row(asked?.id)).toMatchObject({ state: 'conflict', put_sent_at: expect.anything() });
   expect(await attempts(asked?.id)).toMatchObject([
@@ -306,7 +306,7 @@ test('a change that had to wait is not sent on what was read before: what somebo
   });
   await drainUpdates(
     { api, db, log: silent },
-    { concurrency: 1, signal: AbortSignal.timeout(25_000), timing: { freshMs: 300 } },
+    { concurrency: 1, signal: AbortSignal.timeout(100_000), timing: { freshMs: 300 } },
   );
   expect((await program(id)).paid_at).toBe('2026-09-01T00:00:00.000Z');
   expect(await row(asked?.id)).toMatchObject({ state: 'conflict', put_sent_at: null });
@@ -327,7 +327,7 @@ test('a payment whose amount changes while it is sent is applied with a note tha
     await sandbox.program.updateCommission(id, { amount: amount + 100 });
     return body;
   });
-  await drainUpdates({ api, db, log: silent }, { concurrency: 1, signal: AbortSignal.timeout(25_000) });
+  await drainUpdates({ api, db, log: silent }, { concurrency: 1, signal: AbortSignal.timeout(100_000) });
   const [was, is] = [formatMoney(amount, currency), formatMoney(amount + 100, currency)];
   expect(await row(asked?.id)).toMatchObject({
     state: 'applied',

@@ -36,7 +36,7 @@ const api = makeApiClient(
 );
 const counts = await awaitUpdates({ api, db, log }, given.ids, {
   concurrency: 1,
-  signal: AbortSignal.timeout(60_000),
+  signal: AbortSignal.timeout(100_000),
   timing: { leaseMs: given.leaseMs },
 });
 await api.close();

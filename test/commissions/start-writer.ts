@@ -210,7 +210,7 @@ export function useWriter(size = { affiliates: 20, referrals: 800 }): () => Test
           { api, db, log: silent },
           {
             concurrency: 4,
-            signal: AbortSignal.timeout(25_000),
+            signal: AbortSignal.timeout(100_000),
             ...options,
             timing: { leaseMs: 5000, firstBackoffMs: 1, ...options?.timing },
           },

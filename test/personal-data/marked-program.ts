@@ -100,7 +100,7 @@ export function useMarkedProgram({ isAlone = false } = {}): () => MarkedProgram 
           plainRequest({ commission_id, action: 'pay', paid_at: '2026-10-05T12:00:00Z' }),
         );
         await requestUpdates({ db }, requests, { batchId: null, requestedBy: 'finance' });
-        const signal = AbortSignal.timeout(20_000);
+        const signal = AbortSignal.timeout(100_000);
         await drainUpdates(deps, { concurrency: 1, signal });
         await trackCommissions(db, ids, 'finance');
         await database.pool.query('update tracked_commissions set next_poll_at = now()');
