@@ -104,7 +104,7 @@ export async function walkPrefix<P extends Page>(
  * Returns the checkpoint after one more answer, by how much the total fell, and whether the page joins on to what was
  * covered.
  */
-export function coverPage(
+function coverPage(
   before: PrefixCheckpoint,
   request: PageRequest,
   page: Page,

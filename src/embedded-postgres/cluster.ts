@@ -19,7 +19,7 @@ const LOG_TAIL_LINES = 12;
 /** Long enough to replay a full WAL (1 GB at most) after a crash on a slow disk. */
 const START_TIMEOUT_S = 120;
 const STOP_TIMEOUT_S = 60;
-/** Someone else can take a port between our check and Postgres' start; more than twice in a row is not chance. */
+/** Someone else can take a port between our check and Postgres' start; five times in a row is not chance. */
 const START_ATTEMPTS = 5;
 
 /** A worker, its queues and an analyst's tools hold many connections; Postgres' own default is 100. */

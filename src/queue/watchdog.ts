@@ -94,7 +94,7 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
     // Asking a Redis that is away would not fail, but wait.
     await backend.check();
     if (isToTend) await tend();
-    await ensureJobs(deps, timings);
+    await ensureJobs(deps, timings, warn);
   }
 
   function lookAfter(ms: number): void {
@@ -136,7 +136,7 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
         await freeFromFuture(deps, (await readClock(db)).nowMs, timings);
         await setSchedules(queue, schedules);
       });
-      await ensureJobs(deps, timings);
+      await ensureJobs(deps, timings, warn);
     },
     start() {
       nextTendingMs = performance.now() + timings.watchIntervalMs;
@@ -194,10 +194,15 @@ async function alignPause(db: Database, queue: WorkQueue): Promise<boolean> {
   return !isRefused && !isPaused;
 }
 
-// A duty that cannot say what is due keeps no other from its job.
+/**
+ * A duty that cannot say what is due keeps no other from its job.
+ *
+ * Throws: why the first of those could not, once all were asked; `warn` says why the others could not.
+ */
 async function ensureJobs(
   { db, backend, duties, causes, log }: WatchdogDeps,
   { mostAttempts }: Timings,
+  warn: (error: unknown) => void,
 ): Promise<void> {
   const moment = await readMoment(db);
   const failures: unknown[] = [];
@@ -212,5 +217,6 @@ async function ensureJobs(
       failures.push(error);
     }
   }
+  for (const failure of failures.slice(1)) warn(failure);
   if (failures.length > 0) throw failures[0];
 }

@@ -5,7 +5,7 @@ import { type Html, html } from './html.ts';
 export interface BarPart {
   readonly amount: number;
   /** A class of style.ts that fills it. */
-  readonly fill: 'fill-mark' | 'fill-second' | 'fill-third' | 'fill-good' | 'fill-warn' | 'fill-bad';
+  readonly fill: 'fill-mark' | 'fill-second' | 'fill-third';
 }
 
 const WIDTH = 1000;

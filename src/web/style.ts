@@ -62,7 +62,6 @@ body > footer p { margin: 0; }
 
 h1 { font-size: 22px; line-height: 1.25; letter-spacing: -.015em; margin: 0 0 12px; font-weight: 650; }
 h2 { font-size: 15px; line-height: 1.3; margin: 0 0 10px; font-weight: 650; }
-h3 { font-size: 14px; margin: 14px 0 6px; font-weight: 650; }
 p { margin: 0 0 8px; max-width: 84ch; }
 small, .quiet { color: var(--quiet); }
 section {
@@ -112,7 +111,6 @@ svg.bar { width: 100%; height: 12px; margin: 6px 0; }
 svg text { fill: var(--quiet); font-size: 12px; }
 .fill-ground { fill: var(--mark-quiet); } .fill-mark { fill: var(--mark); } .fill-second { fill: var(--mark-second); }
 .fill-third { fill: var(--mark-third); }
-.fill-good { fill: var(--good); } .fill-warn { fill: var(--warn); } .fill-bad { fill: var(--bad); }
 .key { display: flex; flex-wrap: wrap; gap: 2px 16px; list-style: none; padding: 0; margin: 0 0 6px; font-size: 14px; }
 .key svg { display: inline-block; width: 10px; height: 10px; margin-right: 6px; }
 

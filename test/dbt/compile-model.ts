@@ -28,7 +28,7 @@ export function readModel(path: string): Model {
  *
  * Throws: Error where it holds anything that is not known here.
  */
-export function compileModel({ name, text }: Model, { isIncremental = false } = {}): string {
+function compileModel({ name, text }: Model, { isIncremental = false } = {}): string {
   const sql = resolveVariables(text)
     .replace(/\{\{ config\(.*?\) \}\}/g, '')
     .replace(/\{% if is_incremental\(\) %\}(.*?)\{% endif %\}/gs, (_, part) => (isIncremental ? part : ''))

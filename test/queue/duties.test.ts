@@ -2,6 +2,7 @@
 // help.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { makeLogger } from '../../src/log.ts';
 import type { Duty, JobContext, JobOutcome } from '../../src/queue/duty.ts';
@@ -16,8 +17,12 @@ const DONE = { kind: 'done' } as const;
 /** Only what ends, and what a test asks for, has a worker look. */
 const TIMINGS = { ...FAST, watchIntervalMs: 600_000, mostAttempts: 2 };
 
-function start({ db, settings }: Queueing, duties: readonly Duty[], timings: Partial<Timings> = TIMINGS) {
-  const log = makeLogger('fatal');
+function start(
+  { db, settings }: Queueing,
+  duties: readonly Duty[],
+  timings: Partial<Timings> = TIMINGS,
+  log = makeLogger('fatal'),
+) {
   return startWorker({ db, log, probe: async () => {} }, { queue: settings, duties, timings });
 }
 
@@ -215,24 +220,28 @@ describe.each(SOME_KINDS)('a duty on %s', (kind) => {
     await worker.stop();
   });
 
-  test('that cannot say what is due keeps no other from its job', async () => {
+  test('that cannot say what is due keeps no other from its job, and every one of them is named', async () => {
     const queueing = await makeQueueing(kind, NO_PROGRAM);
     const begun: string[] = [];
-    let isBroken = false;
-    const broken: Duty = {
-      name: 'broken',
+    let areBroken = false;
+    const makeBroken = (name: string): Duty => ({
+      name,
       alarms: [],
       findDue: async () => {
-        if (isBroken) throw new Error('no answer');
+        if (areBroken) throw new Error(`${name} is broken`);
         return [];
       },
-    };
+    });
     const tasks: Task[] = [];
-    const worker = await start(queueing, [broken, makeDuty('x', tasks, begun)]);
-    isBroken = true;
+    const reasons: string[] = [];
+    const log = pino({}, { write: (line: string) => reasons.push(JSON.parse(line).reason) });
+    const duties = [makeBroken('a'), makeBroken('b'), makeDuty('x', tasks, begun)];
+    const worker = await start(queueing, duties, TIMINGS, log);
+    areBroken = true;
     tasks.push({ id: 'x-1', atMs: 1, run: nothing });
     worker.lookNow();
     await expect.poll(() => begun).toEqual(['x-1']);
+    await expect.poll(() => reasons).toEqual(expect.arrayContaining(['a is broken', 'b is broken']));
     await worker.stop();
   });
 });
