@@ -39,6 +39,28 @@ test('a full window: how long until its first request leaves it', async () => {
   expect(goesOnInMs).toBeLessThanOrEqual(3_600_000);
 });
 
+test('a full window, after others that are over: until its own first request leaves it', async () => {
+  await database.pool.query(
+    `insert into request_permits (priority, granted_at, returned_at, expires_at)
+     values ('reads', now() - interval '50 seconds', now() - interval '40 seconds', now() - interval '30 seconds')`,
+  );
+  await database.pool.query(
+    `update request_budget set foreign_requests = 1, foreign_until = now() - interval '30 seconds'`,
+  );
+  const { goesOnInMs } = await firstWait(1, 3600);
+  expect(goesOnInMs).toBeGreaterThan(3_500_000);
+});
+
+test('a window that somebody else on the account has filled: until their requests have left it', async () => {
+  await database.pool.query(
+    `update request_budget set foreign_requests = 1, foreign_until = now() + interval '4 minutes'`,
+  );
+  const { reason, goesOnInMs } = await firstWait(0, 3600);
+  expect(reason).toBe('window');
+  expect(goesOnInMs).toBeGreaterThan(200_000);
+  expect(goesOnInMs).toBeLessThanOrEqual(240_000);
+});
+
 test('a full window of requests in flight: nobody knows', async () => {
   await database.pool.query(
     `insert into request_permits (priority, granted_at, expires_at) values ('reads', now(), now() + interval '1 hour')`,

@@ -158,7 +158,8 @@ test('a user who may only insert can ask, is named in the payment ledger, and ca
   }
 });
 
-test('whoever asks wakes the workers, once per statement', async () => {
+/** Returns what wakes the workers while `act` runs, once it has woken them. */
+async function heardDuring(act: () => Promise<unknown>): Promise<(string | undefined)[]> {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   const heard: (string | undefined)[] = [];
@@ -168,10 +169,15 @@ test('whoever asks wakes the workers, once per statement', async () => {
     resolve();
   });
   await client.query(`listen ${COMMISSION_UPDATES_CHANNEL}`);
-  await ask({ commission_id: newId(), action: 'unpay' }, { commission_id: newId(), action: 'unpay' });
+  await act();
   await promise;
-  expect(heard).toEqual(['mirror']);
   await client.end();
+  return heard;
+}
+
+test('whoever asks wakes the workers, once per statement', async () => {
+  const requests = [newId(), newId()].map((commission_id) => ({ commission_id, action: 'unpay' }) as const);
+  expect(await heardDuring(() => ask(...requests))).toEqual(['mirror']);
 });
 
 test('requests are numbered in the order in which their transactions asked', async () => {
@@ -316,6 +322,23 @@ describe('a request', () => {
     });
   });
 
+  test('that is retried is due at once with all its tries, as if nothing had come of it, and wakes the workers', async () => {
+    const { failed } = await failedPay();
+    await database.pool.query(
+      `update commission_updates set attempts = 9, next_attempt_at = now() + interval '1 hour' where id = $1`,
+      [failed],
+    );
+    expect(await heardDuring(() => retryUpdates(db, { kind: 'requests', ids: [failed] }))).toEqual([
+      'mirror',
+    ]);
+    const { rows } = await database.pool.query(
+      `select state, outcome, finished_at, attempts, next_attempt_at <= now() as is_due
+       from commission_updates where id = $1`,
+      [failed],
+    );
+    expect(rows).toEqual([{ state: 'pending', outcome: null, finished_at: null, attempts: 0, is_due: true }]);
+  });
+
   test.each(['pending', 'applied', 'unchanged'])(
     'that failed is not retried where a later one is %s',
     async (state) => {
@@ -403,6 +426,35 @@ describe('a request', () => {
     expect(await cancelUpdates(db, { kind: 'requests', ids }, 'finance')).toEqual({
       ids: [waiting?.id],
       left: [{ id: busy?.id, reason: 'it is being applied right now' }],
+    });
+  });
+
+  test.each(['applied', 'unchanged', 'conflict', 'superseded', 'cancelled'])(
+    'that ended as %s is neither retried nor cancelled',
+    async (state) => {
+      const [request] = await ask({ commission_id: newId(), action: 'unpay' });
+      await endAs(request?.id, state);
+      const selection = { kind: 'requests', ids: [request?.id ?? 0] } as const;
+      const untouched = { ids: [], left: [] };
+      expect(await retryUpdates(db, selection)).toEqual(untouched);
+      expect(await cancelUpdates(db, selection, 'finance')).toEqual(untouched);
+    },
+  );
+
+  test('that a writer claims while it is to be cancelled is applied', async () => {
+    const [request] = await ask({ commission_id: newId(), action: 'unpay' });
+    await beside(async (writer) => {
+      await writer.query(
+        `update commission_updates set claimed_by = 'w', claimed_until = now() + interval '1 minute' where id = $1`,
+        [request?.id],
+      );
+      const cancelling = cancelUpdates(db, { kind: 'requests', ids: [request?.id ?? 0] }, 'finance');
+      await expect.poll(() => countWaiting(database.pool)).toBe(1);
+      await writer.query('commit');
+      expect(await cancelling).toEqual({
+        ids: [],
+        left: [{ id: request?.id, reason: 'it is being applied right now' }],
+      });
     });
   });
 

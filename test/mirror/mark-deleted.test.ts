@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
+import { markCommissionsDeleted } from '../../src/commissions/mirror-commissions.ts';
 import { readNow } from '../../src/db/clock.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { findMissing, markDeleted } from '../../src/mirror/mark-deleted.ts';
 import { makeSeenRows, readSeenRows } from '../../src/mirror/runs/seen-rows.ts';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { buildAffiliate, buildLink, buildReferral } from './build-records.ts';
+import { buildAffiliate, buildCommission, buildLink, buildReferral, buildSale } from './build-records.ts';
 import { lastStamp } from './change-stamps.ts';
 import { at, counts, load, rowsOf } from './load.ts';
 
@@ -116,6 +117,34 @@ test('a link that no known affiliate has goes with the last living referral that
   expect(await bury(first, ofAffiliate)).toEqual([]);
   expect(await bury(alone)).toEqual([single.id]);
   expect((await bury(last)).toSorted()).toEqual([single.id, shared.id].toSorted());
+});
+
+test('a sale goes with the last living commission that has it, and keeps its time where that is newer', async () => {
+  const commissions = 'commissions' as const;
+  const sale = buildSale();
+  const [first, last] = [buildCommission({ sale }), buildCommission({ sale })];
+  await load(db, { resource: commissions, pages: [{ observedAt: at(1), records: [first, last] }] });
+  const changed = { ...first, sale: { ...sale, refund_amount_cents: 100 } };
+  await load(db, { resource: commissions, pages: [{ observedAt: at(9), records: [changed] }] });
+  const bury = async ({ id }: { id: string }) => {
+    const gone = { runId: null, resource: commissions, ids: [id], observedAt: at(5) };
+    await db.transaction().execute((trx) => markDeleted(trx, gone));
+    return rowsOf(db, 'sales');
+  };
+  const observed = { refund_amount_cents: 100, _observed_at: '2026-07-01T00:00:09Z' };
+  expect(await bury(first)).toMatchObject([{ ...observed, _deleted_at: null }]);
+  expect(await bury(last)).toMatchObject([{ ...observed, _deleted_at: '2026-07-01T00:00:05Z' }]);
+});
+
+test('the sale of a commission that the program spells in capitals goes with it', async () => {
+  const commission = buildCommission();
+  const records = [{ ...commission, id: commission.id.toUpperCase() }];
+  await load(db, { resource: 'commissions', pages: [{ observedAt: at(1), records }] });
+  const gone = [{ id: commission.id, askedAt: at(5) }];
+  await db.transaction().execute((trx) => markCommissionsDeleted(trx, gone));
+  const marked = [{ _deleted_at: '2026-07-01T00:00:05Z' }];
+  expect(await rowsOf(db, 'commissions')).toMatchObject(marked);
+  expect(await rowsOf(db, 'sales')).toMatchObject(marked);
 });
 
 test('an affiliate that was observed later than its deletion was confirmed keeps its links as well', async () => {

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
 import { mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
-import { ApiRejected } from '../../src/errors.ts';
+import { ApiRejected, ContractViolation } from '../../src/errors.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { readMirrorEarnings, readProgramEarnings } from '../support/compare-with-program.ts';
 import { sized } from '../support/sizes.ts';
@@ -235,11 +235,15 @@ describe('reads everything', () => {
   });
 });
 
-test('is not verified where one that moved cannot be read, and marks none deleted that only seems gone', async () => {
+test.each([
+  ['404 for all', new ApiRejected('no such route', 404, [], '2026-10-01T00:00:00Z')],
+  ['a refusal', new ApiRejected('not now', 422, [], '2026-10-01T00:00:00Z')],
+  ['something unreadable', new ContractViolation('200 with a body that is not JSON')],
+])('is not verified where the answer for one that moved is $0, and marks none deleted', async (_, answer) => {
   const { api, sandbox, database } = given();
   for (const id of await inState('due', 2)) await sandbox.put(id, 'paid_at=2026-09-01T00:00:00Z');
   const getCommission: ApiClient['getCommission'] = async () => {
-    throw new ApiRejected('no such route', 404, [], '2026-10-01T00:00:00Z');
+    throw answer;
   };
   const run = await delta({ ...api, getCommission });
   expect(run).toMatchObject({ state: 'partial', verified: false, deleted: 0 });
