@@ -12,6 +12,9 @@ export type { Logger };
 const SECRET_FIELDS = [
   'secret',
   'password',
+  'piiPassword',
+  'sentinelPassword',
+  'smtpUrl',
   'authorization',
   'secretAccessKey',
   'sessionToken',

@@ -43,11 +43,14 @@ test('an error that nobody foresaw shows where it comes from', () => {
   expect(text).toContain('log.unit.test.ts');
 });
 
-test('a secret is not shown', () => {
-  const text = linesOf((log) => log.info({ at: { secret: 'hunter2' } }, 'x')).join('\n');
-  expect(text).toContain('[secret]');
-  expect(text).not.toContain('hunter2');
-});
+test.each(['secret', 'password', 'sentinelPassword', 'piiPassword', 'smtpUrl'])(
+  'a secret is not shown where its field is called %s',
+  (name) => {
+    const text = linesOf((log) => log.info({ at: { [name]: 'hunter2' } }, 'x')).join('\n');
+    expect(text).toContain('[secret]');
+    expect(text).not.toContain('hunter2');
+  },
+);
 
 test('colours are shown where the terminal has them, and nowhere else', () => {
   expect(linesOf((log) => log.info('x'), true).join('')).toContain('\u001B[');

@@ -16,6 +16,11 @@ export interface Channel {
   send(message: Message, control: SendControl): Promise<string | null>;
 }
 
+/** Thrown where a receiver takes longer than `timeoutMs`. */
+export class ReceiverTimedOut extends Error {
+  readonly code = 'ETIMEDOUT';
+}
+
 export interface SendControl {
   readonly mayLeave: () => boolean;
   readonly signal: AbortSignal;

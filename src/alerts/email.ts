@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { EmailSettings } from '../config/alerts.ts';
 import { isLoopback } from '../config/program-access.ts';
 import { AlertNotSent, describeUntrusted, errorCode, RequestWithheld } from '../errors.ts';
-import type { Channel, SendControl } from './channel.ts';
+import { type Channel, ReceiverTimedOut, type SendControl } from './channel.ts';
 import type { Message } from './message.ts';
 
 /** The longest subject: mail programs cut what is longer. */
@@ -67,7 +67,7 @@ async function deliver(
     if (!hasLeft) reject(signal.reason);
   };
   signal.addEventListener('abort', stop, { once: true });
-  const timer = setTimeout(() => reject(new Late()), timeoutMs);
+  const timer = setTimeout(() => reject(new ReceiverTimedOut()), timeoutMs);
   // Once it is read, the server has agreed to take it: this is the last moment to keep it back.
   const gate = new Readable({
     read() {
@@ -116,10 +116,6 @@ type Step = 'connect' | 'login' | 'send';
 function describeRefused(host: string, refused: number): string | null {
   if (refused === 0) return null;
   return `${host}: it refuses ${refused === 1 ? '1 address' : `${refused} addresses`} of ALERT_EMAIL, and took the message for the others`;
-}
-
-class Late extends Error {
-  readonly code = 'ETIMEDOUT';
 }
 
 function asPromise<T>(

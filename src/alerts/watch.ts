@@ -56,7 +56,11 @@ export async function watchAlerts(
         { db, log },
         { ...options, growth: await growthNow(), isQueueAway, channels: kinds, timings },
       );
-      await sendAll(deps, timings, signal);
+      // A channel that hangs does not keep the other one waiting, but the next round: one message at a time.
+      const ends = await Promise.allSettled(
+        channels.map((channel) => sendDue({ db, log }, channel, timings, signal)),
+      );
+      for (const end of ends) if (end.status === 'rejected' && !signal.aborted) warn(end.reason);
     } catch (error) {
       if (!signal.aborted) warn(error);
     }
@@ -74,19 +78,6 @@ function rarely<T>(read: () => Promise<T>): () => Promise<T> {
     if (last === null || nowMs - last.atMs > GROWTH_EVERY_MS) last = { value: await read(), atMs: nowMs };
     return last.value;
   };
-}
-
-// A channel that hangs does not keep the other one waiting, but the next round: one message at a time.
-async function sendAll(
-  { db, log, channels }: WatchDeps,
-  timings: AlertTimings,
-  signal: AbortSignal,
-): Promise<void> {
-  const ends = await Promise.allSettled(
-    channels.map((channel) => sendDue({ db, log }, channel, timings, signal)),
-  );
-  const failed = ends.find((end) => end.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
 }
 
 async function answers(check: () => Promise<unknown>): Promise<boolean> {

@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { HttpProxy } from '../config/http-proxy.ts';
 import { AlertNotSent, describeUntrusted, errorCode, RequestWithheld } from '../errors.ts';
-import type { Channel, SendControl } from './channel.ts';
+import { type Channel, ReceiverTimedOut, type SendControl } from './channel.ts';
 import type { Message } from './message.ts';
 
 /** Answers that say that this very message is not taken: the next one may be. */
@@ -80,7 +80,7 @@ async function post(
   const stop = () => {
     if (!hasLeft) request.destroy(signal.reason);
   };
-  const timer = setTimeout(() => request.destroy(new Late()), timeoutMs);
+  const timer = setTimeout(() => request.destroy(new ReceiverTimedOut()), timeoutMs);
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   request.on('error', reject).on('response', (answer) => drain(answer, resolve));
@@ -102,10 +102,6 @@ async function post(
     signal.removeEventListener('abort', stop);
     agent.destroy();
   }
-}
-
-class Late extends Error {
-  readonly code = 'ETIMEDOUT';
 }
 
 function proxyOptions(proxy: HttpProxy | null) {

@@ -36,17 +36,14 @@ export function watchWorker(
     return found;
   };
   const countJobs = async () => running().countJobs();
-  const loadMetrics = async () => {
-    const { makeMetrics } = await import('../metrics/make-metrics.ts');
-    const settings = { version: readVersion(), maxAgeSeconds, rateLimit };
-    return makeMetrics({ ...deps, log, recorder, countJobs }, settings);
-  };
-  let metrics: ReturnType<typeof loadMetrics> | null = null;
+  let metrics: (() => Promise<MetricsText>) | null = null;
   return {
     recorder,
     async readMetrics() {
-      metrics ??= loadMetrics();
-      return (await metrics)();
+      const { makeMetrics } = await import('../metrics/make-metrics.ts');
+      const settings = { version: readVersion(), maxAgeSeconds, rateLimit };
+      metrics ??= makeMetrics({ ...deps, log, recorder, countJobs }, settings);
+      return metrics();
     },
     async registerBoard(scope, options) {
       const { makeBoard } = await import('../web/board.ts');

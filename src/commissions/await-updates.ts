@@ -48,16 +48,14 @@ export async function awaitUpdates(
         if (waitedFor.has(id)) refusal ??= error;
       },
     });
-    let isOver = false;
-    const draining = drained.finally(() => {
-      isOver = true;
-    });
+    const over = new AbortController();
+    const draining = drained.finally(() => over.abort());
     // Its failure is handled below.
     draining.catch(() => undefined);
     try {
       let counts = await look();
-      while (!isOver && counts.pending !== undefined) {
-        await Promise.race([draining.catch(() => undefined), sleep(LOOK_INTERVAL_MS)]);
+      while (!over.signal.aborted && counts.pending !== undefined) {
+        await sleep(LOOK_INTERVAL_MS, undefined, { signal: over.signal }).catch(() => undefined);
         counts = await look();
       }
       if (counts.pending === undefined) {

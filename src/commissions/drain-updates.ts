@@ -232,7 +232,11 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
       if (!signal.aborted) stop.abort(new Error('the drain is over'));
       await Promise.all(inFlight);
       clearInterval(alive);
-      await claims.release(queue.map(({ id }) => id));
+      await claims
+        .release(queue.map(({ id }) => id))
+        .catch((error: unknown) =>
+          log.warn({ reason: describeError(error) }, 'commissions.claims_not_released'),
+        );
     },
   };
 }

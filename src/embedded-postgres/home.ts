@@ -77,16 +77,15 @@ export async function prepareHome(deps: { log: Logger }, dataDir: string): Promi
       { cause: error },
     );
   }
-  const home = (account: Account): Home => ({
+  return {
     directory,
     clusterDir: join(directory, 'data'),
     passwordFile: join(directory, 'password'),
     portFile: join(directory, 'port'),
     placeFile: join(directory, 'place'),
     logFile: join(directory, 'log'),
-    account,
-  });
-  return home(await findOwner(directory));
+    account: await findOwner(directory),
+  };
 }
 
 async function makeHome({ log }: { log: Logger }, dataDir: string, entry: string): Promise<void> {

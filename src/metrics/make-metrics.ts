@@ -1,7 +1,7 @@
-// The metrics as Prometheus reads them. prom-client is loaded with the first scrape: a worker that nobody scrapes
-// starts no slower. What was counted before that is kept by the recorder.
+// The metrics as Prometheus reads them. Loaded with the first scrape, and prom-client with it: a worker that nobody
+// scrapes starts no slower. What was counted before that is kept by the recorder.
 
-import type { Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { within } from '../within.ts';
@@ -52,17 +52,15 @@ export function makeMetrics(deps: MetricsDeps, settings: MetricSettings): () => 
     }
   };
   let latest: Reading = { figures: null, jobs: null, recorded: recorder.read(), settings };
-  let registry: Promise<Registry> | null = null;
+  const registry = makeRegistry(() => latest);
   return async () => {
-    registry ??= makeRegistry(() => latest);
-    const [loaded, figures, jobs] = await Promise.all([registry, readFigures(), readJobs()]);
+    const [figures, jobs] = await Promise.all([readFigures(), readJobs()]);
     latest = { figures, jobs, recorded: recorder.read(), settings };
-    return { contentType: loaded.contentType, text: await loaded.metrics() };
+    return { contentType: registry.contentType, text: await registry.metrics() };
   };
 }
 
-async function makeRegistry(latest: () => Reading): Promise<Registry> {
-  const { Counter, collectDefaultMetrics, Gauge, Registry } = await import('prom-client');
+function makeRegistry(latest: () => Reading): Registry {
   const registry = new Registry();
   for (const { name, type, help, labels, samples } of METRICS) {
     const options = { name: PREFIX + name, help, labelNames: labels, registers: [registry] };

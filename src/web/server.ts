@@ -41,6 +41,8 @@ export async function startStatusPage(deps: StatusPageDeps, options: StatusPageO
     });
   });
   const url = `${await listen(server, host, port)}${basePath}`;
+  // Without a listener, one connection that the system refuses to open would end the worker.
+  server.on('error', (error) => log.warn({ reason: describeError(error) }, 'status.not_accepted'));
   log.info({ url }, 'status.listening');
   return {
     url,

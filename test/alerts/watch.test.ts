@@ -58,6 +58,21 @@ test('a receiver that is down for a while gets the message later, once', async (
   expect(new Set(receiver.received.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
 });
 
+test('what keeps each of two channels from sending is warned of', async () => {
+  const database = await createWellMirror();
+  const receiver = await startReceiver();
+  await database.pool.query(`
+    create function refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'no claim of %', new.channel; end $$;
+    create trigger refuse before update on alert_notices for each row execute function refuse()`);
+  const channels = (['webhook', 'email'] as const).map((kind) => ({ ...webhook(receiver), kind }));
+  const { warnings } = startWatcher(database, { channels });
+  await refuseSecret(database);
+  await expect
+    .poll(() => new Set(warnings.map(String)))
+    .toEqual(new Set(['error: no claim of webhook', 'error: no claim of email']));
+});
+
 test('what is well again before anybody could hear of it is not sent at all', async () => {
   const database = await createWellMirror();
   const receiver = await startReceiver();

@@ -1,5 +1,6 @@
 // What Postgres refuses fails the one request that it is about, and none beside or after it.
 
+import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import { awaitUpdates } from '../../src/commissions/await-updates.ts';
 import { makeClaims } from '../../src/commissions/claims.ts';
@@ -309,6 +310,33 @@ describe('a request whose row breaks a constraint that was added later', () => {
     await claims.release(ids);
     expect(await writer().drain()).toEqual({ ended: { applied: 3 }, deferred: 0 });
   });
+});
+
+test('a drain that is stopped says why, also where the database then takes no claims back', async () => {
+  const { freshMany, db, api, database, drain } = writer();
+  const ids = await askToPay(await freshMany(12));
+  // Not a refusal of a row: an error of the server.
+  await addTrigger('commission_updates', `new.state = 'pending' and new.claimed_by is null`, {
+    errcode: 'insufficient_resources',
+    isLate: false,
+  });
+  const stopping = new AbortController();
+  const stopped = new Error('the worker stops');
+  const lines: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
+  let ended = 0;
+  const onEnd = () => {
+    ended += 1;
+    if (ended === 3) stopping.abort(stopped);
+  };
+  const drained = drainUpdates({ api, db, log }, { concurrency: 4, signal: stopping.signal, onEnd });
+  await expect(drained).rejects.toBe(stopped);
+  expect(lines.join('')).toContain('commissions.claims_not_released');
+
+  for (const statement of added.splice(0)) await database.pool.query(statement);
+  await database.pool.query('update commission_updates set claimed_until = now() where id = any($1)', [ids]);
+  await drain();
+  expect(await statesOf(ids)).toEqual(new Set(['applied']));
 });
 
 describe('a line of the payment ledger that is refused', () => {

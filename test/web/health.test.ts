@@ -1,7 +1,8 @@
 // The two questions of an orchestrator: is the worker alive, and is it ready.
 
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { makeLogger } from '../../src/log.ts';
 import type { Checks } from '../../src/web/health.ts';
@@ -58,6 +59,16 @@ test('it is not ready where one fails, and says which, without a word of why', a
   const checks = { database: async () => {}, queue: () => Promise.reject(new Error('redis://:secret@host')) };
   const body = { status: 'not ready', checks: { database: 'ok', queue: 'failed' } };
   expect(await ask(checks, '/readyz')).toEqual({ status: 503, body });
+});
+
+test('a connection that the system refuses to open does not end the worker', async () => {
+  const servers: Server[] = [];
+  const note = (message: unknown) => void servers.push((message as { server: Server }).server);
+  subscribe('http.server.request.start', note);
+  expect(await ask({}, '/healthz')).toMatchObject({ status: 200 });
+  unsubscribe('http.server.request.start', note);
+  servers[0]?.emit('error', new Error('accept ENFILE'));
+  expect(servers).toHaveLength(1);
 });
 
 test('a port that is taken is reported, with how to fix it', async () => {
