@@ -1,5 +1,5 @@
-// Applies every request that is due: claims, tries, settles, several at once, until nothing is left to do. Decides
-// what a failed try costs: only failures of the request itself count against it.
+// Applies every request that is due: claims, tries, settles, several at once, until nothing is left to do. Only
+// failures of the request itself count against it (judge-try.ts).
 //
 // * The first request goes alone, until the program has answered it: a wrong secret fails no second row, and a program
 //   that is down is asked by one request at a time, less and less often, for as long as it takes.
@@ -17,18 +17,18 @@ import type { AmountUnit } from '../config/amount-unit.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import { isOfTheRow } from '../db/refusal.ts';
-import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError, describeError } from '../errors.ts';
+import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { inSpan, inTrace, type Span } from '../tracing/span.ts';
 import type { RecordedCall } from './attempt-lines.ts';
 import { makeClaims } from './claims.ts';
 import { shortenClaims } from './claims-ahead.ts';
+import { judgeTry } from './judge-try.ts';
 import { makeOutage } from './outage.ts';
-import { type HealthMark, makeProgramHealth, type ProgramHealth } from './program-health.ts';
+import { makeProgramHealth, type ProgramHealth } from './program-health.ts';
 import { makeUpdateRecorder, type UpdateRecorder } from './record-updates.ts';
 import { settleTry } from './settle-try.ts';
-import { describeUnreadable, FREE, ownFailure, type TryCost } from './try-cost.ts';
 import { type Tried, type TryDeps, tryUpdate } from './try-update.ts';
 import type { ClaimedUpdate, EndState } from './update-request.ts';
 
@@ -167,7 +167,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
       noteAnswer(askedAt);
       mark = health.mark();
     });
-    const cost = await costOf(update, tried, mark);
+    const cost = await judgeTry({ health, outage, log, firstBackoffMs }, update, tried, { mark, signal });
     const { isOurs, end } = await settleTry({ recorder, log, firstBackoffMs }, update, tried, cost);
     span.set({ state: end?.state ?? 'pending' });
     if (cost.fatal !== null) throw cost.fatal;
@@ -197,32 +197,6 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   function noteAnswer(askedAt: Timestamp): void {
     health.noteAnswer(askedAt);
     outage.end();
-  }
-
-  async function costOf(update: ClaimedUpdate, tried: Tried, mark: HealthMark): Promise<TryCost> {
-    const { end, error } = tried;
-    try {
-      if (error === null) return { ...FREE, end };
-      if (end !== null && error instanceof ApiRejected) {
-        const meaning = await health.judgeRefusal({ mark, askedAt: error.askedAt }, signal);
-        if (meaning === 'down') return sawOutage(update, error);
-        return meaning === 'believed' ? { ...FREE, end } : FREE;
-      }
-      const isOwn = error instanceof AppError || isOfTheRow(error);
-      if (signal.aborted || !isOwn || error instanceof ApiUnauthorized) return { ...FREE, fatal: error };
-      if (error instanceof ApiThrottled || !(await health.isUp(signal))) return sawOutage(update, error);
-      const reason = error instanceof AppError ? error.message : describeUnreadable(error);
-      return ownFailure(update, reason, firstBackoffMs);
-    } catch (fatal) {
-      return { ...FREE, fatal };
-    }
-  }
-
-  function sawOutage(update: ClaimedUpdate, error: Error): TryCost {
-    outage.begin();
-    health.noteDown();
-    log.warn({ request: update.id, reason: error.message }, 'commissions.program_down');
-    return FREE;
   }
 
   return {

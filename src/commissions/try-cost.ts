@@ -1,4 +1,4 @@
-// What a try costs its request, and the words for it. Pure; drain-updates.ts decides which failure costs what.
+// What a try costs its request, and the words for it. Pure; judge-try.ts decides which failure costs what.
 
 import { isOfTheRow, isStatementError } from '../db/refusal.ts';
 import { AppError, describeError } from '../errors.ts';
