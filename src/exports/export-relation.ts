@@ -170,7 +170,7 @@ async function discard(delivery: Delivery, why: unknown): Promise<void> {
     await delivery.discard();
   } catch (error) {
     throw new ExportTargetUnwritable(
-      `${describeError(why)}; and what was written of it could not be removed, which is no export (it has no manifest): ${describeError(error)}`,
+      `${describeError(why)}; and what was written of it could not be removed, which is an export only if its manifest is there: ${describeError(error)}`,
       { cause: why },
     );
   }
