@@ -9,6 +9,7 @@ import { spellToTheSecond } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
+import type { PayableCommission } from '../reports/read-payable.ts';
 import type { Example } from './demo-tour.ts';
 import type { Lifetime } from './lifetime.ts';
 import { makeProgramClient } from './program-client.ts';
@@ -33,17 +34,14 @@ export interface DemoPayments {
   readonly isAsMeant: boolean;
 }
 
-export interface PayableCommission {
-  readonly commission_id: string;
-  readonly amount: number;
-}
+export type DueCommission = Pick<PayableCommission, 'commission_id' | 'amount'>;
 
 /** Three that are paid, and the one that is not. */
 const REQUESTS = 4;
 
 /** Returns payable commissions, the oldest debts first; fewer than four where there are no more. */
-export async function choosePayable(pool: Pool): Promise<PayableCommission[]> {
-  const { rows } = await pool.query<PayableCommission>(
+export async function choosePayable(pool: Pool): Promise<DueCommission[]> {
+  const { rows } = await pool.query<DueCommission>(
     `select commission_id, amount from unpaid_commissions
      where is_payable order by due_at, commission_id limit ${REQUESTS}`,
   );
@@ -54,7 +52,7 @@ export async function choosePayable(pool: Pool): Promise<PayableCommission[]> {
 export async function payDue(
   { db, log, lifetime, personalData }: PaymentDeps,
   { url, secret, timeoutMs }: PaymentProgram,
-  due: readonly PayableCommission[],
+  due: readonly DueCommission[],
 ): Promise<DemoPayments> {
   const options = { url, secret, timeoutMs, rateLimit: null, priority: 'payments' } as const;
   const api = makeProgramClient({ db, log, lifetime }, options);

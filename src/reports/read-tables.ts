@@ -100,7 +100,7 @@ export async function readSchemaDrift(reader: Reader): Promise<Shown<DriftLine>>
 }
 
 /** Returns as of when everything, and every change, was read of each resource, and what may be missing nevertheless. */
-export async function readCoverage(reader: Reader): Promise<Shown<FreshnessLine>> {
+export async function readFreshnessLines(reader: Reader): Promise<Shown<FreshnessLine>> {
   return await runShown(
     reader,
     sql<FreshnessLine>`

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { makeApiClient } from '../../src/api/client.ts';
 import type { ListedResource } from '../../src/contract/resources.ts';
-import { LEFT_OUT } from '../../src/records/unstorable.ts';
+import { CUT_OFF } from '../../src/records/unstorable.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { SECRET } from '../sandbox/running-sandbox.ts';
 import { startAlteringProxy } from '../support/altering-proxy.ts';
@@ -68,7 +68,7 @@ describe.each([101, 8000, 50_000])('a record nested %i levels deep', (levels) =>
     expect(summary).toMatchObject({ rows: { inserted: 119, rejected: 1 }, verified: true });
     const [rejection, ...others] = await rejections(summary.runId);
     expect(others).toEqual([]);
-    expect(rejection?.payload).toContain(LEFT_OUT);
+    expect(rejection?.payload).toContain(CUT_OFF);
     if (where === 'an unknown field') {
       expect(rejection?.reason).toBe('odd: expected at most 100 levels of nested values, got more');
     }

@@ -14,7 +14,7 @@ import type { PageDeps } from '../../web/page.ts';
 import type { Cli } from '../cli.ts';
 import { readCliConfig } from '../configuration.ts';
 import { markAsDemo, refuseForeignMirror } from '../demo-mark.ts';
-import { choosePayable, type PayableCommission, type PaymentDeps, payDue } from '../demo-payments.ts';
+import { choosePayable, type DueCommission, type PaymentDeps, payDue } from '../demo-payments.ts';
 import { compareWithProgram, type Example, PAYABLE_TODAY, runExample, TOUR } from '../demo-tour.ts';
 import { readDiskSpace } from '../disk-space.ts';
 import type { ExitCode } from '../exit-code.ts';
@@ -175,7 +175,7 @@ async function startProgram(pool: Pool, log: Logger, lifetime: Lifetime) {
 /** Returns whether the payments ended as they were meant to. */
 async function showPayments(
   pool: Pool,
-  due: readonly PayableCommission[],
+  due: readonly DueCommission[],
   deps: PaymentDeps,
   timeoutMs: number,
   url: string,

@@ -6,8 +6,8 @@ import { formatBytes, formatCount } from '../../contract/format.ts';
 import { type KeptGrowth, readKeptGrowth } from '../../reports/kept-growth.ts';
 import type { Growth } from '../../reports/read-growth.ts';
 import {
-  readCoverage,
   readExports,
+  readFreshnessLines,
   readRejections,
   readSchemaDrift,
   readTables,
@@ -72,7 +72,7 @@ ${asOf(moment)}`,
 }
 
 async function coverageSection(deps: PageDeps, { href }: PageRequest): Promise<Html> {
-  const { rows, sql } = await readCoverage(deps);
+  const { rows, sql } = await readFreshnessLines(deps);
   const ago = (seconds: number | null) => (seconds === null ? 'never' : `${durationOf(seconds)} ago`);
   return section({
     id: 'coverage',
