@@ -1,6 +1,7 @@
 // What a worker exports by itself, and when.
 
 import { z } from 'zod';
+import { findTargetProblem, namesBucket } from './export-target.ts';
 import type { S3Access } from './s3-access.ts';
 import { cron, names, optional, variable } from './variable.ts';
 
@@ -29,6 +30,8 @@ export interface ExportVariables {
   readonly EXPORT_CHANGES?: readonly string[] | undefined;
 }
 
+const KINDS = 'a directory or s3://bucket/prefix';
+
 /** Returns what is exported; null where nothing is. What is missing is added to `problems`. */
 export function readScheduledExports(
   variables: ExportVariables,
@@ -41,15 +44,15 @@ export function readScheduledExports(
     EXPORT_WHOLE: whole = [],
     EXPORT_CHANGES: changes = [],
   } = variables;
+  const targetProblem = target === undefined ? null : findTargetProblem(target, KINDS);
+  if (targetProblem !== null) problems.push(`EXPORT_TARGET ${targetProblem}`);
   if (pattern === null) return null;
   if (target === undefined) {
-    problems.push(
-      'EXPORT_TARGET is not set, which EXPORT_CRON needs: give a directory or s3://bucket/prefix',
-    );
+    problems.push(`EXPORT_TARGET is not set, which EXPORT_CRON needs: give ${KINDS}`);
     return null;
   }
-  if (target === '-') problems.push('EXPORT_TARGET must be a directory or s3://bucket/prefix');
-  if (target.startsWith('s3://') && access === null) {
+  if (target === '-') problems.push(`EXPORT_TARGET must be ${KINDS}`);
+  if (namesBucket(target) && access === null) {
     problems.push('EXPORT_TARGET is a bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
   }
   if (whole.length === 0 && changes.length === 0) {
@@ -93,7 +96,11 @@ export const EXPORT_VARIABLES = {
   AWS_ACCESS_KEY_ID: optional('access key of the storage that exports go to', z.string()),
   AWS_SECRET_ACCESS_KEY: optional('its secret part', z.string()),
   AWS_SESSION_TOKEN: optional('its session token, where the key is a temporary one', z.string()),
-  AWS_REGION: variable('region of the bucket', z.string().regex(/^[\w-]+$/, 'must be a region'), 'us-east-1'),
+  AWS_REGION: variable(
+    'region of the bucket',
+    z.string().regex(/^[\w-]+$/, 'must be a region, such as eu-central-1'),
+    'us-east-1',
+  ),
   AWS_ENDPOINT_URL: optional(
     'address of an S3-compatible service, without the bucket',
     serviceUrl,

@@ -94,11 +94,23 @@ test.each([
     { EXPORT_CRON: '0 3 * * *', EXPORT_TARGET: 's3://bucket', EXPORT_WHOLE: 'referrals' },
     'EXPORT_TARGET is a bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
   ],
+  [
+    { EXPORT_TARGET: 'gs://bucket/x' },
+    'EXPORT_TARGET begins with gs://, where exports cannot go: give a directory or s3://bucket/prefix',
+  ],
+  [
+    { EXPORT_CRON: '0 3 * * *', EXPORT_TARGET: 'HTTPS://user:word@host/x', EXPORT_WHOLE: 'referrals' },
+    'EXPORT_TARGET begins with HTTPS://, where',
+  ],
+  [{ EXPORT_TARGET: 'S3://bucket' }, 'EXPORT_TARGET begins with S3://, where'],
+  [{ EXPORT_TARGET: 's3://BUCKET/x' }, 'EXPORT_TARGET must be s3://bucket/prefix, not s3://BUCKET/x'],
+  [{ EXPORT_TARGET: 's3://bucket/a/../b' }, 'EXPORT_TARGET must have no empty part, . or .. in its prefix'],
   [{ EXPORT_FORMAT: 'avro' }, 'EXPORT_FORMAT must be one of csv, ndjson, parquet, xlsx'],
   [
     { AWS_ACCESS_KEY_ID: 'x' },
     'AWS_SECRET_ACCESS_KEY is not set: the access key of the storage has two parts',
   ],
+  [{ AWS_REGION: 'eu central' }, 'AWS_REGION must be a region, such as eu-central-1'],
   [{ AWS_ENDPOINT_URL: 'https://storage.example/bucket' }, 'AWS_ENDPOINT_URL must be an address such as'],
   [{ STATUS_PORT: '99999' }, 'STATUS_PORT must be a whole number from 0 to 65535'],
 ])('%j is refused: %s', (environment, problem) => {

@@ -56,6 +56,11 @@ describe('what does not fit together is said at once:', () => {
     ['no directory', ['mirror.referrals', '-o', '/nowhere/x.csv'], 'there is no directory /nowhere'],
     ['no bucket', ['referrals', '--format', 'csv', '-o', 's3://'], 'must be s3://bucket/prefix'],
     [
+      'an address of another kind',
+      ['referrals', '--format', 'csv', '-o', 'gs://bucket/x'],
+      '-o begins with gs://, where exports cannot go: give a file, a directory, s3://bucket/prefix, or - for stdout',
+    ],
+    [
       'another bucket',
       ['referrals', '--format', 'csv', '-o', 's3://one/../two'],
       'no empty part, . or .. in',

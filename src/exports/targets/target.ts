@@ -2,6 +2,7 @@
 
 import { stat } from 'node:fs/promises';
 import { extname, join, resolve, sep } from 'node:path';
+import { findTargetProblem, namesBucket, splitBucket } from '../../config/export-target.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../../config/exports.ts';
 import type { S3Access } from '../../config/s3-access.ts';
 import { ConfigError } from '../../errors.ts';
@@ -22,36 +23,35 @@ export type CollectingTarget = Extract<Target, { kind: 'directory' | 's3' }>;
  * Returns the target: `-` is stdout, `s3://bucket/prefix` a bucket, a path that ends in a slash or is a directory that
  * one, every other path a file.
  *
- * Throws: ConfigError where there is no bucket in it, its prefix cannot be one, or there is no access key for it.
+ * Throws: ConfigError where it is an address of another kind, there is no bucket in it, its prefix cannot be one, or
+ * there is no access key for it.
  */
 export async function parseTarget(words: string, access: S3Access | null): Promise<Target> {
+  const problem = findTargetProblem(words, 'a file, a directory, s3://bucket/prefix, or - for stdout');
+  if (problem !== null) throw new ConfigError([`-o ${problem}`]);
   if (words === '-') return { kind: 'stdout' };
-  if (words.startsWith('s3://')) return parseS3(words, access);
+  if (namesBucket(words)) return parseS3(words, access);
   const isDirectory = /[/\\]$/.test(words) || (await stat(words).catch(() => null))?.isDirectory() === true;
   return { kind: isDirectory ? 'directory' : 'file', path: resolve(words) };
 }
 
-/** Returns the same of what can only be a directory or a bucket. Throws: as parseTarget. */
+/**
+ * Returns the same of EXPORT_TARGET, which the configuration has checked: a directory or a bucket.
+ *
+ * Throws: ConfigError where there is no access key for the bucket.
+ */
 export function parseCollectingTarget(words: string, access: S3Access | null): CollectingTarget {
-  if (words.startsWith('s3://')) return parseS3(words, access);
+  if (namesBucket(words)) return parseS3(words, access);
   return { kind: 'directory', path: resolve(words) };
 }
 
 function parseS3(words: string, access: S3Access | null): CollectingTarget {
-  const [, bucket = '', path = ''] =
-    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(words) ?? [];
-  const prefix = path.replace(/^\/+|\/+$/g, '');
-  if (bucket === '') throw new ConfigError([`${words} must be s3://bucket/prefix`]);
-  // On its way these would be left out, or lead into another bucket.
-  if (prefix.split('/').some((part, index) => part === '.' || part === '..' || (part === '' && index > 0))) {
-    throw new ConfigError([`${words} must have no empty part, . or .. in its prefix`]);
-  }
   if (access === null) {
     throw new ConfigError([
       `${words} needs an access key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_ENDPOINT_URL where it is not Amazon's`,
     ]);
   }
-  return { kind: 's3', access, bucket, prefix };
+  return { kind: 's3', access, ...splitBucket(words) };
 }
 
 /** Returns whether the target holds one export beside the other. */
