@@ -54,8 +54,9 @@ export function fileOptions(path: string, flags: FileFlags, programUnit: AmountU
 
 /** Says which columns of the file are not read, where there are any. */
 export function nameIgnored(ignored: readonly string[]): void {
-  if (ignored.length > 0)
-    printError(`not read: the columns ${ignored.map((name) => JSON.stringify(name)).join(', ')}`);
+  if (ignored.length === 0) return;
+  const columns = ignored.length === 1 ? 'column' : 'columns';
+  printError(`not read: the ${columns} ${ignored.map((name) => JSON.stringify(name)).join(', ')}`);
 }
 
 /** Returns the problem with its line in words. */

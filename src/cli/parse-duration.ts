@@ -13,5 +13,5 @@ export function parseDuration(text: string): number {
   const [, number = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(text.trim()) ?? [];
   const seconds = Number(number) * (SECONDS[unit as keyof typeof SECONDS] ?? 0);
   if (seconds > 0) return seconds;
-  throw new InvalidArgumentError('It must be a number with its unit, such as 90m, 26h or 2d.');
+  throw new InvalidArgumentError('It must be a number above 0 with its unit, such as 90m, 26h or 2d.');
 }

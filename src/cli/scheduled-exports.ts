@@ -15,11 +15,19 @@ export async function makeExportDuties(
   { scheduledExports, s3, mirrorSchema }: Pick<Config, 'scheduledExports' | 's3' | 'mirrorSchema'>,
 ): Promise<readonly Duty[]> {
   if (scheduledExports === null) return [];
-  const { whole, changes } = scheduledExports;
-  await checkRelations(deps.pool, mirrorSchema, [
+  await checkScheduledExports(deps.pool, { scheduledExports, mirrorSchema });
+  const target = parseCollectingTarget(scheduledExports.target, s3);
+  return [makeExportDuty(deps, { ...scheduledExports, mirrorSchema, target })];
+}
+
+/** Throws: ConfigError where EXPORT_WHOLE or EXPORT_CHANGES names what cannot be exported. */
+export async function checkScheduledExports(
+  pool: Pool,
+  { scheduledExports, mirrorSchema }: Pick<Config, 'scheduledExports' | 'mirrorSchema'>,
+): Promise<void> {
+  const { whole = [], changes = [] } = scheduledExports ?? {};
+  await checkRelations(pool, mirrorSchema, [
     ...whole.map((name) => ({ name, isForChanges: false })),
     ...changes.map((name) => ({ name, isForChanges: true })),
   ]);
-  const target = parseCollectingTarget(scheduledExports.target, s3);
-  return [makeExportDuty(deps, { ...scheduledExports, mirrorSchema, target })];
 }

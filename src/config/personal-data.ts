@@ -2,7 +2,7 @@
 
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { errorCode } from '../errors.ts';
+import { describeError } from '../errors.ts';
 
 /** `plain`: as the program sends them. `hash`: as keyed hashes. `omit`: not at all. */
 export const PERSONAL_DATA_MODES = ['plain', 'hash', 'omit'] as const;
@@ -35,7 +35,7 @@ export function readPersonalDataKey(
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    problems.push(`PII_KEY_FILE names ${file}, which cannot be read (${errorCode(error) || 'unreadable'})`);
+    problems.push(`PII_KEY_FILE names ${file}, which cannot be read (${describeError(error)})`);
     return null;
   }
   if (bytes.length < LEAST_KEY_BYTES) {

@@ -1,7 +1,7 @@
 // The text of a secret: in a variable, or in the file that the variable's twin NAME_FILE names.
 
 import { readFileSync } from 'node:fs';
-import { errorCode } from '../errors.ts';
+import { describeError } from '../errors.ts';
 
 export interface SecretText {
   readonly text: string;
@@ -25,7 +25,7 @@ export function readSecretText(
   try {
     return { text: readFileSync(file, 'utf8'), from: fileName };
   } catch (error) {
-    problems.push(`${fileName} names ${file}, which cannot be read (${errorCode(error) || 'unreadable'})`);
+    problems.push(`${fileName} names ${file}, which cannot be read (${describeError(error)})`);
     return null;
   }
 }

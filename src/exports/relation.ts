@@ -73,7 +73,7 @@ export async function findRelation(client: ClientBase, input: RelationInput): Pr
   const why =
     named.length > 0
       ? `the changes of ${name} are not known: it has no columns ${CHANGED_AT} and ${DELETED_AT}. Name one of`
-      : `there is no table or view ${name} to export: name one of`;
+      : `there is no table or view ${name.trim() === '' ? 'without a name' : name} to export: name one of`;
   throw new ConfigError([`${why} ${listed.join(', ')}`]);
 }
 

@@ -56,7 +56,7 @@ test.each([
   [{ ALERT_WEBHOOK_URL: WEBHOOK, ALERT_WEBHOOK_URL_FILE: '/x' }, 'are both set: keep one of them'],
   [
     { ALERT_WEBHOOK_URL_FILE: '/nowhere/x' },
-    'ALERT_WEBHOOK_URL_FILE names /nowhere/x, which cannot be read (ENOENT)',
+    'ALERT_WEBHOOK_URL_FILE names /nowhere/x, which cannot be read (ENOENT: no such file or directory',
   ],
   [{ ALERT_EMAIL: 'ops@example.com' }, 'SMTP_URL is not set, which ALERT_EMAIL needs'],
   [{ SMTP_URL: SMTP }, 'ALERT_EMAIL is not set, and SMTP_URL is of no use without'],

@@ -29,7 +29,11 @@ test('hash needs a key of 32 bytes, and shows it nowhere', () => {
 
 test.each([
   ['no file', { PII: 'hash' }, 'PII_KEY_FILE is not set, and PII=hash needs it'],
-  ['a missing file', { PII: 'hash', PII_KEY_FILE: '/nowhere/key' }, 'cannot be read (ENOENT)'],
+  [
+    'a missing file',
+    { PII: 'hash', PII_KEY_FILE: '/nowhere/key' },
+    'cannot be read (ENOENT: no such file or directory',
+  ],
   ['a short key', { PII: 'hash', PII_KEY_FILE: keyFile('short') }, 'holds 5 bytes: a key needs at least 32'],
   ['a short key that is not needed', { PII_KEY_FILE: keyFile('short') }, 'holds 5 bytes'],
   ['another mode', { PII: 'none' }, 'PII must be one of plain, hash, omit'],

@@ -43,7 +43,7 @@ test.each([
   [{ STATUS_PASSWORD: 'two\nlines here' }, 'STATUS_PASSWORD holds a password that no browser can send'],
   [
     { STATUS_PASSWORD_FILE: '/nowhere/at-all' },
-    'STATUS_PASSWORD_FILE names /nowhere/at-all, which cannot be read (ENOENT)',
+    'STATUS_PASSWORD_FILE names /nowhere/at-all, which cannot be read (ENOENT: no such file or directory',
   ],
   [{ STATUS_PASSWORD: 'opens-the-page', STATUS_PASSWORD_FILE: '/a' }, 'are both set'],
   [

@@ -87,7 +87,10 @@ test.each([
   [{ OTEL_EXPORTER_OTLP_HEADERS: 'x y=s3cret' }, PAIRS],
   [{ OTEL_EXPORTER_OTLP_HEADERS: 'x=s3cret%0Aset-cookie' }, PAIRS],
   [{ OTEL_EXPORTER_OTLP_HEADERS: 'x=s3cret%' }, PAIRS],
-  [{ OTEL_EXPORTER_OTLP_HEADERS_FILE: '/none' }, 'names /none, which cannot be read (ENOENT)'],
+  [
+    { OTEL_EXPORTER_OTLP_HEADERS_FILE: '/none' },
+    "names /none, which cannot be read (ENOENT: no such file or directory, open '/none')",
+  ],
   [{ OTEL_RESOURCE_ATTRIBUTES: 'team' }, PAIRS],
 ])('%o is one problem, which quotes no secret', (environment, problem) => {
   const [name] = Object.keys(environment);

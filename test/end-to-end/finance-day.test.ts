@@ -106,7 +106,7 @@ test('a German day: template, Excel, dry run, apply, result, reconcile', async (
     inDirectory('dry.csv'),
   );
   expect(dry.code, dry.stderr).toBe(3);
-  expect(dry.stderr).toContain('not read: the columns "Partner"');
+  expect(dry.stderr).toContain('not read: the column "Partner"');
   expect(readDocument('commissions-dry-run', dry.stdout).totals).toEqual([
     { would: 'change', currency: 'EUR', action: 'pay', requests: 2, amount_minor: 8395 + 123_450 },
     { would: 'conflict', currency: 'EUR', action: 'pay', requests: 1, amount_minor: 700 },

@@ -60,18 +60,20 @@ describe('a command whose stdout nobody reads', () => {
 });
 
 describe('a full disk', () => {
-  test.each([['status'], ['sync', 'affiliates', '--json'], ['--help']])(
-    'under the output of %s is said in one line, and is a failure',
-    async (...args) => {
-      const full = openSync(FULL, 'w');
-      const child = spawnCli(args, { ...environment, LOG_LEVEL: 'warn' }, ['ignore', full, 'pipe']);
-      closeSync(full);
-      const ended = once(child, 'close');
-      const said = child.stderr === null ? '' : await text(child.stderr);
-      expect((await ended)[0]).toBe(1);
-      expect(said).toMatch(/^affiliate-mirror: the output cannot be written: ENOSPC[^\n]*\n$/);
-    },
-  );
+  test.each([
+    ['status'],
+    ['sync', 'affiliates', '--json'],
+    ['export', 'mirror.campaigns', '--format', 'csv', '-o', '-'],
+    ['--help'],
+  ])('under the output of %s is said in one line, and is a failure', async (...args) => {
+    const full = openSync(FULL, 'w');
+    const child = spawnCli(args, { ...environment, LOG_LEVEL: 'warn' }, ['ignore', full, 'pipe']);
+    closeSync(full);
+    const ended = once(child, 'close');
+    const said = child.stderr === null ? '' : await text(child.stderr);
+    expect((await ended)[0]).toBe(1);
+    expect(said).toMatch(/^affiliate-mirror: the output cannot be written: ENOSPC[^\n]*\n$/);
+  });
 
   test('under the log stops no sync', async () => {
     const full = openSync(FULL, 'w');

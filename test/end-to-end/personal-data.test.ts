@@ -68,7 +68,11 @@ test.each([
     "the key in PII_KEY_FILE is not the one that this mirror's",
   ],
   ['no key file', { PII: 'hash' }, 'PII_KEY_FILE is not set'],
-  ['a missing key file', { PII: 'hash', PII_KEY_FILE: 'nowhere' }, 'cannot be read (ENOENT)'],
+  [
+    'a missing key file',
+    { PII: 'hash', PII_KEY_FILE: 'nowhere' },
+    'cannot be read (ENOENT: no such file or directory',
+  ],
   ['a short key', { PII: 'hash', PII_KEY_FILE: 'short' }, 'holds 9 bytes: a key needs at least 32'],
 ])('with %s, sync and payments stop with one line, before anything is sent', async (_, settings, message) => {
   const sent = sandbox.requests.length;

@@ -161,7 +161,7 @@ const WRONG_VARIABLES: readonly WrongUsage[] = [
     'sync',
     { AFFILIATE_API_SECRET: '', AFFILIATE_API_SECRET_FILE: '/nowhere/secret' },
     2,
-    /cannot be read \(ENOENT\)/,
+    /cannot be read \(ENOENT: no such file or directory/,
   ],
   ['sync', { AFFILIATE_API_SECRET_FILE: '/nowhere/secret' }, 2, /are both set: keep one of them/],
   ['status', { DATABASE_URL: 'mysql://somewhere' }, 2, /DATABASE_URL /],

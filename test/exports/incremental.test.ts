@@ -258,9 +258,9 @@ describe('a scheduled export', () => {
     expect(await readLastExport(makeDatabase(database.pool), exported)).toBeLessThan(Number(rows[0]?.ms));
   });
 
-  test('of something that there is not keeps the worker from starting', async () => {
+  test('of something that there is not keeps the worker from starting, and doctor says so', async () => {
     expect((await runCli(['migrate'], environment)).code).toBe(0);
-    const { code, stderr } = await runCli(['work'], {
+    const wrong = {
       ...environment,
       AFFILIATE_API_URL: 'http://127.0.0.1:9',
       AFFILIATE_API_SECRET: 'x',
@@ -270,9 +270,16 @@ describe('a scheduled export', () => {
       EXPORT_TARGET: directory,
       EXPORT_WHOLE: 'nothing, commission_totals',
       EXPORT_CHANGES: 'commission_totals',
-    });
+    };
+    const { code, stderr } = await runCli(['work'], wrong);
     expect(stderr).toContain('there is no table or view nothing to export');
     expect(stderr).toContain('the changes of commission_totals are not known');
     expect(code).toBe(2);
+    const doctor = await runCli(['doctor'], wrong);
+    expect(doctor.stdout).toContain('✗ exports: there is no table or view nothing to export');
+    expect(doctor.stdout).toContain('✗ exports: the changes of commission_totals are not known');
+    expect(doctor.code).toBe(2);
+    const { EXPORT_CHANGES: _, ...right } = { ...wrong, EXPORT_WHOLE: 'commission_totals' };
+    expect((await runCli(['doctor'], right)).stdout).toContain(`✓ exports: 1 export to ${directory}`);
   });
 });

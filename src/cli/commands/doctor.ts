@@ -2,31 +2,29 @@
 
 import type { Command } from 'commander';
 import { makeChannels } from '../../alerts/channels.ts';
-import { type ApiClientOptions, makeApiClient } from '../../api/client.ts';
 import type { TakePermit } from '../../api/permit.ts';
-import { makeTakePermit } from '../../budget/shared-budget.ts';
 import { type Config, readConfig, readProgramConfig } from '../../config/config.ts';
-import { counted } from '../../contract/format.ts';
-import { checkWorkerAccess, readConnectionLimit } from '../../db/check-access.ts';
-import { checkSchema } from '../../db/check-schema.ts';
-import { checkClock } from '../../db/clock.ts';
-import { AccessRefused, ConfigError } from '../../errors.ts';
-import { calmLevel, type Logger, makeLogger } from '../../log.ts';
-import { readState, refuseOtherMode } from '../../personal-data/stored-state.ts';
-import { openQueue } from '../../queue/backend.ts';
-import { askForProbe, readPause } from '../../queue/program-pause.ts';
-import { checkQueueSchema, queueSchema } from '../../queue/queue-tables.ts';
-import { nameRedis } from '../../queue/redis-connection.ts';
-import { readQueueId } from '../../queue/worker-state.ts';
+import { ConfigError } from '../../errors.ts';
+import { calmLevel, makeLogger } from '../../log.ts';
+import { askForProbe } from '../../queue/program-pause.ts';
 import { canDrawStatusLine } from '../../terminal.ts';
 import type { Cli } from '../cli.ts';
 import { describeFoundList } from '../commission-list-line.ts';
+import {
+  lookAtClock,
+  lookAtConnections,
+  lookAtExports,
+  lookAtProgram,
+  lookAtQueue,
+  lookAtRights,
+  lookAtTables,
+} from '../doctor-looks.ts';
 import { makeReport, type Report } from '../doctor-report.ts';
 import type { DoctorDocument } from '../documents/doctor.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { makeFindList } from '../find-list.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { connectionsOf, type OpenDatabase, openDatabase } from '../open-database.ts';
+import { openDatabase } from '../open-database.ts';
 import { print, printJson } from '../print.ts';
 import { describeUnknownVariables } from '../unknown-variables.ts';
 
@@ -75,17 +73,24 @@ async function examine(cli: Cli, lifetime: Lifetime, { check, leaveOut }: Report
     const through = found.session.isPooled ? ', through a pooler in session mode' : '';
     return { found, says: `${found.name} answers${found.isEmbedded ? ' (embedded)' : ''}${through}` };
   });
+  const exports = config.scheduledExports === null ? [] : [EXPORTS];
   let tables: TakePermit | null = null;
   if (database === null) {
-    leaveOut(['connections', 'clock', 'rights', 'tables', 'queue'], 'the database does not answer');
+    leaveOut(
+      ['connections', 'clock', 'rights', 'tables', 'queue', ...exports],
+      'the database does not answer',
+    );
   } else {
     await check('connections', () => lookAtConnections(config, database));
     await check('clock', () => lookAtClock(database));
     const rights = await check('rights', () => lookAtRights(config, database));
     if (rights === null) leaveOut(['tables'], 'rights are lacking');
     else tables = await check('tables', () => lookAtTables(log, config, database));
-    if (tables === null) leaveOut(['queue'], 'the tables are not up to date');
-    else await check('queue', () => lookAtQueue(log, config, database));
+    if (tables === null) leaveOut(['queue', ...exports], 'the tables are not up to date');
+    else {
+      await check('queue', () => lookAtQueue(log, config, database));
+      if (exports.length > 0) await check(EXPORTS, () => lookAtExports(config, database));
+    }
   }
   const takePermit = database === null ? null : (tables ?? takeOnlyPermit);
 
@@ -151,74 +156,10 @@ function conclude(report: Report, isJson: boolean): ExitCode {
 const CONFIGURATION = 'configuration';
 const UNKNOWN = 'unknown variables';
 const SETTINGS = 'program settings';
+const EXPORTS = 'exports';
 
 function isOfVariables({ subject, state }: Report['checks'][number]): boolean {
-  return state === 'failed' && [CONFIGURATION, UNKNOWN, SETTINGS].includes(subject);
-}
-
-// Who holds how many of them changes from second to second: only the limit is compared.
-async function lookAtConnections(
-  { redisUrl }: Config,
-  { pool }: OpenDatabase,
-): Promise<{ found: true; says: string }> {
-  const limit = await readConnectionLimit(pool);
-  const needed = connectionsOf('work', redisUrl === null);
-  if (limit.most < needed) {
-    throw new AccessRefused(
-      `${limit.of} is limited to ${limit.most}, and a worker holds up to ${needed}: raise that limit, or its jobs will fail for want of one`,
-    );
-  }
-  return { found: true, says: `${limit.of} is limited to ${limit.most}, and a worker holds up to ${needed}` };
-}
-
-async function lookAtRights(
-  { mirrorSchema, redisUrl }: Config,
-  { pool, session }: OpenDatabase,
-): Promise<{ found: true; says: string }> {
-  await checkWorkerAccess(pool, {
-    schema: mirrorSchema,
-    queueSchema: redisUrl === null ? queueSchema(mirrorSchema) : null,
-  });
-  return { found: true, says: `the role ${session.role} has what a worker needs` };
-}
-
-async function lookAtClock({ db }: OpenDatabase): Promise<{ found: true; says: string }> {
-  let says = "it agrees with the database's";
-  await checkClock(db, (difference) => {
-    says = `${difference}: correct it before it is more`;
-  });
-  return { found: true, says };
-}
-
-async function lookAtTables(
-  log: Logger,
-  config: Config,
-  { pool, db }: OpenDatabase,
-): Promise<{ found: TakePermit; says: string }> {
-  await checkSchema(pool, { schema: config.mirrorSchema });
-  refuseOtherMode(config.personalData, await readState(db));
-  const { mode } = config.personalData;
-  const { rateLimit, timeoutMs } = config.api;
-  return {
-    found: makeTakePermit({ db, log }, { rateLimit, priority: 'reads', requestTimeoutMs: timeoutMs }),
-    says: `the schema ${config.mirrorSchema} is up to date${mode === 'plain' ? '' : `, and keeps personal data as ${mode}`}`,
-  };
-}
-
-async function lookAtQueue(
-  log: Logger,
-  { redisUrl, mirrorSchema }: Config,
-  { pool, db, url }: OpenDatabase,
-): Promise<{ found: true; says: string }> {
-  const settings = { redisUrl, mirrorSchema, databaseUrl: url };
-  await checkQueueSchema(pool, settings);
-  const backend = await openQueue({ log }, settings, await readQueueId(db));
-  await backend.close();
-  if (backend.warnings.length > 0) throw new ConfigError(backend.warnings);
-  const where = redisUrl === null ? 'Postgres' : `Redis at ${nameRedis(redisUrl)}`;
-  const { isRefused } = await readPause(db);
-  const paused = isRefused ? ', and is paused: the program refused the secret of a worker' : '';
-  return { found: true, says: `${where} keeps it${paused}` };
+  return state === 'failed' && [CONFIGURATION, UNKNOWN, SETTINGS, EXPORTS].includes(subject);
 }
 
 // Without tables there is no shared budget, and nobody who could be sharing it.
@@ -231,20 +172,3 @@ const takeOnlyPermit: TakePermit = async () => {
     returnUnused: async () => {},
   };
 };
-
-async function lookAtProgram(
-  { log, lifetime }: { log: Logger; lifetime: Lifetime },
-  { takePermit, ...program }: ApiClientOptions & { takePermit: TakePermit },
-): Promise<{ found: true; says: string }> {
-  const attempts = { most: 1, mostThrottled: 1 };
-  const api = makeApiClient({ takePermit, log }, { ...program, attempts });
-  try {
-    const page = await api.list('affiliates', { page: 1, limit: 1 }, { signal: lifetime.signal });
-    return {
-      found: true,
-      says: `${program.url} accepts the secret, and has ${counted(page.pagination.total_count, 'affiliate')}`,
-    };
-  } finally {
-    await api.close();
-  }
-}

@@ -23,6 +23,7 @@ import type { ExportDocument } from '../documents/export.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
+import { isOutputLost } from '../output-failure.ts';
 import { parseMoment } from '../parse-moment.ts';
 import { printError, printJson } from '../print.ts';
 
@@ -102,7 +103,10 @@ async function runExport(cli: Cli, lifetime: Lifetime, name: string, flags: Expo
     return 0;
   }
   const rows = { where, since, isForChanges: since !== null, isWrittenIfEmpty: true };
-  report(await exportRelation(pool, { ...input, ...rows, target }), flags);
+  const exported = await exportRelation(pool, { ...input, ...rows, target });
+  // Of which the exit code and a line on stderr say already that it failed.
+  if (target.kind === 'stdout' && isOutputLost()) return 1;
+  report(exported, flags);
   return 0;
 }
 

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { ConfigError, describeError, ExportTargetUnwritable, errorCode } from '../../errors.ts';
+import { ConfigError } from '../../errors.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import { type Delivery, MANIFEST, type OpenFile } from './delivery.ts';
 import { keepNames, nameDraft } from './draft.ts';
@@ -81,28 +81,28 @@ export async function deliverFile(path: string): Promise<Delivery> {
   };
 }
 
-/** Returns the delivery to a stream, which has no manifest. */
+/**
+ * Returns the delivery to a stream, which has no manifest. Where it cannot be written to any more, the rest is left
+ * out: `affiliate-mirror export … | head` has what it wants, and whoever owns the stream hears of everything else from
+ * it, before the export is published.
+ */
 export function deliverToStream(stream: Writable, signal: AbortSignal): Delivery {
-  // `affiliate-mirror export … | head` has what it wants.
-  let isUnread = false;
+  let isLost = false;
   return {
     location: 'stdout',
     openFile: async () => ({
       async write(bytes) {
-        if (isUnread || stream.write(bytes)) return;
+        if (isLost || stream.write(bytes)) return;
         try {
           await once(stream, 'drain', { signal });
-        } catch (error) {
+        } catch {
           signal.throwIfAborted();
-          if (errorCode(error) !== 'EPIPE') {
-            throw new ExportTargetUnwritable(`cannot write to stdout: ${describeError(error)}`);
-          }
-          isUnread = true;
+          isLost = true;
         }
       },
       close: async () => {},
     }),
-    publish: async () => {},
+    publish: () => new Promise((resolve) => stream.write('', () => resolve())),
     discard: async () => {},
   };
 }

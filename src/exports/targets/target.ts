@@ -19,6 +19,8 @@ export type Target =
 /** A target that holds one export beside the other. */
 export type CollectingTarget = Extract<Target, { kind: 'directory' | 's3' }>;
 
+const KINDS = 'a file, a directory, s3://bucket/prefix, or - for stdout';
+
 /**
  * Returns the target: `-` is stdout, `s3://bucket/prefix` a bucket, a path that ends in a slash or is a directory that
  * one, every other path a file.
@@ -27,8 +29,9 @@ export type CollectingTarget = Extract<Target, { kind: 'directory' | 's3' }>;
  * there is no access key for it.
  */
 export async function parseTarget(words: string, access: S3Access | null): Promise<Target> {
-  const problem = findTargetProblem(words, 'a file, a directory, s3://bucket/prefix, or - for stdout');
+  const problem = findTargetProblem(words, KINDS);
   if (problem !== null) throw new ConfigError([`-o ${problem}`]);
+  if (words.trim() === '') throw new ConfigError([`-o is empty: give ${KINDS}`]);
   if (words === '-') return { kind: 'stdout' };
   if (namesBucket(words)) return parseS3(words, access);
   const isDirectory = /[/\\]$/.test(words) || (await stat(words).catch(() => null))?.isDirectory() === true;

@@ -1,0 +1,115 @@
+// What `doctor` looks at, each by itself. A look returns what it found and what it says, and throws what is wrong and
+// how to fix it.
+
+import { type ApiClientOptions, makeApiClient } from '../api/client.ts';
+import type { TakePermit } from '../api/permit.ts';
+import { makeTakePermit } from '../budget/shared-budget.ts';
+import type { Config } from '../config/config.ts';
+import { counted } from '../contract/format.ts';
+import { checkWorkerAccess, readConnectionLimit } from '../db/check-access.ts';
+import { checkSchema } from '../db/check-schema.ts';
+import { checkClock } from '../db/clock.ts';
+import { AccessRefused, ConfigError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { readState, refuseOtherMode } from '../personal-data/stored-state.ts';
+import { openQueue } from '../queue/backend.ts';
+import { readPause } from '../queue/program-pause.ts';
+import { checkQueueSchema, queueSchema } from '../queue/queue-tables.ts';
+import { nameRedis } from '../queue/redis-connection.ts';
+import { readQueueId } from '../queue/worker-state.ts';
+import type { Lifetime } from './lifetime.ts';
+import { connectionsOf, type OpenDatabase } from './open-database.ts';
+import { checkScheduledExports } from './scheduled-exports.ts';
+
+// Who holds how many of them changes from second to second: only the limit is compared.
+export async function lookAtConnections(
+  { redisUrl }: Config,
+  { pool }: OpenDatabase,
+): Promise<{ found: true; says: string }> {
+  const limit = await readConnectionLimit(pool);
+  const needed = connectionsOf('work', redisUrl === null);
+  if (limit.most < needed) {
+    throw new AccessRefused(
+      `${limit.of} is limited to ${limit.most}, and a worker holds up to ${needed}: raise that limit, or its jobs will fail for want of one`,
+    );
+  }
+  return { found: true, says: `${limit.of} is limited to ${limit.most}, and a worker holds up to ${needed}` };
+}
+
+export async function lookAtRights(
+  { mirrorSchema, redisUrl }: Config,
+  { pool, session }: OpenDatabase,
+): Promise<{ found: true; says: string }> {
+  await checkWorkerAccess(pool, {
+    schema: mirrorSchema,
+    queueSchema: redisUrl === null ? queueSchema(mirrorSchema) : null,
+  });
+  return { found: true, says: `the role ${session.role} has what a worker needs` };
+}
+
+export async function lookAtClock({ db }: OpenDatabase): Promise<{ found: true; says: string }> {
+  let says = "it agrees with the database's";
+  await checkClock(db, (difference) => {
+    says = `${difference}: correct it before it is more`;
+  });
+  return { found: true, says };
+}
+
+export async function lookAtTables(
+  log: Logger,
+  config: Config,
+  { pool, db }: OpenDatabase,
+): Promise<{ found: TakePermit; says: string }> {
+  await checkSchema(pool, { schema: config.mirrorSchema });
+  refuseOtherMode(config.personalData, await readState(db));
+  const { mode } = config.personalData;
+  const { rateLimit, timeoutMs } = config.api;
+  return {
+    found: makeTakePermit({ db, log }, { rateLimit, priority: 'reads', requestTimeoutMs: timeoutMs }),
+    says: `the schema ${config.mirrorSchema} is up to date${mode === 'plain' ? '' : `, and keeps personal data as ${mode}`}`,
+  };
+}
+
+export async function lookAtQueue(
+  log: Logger,
+  { redisUrl, mirrorSchema }: Config,
+  { pool, db, url }: OpenDatabase,
+): Promise<{ found: true; says: string }> {
+  const settings = { redisUrl, mirrorSchema, databaseUrl: url };
+  await checkQueueSchema(pool, settings);
+  const backend = await openQueue({ log }, settings, await readQueueId(db));
+  await backend.close();
+  if (backend.warnings.length > 0) throw new ConfigError(backend.warnings);
+  const where = redisUrl === null ? 'Postgres' : `Redis at ${nameRedis(redisUrl)}`;
+  const { isRefused } = await readPause(db);
+  const paused = isRefused ? ', and is paused: the program refused the secret of a worker' : '';
+  return { found: true, says: `${where} keeps it${paused}` };
+}
+
+/** Without it, a worker would not start. */
+export async function lookAtExports(
+  config: Config,
+  { pool }: OpenDatabase,
+): Promise<{ found: true; says: string }> {
+  const { scheduledExports } = config;
+  await checkScheduledExports(pool, config);
+  const count = (scheduledExports?.whole.length ?? 0) + (scheduledExports?.changes.length ?? 0);
+  return { found: true, says: `${counted(count, 'export')} to ${scheduledExports?.target}` };
+}
+
+export async function lookAtProgram(
+  { log, lifetime }: { log: Logger; lifetime: Lifetime },
+  { takePermit, ...program }: ApiClientOptions & { takePermit: TakePermit },
+): Promise<{ found: true; says: string }> {
+  const attempts = { most: 1, mostThrottled: 1 };
+  const api = makeApiClient({ takePermit, log }, { ...program, attempts });
+  try {
+    const page = await api.list('affiliates', { page: 1, limit: 1 }, { signal: lifetime.signal });
+    return {
+      found: true,
+      says: `${program.url} accepts the secret, and has ${counted(page.pagination.total_count, 'affiliate')}`,
+    };
+  } finally {
+    await api.close();
+  }
+}
