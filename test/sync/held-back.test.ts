@@ -114,6 +114,40 @@ test('where the program lists nothing any more, everything is held back, though 
   expect(await syncWith({ ...api, list })).toMatchObject({ deleted: 0, deletesHeldBack: total });
 });
 
+test('accepting the deletions of one resource accepts none of another', async () => {
+  const { db, database } = given();
+  await database.pool.query(
+    `insert into held_back_deletions (resource, record_id, run_id)
+     values ('referrals', 'one', 1), ('affiliates', 'other', 1)`,
+  );
+  expect(await accept()).toBe(1);
+  const rows = await listHeldBack(db, ['affiliates', resource]);
+  expect(rows.map(({ record_id, accepted_at }) => [record_id, accepted_at !== null])).toEqual([
+    ['other', false],
+    ['one', true],
+  ]);
+});
+
+test('what is held back is listed with its affiliate, newest first, and what the mirror no longer has last', async () => {
+  const { syncBoth, sync, sandbox, db, database } = given();
+  await syncBoth();
+  const gone = (await sandbox.allReferrals()).slice(100, 120);
+  for (const { id } of gone) await sandbox.program.deleteReferral(id);
+  const { runId } = await sync(resource);
+  await database.pool.query(
+    "insert into held_back_deletions (resource, record_id, run_id) values ('referrals', 'unknown', $1)",
+    [runId],
+  );
+  const rows = await listHeldBack(db, [resource]);
+  const { rows: mirrored } = await database.pool.query(
+    `select id as record_id, affiliate_id, created_at from referrals where id = any($1)
+     order by created_at desc, id`,
+    [gone.map(({ id }) => id)],
+  );
+  expect(mirrored).toHaveLength(20);
+  expect(rows).toMatchObject([...mirrored, { record_id: 'unknown', affiliate_id: null, created_at: null }]);
+});
+
 describe('a run that held deletions back', () => {
   test('ends as partial, though verified, with the number, the rows, and what to do', async () => {
     const { syncBoth, db, database } = given();
@@ -272,6 +306,30 @@ describe('the referrals of an affiliate that is gone', () => {
       const { filters, ...rest } = query;
       const isOfGone = Object.values(filters ?? {}).includes(gone);
       return api.list(list, isOfGone ? rest : query, options);
+    },
+    'states referrals of the affiliate that it does not list':
+      (api, gone) => async (list, query, options) => {
+        const page = await api.list(list, query, options);
+        if (!Object.values(query.filters ?? {}).includes(gone)) return page;
+        return { ...page, data: [], pagination: { ...page.pagination, total_count: 1 } };
+      },
+    'lists referrals of the affiliate and states none': (api, gone) => async (list, query, options) => {
+      const page = await api.list(list, query, options);
+      if (!Object.values(query.filters ?? {}).includes(gone)) return page;
+      return { ...page, data: [{ affiliate: { id: gone } }] };
+    },
+    'lists those of another affiliate than it was asked for, where it has some': (api, gone) => {
+      return async (list, query, options) => {
+        const page = await api.list(list, query, options);
+        const { affiliate_id } = (query.filters ?? {}) as { affiliate_id?: string };
+        if (affiliate_id === undefined || affiliate_id === gone) return page;
+        return { ...page, data: [{ affiliate: { id: gone } }] };
+      };
+    },
+    'refuses to list those of an affiliate that it has': (api, gone) => (list, query, options) => {
+      const { affiliate_id } = (query.filters ?? {}) as { affiliate_id?: string };
+      if (affiliate_id === undefined || affiliate_id === gone) return api.list(list, query, options);
+      throw new ApiRejected('not now', 422, [], '2026-10-01T00:00:00Z');
     },
     'answers nothing to every filter': (api) => async (list, query, options) => {
       const page = await api.list(list, query, options);
