@@ -287,6 +287,14 @@ describe('a request', () => {
     );
   }
 
+  async function statesOf(...ids: (number | undefined)[]): Promise<readonly string[]> {
+    const { rows } = await database.pool.query<{ state: string }>(
+      'select state from commission_updates where id = any($1) order by id',
+      [ids],
+    );
+    return rows.map(({ state }) => state);
+  }
+
   async function failedPay(): Promise<{ failed: number; commission_id: string }> {
     const commission_id = newId();
     const [request] = await ask({ commission_id, action: 'pay', paid_at: AT });
@@ -295,12 +303,12 @@ describe('a request', () => {
   }
 
   test('that failed can be retried, unless a later one for the same value has overtaken it', async () => {
-    const [alone, overtaken] = await ask(
+    const [alone, overtaken, other] = await ask(
+      { commission_id: newId(), action: 'unpay' },
       { commission_id: newId(), action: 'unpay' },
       { commission_id: newId(), action: 'unpay' },
     );
-    await endAs(alone?.id, 'failed');
-    await endAs(overtaken?.id, 'failed');
+    for (const request of [alone, overtaken, other]) await endAs(request?.id, 'failed');
     const { rows } = await database.pool.query('select commission_id from commission_updates where id = $1', [
       overtaken?.id,
     ]);
@@ -310,9 +318,9 @@ describe('a request', () => {
     );
     await endAs(due?.id, 'applied');
     await endAs(pay?.id, 'applied');
-    const ids = [alone, overtaken].map((request) => request?.id ?? 0);
+    const ids = [other, overtaken, alone].map((request) => request?.id ?? 0);
     expect(await retryUpdates(db, { kind: 'requests', ids })).toEqual({
-      ids: [alone?.id],
+      ids: [alone?.id, other?.id],
       left: [
         {
           id: overtaken?.id,
@@ -320,6 +328,7 @@ describe('a request', () => {
         },
       ],
     });
+    expect(await statesOf(...ids)).toEqual(['pending', 'failed', 'pending']);
   });
 
   test('that is retried is due at once with all its tries, as if nothing had come of it, and wakes the workers', async () => {
@@ -346,6 +355,7 @@ describe('a request', () => {
       const [later] = await ask({ commission_id, action: 'unpay' });
       if (state !== 'pending') await endAs(later?.id, state);
       expect(await retryUpdates(db, { kind: 'requests', ids: [failed] })).toMatchObject({ ids: [] });
+      expect(await statesOf(failed)).toEqual(['failed']);
     },
   );
 
@@ -413,20 +423,34 @@ describe('a request', () => {
     });
   });
 
-  test('that waits can be cancelled, and one that is being applied cannot', async () => {
-    const [waiting, busy] = await ask(
+  test('that waits can be cancelled, also one of a writer that was killed, and one that is being applied cannot', async () => {
+    const [waiting, busy, left] = await ask(
+      { commission_id: newId(), action: 'unpay' },
       { commission_id: newId(), action: 'unpay' },
       { commission_id: newId(), action: 'unpay' },
     );
-    await database.pool.query(
-      `update commission_updates set claimed_by = 'w', claimed_until = now() + interval '1 minute' where id = $1`,
-      [busy?.id],
-    );
-    const ids = [waiting, busy].map((request) => request?.id ?? 0);
+    const claim = (id: number | undefined, until: string) =>
+      database.pool.query(
+        `update commission_updates set claimed_by = 'w', claimed_until = now() + $2::interval where id = $1`,
+        [id, until],
+      );
+    await claim(busy?.id, '1 minute');
+    await claim(left?.id, '-1 minute');
+    const ids = [left, waiting, busy].map((request) => request?.id ?? 0);
     expect(await cancelUpdates(db, { kind: 'requests', ids }, 'finance')).toEqual({
-      ids: [waiting?.id],
+      ids: [waiting?.id, left?.id],
       left: [{ id: busy?.id, reason: 'it is being applied right now' }],
     });
+    const { rows } = await database.pool.query(
+      'select state, outcome, claimed_by from commission_updates where id = any($1) order by id',
+      [ids],
+    );
+    const cancelled = { state: 'cancelled', outcome: 'cancelled by finance before anything was sent' };
+    expect(rows).toEqual([
+      { ...cancelled, claimed_by: null },
+      { state: 'pending', outcome: null, claimed_by: 'w' },
+      { ...cancelled, claimed_by: null },
+    ]);
   });
 
   test.each(['applied', 'unchanged', 'conflict', 'superseded', 'cancelled'])(

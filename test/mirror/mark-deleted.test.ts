@@ -49,20 +49,22 @@ test('a run that has met nothing misses every row that is not marked deleted, na
 });
 
 test('a row whose number lies beyond every row that the run has met is missing like any other', async () => {
-  const [near, far, last] = [buildReferral(), buildReferral(), buildReferral()];
+  const [near, edge, far, last] = [buildReferral(), buildReferral(), buildReferral(), buildReferral()];
   await load(db, { resource, pages: [{ observedAt: at(1), records: [near] }] });
   const seen = makeSeenRows();
   const beyond = seen.bits().length * 8;
-  await sql`alter table referrals alter column _row_number restart with ${sql.lit(beyond)}`.execute(db);
-  for (const record of [far, last])
+  await sql`alter table referrals alter column _row_number restart with ${sql.lit(beyond - 1)}`.execute(db);
+  for (const record of [edge, far, last])
     await load(db, { resource, pages: [{ observedAt: at(1), records: [record] }] });
   const run = await startRun(db, { resource, mode: 'full' });
   const missing = () => findMissing(db, { runId: run.id, resource, seen });
-  expect(await missing()).toEqual({ living: 3, ids: [near.id, far.id, last.id].sort() });
+  expect(await missing()).toEqual({ living: 4, ids: [near.id, edge.id, far.id, last.id].sort() });
+  seen.add({ rowNumbers: [beyond - 1], rejectedIds: [] });
+  expect(await missing()).toEqual({ living: 4, ids: [near.id, far.id, last.id].sort() });
   seen.add({ rowNumbers: [beyond], rejectedIds: [] });
-  expect(await missing()).toEqual({ living: 3, ids: [near.id, last.id].sort() });
+  expect(await missing()).toEqual({ living: 4, ids: [near.id, last.id].sort() });
   seen.add({ rowNumbers: [1], rejectedIds: [] });
-  expect(await missing()).toEqual({ living: 3, ids: [last.id] });
+  expect(await missing()).toEqual({ living: 4, ids: [last.id] });
 });
 
 test('marking a row deleted keeps every other column, happens once, and spares what was observed later', async () => {
@@ -126,14 +128,31 @@ test('a sale goes with the last living commission that has it, and keeps its tim
   await load(db, { resource: commissions, pages: [{ observedAt: at(1), records: [first, last] }] });
   const changed = { ...first, sale: { ...sale, refund_amount_cents: 100 } };
   await load(db, { resource: commissions, pages: [{ observedAt: at(9), records: [changed] }] });
-  const bury = async ({ id }: { id: string }) => {
-    const gone = { runId: null, resource: commissions, ids: [id], observedAt: at(5) };
+  const bury = async ({ id }: { id: string }, second = 5) => {
+    const gone = { runId: null, resource: commissions, ids: [id], observedAt: at(second) };
     await db.transaction().execute((trx) => markDeleted(trx, gone));
     return rowsOf(db, 'sales');
   };
   const observed = { refund_amount_cents: 100, _observed_at: '2026-07-01T00:00:09Z' };
   expect(await bury(first)).toMatchObject([{ ...observed, _deleted_at: null }]);
-  expect(await bury(last)).toMatchObject([{ ...observed, _deleted_at: '2026-07-01T00:00:05Z' }]);
+  const buried = await bury(last);
+  expect(buried).toMatchObject([{ ...observed, _deleted_at: '2026-07-01T00:00:05Z' }]);
+  expect(await bury(last, 7)).toEqual(buried);
+});
+
+test('a link that is gone is not written again, however often its affiliate is listed without it', async () => {
+  const affiliate = buildAffiliate();
+  const list = (second: number, links: object[]) =>
+    load(db, {
+      resource: 'affiliates',
+      pages: [{ observedAt: at(second), records: [{ ...affiliate, links }] }],
+    });
+  await list(1, [buildLink()]);
+  await list(2, []);
+  const gone = await rowsOf(db, 'links');
+  expect(gone).toMatchObject([{ _deleted_at: '2026-07-01T00:00:02Z' }]);
+  await list(3, []);
+  expect(await rowsOf(db, 'links')).toEqual(gone);
 });
 
 test('the sale of a commission that the program spells in capitals goes with it', async () => {

@@ -50,7 +50,15 @@ async function heldBack(): Promise<readonly string[]> {
   return (await listHeldBack(given().db, [resource])).map(({ record_id }) => record_id).toSorted();
 }
 
-const accept = () => transact(given().db, (trx) => acceptHeldBack(trx, { resource, acceptedBy: 'somebody' }));
+const accept = (acceptedBy = 'somebody') =>
+  transact(given().db, (trx) => acceptHeldBack(trx, { resource, acceptedBy }));
+
+async function acceptances(): Promise<readonly object[]> {
+  const { rows } = await given().database.pool.query(
+    'select record_id, accepted_by, accepted_at from held_back_deletions order by 1',
+  );
+  return rows;
+}
 
 function syncWith(api: ApiClient, input: { acceptDeletes?: boolean } = {}) {
   return runSync(
@@ -58,6 +66,87 @@ function syncWith(api: ApiClient, input: { acceptDeletes?: boolean } = {}) {
     { resource, mode: 'full', concurrency: 1, acceptDeletes: false, ...input },
   );
 }
+
+test('as many as 2 % of the table may be missing at once, and one more is too many', async () => {
+  const { sync } = given();
+  const { total } = await sync(resource);
+  const most = Math.floor((total ?? 0) * 0.02);
+  expect(most).toBeGreaterThan(10);
+  const [last = '', ...gone] = await removeReferrals(most + 1);
+  const run = await sync(resource);
+  expect(run).toMatchObject({ state: 'partial', deleted: 0, deletesHeldBack: most + 1 });
+  // The list and its head: where no affiliate is gone, there is nothing that the program could confirm.
+  expect(run.requests).toBe(Math.ceil((run.total ?? 0) / 100) + 1);
+  await given().sandbox.program.insertReferral({ id: last });
+  expect(await sync(resource)).toMatchObject({ state: 'succeeded', deleted: most, deletesHeldBack: 0 });
+  expect(await markedDeleted()).toEqual(gone.toSorted());
+});
+
+test('where a record has no identifier, which may be any of them, all are held back and nothing more is asked', async () => {
+  const { api, syncBoth, sync, sandbox } = given();
+  const affiliate = await addAffiliateWith(12);
+  await syncBoth();
+  await sandbox.program.deleteAffiliate(affiliate);
+  await sync('affiliates');
+  const list: ApiClient['list'] = async (listed, query, options) => {
+    const page = await api.list(listed, query, options);
+    if (page.pagination.next_page !== null) return page;
+    return { ...page, data: page.data.map((record, index) => (index === 0 ? { id: null } : record)) };
+  };
+  const run = await syncWith({ ...api, list });
+  // The one without an identifier is missing as well.
+  expect(run).toMatchObject({ verified: true, deleted: 0, deletesHeldBack: 13 });
+  expect(run.reason).toContain('a record was rejected that has no usable identifier');
+  expect(run.requests).toBe(Math.ceil((run.total ?? 0) / 100) + 1);
+});
+
+test('where the program lists nothing any more, everything is held back, though an affiliate is gone', async () => {
+  const { api, syncBoth, sync, sandbox } = given();
+  const affiliate = await addAffiliateWith(12);
+  const [, { total = 0 } = {}] = await syncBoth();
+  await sandbox.program.deleteAffiliate(affiliate);
+  await sync('affiliates');
+  const list: ApiClient['list'] = async (listed, query, options) => {
+    const page = await api.list(listed, query, options);
+    const pagination = { ...page.pagination, count: 0, total_count: 0, total_pages: 0, next_page: null };
+    return { ...page, data: [], pagination };
+  };
+  expect(await syncWith({ ...api, list })).toMatchObject({ deleted: 0, deletesHeldBack: total });
+});
+
+test('accepting the deletions of one resource accepts none of another', async () => {
+  const { db, database } = given();
+  await database.pool.query(
+    `insert into held_back_deletions (resource, record_id, run_id)
+     values ('referrals', 'one', 1), ('affiliates', 'other', 1)`,
+  );
+  expect(await accept()).toBe(1);
+  const rows = await listHeldBack(db, ['affiliates', resource]);
+  expect(rows.map(({ record_id, accepted_at }) => [record_id, accepted_at !== null])).toEqual([
+    ['other', false],
+    ['one', true],
+  ]);
+});
+
+test('what is held back is listed with its affiliate, newest first, and what the mirror no longer has last', async () => {
+  const { syncBoth, sync, sandbox, db, database } = given();
+  await syncBoth();
+  const gone = (await sandbox.allReferrals()).slice(100, 120);
+  for (const { id } of gone) await sandbox.program.deleteReferral(id);
+  const { runId } = await sync(resource);
+  await database.pool.query(
+    "insert into held_back_deletions (resource, record_id, run_id) values ('referrals', 'unknown', $1)",
+    [runId],
+  );
+  const rows = await listHeldBack(db, [resource]);
+  const { rows: mirrored } = await database.pool.query(
+    `select id as record_id, affiliate_id, created_at from referrals where id = any($1)
+     order by created_at desc, id`,
+    [gone.map(({ id }) => id)],
+  );
+  expect(mirrored).toHaveLength(20);
+  expect(rows).toMatchObject([...mirrored, { record_id: 'unknown', affiliate_id: null, created_at: null }]);
+});
 
 describe('a run that held deletions back', () => {
   test('ends as partial, though verified, with the number, the rows, and what to do', async () => {
@@ -93,7 +182,10 @@ describe('a run that held deletions back', () => {
     const gone = await removeReferrals(20);
     await sync(resource);
     expect(await accept()).toBe(20);
-    expect(await accept()).toBe(20);
+    const accepted = await acceptances();
+    for (const row of accepted) expect(row).toMatchObject({ accepted_by: 'somebody' });
+    expect(await accept('somebody else')).toBe(20);
+    expect(await acceptances()).toEqual(accepted);
     expect(await markedDeleted()).toEqual([]);
 
     const [back, ...others] = gone;
@@ -107,7 +199,10 @@ describe('a run that held deletions back', () => {
     );
     expect(rows.map(({ record_id }) => record_id)).toEqual(others.toSorted());
 
-    expect(await sync(resource)).toMatchObject({ state: 'partial', deleted: 0, deletesHeldBack: 20 });
+    const again = await sync(resource);
+    expect(again).toMatchObject({ state: 'partial', deleted: 0, deletesHeldBack: 20 });
+    const rowsHeld = await listHeldBack(given().db, [resource]);
+    expect(new Set(rowsHeld.map(({ run_id }) => run_id))).toEqual(new Set([again.runId]));
     expect(await accept()).toBe(20);
     expect(await sync(resource)).toMatchObject({ state: 'succeeded', deleted: 20, deletesHeldBack: 0 });
     expect(await markedDeleted()).toEqual([...others, ...later].toSorted());
@@ -158,6 +253,24 @@ describe('the referrals of an affiliate that is gone', () => {
     expect(await markedDeleted()).toEqual(expect.arrayContaining([...others]));
   });
 
+  test('are marked as of the first request that confirmed one, and so are others that were looked for after it', async () => {
+    const { syncBoth, sync, sandbox, api, database } = given();
+    const affiliate = await addAffiliateWith(12);
+    await syncBoth();
+    await sandbox.program.deleteAffiliate(affiliate);
+    await removeReferrals(5);
+    await sync('affiliates');
+    let confirmedAt = '';
+    const list: ApiClient['list'] = async (listed, query, options) => {
+      const page = await api.list(listed, query, options);
+      if (Object.values(query.filters ?? {}).includes(affiliate)) confirmedAt ||= page.askedAt;
+      return page;
+    };
+    expect(await syncWith({ ...api, list })).toMatchObject({ state: 'succeeded', deleted: 17 });
+    const marked = 'select count(*)::int as count from referrals where _deleted_at = $1';
+    expect((await database.pool.query(marked, [confirmedAt])).rows).toEqual([{ count: 17 }]);
+  });
+
   test('are marked, while too many others are held back', async () => {
     const { syncBoth, sandbox } = given();
     const affiliate = await addAffiliateWith(30);
@@ -193,6 +306,30 @@ describe('the referrals of an affiliate that is gone', () => {
       const { filters, ...rest } = query;
       const isOfGone = Object.values(filters ?? {}).includes(gone);
       return api.list(list, isOfGone ? rest : query, options);
+    },
+    'states referrals of the affiliate that it does not list':
+      (api, gone) => async (list, query, options) => {
+        const page = await api.list(list, query, options);
+        if (!Object.values(query.filters ?? {}).includes(gone)) return page;
+        return { ...page, data: [], pagination: { ...page.pagination, total_count: 1 } };
+      },
+    'lists referrals of the affiliate and states none': (api, gone) => async (list, query, options) => {
+      const page = await api.list(list, query, options);
+      if (!Object.values(query.filters ?? {}).includes(gone)) return page;
+      return { ...page, data: [{ affiliate: { id: gone } }] };
+    },
+    'lists those of another affiliate than it was asked for, where it has some': (api, gone) => {
+      return async (list, query, options) => {
+        const page = await api.list(list, query, options);
+        const { affiliate_id } = (query.filters ?? {}) as { affiliate_id?: string };
+        if (affiliate_id === undefined || affiliate_id === gone) return page;
+        return { ...page, data: [{ affiliate: { id: gone } }] };
+      };
+    },
+    'refuses to list those of an affiliate that it has': (api, gone) => (list, query, options) => {
+      const { affiliate_id } = (query.filters ?? {}) as { affiliate_id?: string };
+      if (affiliate_id === undefined || affiliate_id === gone) return api.list(list, query, options);
+      throw new ApiRejected('not now', 422, [], '2026-10-01T00:00:00Z');
     },
     'answers nothing to every filter': (api) => async (list, query, options) => {
       const page = await api.list(list, query, options);

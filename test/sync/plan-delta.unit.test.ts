@@ -78,4 +78,12 @@ describe('the plan', () => {
       expected_requests: 1,
     });
   });
+
+  test('of an empty list costs a page of it and the head once more where it was never read', () => {
+    expect(planDelta([], { total: 0, limit: 100, wasEverRead: false, headPages: 1 })).toMatchObject({
+      strategy: 'full',
+      expected_requests: 1 + 2,
+      full_walk_requests: 2,
+    });
+  });
 });

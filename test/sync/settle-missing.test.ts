@@ -151,6 +151,34 @@ describe('a living record that a verified walk did not meet', () => {
   });
 });
 
+test('a few records that are gone are marked as of the first request that looked for one of them', async () => {
+  const { api, db, sandbox, sync, database } = given();
+  await sync('referrals');
+  // Of different affiliates: one list has none of the others.
+  const { rows: picked } = await database.pool.query<{ id: string }>(
+    `select distinct on (affiliate_id) id from referrals
+     where _deleted_at is null order by affiliate_id, id limit 3`,
+  );
+  const gone = picked.map(({ id }) => id);
+  for (const id of gone) await sandbox.program.deleteReferral(id);
+  const lookedAt: string[] = [];
+  const list: ApiClient['list'] = async (resource, query, options) => {
+    const listed = await api.list(resource, query, options);
+    if (Object.keys(query.filters ?? {}).length > 0) lookedAt.push(listed.askedAt);
+    return listed;
+  };
+  const summary = await runSync(
+    { api: { ...api, list }, db, log: pino({ level: 'silent' }) },
+    { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: false },
+  );
+  expect(summary).toMatchObject({ deleted: 3 });
+  expect(lookedAt.length).toBeGreaterThan(1);
+  const { rows } = await database.pool.query('select id from referrals where _deleted_at = $1 order by id', [
+    lookedAt[0],
+  ]);
+  expect(rows.map(({ id }) => id)).toEqual(gone.toSorted());
+});
+
 describe('many records that are gone', () => {
   test('are found gone by a second walk that meets a rejected record again, as the first one did', async () => {
     const { api, db, sandbox, sync } = given();
@@ -182,13 +210,15 @@ describe('many records that are gone', () => {
     for (const { id } of all.slice(0, 12)) await sandbox.program.deleteReferral(id);
     const living = all.slice(12);
     const hidden = new Set(living.slice(0, 5).map(({ id }) => id));
+    // Missed by the first walk alone: the second one meets it, and it is no deletion to hold back.
+    const hiding = hideFromWalks(api, living[5]?.id ?? '');
     // Every page, and the first one again.
-    const firstWalk = Math.ceil(living.length / 100) + 1;
+    const firstWalk = Math.ceil((living.length - 1) / 100) + 1;
     let calls = 0;
     const list: ApiClient['list'] = async (resource, query, options) => {
       calls += 1;
+      if (calls <= firstWalk) return hiding.list(resource, query, options);
       const listed = await api.list(resource, query, options);
-      if (calls <= firstWalk) return listed;
       return { ...listed, data: listed.data.filter((record) => !hidden.has((record as { id: string }).id)) };
     };
     const run = await runSync(

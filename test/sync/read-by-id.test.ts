@@ -1,0 +1,112 @@
+// Commissions that are asked for one by one: what of a program's answers is believed, and that all of them are loaded.
+
+import { pino } from 'pino';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ApiClient } from '../../src/api/client.ts';
+import { ApiRejected, ContractViolation } from '../../src/errors.ts';
+import { makeFirstLoad } from '../../src/mirror/first-load.ts';
+import { makeSeenRows } from '../../src/mirror/runs/seen-rows.ts';
+import { startRun } from '../../src/mirror/runs/sync-runs.ts';
+import { readById } from '../../src/sync/read-by-id.ts';
+import { makeRunLoader, type RunLoader } from '../../src/sync/run-loader.ts';
+import { useSyncing } from './syncing.ts';
+
+const given = useSyncing({ affiliates: 10, referrals: 300, commissionList: true });
+const resource = 'commissions' as const;
+let ids: readonly string[] = [];
+let loader: RunLoader;
+
+beforeAll(async () => {
+  ids = (await given().sandbox.allCommissions()).map(({ id }) => id);
+  expect(ids.length).toBeGreaterThan(45);
+});
+
+beforeEach(async () => {
+  const { api, db, database } = given();
+  await database.pool.query(
+    'truncate commissions, sales, sync_runs, seen_rows, record_history restart identity',
+  );
+  const run = await startRun(db, { resource, mode: 'full' });
+  const before = { seen: makeSeenRows(), anonymous: 0, firstLoad: makeFirstLoad(false) };
+  loader = makeRunLoader({ api, db, personalData: null }, { run, resource, before });
+});
+
+function read(asked: readonly string[], getCommission = given().api.getCommission) {
+  const { api, db } = given();
+  const log = pino({ level: 'silent' });
+  return readById({ api: { ...api, getCommission }, db, log }, { loader, signal: undefined }, asked);
+}
+
+async function mirrored(): Promise<readonly string[]> {
+  const { rows } = await given().database.pool.query<{ id: string }>(
+    'select id from commissions order by id',
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Answers what the test says for the identifiers it names, and what the program says for all others. */
+function answering(answers: Readonly<Record<string, Error>>): ApiClient['getCommission'] {
+  return async (id, options) => {
+    const answer = answers[id];
+    if (answer !== undefined) throw answer;
+    return given().api.getCommission(id, options);
+  };
+}
+
+const notFound = () => new ApiRejected('no such commission', 404, [], '2026-10-01T00:00:00Z');
+
+test('all that are there are loaded and met, in however many batches', async () => {
+  const asked = ids.slice(0, 45);
+  expect(await read(asked)).toEqual({ gone: null, unreadable: [], unclear: 0 });
+  expect(await mirrored()).toEqual(asked.toSorted());
+  expect(loader.unsavedRequests()).toBe(0);
+  expect(loader.saved().requests).toBe(45);
+});
+
+test('404 says that one is gone, where the program has another that the run met', async () => {
+  await read(ids.slice(0, 1));
+  const [, gone = '', there = ''] = ids;
+  expect(await read([gone, there], answering({ [gone]: notFound() }))).toEqual({
+    gone: { ids: [gone], observedAt: expect.any(String) },
+    unreadable: [],
+    unclear: 0,
+  });
+});
+
+test('404 says nothing, where the run has met no commission that the program could be asked for', async () => {
+  const [gone = ''] = ids;
+  expect(await read([gone], answering({ [gone]: notFound() }))).toEqual({
+    gone: null,
+    unreadable: [],
+    unclear: 1,
+  });
+});
+
+test.each([
+  ['404', notFound()],
+  ['a refusal', new ApiRejected('not now', 422, [], '2026-10-01T00:00:00Z')],
+  ['something unreadable', new ContractViolation('200 with a body that is not JSON')],
+])('404 says nothing, where the answer for another is %s', async (_, answer) => {
+  const [met = '', gone = ''] = ids;
+  await read([met]);
+  expect(await read([gone], answering({ [gone]: notFound(), [met]: answer }))).toEqual({
+    gone: null,
+    unreadable: [],
+    unclear: 1,
+  });
+});
+
+test('of one that the program refuses or answers unreadably nothing is known, though it answers others', async () => {
+  const [met = '', refused = '', unreadable = '', there = ''] = ids;
+  await read([met]);
+  const answers = {
+    [refused]: new ApiRejected('not now', 422, [], '2026-10-01T00:00:00Z'),
+    [unreadable]: new ContractViolation('200 with a body that is not JSON'),
+  };
+  expect(await read([refused, unreadable, there], answering(answers))).toEqual({
+    gone: null,
+    unreadable: [unreadable],
+    unclear: 2,
+  });
+  expect(await mirrored()).toEqual([met, there].toSorted());
+});
