@@ -130,7 +130,7 @@ describe('scrubbing', () => {
   it.each(['\\', '&#0', '%25', '&amp;', 'sk_live_123456', 's', 'A', '0'])(
     'reads a long text of nothing but %o',
     (piece) => {
-      const text = piece.repeat(1_000_000 / piece.length);
+      const text = piece.repeat(300_000 / piece.length);
       expect(makeScrub('sk_live_1234567')(text)).toBe(text);
       expect(makeScrub('\\'.repeat(40))(`${'\\'.repeat(39)}x${text.replaceAll('\\', '/')}`)).toContain('x');
     },

@@ -30,7 +30,8 @@ const KEPT = process.env['TEST_DATABASE_URL']
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { url: serverUrl, template } = inject('testPostgres');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await runOnServer([`create database ${name} template ${template}`]);
+  // Its files are copied: that takes half of the time in which they are written through the log, page by page.
+  await runOnServer([`create database ${name} template ${template} strategy file_copy`]);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   const pool = makePool(

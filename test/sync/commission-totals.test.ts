@@ -5,7 +5,7 @@ import { mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
 import { readCommissionList } from '../../src/reports/read-commission-list.ts';
 import { useSyncing } from './syncing.ts';
 
-const given = useSyncing({ affiliates: 30, referrals: 600, spelling: 'live', commissionList: true });
+const given = useSyncing({ affiliates: 12, referrals: 250, spelling: 'live', commissionList: true });
 
 test('the sums of known commissions grow to the program’s own, and then nothing is unknown', async () => {
   const { database, api, db, sync } = given();
