@@ -21,11 +21,18 @@ import type { Lifetime } from './lifetime.ts';
 import { connectionsOf, type OpenDatabase } from './open-database.ts';
 import { checkScheduledExports } from './scheduled-exports.ts';
 
-// Who holds how many of them changes from second to second: only the limit is compared.
-export async function lookAtConnections(
-  { redisUrl }: Config,
-  { pool }: OpenDatabase,
-): Promise<{ found: true; says: string }> {
+/** What was found, and what is said of it. */
+interface Seen<T = true> {
+  readonly found: T;
+  readonly says: string;
+}
+
+/**
+ * Compares the limit of connections with what a worker needs: who holds how many of them changes from second to second.
+ *
+ * Throws: AccessRefused where the limit is too low.
+ */
+export async function lookAtConnections({ redisUrl }: Config, { pool }: OpenDatabase): Promise<Seen> {
   const limit = await readConnectionLimit(pool);
   const needed = connectionsOf('work', redisUrl === null);
   if (limit.most < needed) {
@@ -36,10 +43,11 @@ export async function lookAtConnections(
   return { found: true, says: `${limit.of} is limited to ${limit.most}, and a worker holds up to ${needed}` };
 }
 
+/** Throws: AccessRefused naming the rights of a worker that the role lacks. */
 export async function lookAtRights(
   { mirrorSchema, redisUrl }: Config,
   { pool, session }: OpenDatabase,
-): Promise<{ found: true; says: string }> {
+): Promise<Seen> {
   await checkWorkerAccess(pool, {
     schema: mirrorSchema,
     queueSchema: redisUrl === null ? queueSchema(mirrorSchema) : null,
@@ -47,7 +55,8 @@ export async function lookAtRights(
   return { found: true, says: `the role ${session.role} has what a worker needs` };
 }
 
-export async function lookAtClock({ db }: OpenDatabase): Promise<{ found: true; says: string }> {
+/** Says how far this machine's clock is off. Throws: ClockWrong where that is too far. */
+export async function lookAtClock({ db }: OpenDatabase): Promise<Seen> {
   let says = "it agrees with the database's";
   await checkClock(db, (difference) => {
     says = `${difference}: correct it before it is more`;
@@ -55,11 +64,17 @@ export async function lookAtClock({ db }: OpenDatabase): Promise<{ found: true; 
   return { found: true, says };
 }
 
+/**
+ * Finds the request budget.
+ *
+ * Throws: what `checkSchema` throws where the tables are not up to date; PersonalDataMismatch where they keep personal
+ * data in another way than the configuration says.
+ */
 export async function lookAtTables(
   log: Logger,
   config: Config,
   { pool, db }: OpenDatabase,
-): Promise<{ found: TakePermit; says: string }> {
+): Promise<Seen<TakePermit>> {
   await checkSchema(pool, { schema: config.mirrorSchema });
   refuseOtherMode(config.personalData, await readState(db));
   const { mode } = config.personalData;
@@ -70,11 +85,16 @@ export async function lookAtTables(
   };
 }
 
+/**
+ * Opens the queue, and closes it again.
+ *
+ * Throws: ConfigError with what a worker would warn of; what `checkQueueSchema` and `openQueue` throw.
+ */
 export async function lookAtQueue(
   log: Logger,
   { redisUrl, mirrorSchema }: Config,
   { pool, db, url }: OpenDatabase,
-): Promise<{ found: true; says: string }> {
+): Promise<Seen> {
   const settings = { redisUrl, mirrorSchema, databaseUrl: url };
   await checkQueueSchema(pool, settings);
   const backend = await openQueue({ log }, settings, await readQueueId(db));
@@ -86,21 +106,19 @@ export async function lookAtQueue(
   return { found: true, says: `${where} keeps it${paused}` };
 }
 
-/** Without it, a worker would not start. */
-export async function lookAtExports(
-  config: Config,
-  { pool }: OpenDatabase,
-): Promise<{ found: true; says: string }> {
+/** Throws: ConfigError naming what cannot be exported: no worker would start with it. */
+export async function lookAtExports(config: Config, { pool }: OpenDatabase): Promise<Seen> {
   const { scheduledExports } = config;
   await checkScheduledExports(pool, config);
   const count = (scheduledExports?.whole.length ?? 0) + (scheduledExports?.changes.length ?? 0);
   return { found: true, says: `${counted(count, 'export')} to ${scheduledExports?.target}` };
 }
 
+/** Asks for the shortest list there is, once. Throws: what `ApiClient.list` throws. */
 export async function lookAtProgram(
   { log, lifetime }: { log: Logger; lifetime: Lifetime },
   { takePermit, ...program }: ApiClientOptions & { takePermit: TakePermit },
-): Promise<{ found: true; says: string }> {
+): Promise<Seen> {
   const attempts = { most: 1, mostThrottled: 1 };
   const api = makeApiClient({ takePermit, log }, { ...program, attempts });
   try {

@@ -78,7 +78,8 @@ const TIMING: DrainTiming = { leaseMs: 30_000, firstBackoffMs: 2_000, freshMs: 1
  * number of processes.
  *
  * Throws: ApiUnauthorized, or ApiRejected where the program refuses every request (the address is wrong); the reason of
- * the signal that was aborted; the database's errors. Whatever it throws, undecided requests are pending again.
+ * the signal that was aborted; the database's errors. Whatever it throws, undecided requests are pending, and free for
+ * others once their claims are released or have ended.
  */
 export function drainUpdates(deps: DrainDeps, options: DrainOptions): Promise<DrainSummary> {
   return inTrace('drain', { attributes: {} }, async (span) => {
