@@ -9,7 +9,7 @@ import { useSyncing } from './syncing.ts';
 
 const CONCURRENCY = 6;
 /** Every other one begins with an empty mirror: what it then misses cannot hide behind what was known before. */
-const RUNS = 4;
+const RUNS = sized(2, 4);
 const given = useSyncing({ affiliates: 60, referrals: 3000 });
 
 async function ids(sql: string): Promise<Set<string>> {

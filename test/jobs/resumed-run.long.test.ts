@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import { makeProgram, makeQueueing, missTick } from '../queue/queueing.ts';
 import type { TestSandbox } from '../sandbox/running-sandbox.ts';
-import { sized } from '../support/sizes.ts';
 
 let sandbox: TestSandbox;
 
@@ -19,7 +18,7 @@ const MOMENTS = [
   ['after the clock was put back', '+ 2'],
 ] as const;
 
-test.each(sized(MOMENTS.slice(0, 1), [...MOMENTS]))(
+test.each(MOMENTS)(
   'a run that is resumed %s ends unverified, and a fresh run follows at once',
   async (_when, hours) => {
     const queueing = await makeQueueing('postgres', sandbox);
