@@ -5,6 +5,7 @@ import { type ApiClientOptions, makeApiClient } from '../api/client.ts';
 import type { TakePermit } from '../api/permit.ts';
 import { makeTakePermit } from '../budget/shared-budget.ts';
 import type { Config } from '../config/config.ts';
+import type { ScheduledExports } from '../config/exports.ts';
 import { counted } from '../contract/format.ts';
 import { checkWorkerAccess, readConnectionLimit } from '../db/check-access.ts';
 import { checkSchema } from '../db/check-schema.ts';
@@ -107,11 +108,14 @@ export async function lookAtQueue(
 }
 
 /** Throws: ConfigError naming what cannot be exported: no worker would start with it. */
-export async function lookAtExports(config: Config, { pool }: OpenDatabase): Promise<Seen> {
-  const { scheduledExports } = config;
-  await checkScheduledExports(pool, config);
-  const count = (scheduledExports?.whole.length ?? 0) + (scheduledExports?.changes.length ?? 0);
-  return { found: true, says: `${counted(count, 'export')} to ${scheduledExports?.target}` };
+export async function lookAtExports(
+  { mirrorSchema }: Config,
+  exports: ScheduledExports,
+  { pool }: OpenDatabase,
+): Promise<Seen> {
+  await checkScheduledExports(pool, mirrorSchema, exports);
+  const { whole, changes, target } = exports;
+  return { found: true, says: `${counted(whole.length + changes.length, 'export')} to ${target}` };
 }
 
 /** Asks for the shortest list there is, once. Throws: what `ApiClient.list` throws. */

@@ -2,6 +2,7 @@
 
 import type { Pool } from 'pg';
 import type { Config } from '../config/config.ts';
+import type { ScheduledExports } from '../config/exports.ts';
 import type { Database } from '../db/database.ts';
 import { checkRelations } from '../exports/relation.ts';
 import { parseCollectingTarget } from '../exports/targets/target.ts';
@@ -15,7 +16,7 @@ export async function makeExportDuties(
   { scheduledExports, s3, mirrorSchema }: Pick<Config, 'scheduledExports' | 's3' | 'mirrorSchema'>,
 ): Promise<readonly Duty[]> {
   if (scheduledExports === null) return [];
-  await checkScheduledExports(deps.pool, { scheduledExports, mirrorSchema });
+  await checkScheduledExports(deps.pool, mirrorSchema, scheduledExports);
   const target = parseCollectingTarget(scheduledExports.target, s3);
   return [makeExportDuty(deps, { ...scheduledExports, mirrorSchema, target })];
 }
@@ -23,9 +24,9 @@ export async function makeExportDuties(
 /** Throws: ConfigError where EXPORT_WHOLE or EXPORT_CHANGES names what cannot be exported. */
 export async function checkScheduledExports(
   pool: Pool,
-  { scheduledExports, mirrorSchema }: Pick<Config, 'scheduledExports' | 'mirrorSchema'>,
+  mirrorSchema: string,
+  { whole, changes }: ScheduledExports,
 ): Promise<void> {
-  const { whole = [], changes = [] } = scheduledExports ?? {};
   await checkRelations(pool, mirrorSchema, [
     ...whole.map((name) => ({ name, isForChanges: false })),
     ...changes.map((name) => ({ name, isForChanges: true })),

@@ -19,6 +19,7 @@ export function splitBucket(words: string): { readonly bucket: string; readonly 
  * would be right. An address is not quoted whole: of another kind, it may hold a password.
  */
 export function findTargetProblem(words: string, kinds: string): string | null {
+  if (words.trim() === '') return `is empty: give ${kinds}`;
   if (!namesBucket(words)) {
     const [, kind] = ADDRESS.exec(words) ?? [];
     return kind === undefined ? null : `begins with ${kind}, where exports cannot go: give ${kinds}`;

@@ -73,7 +73,8 @@ async function examine(cli: Cli, lifetime: Lifetime, { check, leaveOut }: Report
     const through = found.session.isPooled ? ', through a pooler in session mode' : '';
     return { found, says: `${found.name} answers${found.isEmbedded ? ' (embedded)' : ''}${through}` };
   });
-  const exports = config.scheduledExports === null ? [] : [EXPORTS];
+  const { scheduledExports } = config;
+  const exports = scheduledExports === null ? [] : [EXPORTS];
   let tables: TakePermit | null = null;
   if (database === null) {
     leaveOut(
@@ -89,7 +90,8 @@ async function examine(cli: Cli, lifetime: Lifetime, { check, leaveOut }: Report
     if (tables === null) leaveOut(['queue', ...exports], 'the tables are not up to date');
     else {
       await check('queue', () => lookAtQueue(log, config, database));
-      if (exports.length > 0) await check(EXPORTS, () => lookAtExports(config, database));
+      if (scheduledExports !== null)
+        await check(EXPORTS, () => lookAtExports(config, scheduledExports, database));
     }
   }
   const takePermit = database === null ? null : (tables ?? takeOnlyPermit);

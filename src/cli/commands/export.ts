@@ -104,9 +104,8 @@ async function runExport(cli: Cli, lifetime: Lifetime, name: string, flags: Expo
   }
   const rows = { where, since, isForChanges: since !== null, isWrittenIfEmpty: true };
   const exported = await exportRelation(pool, { ...input, ...rows, target });
-  // Of which the exit code and a line on stderr say already that it failed.
-  if (target.kind === 'stdout' && isOutputLost()) return 1;
-  report(exported, flags);
+  // What is lost of stdout is said already, and is the command's failure (output-failure.ts).
+  if (target.kind !== 'stdout' || !isOutputLost()) report(exported, flags);
   return 0;
 }
 

@@ -25,13 +25,12 @@ const KINDS = 'a file, a directory, s3://bucket/prefix, or - for stdout';
  * Returns the target: `-` is stdout, `s3://bucket/prefix` a bucket, a path that ends in a slash or is a directory that
  * one, every other path a file.
  *
- * Throws: ConfigError where it is an address of another kind, there is no bucket in it, its prefix cannot be one, or
- * there is no access key for it.
+ * Throws: ConfigError where it is empty or an address of another kind, there is no bucket in it, its prefix cannot be
+ * one, or there is no access key for it.
  */
 export async function parseTarget(words: string, access: S3Access | null): Promise<Target> {
   const problem = findTargetProblem(words, KINDS);
   if (problem !== null) throw new ConfigError([`-o ${problem}`]);
-  if (words.trim() === '') throw new ConfigError([`-o is empty: give ${KINDS}`]);
   if (words === '-') return { kind: 'stdout' };
   if (namesBucket(words)) return parseS3(words, access);
   const isDirectory = /[/\\]$/.test(words) || (await stat(words).catch(() => null))?.isDirectory() === true;
