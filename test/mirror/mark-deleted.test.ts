@@ -7,7 +7,7 @@ import { findMissing, markDeleted } from '../../src/mirror/mark-deleted.ts';
 import { makeSeenRows, readSeenRows } from '../../src/mirror/runs/seen-rows.ts';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { buildAffiliate, buildCommission, buildLink, buildReferral, buildSale } from './build-records.ts';
+import { buildCommission, buildReferral, buildSale } from './build-records.ts';
 import { lastStamp } from './change-stamps.ts';
 import { at, counts, load, rowsOf } from './load.ts';
 
@@ -102,25 +102,6 @@ test('a page read before the deletion was confirmed does not bring the row back,
   expect(await rowsOf(db, resource)).toMatchObject([{ _deleted_at: null }]);
 });
 
-test('a link that no known affiliate has goes with the last living referral that names it', async () => {
-  const [shared, single, owned] = [buildLink(), buildLink(), buildLink()];
-  const [first, last] = [buildReferral({ link: shared }), buildReferral({ link: shared })];
-  const alone = buildReferral({ link: single });
-  const ofAffiliate = buildReferral({ link: owned, affiliate: buildAffiliate() });
-  const records = [first, last, alone, ofAffiliate];
-  await load(db, { resource, pages: [{ observedAt: at(1), records }] });
-  const bury = async (...gone: { id: string }[]) => {
-    const ids = gone.map(({ id }) => id);
-    await db
-      .transaction()
-      .execute((trx) => markDeleted(trx, { runId: null, resource, ids, observedAt: at(5) }));
-    return (await rowsOf(db, 'links')).filter((row) => row['_deleted_at'] !== null).map(({ id }) => id);
-  };
-  expect(await bury(first, ofAffiliate)).toEqual([]);
-  expect(await bury(alone)).toEqual([single.id]);
-  expect((await bury(last)).toSorted()).toEqual([single.id, shared.id].toSorted());
-});
-
 test('a sale goes with the last living commission that has it, and keeps its time where that is newer', async () => {
   const commissions = 'commissions' as const;
   const sale = buildSale();
@@ -140,21 +121,6 @@ test('a sale goes with the last living commission that has it, and keeps its tim
   expect(await bury(last, 7)).toEqual(buried);
 });
 
-test('a link that is gone is not written again, however often its affiliate is listed without it', async () => {
-  const affiliate = buildAffiliate();
-  const list = (second: number, links: object[]) =>
-    load(db, {
-      resource: 'affiliates',
-      pages: [{ observedAt: at(second), records: [{ ...affiliate, links }] }],
-    });
-  await list(1, [buildLink()]);
-  await list(2, []);
-  const gone = await rowsOf(db, 'links');
-  expect(gone).toMatchObject([{ _deleted_at: '2026-07-01T00:00:02Z' }]);
-  await list(3, []);
-  expect(await rowsOf(db, 'links')).toEqual(gone);
-});
-
 test('the sale of a commission that the program spells in capitals goes with it', async () => {
   const commission = buildCommission();
   const records = [{ ...commission, id: commission.id.toUpperCase() }];
@@ -164,16 +130,4 @@ test('the sale of a commission that the program spells in capitals goes with it'
   const marked = [{ _deleted_at: '2026-07-01T00:00:05Z' }];
   expect(await rowsOf(db, 'commissions')).toMatchObject(marked);
   expect(await rowsOf(db, 'sales')).toMatchObject(marked);
-});
-
-test('an affiliate that was observed later than its deletion was confirmed keeps its links as well', async () => {
-  const affiliate = buildAffiliate();
-  const listed = { ...affiliate, links: [buildLink()] };
-  await load(db, { resource: 'affiliates', pages: [{ observedAt: at(1), records: [listed] }] });
-  const named = buildReferral({ link: null, affiliate: { ...affiliate, first_name: 'Renamed' } });
-  await load(db, { resource, pages: [{ observedAt: at(9), records: [named] }] });
-  const confirmed = { runId: null, resource: 'affiliates' as const, ids: [affiliate.id], observedAt: at(5) };
-  expect(await db.transaction().execute((trx) => markDeleted(trx, confirmed))).toBe(0);
-  expect(await rowsOf(db, 'affiliates')).toMatchObject([{ first_name: 'Renamed', _deleted_at: null }]);
-  expect(await rowsOf(db, 'links')).toMatchObject([{ _deleted_at: null }]);
 });

@@ -1,0 +1,116 @@
+// Direct loads, and marks as a sync makes them, at times that the tests choose.
+
+import { beforeEach, expect, test } from 'vitest';
+import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { markDeleted } from '../../src/mirror/mark-deleted.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { buildAffiliate, buildLink, buildReferral } from './build-records.ts';
+import { at, load, rowsOf } from './load.ts';
+
+let db: Database;
+
+beforeEach(async () => {
+  db = makeDatabase((await createTestDatabase()).pool);
+});
+
+const affiliate = buildAffiliate();
+const [kept, dropped] = [buildLink(), buildLink()];
+
+function list(observedAt: string, links: readonly object[], of = affiliate) {
+  return load(db, { resource: 'affiliates', pages: [{ observedAt, records: [{ ...of, links }] }] });
+}
+
+/** Marks the referrals deleted, and returns every link that is marked by then, with its time. */
+async function bury(observedAt: string, ...gone: readonly { id: string }[]) {
+  const ids = gone.map(({ id }) => id);
+  await db
+    .transaction()
+    .execute((trx) => markDeleted(trx, { runId: null, resource: 'referrals', ids, observedAt }));
+  return goneLinks();
+}
+
+async function goneLinks() {
+  const marked = (await rowsOf(db, 'links')).filter((row) => row['_deleted_at'] !== null);
+  return new Map(marked.map((row) => [row['id'], row['_deleted_at']]));
+}
+
+test('a link that no known affiliate has goes with the last living referral that names it', async () => {
+  const [shared, single, owned] = [buildLink(), buildLink(), buildLink()];
+  const [first, last] = [buildReferral({ link: shared }), buildReferral({ link: shared })];
+  const alone = buildReferral({ link: single });
+  const ofAffiliate = buildReferral({ link: owned, affiliate: buildAffiliate() });
+  const records = [first, last, alone, ofAffiliate];
+  await load(db, { resource: 'referrals', pages: [{ observedAt: at(1), records }] });
+  expect(await bury(at(5), first, ofAffiliate)).toEqual(new Map());
+  expect([...(await bury(at(5), alone)).keys()]).toEqual([single.id]);
+  expect([...(await bury(at(5), last)).keys()].toSorted()).toEqual([single.id, shared.id].toSorted());
+});
+
+test('a link that is gone is not written again, however often its affiliate is listed without it', async () => {
+  await list(at(1), [dropped]);
+  await list(at(2), []);
+  const gone = await rowsOf(db, 'links');
+  expect(gone).toMatchObject([{ _deleted_at: '2026-07-01T00:00:02Z' }]);
+  await list(at(3), []);
+  expect(await rowsOf(db, 'links')).toEqual(gone);
+});
+
+test('an affiliate that was observed later than its deletion was confirmed keeps its links as well', async () => {
+  await list(at(1), [kept]);
+  const named = buildReferral({ link: null, affiliate: { ...affiliate, first_name: 'Renamed' } });
+  await load(db, { resource: 'referrals', pages: [{ observedAt: at(9), records: [named] }] });
+  const confirmed = { runId: null, resource: 'affiliates' as const, ids: [affiliate.id], observedAt: at(5) };
+  expect(await db.transaction().execute((trx) => markDeleted(trx, confirmed))).toBe(0);
+  expect(await rowsOf(db, 'affiliates')).toMatchObject([{ first_name: 'Renamed', _deleted_at: null }]);
+  expect(await goneLinks()).toEqual(new Map());
+});
+
+test('an affiliate that names one link less loses that one alone, and others keep theirs', async () => {
+  const other = buildLink();
+  await list(at(1), [kept, dropped]);
+  await list(at(1), [other], buildAffiliate());
+  await list(at(2), [kept]);
+  expect(await goneLinks()).toEqual(new Map([[dropped.id, '2026-07-01T00:00:02Z']]));
+});
+
+test('an older answer without a link does not mark it, one of the same moment or a newer one does', async () => {
+  await list(at(5), [dropped]);
+  await list(at(4), []);
+  expect(await goneLinks()).toEqual(new Map());
+  await list(at(5), []);
+  expect(await goneLinks()).toEqual(new Map([[dropped.id, '2026-07-01T00:00:05Z']]));
+});
+
+test('a link that was observed in the future is marked all the same', async () => {
+  const future = '2126-07-01T00:00:00Z';
+  const unowned = buildReferral();
+  await list(future, [dropped]);
+  await load(db, { resource: 'referrals', pages: [{ observedAt: future, records: [unowned] }] });
+  await list(at(4), []);
+  expect(await bury(at(5), unowned)).toEqual(
+    new Map([
+      [dropped.id, '2026-07-01T00:00:04Z'],
+      [unowned.link.id, '2026-07-01T00:00:05Z'],
+    ]),
+  );
+});
+
+test('a link of no known affiliate that was observed after its referral was found gone stays', async () => {
+  const [link, later] = [buildLink(), buildReferral({ link: null })];
+  const referral = buildReferral({ link });
+  const listAt = (observedAt: string, record: object) =>
+    load(db, { resource: 'referrals', pages: [{ observedAt, records: [record] }] });
+  await listAt(at(1), referral);
+  await listAt(at(7), { ...later, link: { ...link, visitors: 9 } });
+  await listAt(at(8), later);
+  expect(await bury(at(6), referral)).toEqual(new Map());
+  expect(await bury(at(7), referral)).toEqual(new Map([[link.id, '2026-07-01T00:00:07Z']]));
+});
+
+test('a link that is marked keeps the time at which it was marked first', async () => {
+  const referral = buildReferral();
+  await load(db, { resource: 'referrals', pages: [{ observedAt: at(1), records: [referral] }] });
+  const first = await bury(at(2), referral);
+  expect(first).toEqual(new Map([[referral.link.id, '2026-07-01T00:00:02Z']]));
+  expect(await bury(at(3), referral)).toEqual(first);
+});
