@@ -286,6 +286,31 @@ describe('a request whose row breaks a constraint that was added later', () => {
     await writer().drain();
   });
 
+  test('fails nobody who waits for others, also where that takes longer', async () => {
+    const { freshMany, api, db, database } = writer();
+    const [broken, ...ids] = await askToPay(await freshMany(3));
+    const claim = (until: string) =>
+      database.pool.query(
+        `update commission_updates set claimed_by = 'another', claimed_until = ${until} where id = $1`,
+        [ids[0]],
+      );
+    await claim(`now() + interval '1 hour'`);
+    await addConstraint('commission_updates', `id <> ${broken}`, 'not valid');
+    let looks = 0;
+    const waiting = awaitUpdates({ api, db, log: silent }, ids, {
+      concurrency: 2,
+      signal: AbortSignal.timeout(100_000),
+      onProgress: () => {
+        looks += 1;
+        // By then all that could be claimed was: the broken one was refused.
+        if (looks === 5) void claim('now()');
+      },
+    });
+    expect(await waiting).toEqual({ applied: 2 });
+    for (const statement of added.splice(0)) await database.pool.query(statement);
+    await writer().drain();
+  });
+
   test('lets the claims of others be extended and given up', async () => {
     const { freshMany, db, database } = writer();
     const ids = await askToPay(await freshMany(3));

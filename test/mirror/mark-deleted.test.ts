@@ -121,6 +121,16 @@ test('a sale goes with the last living commission that has it, and keeps its tim
   expect(await bury(last, 7)).toEqual(buried);
 });
 
+test('a sale of several commissions goes with them at the time at which the last of them was found gone', async () => {
+  const sale = buildSale();
+  const records = [buildCommission({ sale }), buildCommission({ sale })];
+  await load(db, { resource: 'commissions', pages: [{ observedAt: at(1), records }] });
+  const gone = records.map(({ id }, index) => ({ id, askedAt: at(5 + index) }));
+  await db.transaction().execute((trx) => markCommissionsDeleted(trx, gone));
+  const last = '2026-07-01T00:00:06Z';
+  expect(await rowsOf(db, 'sales')).toMatchObject([{ _deleted_at: last, _observed_at: last }]);
+});
+
 test('the sale of a commission that the program spells in capitals goes with it', async () => {
   const commission = buildCommission();
   const records = [{ ...commission, id: commission.id.toUpperCase() }];
