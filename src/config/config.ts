@@ -70,7 +70,7 @@ function check(
   const secret = readSecret(given, problems);
   const key = readPersonalDataKey(given, problems);
   const passwords = readStatusPasswords(given, problems);
-  if (servesPage) refuseOpenPage(given['STATUS_HOST'] ?? '127.0.0.1', given, problems);
+  if (servesPage) refuseOpenPage(env.STATUS_HOST, given, problems);
   const s3 = readS3Access(env, problems);
   const scheduledExports = readScheduledExports(env, s3, problems);
   const tracing = readTracing(env, problems);

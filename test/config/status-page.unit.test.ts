@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/errors.ts';
 
 const SERVED = { servesPage: true };
 
@@ -60,6 +61,12 @@ test.each([
 test('no message holds a password', () => {
   const environment = { STATUS_PASSWORD: 'hunter2', STATUS_PII_PASSWORD: 'same-as-this', STATUS_PORT: 'x' };
   expect(() => readConfig(environment)).toThrow(/^(?![\s\S]*(hunter2|same-as-this))/);
+});
+
+test('a STATUS_HOST that is no address is one problem, not an open page as well', () => {
+  expect(() => readConfig({ STATUS_HOST: 'a b' }, SERVED)).toThrow(
+    new ConfigError(['STATUS_HOST must be an address or the name of a host']),
+  );
 });
 
 test('all problems are reported together', () => {
