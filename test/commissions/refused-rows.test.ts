@@ -112,7 +112,11 @@ describe('a row that the mirror cannot hold', () => {
     });
     expect((await program(poisoned?.id ?? '')).paid_at).toBe('2026-10-05T12:00:00.000Z');
     expect(await rejectionsOf(poisoned?.id)).toMatchObject([
-      { run_id: null, reason: expect.stringContaining('added_by_dba'), payload: { id: poisoned?.id } },
+      {
+        run_id: null,
+        reason: expect.stringContaining('added_by_dba'),
+        payload: { id: poisoned?.id, sale: { referral: { id: referralId } } },
+      },
     ]);
     expect(await mirroredAmong(others)).toBe(39);
     for (const id of rest) expect(await row(id)).toMatchObject({ state: 'applied', note: null });
@@ -140,6 +144,22 @@ describe('a row that the mirror cannot hold', () => {
     expect((await row(first)).note).toContain('added_by_dba');
     await transact(db, (trx) => leaveOutTexts(trx, '(left out)', new Map()));
     expect(await row(first)).toMatchObject({ note: '(left out)', outcome: expect.stringContaining('paid') });
+  });
+
+  test('is rejected with its own fields alone where Postgres refuses the whole record there too', async () => {
+    const { drain } = writer();
+    const { poisoned, commissions, referralId } = await freshWithPoisoned(5);
+    await addConstraint('referrals', `id <> '${referralId}'`);
+    await addTrigger('rejected_records', `new.payload -> 'sale' is not null`, {
+      errcode: 'P0001',
+      isLate: false,
+    });
+    await askToPay(commissions);
+    expect(await drain()).toMatchObject({ ended: { applied: 5 } });
+    const [rejection] = await rejectionsOf(poisoned.id);
+    expect(rejection?.payload).toMatchObject({ id: poisoned.id, paid_at: '2026-10-05T12:00:00.000Z' });
+    expect(rejection?.payload).not.toHaveProperty('sale');
+    expect(rejection?.reason).toContain('added_by_dba');
   });
 
   test('leaves the payment applied even where its rejection is refused too', async () => {

@@ -185,6 +185,11 @@ test('the books of the payment ledger have what was paid and not taken back, the
     [id(6), false, 8395],
   ]);
   expect(new Set(books.map(({ currency }) => currency))).toEqual(new Set(['EUR']));
+  // All of them were paid at one moment, which counts as since then.
+  const paidSince = async (since: string) =>
+    (await readOwnBooks(db, { since })).filter(({ paid_at }) => paid_at !== null).length;
+  expect(await paidSince('2026-10-01T00:00:00Z')).toBe(2);
+  expect(await paidSince('2026-10-01T00:00:00.000001Z')).toBe(0);
 });
 
 test('what failed to be paid is left out until it is taken back, or retried and then cancelled', async () => {
