@@ -2,6 +2,7 @@
 // means.
 
 import { errorBodySchema } from '../contract/answer-bodies.ts';
+import { parseJson } from '../contract/parse-json.ts';
 import { ALWAYS_LISTED, RESOURCES } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import {
@@ -15,7 +16,6 @@ import {
   describeError,
   WriteOutcomeUnknown,
 } from '../errors.ts';
-import { parseJson } from './parse-json.ts';
 import { type AnswerHeaders, readRateLimitHeaders } from './rate-limit-headers.ts';
 import type { Scrub } from './scrub.ts';
 import type { AnswerBody, ApiRequest, Outcome } from './send-request.ts';
@@ -36,19 +36,22 @@ export interface AnswerContext {
   readonly quote: (text: string) => string;
 }
 
+/** What makes a value of a success's body. */
+export interface BodyReader<T> {
+  /** Tried first: reads what it can without parsing all of it; null leaves the text to `readJson`. */
+  readonly readText?: (text: string) => T | null;
+  /** Throws: ContractViolation and nothing else. */
+  readonly readJson: (json: unknown, reject: RejectAnswer) => T;
+}
+
 /**
- * Returns what `parse` makes of a success's JSON.
+ * Returns what the reader makes of a success's body.
  *
  * Throws: ApiUnauthorized on 401; ApiThrottled on 429; ApiRejected on any other status from 300 to 499 but 408;
  * ApiUnavailable on that and on 5xx; ApiUnreachable where no whole answer came; ContractViolation on a success that
  * is not what the contract says. On a PUT that may have been applied, the last three become WriteOutcomeUnknown.
- * `parse` throws ContractViolation and nothing else.
  */
-export function readAnswer<T>(
-  context: AnswerContext,
-  received: Outcome,
-  parse: (json: unknown, reject: RejectAnswer) => T,
-): T {
+export function readAnswer<T>(context: AnswerContext, received: Outcome, reader: BodyReader<T>): T {
   const outcome = withoutSecret(context, received);
   try {
     if (outcome.kind === 'unanswered') {
@@ -57,7 +60,8 @@ export function readAnswer<T>(
     if (!isSuccess(outcome.status)) throw errorOfStatus(context, outcome);
     if (outcome.body.kind === 'broken-off')
       throw unreachable(context, 'no whole answer', outcome.body.reason);
-    return parse(...readJson(context, outcome.body));
+    const read = outcome.body.kind === 'text' ? reader.readText?.(outcome.body.text) : null;
+    return read ?? reader.readJson(...readJson(context, outcome.body));
   } catch (error) {
     if (!isMaybeApplied(context.request, outcome)) throw error;
     throw outcomeUnknown(context.request, error);

@@ -6,8 +6,9 @@ import type { ListEnvelope } from '../contract/answer-bodies.ts';
 import type { Commission } from '../contract/commission.ts';
 import { type ListedResource, RESOURCES } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { excerpt, type RejectAnswer, readAnswer } from './answer.ts';
+import { type BodyReader, excerpt, readAnswer } from './answer.ts';
 import { type AttemptDeps, attemptRequest, type BeforeSend } from './attempt-request.ts';
+import { type RecordReader, readListText } from './list-text.ts';
 import { openTransport } from './open-transport.ts';
 import { commissionReader, readListAnswer } from './records.ts';
 import type { RequestEvent } from './request-event.ts';
@@ -40,6 +41,11 @@ export interface CallOptions {
   readonly onRequest?: (event: RequestEvent) => void;
 }
 
+export interface ListOptions extends CallOptions {
+  /** Reads the records by their text where it can; the others are parsed. */
+  readonly recordReader?: RecordReader;
+}
+
 export interface PutOptions extends CallOptions {
   readonly beforeSend?: BeforeSend;
   /** In place of the client's own. */
@@ -48,7 +54,7 @@ export interface PutOptions extends CallOptions {
 
 export interface ListedPage {
   readonly pagination: ListEnvelope['pagination'];
-  /** In the contract's spelling, otherwise unchecked. */
+  /** In the contract's spelling, otherwise unchecked; or what the given reader read. */
   readonly data: readonly unknown[];
   readonly askedAt: Timestamp;
 }
@@ -67,7 +73,7 @@ export interface ApiClient {
   list<R extends ListedResource>(
     resource: R,
     query: ListQuery<R>,
-    options?: CallOptions,
+    options?: ListOptions,
   ): Promise<ListedPage>;
   getCommission(id: string, options?: CallOptions): Promise<ReadCommission>;
   /**
@@ -105,7 +111,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
 
   async function call<T>(
     request: ApiRequest,
-    parse: (json: unknown, reject: RejectAnswer) => T,
+    reader: BodyReader<T>,
     { signal, onRequest, beforeSend, attempts: ownAttempts }: PutOptions,
   ): Promise<{ value: T; askedAt: Timestamp; answeredAt: Timestamp }> {
     if (isClosed) throw new TypeError('the client was closed: it takes no calls any more');
@@ -126,7 +132,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
           value: readAnswer(
             { request, origin, way: transport.describeWay(), attempt, askedAt, scrub, quote },
             outcome,
-            parse,
+            reader,
           ),
           askedAt,
           answeredAt,
@@ -143,18 +149,26 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
     async list(resource, query, callOptions = {}) {
       const { path } = RESOURCES[resource];
       const request: ApiRequest = { method: 'GET', path, query: listQueryString(query), body: null };
-      const { value, askedAt } = await call(request, readListAnswer, callOptions);
+      const { recordReader } = callOptions;
+      const { value, askedAt } = await call(
+        request,
+        {
+          readJson: readListAnswer,
+          ...(recordReader && { readText: (text) => readListText(text, recordReader) }),
+        },
+        callOptions,
+      );
       return { pagination: value.pagination, data: value.data, askedAt };
     },
     async getCommission(id, callOptions = {}) {
       const request: ApiRequest = { method: 'GET', path: commissionPath(id), query: '', body: null };
-      const { value, ...times } = await call(request, commissionReader(id), callOptions);
+      const { value, ...times } = await call(request, { readJson: commissionReader(id) }, callOptions);
       return { commission: value, ...times };
     },
     async putCommission(id, change, callOptions = {}) {
       const body = commissionForm(change);
       const request: ApiRequest = { method: 'PUT', path: commissionPath(id), query: '', body };
-      const { value, ...times } = await call(request, commissionReader(id), callOptions);
+      const { value, ...times } = await call(request, { readJson: commissionReader(id) }, callOptions);
       return { commission: value, ...times };
     },
     async close() {

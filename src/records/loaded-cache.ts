@@ -5,19 +5,19 @@
 // which they were read, as the run's loader checks: where one is not, the attempt ends, and the next one begins with an
 // empty cache. It holds the newest observation, and a nested record that is older than what it holds and differs is
 // superseded.
-// Tried and dropped: cutting what is known out of a page before it is parsed. Finding it in the text cost as much as
-// parsing it (2,520 ms instead of 2,530); in the bytes it made a sync 1 to 9 % faster, for 130 lines of search.
 // Tried and dropped: a hash of 64 bits instead of the record. At the peak of 1,000,000 referrals it saved 8 MB of 260,
 // and was 5 % slower.
 
 import { isDeepStrictEqual } from 'node:util';
 import { isExactNumber } from '../contract/exact-number.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
+import { recordOf } from './nested-text.ts';
 
-/** Of each table; about 1.5 KB each. Bounded, so that memory does not grow with the program. */
+/** Of each table; about 1 KB each. Bounded, so that memory does not grow with the program. */
 const ENTRIES_KEPT = 10_000;
 
 interface Entry {
+  /** Parsed, or a NestedText. */
   readonly record: object;
   /** The affiliate that the record belongs to by its place, which its row holds too. */
   readonly owner: string | null;
@@ -44,7 +44,7 @@ export function makeLoadedCache(): LoadedCache {
     meet(table, id, record, owner, observedAtMicros) {
       const held = tables.get(table)?.get(id);
       if (held === undefined) return 'unknown';
-      if (held.owner !== owner || !isSame(held.record, record)) {
+      if (held.owner !== owner || !isSameRecord(held.record, record)) {
         return observedAtMicros < held.observedAtMicros ? 'superseded' : 'unknown';
       }
       if (held.observedAtMicros < observedAtMicros) held.observedAtMicros = observedAtMicros;
@@ -71,6 +71,11 @@ function forgetOldest(entries: Map<string, Entry>): void {
     entries.delete(id);
     return;
   }
+}
+
+// A text is the same object wherever it comes; of other texts, the records are compared.
+function isSameRecord(left: object, right: object): boolean {
+  return left === right || isSame(recordOf(left), recordOf(right));
 }
 
 // JSON values only. Most fields are plain values, which are compared first, without a call of isDeepStrictEqual. A

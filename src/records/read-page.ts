@@ -7,6 +7,7 @@ import { observationMicros } from './binary-array.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
 import { type EncodedRows, makePageRows } from './page-rows.ts';
 import { UNTREATED } from './personal-data.ts';
+import { parsedRecord } from './plain-record.ts';
 import { type ReadDeps, type RefusedApart, readRecord } from './read-record.ts';
 import type { Rejection } from './rejection-reason.ts';
 import { cutDeep } from './unstorable.ts';
@@ -14,7 +15,7 @@ import { cutDeep } from './unstorable.ts';
 export interface ObservedPage {
   /** When the request was granted its permit: the page shows nothing that happened later. */
   readonly observedAt: Timestamp;
-  /** As the program sent them, in the contract's spelling. */
+  /** As the program sent them, in the contract's spelling, or as a PlainRecord. */
   readonly records: readonly unknown[];
 }
 
@@ -52,7 +53,7 @@ export function readPages(
     { id, reason }: Pick<Rejection, 'id' | 'reason'>,
     record: unknown,
   ) => {
-    const payload = cutDeep(record);
+    const payload = cutDeep(parsedRecord(record));
     return { id, ...(personalData?.treatRefused({ table, id, reason, payload }) ?? { reason, payload }) };
   };
   let count = 0;
@@ -88,6 +89,6 @@ export interface NamedLinks {
 
 /** Returns the links that a record which fits the contract names; null where it has no list of them. */
 function readNamedLinks(record: unknown, observedAt: Timestamp): NamedLinks | null {
-  const { id, links } = record as { id: string; links?: readonly { id: string }[] };
+  const { id, links } = parsedRecord(record) as { id: string; links?: readonly { id: string }[] };
   return links === undefined ? null : { affiliateId: id, linkIds: links.map((link) => link.id), observedAt };
 }

@@ -7,7 +7,9 @@ import { isExactNumber } from '../contract/exact-number.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { LoadedCache } from './loaded-cache.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
+import { recordOf } from './nested-text.ts';
 import type { PersonalData } from './personal-data.ts';
+import { isPlainRecord, type PlainRecord } from './plain-record.ts';
 import { CUSTOMER_FIELDS, type Nesting, RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import { describeIssues, jsonType, quoteJson } from './rejection-reason.ts';
 import { type CheckedRecord, type MirrorRow, toRow } from './rows-of-record.ts';
@@ -34,8 +36,8 @@ export interface RefusedApart {
 }
 
 /**
- * Returns the rows of a record, its own first, or the reason why it cannot be stored, with its identifier where
- * that one can be used.
+ * Returns the rows of a record, parsed or plain, its own first, or the reason why it cannot be stored, with its
+ * identifier where that one can be used.
  * With `apart`, nested records that cannot be stored are added to it, and the rest is read on; without, the record is
  * refused because of them.
  */
@@ -47,7 +49,9 @@ export function readRecord(
   apart: RefusedApart[] | null = null,
 ): ParsedRecord {
   const reading: Reading = { deps, observedAtMicros, rows: [], met: [], apart };
-  const reason = readInto(reading, RECORD_KINDS[table], record, '', null);
+  const reason = isPlainRecord(record)
+    ? readPlain(reading, RECORD_KINDS[table], record)
+    : readInto(reading, RECORD_KINDS[table], record, '', null);
   if (reason !== null) return { id: usableId(record), reason };
   // Into the cache once the record is accepted as a whole.
   for (const { table: of, id, entry } of reading.met) deps.cache?.note(of, id, entry);
@@ -66,6 +70,20 @@ interface Met {
   readonly table: MirroredTable;
   readonly id: string;
   readonly entry: Parameters<LoadedCache['note']>[2];
+}
+
+/** As readInto, for a record that its form has checked. */
+function readPlain(reading: Reading, kind: RecordKind, record: PlainRecord): string | null {
+  const { deps, observedAtMicros } = reading;
+  const { id, values, nested, sample } = record;
+  if (deps.drift !== null) noteFields(deps.drift, kind, sample, '');
+  const row = { table: kind.table, id, values, extra: null, observedAtMicros };
+  reading.rows.push(row);
+  for (const [index, nesting] of kind.nested.entries()) {
+    const reason = readNested(reading, { kind, row, nesting, prefix: '' }, nested[index]);
+    if (reason !== null) return reason;
+  }
+  return null;
 }
 
 /** Adds the rows of a record to the reading; returns why it cannot, or null. */
@@ -174,7 +192,7 @@ function refuseApart(
   record: unknown,
   reason: string,
 ): boolean {
-  apart?.push({ table, id: usableId(record), reason, record });
+  apart?.push({ table, id: usableId(record), reason, record: recordOf(record) });
   return apart !== null;
 }
 
@@ -190,7 +208,8 @@ function readOne(reading: Reading, { kind, row, nesting, prefix }: Place, record
   if (known === 'same') return null;
 
   const [rowsBefore, metBefore] = [reading.rows.length, reading.met.length];
-  const reason = readInto(reading, RECORD_KINDS[table], record, `${prefix}${nesting.field}.`, owner);
+  const path = `${prefix}${nesting.field}.`;
+  const reason = readInto(reading, RECORD_KINDS[table], recordOf(record), path, owner);
   if (reason !== null || known === 'superseded') {
     // Nothing is left of what was read of it, nor of what is nested in it: that is not loaded either.
     reading.rows.length = rowsBefore;

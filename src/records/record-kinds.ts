@@ -23,7 +23,7 @@ export interface Nesting extends Placed {
 export interface RecordKind {
   readonly table: MirroredTable;
   /** Checks the record's own fields; nested records are checked as records of their own kind. */
-  readonly schema: z.ZodType;
+  readonly schema: z.ZodObject;
   /** Passes most records that the schema accepts, fast; see fast-check.ts. */
   readonly isPlain: FastCheck;
   readonly nested: readonly Nesting[];

@@ -2,6 +2,7 @@
 // soon as it is there, and its records are let go of: they take many times the memory of their rows.
 
 import type { ApiClient } from '../api/client.ts';
+import type { RecordReader } from '../api/list-text.ts';
 import type { RequestEvent } from '../api/request-event.ts';
 import { positionOf } from '../contract/answer-bodies.ts';
 import type { Expansion, Filters, ListedResource } from '../contract/resources.ts';
@@ -23,6 +24,7 @@ interface ListDeps {
   readonly api: ApiClient;
   readonly onRequest: (event: RequestEvent) => void;
   readonly readPage: (page: ObservedPage) => ReadPages;
+  readonly recordReader: RecordReader;
 }
 
 /** What a sync asks for with every record, so that one walk fills every table that it can. */
@@ -40,10 +42,10 @@ const nothing = () => {};
  * each page before they are read, and may throw.
  */
 export function makeListPage<R extends ListedResource>(
-  { api, onRequest, readPage }: ListDeps,
+  { api, onRequest, readPage, recordReader }: ListDeps,
   resource: R,
   filters: Filters<R> = {},
-  look: (records: readonly unknown[]) => void = nothing,
+  look: ((records: readonly unknown[]) => void) | null = null,
 ): CrawlDeps<RecordPage>['listPage'] {
   /** Settles once the page that was asked for last is read, or has failed. */
   let lastRead: Promise<unknown> = Promise.resolve();
@@ -56,10 +58,12 @@ export function makeListPage<R extends ListedResource>(
         const query = { ...request, filters, expand: EXPANSIONS[resource] };
         const { pagination, data, askedAt } = await api.list(resource, query, {
           onRequest,
+          // Whoever looks at records wants them parsed.
+          ...(look === null && { recordReader }),
           ...(signal && { signal }),
         });
         await before;
-        look(data);
+        look?.(data);
         span.set({ rows: data.length });
         return {
           ...positionOf(pagination),

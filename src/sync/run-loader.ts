@@ -11,6 +11,7 @@ import { restartWalk } from '../mirror/runs/open-run.ts';
 import type { SeenRows } from '../mirror/runs/seen-rows.ts';
 import { type SyncRun, saveProgress } from '../mirror/runs/sync-runs.ts';
 import { makeDriftWatch } from '../records/drift-watch.ts';
+import { makeFormReader } from '../records/form-reader.ts';
 import { makeLoadedCache } from '../records/loaded-cache.ts';
 import type { PersonalData } from '../records/personal-data.ts';
 import { type ObservedPage, type ReadPages, readPages } from '../records/read-page.ts';
@@ -92,6 +93,7 @@ export function makeRunLoader(
   let lastSaved = run;
   const cache = makeLoadedCache();
   const drift = makeDriftWatch();
+  const recordReader = makeFormReader(resource);
   const spelling = makeSpellingCheck(db, resource);
   /** What was read and is not loaded yet, in that order: the cache takes all of it for loaded. */
   const unloaded: ReadPages[] = [];
@@ -162,7 +164,7 @@ export function makeRunLoader(
 
   return {
     lister: (listed, filters, look) =>
-      makeListPage({ api, onRequest: countRequest, readPage }, listed, filters, look),
+      makeListPage({ api, onRequest: countRequest, readPage, recordReader }, listed, filters, look),
     load: (pages, after) =>
       commit(pages, { checkpoint: after, total: pages.at(-1)?.total ?? null, pages: pages.length }),
     loadAside: (pages) => commit(pages, { checkpoint, total: null, pages: pages.length }),

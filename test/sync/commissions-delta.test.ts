@@ -8,6 +8,7 @@ import { ApiRejected, ContractViolation } from '../../src/errors.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { readMirrorEarnings, readProgramEarnings } from '../support/compare-with-program.ts';
 import { sized } from '../support/sizes.ts';
+import { listParsed } from './list-parsed.ts';
 import { useSyncing } from './syncing.ts';
 
 const REFERRALS = sized(2000, 6000);
@@ -118,7 +119,7 @@ test('brings all that is new behind a page of which every record was rejected', 
   const spoiling: ApiClient = {
     ...api,
     async list(resource, query, options) {
-      const answer = await api.list(resource, query, options);
+      const answer = await listParsed(api)(resource, query, options);
       const data = (answer.data as { id: string }[]).map((record) =>
         spoiled.has(record.id) ? { ...record, amount: 'much' } : record,
       );

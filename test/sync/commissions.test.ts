@@ -11,6 +11,7 @@ import {
   readProgram,
   readProgramEarnings,
 } from '../support/compare-with-program.ts';
+import { listParsed } from './list-parsed.ts';
 import { useSyncing } from './syncing.ts';
 
 const given = useSyncing({
@@ -200,7 +201,7 @@ describe('a commission that a walk does not meet', () => {
 test('a record that does not fit is rejected, and costs no other; a nested one costs not even its commission', async () => {
   const { api, database } = given();
   const list: ApiClient['list'] = async (resource, query, options) => {
-    const page = await api.list(resource, query, options);
+    const page = await listParsed(api)(resource, query, options);
     if (query.page !== 1) return page;
     const [first, second, ...rest] = page.data as { sale: { affiliate: object } }[];
     if (first === undefined || second === undefined) throw new Error('the page is empty');
@@ -225,7 +226,7 @@ test('nested records without an identifier do not stand in for commissions where
   const { api } = given();
   const broken: ApiClient['list'] = async (resource, query, options) => {
     if (query.page === 3) throw new ApiRejected('broken off', 400, [], '2026-10-01T00:00:00Z');
-    const page = await api.list(resource, query, options);
+    const page = await listParsed(api)(resource, query, options);
     const nameless = (page.data as { campaign: object }[]).map((record, index) =>
       index < 3 ? { ...record, campaign: { ...record.campaign, id: null, index } } : record,
     );

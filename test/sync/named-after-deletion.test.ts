@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
+import { listParsed } from './list-parsed.ts';
 import { useSyncing } from './syncing.ts';
 
 const given = useSyncing({ affiliates: 30, referrals: 120 });
@@ -62,7 +63,7 @@ function altering(of: 'affiliates' | 'referrals', alter: (record: Named) => void
   return {
     ...api,
     async list(resource, query, options) {
-      const page = await api.list(resource, query, options);
+      const page = await listParsed(api)(resource, query, options);
       if (resource === of) for (const record of page.data) alter(record as Named);
       return page;
     },

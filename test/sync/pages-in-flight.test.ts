@@ -7,6 +7,7 @@ import { prefixStart } from '../../src/crawl/prefix-walk.ts';
 import { makeFirstLoad } from '../../src/mirror/first-load.ts';
 import { makeSeenRows } from '../../src/mirror/runs/seen-rows.ts';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
+import { makeFormReader } from '../../src/records/form-reader.ts';
 import type { ReadPages } from '../../src/records/read-page.ts';
 import { makeListPage } from '../../src/sync/list-resource.ts';
 import { makeRunLoader, type RunLoader } from '../../src/sync/run-loader.ts';
@@ -31,6 +32,7 @@ describe('a page that is answered before one that was asked for earlier', () => 
       {
         api: { list } as unknown as ApiClient,
         onRequest: () => {},
+        recordReader: makeFormReader('referrals'),
         readPage: ({ records }) => {
           read.push(...records);
           return {} as ReadPages;

@@ -6,7 +6,7 @@
 // is nested some thousands of levels overflows the stack.
 
 import { randomUUID } from 'node:crypto';
-import { makeExactNumber } from '../contract/exact-number.ts';
+import { makeExactNumber } from './exact-number.ts';
 
 /** Up to so many digits come out of a double as they went in. */
 const CERTAIN_DIGITS = 15;

@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../../src/api/parse-json.ts';
 import { isExactNumber } from '../../src/contract/exact-number.ts';
+import { parseJson } from '../../src/contract/parse-json.ts';
 
 const digits = (least: number) => fc.stringMatching(new RegExp(`^[0-9]{${least},30}$`));
 

@@ -1,0 +1,57 @@
+// Reads the records of a list by the forms that they have had so far. See record-form.ts.
+
+import type { ListedResource } from '../contract/resources.ts';
+import { makeNestedTexts } from './nested-text.ts';
+import type { PlainRecord } from './plain-record.ts';
+import { makeRecordForm, type NestedReaders, type RecordForm } from './record-form.ts';
+import { RECORD_KINDS } from './record-kinds.ts';
+
+/** A program has a form for each kind of referral at most; more would be tried in vain for each record. */
+const MOST_FORMS = 8;
+
+export interface FormReader {
+  /** Returns the record whose text begins at the place, and the place after it; null where its form is not known. */
+  read(text: string, at: number): { readonly record: PlainRecord; readonly end: number } | null;
+  /** Learns the form of a record, as it came. */
+  learn(record: unknown): void;
+}
+
+/** Returns a reader that knows no form yet, for what one attempt of a run reads of the resource. */
+export function makeFormReader(resource: ListedResource): FormReader {
+  const kind = RECORD_KINDS[resource];
+  // Of these, each is nested in many records; a sale is in one or two.
+  const readers: NestedReaders = new Map([
+    ['campaigns', makeNestedTexts()],
+    ['affiliates', makeNestedTexts()],
+    ['links', makeNestedTexts()],
+  ]);
+  /** Forms that were seen, readable or not. */
+  const known = new Set<string>();
+  /** The one that read last comes first. */
+  let forms: readonly RecordForm[] = [];
+  return {
+    read(text, at) {
+      for (const form of forms) {
+        const read = form.read(text, at);
+        if (read === null) continue;
+        if (form !== forms[0]) forms = [form, ...forms.filter((other) => other !== form)];
+        return read;
+      }
+      return null;
+    },
+    learn(record) {
+      if (typeof record !== 'object' || record === null || known.size === MOST_FORMS) return;
+      const fields = fieldsOf(record);
+      if (known.has(fields)) return;
+      known.add(fields);
+      const form = makeRecordForm(kind, record, readers);
+      if (form !== null) forms = [form, ...forms];
+    },
+  };
+}
+
+function fieldsOf(record: object): string {
+  const customer = (record as { customer?: unknown }).customer;
+  const inner = typeof customer === 'object' && customer !== null ? Object.keys(customer) : [];
+  return [...Object.keys(record), '', ...inner].join(' ');
+}
