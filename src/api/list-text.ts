@@ -3,7 +3,7 @@
 // foreseen is left to JSON.parse and the schema of the envelope.
 
 import { type ListEnvelope, listEnvelopeSchema } from '../contract/answer-bodies.ts';
-import { endOfValue, SPACE } from '../contract/end-of-value.ts';
+import { endOfMatch, parseAt, SPACE } from '../contract/json-text.ts';
 import { parseJson } from '../contract/parse-json.ts';
 import { toContractSpelling } from '../contract/wire-aliases.ts';
 
@@ -19,8 +19,9 @@ const PAGINATION = `"pagination"${SPACE}:${SPACE}(\\{[^{}]*\\})`;
 const BEGINNING = new RegExp(
   `^${SPACE}\\{${SPACE}(?:${PAGINATION}${SPACE},${SPACE})?"data"${SPACE}:${SPACE}\\[${SPACE}`,
 );
+const BLANK = new RegExp(SPACE, 'y');
 const COMMA = new RegExp(`${SPACE},${SPACE}`, 'y');
-const ENDING = new RegExp(`${SPACE}\\]${SPACE}(?:,${SPACE}${PAGINATION}${SPACE})?\\}${SPACE}$`, 'y');
+const ENDING = new RegExp(`\\]${SPACE}(?:,${SPACE}${PAGINATION}${SPACE})?\\}${SPACE}$`, 'y');
 
 /**
  * Returns the page's envelope, its records as the reader reads them, or in the contract's spelling; null where the
@@ -28,39 +29,39 @@ const ENDING = new RegExp(`${SPACE}\\]${SPACE}(?:,${SPACE}${PAGINATION}${SPACE})
  */
 export function readListText(text: string, reader: RecordReader): ListEnvelope | null {
   const beginning = BEGINNING.exec(text);
-  if (beginning === null) return null;
-  const data: unknown[] = [];
-  let at = beginning[0].length;
-  if (text[at] !== ']') {
-    for (;;) {
-      const next = reader.read(text, at) ?? parseRecord(text, at, reader);
-      if (next === null) return null;
-      data.push(next.record);
-      const after = endOf(COMMA, text, next.end);
-      at = after ?? next.end;
-      if (after === null) break;
-    }
-  }
-  ENDING.lastIndex = at;
+  // Looked at first, so that no page is read in vain whose envelope has more in it.
+  const close = text.lastIndexOf(']');
+  ENDING.lastIndex = close;
   const ending = ENDING.exec(text);
-  if (ending === null) return null;
+  if (beginning === null || ending === null) return null;
   const [before, behind] = [beginning[1], ending[1]];
   // Of two, JSON.parse would take the second.
   if (before !== undefined && behind !== undefined) return null;
   const envelope = listEnvelopeSchema.safeParse({ pagination: parseJson(before ?? behind ?? ''), data: [] });
-  return envelope.success ? { ...envelope.data, data } : null;
+  if (!envelope.success) return null;
+  const data = readRecords(text, beginning[0].length, close, reader);
+  return data === null ? null : { ...envelope.data, data };
+}
+
+/** Returns the records from the place to the bracket that closes them; null where they are no list. */
+function readRecords(text: string, start: number, close: number, reader: RecordReader): unknown[] | null {
+  const data: unknown[] = [];
+  let at = start;
+  while (at !== close || data.length > 0) {
+    const next = reader.read(text, at) ?? parseRecord(text, at, reader);
+    if (next === null) return null;
+    data.push(next.record);
+    if (endOfMatch(BLANK, text, next.end) === close) break;
+    const after = endOfMatch(COMMA, text, next.end);
+    if (after === null) return null;
+    at = after;
+  }
+  return data;
 }
 
 function parseRecord(text: string, at: number, reader: RecordReader) {
-  const end = endOfValue(text, at);
-  if (end === null) return null;
-  const record = parseJson(text.slice(at, end));
-  if (record === undefined) return null;
-  reader.learn(record);
-  return { record: toContractSpelling(record), end };
-}
-
-function endOf(pattern: RegExp, text: string, at: number): number | null {
-  pattern.lastIndex = at;
-  return pattern.test(text) ? pattern.lastIndex : null;
+  const parsed = parseAt(text, at);
+  if (parsed === null) return null;
+  reader.learn(parsed.value);
+  return { record: toContractSpelling(parsed.value), end: parsed.end };
 }

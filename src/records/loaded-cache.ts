@@ -10,11 +10,9 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { isExactNumber } from '../contract/exact-number.ts';
+import { keepNewest } from './keep-newest.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
 import { recordOf } from './nested-text.ts';
-
-/** Of each table; about 1 KB each. Bounded, so that memory does not grow with the program. */
-const ENTRIES_KEPT = 10_000;
 
 interface Entry {
   /** Parsed, or a NestedText. */
@@ -58,19 +56,9 @@ export function makeLoadedCache(): LoadedCache {
       }
       const held = entries.get(id);
       if (held !== undefined && entry.observedAtMicros < held.observedAtMicros) return;
-      // Set again, an entry moves to the end: the one that was noted longest ago is forgotten first.
-      entries.delete(id);
-      entries.set(id, entry);
-      if (entries.size > ENTRIES_KEPT) forgetOldest(entries);
+      keepNewest(entries, id, entry);
     },
   };
-}
-
-function forgetOldest(entries: Map<string, Entry>): void {
-  for (const id of entries.keys()) {
-    entries.delete(id);
-    return;
-  }
 }
 
 // A text is the same object wherever it comes; of other texts, the records are compared.

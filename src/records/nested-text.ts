@@ -1,9 +1,10 @@
 // A nested record as its text. An affiliate is in a thousand referrals, spelled alike each time: the same text gives
 // the same object, which is recognised without being parsed or compared field by field.
 
-import { endOfValue, SPACE } from '../contract/end-of-value.ts';
+import { parseAt, SPACE } from '../contract/json-text.ts';
 import { parseJson } from '../contract/parse-json.ts';
 import { toContractSpelling } from '../contract/wire-aliases.ts';
+import { keepNewest } from './keep-newest.ts';
 
 /** No JSON value has it. */
 const TEXT = Symbol('text');
@@ -26,9 +27,6 @@ export interface NestedTexts {
    */
   read(text: string, at: number): { readonly value: NestedText; readonly end: number } | null;
 }
-
-/** As many as the cache of loaded records keeps, of one table. */
-const TEXTS_KEPT = 10_000;
 
 const ID_LENGTH = 36;
 
@@ -53,16 +51,14 @@ export function makeNestedTexts(): NestedTexts {
       if (held !== undefined && isThere(held, text, at)) {
         return { value: held, end: at + held[TEXT].length };
       }
-      const end = endOfValue(text, at);
-      if (end === null) return null;
-      const own = withoutPage(text.slice(at, end));
+      const parsed = parseAt(text, at);
+      if (parsed === null) return null;
+      const record = parsed.value as { id: string };
       // An identifier that comes twice in its object is not the one above.
-      const record = parseJson(own) as { id?: unknown } | undefined;
-      if (record?.id !== id) return null;
-      const value = { id: record.id, [TEXT]: own };
-      known.set(value.id, value);
-      if (known.size > TEXTS_KEPT) known.delete(known.keys().next().value ?? '');
-      return { value, end };
+      if (record.id !== id) return null;
+      const value = { id: record.id, [TEXT]: withoutPage(text.slice(at, parsed.end)) };
+      keepNewest(known, value.id, value);
+      return { value, end: parsed.end };
     },
   };
 }

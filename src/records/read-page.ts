@@ -7,8 +7,9 @@ import { observationMicros } from './binary-array.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
 import { type EncodedRows, makePageRows } from './page-rows.ts';
 import { UNTREATED } from './personal-data.ts';
-import { parsedRecord } from './plain-record.ts';
+import { isPlainRecord, parsedRecord } from './plain-record.ts';
 import { type ReadDeps, type RefusedApart, readRecord } from './read-record.ts';
+import { RECORD_KINDS } from './record-kinds.ts';
 import type { Rejection } from './rejection-reason.ts';
 import { cutDeep } from './unstorable.ts';
 
@@ -87,8 +88,13 @@ export interface NamedLinks {
   readonly observedAt: Timestamp;
 }
 
+const LINKS = RECORD_KINDS.affiliates.nestedFields.indexOf('links');
+
 /** Returns the links that a record which fits the contract names; null where it has no list of them. */
 function readNamedLinks(record: unknown, observedAt: Timestamp): NamedLinks | null {
-  const { id, links } = parsedRecord(record) as { id: string; links?: readonly { id: string }[] };
+  const { id, links } = (isPlainRecord(record) ? { id: record.id, links: record.nested[LINKS] } : record) as {
+    id: string;
+    links?: readonly { id: string }[];
+  };
   return links === undefined ? null : { affiliateId: id, linkIds: links.map((link) => link.id), observedAt };
 }

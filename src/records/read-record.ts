@@ -231,6 +231,7 @@ function ownerOfLink(kind: RecordKind, row: MirrorRow): string | null {
 
 /** Returns the record's identifier; null where it has none that can be used, however broken the record is. */
 export function usableId(record: unknown): string | null {
+  if (isPlainRecord(record)) return record.id;
   const id = idOf(record);
   return id !== null && z.regexes.guid.test(id) ? id : null;
 }

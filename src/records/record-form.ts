@@ -7,9 +7,8 @@
 // worth compiling, and a sync of 100,000 records is over soon after that.
 
 import { z } from 'zod';
-import { endOfValue, SPACE } from '../contract/end-of-value.ts';
 import { identifier, integer, text, timestamp } from '../contract/fields.ts';
-import { parseJson } from '../contract/parse-json.ts';
+import { parseAt, SPACE } from '../contract/json-text.ts';
 import { customerSchema } from '../contract/referral.ts';
 import { toContractSpelling, WIRE_ALIASES } from '../contract/wire-aliases.ts';
 import { makeFastCheck, PLAIN_TIMESTAMP } from './fast-check.ts';
@@ -33,15 +32,15 @@ interface Group {
   readonly holds: 'text' | 'integer' | 'boolean';
 }
 
-/** Reads what no pattern describes into the record, and returns the place after it; null where it cannot. */
-type Slot = (into: { values: unknown[]; nested: unknown[] }, text: string, at: number) => number | null;
+/** Reads a value that no pattern describes into the record, and returns the place after it; null where it cannot. */
+type ReadValue = (into: { values: unknown[]; nested: unknown[] }, text: string, at: number) => number | null;
 
-/** What lies between two slots. */
+/** A part of a record that a pattern describes. */
 interface Segment {
   readonly pattern: RegExp;
   readonly groups: readonly Group[];
-  /** What follows; null at the record's end. */
-  readonly slot: Slot | null;
+  /** Reads the value behind it; null at the record's end. */
+  readonly readValue: ReadValue | null;
 }
 
 /** Returns the form of a record as it came; null where the contract does not know all of its fields, or lacks one. */
@@ -58,7 +57,7 @@ export function makeRecordForm(kind: RecordKind, record: object, readers: Nested
       const values = [...blank];
       const nested: unknown[] = new Array(kind.nested.length).fill(undefined);
       let at = start;
-      for (const { pattern, groups, slot } of segments) {
+      for (const { pattern, groups, readValue } of segments) {
         pattern.lastIndex = at;
         const found = pattern.exec(text);
         if (found === null) return null;
@@ -70,7 +69,7 @@ export function makeRecordForm(kind: RecordKind, record: object, readers: Nested
           else if (holds === 'text') values[place] = held;
           else values[place] = holds === 'integer' ? Number(held) : held === 'true';
         }
-        const after = slot === null ? at : slot({ values, nested }, text, at);
+        const after = readValue === null ? at : readValue({ values, nested }, text, at);
         if (after === null) return null;
         at = after;
       }
@@ -87,8 +86,8 @@ function buildSegments(kind: RecordKind, sample: object, readers: NestedReaders)
   const names = new Set<string>();
   let source = `\\{${SPACE}`;
   let groups: Group[] = [];
-  const end = (slot: Slot | null) => {
-    segments.push({ pattern: new RegExp(source, 'y'), groups, slot });
+  const end = (readValue: ReadValue | null) => {
+    segments.push({ pattern: new RegExp(source, 'y'), groups, readValue });
     source = '';
     groups = [];
   };
@@ -98,9 +97,9 @@ function buildSegments(kind: RecordKind, sample: object, readers: NestedReaders)
     if (names.has(name)) return null;
     source += `${names.size === 0 ? '' : COMMA}"${key}"${SPACE}:${SPACE}`;
     names.add(name);
-    const slot = slotOf(kind, name, readers);
-    const pattern = slot === null ? patternOfField(kind, name, value) : null;
-    if (slot !== null) end(slot);
+    const readValue = nestedReaderOf(kind, name, readers) ?? jsonReaderOf(kind, name);
+    const pattern = readValue === null ? patternOfField(kind, name, value) : null;
+    if (readValue !== null) end(readValue);
     else if (pattern === null) return null;
     else {
       source += pattern.source;
@@ -117,10 +116,11 @@ function buildSegments(kind: RecordKind, sample: object, readers: NestedReaders)
 
 const COMMA = `${SPACE},${SPACE}`;
 
-function slotOf(kind: RecordKind, name: string, readers: NestedReaders): Slot | null {
+/** Returns what reads the records that are nested in a field; null where none are. */
+function nestedReaderOf(kind: RecordKind, name: string, readers: NestedReaders): ReadValue | null {
   const index = kind.nestedFields.indexOf(name);
   const nesting = kind.nested[index];
-  if (nesting === undefined) return jsonSlotOf(kind, name);
+  if (nesting === undefined) return null;
   const reader = nesting.isList ? undefined : readers.get(nesting.table);
   return ({ nested }, text, at) => {
     const isRead = reader !== undefined && !text.startsWith('null', at);
@@ -131,8 +131,8 @@ function slotOf(kind: RecordKind, name: string, readers: NestedReaders): Slot | 
   };
 }
 
-/** Returns the slot of an own field that holds any JSON; null where it is none. */
-function jsonSlotOf(kind: RecordKind, name: string): Slot | null {
+/** Returns what reads an own field that holds any JSON; null where it is none. */
+function jsonReaderOf(kind: RecordKind, name: string): ReadValue | null {
   const column = kind.placed.find(({ field }) => field === name);
   const schema = kind.schema.shape[name];
   if (column === undefined || schema === undefined || patternOf(schema) !== null) return null;
@@ -143,12 +143,6 @@ function jsonSlotOf(kind: RecordKind, name: string): Slot | null {
     values[column.place] = read.value;
     return read.end;
   };
-}
-
-function parseAt(text: string, at: number): { readonly value: unknown; readonly end: number } | null {
-  const end = endOfValue(text, at);
-  const value = end === null ? undefined : parseJson(text.slice(at, end));
-  return end === null || value === undefined ? null : { value, end };
 }
 
 interface Pattern {

@@ -14,27 +14,25 @@ import { makeLoadedCache } from '../../src/records/loaded-cache.ts';
 import { isPlainRecord, parsedRecord } from '../../src/records/plain-record.ts';
 import { readPages } from '../../src/records/read-page.ts';
 import { usableId } from '../../src/records/read-record.ts';
-import { affiliates, commissions, referrals, type WireRecord } from '../contract/arbitrary-records.ts';
+import type { WireRecord } from '../contract/arbitrary-records.ts';
+import { LISTED_RECORDS } from '../contract/listed-records.ts';
 import { mutated, ODD_VALUES } from '../contract/mutated-records.ts';
-import { buildAffiliate, buildCommission, buildLink, buildReferral } from '../mirror/build-records.ts';
+import { buildAffiliate, buildLink, buildReferral } from '../mirror/build-records.ts';
 import { sized } from '../support/sizes.ts';
 
 const PAGES = sized(150, 3000);
 const OBSERVED_AT = '2026-07-01T00:00:00.000001Z';
 
-const GIVEN: readonly {
-  readonly resource: ListedResource;
-  readonly records: Arbitrary<WireRecord>;
-  readonly build: (fields?: object) => object;
-}[] = [
-  { resource: 'affiliates', records: affiliates, build: buildAffiliate },
-  {
-    resource: 'referrals',
-    records: referrals,
-    build: (fields) => buildReferral({ affiliate: buildAffiliate(), coupon: null, ...fields }),
-  },
-  { resource: 'commissions', records: commissions, build: buildCommission },
-];
+/** As a sync asks for them: a referral with its affiliate. */
+const GIVEN = LISTED_RECORDS.map((listed) =>
+  listed.resource === 'referrals'
+    ? {
+        ...listed,
+        build: (fields: object = {}) =>
+          listed.build({ affiliate: buildAffiliate(), coupon: null, ...fields }),
+      }
+    : listed,
+);
 
 const PAGINATION = {
   previous_page: null,

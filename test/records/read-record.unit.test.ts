@@ -2,33 +2,21 @@
 
 const RECORDS = sized(100, 500);
 
-import fc, { type Arbitrary } from 'fast-check';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import type { ListedResource } from '../../src/contract/resources.ts';
 import { RESOURCES } from '../../src/contract/resources.ts';
 import { makeDriftWatch } from '../../src/records/drift-watch.ts';
 import { makeLoadedCache } from '../../src/records/loaded-cache.ts';
 import { readRecord } from '../../src/records/read-record.ts';
 import { findUnstorable } from '../../src/records/unstorable.ts';
-import { affiliates, commissions, referrals, type WireRecord } from '../contract/arbitrary-records.ts';
+import { LISTED_RECORDS } from '../contract/listed-records.ts';
 import { mutated, mutatedBeside, ODD_VALUES } from '../contract/mutated-records.ts';
-import { buildAffiliate, buildCommission, buildReferral } from '../mirror/build-records.ts';
 import { sized } from '../support/sizes.ts';
-
-const GIVEN: readonly {
-  readonly resource: ListedResource;
-  readonly records: Arbitrary<WireRecord>;
-  readonly build: (fields?: object) => object;
-}[] = [
-  { resource: 'affiliates', records: affiliates, build: buildAffiliate },
-  { resource: 'referrals', records: referrals, build: buildReferral },
-  { resource: 'commissions', records: commissions, build: buildCommission },
-];
 
 const plainDeps = () => ({ cache: null, drift: null });
 
-describe.each(GIVEN)('a record of $resource', ({ resource, records, build }) => {
+describe.each(LISTED_RECORDS)('a record of $resource', ({ resource, records, build }) => {
   const { schema }: { schema: z.ZodObject } = RESOURCES[resource];
 
   /** Returns whether it is read, which it is where its whole schema accepts it and Postgres can hold all of it. */
