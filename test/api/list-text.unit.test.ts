@@ -285,6 +285,14 @@ describe('a list of referrals', () => {
     expect(readBehind([without()], [without(), without()])).toBe(2);
   });
 
+  test('whose affiliate has two identifiers is of the second, as JSON.parse has it', () => {
+    const both = makeBoth('referrals');
+    const text = pageText([build(), build()]);
+    expectTheSame(both, 'referrals', text);
+    const twice = `"affiliate":{"id":"${affiliate.id}","id":"${randomUUID()}",`;
+    expectTheSame(both, 'referrals', text.replaceAll(`"affiliate":{"id":"${affiliate.id}",`, twice));
+  });
+
   test('with a referral twice, once otherwise, has what comes last', () => {
     const referral = build();
     expect(readBehind([build()], [referral, { ...referral, visits: 3 }])).toBe(2);
