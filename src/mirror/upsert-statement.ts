@@ -86,11 +86,12 @@ function buildStatement(shape: UpsertShape): string {
   )`;
 
   if (how === 'beside') {
-    // A row that is only touched takes no stamp, which is a lock: neither for its insertion, which will be in conflict,
-    // nor in the comparison.
-    const insert = insertFrom('compared', shape, `case when is_new then ${STAMP} else _observed_at end`);
+    // The stamp is a lock, which comes before those of rows: so it is taken here, where no row is locked yet, and not
+    // first in the update of one. A row that is only touched takes none.
+    const stamped = touch ? `case when kept.id is null or ${differs('incoming')} then ${STAMP} end` : STAMP;
+    const insert = insertFrom('compared', shape, 'coalesce(_stamp, _observed_at)');
     return `${incoming}, compared as materialized (
-    select incoming.*, kept.id is null as is_new
+    select incoming.*, kept.id is null as is_new, ${stamped} as _stamp
     from incoming left join lateral (
       select * from ${table} where id = incoming.id offset 0
     ) kept on true

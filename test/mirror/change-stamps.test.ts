@@ -96,6 +96,32 @@ describe('of two transactions', () => {
   });
 });
 
+// Whoever has the stamp changes rows next: one who kept a row from it and waited for it would be in a deadlock.
+describe('while it waits for its stamp', () => {
+  test.each(KINDS.filter((kind) => kind !== 'a change by hand'))('%s keeps no row locked', async (kind) => {
+    const held = Promise.withResolvers<void>();
+    const stamped = Promise.withResolvers<void>();
+    const one = transact(db, async (trx) => {
+      await sql`select stamp_changes()`.execute(trx);
+      stamped.resolve();
+      await held.promise;
+      const { rows } = await sql<{ id: string }>`select id from commissions for update skip locked`.execute(
+        trx,
+      );
+      return rows.length;
+    });
+    await stamped.promise;
+    const two = transact(db, async (trx) => {
+      await WRITERS[kind]?.(trx);
+      return stampOf(trx);
+    });
+    await expect.poll(() => countWaiting(database.pool)).toBe(1);
+    held.resolve();
+    expect(await one).toBe(2);
+    expect(await two).not.toBeNull();
+  });
+});
+
 test('deadlocks are no way out: ten writers of every kind at once all commit, each with a stamp of its own', async () => {
   const writers = KINDS.filter((kind) => kind !== 'a change by hand').flatMap((kind) => [kind, kind]);
   const before = await sql<{ count: number }>`
