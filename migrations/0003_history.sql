@@ -93,29 +93,40 @@ comment on function take_lock(bigint, boolean, interval) is 'Waits for a lock un
 comment on function change_stamp() is 'The stamp of this transaction''s changes; null where it has changed nothing yet.';
 comment on function stamp_changes() is 'The stamp of this transaction''s changes (_changed_at). The first call takes one, and a lock that keeps others from stamping until the transaction ends; later calls return the same.';
 
+-- Insertions are most of what a mirror ever records, and hold nothing but identifiers: one row holds all those of a
+-- statement that were observed at once, which are those of one page. Measured in CPU time of Postgres for a first sync of
+-- 100,000 referrals, in turns: 1.3 s, where a row each takes 1.85 s and 32 MB more of WAL.
 create table record_history (
   id          bigint generated always as identity primary key,
   table_name  text not null,
-  record_id   text collate "C" not null,
+  record_id   text collate "C",
+  record_ids  text[] collate "C",
   change      text not null check (change in ('inserted', 'updated', 'deleted', 'resurrected')),
   before      jsonb,
   after       jsonb,
   observed_at timestamptz not null,
   recorded_at timestamptz not null,
   run_id      bigint,
-  constraint record_history_insertion_has_no_fields
-    check ((change = 'inserted') = (before is null) and (before is null) = (after is null))
+  constraint record_history_fits_its_change check (
+    case change
+      when 'inserted' then record_ids is not null and num_nonnulls(record_id, before, after) = 0
+      else record_ids is null and num_nulls(record_id, before, after) = 0
+    end)
 );
+
+-- Identifiers hardly get smaller by it, and it takes longer than to write them.
+alter table record_history alter column record_ids set storage external;
 
 -- The history of one record. Not by table_name first: identifiers hardly ever occur in two tables, and comparing names
 -- in the database's own language made a first load a third slower.
 create index record_history_of_record on record_history (record_id, id);
 
-comment on table record_history is 'One row per change of a mirrored record: which fields, from what to what, when. Applied backwards, newest first, to a row of today, it gives the row of any earlier time; a record''s first row says inserted.';
+comment on table record_history is 'One row per change of a mirrored record: which fields, from what to what, when. Applied backwards, newest first, to a row of today, it gives the row of any earlier time. Records that were stored for the first time share a row: one for those of a page.';
 comment on column record_history.id is 'Number of the change. A change that is committed later has a higher one.';
 comment on column record_history.table_name is 'Table of the record.';
-comment on column record_history.record_id is 'Identifier of the record.';
-comment on column record_history.change is 'inserted: the mirror stored the record for the first time. updated: its content changed. deleted: it was found to be gone from the program. resurrected: it is back.';
+comment on column record_history.record_id is 'Identifier of the record; null for inserted.';
+comment on column record_history.record_ids is 'Identifiers of the records that were inserted together; null for any other change.';
+comment on column record_history.change is 'inserted: the mirror stored the records (record_ids) for the first time. updated: the content of the record changed. deleted: it was found to be gone from the program. resurrected: it is back.';
 comment on column record_history.before is 'The fields that changed, with their values before; null for inserted.';
 comment on column record_history.after is 'The same fields, with their values after; null for inserted: what was inserted is the row of today with all later changes taken back.';
 comment on column record_history.observed_at is 'When the change was observed: when the request that showed it was sent; where somebody made it by hand, when it was made.';
@@ -213,8 +224,8 @@ begin
       'update %I kept set _changed_at = $1 from new_rows new_row where kept.id = new_row.id and new_row._changed_at <> $1',
       tg_table_name) using stamp;
   end if;
-  insert into record_history (table_name, record_id, change, observed_at, recorded_at, run_id)
-  select tg_table_name, id, 'inserted', _observed_at, stamp, run from new_rows;
+  insert into record_history (table_name, record_ids, change, observed_at, recorded_at, run_id)
+  select tg_table_name, array_agg(id), 'inserted', _observed_at, stamp, run from new_rows group by _observed_at;
   return null;
 end
 $$;

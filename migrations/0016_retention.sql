@@ -56,13 +56,14 @@ begin
       and history.record_id = referral.id
       and history.observed_at > moment
   ) later on true
-  left join lateral (
-    select max(history.observed_at) as observed_at, max(history.recorded_at) as recorded_at
+  left join (
+    select changed.id, max(history.observed_at) as observed_at, max(history.recorded_at) as recorded_at
     from record_history history
+    cross join lateral unnest(coalesce(history.record_ids, array[history.record_id])) as changed (id)
     where history.table_name = 'referrals'
-      and history.record_id = referral.id
       and history.observed_at <= moment
-  ) earlier on true
+    group by changed.id
+  ) earlier on earlier.id = referral.id
   -- Here and not as (...).* above, which makes the row once for each of its columns: four times as long.
   cross join lateral jsonb_populate_record(
     referral,

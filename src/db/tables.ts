@@ -201,9 +201,11 @@ export interface CommissionListTable {
 export interface RecordHistoryTable {
   id: Generated<number>;
   table_name: string;
-  record_id: string;
+  /** Null, like `before` and `after`, for inserted, and only then. */
+  record_id: string | null;
+  /** Of inserted alone. */
+  record_ids: string[] | null;
   change: 'inserted' | 'updated' | 'deleted' | 'resurrected';
-  /** Null, like `after`, for inserted. */
   before: JSONColumnType<Record<string, unknown>> | null;
   after: JSONColumnType<Record<string, unknown>> | null;
   observed_at: Timestamp;

@@ -1,5 +1,6 @@
 // Deletes a batch of the history that is over age. Of it stay: the last change of each record, so that the mirror as of
-// any later moment is exact to the column, and the changes that the reports count for ever (leads and conversions).
+// any later moment is exact to the column; the changes that the reports count for ever (leads and conversions); and the
+// insertions, which are a row for a hundred records that stay as well.
 //
 // Each change that came over age is looked at once, in the order of their numbers, which is that of their times. It
 // makes the changes before it needless, and these are found by the index of the record's history: the work follows what
@@ -32,7 +33,7 @@ export async function pruneHistory(trx: DatabaseTransaction, input: BatchInput):
           where history.record_id = aged.record_id and history.id < aged.id
             and history.table_name = aged.table_name
             -- As conversion_events and referral_funnel_daily count them.
-            and not (history.table_name = 'referrals' and history.change <> 'inserted'
+            and not (history.table_name = 'referrals'
                      and coalesce(history.after ->> 'conversion_state', '') in ('lead', 'conversion'))
           for update nowait
         ) earlier

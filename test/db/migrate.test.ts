@@ -96,7 +96,7 @@ test('two mirrors work side by side, each in its schema, and nothing is outside 
       .orderBy('id')
       .execute();
   expect(await changes(leftDb)).toEqual([{ change: 'inserted' }, { change: 'updated' }]);
-  expect(await changes(rightDb)).toEqual([{ change: 'inserted' }, { change: 'inserted' }]);
+  expect(await changes(rightDb)).toEqual([{ change: 'inserted' }]);
 });
 
 test('a file that fails is named with its line, and nothing of it remains while the files before it do', async () => {

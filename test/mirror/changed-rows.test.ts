@@ -61,19 +61,16 @@ describe('what is changed by hand', () => {
     expect(rows).toMatchObject([{ after: { amount: 1 } }, { after: { amount: 2 } }]);
   });
 
-  test('is stamped where it is inserted, and is in the history once', async () => {
+  test('is stamped where it is inserted, and shares a row of the history with what was inserted with it', async () => {
     await sql`
       insert into commissions (id, _first_seen_at, _changed_at, _observed_at)
       select 'by-hand-' || n, ${at(1)}, '2001-01-01', ${at(1)} from generate_series(1, 2) n`.execute(db);
     const row = await rowOf('by-hand-1');
     expect(row?.['_changed_at']).toBe(await lastStamp(db));
     const { rows } = await sql`
-      select change, recorded_at from record_history where record_id like 'by-hand-%' order by id`.execute(
-      db,
-    );
-    expect(rows).toEqual(
-      Array.from({ length: 2 }, () => ({ change: 'inserted', recorded_at: row?.['_changed_at'] })),
-    );
+      select record_ids, recorded_at from record_history
+      where change = 'inserted' and 'by-hand-1' = any(record_ids)`.execute(db);
+    expect(rows).toEqual([{ record_ids: ['by-hand-1', 'by-hand-2'], recorded_at: row?.['_changed_at'] }]);
   });
 
   test('is in the history as observed when it was made, so that before it nothing of it is known', async () => {

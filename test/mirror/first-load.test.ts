@@ -47,7 +47,7 @@ function loadPages(second: number, ...pages: readonly (readonly Referral[])[]) {
 
 const none = { seen: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0, repeated: 0 };
 
-test('new rows are inserted under a savepoint, numbered in their order, each with its line of history', async () => {
+test('new rows are inserted under a savepoint, numbered in their order, all of them in the history', async () => {
   const savepoints = watchSavepoints();
   const [first, second] = [build(3), build(2, { unheard_of: 1 })];
   expect(counts(await loadPages(1, first, second))).toEqual({ ...none, seen: 5, inserted: 5 });
@@ -59,9 +59,11 @@ test('new rows are inserted under a savepoint, numbered in their order, each wit
     rows.toSorted((a, b) => Number(a['_row_number']) - Number(b['_row_number'])).map(({ id }) => id),
   ).toEqual(ids);
   const { rows: history } = await sql`
-    select record_id, run_id from record_history join referrals r on r.id = record_id and _changed_at = recorded_at
-    where table_name = 'referrals' and change = 'inserted' order by record_id`.execute(db);
-  expect(history).toEqual(ids.toSorted().map((record_id) => ({ record_id, run_id: runId })));
+    select stored.id, run_id
+    from record_history cross join unnest(record_ids) stored (id)
+    join referrals on referrals.id = stored.id
+    where table_name = 'referrals' and _changed_at = recorded_at order by stored.id`.execute(db);
+  expect(history).toEqual(ids.toSorted().map((id) => ({ id, run_id: runId })));
   const { rows: seen } = await sql`select row_numbers from seen_rows`.execute(db);
   expect(seen).toEqual([{ row_numbers: [1, 2, 3, 4, 5] }]);
 });

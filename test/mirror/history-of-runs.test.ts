@@ -196,12 +196,10 @@ describe('the history of runs', () => {
     await carryOut(steps({}), 2);
     const third = await carryOut(steps({ visits: 9 }), 3);
     expect(first.runId).toBeLessThan(third.runId);
-    const history = await db
-      .selectFrom('record_history')
-      .select(['run_id', 'change', 'after'])
-      .where('record_id', '=', changing.id)
-      .execute();
-    expect(history).toEqual([
+    const { rows } = await sql`
+      select run_id, change, after from record_history
+      where record_id = ${changing.id} or ${changing.id} = any(record_ids) order by id`.execute(db);
+    expect(rows).toEqual([
       { run_id: first.runId, change: 'inserted', after: null },
       { run_id: third.runId, change: 'updated', after: { visits: 9 } },
     ]);

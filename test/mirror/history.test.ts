@@ -44,6 +44,7 @@ test('a change leaves one row of history with the fields that changed, when it w
       id: expect.any(Number),
       table_name: 'referrals',
       record_id: changing.id,
+      record_ids: null,
       change: 'updated',
       before: {
         conversion_state: 'lead',
@@ -76,14 +77,15 @@ test('a record that is stored for the first time is in the history, with its run
   await load(db, { resource: 'referrals', runId: run.id, pages });
   const stored = {
     change: 'inserted',
+    record_id: null,
     before: null,
     after: null,
     observed_at: '2026-07-01T00:00:01Z',
     run_id: run.id,
   };
   expect(await history()).toMatchObject([
-    { ...stored, table_name: 'links', record_id: referral.link.id },
-    { ...stored, table_name: 'referrals', record_id: referral.id },
+    { ...stored, table_name: 'links', record_ids: [referral.link.id] },
+    { ...stored, table_name: 'referrals', record_ids: [referral.id] },
   ]);
 });
 

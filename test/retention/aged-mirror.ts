@@ -70,10 +70,11 @@ export interface AgedChange {
 export async function addChange(pool: Pool, days: number, change: AgedChange): Promise<number> {
   const { record, table = 'referrals', run = null, after = { visits: 2 } } = change;
   const { rows } = await pool.query<{ id: number }>(
-    `insert into record_history (table_name, record_id, change, before, after, observed_at, recorded_at, run_id)
-     select $1, $2, case when $3::jsonb is null then 'inserted' else 'updated' end,
-            case when $3::jsonb is not null then '{"visits": 1}'::jsonb end, $3, at, at, $4
-     from (select now() - make_interval(secs => $5 * 86400.0) as at) aged
+    `insert into record_history (table_name, record_id, record_ids, change, before, after, observed_at, recorded_at, run_id)
+     select $1, case when not is_new then $2 end, case when is_new then array[$2] end,
+            case when is_new then 'inserted' else 'updated' end, case when not is_new then '{"visits": 1}'::jsonb end, $3,
+            at, at, $4
+     from (select now() - make_interval(secs => $5 * 86400.0) as at, $3::jsonb is null as is_new) aged
      returning id`,
     [table, record, after, run, days],
   );

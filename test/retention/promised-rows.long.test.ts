@@ -78,9 +78,8 @@ function promise({ runs, changes, attempts, retention }: Mirror) {
     return since === Number.POSITIVE_INFINITY || runs.indexOf(run) >= since;
   };
   const keptChanges = changes.filter((change, place) => {
-    if (!isOver(change.days, retention.history)) return true;
-    if (change.table === 'referrals' && change.after !== null && 'conversion_state' in change.after)
-      return true;
+    if (!isOver(change.days, retention.history) || change.after === null) return true;
+    if (change.table === 'referrals' && 'conversion_state' in change.after) return true;
     return !changes.some(
       (later, other) =>
         other > place &&

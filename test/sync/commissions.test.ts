@@ -119,7 +119,7 @@ describe('a commission that a walk does not meet', () => {
     expect(run.requests).toBe((sandbox.requests.at(-1)?.number ?? 0) - before);
     const { rows } = await database.pool.query(
       `select change, run_id from record_history
-       where table_name = 'commissions' and record_id = $1 and change <> 'inserted'`,
+       where table_name = 'commissions' and record_id = $1`,
       [data[0]?.id],
     );
     expect(rows).toEqual([{ change: 'deleted', run_id: run.runId }]);

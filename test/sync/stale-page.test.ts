@@ -92,7 +92,7 @@ describe('a payment is kept', () => {
     expect((await readMirror(database.pool)).referrals).toEqual((await readProgram(sandbox)).referrals);
     const { rows: changes } = await database.pool.query(
       `select before ->> 'visits' is not null as was_visited, after ->> 'visits' as visits from record_history
-       where table_name = 'referrals' and record_id = $1 and change <> 'inserted' order by id`,
+       where table_name = 'referrals' and record_id = $1 order by id`,
       [referralId],
     );
     expect(changes).toEqual([{ was_visited: true, visits: '4711' }]);
