@@ -1,6 +1,8 @@
 // Reads the records of a list by the forms that they have had so far. See record-form.ts.
 
 import type { ListedResource } from '../contract/resources.ts';
+import type { LoadedCache } from './loaded-cache.ts';
+import type { MirroredTable } from './mirrored-tables.ts';
 import { makeNestedTexts } from './nested-text.ts';
 import type { PlainRecord } from './plain-record.ts';
 import { makeRecordForm, type NestedReaders, type RecordForm } from './record-form.ts';
@@ -16,15 +18,18 @@ export interface FormReader {
   learn(record: unknown): void;
 }
 
-/** Returns a reader that knows no form yet, for what one attempt of a run reads of the resource. */
-export function makeFormReader(resource: ListedResource): FormReader {
+/** Each is nested in many records; a sale is in one or two. */
+const OFTEN_NESTED: readonly MirroredTable[] = ['campaigns', 'affiliates', 'links'];
+
+/**
+ * Returns a reader that knows no form yet, for what one attempt of a run reads of the resource. The cache is the one in
+ * which the attempt notes nested records.
+ */
+export function makeFormReader(resource: ListedResource, cache: LoadedCache): FormReader {
   const kind = RECORD_KINDS[resource];
-  // Of these, each is nested in many records; a sale is in one or two.
-  const readers: NestedReaders = new Map([
-    ['campaigns', makeNestedTexts()],
-    ['affiliates', makeNestedTexts()],
-    ['links', makeNestedTexts()],
-  ]);
+  const readers: NestedReaders = new Map(
+    OFTEN_NESTED.map((table) => [table, makeNestedTexts((id) => cache.find(table, id))]),
+  );
   /** Forms that were seen, readable or not. */
   const known = new Set<string>();
   /** The one that read last comes first. */

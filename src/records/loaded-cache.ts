@@ -10,9 +10,11 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { isExactNumber } from '../contract/exact-number.ts';
-import { keepNewest } from './keep-newest.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
-import { recordOf } from './nested-text.ts';
+import { isSameText, recordOf } from './nested-text.ts';
+
+/** Of each table; about 1 KB each. It is bounded, so that memory does not grow with the program. */
+const MOST_KEPT = 10_000;
 
 interface Entry {
   /** Parsed, or a NestedText. */
@@ -23,6 +25,8 @@ interface Entry {
 }
 
 export interface LoadedCache {
+  /** Returns what is held of the record: parsed, or a NestedText. */
+  find(table: MirroredTable, id: string): object | undefined;
   /** Returns what is held of the record: the same content, which need not be loaded, something newer, or neither. */
   meet(
     table: MirroredTable,
@@ -39,6 +43,7 @@ export interface LoadedCache {
 export function makeLoadedCache(): LoadedCache {
   const tables = new Map<MirroredTable, Map<string, Entry>>();
   return {
+    find: (table, id) => tables.get(table)?.get(id)?.record,
     meet(table, id, record, owner, observedAtMicros) {
       const held = tables.get(table)?.get(id);
       if (held === undefined) return 'unknown';
@@ -56,14 +61,21 @@ export function makeLoadedCache(): LoadedCache {
       }
       const held = entries.get(id);
       if (held !== undefined && entry.observedAtMicros < held.observedAtMicros) return;
-      keepNewest(entries, id, entry);
+      // Set again, an entry moves to the end: the one that was set longest ago is forgotten first.
+      entries.delete(id);
+      entries.set(id, entry);
+      if (entries.size <= MOST_KEPT) return;
+      for (const oldest of entries.keys()) {
+        entries.delete(oldest);
+        return;
+      }
     },
   };
 }
 
-// A text is the same object wherever it comes; of other texts, the records are compared.
+// A text is mostly the same object wherever it comes; of other texts, the records are compared.
 function isSameRecord(left: object, right: object): boolean {
-  return left === right || isSame(recordOf(left), recordOf(right));
+  return left === right || isSameText(left, right) || isSame(recordOf(left), recordOf(right));
 }
 
 // JSON values only. Most fields are plain values, which are compared first, without a call of isDeepStrictEqual. A

@@ -11,6 +11,8 @@ export interface PlainRecord {
   readonly id: string;
   /** In the order of the table's columns, without those of nested records; undefined where there is no such field. */
   readonly values: unknown[];
+  /** Fields that the contract does not know; null where there are none. */
+  readonly extra: Readonly<Record<string, unknown>> | null;
   /** In the order of its kind's nestings; undefined where there is no such field. */
   readonly nested: readonly unknown[];
   /** The record from which its form was learned: it has the same fields. */
@@ -19,8 +21,8 @@ export interface PlainRecord {
 
 /** Returns the record that the text, which is JSON, was read as. */
 export function makePlainRecord(record: PlainRecord, text: string): PlainRecord {
-  const { id, values, nested, sample } = record;
-  return { id, values, nested, sample, [SOURCE]: text } as PlainRecord;
+  const { id, values, extra, nested, sample } = record;
+  return { id, values, extra, nested, sample, [SOURCE]: text } as PlainRecord;
 }
 
 export function isPlainRecord(value: unknown): value is PlainRecord {

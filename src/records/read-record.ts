@@ -75,9 +75,10 @@ interface Met {
 /** As readInto, for a record that its form has checked. */
 function readPlain(reading: Reading, kind: RecordKind, record: PlainRecord): string | null {
   const { deps, observedAtMicros } = reading;
-  const { id, values, nested, sample } = record;
+  const { id, values, extra, nested, sample } = record;
   if (deps.drift !== null) noteFields(deps.drift, kind, sample, '');
-  const row = { table: kind.table, id, values, extra: null, observedAtMicros };
+  if (extra !== null) deps.drift?.noteUnknownFields(extra, '');
+  const row = { table: kind.table, id, values, extra, observedAtMicros };
   reading.rows.push(row);
   for (const [index, nesting] of kind.nested.entries()) {
     const reason = readNested(reading, { kind, row, nesting, prefix: '' }, nested[index]);

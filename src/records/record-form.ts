@@ -1,7 +1,7 @@
 // The form in which a program spells a kind of record: which fields, in which order. Made from one record of the form
 // and the contract's schemas; others of it are found, checked and taken apart by regular expressions, in between which
 // nested records are read. It accepts a subset of what JSON.parse and the schema accept: a record with an escape, an
-// odd number, an unknown field or another order is left to them.
+// odd number, more or other fields than the one it was made from, or another order is left to them.
 //
 // Why regular expressions: V8 compiles one to machine code when it is first used, but interprets JavaScript until it is
 // worth compiling, and a sync of 100,000 records is over soon after that.
@@ -26,11 +26,10 @@ export interface RecordForm {
 /** What reads the nested records of each table; a table without is parsed. */
 export type NestedReaders = ReadonlyMap<MirroredTable, NestedTexts>;
 
-/** What a group of a pattern holds. */
-interface Group {
-  readonly place: number;
-  readonly holds: 'text' | 'integer' | 'boolean';
-}
+/** What a group of a pattern holds: the value of a column, or that of a field which the contract does not know. */
+type Group =
+  | { readonly place: number; readonly holds: 'text' | 'integer' | 'boolean' }
+  | { readonly unknown: string; readonly holds: 'json' };
 
 /** Reads a value that no pattern describes into the record, and returns the place after it; null where it cannot. */
 type ReadValue = (into: { values: unknown[]; nested: unknown[] }, text: string, at: number) => number | null;
@@ -43,7 +42,10 @@ interface Segment {
   readonly readValue: ReadValue | null;
 }
 
-/** Returns the form of a record as it came; null where the contract does not know all of its fields, or lacks one. */
+/**
+ * Returns the form of a record as it came; null where it lacks a field of the contract, or has one beyond it that is
+ * not plain.
+ */
 export function makeRecordForm(kind: RecordKind, record: object, readers: NestedReaders): RecordForm | null {
   const segments = buildSegments(kind, record, readers);
   if (segments === null) return null;
@@ -55,6 +57,7 @@ export function makeRecordForm(kind: RecordKind, record: object, readers: Nested
   return {
     read(text, start) {
       const values = [...blank];
+      const unknown: [string, unknown][] = [];
       const nested: unknown[] = new Array(kind.nested.length).fill(undefined);
       let at = start;
       for (const { pattern, groups, readValue } of segments) {
@@ -63,11 +66,12 @@ export function makeRecordForm(kind: RecordKind, record: object, readers: Nested
         if (found === null) return null;
         at = pattern.lastIndex;
         for (let index = 0; index < groups.length; index += 1) {
-          const { place, holds } = groups[index] as Group;
+          const group = groups[index] as Group;
           const held = found[index + 1];
-          if (held === undefined) values[place] = null;
-          else if (holds === 'text') values[place] = held;
-          else values[place] = holds === 'integer' ? Number(held) : held === 'true';
+          if (group.holds === 'json') unknown.push([group.unknown, JSON.parse(held as string)]);
+          else if (held === undefined) values[group.place] = null;
+          else if (group.holds === 'text') values[group.place] = held;
+          else values[group.place] = group.holds === 'integer' ? Number(held) : held === 'true';
         }
         const after = readValue === null ? at : readValue({ values, nested }, text, at);
         if (after === null) return null;
@@ -76,7 +80,11 @@ export function makeRecordForm(kind: RecordKind, record: object, readers: Nested
       // Identifiers are kept until the record is loaded, and longer.
       const id = withoutPage(values[0] as string);
       values[0] = id;
-      return { record: makePlainRecord({ id, values, nested, sample }, text.slice(start, at)), end: at };
+      const extra = unknown.length === 0 ? null : Object.fromEntries(unknown);
+      return {
+        record: makePlainRecord({ id, values, extra, nested, sample }, text.slice(start, at)),
+        end: at,
+      };
     },
   };
 }
@@ -98,7 +106,8 @@ function buildSegments(kind: RecordKind, sample: object, readers: NestedReaders)
     source += `${names.size === 0 ? '' : COMMA}"${key}"${SPACE}:${SPACE}`;
     names.add(name);
     const readValue = nestedReaderOf(kind, name, readers) ?? jsonReaderOf(kind, name);
-    const pattern = readValue === null ? patternOfField(kind, name, value) : null;
+    const pattern =
+      readValue === null ? (patternOfField(kind, name, value) ?? patternOfUnknown(kind, name, value)) : null;
     if (readValue !== null) end(readValue);
     else if (pattern === null) return null;
     else {
@@ -159,6 +168,13 @@ function patternOfField(kind: RecordKind, name: string, sample: unknown): Patter
   return { source: pattern.source, groups: [{ place: column.place, holds: pattern.holds }] };
 }
 
+/** Returns the pattern of a field that the contract does not know; null where its value, or its name, is not plain. */
+function patternOfUnknown(kind: RecordKind, name: string, sample: unknown): Pattern | null {
+  const isPlain = sample === null || typeof sample !== 'object';
+  if (kind.ownFields.has(name) || !isPlain || !/^\w+$/.test(name)) return null;
+  return { source: PLAIN_JSON, groups: [{ unknown: name, holds: 'json' }] };
+}
+
 function patternOfCustomer({ customer }: RecordKind, sample: unknown): Pattern | null {
   if (sample === null) return { source: 'null', groups: [] };
   if (typeof sample !== 'object' || Object.keys(sample).length !== CUSTOMER_FIELDS.length) return null;
@@ -178,16 +194,20 @@ function patternOfCustomer({ customer }: RecordKind, sample: unknown): Pattern |
 
 interface ValuePattern {
   readonly source: string;
-  readonly holds: Group['holds'];
+  readonly holds: 'text' | 'integer' | 'boolean';
 }
+
+// As many digits as a double is sure to hold.
+const INTEGER = '0|-?[1-9]\\d{0,14}';
+// Without an escape. JSON has no control characters, and a page, which is UTF-8, no half of a surrogate pair.
+const TEXT = '[^"\\\\\\0-\\x1f]*';
+const PLAIN_JSON = `(null|true|false|${INTEGER}|"${TEXT}")`;
 
 const PATTERNS: ReadonlyMap<unknown, ValuePattern> = new Map<unknown, ValuePattern>([
   [identifier, { source: `"(${inner(z.regexes.guid)})"`, holds: 'text' }],
   [timestamp, { source: `"(${inner(PLAIN_TIMESTAMP)})"`, holds: 'text' }],
-  // As many digits as a double is sure to hold.
-  [integer, { source: '(0|-?[1-9]\\d{0,14})', holds: 'integer' }],
-  // Without an escape. JSON has no control characters, and a page, which is UTF-8, no half of a surrogate pair.
-  [text, { source: '"([^"\\\\\\0-\\x1f]*)"', holds: 'text' }],
+  [integer, { source: `(${INTEGER})`, holds: 'integer' }],
+  [text, { source: `"(${TEXT})"`, holds: 'text' }],
 ]);
 
 /** Returns the pattern of a field's value, with one group; null where it may be any JSON. */

@@ -93,7 +93,7 @@ export function makeRunLoader(
   let lastSaved = run;
   const cache = makeLoadedCache();
   const drift = makeDriftWatch();
-  const recordReader = makeFormReader(resource);
+  const recordReader = makeFormReader(resource, cache);
   const spelling = makeSpellingCheck(db, resource);
   /** What was read and is not loaded yet, in that order: the cache takes all of it for loaded. */
   const unloaded: ReadPages[] = [];

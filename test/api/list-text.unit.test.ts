@@ -63,7 +63,8 @@ interface Both {
 const makeDeps = () => ({ cache: makeLoadedCache(), drift: makeDriftWatch(), personalData: null });
 
 function makeBoth(resource: ListedResource): Both {
-  return { forms: makeFormReader(resource), plain: makeDeps(), parsed: makeDeps() };
+  const plain = makeDeps();
+  return { forms: makeFormReader(resource, plain.cache), plain, parsed: makeDeps() };
 }
 
 /** Reads the text both ways, checks that both say the same, and returns how many records were read by their form. */
@@ -291,6 +292,23 @@ describe('a list of referrals', () => {
     expectTheSame(both, 'referrals', text);
     const twice = `"affiliate":{"id":"${affiliate.id}","id":"${randomUUID()}",`;
     expectTheSame(both, 'referrals', text.replaceAll(`"affiliate":{"id":"${affiliate.id}",`, twice));
+  });
+
+  test('with fields that the contract does not know is read by its form where their values are plain', () => {
+    const plain = ['', 'ü🦊', 0, -7, 999_999_999_999_999, true, null];
+    const records = plain.map((one, index) => build({ odd_1: one, odd_2: index }));
+    for (const shown of records) expect(readBehind([shown], records)).toBe(records.length);
+    for (const other of ['\n', '\0', '\\', 1.5, 1e15, 1e300, [], {}, { a: 1 }]) {
+      expect(readBehind([build({ odd_1: 1 })], [build({ odd_1: other }), build({ odd_1: 2 })])).toBe(1);
+    }
+    const readNamed = (name: string) => {
+      const named = build(JSON.parse(`{${JSON.stringify(name)}: 1}`) as object);
+      return readBehind([named], [named]);
+    };
+    for (const name of ['__proto__', 'constructor', 'customer_name', 'affiliate_id']) {
+      expect(readNamed(name)).toBe(1);
+    }
+    for (const name of ['', '.', 'a-b', '"', '(', 'ü']) expect(readNamed(name)).toBe(0);
   });
 
   test('with a referral twice, once otherwise, has what comes last', () => {

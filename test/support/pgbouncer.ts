@@ -32,7 +32,8 @@ export async function startPgBouncer(
     listen_addr: '127.0.0.1',
     listen_port: own,
     unix_socket_dir: '',
-    auth_type: 'plain',
+    // Of a server that asks for no password, none is known.
+    auth_type: password === '' ? 'trust' : 'plain',
     auth_file: join(directory, 'users'),
     logfile: join(directory, 'log'),
     pidfile: join(directory, 'pid'),

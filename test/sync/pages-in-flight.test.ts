@@ -8,6 +8,7 @@ import { makeFirstLoad } from '../../src/mirror/first-load.ts';
 import { makeSeenRows } from '../../src/mirror/runs/seen-rows.ts';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
 import { makeFormReader } from '../../src/records/form-reader.ts';
+import { makeLoadedCache } from '../../src/records/loaded-cache.ts';
 import type { ReadPages } from '../../src/records/read-page.ts';
 import { makeListPage } from '../../src/sync/list-resource.ts';
 import { makeRunLoader, type RunLoader } from '../../src/sync/run-loader.ts';
@@ -32,7 +33,7 @@ describe('a page that is answered before one that was asked for earlier', () => 
       {
         api: { list } as unknown as ApiClient,
         onRequest: () => {},
-        recordReader: makeFormReader('referrals'),
+        recordReader: makeFormReader('referrals', makeLoadedCache()),
         readPage: ({ records }) => {
           read.push(...records);
           return {} as ReadPages;
