@@ -83,6 +83,7 @@ function promise({ runs, changes, attempts, retention }: Mirror) {
     return !changes.some(
       (later, other) =>
         other > place &&
+        later.after !== null &&
         later.table === change.table &&
         later.record === change.record &&
         isOver(later.days, retention.history),
