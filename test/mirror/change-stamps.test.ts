@@ -59,6 +59,29 @@ async function watermark(): Promise<string> {
   return rows[0]?.at ?? '';
 }
 
+/** Returns what a transaction began with, once it did; it stays open until `end`, which returns what it ended with. */
+async function hold<B, E>(
+  begin: (trx: DatabaseTransaction) => Promise<B>,
+  finish: (trx: DatabaseTransaction) => Promise<E>,
+): Promise<{ begun: B; end: () => Promise<E> }> {
+  const held = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<B>();
+  const ended = transact(db, async (trx) => {
+    begun.resolve(await begin(trx));
+    await held.promise;
+    return await finish(trx);
+  });
+  const end = () => {
+    held.resolve();
+    return ended;
+  };
+  return { begun: await begun.promise, end };
+}
+
+const takeStamp = (trx: DatabaseTransaction) => sql`select stamp_changes()`.execute(trx);
+
+const nothing = async () => {};
+
 const KINDS = Object.keys(WRITERS);
 /** Each beside each would prove the same: each is once the first, and once the second beside a small load. */
 const PAIRS = KINDS.flatMap((kind) => [
@@ -68,15 +91,11 @@ const PAIRS = KINDS.flatMap((kind) => [
 
 describe('of two transactions', () => {
   test.each(PAIRS)('%s and %s, the one that commits later has the greater stamp', async (first, second) => {
-    const held = Promise.withResolvers<void>();
-    const stamped = Promise.withResolvers<string | null>();
-    const stamps: (string | null)[] = [];
-    const one = transact(db, async (trx) => {
+    const one = await hold(async (trx) => {
       await WRITERS[first]?.(trx);
-      stamped.resolve(await stampOf(trx));
-      await held.promise;
-    });
-    stamps.push(await stamped.promise);
+      return stampOf(trx);
+    }, nothing);
+    const stamps = [one.begun];
     const two = transact(db, async (trx) => {
       await WRITERS[second]?.(trx);
       stamps[1] = await stampOf(trx);
@@ -84,8 +103,7 @@ describe('of two transactions', () => {
     await expect.poll(() => countWaiting(database.pool)).toBe(1);
     // Whoever reads meanwhile sees neither, and keeps a watermark below both.
     const before = await watermark();
-    held.resolve();
-    await Promise.all([one, two]);
+    await Promise.all([one.end(), two]);
     const inOrder = [before, ...stamps.map((stamp) => stamp ?? '')];
     expect(inOrder.toSorted(byTime)).toEqual(inOrder);
     expect(new Set(inOrder).size).toBe(3);
@@ -99,25 +117,18 @@ describe('of two transactions', () => {
 // Whoever has the stamp changes rows next: one who kept a row from it and waited for it would be in a deadlock.
 describe('while it waits for its stamp', () => {
   test.each(KINDS.filter((kind) => kind !== 'a change by hand'))('%s keeps no row locked', async (kind) => {
-    const held = Promise.withResolvers<void>();
-    const stamped = Promise.withResolvers<void>();
-    const one = transact(db, async (trx) => {
-      await sql`select stamp_changes()`.execute(trx);
-      stamped.resolve();
-      await held.promise;
+    const one = await hold(takeStamp, async (trx) => {
       const { rows } = await sql<{ id: string }>`select id from commissions for update skip locked`.execute(
         trx,
       );
       return rows.length;
     });
-    await stamped.promise;
     const two = transact(db, async (trx) => {
       await WRITERS[kind]?.(trx);
       return stampOf(trx);
     });
     await expect.poll(() => countWaiting(database.pool)).toBe(1);
-    held.resolve();
-    expect(await one).toBe(2);
+    expect(await one.end()).toBe(2);
     expect(await two).not.toBeNull();
   });
 });
@@ -145,21 +156,13 @@ test('deadlocks are no way out: ten writers of every kind at once all commit, ea
 });
 
 test('an answer that changes nothing takes no stamp and waits for nobody who has one', async () => {
-  const held = Promise.withResolvers<void>();
-  const stamped = Promise.withResolvers<void>();
-  const one = transact(db, async (trx) => {
-    await sql`select stamp_changes()`.execute(trx);
-    stamped.resolve();
-    await held.promise;
-  });
-  await stamped.promise;
+  const one = await hold(takeStamp, nothing);
   const two = transact(db, async (trx) => {
     await sql`set local statement_timeout = '10s'`.execute(trx);
     await mirrorCommissions(trx, [{ commission: commission as never, observedAt: observedAt() }]);
     return await stampOf(trx);
   });
-  expect(await two.finally(held.resolve)).toBeNull();
-  await one;
+  expect(await two.finally(one.end)).toBeNull();
 });
 
 test('a clock of the server that is set back changes nothing: stamps go on from the last one', async () => {
