@@ -26,9 +26,11 @@ export interface RecordForm {
 /** What reads the nested records of each table; a table without is parsed. */
 export type NestedReaders = ReadonlyMap<MirroredTable, NestedTexts>;
 
+type Held = 'text' | 'integer' | 'boolean';
+
 /** What a group of a pattern holds: the value of a column, or that of a field which the contract does not know. */
 type Group =
-  | { readonly place: number; readonly holds: 'text' | 'integer' | 'boolean' }
+  | { readonly place: number; readonly holds: Held }
   | { readonly unknown: string; readonly holds: 'json' };
 
 /** Reads a value that no pattern describes into the record, and returns the place after it; null where it cannot. */
@@ -194,7 +196,7 @@ function patternOfCustomer({ customer }: RecordKind, sample: unknown): Pattern |
 
 interface ValuePattern {
   readonly source: string;
-  readonly holds: 'text' | 'integer' | 'boolean';
+  readonly holds: Held;
 }
 
 // As many digits as a double is sure to hold.
