@@ -9,7 +9,7 @@ import { prefixStart } from '../../src/crawl/prefix-walk.ts';
 import { sized } from '../support/sizes.ts';
 
 const BATCH_PAGES = 40;
-const GATHER_MS = 50;
+const GATHER_MS = 1000;
 /** Microtasks; far more than anything here takes that waits for nothing else. */
 const TURNS = 50;
 
