@@ -10,9 +10,21 @@ export function variable<S extends z.ZodType<unknown, string>>(
   read: S,
   initial: z.input<S>,
 ) {
-  return read
-    .prefault(initial as never)
-    .meta({ description: meaning, shownDefault: initial === '' ? 'none' : `\`${initial}\`` });
+  return described(read.prefault(initial as never), meaning, initial);
+}
+
+/** The same, where reading takes long: at the start of a command the default is not read, but is `value` at once. */
+export function slowVariable<S extends z.ZodType<unknown, string>>(
+  meaning: string,
+  read: S,
+  initial: z.input<S>,
+  value: z.output<S>,
+) {
+  return described(read.default(value as never), meaning, initial);
+}
+
+function described<S extends z.ZodType>(read: S, meaning: string, initial: string): S {
+  return read.meta({ description: meaning, shownDefault: initial === '' ? 'none' : `\`${initial}\`` });
 }
 
 /** Returns the schema of a variable that may be left out; `without` says what is done then. */

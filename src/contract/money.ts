@@ -7,6 +7,7 @@
 // are more than a number holds.
 
 import type { AmountUnit } from '../config/amount-unit.ts';
+import { formatCount } from './format.ts';
 
 /** Returns how many of an amount's last digits come after the point: 8395 of USD has 2. 0 where nothing says it. */
 export function fractionDigits(currency: string, unit: AmountUnit): number {
@@ -50,8 +51,6 @@ export function spellDecimal(amount: number, digits: number, mark = '.'): string
   return `${sign}${whole}${fraction === '' ? '' : `${mark}${fraction}`}`;
 }
 
-const WHOLE = new Intl.NumberFormat('en-US');
-
 /**
  * Returns an amount in the currency's own unit: 8395 minor units of USD as `83.95 USD`, of JPY as `8,395 JPY`, of KWD
  * as `8.395 KWD`. One without a currency stays as it is.
@@ -61,9 +60,9 @@ export function formatMoney(
   currency: string | null,
   unit: AmountUnit = 'minor',
 ): string {
-  if (currency === null) return WHOLE.format(amount);
+  if (currency === null) return formatCount(amount);
   const { sign, whole, fraction } = split(amount, fractionDigits(currency, unit));
-  return `${sign}${WHOLE.format(BigInt(whole))}${fraction === '' ? '' : `.${fraction}`} ${currency}`;
+  return `${sign}${formatCount(BigInt(whole))}${fraction === '' ? '' : `.${fraction}`} ${currency}`;
 }
 
 function split(amount: number | bigint, digits: number): { sign: string; whole: string; fraction: string } {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { readProgramConfig } from '../../src/config/config.ts';
+import { readConfig, readProgramConfig } from '../../src/config/config.ts';
+import { VARIABLES } from '../../src/config/variables.ts';
 import { ConfigError } from '../../src/errors.ts';
 
 function problemsOf(environment: Record<string, string>): readonly string[] {
@@ -42,6 +43,15 @@ test('what variables need of each other is reported together with what is malfor
     'OTEL_EXPORTER_OTLP_HEADERS',
     'SMTP_URL',
   ]);
+});
+
+test('a default is what it would be read as, if somebody wrote it', () => {
+  const written = VARIABLES.flatMap(({ name, default: shown }) => {
+    const [, text] = /^`(.*)`$/.exec(shown) ?? [];
+    return text === undefined ? [] : [[name, text]];
+  });
+  expect(Object.fromEntries(written)).toHaveProperty('SYNC_FULL_CRON');
+  expect(readConfig(Object.fromEntries(written))).toEqual(readConfig({}));
 });
 
 test('with both variables, it returns the program', () => {

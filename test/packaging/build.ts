@@ -27,6 +27,7 @@ export const BUNDLED: readonly string[] = [
   'cli-table3',
   'commander',
   'csv-parse',
+  'csv-stringify',
   'fastify',
   'kysely',
   'p-retry',
