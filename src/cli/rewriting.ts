@@ -8,6 +8,7 @@ import type { Database } from '../db/database.ts';
 import { AccessRefused } from '../errors.ts';
 import { makeLogger } from '../log.ts';
 import type { RowCounts } from '../personal-data/rewrite-rows.ts';
+import { ONLY_OWNER } from '../personal-data/vacuum.ts';
 import type { Cli } from './cli.ts';
 import { readCliConfig } from './configuration.ts';
 import type { Lifetime } from './lifetime.ts';
@@ -37,10 +38,7 @@ export async function asOwner<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!isLackOfRights(error)) throw error;
-    throw new AccessRefused(
-      'only the owner of the tables can rewrite them: run this as the role that runs affiliate-mirror migrate',
-      { cause: error },
-    );
+    throw new AccessRefused(ONLY_OWNER, { cause: error });
   }
 }
 

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import { Busy } from '../errors.ts';
+import { AccessRefused, Busy } from '../errors.ts';
 import { LOAD_ORDER } from '../records/mirrored-tables.ts';
 
 /** The tables that a rewriting may touch. */
@@ -19,6 +19,10 @@ export const REWRITTEN_TABLES: readonly string[] = [
   'commission_update_attempts',
 ];
 
+/** What a role is told that may not rewrite the tables. */
+export const ONLY_OWNER =
+  'only the owner of the tables can rewrite them: run this as the role that runs affiliate-mirror migrate';
+
 /** How long a transaction that may still see old rows is waited for: that of an autovacuum, above all. */
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 200;
@@ -27,7 +31,8 @@ const PAUSE_MS = 200;
  * Writes each table anew, without anything that is not a living row: nobody reads or writes it meanwhile. Postgres
  * would keep the rows that an older transaction may still see, so those are waited for.
  *
- * Throws: Busy where one does not end; the database's errors.
+ * Throws: AccessRefused where the role may not, of which Postgres only warns; Busy where such a transaction does not
+ * end; the database's errors.
  */
 export async function vacuumFull(
   db: Database,
@@ -35,7 +40,17 @@ export async function vacuumFull(
   patienceMs = PATIENCE_MS,
 ): Promise<void> {
   await waitForOlderTransactions(db, patienceMs);
-  for (const table of tables) await sql`vacuum (full, analyze) ${sql.table(table)}`.execute(db);
+  for (const table of tables) {
+    const before = await readFile(db, table);
+    await sql`vacuum (full, analyze) ${sql.table(table)}`.execute(db);
+    if ((await readFile(db, table)) === before) throw new AccessRefused(ONLY_OWNER);
+  }
+}
+
+/** Returns the number of the file that the table is in: a table that was written anew is in another one. */
+async function readFile(db: Database, table: string): Promise<number | undefined> {
+  const { rows } = await sql<{ file: number }>`select pg_relation_filenode(${table}::regclass) as file`.execute(db);
+  return rows[0]?.file;
 }
 
 // First the transactions that write, in every database of the server: whoever begins beside them takes them for the

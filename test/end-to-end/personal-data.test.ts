@@ -147,7 +147,8 @@ test('a switch that rewrites nothing says so in a whole sentence', async () => {
 test('a role that does not own the tables is refused with one line', async () => {
   await mirror.pool.query(`
     drop role if exists pii_worker; create role pii_worker login password 'p';
-    grant usage on schema mirror to pii_worker; grant all on all tables in schema mirror to pii_worker`);
+    grant usage on schema mirror to pii_worker;
+    grant select, insert, update, delete on all tables in schema mirror to pii_worker`);
   try {
     const url = new URL(mirror.url);
     url.username = 'pii_worker';
@@ -155,6 +156,8 @@ test('a role that does not own the tables is refused with one line', async () =>
     for (const [line, PII] of [
       ['forget nobody@example.com', 'plain'],
       ['personal-data switch', 'omit'],
+      // Nothing is left to do but to write the tables anew.
+      ['personal-data switch', 'plain'],
     ] as const) {
       const { code, stderr } = await run(line, { PII, DATABASE_URL: url.href });
       expect(stderr.trim()).toMatch(/^affiliate-mirror: only the owner of the tables can rewrite them: .*$/);
