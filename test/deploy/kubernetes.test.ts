@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deployment } from 'kubernetes-types/apps/v1.js';
+import type { Job } from 'kubernetes-types/batch/v1.js';
 import type { ConfigMap } from 'kubernetes-types/core/v1.js';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
@@ -89,4 +90,15 @@ test('the worker has longer to stop than it takes, and no right that it does not
     readinessProbe: { httpGet: { path: '/readyz' } },
     securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
   });
+});
+
+test('the job that migrates has the settings and the files of the workers: they say how the mirror is made', () => {
+  const [job, workers] = [find<Job>('Job'), find<Deployment>('Deployment')].map(
+    (object) => object.spec?.template.spec,
+  );
+  const [migrate, work] = [job, workers].map((pod) => pod?.containers[0]);
+  expect(migrate?.envFrom).toEqual(work?.envFrom);
+  expect(migrate?.env).toEqual(work?.env);
+  expect(migrate?.volumeMounts).toEqual(work?.volumeMounts);
+  expect(job?.volumes).toEqual(workers?.volumes);
 });
