@@ -7,6 +7,7 @@ import { makeTakePermit } from '../budget/shared-budget.ts';
 import type { Config } from '../config/config.ts';
 import type { ScheduledExports } from '../config/exports.ts';
 import { counted } from '../contract/format.ts';
+import type { ListedResource } from '../contract/resources.ts';
 import { checkWorkerAccess, readConnectionLimit } from '../db/check-access.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import { checkClock } from '../db/clock.ts';
@@ -18,6 +19,7 @@ import { readPause } from '../queue/program-pause.ts';
 import { checkQueueSchema, queueSchema } from '../queue/queue-tables.ts';
 import { nameRedis } from '../queue/redis-connection.ts';
 import { readQueueId } from '../queue/worker-state.ts';
+import { asListError } from './find-list.ts';
 import type { Lifetime } from './lifetime.ts';
 import { connectionsOf, type OpenDatabase } from './open-database.ts';
 import { checkScheduledExports } from './scheduled-exports.ts';
@@ -118,19 +120,45 @@ export async function lookAtExports(
   return { found: true, says: `${counted(whole.length + changes.length, 'export')} to ${target}` };
 }
 
-/** Asks for the shortest list there is, once. Throws: what `ApiClient.list` throws. */
-export async function lookAtProgram(
-  { log, lifetime }: { log: Logger; lifetime: Lifetime },
-  { takePermit, ...program }: ApiClientOptions & { takePermit: TakePermit },
-): Promise<Seen> {
+interface LookDeps {
+  readonly log: Logger;
+  readonly lifetime: Lifetime;
+}
+
+type LookOptions = ApiClientOptions & { readonly takePermit: TakePermit };
+
+/** Throws: what `ApiClient.list` throws. */
+export async function lookAtProgram(deps: LookDeps, program: LookOptions): Promise<Seen> {
+  const affiliates = counted(await countListed('affiliates', deps, program), 'affiliate');
+  return { found: true, says: `${program.url} accepts the secret, and has ${affiliates}` };
+}
+
+/**
+ * For where COMMISSION_LIST is on: otherwise the program says whether it lists them.
+ *
+ * Throws: ListNotServed where it does not; what `ApiClient.list` throws.
+ */
+export async function lookAtList(deps: LookDeps, program: LookOptions): Promise<Seen> {
+  const count = await countListed('commissions', deps, program).catch((error: unknown) => {
+    throw asListError(error, { resource: 'commissions', setting: 'on' });
+  });
+  return {
+    found: true,
+    says: `COMMISSION_LIST is on, and the program lists ${counted(count, 'commission')}`,
+  };
+}
+
+/** Asks for the shortest page there is, once. */
+async function countListed(
+  resource: ListedResource,
+  { log, lifetime }: LookDeps,
+  { takePermit, ...program }: LookOptions,
+): Promise<number> {
   const attempts = { most: 1, mostThrottled: 1 };
   const api = makeApiClient({ takePermit, log }, { ...program, attempts });
   try {
-    const page = await api.list('affiliates', { page: 1, limit: 1 }, { signal: lifetime.signal });
-    return {
-      found: true,
-      says: `${program.url} accepts the secret, and has ${counted(page.pagination.total_count, 'affiliate')}`,
-    };
+    const page = await api.list(resource, { page: 1, limit: 1 }, { signal: lifetime.signal });
+    return page.pagination.total_count;
   } finally {
     await api.close();
   }

@@ -2,7 +2,8 @@
 
 import type { Config, ProgramAddress } from '../config/config.ts';
 import { ALWAYS_LISTED, LISTED_RESOURCES, type ListedResource } from '../contract/resources.ts';
-import { ListNotServed } from '../errors.ts';
+import { ApiRejected, ListNotServed } from '../errors.ts';
+import type { ListSetting } from '../mirror/commission-list.ts';
 import { type FoundList, findCommissionList } from '../sync/find-commission-list.ts';
 import type { SyncMode } from '../sync/run-summary.ts';
 import { printError } from './print.ts';
@@ -54,6 +55,19 @@ export async function* chooseResources(
   }
   yield* LISTED_RESOURCES.filter(
     (resource) => named.includes(resource) || (resource === 'affiliates' && needsCounters),
+  );
+}
+
+/** Returns the error of a list; where the configuration alone says that there is one, and there is none, that. */
+export function asListError(
+  error: unknown,
+  { resource, setting }: { resource: ListedResource; setting: ListSetting },
+): unknown {
+  const isNotServed = error instanceof ApiRejected && error.status === 404;
+  if (resource !== 'commissions' || setting !== 'on' || !isNotServed) return error;
+  return new ListNotServed(
+    `COMMISSION_LIST is on, but the program does not list its commissions: ${error.message}. Set it to auto, or to off`,
+    { cause: error },
   );
 }
 

@@ -49,7 +49,9 @@ export async function vacuumFull(
 
 /** Returns the number of the file that the table is in: a table that was written anew is in another one. */
 async function readFile(db: Database, table: string): Promise<number | undefined> {
-  const { rows } = await sql<{ file: number }>`select pg_relation_filenode(${table}::regclass) as file`.execute(db);
+  const { rows } = await sql<{
+    file: number;
+  }>`select pg_relation_filenode(${table}::regclass) as file`.execute(db);
   return rows[0]?.file;
 }
 

@@ -52,6 +52,9 @@ test('where they are listed, a sync and a delta read them, and status says so', 
   expect(status.stdout).toMatch(/commissions .* succeeded /);
   expect((await run(['status', 'rows'])).stdout).toContain('the program lists them, asked at ');
   expect((await run(['doctor'])).stdout).toMatch(/^✓ commissions: listed/m);
+  expect((await run(['doctor'], { COMMISSION_LIST: 'on' })).stdout).toMatch(
+    /^✓ commissions: COMMISSION_LIST is on, and the program lists [\d,]+ commissions$/m,
+  );
   await sandbox.close();
 });
 
@@ -101,6 +104,16 @@ test('where they are not, a sync costs three requests more a day, and naming the
   expect((await run(['status', 'rows'])).stdout).toContain(
     'the program does not list them (404 for GET /v1/commissions)',
   );
+  for (const args of [['sync'], ['sync', 'commissions', '--json']]) {
+    const on = await run(args, { COMMISSION_LIST: 'on' });
+    expect(on.code).toBe(2);
+    expect(on.stderr).toMatch(
+      /^affiliate-mirror: COMMISSION_LIST is on, but .*404.*Set it to auto, or to off$/m,
+    );
+  }
+  const doctor = await run(['doctor'], { COMMISSION_LIST: 'on' });
+  expect(doctor.code).toBe(1);
+  expect(doctor.stdout).toMatch(/^✗ commissions: COMMISSION_LIST is on, but .*404/m);
   const refused = await run(['sync', 'commissions'], { AFFILIATE_API_SECRET: 'wrong' });
   expect(refused.code).toBe(1);
   expect(refused.stderr).toContain('AFFILIATE_API_SECRET');

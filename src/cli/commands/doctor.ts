@@ -14,6 +14,7 @@ import {
   lookAtClock,
   lookAtConnections,
   lookAtExports,
+  lookAtList,
   lookAtProgram,
   lookAtQueue,
   lookAtRights,
@@ -105,6 +106,10 @@ async function examine(cli: Cli, lifetime: Lifetime, { check, leaveOut }: Report
     const accepted = await check('program', () => lookAtProgram({ log, lifetime }, options));
     if (accepted !== null && tables !== null && database !== null) {
       await askForProbe(database.db);
+      if (config.commissionList === 'on') {
+        await check('commissions', () => lookAtList({ log, lifetime }, options));
+        return;
+      }
       const findList = makeFindList({ db: database.db, log, lifetime }, { config, program });
       const found = await findList({ isAsked: true });
       const { isUsed, problem } = found;

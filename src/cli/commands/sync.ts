@@ -21,7 +21,7 @@ import { readCliProgramConfig } from '../configuration.ts';
 import { refuseDemoMirror } from '../demo-mark.ts';
 import { runAsJson, type SyncDocument } from '../documents/sync.ts';
 import type { ExitCode } from '../exit-code.ts';
-import { chooseResources, type FindList, makeFindList } from '../find-list.ts';
+import { asListError, chooseResources, type FindList, makeFindList } from '../find-list.ts';
 import { type Lifetime, Stopped } from '../lifetime.ts';
 import { makeSync } from '../make-sync.ts';
 import { openDatabase } from '../open-database.ts';
@@ -160,7 +160,12 @@ async function syncAll(
   try {
     for await (const resource of chooseResources(resources, flags.mode, findList)) {
       if (resource === 'referrals' && !hasCounters) continue;
-      const run = await syncOne(resource, { mode: flags.mode, acceptDeletes: flags.acceptDeletes === true });
+      const run = await syncOne(resource, {
+        mode: flags.mode,
+        acceptDeletes: flags.acceptDeletes === true,
+      }).catch((error: unknown) => {
+        throw asListError(error, { resource, setting: config.commissionList });
+      });
       runs.push(run);
       last = null;
       view.finish();
