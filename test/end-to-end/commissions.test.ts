@@ -1,6 +1,6 @@
 // Finance at the command line: batches previewed, applied, repeated, refused; a payout file reconciled.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -155,6 +155,43 @@ describe('commissions apply', () => {
     expect(skipped.code).toBe(3);
     expect(skipped.stderr).toContain('2 of 3 rows left out');
     expect(skipped.stdout).toContain(`${a?.id},mark paid at 2026-10-01 12:00:00 UTC,applied`);
+  });
+
+  test.each([
+    ['behind a quoted word', '"M" GmbH'],
+    ['that is never closed', '"Smith'],
+    ['in a word', '5" disk'],
+  ])('queues nothing beside a stray quote %s, also with --skip-invalid', async (_, reason) => {
+    const [a, b] = await unpaid(2);
+    const path = await file(
+      'quotes.csv',
+      'commission_id,action,paid_at,reason',
+      `${a?.id},pay,${AT},${reason}`,
+      `${b?.id},pay,${AT},good`,
+    );
+    const { code, stdout, stderr } = await commissions('apply', path, '--wait', '--skip-invalid');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/nothing was queued from .*quotes\.csv/);
+    expect(stderr).toMatch(/correct the quotes first: as they are, --skip-invalid cannot tell where a row ends/);
+    expect(received('PUT') + received('GET')).toBe(0);
+  });
+
+  test('has a line of NDJSON that is no object in the result, like every row that was left out', async () => {
+    const [a] = await unpaid(1);
+    const cut = '{"commission_id":"17","action":"pay",';
+    const path = await file(
+      'cut.ndjson',
+      cut,
+      JSON.stringify({ commission_id: a?.id, action: 'pay', paid_at: AT }),
+    );
+    const result = join(directory, 'cut-result.csv');
+    const skipped = await commissions('apply', path, '--wait', '--skip-invalid', '--result', result);
+    expect(skipped.code).toBe(3);
+    expect(skipped.stderr).toContain('1 of 2 rows left out');
+    const [, left, applied] = (await readFile(result, 'utf8')).trim().split('\r\n');
+    expect(left).toContain(',left_out,');
+    expect(left?.startsWith(`"${cut.replaceAll('"', '""')}"`)).toBe(true);
+    expect(applied).toContain(`${a?.id},pay,${AT},applied`);
   });
 
   test('reads NDJSON, and says what is wrong with a file that is not there', async () => {

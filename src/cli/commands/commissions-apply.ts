@@ -116,8 +116,9 @@ async function queueGoodRows(
 ): Promise<ExitCode> {
   const { rows, problems, rowCount } = batch;
   const words = problems.map(describeProblem);
-  if (words.length > 0 && (flags.skipInvalid !== true || rows.length === 0)) {
-    throw new ConfigError([`nothing was queued from ${path}`, ...words]);
+  const isUnsure = flags.skipInvalid === true && batch.table.areRowsUnsure;
+  if (words.length > 0 && (flags.skipInvalid !== true || rows.length === 0 || isUnsure)) {
+    throw new ConfigError([`nothing was queued from ${path}`, ...words, ...(isUnsure ? [UNSURE] : [])]);
   }
   nameIgnored(batch.table.ignored);
   for (const problem of words) printError(problem);
@@ -156,6 +157,9 @@ async function queueGoodRows(
   if (isLost) return 1;
   return words.length > 0 && exitCode === 0 ? 3 : exitCode;
 }
+
+const UNSURE =
+  'correct the quotes first: as they are, --skip-invalid cannot tell where a row ends, and would leave out others with it';
 
 /** Returns the names, as many to a line as fit. */
 function listColumns(names: readonly string[]): string {

@@ -185,27 +185,50 @@ function misfits(action: Action, cells: ReadonlyMap<string, string>): string[] {
   return problems;
 }
 
-// Two rows that set the same value of one commission: one of them is a mistake, and nobody here can know which.
+/**
+ * Returns what is wrong with rows that set the same value of one commission, or have one key. One of them is a mistake,
+ * and nobody here can know which: so it is wrong with each of them, and with the later ones alone where all ask for the
+ * same.
+ */
 function findRepeats(rows: readonly BatchRow[]): Problem[] {
-  const problems: Problem[] = [];
-  const byValue = new Map<string, number>();
-  const byKey = new Map<string, number>();
-  for (const { line, request } of rows) {
-    const value = request.action === 'due' ? 'due_at' : 'paid_at';
-    const place = `${request.commission_id} ${value}`;
-    const before = byValue.get(place);
-    const key = request.idempotency_key ?? '';
-    const sameKey = byKey.get(key);
-    if (before !== undefined) {
-      problems.push({
-        line,
-        problem: `the commission ${request.commission_id} gets its ${value} on line ${before} already: keep one of the two`,
-      });
-    } else if (sameKey !== undefined) {
-      problems.push({ line, problem: `idempotency_key ${quote(key)} is on line ${sameKey} already` });
-    }
-    byValue.set(place, before ?? line);
-    byKey.set(key, sameKey ?? line);
-  }
-  return problems;
+  const ofValue = [...Map.groupBy(rows, placeOf).values()].flatMap((group) =>
+    describeEach(group, asksForOne(group), ({ request }, other) => {
+      return `the commission ${request.commission_id} gets its ${setBy(request)} on ${other}: keep one of the two`;
+    }),
+  );
+  const repeated = new Set(ofValue.map(({ line }) => line));
+  const ofKey = [...Map.groupBy(rows, ({ request }) => request.idempotency_key).values()].flatMap((group) =>
+    asksForOne(group)
+      ? []
+      : describeEach(group, false, ({ request }, other) => {
+          return `idempotency_key ${quote(request.idempotency_key ?? '')} is on ${other}`;
+        }),
+  );
+  return [...ofValue, ...ofKey.filter(({ line }) => !repeated.has(line))];
+}
+
+function asksForOne(group: readonly BatchRow[]): boolean {
+  return new Set(group.map(({ request }) => contentKey(request))).size === 1;
+}
+
+/** Describes each row of the group beside the first one, and that one beside the second unless it may stay. */
+function describeEach(
+  group: readonly BatchRow[],
+  mayFirstStay: boolean,
+  describe: (row: BatchRow, other: string) => string,
+): Problem[] {
+  const [first, second] = group;
+  if (first === undefined || second === undefined) return [];
+  return group.slice(mayFirstStay ? 1 : 0).map((row) => {
+    const other = row === first ? `line ${second.line} as well` : `line ${first.line} already`;
+    return { line: row.line, problem: describe(row, other) };
+  });
+}
+
+function placeOf({ request }: BatchRow): string {
+  return `${request.commission_id} ${setBy(request)}`;
+}
+
+function setBy({ action }: UpdateRequest): 'due_at' | 'paid_at' {
+  return action === 'due' ? 'due_at' : 'paid_at';
 }

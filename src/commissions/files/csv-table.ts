@@ -25,6 +25,8 @@ export function readCsv(source: string, hasMark: boolean, isKnown: (name: string
   }
   const problems: Problem[] = [];
   const [header, ...records] = parseCsv(text, delimiter, problems);
+  // The parser is sure of everything but quotes, and where these do not match it skips more than their row.
+  const areRowsUnsure = problems.length > 0;
   return {
     form: { kind: 'csv', delimiter, hasMark },
     header: header === undefined ? null : { line: header.info.lines, names: header.record },
@@ -33,6 +35,7 @@ export function readCsv(source: string, hasMark: boolean, isKnown: (name: string
       cells: record.map(withoutApostrophe),
     })),
     problems,
+    areRowsUnsure,
   };
 }
 

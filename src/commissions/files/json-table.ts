@@ -1,18 +1,20 @@
 // Reads one JSON object a line as a raw table: its header has every key, in the order in which they first appear. Pure.
 
 import { quote } from '../timestamps.ts';
-import type { Problem, RawCell, RawTable } from './raw-table.ts';
+import type { Problem, RawCell, RawRow, RawTable } from './raw-table.ts';
 
 /** Returns the table; a value that is an object or a list is a problem where the name of its key `isKnown`. */
 export function readJsonLines(text: string, isKnown: (name: string) => boolean): RawTable {
   const problems: Problem[] = [];
   const objects: { line: number; object: Readonly<Record<string, unknown>> }[] = [];
+  const broken: RawRow[] = [];
   text.split('\n').forEach((source, index) => {
     if (source.trim() === '') return;
     const line = index + 1;
     const object = parseObject(source);
     if (object === null) {
-      problems.push({ line, problem: `${quote(source.trim())} is not one JSON object` });
+      const text = source.trim();
+      broken.push({ line, cells: [text], broken: `${quote(text)} is not one JSON object` });
       return;
     }
     objects.push({ line, object });
@@ -34,7 +36,13 @@ export function readJsonLines(text: string, isKnown: (name: string) => boolean):
     });
     return { line, cells };
   });
-  return { form: { kind: 'ndjson' }, header: { line: 1, names }, rows, problems };
+  return {
+    form: { kind: 'ndjson' },
+    header: { line: 1, names },
+    rows: [...rows, ...broken].toSorted((a, b) => a.line - b.line),
+    problems,
+    areRowsUnsure: false,
+  };
 }
 
 function parseObject(source: string): Readonly<Record<string, unknown>> | null {

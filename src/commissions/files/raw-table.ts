@@ -14,6 +14,8 @@ export interface RawRow {
   readonly line: number;
   /** One for each column of the header, unless the row is broken. */
   readonly cells: readonly RawCell[];
+  /** Why it could not be taken apart; then its text is its only cell. Left out where it could. */
+  readonly broken?: string;
 }
 
 /** How the file is written: what somebody who wants it returned expects to see again. */
@@ -28,9 +30,11 @@ export interface RawTable {
   readonly header: { readonly line: number; readonly names: readonly string[] } | null;
   readonly rows: readonly RawRow[];
   readonly problems: readonly Problem[];
+  /** Whether rows may be missing, or be parts of others, since nobody can tell where each of them ends. */
+  readonly areRowsUnsure: boolean;
 }
 
 /** Returns a table of nothing but the problem. */
 export function brokenTable(form: TableForm, problem: string): RawTable {
-  return { form, header: null, rows: [], problems: [{ line: null, problem }] };
+  return { form, header: null, rows: [], problems: [{ line: null, problem }], areRowsUnsure: false };
 }

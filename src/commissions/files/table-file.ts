@@ -34,6 +34,8 @@ export interface TableFile {
   /** The file's own names of the columns that are not read. */
   readonly ignored: readonly string[];
   readonly problems: readonly Problem[];
+  /** See RawTable. */
+  readonly areRowsUnsure: boolean;
 }
 
 /** Returns the lines with every problem of the file's form. Its name says what it claims to be; null for none. */
@@ -43,7 +45,8 @@ export async function readTableFile(
   name: string | null = null,
 ): Promise<TableFile> {
   const raw = await readRaw(bytes, columns, name);
-  const nothing = { form: raw.form, header: [], rows: [], lines: [], ignored: [] };
+  const { form, areRowsUnsure } = raw;
+  const nothing = { form, header: [], rows: [], lines: [], ignored: [], areRowsUnsure };
   if (raw.header === null) return { ...nothing, problems: raw.problems };
   const header = raw.header.names;
   const { names, ignored, problems: ofHeader } = resolveHeader(header, columns);
@@ -54,20 +57,23 @@ export async function readTableFile(
   }
   const problems = [...raw.problems];
   const rows = raw.rows.filter(({ cells }) => cells.some((cell) => cell !== null && cell !== ''));
-  const lines = rows.flatMap(({ line, cells }) => {
-    if (cells.length === names.length || raw.form.kind === 'xlsx')
+  const lines = rows.flatMap(({ line, cells, broken }) => {
+    if (broken === undefined && (cells.length === names.length || form.kind === 'xlsx'))
       return [nameCells(line, cells, names, columns)];
-    const problem = `has ${counted(cells.length, 'cell')} where the header has ${names.length}: a separator or a quote is missing, or one too many`;
+    const problem =
+      broken ??
+      `has ${counted(cells.length, 'cell')} where the header has ${names.length}: a separator or a quote is missing, or one too many`;
     problems.push({ line, problem });
     return [];
   });
   return {
-    form: raw.form,
+    form,
     header,
     rows,
     lines,
     ignored,
     problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+    areRowsUnsure,
   };
 }
 

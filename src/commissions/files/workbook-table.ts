@@ -48,7 +48,13 @@ export async function readWorkbook(bytes: Uint8Array): Promise<RawTable> {
   const [header, ...others] = rows;
   if (header === undefined) return brokenTable(FORM, `the first sheet, ${quote(sheet.name)}, is empty`);
   const names = header.cells.map((cell) => (cell === null ? '' : String(cell)));
-  return { form: FORM, header: { line: header.line, names: trimEnd(names) }, rows: others, problems };
+  return {
+    form: FORM,
+    header: { line: header.line, names: trimEnd(names) },
+    rows: others,
+    problems,
+    areRowsUnsure: false,
+  };
 }
 
 function readCell(value: RawCell, line: number, place: string, problems: Problem[]): RawCell {

@@ -129,10 +129,11 @@ test('every bad row of a file is named with its line and the reason, all at once
     expect.stringMatching(/^15: expected_currency "\$" is not a currency code/),
     expect.stringMatching(/^16: expected_paid_at "yesterday" is not a timestamp.*or unpaid/),
     expect.stringMatching(/^17: has 3 cells where the header has 9/),
+    expect.stringMatching(/^18: the commission 1b2a\S+ gets its paid_at on line 19 as well/),
     expect.stringMatching(/^19: the commission 1b2a\S+ gets its paid_at on line 18 already/),
     expect.stringMatching(/^20: idempotency_key "key 1" is on line 18 already/),
   ]);
-  expect(rows.map(({ line }) => line)).toEqual([18]);
+  expect(rows).toEqual([]);
 });
 
 describe('a file that cannot be a batch is refused whole', () => {
@@ -186,6 +187,47 @@ test('a name that a JSON object has twice is refused with its line: nobody knows
   );
   expect(problems).toEqual(['1: "expected_amount" is in the object more than once: keep one of them']);
   expect(rows.map(({ line }) => line)).toEqual([2]);
+});
+
+test.each([
+  ['pay and unpay', 'pay', AT, '', 'unpay', '', ''],
+  ['two times', 'pay', AT, '', 'pay', '2026-10-02T12:00:00Z', ''],
+])('rows that contradict each other (%s) are all wrong, wherever they are', async (_, ...cells) => {
+  const [action, at, key, otherAction, otherAt, otherKey] = cells;
+  const { rows, problems } = await read(
+    [
+      'commission_id,action,paid_at,idempotency_key',
+      `${A},${action},${at},${key}`,
+      `${B},pay,${AT},`,
+      `${A.toUpperCase()},${otherAction},${otherAt},${otherKey}`,
+    ].join('\n'),
+  );
+  expect(rows.map(({ line }) => line)).toEqual([3]);
+  expect(problems).toEqual([
+    `2: the commission ${A} gets its paid_at on line 4 as well: keep one of the two`,
+    `4: the commission ${A} gets its paid_at on line 2 already: keep one of the two`,
+  ]);
+});
+
+test('of rows that ask for the same, the first one stays', async () => {
+  const { rows, problems } = await read(
+    `commission_id,action,paid_at,reason\n${A},pay,${AT},one\n${A},pay,${AT},two\n${B},unpay,,`,
+  );
+  expect(rows.map(({ line }) => line)).toEqual([2, 4]);
+  expect(problems).toEqual([
+    `3: the commission ${A} gets its paid_at on line 2 already: keep one of the two`,
+  ]);
+});
+
+test('of two commissions with one key, neither is right', async () => {
+  const { rows, problems } = await read(
+    `commission_id,action,paid_at,idempotency_key\n${A},pay,${AT},K\n${B},pay,${AT},K`,
+  );
+  expect(rows).toEqual([]);
+  expect(problems).toEqual([
+    '2: idempotency_key "K" is on line 3 as well',
+    '3: idempotency_key "K" is on line 2 already',
+  ]);
 });
 
 test('a stray quote in one row hides no mistake of the others', async () => {
