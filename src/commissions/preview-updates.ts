@@ -4,7 +4,8 @@ import type { ApiClient } from '../api/client.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import type { Database } from '../db/database.ts';
 import { describeChange, judgeUpdate, valuesOf } from './judge-update.ts';
-import { lookUp, readSpellings } from './look-up.ts';
+import { readSpellings } from './look-up.ts';
+import { makeLookUpEach } from './look-up-each.ts';
 import { mapInOrder } from './map-in-order.ts';
 import { makeProgramHealth } from './program-health.ts';
 import type { CommissionValues, EndState, UpdateRequest } from './update-request.ts';
@@ -22,7 +23,7 @@ export interface PreviewedUpdate {
 /**
  * Yields what would become of each request, in order.
  *
- * Throws: what `lookUp` throws; the database's errors.
+ * Throws: what `makeLookUpEach` says; the database's errors.
  */
 export async function* previewUpdates(
   { client, db }: { client: ApiClient; db: Database },
@@ -33,13 +34,13 @@ export async function* previewUpdates(
     amountUnit = 'minor',
   }: { concurrency: number; signal: AbortSignal; amountUnit?: AmountUnit },
 ): AsyncGenerator<PreviewedUpdate> {
-  const health = makeProgramHealth({ client });
+  const lookUp = makeLookUpEach({ client, health: makeProgramHealth({ client }) }, signal);
   const spell = await readSpellings(
     db,
     requests.map(({ commission_id }) => commission_id),
   );
   yield* mapInOrder(requests, concurrency, async (request): Promise<PreviewedUpdate> => {
-    const { commission, refusal } = await lookUp({ client, health }, spell(request.commission_id), signal);
+    const { commission, refusal } = await lookUp(spell(request.commission_id));
     if (commission === null) {
       return { request, would: refusal.state, outcome: refusal.outcome, note: refusal.note, live: null };
     }

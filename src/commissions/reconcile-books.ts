@@ -11,7 +11,8 @@ import type { Database } from '../db/database.ts';
 import { contentKey } from './content-key.ts';
 import type { BooksEntry } from './files/books-file.ts';
 import { NOT_FOUND } from './judge-update.ts';
-import { type LookedUp, lookUp, readSpellings } from './look-up.ts';
+import { readSpellings } from './look-up.ts';
+import { type LookedUpEach, makeLookUpEach } from './look-up-each.ts';
 import { mapInOrder } from './map-in-order.ts';
 import { makeProgramHealth } from './program-health.ts';
 import { matchTimestamp } from './timestamps.ts';
@@ -26,6 +27,7 @@ export const FINDINGS = {
   different_amount: 'the amount or the currency differs',
   unknown: NOT_FOUND,
   refused: 'the program has others, but refuses to show this one',
+  unreadable: 'the program answers for others, but not for this one',
 } as const;
 
 export type Finding = keyof typeof FINDINGS;
@@ -58,7 +60,7 @@ export interface CurrencyTotal {
  * Yields one row per commission, in the order of the books; then, with `withOthers`, those that the books lack:
  * commissions that the mirror knows as paid between the books' first and last payment, each read anew.
  *
- * Throws: what `lookUp` throws; the database's errors.
+ * Throws: what `makeLookUpEach` says; the database's errors.
  */
 export async function* reconcileBooks(
   deps: { client: ApiClient; db: Database },
@@ -66,8 +68,7 @@ export async function* reconcileBooks(
   { withOthers, concurrency, signal }: { withOthers: boolean; concurrency: number; signal: AbortSignal },
 ): AsyncGenerator<ReconciledRow> {
   const { client, db } = deps;
-  const health = makeProgramHealth({ client });
-  const read = (id: string) => lookUp({ client, health }, id, signal);
+  const read = makeLookUpEach({ client, health: makeProgramHealth({ client }) }, signal);
   const spell = await readSpellings(
     db,
     books.map(({ commission_id }) => commission_id),
@@ -165,7 +166,7 @@ export function totalsOf(rows: readonly ReconciledRow[]): CurrencyTotal[] {
 
 const EMPTY = { commissions: 0, books_paid: 0n, program_paid: 0n };
 
-function compare(row: BooksEntry, { commission: live, refusal }: LookedUp): ReconciledRow {
+function compare(row: BooksEntry, { commission: live, refusal }: LookedUpEach): ReconciledRow {
   return {
     line: row.line,
     commission_id: row.commission_id,
@@ -179,7 +180,7 @@ function compare(row: BooksEntry, { commission: live, refusal }: LookedUp): Reco
   };
 }
 
-const REFUSALS = { not_found: 'unknown', rejected: 'refused' } as const;
+const REFUSALS = { not_found: 'unknown', rejected: 'refused', failed: 'unreadable' } as const;
 
 // Money first: where the amounts differ, the time of the payment matters less.
 function find(row: BooksEntry, live: Commission): Finding {

@@ -19,7 +19,7 @@ export const REWRITTEN_TABLES: readonly string[] = [
   'commission_update_attempts',
 ];
 
-/** What a role is told that may not rewrite the tables. */
+/** The message for a role that may not rewrite the tables. */
 export const ONLY_OWNER =
   'only the owner of the tables can rewrite them: run this as the role that runs affiliate-mirror migrate';
 

@@ -81,6 +81,38 @@ test('a commission that the program refuses costs no other, and ends in the dry 
   }
 });
 
+test('a commission that the program fails on costs no other, and is reported as one that cannot be read', async () => {
+  const { freshMany, db, sandbox } = writer();
+  const commissions = await freshMany(4);
+  const [failing, odd] = commissions.map(({ id }) => id);
+  const api = await makeAlteredApi({ db, sandbox }, (body, path) => {
+    if (path.endsWith(failing ?? '')) return { status: 500, body: '{"error":"Oops"}' };
+    return path.endsWith(odd ?? '') ? body.replace('"amount"', '"sum"') : body;
+  });
+  const previewed = await preview(api, commissions);
+  expect(previewed.map(({ would }) => would)).toEqual(['failed', 'failed', 'change', 'change']);
+  expect(previewed[0]?.outcome).toMatch(/the program failed on GET .*500: Oops/);
+  expect(previewed[1]?.outcome).toMatch(/is not what the contract says/);
+  const compared = await reconcile(api, commissions);
+  expect(compared.map(({ finding }) => finding)).toEqual(['unreadable', 'unreadable', 'match', 'match']);
+});
+
+test('where the program fails on one commission after the other, both end', async () => {
+  const { freshMany, db, sandbox } = writer();
+  const commissions = await freshMany(12);
+  const asked = new Set<string>();
+  const api = await makeAlteredApi({ db, sandbox }, (body, path) => {
+    if (!path.includes('/commissions/')) return body;
+    asked.add(path);
+    return { status: 500, body: '{"error":"Oops"}' };
+  });
+  for (const read of [preview, reconcile]) {
+    asked.clear();
+    await expect(read(api, commissions)).rejects.toMatchObject({ code: 'API_UNAVAILABLE' });
+    expect(asked.size).toBeLessThan(12);
+  }
+});
+
 test('a commission that the program spells in capitals is asked for, polled and paid as it spells it', async () => {
   const { freshMany, ask, drain, row, program, api, db, database } = writer();
   const commissions = await freshMany(1);
