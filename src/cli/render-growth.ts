@@ -1,6 +1,7 @@
 // How the growth of the mirror looks to people: its tables, what they gain in a year, and when the disk is full.
 
-import { counted, formatBytes, formatCount, formatTimestamp } from '../contract/format.ts';
+import { formatBytes, formatCount, formatTimestamp } from '../contract/format.ts';
+import { describeKept } from '../reports/kept-words.ts';
 import type { Growth } from '../reports/read-growth.ts';
 import { renderTable } from './render-table.ts';
 
@@ -12,13 +13,13 @@ export function renderGrowth(growth: Growth): string {
   const shown = growth.tables.filter(({ bytes }) => bytes >= LEAST_BYTES);
   const table = renderTable(
     ['table', 'rows', 'size', 'rows a day', 'a year', 'kept'],
-    shown.map(({ table_name, rows, bytes, rows_per_day, bytes_per_year, keep_days }) => [
-      table_name,
-      rows,
-      formatBytes(bytes),
-      rows_per_day === null ? null : formatCount(Math.round(rows_per_day)),
-      bytes_per_year === null ? null : formatBytes(bytes_per_year),
-      keep_days === null ? 'for ever' : counted(keep_days, 'day'),
+    shown.map((one) => [
+      one.table_name,
+      one.rows,
+      formatBytes(one.bytes),
+      one.rows_per_day === null ? null : formatCount(Math.round(one.rows_per_day)),
+      one.bytes_per_year === null ? null : formatBytes(one.bytes_per_year),
+      describeKept(one),
     ]),
   );
   const rest = growth.tables.length - shown.length;

@@ -3,7 +3,7 @@
 
 import { stat } from 'node:fs/promises';
 import type { BatchFile } from '../commissions/files/batch-file.ts';
-import { RESULT_AMOUNT } from '../commissions/files/books-file.ts';
+import { LEFT_OUT, RESULT_AMOUNT } from '../commissions/files/books-file.ts';
 import type { RawCell } from '../commissions/files/raw-table.ts';
 import { AMOUNT_UNITS, type AmountUnit } from '../config/amount-unit.ts';
 import { fractionDigits, spellDecimal } from '../contract/money.ts';
@@ -26,9 +26,6 @@ const OWN_COLUMN = new RegExp(
   `^result_(state|outcome|paid_at|amount(_(${AMOUNT_UNITS.join('|')}))?|currency)$`,
   'i',
 );
-
-/** The state of a row that --skip-invalid left out. */
-const LEFT_OUT = 'left_out';
 
 /**
  * Returns what writes the result, whole or not at all. Called before anything is queued, so that a path at which

@@ -7,8 +7,8 @@
 // overlap: there may be a gap, so the next page starts further back, until one joins on (the first page always does).
 // Records read beyond a gap are loaded, but nothing joins on to them until it is closed. The only assumption is that
 // the order of two records does not flip.
-// Where every page size divides a position, no page lies across it, and the walk gives up there. With pages of up
-// to 100 records the first such position is beyond any list; with fewer than 7 a program of 420 records has one.
+// Where every page size divides a position, no page lies across it, and the walk ends there. With pages of up to 100
+// records the first such position is beyond any list; with pages of up to 7, position 420 is one.
 
 import type { Loader } from './loader.ts';
 import { type CrawlDeps, furthestRequest, limitAfter, type OverlapCheckpoint, type Page } from './page.ts';
@@ -49,6 +49,9 @@ export async function walkOverlap<P extends Page>(
   let checkpoint = from;
   while (stalls < MAXIMUM_STALLS) {
     const request = furthestRequest(Math.max(0, end - stepBack), limit);
+    if (stepBack === 1 && end > 0 && request.page * request.limit <= end) {
+      return { how: 'ended', why: describeTooSmall(limit, end), checkpoint };
+    }
     const page = await deps.listPage(request, options.signal);
     tally = tallyAnswer(tally, request, page);
     const isTrusted = !isMisplaced(request, page);
@@ -83,6 +86,10 @@ export async function walkOverlap<P extends Page>(
     if (why !== null) return { how: 'ended', why, checkpoint };
   }
   return { how: 'outrun', checkpoint };
+}
+
+function describeTooSmall(limit: number, position: number): string {
+  return `the program serves at most ${limit} records to a page, and no page of that size or less has both records ${position} and ${position + 1}`;
 }
 
 /**

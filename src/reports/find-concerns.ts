@@ -195,7 +195,7 @@ function judgeSums({ commission_list: { differences } }: MirrorHealth): Concern[
   ];
 }
 
-function judgeBooks({ books: { differing, differ_since } }: MirrorHealth): Concern[] {
+function judgeBooks({ books: { differing, differ_since, differ_in } }: MirrorHealth): Concern[] {
   if (differing === 0) return [];
   const subject = differing === 1 ? '1 commission differs' : `${formatCount(differing)} commissions differ`;
   const what = `${subject} between the books and the program, as last compared`;
@@ -204,7 +204,7 @@ function judgeBooks({ books: { differing, differ_since } }: MirrorHealth): Conce
       code: 'books_differ',
       what,
       since: differ_since,
-      fix: 'affiliate-mirror commissions reconcile',
+      fix: `affiliate-mirror commissions reconcile ${differ_in === 'payment_ledger' ? '--due' : 'FILE'}`,
     }),
   ];
 }

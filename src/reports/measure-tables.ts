@@ -17,7 +17,7 @@ export interface TableGrowth {
   readonly rows_per_day: number | null;
   /** What it gains in a year at this rate, without what is pruned. */
   readonly bytes_per_year: number | null;
-  /** How many days its rows are kept, as the last worker was configured; null: for ever. */
+  /** How many days its rows are kept, as the last worker was configured; null: without a setting. */
   readonly keep_days: number | null;
   /** Rows from before this moment may have been pruned; null where none was. */
   readonly pruned_before: Timestamp | null;

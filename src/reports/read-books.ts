@@ -11,13 +11,15 @@ export interface BooksStatus {
   readonly differing: number;
   /** When the first comparison ended that found some, with none that found none after it. */
   readonly differ_since: Timestamp | null;
+  /** Which books differ; the file, where both do. */
+  readonly differ_in: 'file' | 'payment_ledger' | null;
 }
 
 /** Returns what is known at this moment. */
 export async function readBooks(db: Database): Promise<BooksStatus> {
   const { rows } = await sql<BooksStatus>`
     select max(compared_at) as compared_at, coalesce(sum(differing), 0)::bigint as differing,
-      min(differ_since) as differ_since
+      min(differ_since) as differ_since, min(books) filter (where differing > 0) as differ_in
     from books_comparisons`.execute(db);
   const [row] = rows;
   if (row === undefined) throw new TypeError('a count returned no row');

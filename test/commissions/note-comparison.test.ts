@@ -26,9 +26,13 @@ test.each([
   ['a part showed', OCTOBER, 'everything', null],
 ] as const)('what $0 is over once $2 shows no difference', async (_, first, __, second) => {
   await note(first, 2);
-  expect(await readBooks(db)).toMatchObject({ differing: 2, differ_since: expect.any(String) });
+  expect(await readBooks(db)).toMatchObject({
+    differing: 2,
+    differ_since: expect.any(String),
+    differ_in: expect.any(String),
+  });
   await note(second, 0);
-  expect(await readBooks(db)).toMatchObject({ differing: 0, differ_since: null });
+  expect(await readBooks(db)).toMatchObject({ differing: 0, differ_since: null, differ_in: null });
 });
 
 test.each([

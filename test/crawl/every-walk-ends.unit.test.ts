@@ -154,6 +154,24 @@ test('the last page, answered where a later one was asked for, ends the walk: th
   expect(await crawl(program, OPTIONS)).toMatchObject({ verified: true, distinct: 300, total: 290 });
 });
 
+test.each([
+  [7, 420],
+  [10, 2520],
+])(
+  'pages of at most %i records, which none can overlap at record %i: the walk says so, at once',
+  async (most, position) => {
+    const program = makeProgram((request) =>
+      pageOf(position + 4, { ...request, limit: Math.min(request.limit, most) }),
+    );
+    const verdict = await crawl(program, { ...OPTIONS, resumeFrom: overlapStart(100) });
+    expect(verdict).toMatchObject({
+      verified: false,
+      reason: `the program serves at most ${most} records to a page, and no page of that size or less has both records ${position} and ${position + 1}`,
+    });
+    expect(program.answered()).toBeLessThan(2 * (position / most));
+  },
+);
+
 test('a walk that is killed again and again counts its requests on, and ends', async () => {
   let allowance = 0;
   const program = makeProgram((request, answered) => {

@@ -172,7 +172,9 @@ describe('commissions apply', () => {
     const { code, stdout, stderr } = await commissions('apply', path, '--wait', '--skip-invalid');
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/nothing was queued from .*quotes\.csv/);
-    expect(stderr).toMatch(/correct the quotes first: as they are, --skip-invalid cannot tell where a row ends/);
+    expect(stderr).toMatch(
+      /correct the quotes first: as they are, --skip-invalid cannot tell where a row ends/,
+    );
     expect(received('PUT') + received('GET')).toBe(0);
   });
 

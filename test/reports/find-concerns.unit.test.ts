@@ -96,9 +96,9 @@ const WRONG: Readonly<
     null,
   ],
   books_differ: [
-    { books: { compared_at: THEN, differing: 1_200, differ_since: THEN } },
+    { books: { compared_at: THEN, differing: 1_200, differ_since: THEN, differ_in: 'payment_ledger' } },
     /^1,200 commissions differ between the books and the program, as last compared$/,
-    /^affiliate-mirror commissions reconcile$/,
+    /^affiliate-mirror commissions reconcile --due$/,
     THEN,
   ],
   throttled: [

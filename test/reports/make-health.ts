@@ -42,7 +42,7 @@ export function makeHealth({
   payments,
   budget,
   worker = { secret_refused_since: null },
-  books = { compared_at: null, differing: 0, differ_since: null },
+  books = { compared_at: null, differing: 0, differ_since: null, differ_in: null },
   differences = 0,
 }: GivenHealth = {}): MirrorHealth {
   return {

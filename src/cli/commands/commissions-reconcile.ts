@@ -53,8 +53,8 @@ const HELP = `
 The file is CSV, an Excel workbook (.xlsx) or NDJSON with the columns
 ${BOOKS_COLUMNS.join(', ')};
 the last four may be missing. A blank paid_at says that the books have it as
-unpaid; so does a result_state, which "apply --result" writes, other than
-applied or unchanged. A row whose action is due is not compared.
+unpaid; so does a result_state of "apply --result" other than applied or
+unchanged. Rows that were left out or whose action is due are not compared.
 ${FILE_HELP}
 
 Findings:

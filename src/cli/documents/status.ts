@@ -99,7 +99,9 @@ const growth = z.object({
         index_bytes: bytes('of that, the size of its indexes'),
         rows_per_day: z.number().nullable().describe('rows added per day since measured_since'),
         bytes_per_year: bytes('what it gains in a year at this rate, without what is pruned').nullable(),
-        keep_days: count('for how many days its rows are kept; null: for ever').nullable(),
+        keep_days: count(
+          'for how many days its rows are kept; null: for ever, unless the table bounds itself (docs/retention.md)',
+        ).nullable(),
         pruned_before: timestamp('rows from before this may have been pruned').nullable(),
       }),
     )
@@ -167,6 +169,10 @@ export const statusDocument = z
         compared_at: timestamp('when books were last compared with the program').nullable(),
         differing: count('commissions that differed then'),
         differ_since: timestamp('when the first comparison ended that found some').nullable(),
+        differ_in: z
+          .enum(['file', 'payment_ledger'])
+          .describe('which books differ; a file, where both do')
+          .nullable(),
       })
       .describe('what commissions reconcile last found'),
     worker: z.object({

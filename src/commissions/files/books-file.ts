@@ -30,6 +30,9 @@ export interface BooksEntry {
 
 const SPELLED = { dates: ['paid_at'], amounts: ['amount'] };
 
+/** The result_state of a row that `apply --skip-invalid` left out: whatever is in it, nothing was asked for. */
+export const LEFT_OUT = 'left_out';
+
 /** What `apply --result` calls amounts in the currency's own unit. In a workbook 84.00 is 84 there, and no 84 cents. */
 export const RESULT_AMOUNT = 'result_amount';
 
@@ -42,8 +45,8 @@ export interface BooksFile {
 
 /**
  * Returns the good rows with all problems of the file. Where it has a column result_state, a row in any other state
- * than applied or unchanged is unpaid, whatever its paid_at. A row whose action is due says nothing of a payment, and
- * is left out; one whose action is unpay has no paid_at, and so is unpaid.
+ * than applied or unchanged is unpaid, whatever its paid_at. A row that was left out, and one whose action is due, say
+ * nothing of a payment, and are not compared; one whose action is unpay has no paid_at, and so is unpaid.
  */
 export async function readBooksFile(
   bytes: Uint8Array,
@@ -67,7 +70,8 @@ export async function readBooksFile(
   const isResult = file.header.some((name) => find(name) === 'result_state');
   for (const tableLine of file.lines) {
     const { line, cells } = tableLine;
-    if (cells.get('action')?.toLowerCase() === 'due') continue;
+    const isLeftOut = cells.get('result_state')?.toLowerCase() === LEFT_OUT;
+    if (isLeftOut || cells.get('action')?.toLowerCase() === 'due') continue;
     const ofRow: string[] = [];
     const commissionId = readCommissionId(cells.get('commission_id'), ofRow);
     const paidAt = readTimestampCell('paid_at', cells.get('paid_at'), spelling.dates, ofRow);

@@ -1,9 +1,10 @@
 // How large each table is, how fast the mirror grows, and when there is no room left at this rate: a part of the page
 // of the data.
 
-import { counted, formatBytes, formatCount } from '../../contract/format.ts';
+import { formatBytes, formatCount } from '../../contract/format.ts';
 import type { KeptGrowth } from '../../reports/kept-growth.ts';
-import { DAYS_PER_YEAR, type TableGrowth } from '../../reports/measure-tables.ts';
+import { describeKept } from '../../reports/kept-words.ts';
+import { DAYS_PER_YEAR } from '../../reports/measure-tables.ts';
 import type { Growth } from '../../reports/read-growth.ts';
 import { asOf, orNothing } from '../figures.ts';
 import { type Html, html } from '../html.ts';
@@ -39,17 +40,12 @@ ${table({
     formatBytes(one.bytes),
     orNothing(one.rows_per_day === null ? null : formatCount(Math.round(one.rows_per_day * DAYS_PER_YEAR))),
     orNothing(one.bytes_per_year === null ? null : formatBytes(one.bytes_per_year)),
-    keptFor(one),
+    describeKept(one),
   ]),
 })}
 <p class="quiet">At the rate of the last 30 days, without the first load. What is pruned counts among the rows of a year, and not in what is gained. Of a large table, rows and rates are estimated from a sample.</p>
 ${asOf(moment)}`,
   });
-}
-
-function keptFor({ table_name, keep_days }: TableGrowth): string {
-  if (table_name === 'request_permits') return 'for minutes';
-  return keep_days === null ? 'for ever' : counted(keep_days, 'day');
 }
 
 function describeSize({ bytes, bytes_per_year, measured_since }: Growth): Html {
