@@ -102,7 +102,7 @@ comment on column :"reports".payment_states.oldest_requested_at is 'When the old
 comment on column :"reports".payment_states.needing_attention is 'Of failed ones: those without a newer request for the same value of their commission, superseded and cancelled ones aside. Of pending ones: those that are due for five minutes, while no process works on any. Of other states: none.';
 comment on column :"reports".payment_states.needing_attention_since is 'Since when the first of those failed, or is due.';
 
-comment on view :"reports".table_rows is 'How many rows each mirrored table has.';
+comment on view :"reports".table_rows is 'How many records of each mirrored table the program has, and how many more are kept that it no longer has.';
 comment on column :"reports".table_rows.table_name is 'The table. Primary key.';
 comment on column :"reports".table_rows.rows is 'Rows that the program has.';
 comment on column :"reports".table_rows.deleted is 'Rows that are gone from the program, and kept here.';

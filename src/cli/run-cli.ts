@@ -90,6 +90,14 @@ async function runCommand(
   }
 }
 
+/** An unset variable of a shell is one: no message should name a file or a person with nothing in that place. */
+function refuseEmptyArguments(command: Command): void {
+  for (const [index, argument] of command.registeredArguments.entries()) {
+    const given: unknown[] = [command.processedArgs[index]].flat();
+    if (given.includes('')) command.error(`error: argument '${argument.name()}' is empty`);
+  }
+}
+
 /** Returns the command line, with the command that the word names; with all of them where it names none. */
 export async function loadProgram(cli: Cli, word?: string): Promise<Command> {
   // Not loaded for --version, nor the error's names before there is one: each takes as long as Node itself to start.
@@ -100,6 +108,7 @@ export async function loadProgram(cli: Cli, word?: string): Promise<Command> {
     .option('--version', 'print the versions of affiliate-mirror, of Node and of the schema')
     .exitOverride()
     .configureOutput(HELP_OUTPUT)
+    .hook('preAction', (_, command) => refuseEmptyArguments(command))
     .addHelpText('after', HELP);
   const named = word === undefined || word === 'completion' ? undefined : COMMANDS.get(word);
   for (const load of named === undefined ? COMMANDS.values() : [named]) (await load())(program, cli);

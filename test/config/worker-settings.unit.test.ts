@@ -103,7 +103,10 @@ test.each([
     'EXPORT_TARGET begins with HTTPS://, where',
   ],
   [{ EXPORT_TARGET: 'S3://bucket' }, 'EXPORT_TARGET begins with S3://, where'],
-  [{ EXPORT_TARGET: 's3://BUCKET/x' }, 'EXPORT_TARGET must be s3://bucket/prefix, not s3://BUCKET/x'],
+  [
+    { EXPORT_TARGET: 's3://BUCKET/x' },
+    'EXPORT_TARGET must be s3://bucket/prefix, with 3 to 63 small letters, digits, dots and hyphens for the bucket, not s3://BUCKET/x',
+  ],
   [{ EXPORT_TARGET: 's3://bucket/a/../b' }, 'EXPORT_TARGET must have no empty part, . or .. in its prefix'],
   [{ EXPORT_FORMAT: 'avro' }, 'EXPORT_FORMAT must be one of csv, ndjson, parquet, xlsx'],
   [

@@ -114,6 +114,8 @@ const WRONG_ARGUMENTS: readonly WrongUsage[] = [
   ],
   ['commissions payable --paid-at 2026-10-01T00:00:00Z', {}, 2, /is for the payout file: give -o payouts/],
   ['commissions payable -o payouts.pdf', {}, 2, /must end in \.csv or \.xlsx/],
+  ['forget ', {}, 2, /argument 'who' is empty/],
+  ['commissions retry ', {}, 2, /argument 'what' is empty/],
   ['commissions reconcile', {}, 2, /name a file, or give --due without one/],
   ['commissions reconcile --due books.csv', {}, 2, /name a file, or give --due without one/],
   ['commissions reconcile books.csv --wait', {}, 2, /--wait is for --fix/],

@@ -63,7 +63,7 @@ async function readIds(word: string): Promise<string[]> {
   const columns = {
     known: ['commission_id'],
     required: ['commission_id'],
-    renamed: new Map(),
+    renamed: null,
     guards: [],
     filled: new Map(),
   };

@@ -90,5 +90,7 @@ function findOtherDelimiter(
   const header = headerOf(text);
   if (header.split(delimiter).some(isKnown)) return null;
   const others = header.match(/[^\w\s"]/g) ?? [];
-  return others.find((other) => header.split(other).filter(isKnown).length > 1) ?? null;
+  const found = others.find((other) => header.split(other).filter(isKnown).length > 1);
+  // Whatever the columns are called, nothing else is separated by it.
+  return found ?? (!header.includes(delimiter) && header.includes('|') ? '|' : null);
 }

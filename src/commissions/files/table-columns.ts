@@ -8,8 +8,8 @@ export interface Columns {
   readonly known: readonly string[];
   /** Those without which nothing can be read. */
   readonly required: readonly string[];
-  /** The user's own name of a column, by the known one. */
-  readonly renamed: ReadonlyMap<string, string>;
+  /** The user's own name of a column, by the known one; null where the command has no --map. */
+  readonly renamed: ReadonlyMap<string, string> | null;
   /** Those that keep a row from doing harm: another name that begins as one of them does is taken for it. */
   readonly guards: readonly string[];
   /** What a known column holds in every row, where the file has no such column. */
@@ -36,10 +36,12 @@ function columnName(text: string): string {
 
 /** Returns the function from a name in the file to the known column; null for one that is not read. */
 export function makeColumnFinder(columns: Columns): (name: string) => string | null {
-  const own = new Map([...columns.renamed].map(([known, name]) => [columnName(name), known]));
+  const own = new Map([...(columns.renamed ?? [])].map(([known, name]) => [columnName(name), known]));
   return (text) => {
     const name = columnName(text);
-    return own.get(name) ?? (columns.known.includes(name) && !columns.renamed.has(name) ? name : null);
+    return (
+      own.get(name) ?? (columns.known.includes(name) && columns.renamed?.has(name) !== true ? name : null)
+    );
   };
 }
 
@@ -52,7 +54,7 @@ export function resolveHeader(header: readonly string[], columns: Columns): Reso
     name !== null && names.indexOf(name) !== index ? [`the column ${name} is there twice`] : [],
   );
   const lacking = columns.known.filter((known) => !names.includes(known));
-  for (const [known, own] of columns.renamed) {
+  for (const [known, own] of columns.renamed ?? []) {
     if (names.includes(known)) continue;
     const taken = names[header.findIndex((name) => columnName(name) === columnName(own))] ?? null;
     if (taken !== null) {
@@ -78,23 +80,28 @@ export function resolveHeader(header: readonly string[], columns: Columns): Reso
     if (meant !== null) {
       suggested.set(name, meant);
       problems.push(
-        `unknown column ${quote(name)}: if it is ${meant}, rename it or give --map ${meant}=${quote(name)}; if not, give it a name that is less like it`,
+        `unknown column ${quote(name)}: if it is ${meant}, ${renameTo(meant, name, columns)}; if not, give it a name that is less like it`,
       );
     }
   }
   for (const name of columns.required) {
-    if (names.includes(name) || columns.filled.has(name) || columns.renamed.has(name)) continue;
+    if (names.includes(name) || columns.filled.has(name) || columns.renamed?.has(name)) continue;
     const isSuggested = [...suggested.values()].includes(name);
     const [first] = isSuggested ? [] : ignored.filter((one) => !suggested.has(one));
     if (first !== undefined) suggested.set(first, name);
-    const fix = fixFor(name, first);
+    const fix = fixFor(name, first, columns);
     problems.push(`the column ${name} is missing${fix === '' ? '' : `: ${fix}`}`);
   }
   return { names, ignored, problems };
 }
 
-function fixFor(name: string, column: string | undefined): string {
-  const map = column === undefined ? '' : `--map ${name}=${quote(column)} if that is it`;
+function renameTo(known: string, name: string, { renamed }: Columns): string {
+  return renamed === null ? 'rename it' : `rename it or give --map ${known}=${quote(name)}`;
+}
+
+function fixFor(name: string, column: string | undefined, { renamed }: Columns): string {
+  const isIt = renamed === null ? `rename ${quote(column ?? '')}` : `--map ${name}=${quote(column ?? '')}`;
+  const map = column === undefined ? '' : `${isIt} if that is it`;
   const fixes = [name === 'action' ? 'give --action pay where every row is one' : '', map];
   return fixes.filter((fix) => fix !== '').join(', or ');
 }

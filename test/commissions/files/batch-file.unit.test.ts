@@ -169,6 +169,11 @@ describe('a file that cannot be a batch is refused whole', () => {
       /1: action must be a text or a number/,
     ],
     [
+      'with another separator, and names of its own',
+      `Provision|Aktion\n${A}|pay`,
+      /^file: its columns are separated by "\|": save it with a comma/,
+    ],
+    [
       'with another separator',
       `commission_id|action|paid_at\n${A}|pay|${AT}`,
       /^file: its columns are separated by "\|": save it with a comma, a semicolon or a tab between them$/,

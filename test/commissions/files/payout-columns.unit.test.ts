@@ -5,6 +5,7 @@ import { writeWorkbook } from '../../../src/cli/table-writer.ts';
 import type { BatchOptions } from '../../../src/commissions/files/batch-file.ts';
 import { readBooksFile } from '../../../src/commissions/files/books-file.ts';
 import type { RawCell } from '../../../src/commissions/files/raw-table.ts';
+import { readTableFile } from '../../../src/commissions/files/table-file.ts';
 import { writeZip } from '../../support/workbook-parts.ts';
 import { readPayouts } from './read-payouts.ts';
 
@@ -21,6 +22,25 @@ test('columns that are not known are not read, and are named', async () => {
   expect([words, table.ignored, rows.length]).toEqual([[], ['Name', 'Betrag'], 1]);
   const books = await readBooksFile(Buffer.from(`Name;commission_id;paid_at\nx;${A};${AT}`));
   expect([books.problems, books.ignored, books.rows.length]).toEqual([[], ['Name'], 1]);
+});
+
+test('a row that was left out of a batch is not compared, whatever is in it', async () => {
+  const books = await readBooksFile(
+    Buffer.from(`commission_id,paid_at,result_state\n${A},${AT},applied\nbad,never,Left_Out`),
+  );
+  expect([books.problems, books.rows.map(({ line }) => line)]).toEqual([[], [2]]);
+});
+
+test('where the command has no --map, a column is to be renamed', async () => {
+  const columns = { known: ['commission_id'], required: ['commission_id'], guards: [], filled: new Map() };
+  const problemsOf = async (header: string) =>
+    (await readTableFile(Buffer.from(`${header}\n${A}`), { ...columns, renamed: null })).problems;
+  expect(await problemsOf('Provision')).toEqual([
+    { line: 1, problem: 'the column commission_id is missing: rename "Provision" if that is it' },
+  ]);
+  expect((await problemsOf('commision_id'))[0]?.problem).toMatch(
+    /if it is commission_id, rename it; if not,/,
+  );
 });
 
 test('a header of which nothing is known is read column by column all the same', async () => {
