@@ -85,12 +85,17 @@ describe('sync --json', () => {
     const gone = await createTestDatabase();
     const client = await gone.pool.connect();
     let leaving: Promise<unknown> | undefined;
-    let tries = 0;
+    const countStored = async () => {
+      const { rows } = await client.query<{ rows_seen: number }>('select rows_seen from sync_runs');
+      return rows[0]?.rows_seen ?? 0;
+    };
+    const leaveOnceStored = async () => {
+      await expect.poll(countStored, { timeout: 20_000 }).toBeGreaterThan(0);
+      await leave(new URL(gone.url).pathname.slice(1));
+    };
     const proxy = await startAlteringProxy(sandbox.url, (body) => {
       if (!body.includes('"current_page":5')) return body;
-      tries += 1;
-      // By then the pages before it are stored.
-      if (tries === 3) leaving = leave(new URL(gone.url).pathname.slice(1));
+      leaving ??= leaveOnceStored();
       return '<html>';
     });
     try {

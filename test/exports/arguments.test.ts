@@ -55,7 +55,7 @@ describe('what does not fit together is said at once:', () => {
     ['no format', ['referrals', '-o', 'x'], 'add --format csv|ndjson|parquet|xlsx'],
     ['no directory', ['mirror.referrals', '-o', '/nowhere/x.csv'], 'there is no directory /nowhere'],
     ['an empty target', ['referrals', '--format', 'csv', '-o', ''], '-o is empty: give a file, a directory,'],
-    ['an empty name', ['', '-o', 'x.csv'], 'there is no table or view without a name to export'],
+    ['an empty name', ['', '-o', 'x.csv'], "argument 'name' is empty"],
     ['no bucket', ['referrals', '--format', 'csv', '-o', 's3://'], 'must be s3://bucket/prefix'],
     [
       'an address of another kind',
