@@ -87,7 +87,7 @@ test('a key of the user’s own counts as such whatever it begins with: --again 
 });
 
 test('a key that names another request is a problem of its line, in the dry run and before anything is queued', async () => {
-  const [first = '', second = '', third = ''] = await unpaidCommissions(3);
+  const [first = '', second = '', third = '', fourth = ''] = await unpaidCommissions(4);
   const header = 'commission_id,action,paid_at,idempotency_key';
   const one = await file('key-one.csv', header, `${first},pay,${AT},OKT-1`);
   expect((await commissions('apply', one)).code).toBe(0);
@@ -97,7 +97,7 @@ test('a key that names another request is a problem of its line, in the dry run 
   const other = await file(
     'key-other.csv',
     header,
-    `${third},pay,never,`,
+    `${fourth},pay,never,`,
     `${second},pay,${AT},OKT-1`,
     `${third},pay,${AT},OKT-2`,
   );

@@ -140,8 +140,8 @@ describe('commissions apply', () => {
   });
 
   test('names every bad row and queues nothing, unless --skip-invalid is given', async () => {
-    const [a] = await unpaid(1);
-    const lines = ['commission_id,action,paid_at', `${a?.id},pay,`, '17,pay,today', `${a?.id},pay,${AT}`];
+    const [a, b] = await unpaid(2);
+    const lines = ['commission_id,action,paid_at', `${b?.id},pay,`, '17,pay,today', `${a?.id},pay,${AT}`];
     const path = await file('bad.csv', ...lines);
     const refused = await commissions('apply', path, '--wait');
     expect(refused.code).toBe(2);

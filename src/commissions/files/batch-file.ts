@@ -4,6 +4,7 @@
 import { contentKey } from '../content-key.ts';
 import { quote } from '../timestamps.ts';
 import { ACTIONS, type Action, LONGEST_KEY, plainRequest, type UpdateRequest } from '../update-request.ts';
+import { findClaims, findRepeats } from './contradicting-rows.ts';
 import { type FileOptions, type FileSpelling, findSpelling, PLAIN_FILE } from './file-options.ts';
 import type { Problem } from './raw-table.ts';
 import { readAmount } from './read-amounts.ts';
@@ -89,7 +90,7 @@ export async function readBatchFile(
       });
     }
   }
-  const repeats = findRepeats(rows);
+  const repeats = findRepeats(rows, findClaims(file, rows));
   for (const repeat of repeats) problems.push(repeat);
   const repeated = new Set(repeats.map(({ line }) => line));
   if (file.lines.length === 0 && problems.length === 0)
@@ -183,52 +184,4 @@ function misfits(action: Action, cells: ReadonlyMap<string, string>): string[] {
     problems.push('paid_at is given with due: leave it blank, or make the action pay');
   }
   return problems;
-}
-
-/**
- * Returns what is wrong with rows that set the same value of one commission, or have one key. One of them is a mistake,
- * and nobody here can know which: so it is wrong with each of them, and with the later ones alone where all ask for the
- * same.
- */
-function findRepeats(rows: readonly BatchRow[]): Problem[] {
-  const ofValue = [...Map.groupBy(rows, placeOf).values()].flatMap((group) =>
-    describeEach(group, asksForOne(group), ({ request }, other) => {
-      return `the commission ${request.commission_id} gets its ${setBy(request)} on ${other}: keep one of the two`;
-    }),
-  );
-  const repeated = new Set(ofValue.map(({ line }) => line));
-  const ofKey = [...Map.groupBy(rows, ({ request }) => request.idempotency_key).values()].flatMap((group) =>
-    asksForOne(group)
-      ? []
-      : describeEach(group, false, ({ request }, other) => {
-          return `idempotency_key ${quote(request.idempotency_key ?? '')} is on ${other}`;
-        }),
-  );
-  return [...ofValue, ...ofKey.filter(({ line }) => !repeated.has(line))];
-}
-
-function asksForOne(group: readonly BatchRow[]): boolean {
-  return new Set(group.map(({ request }) => contentKey(request))).size === 1;
-}
-
-/** Describes each row of the group beside the first one, and that one beside the second unless it may stay. */
-function describeEach(
-  group: readonly BatchRow[],
-  mayFirstStay: boolean,
-  describe: (row: BatchRow, other: string) => string,
-): Problem[] {
-  const [first, second] = group;
-  if (first === undefined || second === undefined) return [];
-  return group.slice(mayFirstStay ? 1 : 0).map((row) => {
-    const other = row === first ? `line ${second.line} as well` : `line ${first.line} already`;
-    return { line: row.line, problem: describe(row, other) };
-  });
-}
-
-function placeOf({ request }: BatchRow): string {
-  return `${request.commission_id} ${setBy(request)}`;
-}
-
-function setBy({ action }: UpdateRequest): 'due_at' | 'paid_at' {
-  return action === 'due' ? 'due_at' : 'paid_at';
 }

@@ -214,6 +214,21 @@ test.each([
   ]);
 });
 
+test.each([
+  ['its amount', `${A},pay,2026-11-02T00:00:00Z,12.5,USD`, true],
+  ['its action', `${A},payy,2026-11-02T00:00:00Z,,`, true],
+  ['its date', `${A},pay,2026-13-05,,`, true],
+  ['how many cells it has', `${A},pay`, true],
+  ['a date, of a value of its own', `${A},due,soon,,`, false],
+])('a row beside one of the same commission that is wrong (%s) is wrong too', async (_, wrong, isLeftOut) => {
+  const { rows, problems } = await read(
+    `commission_id,action,paid_at,expected_amount,expected_currency\n${A},unpay,,,\n${wrong}\n${B},unpay,,,`,
+  );
+  expect(rows.map(({ line }) => line)).toEqual(isLeftOut ? [4] : [2, 4]);
+  const beside = `2: the commission ${A} is on line 3 as well, where something is wrong: correct that first`;
+  expect(problems.includes(beside)).toBe(isLeftOut);
+});
+
 test('of rows that ask for the same, the first one stays', async () => {
   const { rows, problems } = await read(
     `commission_id,action,paid_at,reason\n${A},pay,${AT},one\n${A},pay,${AT},two\n${B},unpay,,`,

@@ -210,7 +210,9 @@ describe('a file is named as what it is', () => {
 });
 
 test("Excel's own hint about the delimiter is no header", async () => {
-  const { rows, words } = await readPayouts(`sep=;\ncommission_id;action\n${A};unpay\n${A};nonsense`);
+  const { rows, words } = await readPayouts(
+    `sep=;\ncommission_id;action\n${A};unpay\n${A.replace(/^0/, '1')};nonsense`,
+  );
   expect(rows.map(({ line }) => line)).toEqual([3]);
   expect(words).toEqual([expect.stringMatching(/^4: unknown action/)]);
 });
