@@ -17,6 +17,7 @@ import { countMet, type LoadRun } from './count-met.ts';
 import { insertNew } from './first-load.ts';
 import { markGoneLinks } from './gone-links.ts';
 import { sendRows, type Upserted } from './load-statement.ts';
+import { noteRecognised } from './note-recognised.ts';
 import { refuseOtherTreatment } from './refuse-other-treatment.ts';
 import { recordRejections } from './rejected-records.ts';
 import { type NewlySeen, saveSeenRows } from './runs/seen-rows.ts';
@@ -77,6 +78,10 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
   const isAlone = run !== null || seen > SMALL_LOAD_RECORDS || hasTableTwice(statements);
   const kept = await lockForLoading(trx, { isAlone, runId: run?.id ?? null });
   for (const { treatedAs } of pages) refuseOtherTreatment(treatedAs, kept);
+  await noteRecognised(
+    trx,
+    pages.flatMap(({ recognised }) => recognised),
+  );
   const own: Upserted[] = [];
   const valid = new Set<string>();
   for (const rows of statements) {

@@ -2,9 +2,9 @@
 
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { COLUMN_NAMES, type MirroredTable } from '../records/mirrored-tables.ts';
-import type { PersonalData } from '../records/personal-data.ts';
+import type { PersonalData, Recognised } from '../records/personal-data.ts';
 import { PERSONAL_COLUMNS } from './personal-columns.ts';
-import { mentionsForgotten, type Rule, treatFields } from './treat-fields.ts';
+import { mentionsForgotten, type Rule, recordKey, treatFields } from './treat-fields.ts';
 
 /** Why a reason or a payload is not there. */
 export const LEFT_OUT = {
@@ -26,8 +26,21 @@ const PLACES = new Map(
 const OWN_KEY = createSecretKey(randomBytes(32));
 
 /** Returns the treatment of what is read from now on; `stamp` is the database's own (see lock_for_storing). */
-export function makePersonalData(rule: Rule, stamp: string): PersonalData {
-  const { mode } = rule;
+export function makePersonalData(known: Rule, stamp: string): PersonalData {
+  const { mode } = known;
+  /** Kept for as long as this process goes by the rule: what is read before a load notes them belongs to them as well. */
+  const keys = new Set<string>();
+  let taken: Recognised[] = [];
+  const rule: Rule = {
+    ...known,
+    recognised: {
+      has: (table, id) => keys.has(recordKey(table, id)),
+      add(recognised) {
+        keys.add(recordKey(recognised.table, recognised.id));
+        taken.push(recognised);
+      },
+    },
+  };
   return {
     stamp,
     mayQuote: mode === 'plain',
@@ -41,6 +54,11 @@ export function makePersonalData(rule: Rule, stamp: string): PersonalData {
         if (column in treated) row.values[place] = treated[column];
       }
       return '_extra' in treated ? { ...row, extra: null } : row;
+    },
+    takeRecognised() {
+      const recognised = taken;
+      taken = [];
+      return recognised;
     },
     treatRefused({ id, reason, payload }) {
       const text = JSON.stringify(payload);

@@ -18,6 +18,8 @@ export interface PersonalDataSource {
 /** Returns the source for one process. */
 export function makePersonalDataSource(settings: PersonalDataSettings): PersonalDataSource {
   let known: PersonalData | null = null;
+  /** How many forgotten records it knows: loads add those that they recognise. */
+  let records = 0;
   return {
     mayQuote: settings.mode === 'plain',
     async current(db) {
@@ -25,7 +27,10 @@ export function makePersonalDataSource(settings: PersonalDataSettings): Personal
       if (settings.mode === 'plain' && state.version === 0) return null;
       // Of this process, not of the mirror: a load compares the two.
       const stamp = [settings.mode, fingerprintOf(settings) ?? '-', state.version].join(':');
-      if (known?.stamp !== stamp) known = makePersonalData(await readRule(db, settings, state), stamp);
+      if (known?.stamp !== stamp || records !== state.forgotten_records) {
+        records = state.forgotten_records;
+        known = makePersonalData(await readRule(db, settings, state), stamp);
+      }
       return known;
     },
   };

@@ -15,12 +15,15 @@ export interface StoredState {
   readonly key_fingerprint: string | null;
   readonly salt: string;
   readonly version: number;
+  /** How many records of forgotten people are known. */
+  readonly forgotten_records: number;
 }
 
 /** Returns the row. */
 export async function readState(db: Database): Promise<StoredState> {
   const { rows } = await sql<StoredState>`
-    select mode, key_fingerprint, salt, version from personal_data
+    select mode, key_fingerprint, salt, version, (select count(*) from forgotten_records) as forgotten_records
+    from personal_data
   `.execute(db);
   const [state] = rows;
   if (state === undefined) throw new TypeError('the table personal_data has no row');

@@ -5,6 +5,7 @@ import type { KeyObject } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { PersonalDataMode } from '../config/personal-data.ts';
 import type { MirroredTable } from '../records/mirrored-tables.ts';
+import type { Recognised } from '../records/personal-data.ts';
 import { addressesIn } from './addresses-in.ts';
 import { treatCoupon, treatFigures } from './json-parts.ts';
 import { IDENTITY_COLUMNS, PERSONAL_COLUMNS, type PersonalKind } from './personal-columns.ts';
@@ -26,6 +27,13 @@ export interface Rule {
   readonly keepsHashes: boolean;
   /** Null where nobody was forgotten. */
   readonly forgotten: Forgotten | null;
+  /** What was recognised by an address, which leads to what belongs to it; left out where nothing new comes. */
+  readonly recognised?: RecognisedRecords;
+}
+
+export interface RecognisedRecords {
+  has(table: string, id: string): boolean;
+  add(recognised: Recognised): void;
 }
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -103,23 +111,36 @@ function storeText(
 }
 
 function isOfForgotten(rule: Rule, { table, id, fields }: FieldsOf): boolean {
-  if (rule.forgotten === null) return false;
-  if (hasRecord(rule, table, id)) return true;
+  const { forgotten, recognised } = rule;
+  if (forgotten === null) return false;
+  if (forgotten.records.has(recordKey(table, id))) return true;
   if (table === 'links') return hasRecord(rule, 'affiliates', fields['affiliate_id']);
   if (table !== 'affiliates' && table !== 'referrals') return false;
-  return IDENTITY_COLUMNS[table].some((column) => {
+  for (const column of IDENTITY_COLUMNS[table]) {
     const value = fields[column];
-    return typeof value === 'string' && isForgottenAddress(rule, value);
-  });
+    const addressHash = typeof value === 'string' ? findForgottenAddress(rule, value) : undefined;
+    if (addressHash === undefined) continue;
+    recognised?.add({ table, id, addressHash });
+    return true;
+  }
+  return hasRecord(rule, table, id);
 }
 
-function hasRecord({ forgotten }: Rule, table: MirroredTable, id: unknown): boolean {
-  return forgotten !== null && typeof id === 'string' && forgotten.records.has(recordKey(table, id));
+function hasRecord({ forgotten, recognised }: Rule, table: MirroredTable, id: unknown): boolean {
+  if (forgotten === null || typeof id !== 'string') return false;
+  return forgotten.records.has(recordKey(table, id)) || recognised?.has(table, id) === true;
 }
 
-function isForgottenAddress({ forgotten, key }: Rule, value: string): boolean {
-  if (forgotten === null || forgotten.addresses.size === 0) return false;
-  return addressForms(key, value).some((form) => forgotten.addresses.has(saltAddress(forgotten.salt, form)));
+function isForgottenAddress(rule: Rule, value: string): boolean {
+  return findForgottenAddress(rule, value) !== undefined;
+}
+
+/** Returns the hash of the address as it is kept. */
+function findForgottenAddress({ forgotten, key }: Rule, value: string): string | undefined {
+  if (forgotten === null || forgotten.addresses.size === 0) return undefined;
+  return addressForms(key, value)
+    .map((form) => saltAddress(forgotten.salt, form))
+    .find((hash) => forgotten.addresses.has(hash));
 }
 
 const IDENTIFIERS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;

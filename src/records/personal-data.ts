@@ -15,6 +15,14 @@ export interface RefusedRecord {
   readonly payload: unknown;
 }
 
+/** A record of somebody who was forgotten, of whom its address alone told. */
+export interface Recognised {
+  readonly table: MirroredTable;
+  readonly id: string;
+  /** As `forgotten_addresses` has it. */
+  readonly addressHash: string;
+}
+
 export interface PersonalData {
   /** Mode, fingerprint of the key, and how often somebody was forgotten: a load compares it with the database's. */
   readonly stamp: string;
@@ -22,6 +30,8 @@ export interface PersonalData {
   readonly mayQuote: boolean;
   /** Returns the row as it may be stored; may change the row itself. */
   treatRow(row: MirrorRow): MirrorRow;
+  /** Returns what was recognised by an address since this was called last. */
+  takeRecognised(): readonly Recognised[];
   /** Returns the reason and the payload as they may be stored. */
   treatRefused(refused: RefusedRecord): { readonly reason: string; readonly payload: unknown };
 }

@@ -6,7 +6,7 @@ import type { Timestamp } from '../contract/timestamp.ts';
 import { observationMicros } from './binary-array.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
 import { type EncodedRows, makePageRows } from './page-rows.ts';
-import { UNTREATED } from './personal-data.ts';
+import { type Recognised, UNTREATED } from './personal-data.ts';
 import { isPlainRecord, parsedRecord } from './plain-record.ts';
 import { type ReadDeps, type RefusedApart, readRecord } from './read-record.ts';
 import { RECORD_KINDS } from './record-kinds.ts';
@@ -36,6 +36,8 @@ export interface ReadPages {
   readonly namedLinks: readonly NamedLinks[];
   /** How personal data were treated: see PersonalData. */
   readonly treatedAs: string;
+  /** To be noted with the load, so that they are known by their identifiers from then on. */
+  readonly recognised: readonly Recognised[];
 }
 
 /** Returns what the records of the pages make; of several observations of a record, the newest. */
@@ -78,7 +80,8 @@ export function readPages(
     }
   }
   const treatedAs = personalData?.stamp ?? UNTREATED;
-  return { count, rows: rows.encode(), rejections, nestedRejections, namedLinks, treatedAs };
+  const recognised = personalData?.takeRecognised() ?? [];
+  return { count, rows: rows.encode(), rejections, nestedRejections, namedLinks, treatedAs, recognised };
 }
 
 /** The links of an affiliate that was listed with them: all that it has. */

@@ -1,0 +1,107 @@
+// Records that are new, and that a forgotten address alone tells of: they are the person's from then on, with what belongs
+// to them, whatever address they have later.
+
+import type pg from 'pg';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { PersonalDataSettings } from '../../src/config/personal-data.ts';
+import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { transact } from '../../src/db/transact.ts';
+import { loadBatch } from '../../src/mirror/load-batch.ts';
+import { forgetPerson } from '../../src/personal-data/forget-person.ts';
+import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
+import { switchMode } from '../../src/personal-data/switch-mode.ts';
+import { readPages } from '../../src/records/read-page.ts';
+import { buildAffiliate, buildLink, buildReferral } from '../mirror/build-records.ts';
+import { at } from '../mirror/load.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { HASH, PLAIN } from './marked-program.ts';
+
+const AFFILIATE = 'a0000000-0000-4000-8000-00000000000a';
+const LINK = 'd0000000-0000-4000-8000-00000000000d';
+const REFERRAL = 'b0000000-0000-4000-8000-00000000000b';
+const FORGOTTEN = 'maria@people.example';
+const LATER = 'somebody.new@people.example';
+
+let pool: pg.Pool;
+let db: Database;
+let second: number;
+
+beforeEach(async () => {
+  ({ pool } = await createTestDatabase());
+  db = makeDatabase(pool);
+  second = 0;
+});
+
+/** Loads what a process that has just started reads. */
+async function sync(
+  settings: PersonalDataSettings,
+  resource: 'affiliates' | 'referrals',
+  record: (observedAt: string) => object,
+): Promise<void> {
+  second += 1;
+  const observedAt = at(second);
+  const personalData = await makePersonalDataSource(settings).current(db);
+  const pages = [{ observedAt, records: [record(observedAt)] }];
+  const read = readPages({ cache: null, drift: null, personalData }, resource, pages);
+  await transact(db, (trx) => loadBatch(trx, { run: null, resource, pages: [read] }));
+}
+
+const affiliate =
+  (email: string, fields: object = {}) =>
+  (updated_at: string) =>
+    buildAffiliate({ id: AFFILIATE, email, unconfirmed_email: null, updated_at, ...fields });
+
+const readOne = async (text: string) => (await pool.query(text)).rows[0];
+
+describe.each([PLAIN, HASH])('in mode $mode', (settings) => {
+  beforeEach(async () => {
+    await switchMode(db, settings);
+    await forgetPerson(db, settings, { who: FORGOTTEN, by: 'privacy' });
+  });
+
+  test('the links of an affiliate who signs up again are stored without what leads to the person', async () => {
+    const links = [buildLink({ id: LINK, token: 'maria', url: 'https://x.example/maria' })];
+    await sync(settings, 'affiliates', affiliate(FORGOTTEN, { links }));
+    expect(await readOne('select token, url from links')).toEqual({ token: null, url: null });
+  });
+
+  test('an affiliate who has another address later is kept out all the same, and so are links that are new', async () => {
+    await sync(settings, 'affiliates', affiliate(FORGOTTEN));
+    const links = [buildLink({ id: LINK, token: 'maria', url: 'https://x.example/maria' })];
+    await sync(settings, 'affiliates', affiliate(LATER, { first_name: 'Maria', links }));
+    expect(await readOne('select first_name, email from affiliates')).toEqual({
+      first_name: null,
+      email: null,
+    });
+    expect(await readOne('select token, url from links')).toEqual({ token: null, url: null });
+  });
+
+  test('a customer who has another address later is kept out all the same', async () => {
+    for (const email of [FORGOTTEN, LATER]) {
+      const customer = { platform: 'stripe', id: 'cus_1', name: 'Maria Name', email };
+      await sync(settings, 'referrals', (updated_at) =>
+        buildReferral({ id: REFERRAL, customer, updated_at }),
+      );
+    }
+    expect(await readOne('select customer_name, customer_email from referrals')).toEqual({
+      customer_name: null,
+      customer_email: null,
+    });
+  });
+});
+
+test('a record that takes a forgotten address is emptied at once; forgotten again, it is gone from the history too', async () => {
+  await sync(PLAIN, 'affiliates', affiliate(LATER, { first_name: 'Elliott' }));
+  const { number } = await forgetPerson(db, PLAIN, { who: FORGOTTEN, by: 'privacy' });
+  await sync(PLAIN, 'affiliates', affiliate(LATER, { unconfirmed_email: FORGOTTEN }));
+  expect(await readOne('select first_name, email from affiliates')).toEqual({
+    first_name: null,
+    email: null,
+  });
+  const again = await forgetPerson(db, PLAIN, { who: FORGOTTEN, by: 'privacy' });
+  expect(again).toMatchObject({ number, records: { affiliates: 1 } });
+  const { rows } = await pool.query(
+    `select from record_history where before ->> 'first_name' is not null or before ->> 'email' is not null`,
+  );
+  expect(rows).toEqual([]);
+});
