@@ -51,6 +51,21 @@ begin
 end
 $$;
 
+-- Sorted: of two loads that note the same at once, one waits for the other, and not both.
+create function note_recognised(tables text[], ids text[], address_hashes text[]) returns void
+language sql
+set search_path from current
+as $$
+  insert into forgotten_records (table_name, record_id, number)
+  select distinct on (table_name, record_id) table_name, record_id, number
+  from unnest(tables, ids, address_hashes) as recognised (table_name, record_id, address_hash)
+  join forgotten_addresses using (address_hash)
+  order by table_name, record_id, number
+  on conflict do nothing
+$$;
+
+comment on function note_recognised(text[], text[], text[]) is 'Notes records that a forgotten address told of: they are the person''s from then on. The arrays are one of each for each record.';
+
 comment on table personal_data is 'How personal data are kept in this mirror (one row). Nothing for analysis.';
 comment on column personal_data.only_row is 'Always true: there is one row.';
 comment on column personal_data.mode is 'plain: as the program sends them. hash: as keyed hashes. omit: not at all.';

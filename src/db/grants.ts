@@ -35,6 +35,7 @@ const CALLED_FUNCTIONS = [
   'return_permit',
   'lock_for_storing',
   'lock_for_loading',
+  'note_recognised',
   'take_lock',
   'is_same_request',
   'change_stamp',

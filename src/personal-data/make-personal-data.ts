@@ -28,7 +28,7 @@ const OWN_KEY = createSecretKey(randomBytes(32));
 /** Returns the treatment of what is read from now on; `stamp` is the database's own (see lock_for_storing). */
 export function makePersonalData(known: Rule, stamp: string): PersonalData {
   const { mode } = known;
-  /** Kept for as long as this process goes by the rule: what is read before a load notes them belongs to them as well. */
+  /** Also for what is read before they are noted, and belongs to them. */
   const keys = new Set<string>();
   let taken: Recognised[] = [];
   const rule: Rule = {
