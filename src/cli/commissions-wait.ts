@@ -42,7 +42,8 @@ async function describeReached(
   ids: readonly number[],
   what: string | null,
 ): Promise<string> {
-  const cancel = what === null ? '' : `; affiliate-mirror commissions cancel ${what} takes them back`;
+  const cancel =
+    what === null ? '' : `; affiliate-mirror commissions cancel ${what} takes back what was not sent yet`;
   const goesOn = `queued; the next command with --wait goes on there, and so does a running worker${cancel}`;
   // What ended the waiting may be the database, and is the error to report.
   const counts = await countStates(db, ids).catch(() => null);

@@ -94,7 +94,7 @@ test('payments that Ctrl-C stops stay queued, and it says so', async () => {
   expect(textOf(apply).replaceAll(/\d{8}-\d{6}(-payouts\.csv-)[0-9a-f]{4}/g, 'N$1N')).toBe(
     'affiliate-mirror: stopped by Ctrl-C: 0 of 2 requests have ended, and 2 stay queued; ' +
       'the next command with --wait goes on there, and so does a running worker; ' +
-      'affiliate-mirror commissions cancel N-payouts.csv-N takes them back',
+      'affiliate-mirror commissions cancel N-payouts.csv-N takes back what was not sent yet',
   );
 
   const again = open('commissions apply payouts.csv --wait', { API_RATE_LIMIT: 'none' });

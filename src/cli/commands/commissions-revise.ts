@@ -28,7 +28,7 @@ export function registerRevise(group: Command, cli: Cli): void {
     .option('--json', 'print the result as one JSON document')
     .addHelpText(
       'after',
-      '\nOther states stay: what ended as conflict, rejected or not_found is asked for\nanew (apply --again).',
+      '\nOther states stay: what ended as conflict, rejected or not_found is asked for\nanew (apply --again). Where nothing failed, --wait has nothing to wait for: what\nwaits is applied by a worker, or by the next pay, unpay, due or apply --wait.',
     )
     .action((what: string | undefined, flags: ReviseFlags) =>
       cli.run(async (lifetime) => {
