@@ -1,7 +1,6 @@
 // Finds the rows of a payout file that contradict each other. One of them is a mistake, and nobody here can know which:
 // so each of them is wrong, and the later ones alone where all ask for the same.
 
-import { identifier } from '../../contract/fields.ts';
 import { contentKey } from '../content-key.ts';
 import { quote } from '../timestamps.ts';
 import { ACTIONS, type UpdateRequest } from '../update-request.ts';
@@ -22,6 +21,8 @@ export interface Claim {
   readonly value: Value;
 }
 
+const IDENTIFIERS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+
 /** Returns what the rows of the file claim that are not among the good ones. */
 export function findClaims(file: TableFile, good: readonly GoodRow[]): Claim[] {
   const goodLines = new Set(good.map(({ line }) => line));
@@ -29,9 +30,9 @@ export function findClaims(file: TableFile, good: readonly GoodRow[]): Claim[] {
   return file.rows.flatMap(({ line, cells }) => {
     if (goodLines.has(line)) return [];
     const ofRow = named.get(line);
-    // Of a row that could not be taken apart, any cell may be the identifier.
+    // Of a row that could not be taken apart, whatever looks like an identifier may be the commission's.
     const words = ofRow === undefined ? cells.map(String) : [ofRow.get('commission_id') ?? ''];
-    const ids = words.filter((word) => identifier.safeParse(word).success);
+    const ids = words.flatMap((word) => word.match(IDENTIFIERS) ?? []);
     return ids.flatMap((id) =>
       valuesOf(ofRow?.get('action')).map((value) => ({ line, commission_id: id.toLowerCase(), value })),
     );

@@ -229,6 +229,13 @@ test.each([
   expect(problems.includes(beside)).toBe(isLeftOut);
 });
 
+test('a row beside a line of NDJSON that is cut off, and names the same commission, is wrong too', async () => {
+  const { rows } = await read(
+    `{"commission_id":"${A}","action":"unpay"}\n{"commission_id":"${A}","action":"pay",\n{"commission_id":"${B}","action":"unpay"}`,
+  );
+  expect(rows.map(({ line }) => line)).toEqual([3]);
+});
+
 test('of rows that ask for the same, the first one stays', async () => {
   const { rows, problems } = await read(
     `commission_id,action,paid_at,reason\n${A},pay,${AT},one\n${A},pay,${AT},two\n${B},unpay,,`,
