@@ -143,7 +143,13 @@ describe('A connection limit', () => {
   }
 
   // A superuser is subject to none.
+  /** A session counts until Postgres has ended it, which is a moment after its client has. */
   async function limitRole(most: number): Promise<string> {
+    const countSessions = async () => {
+      const { rows } = await database.pool.query('select from pg_stat_activity where usename = $1', [role]);
+      return rows.length;
+    };
+    await expect.poll(countSessions, { timeout: 10_000 }).toBe(0);
     await alter(`role ${role}`, `connection limit ${most} nosuperuser`, 'connection limit -1 superuser');
     return urlOfRole();
   }
