@@ -64,7 +64,7 @@ as $$
   on conflict do nothing
 $$;
 
-comment on function note_recognised(text[], text[], text[]) is 'Notes records that a forgotten address told of: they are the person''s from then on. The arrays are one of each for each record.';
+comment on function note_recognised(text[], text[], text[]) is 'Notes records that were recognised by a forgotten address: they are the person''s from then on. The arrays are one of each for each record.';
 
 comment on table personal_data is 'How personal data are kept in this mirror (one row). Nothing for analysis.';
 comment on column personal_data.only_row is 'Always true: there is one row.';

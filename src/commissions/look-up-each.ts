@@ -1,9 +1,11 @@
 // Reads many commissions for whoever reports on each of them: one that the program cannot show is an answer among the
 // others, as it is to the writer, and costs nobody else's.
 
+import type { ApiClient } from '../api/client.ts';
 import { ApiUnavailable, ApiUnreachable, ContractViolation } from '../errors.ts';
 import type { Ending } from './judge-update.ts';
-import { type LookedUp, type LookUpDeps, lookUp } from './look-up.ts';
+import { type LookedUp, lookUp } from './look-up.ts';
+import { makeProgramHealth } from './program-health.ts';
 
 /** How a request would end for which the commission cannot be read. */
 export interface Unreadable extends Ending {
@@ -22,17 +24,21 @@ const MOST_IN_A_ROW = 10;
  * Returns the function that looks up one commission after the other, or several at once. Throws (from it): as lookUp,
  * but not where the program answers others.
  */
-export function makeLookUpEach(deps: LookUpDeps, signal: AbortSignal): (id: string) => Promise<LookedUpEach> {
+export function makeLookUpEach(
+  client: ApiClient,
+  signal: AbortSignal,
+): (id: string) => Promise<LookedUpEach> {
+  const health = makeProgramHealth({ client });
   let inARow = 0;
   return async (id) => {
     try {
-      const found = await lookUp(deps, id, signal);
+      const found = await lookUp({ client, health }, id, signal);
       inARow = 0;
       return found;
     } catch (error) {
       inARow += 1;
       const isOfOne = OF_ONE.some((kind) => error instanceof kind) && inARow < MOST_IN_A_ROW;
-      if (signal.aborted || !isOfOne || !(await deps.health.isUp(signal))) throw error;
+      if (signal.aborted || !isOfOne || !(await health.isUp(signal))) throw error;
       const outcome = (error as Error).message;
       return { commission: null, refusal: { kind: 'end', state: 'failed', outcome, note: null } };
     }

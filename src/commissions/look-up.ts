@@ -11,11 +11,6 @@ import { asMirrored } from '../mirror/either-case.ts';
 import { type Refusal, refusalOf } from './judge-update.ts';
 import type { ProgramHealth } from './program-health.ts';
 
-export interface LookUpDeps {
-  readonly client: ApiClient;
-  readonly health: ProgramHealth;
-}
-
 export type LookedUp =
   | { readonly commission: Commission; readonly refusal: null; readonly askedAt: Timestamp }
   | { readonly commission: null; readonly refusal: Refusal; readonly askedAt: Timestamp };
@@ -28,7 +23,7 @@ export type LookedUp =
  * where the program turns out to be down; the signal's reason when aborted.
  */
 export async function lookUp(
-  { client, health }: LookUpDeps,
+  { client, health }: { client: ApiClient; health: ProgramHealth },
   id: string,
   signal: AbortSignal,
 ): Promise<LookedUp> {

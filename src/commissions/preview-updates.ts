@@ -7,7 +7,6 @@ import { describeChange, judgeUpdate, valuesOf } from './judge-update.ts';
 import { readSpellings } from './look-up.ts';
 import { makeLookUpEach } from './look-up-each.ts';
 import { mapInOrder } from './map-in-order.ts';
-import { makeProgramHealth } from './program-health.ts';
 import type { CommissionValues, EndState, UpdateRequest } from './update-request.ts';
 
 export interface PreviewedUpdate {
@@ -34,7 +33,7 @@ export async function* previewUpdates(
     amountUnit = 'minor',
   }: { concurrency: number; signal: AbortSignal; amountUnit?: AmountUnit },
 ): AsyncGenerator<PreviewedUpdate> {
-  const lookUp = makeLookUpEach({ client, health: makeProgramHealth({ client }) }, signal);
+  const lookUp = makeLookUpEach(client, signal);
   const spell = await readSpellings(
     db,
     requests.map(({ commission_id }) => commission_id),

@@ -14,7 +14,6 @@ import { NOT_FOUND } from './judge-update.ts';
 import { readSpellings } from './look-up.ts';
 import { type LookedUpEach, makeLookUpEach } from './look-up-each.ts';
 import { mapInOrder } from './map-in-order.ts';
-import { makeProgramHealth } from './program-health.ts';
 import { matchTimestamp } from './timestamps.ts';
 import { plainRequest, type UpdateRequest } from './update-request.ts';
 
@@ -68,7 +67,7 @@ export async function* reconcileBooks(
   { withOthers, concurrency, signal }: { withOthers: boolean; concurrency: number; signal: AbortSignal },
 ): AsyncGenerator<ReconciledRow> {
   const { client, db } = deps;
-  const read = makeLookUpEach({ client, health: makeProgramHealth({ client }) }, signal);
+  const read = makeLookUpEach(client, signal);
   const spell = await readSpellings(
     db,
     books.map(({ commission_id }) => commission_id),

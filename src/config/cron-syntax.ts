@@ -3,8 +3,9 @@
 
 import { createRequire } from 'node:module';
 
-/** Loaded when there is something to check: that takes 25 ms, and most commands have no schedule of the user's. */
-const loadParser = () => createRequire(import.meta.url)('cron-parser') as typeof import('cron-parser');
+// The parser is loaded when there is something to check: that takes 25 ms, and most commands have no schedule of the
+// user's.
+const load = createRequire(import.meta.url);
 
 /** From the right: seconds may be missing. */
 const FIELDS = ['day of the week', 'month', 'day of the month', 'hour', 'minute', 'second'];
@@ -33,8 +34,9 @@ function isKnown(field: string, length: number, place: number): boolean {
 }
 
 function canBeParsed(pattern: string): boolean {
+  const { CronExpressionParser }: typeof import('cron-parser') = load('cron-parser');
   try {
-    loadParser().CronExpressionParser.parse(pattern);
+    CronExpressionParser.parse(pattern);
     return true;
   } catch {
     return false;

@@ -13,14 +13,16 @@ export function variable<S extends z.ZodType<unknown, string>>(
   return described(read.prefault(initial as never), meaning, initial);
 }
 
-/** The same, where reading takes long: at the start of a command the default is not read, but is `value` at once. */
-export function slowVariable<S extends z.ZodType<unknown, string>>(
+/**
+ * The same, where reading takes long: a default that is read as it is written, and so need not be at the start of every
+ * command.
+ */
+export function slowVariable<S extends z.ZodType<string | null, string>>(
   meaning: string,
   read: S,
   initial: z.input<S>,
-  value: z.output<S>,
 ) {
-  return described(read.default(value as never), meaning, initial);
+  return described(read.default(initial as never), meaning, initial);
 }
 
 function described<S extends z.ZodType>(read: S, meaning: string, initial: string): S {

@@ -86,20 +86,13 @@ const schema = {
     'when a worker reads everything, in cron syntax (seconds may come first); empty for never',
     cron,
     '0 2 * * *',
-    '0 2 * * *',
   ),
   SYNC_DELTA_CRON: slowVariable(
     'when a worker looks for changes, in cron syntax; empty for never',
     cron,
     '*/15 * * * *',
-    '*/15 * * * *',
   ),
-  SYNC_TIMEZONE: slowVariable(
-    'the time zone of every schedule, such as `Europe/Berlin`',
-    timezone,
-    'UTC',
-    'UTC',
-  ),
+  SYNC_TIMEZONE: slowVariable('the time zone of every schedule, such as `Europe/Berlin`', timezone, 'UTC'),
   COMMISSION_LIST: variable(
     'whether commissions are mirrored by their list: `auto` asks the program once a day whether it has one, `on`, `off`',
     z.enum(['auto', 'on', 'off'], 'must be auto, on or off'),

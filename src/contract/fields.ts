@@ -9,6 +9,13 @@ import { findTimestampProblem } from './timestamp.ts';
  */
 export const identifier = z.guid();
 
+const IDENTIFIERS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+
+/** Returns every identifier that a text has in it, spelled as it is there. */
+export function identifiersIn(text: string): readonly string[] {
+  return text.match(IDENTIFIERS) ?? [];
+}
+
 /**
  * A date and time: ISO 8601 with a zone, kept as the text that was sent so that no precision is lost.
  * Source: contract, What the service does; Times.

@@ -18,8 +18,7 @@ export interface PersonalDataSource {
 /** Returns the source for one process. */
 export function makePersonalDataSource(settings: PersonalDataSettings): PersonalDataSource {
   let known: PersonalData | null = null;
-  /** How many forgotten records it knows: loads add those that they recognise. */
-  let records = 0;
+  let knownState = '';
   return {
     mayQuote: settings.mode === 'plain',
     async current(db) {
@@ -27,9 +26,11 @@ export function makePersonalDataSource(settings: PersonalDataSettings): Personal
       if (settings.mode === 'plain' && state.version === 0) return null;
       // Of this process, not of the mirror: a load compares the two.
       const stamp = [settings.mode, fingerprintOf(settings) ?? '-', state.version].join(':');
-      if (known?.stamp !== stamp || records !== state.forgotten_records) {
-        records = state.forgotten_records;
+      // Loads add the records that they recognise, and the stamp stays.
+      const current = `${stamp}, ${state.forgotten_records}`;
+      if (knownState !== current) {
         known = makePersonalData(await readRule(db, settings, state), stamp);
+        knownState = current;
       }
       return known;
     },

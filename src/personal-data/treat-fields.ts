@@ -4,6 +4,7 @@
 import type { KeyObject } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { PersonalDataMode } from '../config/personal-data.ts';
+import { identifiersIn } from '../contract/fields.ts';
 import type { MirroredTable } from '../records/mirrored-tables.ts';
 import type { Recognised } from '../records/personal-data.ts';
 import { addressesIn } from './addresses-in.ts';
@@ -143,7 +144,6 @@ function findForgottenAddress({ forgotten, key }: Rule, value: string): string |
     .find((hash) => forgotten.addresses.has(hash));
 }
 
-const IDENTIFIERS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 const PERSON_TABLES = ['affiliates', 'referrals', 'links'] as const;
 
 /** Returns whether a text names somebody who was forgotten, by an address or an identifier. */
@@ -151,7 +151,5 @@ export function mentionsForgotten(rule: Rule, text: string): boolean {
   const { forgotten } = rule;
   if (forgotten === null) return false;
   if ([...addressesIn(text)].some((address) => isForgottenAddress(rule, address))) return true;
-  return (text.match(IDENTIFIERS) ?? []).some((id) =>
-    PERSON_TABLES.some((table) => hasRecord(rule, table, id)),
-  );
+  return identifiersIn(text).some((id) => PERSON_TABLES.some((table) => hasRecord(rule, table, id)));
 }

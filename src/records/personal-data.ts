@@ -15,7 +15,7 @@ export interface RefusedRecord {
   readonly payload: unknown;
 }
 
-/** A record of somebody who was forgotten, of whom its address alone told. */
+/** A record of somebody who was forgotten, recognised by its address alone. */
 export interface Recognised {
   readonly table: MirroredTable;
   readonly id: string;

@@ -3,14 +3,11 @@
 import type pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { transact } from '../../src/db/transact.ts';
-import { loadBatch } from '../../src/mirror/load-batch.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
 import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
 import { switchMode } from '../../src/personal-data/switch-mode.ts';
-import { readPages } from '../../src/records/read-page.ts';
 import { buildAffiliate, buildReferral } from '../mirror/build-records.ts';
-import { at } from '../mirror/load.ts';
+import { at, load } from '../mirror/load.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { HASH, PLAIN } from './marked-program.ts';
 import { makeSyncs, type Syncs } from './syncs.ts';
@@ -132,8 +129,7 @@ test.each([
   const personalData = await makePersonalDataSource(settings).current(db);
   const customer = { platform: 'stripe', id: 'cus_1', name: 'Maria Name', email: CURRENT };
   const pages = [{ observedAt: at(9), records: [buildReferral({ id: idOf(1), customer })] }];
-  const read = readPages({ cache: null, drift: null, personalData }, 'referrals', pages);
-  await transact(db, (trx) => loadBatch(trx, { run: null, resource: 'referrals', pages: [read] }));
+  await load(db, { resource: 'referrals', pages, personalData });
   expect(await stillNamed()).toEqual(named);
 });
 

@@ -2,14 +2,11 @@
 
 import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { transact } from '../../src/db/transact.ts';
-import { loadBatch } from '../../src/mirror/load-batch.ts';
 import { addressesIn } from '../../src/personal-data/addresses-in.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
 import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
-import { readPages } from '../../src/records/read-page.ts';
 import { buildReferral } from '../mirror/build-records.ts';
-import { at } from '../mirror/load.ts';
+import { at, load } from '../mirror/load.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { findText, PLAIN } from './marked-program.ts';
 import { makeSyncs } from './syncs.ts';
@@ -61,8 +58,7 @@ test.each(NOTES)('an address that was forgotten is not stored later with %j', as
   const personalData = await makePersonalDataSource(PLAIN).current(db);
   const records = [buildReferral(noted(note)), { ...buildReferral({ note }), visits: 'many' }];
   const pages = [{ observedAt: at(1), records }];
-  const read = readPages({ cache: null, drift: null, personalData }, 'referrals', pages);
-  await transact(db, (trx) => loadBatch(trx, { run: null, resource: 'referrals', pages: [read] }));
+  await load(db, { resource: 'referrals', pages, personalData });
   const { rows } = await database.pool.query('select count(*) as stored from referrals');
   expect(rows).toEqual([{ stored: 1 }]);
   expect(await findText(database, 'maria')).toEqual([]);

@@ -2,13 +2,10 @@
 
 import { expect, test } from 'vitest';
 import { makeDatabase } from '../../src/db/database.ts';
-import { transact } from '../../src/db/transact.ts';
-import { loadBatch } from '../../src/mirror/load-batch.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
 import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
-import { readPages } from '../../src/records/read-page.ts';
 import { buildAffiliate } from '../mirror/build-records.ts';
-import { at } from '../mirror/load.ts';
+import { at, load } from '../mirror/load.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { PLAIN } from './marked-program.ts';
 
@@ -27,8 +24,7 @@ test('in mode plain figures and currencies alone are left, of later syncs and of
       }),
     );
     const pages = [{ observedAt: at(cents), records }];
-    const read = readPages({ cache: null, drift: null, personalData }, 'affiliates', pages);
-    await transact(db, (trx) => loadBatch(trx, { run: null, resource: 'affiliates', pages: [read] }));
+    await load(db, { resource: 'affiliates', pages, personalData });
   };
   const stored = async (): Promise<unknown> =>
     (await pool.query('select commission_stats from affiliates order by id')).rows.map(

@@ -1,18 +1,15 @@
-// Records that are new, and that a forgotten address alone tells of: they are the person's from then on, with what belongs
+// Records that are new, and recognised by a forgotten address alone: they are the person's from then on, with what belongs
 // to them, whatever address they have later.
 
 import type pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { PersonalDataSettings } from '../../src/config/personal-data.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { transact } from '../../src/db/transact.ts';
-import { loadBatch } from '../../src/mirror/load-batch.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
 import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
 import { switchMode } from '../../src/personal-data/switch-mode.ts';
-import { readPages } from '../../src/records/read-page.ts';
 import { buildAffiliate, buildLink, buildReferral } from '../mirror/build-records.ts';
-import { at } from '../mirror/load.ts';
+import { at, load } from '../mirror/load.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { HASH, PLAIN } from './marked-program.ts';
 
@@ -42,8 +39,7 @@ async function sync(
   const observedAt = at(second);
   const personalData = await makePersonalDataSource(settings).current(db);
   const pages = [{ observedAt, records: [record(observedAt)] }];
-  const read = readPages({ cache: null, drift: null, personalData }, resource, pages);
-  await transact(db, (trx) => loadBatch(trx, { run: null, resource, pages: [read] }));
+  await load(db, { resource, pages, personalData });
 }
 
 const affiliate =

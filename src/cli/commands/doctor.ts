@@ -106,14 +106,12 @@ async function examine(cli: Cli, lifetime: Lifetime, { check, leaveOut }: Report
     const accepted = await check('program', () => lookAtProgram({ log, lifetime }, options));
     if (accepted !== null && tables !== null && database !== null) {
       await askForProbe(database.db);
-      if (config.commissionList === 'on') {
-        await check('commissions', () => lookAtList({ log, lifetime }, options));
-        return;
-      }
       const findList = makeFindList({ db: database.db, log, lifetime }, { config, program });
       const found = await findList({ isAsked: true });
       const { isUsed, problem } = found;
-      if (problem === null || !isUsed) {
+      if (config.commissionList === 'on') {
+        await check('commissions', () => lookAtList({ log, lifetime }, options));
+      } else if (problem === null || !isUsed) {
         await check('commissions', async () => {
           // A sync would leave them out, and end with 3.
           if (problem !== null) throw problem;

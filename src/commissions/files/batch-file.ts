@@ -3,12 +3,12 @@
 
 import { contentKey } from '../content-key.ts';
 import { quote } from '../timestamps.ts';
-import { ACTIONS, type Action, LONGEST_KEY, plainRequest, type UpdateRequest } from '../update-request.ts';
+import { type Action, LONGEST_KEY, plainRequest, type UpdateRequest } from '../update-request.ts';
 import { findClaims, findRepeats } from './contradicting-rows.ts';
 import { type FileOptions, type FileSpelling, findSpelling, PLAIN_FILE } from './file-options.ts';
 import type { Problem } from './raw-table.ts';
 import { readAmount } from './read-amounts.ts';
-import { readCommissionId, readCurrency, readFlag, readTimestampCell } from './read-cells.ts';
+import { findAction, readCommissionId, readCurrency, readFlag, readTimestampCell } from './read-cells.ts';
 import { readTableFile, type TableFile, type TableLine } from './table-file.ts';
 
 /** The columns of a batch, in the order of the documentation. */
@@ -157,7 +157,7 @@ function readAction(text: string | undefined, problems: string[]): Action | null
     problems.push('action is blank: it must be pay, unpay or due');
     return null;
   }
-  const action = ACTIONS.find((known) => known === text.toLowerCase());
+  const action = findAction(text);
   if (action === undefined) problems.push(`unknown action ${quote(text)}: it must be pay, unpay or due`);
   return action ?? null;
 }

@@ -1,10 +1,12 @@
 // Finds the rows of a payout file that contradict each other. One of them is a mistake, and nobody here can know which:
 // so each of them is wrong, and the later ones alone where all ask for the same.
 
+import { identifiersIn } from '../../contract/fields.ts';
 import { contentKey } from '../content-key.ts';
 import { quote } from '../timestamps.ts';
-import { ACTIONS, type UpdateRequest } from '../update-request.ts';
+import type { Action, UpdateRequest } from '../update-request.ts';
 import type { Problem } from './raw-table.ts';
+import { findAction } from './read-cells.ts';
 import type { TableFile } from './table-file.ts';
 
 type Value = 'paid_at' | 'due_at';
@@ -21,8 +23,6 @@ export interface Claim {
   readonly value: Value;
 }
 
-const IDENTIFIERS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
-
 /** Returns what the rows of the file claim that are not among the good ones. */
 export function findClaims(file: TableFile, good: readonly GoodRow[]): Claim[] {
   const goodLines = new Set(good.map(({ line }) => line));
@@ -32,7 +32,7 @@ export function findClaims(file: TableFile, good: readonly GoodRow[]): Claim[] {
     const ofRow = named.get(line);
     // Of a row that could not be taken apart, whatever looks like an identifier may be the commission's.
     const words = ofRow === undefined ? cells.map(String) : [ofRow.get('commission_id') ?? ''];
-    const ids = words.flatMap((word) => word.match(IDENTIFIERS) ?? []);
+    const ids = words.flatMap(identifiersIn);
     return ids.flatMap((id) =>
       valuesOf(ofRow?.get('action')).map((value) => ({ line, commission_id: id.toLowerCase(), value })),
     );
@@ -50,7 +50,7 @@ export function findRepeats(rows: readonly GoodRow[], claims: readonly Claim[]):
   });
   const ofValue = [...Map.groupBy(rows, placeOf).values()].flatMap((group) =>
     describeEach(group, asksForOne(group), ({ request }, other) => {
-      return `the commission ${request.commission_id} gets its ${setBy(request)} on ${other}: keep one of the two`;
+      return `the commission ${request.commission_id} gets its ${setBy(request.action)} on ${other}: keep one of the two`;
     }),
   );
   const ofKey = [...Map.groupBy(rows, ({ request }) => request.idempotency_key).values()].flatMap((group) =>
@@ -83,16 +83,15 @@ function describeEach(
 }
 
 function placeOf({ request }: GoodRow): string {
-  return `${request.commission_id} ${setBy(request)}`;
+  return `${request.commission_id} ${setBy(request.action)}`;
 }
 
-function setBy({ action }: UpdateRequest): Value {
+function setBy(action: Action): Value {
   return action === 'due' ? 'due_at' : 'paid_at';
 }
 
 /** Returns what the action sets; both where it cannot be read. */
-function valuesOf(action: string | undefined): readonly Value[] {
-  const known = ACTIONS.find((one) => one === action?.toLowerCase());
-  if (known === undefined) return ['paid_at', 'due_at'];
-  return [known === 'due' ? 'due_at' : 'paid_at'];
+function valuesOf(text: string | undefined): readonly Value[] {
+  const action = findAction(text);
+  return action === undefined ? ['paid_at', 'due_at'] : [setBy(action)];
 }

@@ -3,6 +3,7 @@
 
 import { identifier } from '../../contract/fields.ts';
 import { quote, readTimestamp } from '../timestamps.ts';
+import { ACTIONS, type Action } from '../update-request.ts';
 import type { DateSpelling } from './spelling.ts';
 
 /** Returns the identifier in lower case; null, with a problem, where it is not one. */
@@ -14,6 +15,11 @@ export function readCommissionId(text: string | undefined, problems: string[]): 
   if (identifier.safeParse(text).success) return text.toLowerCase();
   problems.push(`commission_id ${quote(text)} is not a UUID`);
   return null;
+}
+
+/** Returns the action that the cell names; undefined where it names none. */
+export function findAction(text: string | undefined): Action | undefined {
+  return ACTIONS.find((known) => known === text?.toLowerCase());
 }
 
 /** Returns the timestamp in UTC; null where the cell is blank, or, with a problem, where it holds none. */
