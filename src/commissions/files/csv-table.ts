@@ -1,6 +1,7 @@
 // Reads CSV as a raw table. Pure.
 
 import { CsvError, type Info, parse } from 'csv-parse/sync';
+import { identifiersIn } from '../../contract/fields.ts';
 import { withoutApostrophe } from './formula-guard.ts';
 import { brokenTable, type Problem, type RawTable } from './raw-table.ts';
 
@@ -25,18 +26,41 @@ export function readCsv(source: string, hasMark: boolean, isKnown: (name: string
   }
   const problems: Problem[] = [];
   const [header, ...records] = parseCsv(text, delimiter, problems);
+  problems.push(...records.flatMap((record) => findSwallowedRows(record)));
   // The parser is sure of everything but quotes, and where these do not match it skips more than their row.
   const areRowsUnsure = problems.length > 0;
   return {
     form: { kind: 'csv', delimiter, hasMark },
     header: header === undefined ? null : { line: header.info.lines, names: header.record },
-    rows: records.map(({ record, info }) => ({
-      line: info.lines - record.join('').split('\n').length + 1,
-      cells: record.map(withoutApostrophe),
+    rows: records.map((record) => ({
+      line: firstLineOf(record),
+      cells: record.record.map(withoutApostrophe),
     })),
     problems,
     areRowsUnsure,
   };
+}
+
+function firstLineOf({ record, info }: CsvRecord): number {
+  return info.lines - record.join('').split('\n').length + 1;
+}
+
+/**
+ * A quote that opens by mistake and one that closes by mistake some lines below make one valid cell of the rows between
+ * them. What tells it from a cell that somebody wrote on several lines is that it names commissions.
+ */
+function findSwallowedRows(record: CsvRecord): readonly Problem[] {
+  const swallows = (cell: string) => cell.includes('\n') && identifiersIn(cell).length > 0;
+  if (!record.record.some(swallows)) return [];
+  const line = firstLineOf(record);
+  return [
+    {
+      line,
+      problem:
+        `a cell goes on to line ${record.info.lines} and names a commission there: remove the quotes that make one ` +
+        'cell of several rows, or write the cell on one line',
+    },
+  ];
 }
 
 function parseCsv(text: string, delimiter: string, problems: Problem[]): CsvRecord[] {

@@ -159,6 +159,11 @@ describe('a file that cannot be a batch is refused whole', () => {
     ['with an open quote', `commission_id,action,reason\n${A},unpay,"oh`, /a quote was opened/],
     ['with a stray quote', `commission_id,action,reason\n${A},unpay,"a"b`, /2: the quotes do not match/],
     [
+      'with two stray quotes that make one cell of two rows',
+      `commission_id,action,reason\n${A},unpay,"a\n${B},unpay,b"`,
+      /2: a cell goes on to line 3 and names a commission there/,
+    ],
+    [
       'with broken JSON',
       `{"commission_id":"${A}","action":"unpay"}\n{"commission_id":`,
       /2: .* is not one JSON object/,
@@ -265,6 +270,12 @@ test('a stray quote in one row hides no mistake of the others', async () => {
     expect.stringMatching(/^2: the quotes do not match/),
     expect.stringMatching(/^3: unknown action/),
   ]);
+});
+
+test('a reason of several lines is a reason', async () => {
+  const { rows, problems } = await read(`commission_id,action,reason\n${A},unpay,"late,\nbut agreed"`);
+  expect(problems).toEqual([]);
+  expect(rows[0]?.request.reason).toBe('late,\nbut agreed');
 });
 
 test('even_if_refunded is what the cell says, in English and in German, and false where it is blank', async () => {
