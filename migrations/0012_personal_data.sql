@@ -52,7 +52,7 @@ end
 $$;
 
 -- Sorted: of two loads that note the same at once, one waits for the other, and not both.
-create function note_recognised(tables text[], ids text[], address_hashes text[]) returns void
+create function note_recognised(tables text[], ids text[], address_hashes text[], affiliate_ids text[]) returns void
 language sql
 set search_path from current
 as $$
@@ -61,10 +61,19 @@ as $$
   from unnest(tables, ids, address_hashes) as recognised (table_name, record_id, address_hash)
   join forgotten_addresses using (address_hash)
   order by table_name, record_id, number
+  on conflict do nothing;
+
+  -- Of the affiliates, too, that were noted just now.
+  insert into forgotten_records (table_name, record_id, number)
+  select distinct on (recognised.record_id) 'links', recognised.record_id, owner.number
+  from unnest(ids, affiliate_ids) as recognised (record_id, affiliate_id)
+  join forgotten_records owner
+    on owner.table_name = 'affiliates' and lower(owner.record_id) = lower(recognised.affiliate_id)
+  order by recognised.record_id, owner.number
   on conflict do nothing
 $$;
 
-comment on function note_recognised(text[], text[], text[]) is 'Notes records that were recognised by a forgotten address: they are the person''s from then on. The arrays are one of each for each record.';
+comment on function note_recognised(text[], text[], text[], text[]) is 'Notes records that were recognised by a forgotten address, and links by their affiliate: they are the person''s from then on. The arrays are one of each for each record; of the last two, one is null.';
 
 comment on table personal_data is 'How personal data are kept in this mirror (one row). Nothing for analysis.';
 comment on column personal_data.only_row is 'Always true: there is one row.';

@@ -181,13 +181,13 @@ function isWebPage(text: string): boolean {
 }
 
 // The query of the address is left out: a login page's may hold what it was called with.
-function redirectTarget({ origin, request, scrub }: AnswerContext, headers: AnswerHeaders): string {
+function redirectTarget({ origin, request, quote }: AnswerContext, headers: AnswerHeaders): string {
   const location = headers['location'];
   const text = Array.isArray(location) ? location[0] : location;
   const base = `${origin}${request.path}`;
   if (text === undefined || !URL.canParse(text, base)) return 'an address that it does not name';
   const target = new URL(text, base);
-  return excerpt(scrub(`${target.protocol}//${target.host}${target.pathname}`));
+  return quote(`${target.protocol}//${target.host}${target.pathname}`);
 }
 
 function unreachable(context: AnswerContext, what: string, reason: string, hint = ''): ApiUnreachable {
@@ -217,12 +217,17 @@ function afterAttempts({ attempt }: AnswerContext): string {
 /** Enough to tell a login page from a proxy's error. */
 const EXCERPT_LENGTH = 160;
 
-/** Returns the beginning of a text on one line, without characters that could control a terminal. */
+/**
+ * Returns the beginning of a text on one line, without characters that could control a terminal. It ends with a whole
+ * word: the beginning of an address would stay where its person is forgotten.
+ */
 export function excerpt(text: string): string {
   // Cut before cleaning too: the body of an error may be megabytes, and only its beginning is shown.
   const clean = text
     .slice(0, EXCERPT_LENGTH * 10)
     .replace(/[\p{C}\s]+/gu, ' ')
     .trim();
-  return clean.length > EXCERPT_LENGTH ? `${clean.slice(0, EXCERPT_LENGTH)}…` : clean;
+  if (clean.length <= EXCERPT_LENGTH) return clean;
+  const words = clean.slice(0, EXCERPT_LENGTH + 1).replace(/[^\s"'<>()[\]{},;]*$/, '');
+  return `${words.trimEnd()}…`;
 }

@@ -32,6 +32,8 @@ export interface ApiClientOptions {
   readonly proxy?: HttpProxy | null;
   /** Whether errors quote what the program answered, which may be about people; left out: they do. */
   readonly quotesAnswers?: boolean;
+  /** Whether a text names somebody who was forgotten: it is not quoted then. Left out: nobody was. */
+  readonly namesForgotten?: (text: string) => boolean;
   readonly attempts?: Partial<Attempts>;
 }
 
@@ -95,7 +97,11 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
   const { log } = deps;
   const { origin, pathname } = new URL(options.url);
   const scrub = makeScrub(options.secret);
-  const quote = options.quotesAnswers === false ? () => NOT_QUOTED : (text: string) => excerpt(scrub(text));
+  const quote = (text: string): string => {
+    if (options.quotesAnswers === false) return NOT_QUOTED;
+    const quoted = excerpt(scrub(text));
+    return options.namesForgotten?.(quoted) === true ? NAMES_FORGOTTEN : quoted;
+  };
   const attempts = { ...ATTEMPTS, ...options.attempts };
   const transport = openTransport(origin, options.proxy ?? null, options.timeoutMs);
   const wire: Wire = {
@@ -180,6 +186,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
 
 /** What an error says in place of what the program said. */
 const NOT_QUOTED = 'what is not quoted, because of PII';
+const NAMES_FORGOTTEN = 'what is not quoted: it names somebody who was forgotten';
 
 function commissionPath(id: string): string {
   return `${RESOURCES.commissions.path}/${encodeURIComponent(id)}`;

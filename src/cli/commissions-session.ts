@@ -85,7 +85,7 @@ export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<Program
   const budgetWait = makeBudgetWaitNote();
   const client = (priority: Priority) =>
     makeProgramClient(
-      { db, log, lifetime, onWait: budgetWait.note },
+      { db, log, lifetime, personalData, onWait: budgetWait.note },
       { ...program, timeoutMs, rateLimit, priority },
     );
   return {

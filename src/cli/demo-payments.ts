@@ -55,7 +55,7 @@ export async function payDue(
   due: readonly DueCommission[],
 ): Promise<DemoPayments> {
   const options = { url, secret, timeoutMs, rateLimit: null, priority: 'payments' } as const;
-  const api = makeProgramClient({ db, log, lifetime }, options);
+  const api = makeProgramClient({ db, log, lifetime, personalData }, options);
 
   const now = spellToTheSecond(Date.now());
   const batchId = `demo ${now}`;

@@ -18,5 +18,8 @@ export async function openPersonalData(
 ): Promise<PersonalDataSource> {
   if (mayAdopt) await adoptMode(db, settings);
   refuseOtherMode(settings, await readState(db));
-  return makePersonalDataSource(settings);
+  const source = makePersonalDataSource(settings);
+  // Who was forgotten is known before the first error quotes anything.
+  await source.current(db);
+  return source;
 }

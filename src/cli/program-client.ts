@@ -7,6 +7,7 @@ import type { BudgetWait, PermitMeter, Priority } from '../budget/waits.ts';
 import type { RateLimit } from '../config/rate-limit.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
+import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import type { Lifetime } from './lifetime.ts';
 import { traceRequest } from './tracing.ts';
 
@@ -17,6 +18,7 @@ export interface ClientDeps {
   /** See BudgetDeps. */
   readonly onWait?: (wait: BudgetWait) => void;
   readonly meter?: ProgramMeter;
+  readonly personalData: PersonalDataSource;
 }
 
 /** Who counts what this process sends. */
@@ -32,7 +34,7 @@ export interface ClientOptions extends ApiClientOptions {
 
 /** Returns a client whose requests count against the shared budget. It is closed with the lifetime. */
 export function makeProgramClient(
-  { db, log, lifetime, onWait, meter }: ClientDeps,
+  { db, log, lifetime, onWait, meter, personalData }: ClientDeps,
   { rateLimit, priority, ...options }: ClientOptions,
 ): ApiClient {
   const takePermit = makeTakePermit(
@@ -41,7 +43,7 @@ export function makeProgramClient(
   );
   const api = makeApiClient(
     { takePermit, log, traceRequest, ...(meter && { onRequest: meter.countRequest }) },
-    options,
+    { ...options, namesForgotten: personalData.namesForgotten },
   );
   lifetime.onClose(() => api.close());
   return api;

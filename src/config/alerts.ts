@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { HttpProxy } from './http-proxy.ts';
 import { isLoopback } from './program-access.ts';
 import { readSecretText } from './read-secret-text.ts';
+import { hasDecodableUser, UNDECODABLE_USER } from './user-in-address.ts';
 import { names, optional } from './variable.ts';
 
 export interface EmailSettings {
@@ -84,7 +85,9 @@ function readAddress(
 
 function findWebhookProblem(text: string): string | null {
   if (!URL.canParse(text)) return 'must be an address such as https://hooks.slack.com/services/…';
-  const { protocol, hostname } = new URL(text);
+  const url = new URL(text);
+  const { protocol, hostname } = url;
+  if (!hasDecodableUser(url)) return UNDECODABLE_USER;
   if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return null;
   if (protocol !== 'http:') return 'must start with https://';
   return 'must start with https://: over http:// it would travel in the clear';
@@ -93,16 +96,12 @@ function findWebhookProblem(text: string): string | null {
 function findSmtpProblem(text: string): string | null {
   const example = 'must look like smtps://user:password@mail.example.com:465, or smtp:// with port 587';
   if (!URL.canParse(text)) return example;
-  const { protocol, hostname, username, password, pathname } = new URL(text);
+  const url = new URL(text);
+  const { protocol, hostname, username, password, pathname } = url;
   if ((protocol !== 'smtp:' && protocol !== 'smtps:') || hostname === '' || pathname.length > 1)
     return example;
   if ((username === '') !== (password === '')) return 'needs both, a user and a password, or none of them';
-  try {
-    decodeURIComponent(username + password);
-  } catch {
-    return 'holds a % that encodes nothing: write it as %25 in the user and the password';
-  }
-  return null;
+  return hasDecodableUser(url) ? null : UNDECODABLE_USER;
 }
 
 /** The variables of this part, as variables.ts lists them. */

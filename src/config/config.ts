@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import { ConfigError } from '../errors.ts';
 import { readAlertSettings } from './alerts.ts';
+import { withSslMode } from './database-url.ts';
 import { readScheduledExports } from './exports.ts';
 import type { HttpProxy } from './http-proxy.ts';
 import { readPersonalDataKey } from './personal-data.ts';
@@ -76,6 +77,8 @@ function check(
   const tracing = readTracing(env, problems);
   const proxy = readProxy(env.HTTPS_PROXY ?? env.HTTP_PROXY, env.NO_PROXY);
   const alerts = readAlertSettings(given, env, proxy, problems);
+  const databaseUrl =
+    env.DATABASE_URL === undefined ? null : withSslMode(env.DATABASE_URL, given['PGSSLMODE'], problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     api: {
@@ -87,7 +90,7 @@ function check(
       rateLimit: env.API_RATE_LIMIT,
     },
     amountUnit: env.AFFILIATE_AMOUNT_UNIT,
-    databaseUrl: env.DATABASE_URL ?? null,
+    databaseUrl,
     mirrorSchema: env.MIRROR_SCHEMA,
     personalData: { mode: env.PII, key },
     redisUrl: env.REDIS_URL ?? null,

@@ -48,6 +48,21 @@ export function readDatabaseUrl(text: string): DatabaseAddress {
   return address;
 }
 
+/**
+ * Returns an accepted address with the sslmode of PGSSLMODE, where it names none itself. What is wrong with that is added
+ * to `problems`: pg would not say so, and read `require` as `verify-full`.
+ */
+export function withSslMode(text: string, mode: string | undefined, problems: string[]): string {
+  const { host, tls } = readDatabaseUrl(text);
+  // A socket is never encrypted.
+  if (mode === undefined || tls.sslmode !== null || host?.startsWith('/') === true) return text;
+  const named = `${text}${text.includes('?') ? '&' : '?'}sslmode=${encodeURIComponent(mode)}`;
+  const problem = parse(named);
+  if (typeof problem !== 'string') return named;
+  problems.push(`PGSSLMODE ${problem}`);
+  return text;
+}
+
 /** Returns the parts, or what is wrong. */
 function parse(text: string): DatabaseAddress | string {
   const [, authority, path = '', query = ''] =

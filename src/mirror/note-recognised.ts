@@ -1,5 +1,5 @@
-// Notes the records of forgotten people that were recognised by an address: they are the person's from then on,
-// whatever address they have later (migrations/0012_personal_data.sql).
+// Notes the records of forgotten people that were recognised by an address, and their links: they are the person's
+// from then on, whatever address they have later (migrations/0012_personal_data.sql).
 
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
@@ -15,6 +15,7 @@ export async function noteRecognised(
     select note_recognised(
       ${recognised.map(({ table }) => table)}::text[],
       ${recognised.map(({ id }) => id)}::text[],
-      ${recognised.map(({ addressHash }) => addressHash)}::text[]
+      ${recognised.map(({ addressHash }) => addressHash)}::text[],
+      ${recognised.map(({ affiliateId }) => affiliateId)}::text[]
     )`.execute(trx);
 }

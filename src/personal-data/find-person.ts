@@ -5,11 +5,13 @@ import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { findNames } from './find-names.ts';
 import { IDENTITY_COLUMNS } from './personal-columns.ts';
-import { addressForms, isAddress, isHashed } from './values.ts';
+import { addressForms, formOf, isAddress, isHashed, saltAddress } from './values.ts';
+
+/** Identifiers by table. */
+export type PersonRecords = Readonly<Record<'affiliates' | 'referrals' | 'links', readonly string[]>>;
 
 export interface FoundPerson {
-  /** Identifiers by table. */
-  readonly records: Readonly<Record<'affiliates' | 'referrals' | 'links', readonly string[]>>;
+  readonly records: PersonRecords;
   /** Every form of every address that leads to the records: those that were given, and those of the affiliates. */
   readonly forms: readonly string[];
   /** Every address that the records have or had, as it is stored: an old one leads here as well as the present one. */
@@ -19,6 +21,14 @@ export interface FoundPerson {
 }
 
 type PersonTable = keyof typeof IDENTITY_COLUMNS;
+
+interface Sought {
+  readonly key: KeyObject | null;
+  /** Of what is kept of forgotten addresses. */
+  readonly salt: string;
+  readonly addresses: readonly string[];
+  readonly id: string | null;
+}
 
 /**
  * Returns the addresses by which the record's person is or was known, as they are stored; null where there is no such
@@ -41,57 +51,110 @@ export async function findAddresses(trx: DatabaseTransaction, id: string): Promi
 }
 
 /**
- * Returns the records of whoever is or was known by one of the addresses, and of the identifier. An affiliate's other
- * addresses, those of before included, are the person's as well, and lead to more records.
+ * Returns the records of whoever is or was known by one of the addresses, and of the identifier, with those that were
+ * noted as the same person's. An affiliate's other addresses, those of before included, are the person's as well, and
+ * lead to more records.
  */
 export async function findPerson(
   trx: DatabaseTransaction,
-  { key, addresses, id }: { key: KeyObject | null; addresses: readonly string[]; id: string | null },
+  { key, salt, addresses, id }: Sought,
 ): Promise<FoundPerson> {
   let forms: readonly string[] = [];
   let known = new Set(addresses.flatMap((address) => addressForms(key, address)));
-  let affiliates: readonly string[] = [];
-  let theirs: readonly string[] = [];
+  let noted: PersonRecords;
+  let affiliates: readonly string[];
+  let theirs: readonly string[];
   do {
     forms = [...known];
-    affiliates = await findIds(trx, 'affiliates', { forms, id });
+    noted = await readNoted(trx, { hashes: forms.map((form) => saltAddress(salt, form)), id });
+    affiliates = union(noted.affiliates, await findIds(trx, 'affiliates', { forms, id }));
     theirs = await readAddresses(trx, 'affiliates', affiliates);
     known = new Set([...forms, ...theirs.flatMap((address) => addressForms(key, address))]);
   } while (known.size > forms.length);
-  const referrals = await findIds(trx, 'referrals', { forms, id });
+  const referrals = union(noted.referrals, await findIds(trx, 'referrals', { forms, id }));
   const links = await sql<{ id: string }>`
     select id from links where affiliate_id = any(${affiliates}::text[])
   `.execute(trx);
+  const linkIds = links.rows.map((row) => row.id);
   return {
-    records: { affiliates, referrals, links: links.rows.map((row) => row.id) },
+    records: { affiliates, referrals, links: union(noted.links, linkIds) },
     forms,
     addresses: [...theirs, ...(await readAddresses(trx, 'referrals', referrals))],
     names: await findNames(trx, { affiliates, referrals }),
   };
 }
 
+function union(some: readonly string[], others: readonly string[]): readonly string[] {
+  return [...new Set([...some, ...others])];
+}
+
+/** Returns what was noted of whoever has the identifier, or one of the addresses. */
+async function readNoted(
+  trx: DatabaseTransaction,
+  { hashes, id }: { hashes: readonly string[]; id: string | null },
+): Promise<PersonRecords> {
+  const { rows } = await sql<{ table_name: keyof PersonRecords; record_id: string }>`
+    select table_name, record_id from forgotten_records where number in (
+      select number from forgotten_records where lower(record_id) = ${id}
+      union
+      select number from forgotten_addresses where address_hash = any(${hashes}::text[])
+    )
+  `.execute(trx);
+  const of = (table: keyof PersonRecords) =>
+    rows.filter((row) => row.table_name === table).map((row) => row.record_id);
+  return { affiliates: of('affiliates'), referrals: of('referrals'), links: of('links') };
+}
+
+/** Few enough that they are compared while the next are on their way. */
+const BATCH = 5000;
+
+/**
+ * Returns the records that have or had one of the addresses, and that of the identifier. Compared in Node: Postgres
+ * sees neither every white space nor that two spellings of a letter are one, and its lower case depends on the locale.
+ */
 async function findIds(
   trx: DatabaseTransaction,
   table: PersonTable,
   { forms, id }: { forms: readonly string[]; id: string | null },
 ): Promise<readonly string[]> {
-  const isTheirs = (read: (column: string) => RawBuilder<unknown>) =>
-    sql.join(
-      IDENTITY_COLUMNS[table].map(
-        (column) => sql`lower(btrim(${read(column)}, E' \\t\\r\\n')) = any(${forms}::text[])`,
-      ),
-      sql` or `,
-    );
-  const { rows } = await sql<{ id: string }>`
-    select id from ${sql.table(table)} where lower(id) = ${id} or ${isTheirs((column) => sql.ref(column))}
-    union
-    select record_id from record_history
-    where table_name = ${table} and (
-      ${isTheirs((column) => sql`before ->> ${sql.lit(column)}`)}
-      or ${isTheirs((column) => sql`after ->> ${sql.lit(column)}`)}
-    )
-  `.execute(trx);
-  return rows.map((row) => row.id);
+  const wanted = new Set(forms);
+  const found = new Set<string>();
+  const add = (rows: readonly KnownBy[]): void => {
+    for (const { record_id, addresses } of rows) {
+      const isTheirs = addresses.some((address) => address !== null && wanted.has(formOf(address)));
+      if (isTheirs || record_id.toLowerCase() === id) found.add(record_id);
+    }
+  };
+  const columns = IDENTITY_COLUMNS[table];
+  const current = sql.join(columns.map((column) => sql.ref(column)));
+  for (let after = ''; ; ) {
+    const { rows } = await sql<KnownBy>`
+      select id as record_id, array[${current}] as addresses
+      from ${sql.table(table)} where id > ${after} order by id limit ${BATCH}
+    `.execute(trx);
+    add(rows);
+    if (rows.length < BATCH) break;
+    after = rows.at(-1)?.record_id ?? after;
+  }
+  for (let after = 0; ; ) {
+    const { rows } = await sql<KnownBy & { id: number }>`
+      select id, record_id, array[${sql.join(formerOf(columns))}] as addresses
+      from record_history
+      where table_name = ${table} and before ?| ${columns}::text[] and id > ${after} order by id limit ${BATCH}
+    `.execute(trx);
+    add(rows);
+    if (rows.length < BATCH) return [...found];
+    after = rows.at(-1)?.id ?? after;
+  }
+}
+
+interface KnownBy {
+  readonly record_id: string;
+  readonly addresses: readonly (string | null)[];
+}
+
+function formerOf(columns: readonly string[]): RawBuilder<unknown>[] {
+  return columns.flatMap((column) => [sql`before ->> ${sql.lit(column)}`, sql`after ->> ${sql.lit(column)}`]);
 }
 
 async function readAddresses(
@@ -100,16 +163,12 @@ async function readAddresses(
   ids: readonly string[],
 ): Promise<readonly string[]> {
   const columns = IDENTITY_COLUMNS[table];
-  const inHistory = columns.flatMap((column) => [
-    sql`before ->> ${sql.lit(column)}`,
-    sql`after ->> ${sql.lit(column)}`,
-  ]);
   const { rows } = await sql<{ address: string | null }>`
     select address
     from ${sql.table(table)}, unnest(array[${sql.join(columns.map((column) => sql.ref(column)))}]) as address
     where id = any(${ids}::text[])
     union
-    select address from record_history, unnest(array[${sql.join(inHistory)}]) as address
+    select address from record_history, unnest(array[${sql.join(formerOf(columns))}]) as address
     where table_name = ${table} and record_id = any(${ids}::text[])
   `.execute(trx);
   return clean(rows.map(({ address }) => address));

@@ -13,12 +13,13 @@ import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import { ConfigError } from '../errors.ts';
-import { type FoundPerson, findAddresses, findPerson } from './find-person.ts';
+import { type FoundPerson, findAddresses, findPerson, type PersonRecords } from './find-person.ts';
 import { lockForRewriting } from './locks.ts';
 import { type RowCounts, rewriteRows } from './rewrite-rows.ts';
-import { findKept, forgetInTexts, type Kept, type Pattern } from './rewrite-texts.ts';
+import { findKept, forgetInTexts, type Kept } from './rewrite-texts.ts';
 import { readRule, readState, refuseOtherMode, type StoredState } from './stored-state.ts';
-import { isAddress, isHashed, normalise, saltAddress } from './values.ts';
+import { patternOf } from './text-pattern.ts';
+import { formOf, isAddress, isHashed, saltAddress } from './values.ts';
 
 export interface Forgetting {
   readonly number: number;
@@ -26,7 +27,7 @@ export interface Forgetting {
   readonly forgottenAt: Timestamp;
   readonly doneAt: Timestamp;
   /** How many records and addresses are kept out from now on. */
-  readonly records: Readonly<Record<keyof FoundPerson['records'], number>>;
+  readonly records: Readonly<Record<keyof PersonRecords, number>>;
   readonly addresses: number;
   readonly counts: RowCounts;
   readonly kept: readonly Kept[];
@@ -59,12 +60,12 @@ export async function forgetPerson(
     if (addresses === null) {
       throw new ConfigError([`the mirror has no affiliate and no referral with the identifier ${id}`]);
     }
-    const person = await findPerson(trx, { key: settings.key, addresses, id });
+    const person = await findPerson(trx, { key: settings.key, salt: state.salt, addresses, id });
     const { forms } = person;
     // With a key, the address is only kept in a form that nobody without the key can guess.
     const lasting = state.mode === 'hash' ? forms.filter(isHashed) : forms.filter((form) => !isHashed(form));
     const known = await noteForgotten(trx, state, { person, id, forms: lasting, by });
-    const others = person.addresses.map((address) => normalise(address, true));
+    const others = person.addresses.map(formOf);
     const pattern = patternOf([...new Set([...forms, ...others, ...person.names])]);
     const counts: RowCounts = new Map();
     const rule = await readRule(trx, settings, await readState(trx));
@@ -140,30 +141,4 @@ async function readKnown(trx: DatabaseTransaction, number: number): Promise<Know
   if (row === undefined) throw new TypeError(`nobody was forgotten under the number ${number}`);
   const { forgotten_at, done_at, addresses, ...records } = row;
   return { number, forgottenAt: forgotten_at, doneAt: done_at, records, addresses };
-}
-
-/** What JSON may have before a word that is no part of it: the end of a line, a tab, or punctuation as an escape. */
-const AFTER_ESCAPE = String.raw`(?<=\\[bfnrt])|(?<=\\u00[0-3][0-9A-Fa-f])`;
-
-/**
- * Returns a pattern whose regex Postgres and JavaScript read alike, which finds any of the texts where it is no part of
- * a longer address or word, also in JSON and in a web address; null where there is none.
- */
-function patternOf(texts: readonly string[]): Pattern | null {
-  if (texts.length === 0) return null;
-  const escaped = texts.map((text) =>
-    text
-      .replace(/[^\p{L}\p{N}\s@_-]/gu, '\\$&')
-      .replace(/\\,\s+/g, '\\s*,\\s*')
-      .replace(/\s+/g, '\\s+')
-      .replace('@', '(?:@|%40)'),
-  );
-  const regex = `(?:(?<![\\w.+-])|${AFTER_ESCAPE})(?:${escaped.join('|')})(?![\\w-]|\\.\\w)`;
-  return { regex, words: [...new Set(texts.map(longestWord))] };
-}
-
-/** Of ASCII, whose case is the same matter in every language; empty, which is in every text, where there is none. */
-function longestWord(text: string): string {
-  const words = text.match(/[A-Za-z0-9]+/g) ?? [];
-  return words.reduce((longest, word) => (word.length > longest.length ? word : longest), '').toLowerCase();
 }

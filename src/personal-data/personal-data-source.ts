@@ -5,10 +5,13 @@ import type { Database } from '../db/database.ts';
 import type { PersonalData } from '../records/personal-data.ts';
 import { makePersonalData } from './make-personal-data.ts';
 import { fingerprintOf, readRule, readState } from './stored-state.ts';
+import { mentionsForgotten, type Rule } from './treat-fields.ts';
 
 export interface PersonalDataSource {
   /** Whether an error or a reason may quote what the program sent. */
   readonly mayQuote: boolean;
+  /** Returns whether a text names somebody who was forgotten, as of when `current` was called last. */
+  readonly namesForgotten: (text: string) => boolean;
   /**
    * Returns the treatment of what is read from now on; null where everything is kept as it comes. One query, as a rule.
    */
@@ -18,9 +21,11 @@ export interface PersonalDataSource {
 /** Returns the source for one process. */
 export function makePersonalDataSource(settings: PersonalDataSettings): PersonalDataSource {
   let known: PersonalData | null = null;
+  let rule: Rule | null = null;
   let knownState = '';
   return {
     mayQuote: settings.mode === 'plain',
+    namesForgotten: (text) => rule !== null && mentionsForgotten(rule, text),
     async current(db) {
       const state = await readState(db);
       if (settings.mode === 'plain' && state.version === 0) return null;
@@ -29,7 +34,8 @@ export function makePersonalDataSource(settings: PersonalDataSettings): Personal
       // Loads add the records that they recognise, and the stamp stays.
       const current = `${stamp}, ${state.forgotten_records}`;
       if (knownState !== current) {
-        known = makePersonalData(await readRule(db, settings, state), stamp);
+        rule = await readRule(db, settings, state);
+        known = makePersonalData(rule, stamp);
         knownState = current;
       }
       return known;

@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { ANSWERED_OTHERWISE, NOT_TAKEN_OVER, VOIDED } from './own-words.ts';
 import { count, type RowCounts } from './rewrite-rows.ts';
+import type { Pattern } from './text-pattern.ts';
 
 interface Text {
   readonly table: string;
@@ -54,14 +55,6 @@ export async function leaveOutTexts(
     `.execute(trx);
     count(counts, table, Number(numAffectedRows));
   }
-}
-
-/** What finds a person in a text. */
-export interface Pattern {
-  /** Of all that is looked for. Postgres takes milliseconds for one text where that is a hundred names. */
-  readonly regex: string;
-  /** A text in which the regex finds anything has one of these in it, in lower case. */
-  readonly words: readonly string[];
 }
 
 function isFoundIn(text: RawBuilder<unknown>, { regex, words }: Pattern): RawBuilder<boolean> {

@@ -28,7 +28,7 @@ export interface Rule {
   readonly keepsHashes: boolean;
   /** Null where nobody was forgotten. */
   readonly forgotten: Forgotten | null;
-  /** What was recognised by an address, which leads to what belongs to it; left out where nothing new comes. */
+  /** What was recognised while it was read, which leads to what belongs to it; left out where nothing new comes. */
   readonly recognised?: RecognisedRecords;
 }
 
@@ -52,7 +52,10 @@ export function recordKey(table: string, id: string): string {
   return `${table}/${id.toLowerCase()}`;
 }
 
-/** Returns the fields that are stored otherwise, with their values; null where all are stored as they are. */
+/**
+ * Returns the fields that are stored otherwise, with their values, and undefined for what is left as it is in the
+ * mirror; null where all are stored as they are.
+ */
 export function treatFields(rule: Rule, given: FieldsOf): Fields | null {
   const { table, fields } = given;
   const treated: Record<string, unknown> = {};
@@ -77,7 +80,9 @@ interface ValueOf extends FieldsOf {
   readonly isForgotten: boolean;
 }
 
-function treatValue(rule: Rule, { kind, value, isForgotten, isStored, fields }: ValueOf): unknown {
+function treatValue(rule: Rule, given: ValueOf): unknown {
+  if (isAnybodys(rule, given)) return undefined;
+  const { kind, value, isForgotten, isStored, fields } = given;
   if (kind === 'figures') return rule.mode === 'plain' && !isForgotten ? value : treatFigures(value);
   if (kind === 'pseudonym') return isForgotten ? null : value;
   if (kind === 'coupon') {
@@ -92,6 +97,21 @@ function treatValue(rule: Rule, { kind, value, isForgotten, isStored, fields }: 
   const isAddress = kind !== 'text';
   if (isForgotten || (isAddress && isForgottenAddress(rule, value))) return null;
   return storeText(rule, value, { isAddress, isStored });
+}
+
+/**
+ * Returns whether a link or a coupon that the program sent may be a forgotten person's, since nothing says whose it is:
+ * those of a sale come without their affiliate. They are stored once they come with it.
+ */
+function isAnybodys(
+  { forgotten }: Rule,
+  { table, kind, value, fields, isForgotten, isStored }: ValueOf,
+): boolean {
+  if (isForgotten || isStored || forgotten === null) return false;
+  const owners = [fields['affiliate_id']];
+  if (kind === 'coupon') owners.push((value as { affiliate_id?: unknown }).affiliate_id);
+  else if (table !== 'links') return false;
+  return owners.every((owner) => typeof owner !== 'string');
 }
 
 function hasHash(coupon: unknown): boolean {
@@ -114,17 +134,23 @@ function storeText(
 function isOfForgotten(rule: Rule, { table, id, fields }: FieldsOf): boolean {
   const { forgotten, recognised } = rule;
   if (forgotten === null) return false;
-  if (forgotten.records.has(recordKey(table, id))) return true;
-  if (table === 'links') return hasRecord(rule, 'affiliates', fields['affiliate_id']);
+  if (hasRecord(rule, table, id)) return true;
+  if (table === 'links') {
+    const { affiliate_id: affiliateId } = fields;
+    if (!hasRecord(rule, 'affiliates', affiliateId)) return false;
+    // It may come again in a record that does not say whose it is.
+    recognised?.add({ table, id, addressHash: null, affiliateId: affiliateId as string });
+    return true;
+  }
   if (table !== 'affiliates' && table !== 'referrals') return false;
   for (const column of IDENTITY_COLUMNS[table]) {
     const value = fields[column];
     const addressHash = typeof value === 'string' ? findForgottenAddress(rule, value) : undefined;
     if (addressHash === undefined) continue;
-    recognised?.add({ table, id, addressHash });
+    recognised?.add({ table, id, addressHash, affiliateId: null });
     return true;
   }
-  return hasRecord(rule, table, id);
+  return false;
 }
 
 function hasRecord({ forgotten, recognised }: Rule, table: MirroredTable, id: unknown): boolean {

@@ -34,12 +34,17 @@ export function fingerprint(key: KeyObject): string {
   return createHmac('sha256', key).update(FINGERPRINT_OF).digest('hex').slice(0, FINGERPRINT_CHARACTERS);
 }
 
+/** Returns the form of an address as it is stored: a hash as it is, an address as it is compared. */
+export function formOf(stored: string): string {
+  return isHashed(stored) ? stored : normalise(stored, true);
+}
+
 /**
  * Returns the texts under which an address may be known as forgotten: the address, and its hash where there is a key.
  */
 export function addressForms(key: KeyObject | null, address: string): readonly string[] {
   if (isHashed(address)) return [address];
-  const normalised = normalise(address, true);
+  const normalised = formOf(address);
   return key === null ? [normalised] : [normalised, hashValue(key, normalised)];
 }
 

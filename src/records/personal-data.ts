@@ -15,12 +15,14 @@ export interface RefusedRecord {
   readonly payload: unknown;
 }
 
-/** A record of somebody who was forgotten, recognised by its address alone. */
+/** A record of somebody who was forgotten, recognised by its address, or a link by its affiliate. */
 export interface Recognised {
   readonly table: MirroredTable;
   readonly id: string;
-  /** As `forgotten_addresses` has it. */
-  readonly addressHash: string;
+  /** As `forgotten_addresses` has it; null of a link. */
+  readonly addressHash: string | null;
+  /** Of a link; null of any other record. */
+  readonly affiliateId: string | null;
 }
 
 export interface PersonalData {
@@ -30,7 +32,7 @@ export interface PersonalData {
   readonly mayQuote: boolean;
   /** Returns the row as it may be stored; may change the row itself. */
   treatRow(row: MirrorRow): MirrorRow;
-  /** Returns what was recognised by an address since this was called last. */
+  /** Returns what was recognised since this was called last. */
   takeRecognised(): readonly Recognised[];
   /** Returns the reason and the payload as they may be stored. */
   treatRefused(refused: RefusedRecord): { readonly reason: string; readonly payload: unknown };

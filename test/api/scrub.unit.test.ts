@@ -55,9 +55,20 @@ describe('an excerpt', () => {
     expect(excerpt('  <html>\r\n\t<b>\u001b[31mred\u0000\u202e ')).toBe('<html> <b> [31mred');
   });
 
+  it.each([' ', '"', '<', '>'])(
+    'has no part of an address that stands after %j where it is cut',
+    (before) => {
+      const address = 'jane.miller@people.example';
+      for (let length = 120; length < 160; length += 1) {
+        const text = excerpt(`${'x'.repeat(length)}${before}${address} is locked`);
+        expect(text.includes(address) || !text.includes('jane')).toBe(true);
+      }
+    },
+  );
+
   it('is cut where it is long', () => {
-    const long = excerpt('x'.repeat(100_000));
-    expect(long).toMatch(/^x+…$/);
+    const long = excerpt('xy '.repeat(100_000));
+    expect(long).toMatch(/^(xy )+xy…$/);
     expect(long.length).toBeLessThan(200);
   });
 });

@@ -53,6 +53,11 @@ test.each([
     'ALERT_WEBHOOK_URL must start with https://: over',
   ],
   [{ ALERT_WEBHOOK_URL: 'ftp://chat.example.com/the-token' }, 'ALERT_WEBHOOK_URL must start with https://'],
+  [
+    { ALERT_WEBHOOK_URL: 'https://u:the-token%ZZ@chat.example.com/x' },
+    'ALERT_WEBHOOK_URL holds a % that encodes nothing',
+  ],
+  [{ HTTPS_PROXY: 'http://u:the-token%ZZ@proxy:3128' }, 'HTTPS_PROXY holds a % that encodes nothing'],
   [{ ALERT_WEBHOOK_URL: WEBHOOK, ALERT_WEBHOOK_URL_FILE: '/x' }, 'are both set: keep one of them'],
   [
     { ALERT_WEBHOOK_URL_FILE: '/nowhere/x' },

@@ -94,6 +94,29 @@ describe('TLS parameters that mean nothing', () => {
   });
 });
 
+describe('PGSSLMODE', () => {
+  const address = 'postgres://u:p@h/d';
+
+  test('counts where the address says nothing', () => {
+    const modeOf = (environment: Record<string, string>) =>
+      readDatabaseUrl(readConfig(environment).databaseUrl ?? '').tls.sslmode;
+    expect(modeOf({ DATABASE_URL: address, PGSSLMODE: 'require' })).toBe('require');
+    expect(modeOf({ DATABASE_URL: `${address}?application_name=x`, PGSSLMODE: 'verify-full' })).toBe(
+      'verify-full',
+    );
+    expect(modeOf({ DATABASE_URL: `${address}?sslmode=disable`, PGSSLMODE: 'require' })).toBe('disable');
+    expect(modeOf({ DATABASE_URL: 'postgres:///d?host=/run/postgresql', PGSSLMODE: 'Require' })).toBe(null);
+  });
+
+  test.each([
+    ['verify_full', 'PGSSLMODE has an unknown sslmode: say disable, require, verify-ca or verify-full'],
+    ['Require', 'PGSSLMODE has an unknown sslmode'],
+    ['allow', 'PGSSLMODE says sslmode=allow, which leaves it to the server whether anything is encrypted'],
+  ])('%s is refused, as in the address', (mode, problem) => {
+    expect(() => readConfig({ DATABASE_URL: address, PGSSLMODE: mode })).toThrow(problem);
+  });
+});
+
 test('what is no address at all is not shown, since it may hold the password', () => {
   for (const text of ['mysql://u:s3cr@h/d', 's3cret77', 'postgres:u:s3cr@h', 'postgres://u:s3cr@h /d']) {
     expect(problemOf(text)).toBe('DATABASE_URL must look like postgres://user:password@host:5432/database');

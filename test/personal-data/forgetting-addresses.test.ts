@@ -81,6 +81,23 @@ describe.each([PLAIN, HASH])('in mode $mode', (settings) => {
   });
 });
 
+test.each([
+  [
+    'white space that only Unicode knows around it',
+    '\u00a0maria@people.example\u2003',
+    'maria@people.example',
+  ],
+  ['its letters in another composition', 'vi\u0301rgie@people.example', 'v\u00edrgie@people.example'],
+  ['capitals beyond ASCII', 'MÄRIA@people.example', 'märia@people.example'],
+])('an address that is stored with %s leads to the person', async (_, stored, who) => {
+  await syncAffiliate(AFFILIATE, FORMER, null);
+  await syncAffiliate(AFFILIATE, stored, null);
+  await syncCustomers([stored, FORMER, OTHER]);
+  const forgotten = await forgetPerson(db, PLAIN, { who, by: 'privacy' });
+  expect(forgotten).toMatchObject({ records: { affiliates: 1, referrals: 2 } });
+  expect(await stillNamed()).toEqual([false, false, true]);
+});
+
 test('an address that leads to another affiliate leads to the addresses of that one as well', async () => {
   await syncAffiliate(AFFILIATE, CURRENT, WAITING);
   await syncAffiliate('a0000000-0000-4000-8000-00000000000b', WAITING, FORMER);

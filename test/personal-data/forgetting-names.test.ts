@@ -142,3 +142,26 @@ test('a customer is found by the present address too where it is forgotten by an
     '[forgotten] is [forgotten] now, n/a',
   );
 });
+
+test.each([
+  ['maria+tag@people.example', 'GET https://x.example/?email=maria%2Btag%40people.example&a=1: no'],
+  ['maria+tag@people.example', 'GET https://x.example/?q=email%3Dmaria%2Btag%40people.example: no'],
+  ["o'hara@people.example", 'O%27Hara@people.example'],
+  ["o'hara@people.example", '<b>o&#39;hara@people.example</b>'],
+  ["o'hara@people.example", '<b>o&#x27;hara@people.example</b>, o&apos;hara@people.example'],
+  ["o'hara@people.example", String.raw`{"email":"o\u0027hara@people.example"}`],
+  ['jürgen@people.example', 'J%C3%BCrgen@people.example and J%c3%9cRGEN@people.example'],
+  ['jürgen@people.example', String.raw`{"email":"j\u00fcrgen@people.example"}`],
+])('%s is found in %s', async (email, text) => {
+  await syncCustomer('Maria Name', email);
+  const left = await leftOf(text, email);
+  expect(left).toContain('[forgotten]');
+  expect(left).not.toMatch(/people|maria|hara|rgen/i);
+});
+
+test('a name is found as a web address spells it', async () => {
+  await syncCustomer('Jürgen Müller-Name');
+  expect(
+    await leftOf('GET /?name=J%C3%BCrgen%20M%C3%BCller-Name, /?name=J%C3%BCrgen+M%C3%BCller-Name&x=1'),
+  ).toBe('GET /?name=[forgotten], /?name=[forgotten]&x=1');
+});

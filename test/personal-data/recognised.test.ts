@@ -8,7 +8,13 @@ import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
 import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
 import { switchMode } from '../../src/personal-data/switch-mode.ts';
-import { buildAffiliate, buildLink, buildReferral } from '../mirror/build-records.ts';
+import {
+  buildAffiliate,
+  buildCommission,
+  buildLink,
+  buildReferral,
+  buildSale,
+} from '../mirror/build-records.ts';
 import { at, load } from '../mirror/load.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { HASH, PLAIN } from './marked-program.ts';
@@ -32,7 +38,7 @@ beforeEach(async () => {
 /** Loads what a process that has just started reads. */
 async function sync(
   settings: PersonalDataSettings,
-  resource: 'affiliates' | 'referrals',
+  resource: 'affiliates' | 'referrals' | 'commissions',
   record: (observedAt: string) => object,
 ): Promise<void> {
   second += 1;
@@ -72,6 +78,38 @@ describe.each([PLAIN, HASH])('in mode $mode', (settings) => {
     expect(await readOne('select token, url from links')).toEqual({ token: null, url: null });
   });
 
+  test('a link that a payment shows first is stored without what leads to the person', async () => {
+    await sync(settings, 'affiliates', affiliate(FORGOTTEN));
+    await sync(settings, 'commissions', () =>
+      commissionOf({ token: 'maria', url: 'https://x.example/maria' }),
+    );
+    expect(await readOne('select token, url from links')).toEqual({ token: null, url: null });
+    // Whose it is, nothing says: not even that it is anybody else's.
+    expect(await readOne(`select conversions, affiliate_id from links`)).toEqual({
+      conversions: 1,
+      affiliate_id: null,
+    });
+  });
+
+  test('a link that was kept out stays so when a payment shows it later', async () => {
+    const links = [buildLink({ id: LINK, token: 'maria', url: 'https://x.example/maria' })];
+    await sync(settings, 'affiliates', affiliate(FORGOTTEN, { links }));
+    await sync(settings, 'commissions', () =>
+      commissionOf({ token: 'maria2', url: 'https://x.example/maria2' }),
+    );
+    const other = buildAffiliate({
+      id: 'a0000000-0000-4000-8000-0000000000ff',
+      email: 'other@people.example',
+    });
+    await sync(settings, 'referrals', () => buildReferral({ affiliate: other, link: links[0] }));
+    expect(await readOne('select token, url from links')).toEqual({ token: null, url: null });
+    expect(
+      await readOne(`select count(*) as noted from forgotten_records where table_name = 'links'`),
+    ).toEqual({
+      noted: 1,
+    });
+  });
+
   test('a customer who has another address later is kept out all the same', async () => {
     for (const email of [FORGOTTEN, LATER]) {
       const customer = { platform: 'stripe', id: 'cus_1', name: 'Maria Name', email };
@@ -86,18 +124,51 @@ describe.each([PLAIN, HASH])('in mode $mode', (settings) => {
   });
 });
 
+/** A commission as its address shows it: the link of the sale does not say whose it is. */
+function commissionOf(link: object): object {
+  const affiliate = buildAffiliate({ id: AFFILIATE, email: FORGOTTEN });
+  return buildCommission({
+    sale: buildSale({ affiliate, referral: buildReferral({ link: buildLink({ id: LINK, ...link }) }) }),
+  });
+}
+
+test('the links of others are stored as ever, from a payment once their affiliate shows them', async () => {
+  await forgetPerson(db, PLAIN, { who: FORGOTTEN, by: 'privacy' });
+  const link = buildLink({ id: LINK, token: 'ann' });
+  const owner = buildAffiliate({ id: AFFILIATE, email: LATER });
+  const sale = buildSale({ affiliate: owner, referral: buildReferral({ link }) });
+  await sync(PLAIN, 'commissions', () => buildCommission({ sale }));
+  expect(await readOne('select token from links')).toEqual({ token: null });
+  await sync(PLAIN, 'affiliates', affiliate(LATER, { links: [link] }));
+  expect(await readOne('select token from links')).toEqual({ token: 'ann' });
+  // And a payment does not take it away again.
+  await sync(PLAIN, 'commissions', () =>
+    buildCommission({ sale: { ...sale, referral: buildReferral({ link }) } }),
+  );
+  expect(await readOne('select token from links')).toEqual({ token: 'ann' });
+});
+
 test('a record that takes a forgotten address is emptied at once; forgotten again, it is gone from the history too', async () => {
-  await sync(PLAIN, 'affiliates', affiliate(LATER, { first_name: 'Elliott' }));
+  const links = [buildLink({ id: LINK, token: 'elliott' })];
+  await sync(PLAIN, 'affiliates', affiliate(LATER, { first_name: 'Elliott', last_name: 'Towne', links }));
+  await pool.query(
+    `insert into commission_updates (commission_id, action, reason)
+     values (gen_random_uuid()::text, 'unpay', 'Elliott Towne, ${LATER}, is locked')`,
+  );
   const { number } = await forgetPerson(db, PLAIN, { who: FORGOTTEN, by: 'privacy' });
-  await sync(PLAIN, 'affiliates', affiliate(LATER, { unconfirmed_email: FORGOTTEN }));
+  await sync(PLAIN, 'affiliates', affiliate(LATER, { unconfirmed_email: FORGOTTEN, links }));
   expect(await readOne('select first_name, email from affiliates')).toEqual({
     first_name: null,
     email: null,
   });
   const again = await forgetPerson(db, PLAIN, { who: FORGOTTEN, by: 'privacy' });
-  expect(again).toMatchObject({ number, records: { affiliates: 1 } });
+  expect(again).toMatchObject({ number, records: { affiliates: 1, links: 1 } });
   const { rows } = await pool.query(
-    `select from record_history where before ->> 'first_name' is not null or before ->> 'email' is not null`,
+    `select from record_history
+     where before ->> 'first_name' is not null or before ->> 'email' is not null or before ->> 'token' is not null`,
   );
   expect(rows).toEqual([]);
+  expect(await readOne('select reason from commission_updates')).toEqual({
+    reason: '[forgotten], [forgotten], is locked',
+  });
 });

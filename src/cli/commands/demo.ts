@@ -97,7 +97,7 @@ async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promi
   const sync = makeSync({ db, log, lifetime, personalData, onProgress: () => {} }, { ...api, ...program });
   // Whatever is configured for another program: this one is asked, and says that it lists them.
   const findList = makeFindList(
-    { db, log, lifetime },
+    { db, log, lifetime, personalData },
     { config: { ...config, api, commissionList: 'auto' }, program },
   );
   const runs: RunSummary[] = [];

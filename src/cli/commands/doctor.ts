@@ -6,6 +6,7 @@ import type { TakePermit } from '../../api/permit.ts';
 import { type Config, readConfig, readProgramConfig } from '../../config/config.ts';
 import { ConfigError } from '../../errors.ts';
 import { calmLevel, makeLogger } from '../../log.ts';
+import { makePersonalDataSource } from '../../personal-data/personal-data-source.ts';
 import { askForProbe } from '../../queue/program-pause.ts';
 import { canDrawStatusLine } from '../../terminal.ts';
 import type { Cli } from '../cli.ts';
@@ -106,7 +107,10 @@ async function examine(cli: Cli, lifetime: Lifetime, { check, leaveOut }: Report
     const accepted = await check('program', () => lookAtProgram({ log, lifetime }, options));
     if (accepted !== null && tables !== null && database !== null) {
       await askForProbe(database.db);
-      const findList = makeFindList({ db: database.db, log, lifetime }, { config, program });
+      const { db } = database;
+      const personalData = makePersonalDataSource(config.personalData);
+      await personalData.current(db);
+      const findList = makeFindList({ db, log, lifetime, personalData }, { config, program });
       const found = await findList({ isAsked: true });
       const { isUsed, problem } = found;
       if (config.commissionList === 'on') {

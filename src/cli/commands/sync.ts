@@ -149,7 +149,7 @@ async function syncAll(
     },
     { ...config.api, ...program },
   );
-  const askForList = makeFindList({ db, log, lifetime }, { config, program });
+  const askForList = makeFindList({ db, log, lifetime, personalData }, { config, program });
   const unsaid: AppError[] = [];
   const findList: FindList = async (how) => {
     const found = await askForList(how);

@@ -109,7 +109,10 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   await patiently(() => noteListSetting(db, config.commissionList));
   const exportDuties = await patiently(() => makeExportDuties({ pool, db, log }, config));
 
-  const clients = makeClients({ db, log, lifetime, meter }, { ...program, timeoutMs, rateLimit });
+  const clients = makeClients(
+    { db, log, lifetime, meter, personalData },
+    { ...program, timeoutMs, rateLimit },
+  );
   const duties = makeDuties({ clients, db, log, personalData, meter }, config);
   const probe = async (signal: AbortSignal) => {
     await clients.probe.list('affiliates', { page: 1, limit: 1 }, { signal });
