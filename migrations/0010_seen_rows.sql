@@ -14,9 +14,10 @@ comment on column commissions._row_number is 'Number of the row, given when it w
 -- Unlogged, so that reading everything again costs almost no WAL. A crash of Postgres empties it; a resumed run then
 -- finds no line of its own, though its figures say that it has met records, and starts its walk over.
 create unlogged table seen_rows (
-  run_id       bigint not null,
-  row_numbers  bigint[] not null,
-  rejected_ids text[] not null
+  run_id        bigint not null,
+  row_numbers   bigint[] not null,
+  rejected_ids  text[] not null,
+  unnamed_links jsonb not null
 );
 
 -- Compressing them costs more than writing a few more bytes.
@@ -28,6 +29,7 @@ comment on table seen_rows is 'The records that a running sync has met so far, o
 comment on column seen_rows.run_id is 'The run (sync_runs.id).';
 comment on column seen_rows.row_numbers is 'Numbers (_row_number) of the rows that the batch met first.';
 comment on column seen_rows.rejected_ids is 'Identifiers of the records that the batch met first and rejected.';
+comment on column seen_rows.unnamed_links is 'Links that an affiliate in the batch has in the mirror and did not name.';
 
 create function lock_for_loading(is_alone boolean) returns void
 language plpgsql

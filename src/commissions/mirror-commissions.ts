@@ -5,7 +5,12 @@ import type { Commission } from '../contract/commission.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { isInEitherCase } from '../mirror/either-case.ts';
-import { type GoneCommission, markSalesOfGone } from '../mirror/gone-sales.ts';
+import {
+  type FormerSale,
+  type GoneCommission,
+  markFormerSales,
+  markSalesOfGone,
+} from '../mirror/gone-sales.ts';
 import { loadBatch, lockForLoading } from '../mirror/load-batch.ts';
 import { wasObservedInFuture } from '../mirror/observed-in-future.ts';
 import { refuseOtherTreatment } from '../mirror/refuse-other-treatment.ts';
@@ -47,7 +52,28 @@ export async function mirrorCommissions(
   if (respelled !== null) {
     throw new RespelledIds(`${describeRespelled(respelled)}, which would become a second row`);
   }
+  const former = await findFormer(trx, observed);
   await loadBatch(trx, { run: null, resource: 'commissions', pages: [read], touch: true });
+  await markFormerSales(trx, former);
+}
+
+/** Returns the sales that the mirror has of these commissions, where the program has another one now, or none. */
+async function findFormer(
+  trx: DatabaseTransaction,
+  observed: readonly ObservedCommission[],
+): Promise<readonly FormerSale[]> {
+  const stated = observed.filter(({ commission }) => commission.sale !== undefined);
+  const { rows } = await sql<FormerSale>`
+    select commissions.sale_id as "saleId", max(read.asked_at) as "askedAt"
+    from unnest(
+      ${stated.map(({ commission }) => commission.id)}::text[],
+      ${stated.map(({ commission }) => commission.sale?.id ?? null)}::text[],
+      ${stated.map(({ observedAt }) => observedAt)}::timestamptz[]
+    ) as read (id, sale_id, asked_at)
+    join commissions using (id)
+    where commissions.sale_id is distinct from read.sale_id and commissions.sale_id is not null
+    group by commissions.sale_id`.execute(trx);
+  return rows;
 }
 
 /**

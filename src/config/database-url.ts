@@ -49,8 +49,8 @@ export function readDatabaseUrl(text: string): DatabaseAddress {
 }
 
 /**
- * Returns an accepted address with the sslmode of PGSSLMODE, where it names none itself. What is wrong with that is added
- * to `problems`: pg would not say so, and read `require` as `verify-full`.
+ * Returns an accepted address with the sslmode of PGSSLMODE, where it names none itself. What is wrong with that is
+ * added to `problems`: pg would not say so, and read `require` as `verify-full`.
  */
 export function withSslMode(text: string, mode: string | undefined, problems: string[]): string {
   const { host, tls } = readDatabaseUrl(text);

@@ -149,6 +149,7 @@ export interface SeenRowsTable {
   run_id: number;
   row_numbers: number[];
   rejected_ids: string[];
+  unnamed_links: { id: string; affiliateId: string; observedAt: string }[];
 }
 
 export interface CoveredCountersTable {

@@ -25,7 +25,7 @@ export interface BatchRecords {
   readonly upserted: readonly Upserted[];
 }
 
-export interface Met extends NewlySeen {
+export interface Met extends Omit<NewlySeen, 'unnamedLinks'> {
   /** Records that fit and that the run had not met before. */
   readonly freshValid: number;
   /** Records with an identifier that were rejected, and that the run had not met before. */

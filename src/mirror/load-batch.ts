@@ -15,7 +15,7 @@ import type { EncodedRows } from '../records/page-rows.ts';
 import type { ReadPages } from '../records/read-page.ts';
 import { countMet, type LoadRun } from './count-met.ts';
 import { insertNew } from './first-load.ts';
-import { markGoneLinks } from './gone-links.ts';
+import { findUnnamedLinks } from './gone-links.ts';
 import { sendRows, type Upserted } from './load-statement.ts';
 import { noteRecognised } from './note-recognised.ts';
 import { refuseOtherTreatment } from './refuse-other-treatment.ts';
@@ -107,9 +107,9 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
   const named = new Map(
     pages.flatMap(({ namedLinks }) => namedLinks.map((links) => [links.affiliateId, links])),
   );
-  await markGoneLinks(trx, [...named.values()]);
+  const unnamedLinks = await findUnnamedLinks(trx, [...named.values()]);
   const rejections = pages.flatMap((page) => page.rejections);
-  const met = await countMet(trx, input, { valid, rejections, upserted: own });
+  const met = { ...(await countMet(trx, input, { valid, rejections, upserted: own })), unnamedLinks };
   const { recorded, anonymous } = await recordRejections(
     trx,
     { runId: run?.id ?? null, resource },

@@ -5,8 +5,8 @@ import type { ListedResource } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { toBinaryArray } from '../records/binary-array.ts';
-import { markLinksOfGone, markUnownedLinks } from './gone-links.ts';
-import { markSalesOfGone } from './gone-sales.ts';
+import { markLinksOfGone, markUnnamedLinks, markUnownedLinks } from './gone-links.ts';
+import { findFormerSales, markFormerSales, markSalesOfGone } from './gone-sales.ts';
 import { lockForLoading } from './load-batch.ts';
 import { wasObservedInFuture } from './observed-in-future.ts';
 import type { SeenRows } from './runs/seen-rows.ts';
@@ -50,6 +50,22 @@ export async function findMissing(
 }
 
 /**
+ * Marks deleted what the records of the resource no longer name, now that its whole list was read: links that no
+ * affiliate names, links without an affiliate that no referral names, and sales that no commission has. `observedAt` is a
+ * time before which the list was asked for. To be called after markDeleted. Idempotent: yes.
+ */
+export async function markUnnamed(
+  trx: DatabaseTransaction,
+  input: { runId: number; resource: ListedResource; seen: SeenRows; observedAt: Timestamp },
+): Promise<void> {
+  const { runId, resource, seen, observedAt } = input;
+  await lockForLoading(trx, { isAlone: true, runId });
+  if (resource === 'affiliates') await markUnnamedLinks(trx, [...seen.unnamedLinks.values()]);
+  if (resource === 'referrals') await markUnownedLinks(trx, observedAt);
+  if (resource === 'commissions') await markFormerSales(trx, await findFormerSales(trx, observedAt));
+}
+
+/**
  * Marks the rows deleted, with them an affiliate's links, those that only these referrals named and the sales that only
  * these commissions have, and returns how many rows of the resource it marked. Every other column keeps its value, and
  * a row that was observed later than `observedAt`, or is marked already, is left alone.
@@ -80,7 +96,7 @@ export async function markDeleted(
   const marked = rows.map(({ id }) => id);
   // One that is left alone has its links still, however old their rows are: a referral that names it shows none.
   if (resource === 'affiliates') await markLinksOfGone(trx, marked, observedAt);
-  if (resource === 'referrals') await markUnownedLinks(trx, ids, observedAt);
+  if (resource === 'referrals') await markUnownedLinks(trx, observedAt);
   if (resource === 'commissions') {
     await markSalesOfGone(
       trx,

@@ -8,7 +8,7 @@ import { transact } from '../db/transact.ts';
 import { AppError, describeError } from '../errors.ts';
 import { beginFirstLoad, makeFirstLoad } from '../mirror/first-load.ts';
 import { saveHeldBack } from '../mirror/held-back.ts';
-import { markDeleted } from '../mirror/mark-deleted.ts';
+import { markDeleted, markUnnamed } from '../mirror/mark-deleted.ts';
 import { countAnonymousRejections } from '../mirror/rejected-records.ts';
 import { noteCounters, replaceCounters } from '../mirror/runs/covered-counters.ts';
 import { type OpenedRun, openRun } from '../mirror/runs/open-run.ts';
@@ -179,7 +179,10 @@ async function finish(
   const write = async (trx: DatabaseTransaction) => {
     const of = { runId: run.id, resource };
     const rowsDeleted = missing?.gone ? await markDeleted(trx, { ...of, ...missing.gone }) : 0;
-    if (missing?.isWhole) await saveHeldBack(trx, of, heldBack?.ids ?? []);
+    if (missing?.isWhole) {
+      await markUnnamed(trx, { ...of, seen: loader.seen, observedAt: run.started_at });
+      await saveHeldBack(trx, of, heldBack?.ids ?? []);
+    }
     const newDrift = await saveDrift(trx, of, loader.drift.findings());
     if (verified && resource === 'referrals') await replaceCounters(trx, run.id);
     const deletesHeldBack = heldBack?.ids.length ?? 0;

@@ -2,6 +2,7 @@
 
 import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { markUnnamedLinks } from '../../src/mirror/gone-links.ts';
 import { markDeleted } from '../../src/mirror/mark-deleted.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { buildAffiliate, buildLink, buildReferral } from './build-records.ts';
@@ -16,8 +17,11 @@ beforeEach(async () => {
 const affiliate = buildAffiliate();
 const [kept, dropped] = [buildLink(), buildLink()];
 
-function list(observedAt: string, links: readonly object[], of = affiliate) {
-  return load(db, { resource: 'affiliates', pages: [{ observedAt, records: [{ ...of, links }] }] });
+/** Loads the affiliate with its links, as if it were the whole list. */
+async function list(observedAt: string, links: readonly object[], of = affiliate): Promise<void> {
+  const pages = [{ observedAt, records: [{ ...of, links }] }];
+  const { met } = await load(db, { resource: 'affiliates', pages });
+  await db.transaction().execute((trx) => markUnnamedLinks(trx, met.unnamedLinks));
 }
 
 /** Marks the referrals deleted, and returns every link that is marked by then, with its time. */
@@ -63,6 +67,24 @@ test('an affiliate that was observed later than its deletion was confirmed keeps
   expect(await db.transaction().execute((trx) => markDeleted(trx, confirmed))).toBe(0);
   expect(await rowsOf(db, 'affiliates')).toMatchObject([{ first_name: 'Renamed', _deleted_at: null }]);
   expect(await goneLinks()).toEqual(new Map());
+});
+
+test('a link that another affiliate names further down the list is that one’s, and was never gone', async () => {
+  const other = buildAffiliate();
+  await list(at(1), [dropped]);
+  const page = (observedAt: string, record: object) =>
+    load(db, { resource: 'affiliates', pages: [{ observedAt, records: [record] }] });
+  const { met } = await page(at(2), { ...affiliate, links: [] });
+  expect(met.unnamedLinks.map(({ id }) => id)).toEqual([dropped.id]);
+  await page(at(3), { ...other, links: [dropped] });
+  await db.transaction().execute((trx) => markUnnamedLinks(trx, met.unnamedLinks));
+  expect(await rowsOf(db, 'links')).toMatchObject([{ affiliate_id: other.id, _deleted_at: null }]);
+  const changes = await db
+    .selectFrom('record_history')
+    .select('change')
+    .where('record_id', '=', dropped.id)
+    .execute();
+  expect(changes).toEqual([{ change: 'updated' }]);
 });
 
 test('an affiliate that names one link less loses that one alone, and others keep theirs', async () => {

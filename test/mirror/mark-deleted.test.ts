@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
-import { markCommissionsDeleted } from '../../src/commissions/mirror-commissions.ts';
+import { markCommissionsDeleted, mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
+import type { Commission } from '../../src/contract/commission.ts';
 import { readNow } from '../../src/db/clock.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { findMissing, markDeleted } from '../../src/mirror/mark-deleted.ts';
@@ -59,11 +60,11 @@ test('a row whose number lies beyond every row that the run has met is missing l
   const run = await startRun(db, { resource, mode: 'full' });
   const missing = () => findMissing(db, { runId: run.id, resource, seen });
   expect(await missing()).toEqual({ living: 4, ids: [near.id, edge.id, far.id, last.id].sort() });
-  seen.add({ rowNumbers: [beyond - 1], rejectedIds: [] });
+  seen.add({ rowNumbers: [beyond - 1], rejectedIds: [], unnamedLinks: [] });
   expect(await missing()).toEqual({ living: 4, ids: [near.id, far.id, last.id].sort() });
-  seen.add({ rowNumbers: [beyond], rejectedIds: [] });
+  seen.add({ rowNumbers: [beyond], rejectedIds: [], unnamedLinks: [] });
   expect(await missing()).toEqual({ living: 4, ids: [near.id, last.id].sort() });
-  seen.add({ rowNumbers: [1], rejectedIds: [] });
+  seen.add({ rowNumbers: [1], rejectedIds: [], unnamedLinks: [] });
   expect(await missing()).toEqual({ living: 4, ids: [last.id] });
 });
 
@@ -129,6 +130,32 @@ test('a sale of several commissions goes with them at the time at which the last
   await db.transaction().execute((trx) => markCommissionsDeleted(trx, gone));
   const last = '2026-07-01T00:00:06Z';
   expect(await rowsOf(db, 'sales')).toMatchObject([{ _deleted_at: last, _observed_at: last }]);
+});
+
+test('a commission that is read by itself with another sale, or without one, leaves no sale behind', async () => {
+  const commission = buildCommission();
+  const show = (second: number, sale: object | null) =>
+    db
+      .transaction()
+      .execute((trx) =>
+        mirrorCommissions(trx, [
+          { commission: { ...commission, sale } as Commission, observedAt: at(second) },
+        ]),
+      );
+  const gone = async () => new Map((await rowsOf(db, 'sales')).map((row) => [row['id'], row['_deleted_at']]));
+  const [first, second] = [buildSale(), buildSale()];
+  await show(1, first);
+  await show(2, second);
+  expect(await gone()).toEqual(
+    new Map([
+      [first.id, '2026-07-01T00:00:02Z'],
+      [second.id, null],
+    ]),
+  );
+  await show(3, null);
+  expect((await gone()).get(second.id)).toBe('2026-07-01T00:00:03Z');
+  await show(4, first);
+  expect((await gone()).get(first.id)).toBe(null);
 });
 
 test('the sale of a commission that the program spells in capitals goes with it', async () => {

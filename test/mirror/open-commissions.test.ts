@@ -81,7 +81,7 @@ test('one that a run has met is found where it lives, whatever its number, and n
   expect(await findMetCommission(db, none)).toBeNull();
   for (const row of rows) {
     const one = makeSeenRows();
-    one.add({ rowNumbers: [Number(row['_row_number'])], rejectedIds: [] });
+    one.add({ rowNumbers: [Number(row['_row_number'])], rejectedIds: [], unnamedLinks: [] });
     expect(await findMetCommission(db, one)).toBe(row['id']);
     const ids = [String(row['id'])];
     const confirmed = { runId: null, resource: 'commissions' as const, ids, observedAt: at(0) };

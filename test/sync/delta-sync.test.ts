@@ -107,6 +107,19 @@ describe('a delta sync', () => {
     await sandbox.program.deleteReferral('no-uuid');
   });
 
+  test('takes back what a full sync saw that began before it and has ended since', async () => {
+    const { sandbox, sync, syncBoth } = given();
+    const [lead] = await sandbox.allReferrals('conversion_state=lead');
+    const id = lead?.id ?? '';
+    await sync('affiliates');
+    await sandbox.program.updateReferral(id, { conversion_state: 'conversion' });
+    await sync('referrals');
+    // The affiliates' counters are again what they were when the referrals' run began.
+    await sandbox.program.updateReferral(id, { conversion_state: 'lead' });
+    await syncBoth({ mode: 'delta' });
+    await deltaEqualsProgram();
+  });
+
   test('does not see a renamed customer; the next full sync does', async () => {
     const { sandbox, syncBoth, database } = given();
     const { rows } = await database.pool.query(

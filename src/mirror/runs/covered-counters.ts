@@ -23,13 +23,21 @@ export async function noteCounters(db: Database, run: OwnRun): Promise<void> {
 }
 
 /**
- * Deletes all counters that this run's replace; those of affiliates without counters in this run stay. To be called in
- * the transaction in which the run ends, where it is verified.
+ * Deletes all counters that this run's replace; those of affiliates without counters in this run stay. Where the run has
+ * read other counters since, it deletes those as well: which of the two its referrals fit is unknown, and a change back
+ * would look like none. To be called in the transaction in which the run ends, where it is verified.
  */
 export async function replaceCounters(trx: DatabaseTransaction, runId: number): Promise<void> {
   await sql`
     delete from covered_counters old using covered_counters new
     where new.run_id = ${runId} and old.affiliate_id = new.affiliate_id and old.run_id < ${runId}`.execute(
+    trx,
+  );
+  await sql`
+    delete from covered_counters noted using affiliates read
+    where noted.run_id = ${runId} and read.id = noted.affiliate_id
+      and (noted.visitors, noted.leads, noted.conversions)
+        is distinct from (coalesce(read.visitors, 0), coalesce(read.leads, 0), coalesce(read.conversions, 0))`.execute(
     trx,
   );
 }

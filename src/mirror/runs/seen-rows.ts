@@ -1,10 +1,11 @@
 // Keeps which records a run has met: in memory one bit for each row of the table, by the number that the row got when
-// it was first stored, and the identifiers of what was rejected, which may have no row; in the database what each
-// batch added, so that a killed run can go on.
+// it was first stored, the identifiers of what was rejected, which may have no row, and the links that were not named;
+// in the database what each batch added, so that a killed run can go on.
 //
 // Measured on 100,000 referrals: a table with an index over the identifiers took 570 ms of Postgres' time, this 10.
 
 import { CompiledQuery, sql } from 'kysely';
+import type { Timestamp } from '../../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
 
 /** A million rows' worth; it grows with the table. */
@@ -18,12 +19,15 @@ export interface SeenRows {
   bits(): Buffer;
   /** Identifiers of records that were rejected. */
   readonly rejected: ReadonlySet<string>;
+  /** Links that an affiliate has in the mirror and did not name, by their identifiers. */
+  readonly unnamedLinks: ReadonlyMap<string, UnnamedLink>;
 }
 
 /** Returns an empty set. */
 export function makeSeenRows(): SeenRows {
   let bytes = Buffer.alloc(FIRST_BYTES);
   const rejected = new Set<string>();
+  const unnamedLinks = new Map<string, UnnamedLink>();
   const grow = (place: number) => {
     const larger = Buffer.alloc(Math.max(bytes.length * 2, place + 1));
     bytes.copy(larger);
@@ -34,20 +38,23 @@ export function makeSeenRows(): SeenRows {
       const byte = bytes[Math.floor(rowNumber / 8)] ?? 0;
       return (byte & (1 << (rowNumber % 8))) !== 0;
     },
-    add({ rowNumbers, rejectedIds }) {
+    add({ rowNumbers, rejectedIds, unnamedLinks: links }) {
       for (const rowNumber of rowNumbers) {
         const place = Math.floor(rowNumber / 8);
         if (place >= bytes.length) grow(place);
         bytes[place] = (bytes[place] ?? 0) | (1 << (rowNumber % 8));
       }
       for (const id of rejectedIds) rejected.add(id);
+      for (const link of links) unnamedLinks.set(link.id, link);
     },
     clear() {
       bytes = Buffer.alloc(FIRST_BYTES);
       rejected.clear();
+      unnamedLinks.clear();
     },
     bits: () => bytes,
     rejected,
+    unnamedLinks,
   };
 }
 
@@ -56,11 +63,11 @@ export async function readSeenRows(database: Database, runId: number): Promise<S
   const seen = makeSeenRows();
   const batches = await database
     .selectFrom('seen_rows')
-    .select(['row_numbers', 'rejected_ids'])
+    .select(['row_numbers', 'rejected_ids', 'unnamed_links'])
     .where('run_id', '=', runId)
     .execute();
-  for (const { row_numbers, rejected_ids } of batches) {
-    seen.add({ rowNumbers: row_numbers, rejectedIds: rejected_ids });
+  for (const { row_numbers, rejected_ids, unnamed_links } of batches) {
+    seen.add({ rowNumbers: row_numbers, rejectedIds: rejected_ids, unnamedLinks: unnamed_links });
   }
   return seen;
 }
@@ -69,18 +76,27 @@ export async function readSeenRows(database: Database, runId: number): Promise<S
 export interface NewlySeen {
   readonly rowNumbers: readonly number[];
   readonly rejectedIds: readonly string[];
+  readonly unnamedLinks: readonly UnnamedLink[];
+}
+
+/** A link that its affiliate in the mirror did not name: it is gone, unless another affiliate names it. */
+export interface UnnamedLink {
+  readonly id: string;
+  readonly affiliateId: string;
+  readonly observedAt: Timestamp;
 }
 
 /** Notes records as met in the run. */
 export async function saveSeenRows(
   trx: DatabaseTransaction,
   runId: number,
-  { rowNumbers, rejectedIds }: NewlySeen,
+  { rowNumbers, rejectedIds, unnamedLinks }: NewlySeen,
 ): Promise<void> {
   await trx.executeQuery(
     CompiledQuery.raw(
-      'insert into seen_rows (run_id, row_numbers, rejected_ids) values ($1, $2::bigint[], $3::text[])',
-      [runId, `{${rowNumbers.join(',')}}`, rejectedIds],
+      `insert into seen_rows (run_id, row_numbers, rejected_ids, unnamed_links)
+       values ($1, $2::bigint[], $3::text[], $4::jsonb)`,
+      [runId, `{${rowNumbers.join(',')}}`, rejectedIds, JSON.stringify(unnamedLinks)],
     ),
   );
 }

@@ -46,6 +46,8 @@ async function setInPostgres(seen: SeenRows, numbers: readonly number[]): Promis
   return rows.map(({ number }) => number);
 }
 
+const UNNAMED = { id: 'a link', affiliateId: 'an affiliate', observedAt: '2026-07-01T00:00:01Z' };
+
 function expectSame(seen: SeenRows, expected: ReadonlySet<number>, asked: readonly number[]): void {
   expect(asked.filter((number) => seen.has(number))).toEqual(asked.filter((number) => expected.has(number)));
 }
@@ -63,7 +65,7 @@ describe('a set of rows', () => {
             seen.clear();
             expected.clear();
           } else {
-            seen.add({ rowNumbers: added, rejectedIds: [] });
+            seen.add({ rowNumbers: added, rejectedIds: [], unnamedLinks: [] });
             for (const number of added) {
               expected.add(number);
               // Its neighbours are in the same byte, or in the next one.
@@ -87,18 +89,18 @@ describe('a set of rows', () => {
     );
   });
 
-  test('forgets what was rejected when it is emptied', () => {
+  test('forgets what was rejected, and which links were not named, when it is emptied', () => {
     const seen = makeSeenRows();
-    seen.add({ rowNumbers: [], rejectedIds: ['one'] });
-    expect([...seen.rejected]).toEqual(['one']);
+    seen.add({ rowNumbers: [], rejectedIds: ['one'], unnamedLinks: [UNNAMED] });
+    expect([[...seen.rejected], [...seen.unnamedLinks.values()]]).toEqual([['one'], [UNNAMED]]);
     seen.clear();
-    expect([...seen.rejected]).toEqual([]);
+    expect([[...seen.rejected], [...seen.unnamedLinks.values()]]).toEqual([[], []]);
   });
 
   test('begins with a million rows of room, and a row far beyond it needs no more than its place', () => {
     const seen = makeSeenRows();
     expect(FIRST_BITS).toBeGreaterThan(1_000_000);
-    seen.add({ rowNumbers: [80_000_000], rejectedIds: [] });
+    seen.add({ rowNumbers: [80_000_000], rejectedIds: [], unnamedLinks: [] });
     expect(seen.bits().length).toBeLessThan(11_000_000);
     expect([79_999_999, 80_000_000, 80_000_001].map((number) => seen.has(number))).toEqual([
       false,
@@ -110,7 +112,7 @@ describe('a set of rows', () => {
 
 const RUN = 7;
 const save = (runId: number, rowNumbers: readonly number[], rejectedIds: readonly string[] = []) =>
-  db.transaction().execute((trx) => saveSeenRows(trx, runId, { rowNumbers, rejectedIds }));
+  db.transaction().execute((trx) => saveSeenRows(trx, runId, { rowNumbers, rejectedIds, unnamedLinks: [] }));
 
 describe('what the batches of a run have met', () => {
   test('is read back for its resumption, whatever the batches were and whatever another run has met', async () => {
@@ -144,6 +146,15 @@ describe('what the batches of a run have met', () => {
     );
   });
 
+  test('is read back with the links that were not named', async () => {
+    await db.deleteFrom('seen_rows').execute();
+    const newly = { rowNumbers: [], rejectedIds: [], unnamedLinks: [UNNAMED] };
+    await db.transaction().execute((trx) => saveSeenRows(trx, RUN, newly));
+    await save(RUN, [1]);
+    expect([...(await readSeenRows(db, RUN)).unnamedLinks.values()]).toEqual([UNNAMED]);
+    await db.deleteFrom('seen_rows').execute();
+  });
+
   test('is counted, rejections with it, so that a crash is noticed by what is missing', async () => {
     expect(await countSeen(db, RUN)).toBe(0);
     await save(RUN, []);
@@ -158,13 +169,13 @@ describe('what the batches of a run have met', () => {
     for (const runId of [RUN, RUN + 1]) await save(runId, [1, 2]);
     await db.transaction().execute((trx) => forgetSeenRows(trx, RUN));
     expect(await db.selectFrom('seen_rows').selectAll().execute()).toEqual([
-      { run_id: RUN + 1, row_numbers: [1, 2], rejected_ids: [] },
+      { run_id: RUN + 1, row_numbers: [1, 2], rejected_ids: [], unnamed_links: [] },
     ]);
   });
 
   test('is gone with a transaction that is undone', async () => {
     const undone = db.transaction().execute(async (trx) => {
-      await saveSeenRows(trx, RUN, { rowNumbers: [1], rejectedIds: [] });
+      await saveSeenRows(trx, RUN, { rowNumbers: [1], rejectedIds: [], unnamedLinks: [] });
       throw new Error('undone');
     });
     await expect(undone).rejects.toThrow('undone');
