@@ -84,9 +84,23 @@ describe('a conversion that is seen before the program says when it was', () => 
     await see(7, other);
     await see(8, { ...other, conversion_state: 'lead' });
     await see(9, other);
-    expect((await readEvents()).at(-1)).toMatchObject({
-      is_exact: false,
-      converted_at: '2026-07-09T00:00:00Z',
-    });
+    expect((await readEvents()).slice(2)).toMatchObject([
+      { is_exact: true, converted_at: '2026-01-05T00:00:00Z' },
+      { is_exact: false, converted_at: '2026-07-09T00:00:00Z' },
+    ]);
+  });
+
+  test('leaves the one from before the mirror where it was, whatever the program says of the later ones', async () => {
+    const earlier = { became_conversion_at: '2026-01-05T00:00:00Z' };
+    await see(1, { ...converted, ...earlier });
+    await see(2, { ...lead, ...earlier });
+    await see(4, { ...converted, became_conversion_at: hour(3, 5) });
+    await see(5, { ...lead, became_conversion_at: null });
+    await see(6, converted);
+    expect(await readEvents()).toEqual([
+      { converted_at: '2026-01-05T00:00:00Z', is_exact: true, observed_at: '2026-07-01T00:00:00Z' },
+      { converted_at: hour(3, 5).replace('.000', ''), is_exact: true, observed_at: '2026-07-04T00:00:00Z' },
+      { converted_at: '2026-07-06T00:00:00Z', is_exact: false, observed_at: '2026-07-06T00:00:00Z' },
+    ]);
   });
 });

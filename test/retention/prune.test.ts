@@ -109,7 +109,7 @@ test('a run is kept for as long as a row names it, and goes with the last of the
     [held],
   );
   await pool.query(`insert into covered_counters values ('a1', $1, 0, 0, 0)`, [covered]);
-  await pool.query(`insert into seen_rows values ($1, '{}', '{}')`, [seen]);
+  await pool.query(`insert into seen_rows values ($1, '{}', '{}', '[]')`, [seen]);
   const kept = [changed, rejected, drifted, held, covered, seen, whole, last];
   await pruneNow(mirror, { ...FOR_EVER, runs: 1 });
   expect(await idsOf(pool, 'sync_runs')).toEqual(kept);
