@@ -89,7 +89,7 @@ export async function openDatabase(
   );
   lifetime.onClose(() => pool.end());
   const session = await checkConnection(pool, url);
-  if (COMMANDS[command].isWriting) refuseReadOnly(session);
+  if (COMMANDS[command].isWriting) await refuseReadOnly(pool);
   lifetime.signal.throwIfAborted();
   return {
     pool,

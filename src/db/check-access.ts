@@ -1,6 +1,6 @@
 // Checks what the connected role may do, before work fails at it: rights, writes, and how many connections it may have.
 
-import { escapeIdentifier, type Pool } from 'pg';
+import { type ClientBase, escapeIdentifier, type Pool } from 'pg';
 import { AccessRefused } from '../errors.ts';
 import { readOnlyDatabase } from './as-database-error.ts';
 import { type GrantsInput, NOTED_IN } from './grants.ts';
@@ -33,12 +33,12 @@ export async function checkWorkerAccess(
       reportsSchema(schema),
     ]);
     lacking = rows.map(({ lacks }) => lacks);
+    await refuseReadOnly(client);
     client.release();
   } catch (error) {
     client.release(true);
     throw error;
   }
-  refuseReadOnly(session);
   if (lacking.length === 0) return;
   const more = lacking.length > MOST_NAMED ? ` and ${lacking.length - MOST_NAMED} more` : '';
   throw new AccessRefused(
@@ -65,9 +65,14 @@ export async function checkReportsAccess(pool: Pool, schema: string): Promise<vo
   );
 }
 
-/** Throws: AccessRefused where the database takes no writes. */
-export function refuseReadOnly({ readOnly }: Session): void {
-  if (readOnly !== null) throw new AccessRefused(readOnlyDatabase(readOnly));
+/** Throws: AccessRefused where the database takes no writes now, whatever it took before; the database's errors. */
+export async function refuseReadOnly(connection: Pool | ClientBase): Promise<void> {
+  const { rows } = await connection.query<{ is_standby: boolean; is_read_only: boolean }>(
+    `select pg_is_in_recovery() as is_standby, current_setting('transaction_read_only') = 'on' as is_read_only`,
+  );
+  const [found] = rows;
+  if (found?.is_standby) throw new AccessRefused(readOnlyDatabase('standby'));
+  if (found?.is_read_only) throw new AccessRefused(readOnlyDatabase('default'));
 }
 
 export interface ConnectionLimit {

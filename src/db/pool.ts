@@ -41,6 +41,12 @@ export function makePool({ log }: { log: Logger }, settings: PoolSettings): Pool
 }
 
 /**
+ * A connection keeps what was set for its role and its database when it was made: that it may only read, say, which a
+ * provider resets once the disk has room again. One that is always busy would never learn of it.
+ */
+const LONGEST_LIFE_SECONDS = 60;
+
+/**
  * Returns what a pool of such connections is made with, for the queue's own as well; values are pg's own there.
  *
  * Throws: as makePool.
@@ -51,6 +57,7 @@ export function poolConfig({ url, schema, max, applicationName }: PoolSettings):
   return {
     ...config,
     max,
+    maxLifetimeSeconds: LONGEST_LIFE_SECONDS,
     onConnect: makeSetUp({ schema, options }, (client) => refuseSharing(client, config)),
   };
 }

@@ -44,8 +44,6 @@ export interface Session {
   /** Of the server: 15, 16 … */
   readonly version: number;
   readonly role: string;
-  /** Null where it takes writes. */
-  readonly readOnly: 'standby' | 'default' | null;
   readonly isPooled: boolean;
 }
 
@@ -53,7 +51,6 @@ interface Answer {
   readonly version: number;
   readonly pid: number;
   readonly role: string;
-  readonly is_standby: boolean;
   readonly is_read_only: boolean;
 }
 
@@ -103,8 +100,9 @@ export function makeSetUp(
       isKnown = true;
       answer = await ask(client, settings, null);
     }
-    const { version, role } = answer;
-    sessions.set(client, { version, role, readOnly: await readOnly(client, answer), isPooled });
+    const { version, role, is_read_only } = answer;
+    if (is_read_only) await overruleRole(client);
+    sessions.set(client, { version, role, isPooled });
   };
 }
 
@@ -123,7 +121,7 @@ async function ask(
     // A setting that this version of Postgres does not have is left out.
     text: `
       select current_setting('server_version_num')::int / 10000 as version, pg_backend_pid() as pid,
-             current_user::text as role, pg_is_in_recovery() as is_standby,
+             current_user::text as role,
              current_setting('default_transaction_read_only') = 'on' as is_read_only,
              (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as wanted (name, value)
               where current_setting(name, true) is not null
@@ -139,17 +137,10 @@ async function ask(
 
 /**
  * A role's own default is a habit of that role, and is overruled. A database or a server that is read-only is meant to
- * be: providers set it when a disk runs full.
+ * be: providers set it when a disk runs full. Nothing is set then, so that the server's own word goes on to count.
  */
-async function readOnly(
-  client: ClientBase,
-  { is_standby, is_read_only }: Answer,
-): Promise<Session['readOnly']> {
-  if (is_standby) return 'standby';
-  if (!is_read_only) return null;
-  const { rows } = await client.query<{ value: string }>(`
-    select set_config('default_transaction_read_only', case when source like '%user' then 'off' else 'on' end, false)
-             as value
-    from pg_settings where name = 'default_transaction_read_only'`);
-  return rows[0]?.value === 'off' ? null : 'default';
+async function overruleRole(client: ClientBase): Promise<void> {
+  await client.query(`
+    select set_config('default_transaction_read_only', 'off', false)
+    from pg_settings where name = 'default_transaction_read_only' and source like '%user'`);
 }

@@ -1,12 +1,14 @@
 // What a connection is like, whatever the role, the database or the address has as its defaults.
 
 import { randomBytes } from 'node:crypto';
+import type { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { checkConnection } from '../../src/db/check-connection.ts';
+import { refuseReadOnly } from '../../src/db/check-access.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { readSession } from '../../src/db/session.ts';
 import { makeLogger } from '../../src/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startOwnPostgres } from '../support/own-postgres.ts';
 
 const log = makeLogger('silent');
 const role = `session_${randomBytes(4).toString('hex')}`;
@@ -66,15 +68,40 @@ describe.each(['role', 'database'] as const)('Defaults of the role or the databa
 test('A role that reads only by default writes; a database that does is left read-only', async () => {
   await alter('role', 'default_transaction_read_only', 'on');
   const first = open();
-  expect((await checkConnection(first.pool, first.url)).readOnly).toBeNull();
+  await refuseReadOnly(first.pool);
   await first.pool.query('create table mirror.written (a int)');
   await alter('database', 'default_transaction_read_only', 'on');
   await database.pool.query(`alter role ${role} reset default_transaction_read_only`);
   const second = open();
-  expect((await checkConnection(second.pool, second.url)).readOnly).toBe('default');
+  await expect(refuseReadOnly(second.pool)).rejects.toThrow('the database is read-only (default_transaction');
   await expect(second.pool.query('create table mirror.again (a int)')).rejects.toMatchObject({
     code: '25006',
   });
+});
+
+test('A server that turns read-only and back is as it is at the moment, also to connections of before', async () => {
+  const server = await startOwnPostgres();
+  const options = new URL(server.url);
+  options.searchParams.set('options', '-c default_transaction_read_only=off');
+  const [admin, worker] = [options.href, server.url].map((url) =>
+    makePool({ log }, { url, schema: 'mirror', max: 1, applicationName: 'session-test' }),
+  ) as [Pool, Pool];
+  closers.push(() => Promise.all([admin.end(), worker.end()]));
+  const turn = async (value: string) => {
+    await admin.query(`alter system ${value}`);
+    await admin.query('select pg_reload_conf()');
+  };
+  await refuseReadOnly(worker);
+  for (const isNew of [false, true]) {
+    await turn('set default_transaction_read_only = on');
+    if (isNew) await worker.query('select pg_terminate_backend(pg_backend_pid())').catch(() => {});
+    await expect.poll(() => refuseReadOnly(worker).catch(String)).toContain('the database is read-only');
+    await turn('reset default_transaction_read_only');
+    // Long before the connection would be made anew anyway.
+    await expect.poll(() => refuseReadOnly(worker).catch(String), { timeout: 10_000 }).toBe(undefined);
+    await worker.query('create table mirror.written (a int)');
+    await worker.query('drop table mirror.written');
+  }
 });
 
 test('A time-out that the address itself sets is kept', async () => {
@@ -89,7 +116,7 @@ test('every connection of a pool is set up before anybody uses it, in one statem
   const { pool } = open({ max: 3 });
   const clients = await Promise.all([pool.connect(), pool.connect(), pool.connect()]);
   for (const client of clients) {
-    expect(readSession(client)).toMatchObject({ role, readOnly: null, isPooled: false });
+    expect(readSession(client)).toMatchObject({ role, isPooled: false });
     expect((await client.query('show search_path')).rows).toEqual([
       { search_path: 'mirror, mirror_reports' },
     ]);
