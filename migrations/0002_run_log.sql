@@ -113,7 +113,7 @@ comment on column schema_drift.resource is 'What kind of record was read.';
 comment on column schema_drift.field is 'The field, with the names of the objects around it: customer.email.';
 comment on column schema_drift.kind is 'appeared: a field that the contract does not know (its values are in _extra). vanished: a field of the contract that no record of the run had. retyped: a field whose value is not what the contract says (those records are in rejected_records).';
 comment on column schema_drift.found is 'An example of the type that was found; null where the field vanished.';
-comment on column schema_drift.occurrences is 'In how many records it was noticed.';
+comment on column schema_drift.occurrences is 'How often it was noticed: once for each record, and again where the run read the record again.';
 
 -- Which rows were held back, so that exactly those can be accepted, and no other that vanishes meanwhile.
 create table held_back_deletions (

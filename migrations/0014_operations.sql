@@ -112,7 +112,7 @@ comment on column :"reports".contract_drift.resource is 'affiliates, referrals o
 comment on column :"reports".contract_drift.field is 'The field, with the names of the objects around it. Part of the primary key.';
 comment on column :"reports".contract_drift.kind is 'appeared: the contract does not know it. vanished: it is no longer sent. retyped: it is of another type. Part of the primary key.';
 comment on column :"reports".contract_drift.found is 'An example of the type that was found; no value.';
-comment on column :"reports".contract_drift.occurrences is 'In how many records it was noticed.';
+comment on column :"reports".contract_drift.occurrences is 'How often it was noticed: once for each record, and again where the run read the record again.';
 comment on column :"reports".contract_drift.run_id is 'The last run that noticed it. Refers to run_log.id.';
 
 comment on view :"reports".commission_coverage is 'Whether the mirror has all commissions or only the known ones, and how those are kept up to date. One row.';

@@ -9,6 +9,7 @@ import { Agent, request as requestSecure } from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { HttpProxy } from '../config/http-proxy.ts';
+import { readRetryAfter } from '../contract/retry-after.ts';
 import { AlertNotSent, describeUntrusted, errorCode, RequestWithheld } from '../errors.ts';
 import { type Channel, ReceiverTimedOut, type SendControl } from './channel.ts';
 import type { Message } from './message.ts';
@@ -30,7 +31,8 @@ export function makeWebhook({ url, proxy }: { url: string; proxy: HttpProxy | nu
       if (status >= 200 && status < 300) return null;
       throw new AlertNotSent(describeStatus(address.host, status), `HTTP_${status}`, {
         isFinal: ABOUT_THE_MESSAGE.includes(status),
-        retryAfterMs: readRetryAfter(answer.headers['retry-after']),
+        // At once, or in the past, says nothing: how often it failed already does.
+        retryAfterMs: readRetryAfter(answer.headers, Date.now()) || null,
       });
     },
   };
@@ -142,14 +144,6 @@ function describeStatus(host: string, status: number): string {
   }
   if (status === 429) return `${host} takes no further messages for now (429)`;
   return `${host} answers ${status}`;
-}
-
-/** Returns the wait in milliseconds; null where the header is missing, or says nothing. */
-export function readRetryAfter(header: string | undefined): number | null {
-  if (header === undefined) return null;
-  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
 }
 
 function describeFailure(host: string, error: unknown, mayHaveArrived: boolean): AlertNotSent {

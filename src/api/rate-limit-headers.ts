@@ -1,9 +1,10 @@
 // Reads what the headers of an answer say of the account's budget.
 
+import { firstOf, type HeaderValue, readRetryAfter, readSeconds } from '../contract/retry-after.ts';
 import type { AnsweredLimits } from './permit.ts';
 
 /** Headers as undici gives them: lower-case names, a list where one came several times. */
-export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+export type AnswerHeaders = Readonly<Record<string, HeaderValue>>;
 
 const TOO_MANY_REQUESTS = 429;
 
@@ -25,7 +26,7 @@ export const LONGEST_PAUSE_MS = 5 * 60 * 1000;
  */
 export function readRateLimitHeaders(status: number, headers: AnswerHeaders, nowMs: number): AnsweredLimits {
   const throttled = status === TOO_MANY_REQUESTS;
-  const reset = usableWait(secondsIn(headers['ratelimit-reset']));
+  const reset = usableWait(readSeconds(headers['ratelimit-reset']));
   const retryAfter = throttled ? usableWait(readRetryAfter(headers, nowMs)) : null;
   return {
     throttled,
@@ -35,35 +36,12 @@ export function readRateLimitHeaders(status: number, headers: AnswerHeaders, now
   };
 }
 
-function readRetryAfter(headers: AnswerHeaders, nowMs: number): number | null {
-  const seconds = secondsIn(headers['retry-after']);
-  if (seconds !== null) return seconds;
-  const until = dateIn(headers['retry-after']);
-  return until === null ? null : Math.max(0, until - (dateIn(headers['date']) ?? nowMs));
-}
-
 function usableWait(ms: number | null): number | null {
   return ms !== null && ms <= LONGEST_WAIT_MS ? Math.min(ms, LONGEST_PAUSE_MS) : null;
 }
 
-function secondsIn(value: string | string[] | undefined): number | null {
-  const text = only(value);
-  return /^\d{1,12}(\.\d{1,6})?$/.test(text) ? Math.ceil(Number(text) * 1000) : null;
-}
-
 // `RateLimit-Limit` may give its window after the number: `45, 45;w=30`.
-function countIn(value: string | string[] | undefined): number | null {
-  const match = /^(\d{1,9})(?=$|[\s,;])/.exec(only(value));
+function countIn(value: HeaderValue): number | null {
+  const match = /^(\d{1,9})(?=$|[\s,;])/.exec(firstOf(value));
   return match === null ? null : Number(match[1]);
-}
-
-// Date.parse accepts almost anything as a date (V8 accepts "-5"); an HTTP date starts with its weekday.
-function dateIn(value: string | string[] | undefined): number | null {
-  const text = only(value);
-  const time = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(time) ? null : time;
-}
-
-function only(value: string | string[] | undefined): string {
-  return (Array.isArray(value) ? (value[0] ?? '') : (value ?? '')).trim();
 }

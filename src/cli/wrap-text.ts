@@ -18,13 +18,17 @@ export function wrapHelp(text: string, width: number): string {
 }
 
 /**
- * Returns the text with its sentences broken between words. Lines with an indent stay as they are: they are often
- * commands, and a command that is copied must be one line.
+ * Returns the text with its sentences broken between words, also those of a list with dashes. Other lines with an
+ * indent stay as they are: they are often commands, and a command that is copied must be one line.
  */
 export function wrapProse(text: string, width: number): string {
   return text
     .split('\n')
-    .map((line) => (line.length > width && isFlowing(line) ? wrapWords(line, width, '') : line))
+    .map((line) => {
+      if (line.length <= width) return line;
+      if (isFlowing(line)) return wrapWords(line, width, '');
+      return /^ *- /.test(line) ? wrapLine(line, width) : line;
+    })
     .join('\n');
 }
 

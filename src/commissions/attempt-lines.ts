@@ -65,7 +65,8 @@ export async function writeAttempts(
       update commission_update_attempts attempt
       set duration_ms = input.duration_ms, status = input.status, error_code = input.error_code,
           error = input.error, received = input.received
-      from input where attempt.id = input.intent_id
+      -- After a failover to an older copy, the number may be another request's.
+      from input where attempt.id = input.intent_id and attempt.update_id = input.update_id
     )
     insert into commission_update_attempts
       (update_id, method, sent_at, duration_ms, status, error_code, error, sent, received)

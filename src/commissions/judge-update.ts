@@ -96,7 +96,7 @@ export interface Refusal extends Ending {
 export function refusalOf(error: ApiRejected): Refusal {
   const [state, outcome] = isNotFound(error)
     ? (['not_found', NOT_FOUND] as const)
-    : (['rejected', [error.message, ...error.details].join('; ')] as const);
+    : (['rejected', error.message] as const);
   return { kind: 'end', state, outcome, note: null };
 }
 

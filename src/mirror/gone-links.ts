@@ -1,7 +1,7 @@
-// Marks links deleted that nothing has any more. An affiliate listed with its links names all of them, so a link that it
-// does not name is gone, or another affiliate's by now: which of the two, only the end of the list shows.
-// Referrals that still name it do not bring it back, nor do those of another affiliate make it that one's.
-// A link that was only ever seen in a referral may have no known affiliate: it goes with the last of its referrals.
+// Marks links deleted that nothing has any more. An affiliate listed with its links names all of them, so a link that
+// it does not name is gone, or another affiliate's by now: which of the two, only the end of the list shows. Referrals
+// that still name it do not bring it back, nor do those of another affiliate make it that one's. A link that was only
+// ever seen in a referral may have no known affiliate: it goes with the last of its referrals.
 
 import { type RawBuilder, sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
@@ -60,8 +60,8 @@ export async function markLinksOfGone(
 }
 
 /**
- * Marks deleted the links that no known affiliate has and no living referral names, as of the observation. Should such a
- * link live all the same, the next affiliate that is listed with it brings it back. Idempotent: yes.
+ * Marks deleted the links that no known affiliate has and no living referral names, as of the observation. Should such
+ * a link live all the same, the next affiliate that is listed with it brings it back. Idempotent: yes.
  */
 export async function markUnownedLinks(trx: DatabaseTransaction, observedAt: Timestamp): Promise<void> {
   await sql`

@@ -51,8 +51,8 @@ export async function findMissing(
 
 /**
  * Marks deleted what the records of the resource no longer name, now that its whole list was read: links that no
- * affiliate names, links without an affiliate that no referral names, and sales that no commission has. `observedAt` is a
- * time before which the list was asked for. To be called after markDeleted. Idempotent: yes.
+ * affiliate names, links without an affiliate that no referral names, and sales that no commission has. `observedAt` is
+ * a time before which the list was asked for. To be called after markDeleted. Idempotent: yes.
  */
 export async function markUnnamed(
   trx: DatabaseTransaction,

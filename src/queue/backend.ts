@@ -72,7 +72,18 @@ export async function openQueue(
   const warn: typeof warnOfError = (error) => {
     if (!isClosing) warnOfError(error);
   };
-  const { classes, connections, prefix, warnings, isConnected, lastFailure, onReturn, giveUp, end } =
+  const {
+    classes,
+    connections,
+    prefix,
+    warnings,
+    isConnected,
+    lastFailure,
+    findRefusal,
+    onReturn,
+    giveUp,
+    end,
+  } =
     settings.redisUrl === null
       ? openPostgres(settings)
       : await openRedis(settings.redisUrl, redisPrefix(settings.mirrorSchema, queueId), warn);
@@ -86,6 +97,13 @@ export async function openQueue(
   const answer = async (): Promise<void> => {
     if (!isConnected()) throw new Error('the connection is lost');
     await within(ANSWER_TIMEOUT_MS, queue.getJobSchedulersCount());
+    const refusal = await within(ANSWER_TIMEOUT_MS, findRefusal());
+    if (refusal !== null) {
+      const { redisUrl } = settings;
+      throw new DatabaseUnreachable(
+        `the queue in Redis at ${nameRedis(redisUrl ?? '')} takes no jobs: ${refusal}`,
+      );
+    }
   };
   const close = async (): Promise<void> => {
     isClosing = true;
@@ -151,6 +169,8 @@ interface Opened {
   readonly warnings: readonly string[];
   readonly isConnected: () => boolean;
   readonly lastFailure: () => string | null;
+  /** Returns why the queue takes no jobs, though it answers; null where it does. */
+  readonly findRefusal: () => Promise<string | null>;
   readonly onReturn: (listener: () => void) => void;
   readonly giveUp: () => void;
   readonly end: () => Promise<void>;
@@ -165,6 +185,8 @@ function openPostgres({ databaseUrl, mirrorSchema }: QueueSettings): Opened {
     warnings: [],
     isConnected: () => true,
     lastFailure: () => null,
+    // Whether Postgres takes writes is another check's matter.
+    findRefusal: async () => null,
     // A Postgres that was away has lost nothing.
     onReturn: () => {},
     giveUp: () => {},
@@ -173,7 +195,7 @@ function openPostgres({ databaseUrl, mirrorSchema }: QueueSettings): Opened {
 }
 
 async function openRedis(url: string, prefix: string, warn: (error: unknown) => void): Promise<Opened> {
-  const { client, warnings, isConnected, lastFailure } = await connectToRedis(url, warn);
+  const { client, warnings, isConnected, lastFailure, findRefusal } = await connectToRedis(url, warn);
   // BullMQ takes a Cluster as it takes a client, and its types know only the client.
   const connection = client as Redis;
   return {
@@ -183,6 +205,7 @@ async function openRedis(url: string, prefix: string, warn: (error: unknown) => 
     warnings,
     isConnected,
     lastFailure,
+    findRefusal,
     onReturn: (listener) => client.on('ready', listener),
     giveUp: () => client.disconnect(),
     end: async () => client.disconnect(),

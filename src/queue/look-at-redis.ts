@@ -68,6 +68,7 @@ function judge(address: RedisAddress, name: string, info: string): Looked {
     );
   }
   const policy = field('maxmemory_policy');
+  if (isFull(info)) throw refuse(name, MEMORY_FULL);
   const isSafe = policy === undefined || policy === SAFE_POLICY;
   return {
     isCluster,
@@ -77,6 +78,15 @@ function judge(address: RedisAddress, name: string, info: string): Looked {
           `Redis at ${name} has the maxmemory-policy ${policy}, and may throw the queue away when its memory is full: set it to ${SAFE_POLICY}`,
         ],
   };
+}
+
+export const MEMORY_FULL = 'its memory is full (maxmemory), and it takes no writes: give it more';
+
+/** Returns whether the Redis of this INFO refuses writes for want of memory. */
+export function isFull(info: string): boolean {
+  const number = (key: string) => Number(new RegExp(`^${key}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
+  const most = number('maxmemory');
+  return most > 0 && number('used_memory') >= most && !/^maxmemory_policy:(allkeys|volatile)/m.test(info);
 }
 
 function isOlder(version: string): boolean {

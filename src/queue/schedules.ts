@@ -15,6 +15,10 @@ export interface Schedule {
   readonly timezone: string;
 }
 
+const DAY_MS = 86_400_000;
+/** Longer than what a change of the clocks repeats or leaves out. */
+const CHANGE_MS = 3 * 3_600_000;
+
 /** The name of the jobs that only have a worker look: they carry nothing. */
 export const TICK = 'tick';
 
@@ -29,7 +33,11 @@ const KEPT_TICKS = { removeOnComplete: true, removeOnFail: true };
 export function checkSchedules(schedules: readonly Schedule[]): void {
   const problems = schedules.flatMap(({ name, pattern, timezone }) => {
     try {
-      if (getNextMillis(Date.now(), { pattern, tz: timezone }) !== undefined) return [];
+      // cron-parser gives up on a day whose change of the clocks it cannot count through (Lord Howe, two o'clock).
+      const isDue = [0, 2].some(
+        (days) => tickAfter({ pattern, timezone }, Date.now() + days * DAY_MS) < Infinity,
+      );
+      if (isDue) return [];
       return [`the schedule ${name} is never due: ${pattern}`];
     } catch (error) {
       return [`the schedule ${name} (${pattern}) is refused: ${describeError(error)}`];
@@ -46,15 +54,30 @@ export function lastTick(schedule: Schedule, { nowMs, madeMs }: Moment): number 
 }
 
 // Going back, cron-parser names ticks that going forward it does not (in the hour that a change of the clocks repeats
-// or leaves out); the alarm goes forward. So: two back, and forward from there.
+// or leaves out); the alarm goes forward. So: two back, and forward from there; where the clocks changed meanwhile,
+// from before the hours that the change is about.
 function tickUntil(schedule: Schedule, ms: number): number | null {
   let last: number | null = null;
-  let next = tickAfter(schedule, twoTicksBefore(schedule, ms) - 1);
+  const near = twoTicksBefore(schedule, ms) - 1;
+  const far = near - CHANGE_MS;
+  const hasChange = offsetAt(schedule.timezone, far) !== offsetAt(schedule.timezone, ms);
+  let next = tickAfter(schedule, hasChange ? far : near);
   while (next <= ms) {
     last = next;
     next = tickAfter(schedule, next);
   }
   return last;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Returns how the time zone differs from UTC at a moment, in words. */
+function offsetAt(timezone: string, ms: number): string | undefined {
+  const format =
+    formats.get(timezone) ??
+    new Intl.DateTimeFormat('en', { timeZone: timezone, timeZoneName: 'longOffset' });
+  formats.set(timezone, format);
+  return format.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value;
 }
 
 function twoTicksBefore({ pattern, timezone }: Schedule, ms: number): number {

@@ -15,7 +15,7 @@ export interface Drift {
   readonly kind: DriftKind;
   /** The JSON type that was found; null where the field vanished. */
   readonly found: string | null;
-  /** Records in which it was noticed; for a vanished field, records that should have had it. */
+  /** How often records had it, those that were read again too; for a vanished field, how often they should have. */
   readonly occurrences: number;
 }
 

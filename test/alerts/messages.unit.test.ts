@@ -7,7 +7,7 @@ import { describeNotice, describeTest } from '../../src/alerts/message.ts';
 import type { ClaimedNotice } from '../../src/alerts/outbox.ts';
 import { pauseMs } from '../../src/alerts/send-due.ts';
 import { ALERT_TIMINGS } from '../../src/alerts/timings.ts';
-import { readRetryAfter, toSlack } from '../../src/alerts/webhook.ts';
+import { toSlack } from '../../src/alerts/webhook.ts';
 import { CONCERN_CODES } from '../../src/reports/find-concerns.ts';
 import { BLOCKS, readTable } from '../support/read-docs.ts';
 
@@ -108,15 +108,6 @@ describe('the wait before the next attempt', () => {
     expect(pauseMs(attempts, retryAfterMs, ALERT_TIMINGS, () => 1)).toBe(least);
     expect(pauseMs(attempts, retryAfterMs, ALERT_TIMINGS, () => 0)).toBe(most);
   });
-});
-
-test.each([
-  [undefined, null],
-  ['30', 30_000],
-  ['soon', null],
-  ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
-])('Retry-After: %s', (header, ms) => {
-  expect(readRetryAfter(header)).toBe(ms);
 });
 
 test('a message leaves well before its claim ends', () => {

@@ -57,6 +57,13 @@ Words:
       status --json`);
 });
 
+test('of lines with an indent, those of a list are broken, and commands are not', () => {
+  expect(wrapProse('  - changes of one of several things', 28)).toBe(
+    '  - changes of one of\n    several things',
+  );
+  expect(wrapProse('  affiliate-mirror sync --mode delta', 28)).toBe('  affiliate-mirror sync --mode delta');
+});
+
 test('a word that is longer than a line stays whole', () => {
   expect(wrapProse('see https://example.com/a/long/path now', 12)).toBe(
     'see\nhttps://example.com/a/long/path\nnow',

@@ -79,6 +79,8 @@ test('a commission that the program refuses costs no other, and ends in the dry 
     const { would, outcome } = previewed[index] ?? {};
     expect(await row(id)).toMatchObject({ state: would, outcome });
   }
+  // The reason is there once.
+  expect(previewed[1]?.outcome?.match(/Not this one/g)).toHaveLength(1);
 });
 
 test('a commission that the program fails on costs no other, and is reported as one that cannot be read', async () => {

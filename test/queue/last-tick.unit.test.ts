@@ -3,7 +3,7 @@
 import { getNextMillis } from 'bullmq';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { lastTick } from '../../src/queue/schedules.ts';
+import { lastTick, tickAfter } from '../../src/queue/schedules.ts';
 
 const last = (pattern: string, timezone: string, now: string, madeMs = 0) => {
   const tick = lastTick({ name: 'x', pattern, timezone }, { nowMs: Date.parse(now), madeMs });
@@ -57,6 +57,45 @@ const CHANGES = [
   '2026-11-01T06:30:00Z',
   '2026-10-03T15:45:00Z',
 ].map((time) => Date.parse(time));
+test.each([
+  ['Europe/Berlin', '2026-10-25T01:00:00Z'],
+  ['Europe/London', '2026-10-25T01:00:00Z'],
+  ['America/New_York', '2026-11-01T06:00:00Z'],
+  ['Australia/Lord_Howe', '2027-04-03T15:00:00Z'],
+  ['Europe/Berlin', '2026-03-29T01:00:00Z'],
+  ['America/New_York', '2026-03-08T07:00:00Z'],
+])(
+  'in %s, it is the one that the alarm clock rang for, whatever the change of %s repeats or leaves out',
+  (timezone, change) => {
+    const changeMs = Date.parse(change);
+    const HOUR_MS = 3_600_000;
+    for (const pattern of [
+      '0,30 1 * * *',
+      '0,30 2 * * *',
+      '*/20 2 * * *',
+      '*/10 1-3 * * *',
+      '*/15 0-5 * * *',
+      '0,30 2 * * 0',
+    ]) {
+      const rung: number[] = [];
+      // From before, as a worker that runs.
+      for (let ms = changeMs - 2 * 24 * HOUR_MS; ms < changeMs + 12 * HOUR_MS; ) {
+        const next = tickAfter({ pattern, timezone }, ms);
+        if (next === Number.POSITIVE_INFINITY) break;
+        rung.push(next);
+        ms = next;
+      }
+      const untilMs = Math.min(changeMs + 12 * HOUR_MS, rung.at(-1) ?? 0);
+      for (let nowMs = changeMs - 3 * HOUR_MS; nowMs < untilMs; nowMs += 13 * 60_000) {
+        const last = rung.findLast((ms) => ms <= nowMs);
+        if (last === undefined) continue;
+        const tick = lastTick({ name: 'x', pattern, timezone }, { nowMs, madeMs: 0 });
+        expect([pattern, nowMs, tick]).toEqual([pattern, nowMs, last]);
+      }
+    }
+  },
+);
+
 const FROM_MS = Date.UTC(2024, 0, 1);
 
 test('it is the same until the alarm clock rings for the next one, at any moment', () => {

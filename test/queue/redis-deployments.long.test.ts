@@ -338,6 +338,26 @@ test('a Redis that may throw keys away is a finding of doctor, and a warning in 
   ]);
 });
 
+test('a Redis whose memory is full is a finding of doctor, and keeps the worker from being ready until it has room', async () => {
+  const redis = await startRedis();
+  const backend = await openQueue({ log }, settings(redis.url), 'id');
+  const admin = new Redis(redis.url);
+  const failure = () =>
+    backend.check().then(
+      () => '',
+      (error: Error) => error.message,
+    );
+  await admin.config('SET', 'maxmemory', '100kb');
+  const full = /takes no jobs: its memory is full \(maxmemory\), and it takes no writes/;
+  expect(await failure()).toMatch(full);
+  const { stdout } = await doctor(redis.url, runCliAlone);
+  expect(stdout).toMatch(/✗ queue: the queue cannot be kept in Redis at .*: its memory is full/);
+  await admin.config('SET', 'maxmemory', '0');
+  expect(await failure()).toBe('');
+  admin.disconnect();
+  await backend.close();
+});
+
 test('a queue whose Redis goes away says why it is not ready', async () => {
   const redis = await startRedis();
   const backend = await openQueue({ log }, settings(redis.url), 'id');

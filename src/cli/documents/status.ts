@@ -67,7 +67,9 @@ const drift = z.object({
   field: text('the field, with the names of the objects around it'),
   kind: z.enum(['appeared', 'vanished', 'retyped']),
   found: text('an example of the type that was found').nullable(),
-  occurrences: count('records in which it was noticed'),
+  occurrences: count(
+    'how often it was noticed: once for each record, and again where the run read the record again',
+  ),
 });
 
 const budget = z.object({

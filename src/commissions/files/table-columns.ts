@@ -10,7 +10,7 @@ export interface Columns {
   readonly required: readonly string[];
   /** The user's own name of a column, by the known one; null where the command has no --map. */
   readonly renamed: ReadonlyMap<string, string> | null;
-  /** Those that keep a row from doing harm: another name that begins as one of them does is taken for it. */
+  /** Those that keep a row from doing harm, all named `expected_…`: no column of such a name is left unread. */
   readonly guards: readonly string[];
   /** What a known column holds in every row, where the file has no such column. */
   readonly filled: ReadonlyMap<string, string>;
@@ -81,6 +81,10 @@ export function resolveHeader(header: readonly string[], columns: Columns): Reso
       suggested.set(name, meant);
       problems.push(
         `unknown column ${quote(name)}: if it is ${meant}, ${renameTo(meant, name, columns)}; if not, give it a name that is less like it`,
+      );
+    } else if (columns.guards.length > 0 && columnName(name).startsWith('expected')) {
+      problems.push(
+        `unknown column ${quote(name)}: what a row expects is in ${columns.guards.join(', ')} (of which the first may say "unpaid"); if it is none of them, give it a name that does not begin with "expected"`,
       );
     }
   }

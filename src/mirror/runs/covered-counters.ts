@@ -23,9 +23,9 @@ export async function noteCounters(db: Database, run: OwnRun): Promise<void> {
 }
 
 /**
- * Deletes all counters that this run's replace; those of affiliates without counters in this run stay. Where the run has
- * read other counters since, it deletes those as well: which of the two its referrals fit is unknown, and a change back
- * would look like none. To be called in the transaction in which the run ends, where it is verified.
+ * Deletes all counters that this run's replace; those of affiliates without counters in this run stay. Where the run
+ * has read other counters since, it deletes those as well: which of the two its referrals fit is unknown, and a change
+ * back would look like none. To be called in the transaction in which the run ends, where it is verified.
  */
 export async function replaceCounters(trx: DatabaseTransaction, runId: number): Promise<void> {
   await sql`

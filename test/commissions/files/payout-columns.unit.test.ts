@@ -100,6 +100,19 @@ test.each([
   expect(rows).toEqual([]);
 });
 
+test.each([
+  'expected_unpaid',
+  'Expected Unpaid',
+  'expected',
+  'expectation' /* begins otherwise: it is read over */,
+])('a column %s is refused where its name says that a row expects something', async (name) => {
+  const { words } = await readPayouts(`commission_id,action,paid_at,${name}\n${A},pay,${AT},true`);
+  const refusal = expect.stringMatching(
+    /^1: unknown column ".*": what a row expects is in expected_paid_at, /,
+  );
+  expect(words).toEqual(name === 'expectation' ? [] : [refusal]);
+});
+
 test('a column that is one letter from a known one is no mistake where that one is there too', async () => {
   const { words } = await readPayouts(`commission_id,action,paid_at,paid_at2\n${A},pay,${AT},x`);
   expect(words).toEqual([]);
