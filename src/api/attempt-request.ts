@@ -49,15 +49,20 @@ export async function attemptRequest(deps: AttemptDeps, wire: Wire, input: Attem
   const askedForAt = performance.now();
   const permit = await deps.takePermit(signal, wire.timeoutMs);
   const mayLeave = await prepare(permit, input.beforeSend);
+  let hasLeft = false;
+  const leave = () => {
+    hasLeft = mayLeave();
+    return hasLeft;
+  };
   const startedAt = performance.now();
   let outcome: Outcome | Withheld;
   try {
     outcome = await trace(deps, input, startedAt - askedForAt, () =>
-      sendRequest(wire, request, mayLeave, signal),
+      sendRequest(wire, request, leave, signal),
     );
   } catch (error) {
-    report(deps, input, startedAt, null);
-    await permit.returnAnswered(null);
+    if (hasLeft) report(deps, input, startedAt, null);
+    await (hasLeft ? permit.returnAnswered(null) : permit.returnUnused());
     throw error;
   }
   if (outcome.kind === 'withheld') {

@@ -1,6 +1,7 @@
 // What the commands of `commissions` open before they work: the database, the program, and the user's file.
 
 import { readFile } from 'node:fs/promises';
+import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Pool } from 'pg';
 import type { ApiClient } from '../api/client.ts';
@@ -112,9 +113,18 @@ const UNREADABLE: Readonly<Record<string, string>> = {
   EACCES: 'this user may not read it',
 };
 
-/** Returns the bytes of the file, or of standard input for `-`. Throws: ConfigError where it cannot be read. */
-export async function readInput(path: string): Promise<Uint8Array> {
-  if (path === '-') return await buffer(process.stdin);
+/**
+ * Returns the bytes of the file, or of standard input for `-`.
+ *
+ * Throws: ConfigError where it cannot be read; the signal's reason when aborted while somebody is waited for.
+ */
+export async function readInput(path: string, signal: AbortSignal): Promise<Uint8Array> {
+  if (path === '-') {
+    return await buffer(addAbortSignal(signal, process.stdin)).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw error;
+    });
+  }
   try {
     return await readFile(path);
   } catch (error) {

@@ -154,6 +154,10 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     const work = inSpan('update', { attributes: { update_id: id, action } }, (span) => handle(update, span))
       .catch((error: unknown) => {
         if (!signal.aborted) stop.abort(error);
+        // The drain ends with what ended it first, and would not say this.
+        else if (error !== signal.reason) {
+          log.error({ request: id, reason: describeError(error) }, 'commissions.not_settled');
+        }
       })
       .finally(() => {
         inFlight.delete(work);

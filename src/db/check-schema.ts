@@ -7,6 +7,25 @@ import { MIGRATIONS_DIRECTORY, readMigrationFiles, sayEdited } from './migration
 import { refuseLostReports } from './refuse-lost-reports.ts';
 
 /**
+ * Resolves where the schema has no migration that this version does not know: a worker that runs must not go on once a
+ * newer version has migrated the tables.
+ *
+ * Throws: SchemaMismatch.
+ */
+export async function refuseNewerSchema(
+  pool: Pool,
+  { schema, directory = MIGRATIONS_DIRECTORY }: MigrationTarget,
+): Promise<void> {
+  const [files, done] = await Promise.all([readMigrationFiles(directory), readApplied(pool, schema)]);
+  const here = new Set(files.map(({ name }) => name));
+  const newer = done.find(({ name }) => !here.has(name));
+  if (newer === undefined) return;
+  throw new SchemaMismatch(
+    `the schema ${schema} is newer than this version (it has ${newer.name}): update affiliate-mirror`,
+  );
+}
+
+/**
  * Resolves where every migration of this version is applied and no other.
  *
  * Throws: SchemaMismatch where the schema has no tables, is older, newer, or was made by edited migrations, or where
@@ -20,13 +39,8 @@ export async function checkSchema(
   if (done.length === 0) {
     throw new SchemaMismatch(`the schema ${schema} has no tables yet: run affiliate-mirror migrate`);
   }
+  await refuseNewerSchema(pool, { schema, directory });
   const here = new Map(files.map(({ name, sha256 }) => [name, sha256]));
-  const newer = done.find(({ name }) => !here.has(name));
-  if (newer !== undefined) {
-    throw new SchemaMismatch(
-      `the schema ${schema} is newer than this version (it has ${newer.name}): update affiliate-mirror`,
-    );
-  }
   const applied = new Set(done.map(({ name }) => name));
   const lacking = files.find(({ name }) => !applied.has(name));
   if (lacking !== undefined) {

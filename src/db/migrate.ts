@@ -3,6 +3,7 @@
 import { DatabaseError, escapeIdentifier, type Pool, type PoolClient } from 'pg';
 import { AccessRefused, MigrationFailed } from '../errors.ts';
 import { isLackOfRights } from './as-database-error.ts';
+import { withClientUntil } from './client-until.ts';
 import {
   MIGRATIONS_DIRECTORY,
   type MigrationFile,
@@ -22,6 +23,8 @@ export interface MigrationTarget {
   readonly directory?: string;
 }
 
+const NEVER = new AbortController().signal;
+
 export interface AppliedMigration {
   readonly name: string;
   readonly sha256: string;
@@ -35,16 +38,15 @@ export interface AppliedMigration {
  *
  * Throws: MigrationFailed where a file fails (nothing of it remains), was edited since it was applied, or is missing
  * here although the database has it; SchemaMismatch where the views of the reports are lost; ConfigError where
- * something else has tables of our names in the schema.
+ * something else has tables of our names in the schema; the signal's reason when aborted, and then nothing remains of
+ * the file that was being applied.
  */
 export async function runMigrations(
   pool: Pool,
-  { schema, directory = MIGRATIONS_DIRECTORY }: MigrationTarget,
+  { schema, directory = MIGRATIONS_DIRECTORY, signal = NEVER }: MigrationTarget & { signal?: AbortSignal },
 ): Promise<{ applied: string[] }> {
   const files = await readMigrationFiles(directory);
-  const client = await pool.connect();
-  let broken = false;
-  try {
+  return withClientUntil(pool, signal, async (client) => {
     const usual = await takeLock(client, schema);
     const done = await readApplied(client, schema);
     if (done.length === 0) await refuseForeignTables(client, schema);
@@ -59,13 +61,7 @@ export async function runMigrations(
     }
     await releaseLock(client, schema, usual);
     return { applied };
-  } catch (error) {
-    // The connection may be dead or hold the lock: closing it ends both.
-    broken = true;
-    throw error;
-  } finally {
-    client.release(broken);
-  }
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 // A read-only transaction that sees the database as it was at one moment, for reading more than fits into memory.
 
 import type { Pool, PoolClient } from 'pg';
+import { withClientUntil } from './client-until.ts';
 
 /**
  * Longest pause between two reads: what was read has to be stored elsewhere first, perhaps with retries. A process that
@@ -24,26 +25,10 @@ export async function withSnapshot<T>(
   signal: AbortSignal,
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
-  signal.throwIfAborted();
-  const client = await pool.connect();
-  let isReleased = false;
-  const release = (isBroken: boolean) => {
-    if (!isReleased) client.release(isBroken);
-    isReleased = true;
-  };
-  const breakOff = () => release(true);
-  signal.addEventListener('abort', breakOff, { once: true });
-  try {
+  return withClientUntil(pool, signal, async (client) => {
     await client.query(SET_UP);
     const result = await work(client);
-    if (!isReleased) await client.query('commit');
-    release(false);
+    await client.query('commit');
     return result;
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', breakOff);
-    release(true);
-  }
+  });
 }

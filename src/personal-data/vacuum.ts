@@ -32,15 +32,16 @@ const PAUSE_MS = 200;
  * would keep the rows that an older transaction may still see, so those are waited for.
  *
  * Throws: AccessRefused where the role may not, of which Postgres only warns; Busy where such a transaction does not
- * end; the database's errors.
+ * end; the signal's reason when aborted between two tables; the database's errors.
  */
 export async function vacuumFull(
   db: Database,
   tables: Iterable<string>,
-  patienceMs = PATIENCE_MS,
+  { patienceMs = PATIENCE_MS, signal }: { patienceMs?: number; signal?: AbortSignal } = {},
 ): Promise<void> {
-  await waitForOlderTransactions(db, patienceMs);
+  await waitForOlderTransactions(db, patienceMs, signal);
   for (const table of tables) {
+    signal?.throwIfAborted();
     const before = await readFile(db, table);
     await sql`vacuum (full, analyze) ${sql.table(table)}`.execute(db);
     if ((await readFile(db, table)) === before) throw new AccessRefused(ONLY_OWNER);
@@ -57,7 +58,11 @@ async function readFile(db: Database, table: string): Promise<number | undefined
 
 // First the transactions that write, in every database of the server: whoever begins beside them takes them for the
 // oldest whose rows matter, and so does vacuum. Then those of this database that began before that.
-async function waitForOlderTransactions(db: Database, patienceMs: number): Promise<void> {
+async function waitForOlderTransactions(
+  db: Database,
+  patienceMs: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const deadlineMs = performance.now() + patienceMs;
   const untilEnded = async (isOver: () => Promise<boolean>) => {
     while (!(await isOver())) {
@@ -66,6 +71,7 @@ async function waitForOlderTransactions(db: Database, patienceMs: number): Promi
           'a transaction that began earlier may still read the old rows, so they cannot be cleared away: end it (pg_stat_activity and pg_prepared_xacts show the oldest) and run this command again',
         );
       }
+      signal?.throwIfAborted();
       await sleep(PAUSE_MS);
     }
   };

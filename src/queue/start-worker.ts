@@ -33,6 +33,8 @@ export interface WorkerDeps {
   readonly db: Database;
   readonly log: Logger;
   readonly probe: Probe;
+  /** Throws: SchemaMismatch where a newer version has migrated the tables since. */
+  readonly checkVersion?: () => Promise<void>;
 }
 
 export interface WorkerInput {
@@ -46,7 +48,10 @@ export interface WorkerInput {
 export interface RunningWorker {
   /** Has everything that is due done soon, by whichever worker is free. */
   lookNow(): void;
-  /** Ends with stop(). Throws ClockWrong where this machine's clock went wrong; nothing else is known to end it. */
+  /**
+   * Ends with stop(). Throws ClockWrong where this machine's clock went wrong, and SchemaMismatch where the tables are
+   * another version's by now; nothing else is known to end it.
+   */
   readonly ended: Promise<void>;
   /** Throws: DatabaseUnreachable where the queue does not answer. */
   checkQueue(): Promise<void>;

@@ -5,7 +5,7 @@
 import { checkClock, readClock } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
 import { withSessionLock } from '../db/session-lock.ts';
-import { ApiUnauthorized, ClockWrong, describeError } from '../errors.ts';
+import { ApiUnauthorized, ClockWrong, describeError, SchemaMismatch } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { QueueBackend, WorkQueue } from './backend.ts';
 import type { Causes } from './causes.ts';
@@ -28,8 +28,10 @@ export interface WatchdogDeps {
   readonly duties: readonly Duty[];
   readonly causes: Causes;
   readonly probe: Probe;
-  /** Called where this worker must not go on: its clock is wrong. */
-  readonly onUnfit: (error: ClockWrong) => void;
+  /** Throws: SchemaMismatch where a newer version has migrated the tables since. */
+  readonly checkVersion?: () => Promise<void>;
+  /** Called where this worker must not go on: its clock is wrong, or the tables are another version's by now. */
+  readonly onUnfit: (error: ClockWrong | SchemaMismatch) => void;
 }
 
 export interface Watchdog {
@@ -90,11 +92,21 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
     if (isToTend) {
       nextTendingMs = performance.now() + timings.watchIntervalMs;
       await checkClock(db, warnOfClock);
+      await checkVersion();
     }
     // Asking a Redis that is away would not fail, but wait.
     await backend.check();
     if (isToTend) await tend();
     await ensureJobs(deps, timings, warn);
+  }
+
+  async function checkVersion(): Promise<void> {
+    try {
+      await deps.checkVersion?.();
+    } catch (error) {
+      if (error instanceof SchemaMismatch) deps.onUnfit(error);
+      throw error;
+    }
   }
 
   function lookAfter(ms: number): void {

@@ -50,18 +50,19 @@ describe.each(CALLS)('$what that is aborted', ({ call }) => {
     expect(program.requests).toHaveLength(0);
   });
 
-  it('as the permit is granted returns it and sends nothing', async () => {
+  it('as the permit is granted returns it unused, sends nothing, and counts as no request', async () => {
     const program = await startRawProgram((socket) => socket.destroy());
     const controller = new AbortController();
     const { permits } = makeClient({ url: program.url });
-    const { api } = makeClient({ url: program.url }, async () => {
+    const { api, events, lines } = makeClient({ url: program.url }, async () => {
       const permit = await permits.takePermit();
       controller.abort(reason);
       return permit;
     });
     expect(await failureOf(call(api, controller.signal))).toBe(reason);
-    expect(permits.returned).toEqual([null]);
-    expect(program.requests).toHaveLength(0);
+    expect([permits.returned, permits.unused()]).toEqual([[], 1]);
+    expect([program.requests, events]).toEqual([[], []]);
+    expect(lines.join('')).not.toContain('api.request_sent');
   });
 
   it.each([

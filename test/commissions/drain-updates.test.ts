@@ -1,5 +1,6 @@
 // What becomes of a request: each terminal state, through every kind of failure, with its line in the payment ledger.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { awaitUpdates } from '../../src/commissions/await-updates.ts';
 import { drainUpdates } from '../../src/commissions/drain-updates.ts';
@@ -41,6 +42,44 @@ describe('a request', () => {
       [id],
     );
     expect(mirrored.rows).toEqual([{ paid_at: PAID_AT, has_sale: true }]);
+  });
+
+  test('stays claimed for as long as its program takes to answer', async () => {
+    const { api, db, fresh, ask, row, database } = writer();
+    const { id } = await fresh();
+    const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
+    const asking = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const slow: typeof api = {
+      ...api,
+      async getCommission(...call) {
+        asking.resolve();
+        await gate.promise;
+        return api.getCommission(...call);
+      },
+    };
+    const leaseMs = 1500;
+    const draining = drainUpdates(
+      { api: slow, db, log: silent },
+      { concurrency: 1, signal: new AbortController().signal, timing: { leaseMs } },
+    );
+    await asking.promise;
+    const left = async () =>
+      (
+        await database.pool.query<{ left: number }>(
+          `select extract(epoch from claimed_until - clock_timestamp())::float8 as left
+           from commission_updates where id = $1`,
+          [asked?.id],
+        )
+      ).rows[0]?.left ?? 0;
+    const [longest] = [performance.now() + 2 * leaseMs];
+    while (performance.now() < longest) {
+      expect(await left()).toBeGreaterThan(0);
+      await sleep(50);
+    }
+    gate.resolve();
+    await draining;
+    expect((await row(asked?.id)).state).toBe('applied');
   });
 
   test('that holds already ends as unchanged without a PUT', async () => {

@@ -282,6 +282,21 @@ test('a request that was superseded after its claim had ended stays so, whatever
   expect(await program(id)).toMatchObject({ paid_at: null });
 });
 
+test('a request whose change may be on its way is not superseded, though its claim has ended', async () => {
+  const { fresh, ask, db, row, drain, database } = writer();
+  await drain();
+  const { id } = await fresh();
+  const [older] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
+  const updateId = older?.id ?? 0;
+  await makeClaims(db, { name: 'sent', leaseMs: 60_000, onRefused }).claim(5);
+  await makeUpdateRecorder({ db }, 'sent').intend({ updateId, before: UNPAID, form: 'paid_at=x' });
+  await database.pool.query('update commission_updates set claimed_until = now() where id = $1', [updateId]);
+  await ask({ commission_id: id, action: 'unpay', supersede: true });
+  expect(await row(updateId)).toMatchObject({ state: 'pending', put_sent_at: expect.any(String) });
+  await drain();
+  expect((await row(updateId)).state).toBe('applied');
+});
+
 test('a read is noted before the change that followed it, also where its line is written late', async () => {
   const { db, attempts, drain } = writer();
   await drain();

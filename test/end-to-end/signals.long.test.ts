@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Pool } from 'pg';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { ROOT } from '../support/read-docs.ts';
@@ -106,3 +107,42 @@ test.each(['setsid', 'nohup'])(
     expect(await ended).toContain('worker.stopping');
   },
 );
+
+/** Returns how the command ended that was sent SIGTERM once it waits. */
+async function endedWhileWaiting(args: readonly string[], isWaiting: () => Promise<boolean>) {
+  const child = spawn(process.execPath, ['src/main.ts', ...args], {
+    cwd: ROOT,
+    env: environment,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  pids.push(Number(child.pid));
+  const ended = once(child, 'exit');
+  await expect.poll(isWaiting).toBe(true);
+  child.kill('SIGTERM');
+  return (await ended)[0];
+}
+
+test('a command that waits for its standard input ends at the first signal', async () => {
+  let looks = 0;
+  // Nothing shows from outside that it reads by now: two seconds are enough for it to begin.
+  const hasBegun = async () => {
+    looks += 1;
+    await sleep(1000);
+    return looks > 2;
+  };
+  expect(await endedWhileWaiting(['commissions', 'apply', '-'], hasBegun)).toBe(143);
+});
+
+test('migrate that waits for another one ends at the first signal', async () => {
+  const pool = new Pool({ connectionString: environment['DATABASE_URL'] });
+  const holder = await pool.connect();
+  await holder.query(`select pg_advisory_lock(hashtextextended('affiliate-mirror migrations of mirror', 0))`);
+  const isWaiting = async () =>
+    (
+      await holder.query(`select from pg_locks where locktype = 'advisory' and not granted
+       and database = (select oid from pg_database where datname = current_database())`)
+    ).rowCount === 1;
+  expect(await endedWhileWaiting(['migrate'], isWaiting)).toBe(143);
+  holder.release(true);
+  await pool.end();
+});

@@ -21,6 +21,8 @@ interface Worker {
   says(word: string): Promise<void>;
   /** Stops it by SIGTERM, and returns its exit code. */
   stop(): Promise<number | null>;
+  /** Resolves to its exit code once it has ended, by itself or not. */
+  readonly ended: Promise<number | null>;
 }
 
 const WRONG_CLOCK = new URL('../support/wrong-clock.ts', import.meta.url).href;
@@ -62,6 +64,7 @@ function startWork(environment: Environment): Worker {
   createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
   return {
     lines,
+    ended,
     async says(word) {
       const said = () => child.exitCode !== null || lines.some((line) => line.includes(word));
       await expect.poll(said, { timeout: 30_000, interval: 20, message: lines.join('\n') }).toBe(true);
@@ -90,9 +93,9 @@ describe.each(['postgres', 'redis'] as const)('a worker with its queue in %s', (
     return { server: postgres, environment };
   }
 
-  // Of the first four messages, three are for the password, and one is the first question: with its answer the
-  // database counts as reached. Which step of the start a number falls into may change; together they fall into most.
-  test.each([5, 8, 11, 14, 17])(
+  // Of the first five messages, three are for the password, and two are questions: what it is, and whether it takes
+  // writes. With their answers the database counts as reached. Which step of the start a number falls into may change; together they fall into most.
+  test.each([6, 9, 12, 15, 18])(
     'whose Postgres goes away at message %i of its start waits for it, and says that it started afterwards',
     async (number) => {
       const { server, environment } = await prepare();
@@ -113,11 +116,24 @@ describe.each(['postgres', 'redis'] as const)('a worker with its queue in %s', (
 });
 
 describe('a worker', () => {
+  test('that was left running while a newer version migrated the tables ends, and says so', async () => {
+    const database = await createTestDatabase();
+    const environment = makeEnvironment(database.url);
+    expect(await runCli(['migrate'], environment)).toMatchObject({ code: 0 });
+    const worker = startWork(environment);
+    await worker.says('worker.started');
+    await database.pool.query(
+      `insert into mirror.schema_migrations (name, sha256) values ('9999_newer.sql', 'x')`,
+    );
+    expect(await worker.ended).toBe(1);
+    expect(worker.lines.join('\n')).toContain('is newer than this version (it has 9999_newer.sql)');
+  });
+
   test('that waits for its Postgres is alive, not ready, and stops on SIGTERM', async () => {
     const postgres = await startOwnPostgres();
     const environment = makeEnvironment(postgres.url);
     await runCli(['migrate'], environment);
-    const gate = await startPostgresGate(postgres.url, 6);
+    const gate = await startPostgresGate(postgres.url, 7);
     closers.push(() => gate.close());
     const worker = startWork({ ...environment, DATABASE_URL: gate.url });
     await gate.held;

@@ -110,7 +110,9 @@ test('old rows that a transaction may still read are not said to be gone; once i
   await reader.query('begin isolation level repeatable read');
   await reader.query('select 1');
   await switchMode(db, OMIT);
-  await expect(vacuumFull(db, REWRITTEN_TABLES, 0)).rejects.toThrow('may still read the old rows');
+  await expect(vacuumFull(db, REWRITTEN_TABLES, { patienceMs: 0 })).rejects.toThrow(
+    'may still read the old rows',
+  );
   const written = vacuumFull(db, REWRITTEN_TABLES);
   await reader.query('rollback');
   await written;

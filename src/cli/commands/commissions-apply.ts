@@ -84,7 +84,7 @@ export function registerApply(group: Command, cli: Cli): void {
 async function apply(cli: Cli, lifetime: Lifetime, path: string, flags: ApplyFlags): Promise<ExitCode> {
   const { amountUnit } = readCliConfig(cli);
   const open = makeOpeners(cli, lifetime);
-  const read = await readBatchFile(await readInput(path), {
+  const read = await readBatchFile(await readInput(path, lifetime.signal), {
     ...fileOptions(path, flags, amountUnit),
     action: flags.action ?? null,
     evenIfRefunded: flags.evenIfRefunded === true,

@@ -122,7 +122,8 @@ async function reconcile(
   if (flags.wait === true && flags.fix !== true)
     throw new ConfigError(['--wait is for --fix, without which nothing is queued: give both, or none']);
   const { amountUnit } = readCliConfig(cli);
-  const ofFile = path === undefined ? null : await readFileOfBooks(path, flags, amountUnit);
+  const how = { unit: amountUnit, signal: lifetime.signal };
+  const ofFile = path === undefined ? null : await readFileOfBooks(path, flags, how);
   const session = await openProgram(cli, lifetime);
   const books = ofFile ?? (await readOwnBooks(session.db, { since }));
   const { reader, db, concurrency, signal } = session;
@@ -181,12 +182,10 @@ async function reconcile(
 async function readFileOfBooks(
   path: string,
   flags: FileFlags,
-  unit: AmountUnit,
+  { unit, signal }: { unit: AmountUnit; signal: AbortSignal },
 ): Promise<readonly BooksEntry[]> {
-  const { rows, problems, ignored } = await readBooksFile(
-    await readInput(path),
-    fileOptions(path, flags, unit),
-  );
+  const bytes = await readInput(path, signal);
+  const { rows, problems, ignored } = await readBooksFile(bytes, fileOptions(path, flags, unit));
   if (problems.length > 0) {
     throw new ConfigError([`nothing was compared with ${path}`, ...problems.map(describeProblem)]);
   }

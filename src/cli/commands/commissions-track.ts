@@ -34,7 +34,7 @@ export function registerTrack(group: Command, cli: Cli): void {
     .addHelpText('after', HELP)
     .action((what: readonly string[], flags: { json?: true }) =>
       cli.run(async (lifetime) => {
-        const ids = new Set((await Promise.all(what.map(readIds))).flat());
+        const ids = new Set((await Promise.all(what.map((word) => readIds(word, lifetime.signal)))).flat());
         const { db } = await openPaymentLedger(cli, lifetime);
         const tracking = await trackCommissions(db, [...ids], nameUser());
         report({ commissions: ids.size, ...tracking }, flags);
@@ -55,7 +55,7 @@ function report(tracked: TrackedDocument, flags: { json?: true }): void {
     print(`${formatCount(resumed)} had been gone from the program, and will be asked for again`);
 }
 
-async function readIds(word: string): Promise<string[]> {
+async function readIds(word: string, signal: AbortSignal): Promise<string[]> {
   if (identifier.safeParse(word).success) return [word.toLowerCase()];
   if (word !== '-' && !existsSync(word)) {
     throw new ConfigError([`${word} is neither the identifier of a commission (a UUID) nor a file`]);
@@ -68,7 +68,7 @@ async function readIds(word: string): Promise<string[]> {
     filled: new Map(),
   };
   const name = word === '-' ? null : basename(word);
-  const file = await readTableFile(await readInput(word), columns, name);
+  const file = await readTableFile(await readInput(word, signal), columns, name);
   const problems = file.problems.map(describeProblem);
   const ids = file.lines.flatMap(({ line, cells }) => {
     const ofLine: string[] = [];

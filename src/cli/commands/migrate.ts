@@ -46,7 +46,7 @@ async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promi
   const isQueueReady = await checkQueueSchema(pool, queue).then(() => true, notReady);
   const migrations = isDryRun
     ? await listPending(pool, { schema })
-    : (await runMigrations(pool, { schema })).applied;
+    : (await runMigrations(pool, { schema, signal: lifetime.signal })).applied;
   if (!isDryRun) {
     await migrateQueue(pool, queue);
     await adoptMode(db, config.personalData);

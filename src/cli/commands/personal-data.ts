@@ -39,7 +39,7 @@ export function registerPersonalData(root: Command, cli: Cli): void {
         const switched = await asOwner(() => switchMode(db, settings));
         const { from, to, isChanged, counts } = switched;
         // Also where nothing was left to do: an earlier one may have been stopped before it.
-        await vacuumFull(db, REWRITTEN_TABLES);
+        await vacuumFull(db, REWRITTEN_TABLES, { signal: lifetime.signal });
         const result: SwitchedDocument = {
           from,
           to,

@@ -119,7 +119,7 @@ async function syncAll(
   await refuseDemoMirror(pool, config.mirrorSchema, program.url);
   const { mirrorSchema, redisUrl } = config;
   if (flags.migrate === true) {
-    await runMigrations(pool, { schema: mirrorSchema });
+    await runMigrations(pool, { schema: mirrorSchema, signal: lifetime.signal });
     // BullMQ takes a fifth of the start-up, and only its tables need it here.
     const { migrateQueue } = await import('../../queue/queue-tables.ts');
     await migrateQueue(pool, { redisUrl, mirrorSchema, databaseUrl: url });

@@ -7,7 +7,7 @@ import type { ApiClient } from '../../api/client.ts';
 import { drainConcurrency } from '../../commissions/drain-concurrency.ts';
 import type { Config } from '../../config/config.ts';
 import { checkWorkerAccess } from '../../db/check-access.ts';
-import { checkSchema } from '../../db/check-schema.ts';
+import { checkSchema, refuseNewerSchema } from '../../db/check-schema.ts';
 import { Busy, describeError } from '../../errors.ts';
 import { makeCommissionsDuty, wakeForCommissions } from '../../jobs/commissions-job.ts';
 import { makeListDuty } from '../../jobs/list-job.ts';
@@ -118,7 +118,7 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
     await clients.probe.list('affiliates', { page: 1, limit: 1 }, { signal });
   };
   worker = await startWorker(
-    { db, log, probe },
+    { db, log, probe, checkVersion: () => refuseNewerSchema(pool, { schema: mirrorSchema }) },
     { queue, duties: [...duties, ...exportDuties], signal: lifetime.signal },
   );
   const running = worker;
