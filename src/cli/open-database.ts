@@ -18,7 +18,7 @@ const MOST_CONNECTIONS = 8;
 
 // How many connections a command's pool may hold, how many a queue in Postgres takes besides (see
 // src/queue/postgres-backend.ts), and whether all that the command does ends in a write.
-const COMMANDS = {
+const CONNECTIONS = {
   demo: { most: MOST_CONNECTIONS, queue: 0, isWriting: true },
   migrate: { most: 1, queue: 0, isWriting: true },
   sync: { most: MOST_CONNECTIONS, queue: 0, isWriting: true },
@@ -36,17 +36,17 @@ const COMMANDS = {
 } as const;
 
 /** Commands that open the database, by the word that names them. */
-export type DatabaseCommand = keyof typeof COMMANDS;
+export type DatabaseCommand = keyof typeof CONNECTIONS;
 
 /** Returns how many connections the command holds at most, with those of its queue. */
 export function connectionsOf(command: DatabaseCommand, isQueueInPostgres: boolean): number {
-  const { most, queue } = COMMANDS[command];
+  const { most, queue } = CONNECTIONS[command];
   return most + (isQueueInPostgres ? queue : 0);
 }
 
 /** Returns whether the word names one of them. */
 export function isDatabaseCommand(word: string | undefined): word is DatabaseCommand {
-  return word !== undefined && Object.hasOwn(COMMANDS, word);
+  return word !== undefined && Object.hasOwn(CONNECTIONS, word);
 }
 
 export interface OpenDatabase {
@@ -83,13 +83,13 @@ export async function openDatabase(
     {
       url,
       schema: config.mirrorSchema,
-      max: COMMANDS[command].most,
+      max: CONNECTIONS[command].most,
       applicationName: `affiliate-mirror ${command}`,
     },
   );
   lifetime.onClose(() => pool.end());
   const session = await checkConnection(pool, url);
-  if (COMMANDS[command].isWriting) await refuseReadOnly(pool);
+  if (CONNECTIONS[command].isWriting) await refuseReadOnly(pool);
   lifetime.signal.throwIfAborted();
   return {
     pool,

@@ -53,23 +53,23 @@ export interface Exported {
 export async function exportRelation(pool: Pool, input: ExportInput): Promise<Exported> {
   const { signal, target } = input;
   const encoder = await loadFormat(input.format);
-  return withSnapshot(pool, signal, async (client) => {
-    const plan = await makePlan(client, input);
-    if (!input.isWrittenIfEmpty && plan.watermark === input.since) {
-      return { manifest: describe(input, plan, []), location: null };
-    }
-    const { contentType } = encoder;
-    const delivery = await startDelivery(target, { name: plan.directory, contentType, signal });
-    try {
-      const files = await writeFiles(client, { ...input, ...plan, encoder, delivery });
-      const manifest = describe(input, plan, files);
-      await delivery.publish(spellManifest(manifest));
-      return { manifest, location: delivery.location };
-    } catch (error) {
-      await discard(delivery, error);
-      throw error;
-    }
-  });
+  const started: { delivery: Delivery | null } = { delivery: null };
+  try {
+    const manifest = await withSnapshot(pool, signal, async (client) => {
+      const plan = await makePlan(client, input);
+      if (!input.isWrittenIfEmpty && plan.watermark === input.since) return describe(input, plan, []);
+      const { contentType } = encoder;
+      const delivery = await startDelivery(target, { name: plan.directory, contentType, signal });
+      started.delivery = delivery;
+      return describe(input, plan, await writeFiles(client, { ...input, ...plan, encoder, delivery }));
+    });
+    // Once the database has nothing more to say: an export that is there is whole, and was no failure.
+    await started.delivery?.publish(spellManifest(manifest));
+    return { manifest, location: started.delivery?.location ?? null };
+  } catch (error) {
+    if (started.delivery !== null) await discard(started.delivery, error);
+    throw error;
+  }
 }
 
 interface Plan {

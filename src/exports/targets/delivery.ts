@@ -1,5 +1,5 @@
-// One export on its way to its target. Nothing of it is seen as an export before `publish`, and nothing is left of it
-// after `discard`.
+// One export on its way to its target. Nothing of it is seen as an export before `publish`, and of what was not
+// published nothing is left after `discard`.
 
 export interface OpenFile {
   /** Resolves when more may be written. */
@@ -14,7 +14,7 @@ export interface Delivery {
   openFile(path: string): Promise<OpenFile>;
   /** Makes the files visible, and the manifest last. Called once every file is closed. */
   publish(manifest: string): Promise<void>;
-  /** Removes everything that was written, whatever state it is in. */
+  /** Removes everything that was written and that `publish` has not made visible. */
   discard(): Promise<void>;
 }
 
