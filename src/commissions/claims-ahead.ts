@@ -13,19 +13,19 @@ export const FARTHEST_AHEAD = sql`clock_timestamp() + make_interval(secs => ${LO
 export const IS_CLAIMED_AHEAD = sql`request.state = 'pending' and request.claimed_until > ${FARTHEST_AHEAD}`;
 
 /**
- * Lets each of them hold for `leaseMs` from now. It is shortened, not taken away: its writer may be alive, and then
+ * Lets each of them hold for `claimMs` from now. It is shortened, not taken away: its writer may be alive, and then
  * extends it. Idempotent: yes.
  *
  * Throws: the database's errors, but for refusals of single rows.
  */
-export async function shortenClaims(db: Database, leaseMs: number): Promise<void> {
+export async function shortenClaims(db: Database, claimMs: number): Promise<void> {
   const { rows } = await sql<{ id: number }>`
     select id from commission_updates request where ${IS_CLAIMED_AHEAD} order by id
   `.execute(db);
   for (const { id } of rows) {
     await sql`
       update commission_updates request
-      set claimed_until = clock_timestamp() + make_interval(secs => ${leaseMs / 1000})
+      set claimed_until = clock_timestamp() + make_interval(secs => ${claimMs / 1000})
       where id = ${id} and ${IS_CLAIMED_AHEAD}
     `
       .execute(db)

@@ -25,7 +25,7 @@ export interface Claimer {
   /** Names the writer; no two ever share a name. */
   readonly name: string;
   /** How long a claim holds unless it is extended. */
-  readonly leaseMs: number;
+  readonly claimMs: number;
   /** Called once for every due request that the database does not let be claimed. */
   readonly onRefused: (id: number, error: Error) => void;
 }
@@ -42,7 +42,7 @@ export interface Claims {
    */
   claim(most: number): Promise<readonly ClaimedUpdate[]>;
   /**
-   * Lets every claim hold for another `leaseMs` from now, unless it has ended: then its writer was stopped, and what it
+   * Lets every claim hold for another `claimMs` from now, unless it has ended: then its writer was stopped, and what it
    * read of the commission is as old as that.
    */
   extend(): Promise<void>;
@@ -59,12 +59,12 @@ export function makeClaims(db: Database, claimer: Claimer): Claims {
   /** By request: until when the claim surely holds, in seconds of the system's uptime. */
   const heldUntil = new Map<number, number>();
   const refused = new Set<number>();
-  const leaseSeconds = claimer.leaseMs / 1000;
+  const claimSeconds = claimer.claimMs / 1000;
   // Counted from before the query: the database counts from a little later.
-  const leaseFromNow = () => uptime() + leaseSeconds;
+  const endFromNow = () => uptime() + claimSeconds;
   return {
     async claim(most) {
-      const until = leaseFromNow();
+      const until = endFromNow();
       const updates = await claimDue(db, claimer, most, [...heldUntil.keys()], refused);
       for (const { id } of updates) heldUntil.set(id, until);
       return updates;
@@ -73,13 +73,13 @@ export function makeClaims(db: Database, claimer: Claimer): Claims {
       const now = uptime();
       const ids = [...heldUntil].flatMap(([id, until]) => (until > now ? [id] : []));
       if (ids.length === 0) return;
-      const until = leaseFromNow();
+      const until = endFromNow();
       for (const id of await writeEach(ids, (some) => extendClaims(db, claimer, some))) {
         // Not one that was settled while this was under way.
         if (heldUntil.has(id)) heldUntil.set(id, until);
       }
     },
-    hasTimeLeft: (id) => (heldUntil.get(id) ?? 0) - uptime() > leaseSeconds * LEAST_LEFT,
+    hasTimeLeft: (id) => (heldUntil.get(id) ?? 0) - uptime() > claimSeconds * LEAST_LEFT,
     async release(ids) {
       for (const id of ids) heldUntil.delete(id);
       if (ids.length > 0) await writeEach(ids, (some) => releaseClaims(db, claimer, some));
@@ -160,7 +160,7 @@ export async function hasDueUpdates(db: Database): Promise<boolean> {
 
 async function claimUpdates(
   db: Database,
-  { name, leaseMs }: Claimer,
+  { name, claimMs }: Claimer,
   most: number,
   condition: RawBuilder<unknown>,
 ): Promise<readonly ClaimedUpdate[]> {
@@ -170,7 +170,7 @@ async function claimUpdates(
       for update skip locked
     )
     update commission_updates request
-    set claimed_by = ${name}, claimed_until = clock_timestamp() + make_interval(secs => ${leaseMs / 1000})
+    set claimed_by = ${name}, claimed_until = clock_timestamp() + make_interval(secs => ${claimMs / 1000})
     from due where due.id = request.id
     returning request.id, request.commission_id, request.action, request.paid_at, request.due_at,
       request.expected_unpaid, request.expected_paid_at, request.expected_amount, request.expected_currency,
@@ -195,13 +195,13 @@ export function lockOurs(claimedBy: string, ids: readonly number[]): RawBuilder<
 /** Returns the requests that are still this writer's. */
 async function extendClaims(
   db: Database,
-  { name, leaseMs }: Claimer,
+  { name, claimMs }: Claimer,
   ids: readonly number[],
 ): Promise<readonly number[]> {
   const { rows } = await sql<{ id: number }>`
     with ours as materialized (${lockOurs(name, ids)})
     update commission_updates request
-    set claimed_until = clock_timestamp() + make_interval(secs => ${leaseMs / 1000})
+    set claimed_until = clock_timestamp() + make_interval(secs => ${claimMs / 1000})
     from ours where ours.id = request.id
     returning request.id
   `.execute(db);

@@ -57,7 +57,7 @@ export interface DrainOptions {
 
 export interface DrainTiming {
   /** How long a killed writer's requests wait for the next one. */
-  readonly leaseMs: number;
+  readonly claimMs: number;
   /** The wait after a request's first failure and after the first sign of an outage; doubled with each further one. */
   readonly firstBackoffMs: number;
   /** How old what was read of a commission may be when its change is sent: else it is read again. */
@@ -71,7 +71,7 @@ export interface DrainSummary {
   readonly deferred: number;
 }
 
-const TIMING: DrainTiming = { leaseMs: 30_000, firstBackoffMs: 2_000, freshMs: 10_000 };
+const TIMING: DrainTiming = { claimMs: 30_000, firstBackoffMs: 2_000, freshMs: 10_000 };
 
 /**
  * Returns what became of every request that was due, once none is left. Several drains may run at once, in any
@@ -98,9 +98,9 @@ export function drainUpdates(deps: DrainDeps, options: DrainOptions): Promise<Dr
 function makeDrain(deps: DrainDeps, options: DrainOptions) {
   const { api, db, log, amountUnit = 'minor' } = deps;
   const { concurrency, onEnd } = options;
-  const { leaseMs, firstBackoffMs, freshMs }: DrainTiming = { ...TIMING, ...options.timing };
+  const { claimMs, firstBackoffMs, freshMs }: DrainTiming = { ...TIMING, ...options.timing };
   const name = `${hostname()}:${process.pid}:${randomUUID()}`;
-  const claims = makeClaims(db, { name, leaseMs, onRefused });
+  const claims = makeClaims(db, { name, claimMs, onRefused });
   const health: ProgramHealth = makeProgramHealth({ client: api });
   const recorder: UpdateRecorder = makeUpdateRecorder({ db, personalData: deps.personalData }, name);
   const stop = new AbortController();
@@ -118,10 +118,10 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
       // The claim then ends by itself, and whoever takes over reads before it writes.
       log.warn({ reason: describeError(error) }, 'commissions.claims_not_extended');
     });
-  }, leaseMs / 3);
+  }, claimMs / 3);
 
   async function run(): Promise<void> {
-    await shortenClaims(db, leaseMs);
+    await shortenClaims(db, claimMs);
     for (;;) {
       signal.throwIfAborted();
       const room = health.isProven() && !outage.isOn() ? concurrency : 1;

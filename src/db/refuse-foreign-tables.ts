@@ -4,20 +4,25 @@
 import type { PoolClient } from 'pg';
 import { ConfigError } from '../errors.ts';
 import { ANALYST_RELATIONS, BOOKKEEPING_TABLES } from './relations.ts';
+import { reportsSchema } from './sibling-schema.ts';
 
 /** Throws: ConfigError where a schema that no migration was applied to has tables or views of our names. */
 export async function refuseForeignTables(client: Pick<PoolClient, 'query'>, schema: string): Promise<void> {
   // Our own schema_migrations may be there, empty, where the first migration failed: it alone has fingerprints.
-  const { rows } = await client.query<{ name: string }>(
-    `select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-     where nspname = $1 and relname = any ($2)
+  const { rows } = await client.query<{ name: string; found_in: string }>(
+    `select relname as name, nspname as found_in from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+     where nspname = any ($1) and relname = any ($2)
        and not exists (select from pg_attribute where attrelid = pg_class.oid and attname = 'sha256')
      order by 1`,
-    [schema, [...ANALYST_RELATIONS, ...BOOKKEEPING_TABLES]],
+    [
+      [schema, reportsSchema(schema)],
+      [...ANALYST_RELATIONS, ...BOOKKEEPING_TABLES],
+    ],
   );
-  if (rows.length === 0) return;
+  const [first] = rows;
+  if (first === undefined) return;
   const names = rows.map(({ name }) => name).join(', ');
   throw new ConfigError([
-    `the schema ${schema} has tables of something else under names that the mirror needs (${names}): set MIRROR_SCHEMA to the name of a schema for the mirror alone`,
+    `the schema ${first.found_in} has tables of something else under names that the mirror needs (${names}): set MIRROR_SCHEMA to the name of a schema for the mirror alone`,
   ]);
 }

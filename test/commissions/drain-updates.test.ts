@@ -58,10 +58,10 @@ describe('a request', () => {
         return api.getCommission(...call);
       },
     };
-    const leaseMs = 1500;
+    const claimMs = 1500;
     const draining = drainUpdates(
       { api: slow, db, log: silent },
-      { concurrency: 1, signal: new AbortController().signal, timing: { leaseMs } },
+      { concurrency: 1, signal: new AbortController().signal, timing: { claimMs } },
     );
     await asking.promise;
     const left = async () =>
@@ -72,7 +72,7 @@ describe('a request', () => {
           [asked?.id],
         )
       ).rows[0]?.left ?? 0;
-    const [longest] = [performance.now() + 2 * leaseMs];
+    const [longest] = [performance.now() + 2 * claimMs];
     while (performance.now() < longest) {
       expect(await left()).toBeGreaterThan(0);
       await sleep(50);
@@ -419,7 +419,7 @@ describe('a program that refuses', () => {
     const front = losingProgram(db, sandbox.url, { from: 7, to: 20 });
     const drained = await drainUpdates(
       { api: front.api, db, log: silent },
-      { concurrency: 4, signal: AbortSignal.timeout(100_000), timing: { leaseMs: 5000, firstBackoffMs: 1 } },
+      { concurrency: 4, signal: AbortSignal.timeout(100_000), timing: { claimMs: 5000, firstBackoffMs: 1 } },
     );
     await front.close();
     expect(drained.ended).toEqual({ applied: 6 });
@@ -443,7 +443,7 @@ describe('a program that refuses', () => {
     });
     const { ended } = await drainUpdates(
       { api, db, log: silent },
-      { concurrency: 1, signal: AbortSignal.timeout(100_000), timing: { leaseMs: 5000, firstBackoffMs: 1 } },
+      { concurrency: 1, signal: AbortSignal.timeout(100_000), timing: { claimMs: 5000, firstBackoffMs: 1 } },
     );
     expect(ended).toEqual({ applied: 1 });
     expect(await row(asked?.id)).toMatchObject({ attempts: 0 });

@@ -12,7 +12,7 @@ import { PAID_AT, SECRET, useWriter } from './start-writer.ts';
 
 const writer = useWriter({ affiliates: 5, referrals: 300 });
 const SCRIPT = fileURLToPath(new URL('frozen-writer.ts', import.meta.url));
-const LEASE_MS = 600;
+const CLAIM_MS = 600;
 
 const running = new Set<ReturnType<typeof spawn>>();
 afterEach(() => {
@@ -39,7 +39,7 @@ test.each(POINTS)(
       apiUrl: sandbox.url,
       secret: SECRET,
       ids: [pay?.id ?? 0],
-      leaseMs: LEASE_MS,
+      claimMs: CLAIM_MS,
       freeze: { after, time },
     };
     const child = spawn(process.execPath, [SCRIPT, JSON.stringify(options)], {

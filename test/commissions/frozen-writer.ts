@@ -14,7 +14,7 @@ export interface FrozenWriterOptions {
   readonly apiUrl: string;
   readonly secret: string;
   readonly ids: readonly number[];
-  readonly leaseMs: number;
+  readonly claimMs: number;
   readonly freeze: FreezePoint;
 }
 
@@ -37,7 +37,7 @@ const api = makeApiClient(
 const counts = await awaitUpdates({ api, db, log }, given.ids, {
   concurrency: 1,
   signal: AbortSignal.timeout(100_000),
-  timing: { leaseMs: given.leaseMs },
+  timing: { claimMs: given.claimMs },
 });
 await api.close();
 await db.destroy();

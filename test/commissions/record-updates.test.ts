@@ -40,8 +40,8 @@ test('a claim that was taken over lets nothing be sent and nothing be settled, y
   const { fresh, ask, db, row, attempts, drain } = writer();
   const { id } = await fresh();
   const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
-  const frozen = makeClaims(db, { name: 'frozen', leaseMs: 1, onRefused });
-  const next = makeClaims(db, { name: 'next', leaseMs: 60_000, onRefused });
+  const frozen = makeClaims(db, { name: 'frozen', claimMs: 1, onRefused });
+  const next = makeClaims(db, { name: 'next', claimMs: 60_000, onRefused });
   expect(await frozen.claim(5)).toMatchObject([{ id: asked?.id }]);
   await expect.poll(() => next.claim(5)).toMatchObject([{ id: asked?.id }]);
 
@@ -83,7 +83,7 @@ test('a writer that was frozen for longer than its claim does not claim again wh
   const { fresh, ask, db } = writer();
   const { id } = await fresh();
   const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
-  const frozen = makeClaims(db, { name: 'frozen', leaseMs: 1, onRefused });
+  const frozen = makeClaims(db, { name: 'frozen', claimMs: 1, onRefused });
   expect(await frozen.claim(5)).toMatchObject([{ id: asked?.id }]);
   await expect.poll(() => hasDueUpdates(db)).toBe(true);
   expect(await frozen.claim(5)).toEqual([]);
@@ -113,7 +113,7 @@ test('requests are applied within their time after the clock of the database was
   const states = () =>
     Promise.all([fresh, tried, claimed, postponed].map(async (one) => (await row(one?.id)).state));
   expect(await hasDueUpdates(db)).toBe(true);
-  await drain({ timing: { leaseMs: 60_000 } });
+  await drain({ timing: { claimMs: 60_000 } });
   // The writer may be alive, and has until now to extend its claim.
   expect(await states()).toEqual(['applied', 'applied', 'pending', 'pending']);
   expect(await hasDueUpdates(db)).toBe(false);
@@ -131,7 +131,7 @@ test('whoever writes several requests at once locks them in their order, so that
     ...(await freshMany(2)).map(({ id }) => ({ commission_id: id, action: 'unpay' as const })),
   );
   const [low = 0, high = 0] = asked.map(({ id }) => id).toSorted((a, b) => a - b);
-  const claims = makeClaims(db, { name: 'w', leaseMs: 60_000, onRefused });
+  const claims = makeClaims(db, { name: 'w', claimMs: 60_000, onRefused });
   await claims.claim(5);
   // Now the lower one comes last in the table, where a plan may begin at its first row.
   await database.pool.query('update commission_updates set note = note where id = $1', [low]);
@@ -176,7 +176,7 @@ test('text that Postgres cannot hold does not stop the payment ledger', async ()
   const { fresh, ask, drain, row, db } = writer();
   const { id } = await fresh();
   const [asked] = await ask({ commission_id: id, action: 'unpay' });
-  await makeClaims(db, { name: 'w', leaseMs: 60_000, onRefused }).claim(5);
+  await makeClaims(db, { name: 'w', claimMs: 60_000, onRefused }).claim(5);
   const settled = await makeUpdateRecorder({ db }, 'w').settle({
     ...NO_RESULT,
     updateId: asked?.id ?? 0,
@@ -193,7 +193,7 @@ test('a claim that has ended is not extended and lets no change be announced, th
   await drain();
   const [asked] = await ask({ commission_id: (await fresh()).id, action: 'pay', paid_at: PAID_AT });
   const updateId = asked?.id ?? 0;
-  const claims = makeClaims(db, { name: 'stopped', leaseMs: 1, onRefused });
+  const claims = makeClaims(db, { name: 'stopped', claimMs: 1, onRefused });
   expect(await claims.claim(5)).toMatchObject([{ id: updateId }]);
   await expect.poll(() => hasDueUpdates(db)).toBe(true);
   await expect.poll(() => claims.hasTimeLeft(updateId)).toBe(false);
@@ -219,7 +219,7 @@ test('what was there before stays in the payment ledger where the writer was kil
   const { id } = await fresh();
   const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
   const updateId = asked?.id ?? 0;
-  const killed = makeClaims(db, { name: 'killed', leaseMs: 60_000, onRefused });
+  const killed = makeClaims(db, { name: 'killed', claimMs: 60_000, onRefused });
   await killed.claim(5);
   const paidBefore = '2026-01-02T03:04:05Z';
   const before = { ...UNPAID, paid_at: paidBefore };
@@ -234,7 +234,7 @@ test('that a change was announced is forgotten where it was not sent, and rememb
   const { db, row, drain } = writer();
   await drain();
   const asked = await askToPay(2);
-  const claims = makeClaims(db, { name: 'postponing', leaseMs: 60_000, onRefused });
+  const claims = makeClaims(db, { name: 'postponing', claimMs: 60_000, onRefused });
   await claims.claim(5);
   const { intend, settle } = makeUpdateRecorder({ db }, 'postponing');
   for (const [index, { id: updateId }] of asked.entries()) {
@@ -252,7 +252,7 @@ test('of changes that are announced together, only that whose claim was lost is 
   await drain();
   const asked = await askToPay(2);
   const [lost = 0, held = 0] = asked.map(({ id }) => id);
-  await makeClaims(db, { name: 'half', leaseMs: 60_000, onRefused }).claim(5);
+  await makeClaims(db, { name: 'half', claimMs: 60_000, onRefused }).claim(5);
   await database.pool.query("update commission_updates set claimed_by = 'other' where id = $1", [lost]);
   const { intend } = makeUpdateRecorder({ db }, 'half');
   // The first of a group goes alone; those that come meanwhile go together.
@@ -272,7 +272,7 @@ test('a request that was superseded after its claim had ended stays so, whatever
   const { id } = await fresh();
   const [older] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
   const updateId = older?.id ?? 0;
-  await makeClaims(db, { name: 'asleep', leaseMs: 1, onRefused }).claim(5);
+  await makeClaims(db, { name: 'asleep', claimMs: 1, onRefused }).claim(5);
   await expect.poll(() => hasDueUpdates(db)).toBe(true);
   await ask({ commission_id: id, action: 'unpay', supersede: true });
   const { settle } = makeUpdateRecorder({ db }, 'asleep');
@@ -288,7 +288,7 @@ test('a request whose change may be on its way is not superseded, though its cla
   const { id } = await fresh();
   const [older] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
   const updateId = older?.id ?? 0;
-  await makeClaims(db, { name: 'sent', leaseMs: 60_000, onRefused }).claim(5);
+  await makeClaims(db, { name: 'sent', claimMs: 60_000, onRefused }).claim(5);
   await makeUpdateRecorder({ db }, 'sent').intend({ updateId, before: UNPAID, form: 'paid_at=x' });
   await database.pool.query('update commission_updates set claimed_until = now() where id = $1', [updateId]);
   await ask({ commission_id: id, action: 'unpay', supersede: true });
@@ -302,7 +302,7 @@ test('a read is noted before the change that followed it, also where its line is
   await drain();
   const [asked] = await askToPay(1);
   const updateId = asked?.id ?? 0;
-  await makeClaims(db, { name: 'slow', leaseMs: 60_000, onRefused }).claim(5);
+  await makeClaims(db, { name: 'slow', claimMs: 60_000, onRefused }).claim(5);
   const { intend, settle } = makeUpdateRecorder({ db }, 'slow');
   const intentId = await intend({ updateId, before: UNPAID, form: 'paid_at=x' });
   const common = { path: '', status: 200, durationMs: 5, attempt: 1 } as const;

@@ -98,7 +98,7 @@ test('a drain ends no payment for a refusal that was under way when the program 
   const api = lostAndFound([ids[1], ids[2], ids[3]]);
   const { ended } = await drainUpdates(
     { api, db, log: silent },
-    { concurrency: 3, signal: AbortSignal.timeout(100_000), timing: { leaseMs: 5000, firstBackoffMs: 1 } },
+    { concurrency: 3, signal: AbortSignal.timeout(100_000), timing: { claimMs: 5000, firstBackoffMs: 1 } },
   );
   expect(ended).toEqual({ applied: 4 });
 });

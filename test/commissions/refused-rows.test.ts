@@ -248,7 +248,7 @@ test('an answer nested too deeply to be read costs its own request tries, and no
       {
         concurrency: 6,
         signal: AbortSignal.timeout(100_000),
-        timing: { leaseMs: 5000, firstBackoffMs: 1 },
+        timing: { claimMs: 5000, firstBackoffMs: 1 },
       },
     );
   await drain();
@@ -334,7 +334,7 @@ describe('a request whose row breaks a constraint that was added later', () => {
   test('lets the claims of others be extended and given up', async () => {
     const { freshMany, db, database } = writer();
     const ids = await askToPay(await freshMany(3));
-    const claims = makeClaims(db, { name: 'extending', leaseMs: 60_000, onRefused: () => {} });
+    const claims = makeClaims(db, { name: 'extending', claimMs: 60_000, onRefused: () => {} });
     expect((await claims.claim(3)).map(({ id }) => id)).toEqual(ids);
     await addConstraint('commission_updates', `id <> ${ids[1]}`, 'not valid');
     const claimedUntil = async () => {
@@ -395,7 +395,7 @@ describe('a line of the payment ledger that is refused', () => {
     const [later] = await ask({ commission_id: poisoned, action: 'due', due_at: '2026-12-01T00:00:00Z' });
 
     // A long wait, so that one drain sees it once.
-    const slow = { timing: { leaseMs: 5000, firstBackoffMs: 60_000 } };
+    const slow = { timing: { claimMs: 5000, firstBackoffMs: 60_000 } };
     expect(await drain({ concurrency: 8, ...slow })).toEqual({ ended: { applied: 7 }, deferred: 1 });
     expect(await statesOf(rest)).toEqual(new Set(['applied']));
     const reason =
@@ -480,7 +480,7 @@ test('a request that cannot be read fails by itself, and each of its requests is
      update commission_updates set paid_at = 'infinity' where id = ${ids[1]};
      alter table commission_updates enable trigger keep_request`,
   );
-  const slow = { timing: { leaseMs: 5000, firstBackoffMs: 60_000 } };
+  const slow = { timing: { claimMs: 5000, firstBackoffMs: 60_000 } };
   expect(await drain(slow)).toEqual({ ended: { applied: 2 }, deferred: 1 });
   expect(await row(ids[1])).toMatchObject({ state: 'pending', attempts: 1 });
   expect(await attempts(ids[1])).toMatchObject([{ method: 'GET', status: 200, error: null }]);

@@ -212,7 +212,7 @@ export function useWriter(size = { affiliates: 20, referrals: 800 }): () => Test
             concurrency: 4,
             signal: AbortSignal.timeout(100_000),
             ...options,
-            timing: { leaseMs: 5000, firstBackoffMs: 1, ...options?.timing },
+            timing: { claimMs: 5000, firstBackoffMs: 1, ...options?.timing },
           },
         ),
       async row(id) {

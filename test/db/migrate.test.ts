@@ -199,33 +199,38 @@ test.each([
     'alerts, conversion_events',
     'create table shared.alerts (); create view shared.conversion_events as select 1',
   ],
+  // Another mirror, in the schema of the reports.
+  ['campaigns', 'create schema shared_reports; create table shared_reports.campaigns ()', 'shared_reports'],
   // What Rails, Ecto and golang-migrate have.
   ['schema_migrations', 'create table shared.schema_migrations (version text primary key)'],
-])('a schema with %s of something else is refused, and nothing is made', async (names, made) => {
-  const schema = 'shared';
-  const pool = poolOf(schema);
-  await pool.query(`create schema shared; ${made}`);
-  const found = async () =>
-    (
-      await pool.query(
-        `select nspname, array_agg(relname::text order by 1) from pg_namespace n
+])(
+  'a schema with %s of something else is refused, and nothing is made',
+  async (names, made, place = 'shared') => {
+    const schema = 'shared';
+    const pool = poolOf(schema);
+    await pool.query(`create schema shared; ${made}`);
+    const found = async () =>
+      (
+        await pool.query(
+          `select nspname, array_agg(relname::text order by 1) from pg_namespace n
          left join pg_class on relnamespace = n.oid where nspname like 'shared%' group by 1 order by 1`,
-      )
-    ).rows;
-  const before = await found();
-  for (const migrate of [listPending, runMigrations]) {
-    const { error, text } = await failure(migrate(pool, { schema }));
-    expect(error).toBeInstanceOf(ConfigError);
-    expect(text).toBe(
-      `the schema shared has tables of something else under names that the mirror needs (${names}): set MIRROR_SCHEMA to the name of a schema for the mirror alone`,
+        )
+      ).rows;
+    const before = await found();
+    for (const migrate of [listPending, runMigrations]) {
+      const { error, text } = await failure(migrate(pool, { schema }));
+      expect(error).toBeInstanceOf(ConfigError);
+      expect(text).toBe(
+        `the schema ${place} has tables of something else under names that the mirror needs (${names}): set MIRROR_SCHEMA to the name of a schema for the mirror alone`,
+      );
+    }
+    expect((await failure(checkSchema(pool, { schema }))).text).toContain(
+      'the schema shared has no tables yet',
     );
-  }
-  expect((await failure(checkSchema(pool, { schema }))).text).toContain(
-    'the schema shared has no tables yet',
-  );
-  expect(await found()).toEqual(before);
-  await pool.query('drop schema shared cascade');
-});
+    expect(await found()).toEqual(before);
+    await pool.query('drop schema shared cascade');
+  },
+);
 
 test('what else is in the schema is left alone', async () => {
   const schema = 'lived_in';

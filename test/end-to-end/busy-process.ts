@@ -23,7 +23,7 @@ export interface BusyProcessOptions {
   readonly secret: string;
   readonly rateLimit: string;
   readonly timings: Partial<Timings>;
-  readonly leaseMs: number;
+  readonly claimMs: number;
   readonly usableMs: number;
 }
 
@@ -35,7 +35,7 @@ const log = makeLogger('info');
 const pool = makePool({ log }, { url: databaseUrl, schema: 'mirror', max: 10, applicationName: given.role });
 const db = makeDatabase(pool);
 const rateLimit = readRateLimit(given.rateLimit) ?? null;
-const timing = { leaseMs: given.leaseMs, firstBackoffMs: 50 };
+const timing = { claimMs: given.claimMs, firstBackoffMs: 50 };
 
 function makeClient(priority: Priority) {
   const takePermit = makeTakePermit(

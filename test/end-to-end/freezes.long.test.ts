@@ -25,7 +25,7 @@ const LIMIT = 45;
 const WINDOW_MS = 1500;
 /** A permit is usable for a fifth of a second, a claim holds for six tenths: a stop outlives both, or one, or none. */
 const USABLE_MS = 200;
-const LEASE_MS = 600;
+const CLAIM_MS = 600;
 const LONGEST_STOP_MS = 2000;
 const COMMISSIONS = 40;
 
@@ -93,7 +93,7 @@ test.concurrent.for(KINDS)(
       secret: SECRET,
       rateLimit: `${LIMIT}/${WINDOW_MS / 1000}`,
       timings: FAST,
-      leaseMs: LEASE_MS,
+      claimMs: CLAIM_MS,
       usableMs: USABLE_MS,
     };
     const busy = await Promise.all([
@@ -131,7 +131,7 @@ test.concurrent.for(KINDS)(
       const victim = busy[Math.floor(Math.random() * busy.length)];
       await sleep(Math.random() * 150);
       victim?.kill('SIGSTOP');
-      await sleep(Math.random() < 0.5 ? Math.random() * LEASE_MS : Math.random() * LONGEST_STOP_MS);
+      await sleep(Math.random() < 0.5 ? Math.random() * CLAIM_MS : Math.random() * LONGEST_STOP_MS);
       // What was on its way has arrived by now: whatever comes further is the others'.
       const before = sent();
       await expect.poll(sent, { interval: 20, message: 'nobody sends anything' }).toBeGreaterThan(before);

@@ -16,7 +16,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
 /** The requests of a killed writer wait for two seconds instead of thirty. */
-const DRAIN = { leaseMs: 2000, firstBackoffMs: 200 };
+const DRAIN = { claimMs: 2000, firstBackoffMs: 200 };
 
 const SCRIPT = fileURLToPath(new URL('../commissions/writer-process.ts', import.meta.url));
 export interface Setting {
