@@ -171,7 +171,7 @@ const NAMING: Readonly<Record<string, string | undefined>> = {
   rejected: `insert into rejected_records (run_id, resource, record_id, reason, payload, observed_at)
              values ($1, $2, 'bad', 'no', '{}', now() - make_interval(secs => $3 * 86400.0))`,
   held: `insert into held_back_deletions (run_id, resource, record_id) values ($1, $2, gen_random_uuid())`,
-  seen: `insert into seen_rows select $1, '{}', '{}' where $2::text is not null`,
+  seen: `insert into seen_rows select $1, '{}', '{}', '[]' where $2::text is not null`,
 };
 
 test('exactly the promised rows stay, and once more pruned none of them goes', async () => {
