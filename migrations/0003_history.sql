@@ -286,7 +286,6 @@ comment on trigger record_insertions on commissions is 'Keeps when each of the c
 -- A conversion that the mirror saw happen is in its history. One from before that is known by the program's own word,
 -- where it sends became_conversion_at (seen in the wild). The state may be seen before that, since a referral within a
 -- commission need not have all of its fields: what comes later is about the first conversion that was seen after it.
--- What was stated before the first conversion that the mirror saw is about one that it did not see.
 create view conversion_events as
 -- Put together for both uses, it would keep Postgres from reading with several workers.
 with seen as not materialized (
@@ -299,6 +298,16 @@ with seen as not materialized (
   from record_history history
   where history.table_name = 'referrals'
     and history.after ->> 'conversion_state' = 'conversion'
+), restated as not materialized (
+  -- Where the program states another time than before, once a conversion was seen. What was stated before the first of
+  -- these is about a conversion that was not; so is what was never stated otherwise.
+  select history.id,
+         history.record_id as referral_id,
+         (history.before ->> 'became_conversion_at')::timestamptz as stated_at
+  from record_history history
+  where history.table_name = 'referrals'
+    and history.before ? 'became_conversion_at'
+    and exists (select from seen where seen.referral_id = history.record_id and seen.id <= history.id)
 ), event as (
   select seen.referral_id, referral.affiliate_id, referral.link_id, referral.customer_email, seen.from_state,
          coalesce(seen.stated_at, case
@@ -320,22 +329,12 @@ with seen as not materialized (
          referral.became_conversion_at, referral._first_seen_at, null, referral._deleted_at
   from referrals referral
   where referral.became_conversion_at is not null
-    and not exists (select from seen where seen.referral_id = referral.id)
+    and not exists (select from restated where restated.referral_id = referral.id)
   union all
   select referral.id, referral.affiliate_id, referral.link_id, referral.customer_email, null,
          earlier.stated_at, referral._first_seen_at, null, referral._deleted_at
-  from (select referral_id, min(id) as id from seen group by referral_id) first
-  join referrals referral on referral.id = first.referral_id
-  left join lateral (
-    select history.id, (history.before ->> 'became_conversion_at')::timestamptz as stated_at
-    from record_history history
-    where history.record_id = first.referral_id and history.id >= first.id
-      and history.table_name = 'referrals' and history.before ? 'became_conversion_at'
-    order by history.id limit 1
-  ) replaced on true
-  cross join lateral (
-    select case when replaced.id is null then referral.became_conversion_at else replaced.stated_at end as stated_at
-  ) earlier
+  from (select distinct on (referral_id) referral_id, stated_at from restated order by referral_id, id) earlier
+  join referrals referral on referral.id = earlier.referral_id
   where earlier.stated_at is not null
 )
 select referral_id,

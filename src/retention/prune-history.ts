@@ -34,7 +34,8 @@ export async function pruneHistory(trx: DatabaseTransaction, input: BatchInput):
             and history.table_name = aged.table_name
             -- As conversion_events and referral_funnel_daily count them.
             and not (history.table_name = 'referrals'
-                     and coalesce(history.after ->> 'conversion_state', '') in ('lead', 'conversion'))
+                     and (coalesce(history.after ->> 'conversion_state', '') in ('lead', 'conversion')
+                          or history.before ? 'became_conversion_at'))
           for update nowait
         ) earlier
       ))

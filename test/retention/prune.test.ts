@@ -292,6 +292,35 @@ test('the reports count the same, and the mirror as of a later time is exact to 
   );
 });
 
+test('what a program stated of a conversion from before the mirror is counted as before', async () => {
+  const mirror = await makeAgedMirror();
+  const { pool } = mirror;
+  const stated = '2025-01-05T00:00:00Z';
+  await pool.query(`
+    set session_replication_role = replica;
+    insert into referrals (id, created_at, conversion_state, became_conversion_at, _first_seen_at, _changed_at, _observed_at)
+    values ('r1', now() - interval '90 days', 'conversion', now() - interval '55 days', now() - interval '90 days', now(), now());
+    set session_replication_role = origin`);
+  const change = (days: number, before: object, after: object) =>
+    pool.query(
+      `insert into record_history (table_name, record_id, change, before, after, observed_at, recorded_at)
+       select 'referrals', 'r1', 'updated', $2, $3, at, at from (select now() - make_interval(days => $1) as at) aged`,
+      [days, before, after],
+    );
+  await change(70, { conversion_state: 'conversion' }, { conversion_state: 'lead' });
+  await change(60, { conversion_state: 'lead' }, { conversion_state: 'conversion' });
+  await change(50, { became_conversion_at: stated }, { became_conversion_at: '2026-01-01T00:00:00Z' });
+  await change(3, { visits: 1 }, { visits: 2 });
+  await change(2, { visits: 2 }, { visits: 3 });
+  const ask = async () =>
+    (await pool.query('select converted_at, is_exact from conversion_events order by converted_at')).rows;
+  const before = await ask();
+  expect(before[0]).toEqual({ converted_at: stated, is_exact: true });
+  await pruneNow(mirror, { ...FOR_EVER, history: 1 });
+  expect(await idsOf(pool, 'record_history')).toHaveLength(4);
+  expect(await ask()).toEqual(before);
+});
+
 test('attempts of a request that is pending or ended lately stay, and so does all that was written', async () => {
   const mirror = await makeAgedMirror();
   const { pool } = mirror;
