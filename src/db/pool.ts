@@ -42,9 +42,10 @@ export function makePool({ log }: { log: Logger }, settings: PoolSettings): Pool
 
 /**
  * A connection keeps what was set for its role and its database when it was made: that it may only read, say, which a
- * provider resets once the disk has room again. One that is always busy would never learn of it.
+ * provider resets once the disk has room again. One that is always busy would never learn of it. A new one costs
+ * Postgres tens of milliseconds.
  */
-const LONGEST_LIFE_SECONDS = 60;
+const LONGEST_LIFE_SECONDS = 300;
 
 /**
  * Returns what a pool of such connections is made with, for the queue's own as well; values are pg's own there.
