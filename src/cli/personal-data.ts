@@ -17,9 +17,10 @@ export async function openPersonalData(
   { mayAdopt = false }: { mayAdopt?: boolean } = {},
 ): Promise<PersonalDataSource> {
   if (mayAdopt) await adoptMode(db, settings);
-  refuseOtherMode(settings, await readState(db));
+  const state = await readState(db);
+  refuseOtherMode(settings, state);
   const source = makePersonalDataSource(settings);
   // Who was forgotten is known before the first error quotes anything.
-  await source.current(db);
+  await source.current(db, state);
   return source;
 }

@@ -2,8 +2,13 @@
 
 import type { Pool } from 'pg';
 import { SchemaMismatch } from '../errors.ts';
-import { type MigrationTarget, readApplied } from './migrate.ts';
-import { MIGRATIONS_DIRECTORY, readMigrationFiles, sayEdited } from './migration-files.ts';
+import { type AppliedMigration, type MigrationTarget, readApplied } from './migrate.ts';
+import {
+  MIGRATIONS_DIRECTORY,
+  type MigrationFile,
+  readMigrationFiles,
+  sayEdited,
+} from './migration-files.ts';
 import { refuseLostReports } from './refuse-lost-reports.ts';
 
 /**
@@ -17,6 +22,14 @@ export async function refuseNewerSchema(
   { schema, directory = MIGRATIONS_DIRECTORY }: MigrationTarget,
 ): Promise<void> {
   const [files, done] = await Promise.all([readMigrationFiles(directory), readApplied(pool, schema)]);
+  refuseUnknown(schema, files, done);
+}
+
+function refuseUnknown(
+  schema: string,
+  files: readonly MigrationFile[],
+  done: readonly AppliedMigration[],
+): void {
   const here = new Set(files.map(({ name }) => name));
   const newer = done.find(({ name }) => !here.has(name));
   if (newer === undefined) return;
@@ -39,7 +52,7 @@ export async function checkSchema(
   if (done.length === 0) {
     throw new SchemaMismatch(`the schema ${schema} has no tables yet: run affiliate-mirror migrate`);
   }
-  await refuseNewerSchema(pool, { schema, directory });
+  refuseUnknown(schema, files, done);
   const here = new Map(files.map(({ name, sha256 }) => [name, sha256]));
   const applied = new Set(done.map(({ name }) => name));
   const lacking = files.find(({ name }) => !applied.has(name));

@@ -20,6 +20,10 @@ export interface FormerSale {
   readonly askedAt: Timestamp;
 }
 
+const HAS_NO_COMMISSION = sql`not exists (
+  select from commissions living where living.sale_id = sales.id and living._deleted_at is null
+)`;
+
 /**
  * Marks deleted the sales of these commissions that no living commission has, however new the sale's own row is: a
  * change of it may have been read while its commission, unchanged, kept an older time. Should one live all the same,
@@ -52,9 +56,7 @@ export async function markFormerSales(
     from unnest(${former.map(({ saleId }) => saleId)}::text[], ${former.map(({ askedAt }) => askedAt)}::timestamptz[])
       as former (id, asked_at)
     where sales.id = former.id and sales._deleted_at is null
-      and not exists (
-        select from commissions living where living.sale_id = sales.id and living._deleted_at is null
-      )`.execute(trx);
+      and ${HAS_NO_COMMISSION}`.execute(trx);
 }
 
 /** Returns the sales that no living commission has: theirs got another one, or none, and nobody looked. */
@@ -64,8 +66,6 @@ export async function findFormerSales(
 ): Promise<readonly FormerSale[]> {
   const { rows } = await sql<{ id: string }>`
     select id from sales
-    where _deleted_at is null and not exists (
-      select from commissions living where living.sale_id = sales.id and living._deleted_at is null
-    )`.execute(trx);
+    where _deleted_at is null and ${HAS_NO_COMMISSION}`.execute(trx);
   return rows.map(({ id }) => ({ saleId: id, askedAt }));
 }

@@ -4,6 +4,7 @@ import type { KeyObject } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { findNames } from './find-names.ts';
+import { inBatches } from './in-batches.ts';
 import { IDENTITY_COLUMNS } from './personal-columns.ts';
 import { addressForms, formOf, isAddress, isHashed, saltAddress } from './values.ts';
 
@@ -105,7 +106,7 @@ async function readNoted(
   return { affiliates: of('affiliates'), referrals: of('referrals'), links: of('links') };
 }
 
-/** Few enough that they are compared while the next are on their way. */
+/** Few enough to be held at once. */
 const BATCH = 5000;
 
 /**
@@ -127,25 +128,22 @@ async function findIds(
   };
   const columns = IDENTITY_COLUMNS[table];
   const current = sql.join(columns.map((column) => sql.ref(column)));
-  for (let after = ''; ; ) {
-    const { rows } = await sql<KnownBy>`
-      select id as record_id, array[${current}] as addresses
+  const records = inBatches({ first: '', limit: BATCH }, (after) =>
+    sql<KnownBy & { id: string }>`
+      select id, id as record_id, array[${current}] as addresses
       from ${sql.table(table)} where id > ${after} order by id limit ${BATCH}
-    `.execute(trx);
-    add(rows);
-    if (rows.length < BATCH) break;
-    after = rows.at(-1)?.record_id ?? after;
-  }
-  for (let after = 0; ; ) {
-    const { rows } = await sql<KnownBy & { id: number }>`
+    `.execute(trx),
+  );
+  for await (const rows of records) add(rows);
+  const changes = inBatches({ first: 0, limit: BATCH }, (after) =>
+    sql<KnownBy & { id: number }>`
       select id, record_id, array[${sql.join(formerOf(columns))}] as addresses
       from record_history
       where table_name = ${table} and before ?| ${columns}::text[] and id > ${after} order by id limit ${BATCH}
-    `.execute(trx);
-    add(rows);
-    if (rows.length < BATCH) return [...found];
-    after = rows.at(-1)?.id ?? after;
-  }
+    `.execute(trx),
+  );
+  for await (const rows of changes) add(rows);
+  return [...found];
 }
 
 interface KnownBy {

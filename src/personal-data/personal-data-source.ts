@@ -4,7 +4,7 @@ import type { PersonalDataSettings } from '../config/personal-data.ts';
 import type { Database } from '../db/database.ts';
 import type { PersonalData } from '../records/personal-data.ts';
 import { makePersonalData } from './make-personal-data.ts';
-import { fingerprintOf, readRule, readState } from './stored-state.ts';
+import { fingerprintOf, readRule, readState, type StoredState } from './stored-state.ts';
 import { mentionsForgotten, type Rule } from './treat-fields.ts';
 
 export interface PersonalDataSource {
@@ -13,9 +13,10 @@ export interface PersonalDataSource {
   /** Returns whether a text names somebody who was forgotten, as of when `current` was called last. */
   readonly namesForgotten: (text: string) => boolean;
   /**
-   * Returns the treatment of what is read from now on; null where everything is kept as it comes. One query, as a rule.
+   * Returns the treatment of what is read from now on; null where everything is kept as it comes. One query, as a rule;
+   * none where the state was just read.
    */
-  current(db: Database): Promise<PersonalData | null>;
+  current(db: Database, justRead?: StoredState): Promise<PersonalData | null>;
 }
 
 /** Returns the source for one process. */
@@ -26,8 +27,8 @@ export function makePersonalDataSource(settings: PersonalDataSettings): Personal
   return {
     mayQuote: settings.mode === 'plain',
     namesForgotten: (text) => rule !== null && mentionsForgotten(rule, text),
-    async current(db) {
-      const state = await readState(db);
+    async current(db, justRead) {
+      const state = justRead ?? (await readState(db));
       if (settings.mode === 'plain' && state.version === 0) return null;
       // Of this process, not of the mirror: a load compares the two.
       const stamp = [settings.mode, fingerprintOf(settings) ?? '-', state.version].join(':');

@@ -8,6 +8,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { storableJson } from '../db/storable.ts';
 import { COLUMN_NAMES, COLUMN_TYPES, LOAD_ORDER, type MirroredTable } from '../records/mirrored-tables.ts';
+import { inBatches } from './in-batches.ts';
 import { LEFT_OUT } from './make-personal-data.ts';
 import { PERSONAL_COLUMNS } from './personal-columns.ts';
 import { type Fields, mentionsForgotten, type Rule, treatFields } from './treat-fields.ts';
@@ -43,11 +44,13 @@ async function rewriteTable(trx: DatabaseTransaction, rule: Rule, table: Mirrore
   const looked = [...personal, ...COLUMN_NAMES[table].filter((name) => name === 'affiliate_id'), '_extra'];
   const assign = [...personal, '_extra'].map((column) => assignment(table, column));
   let rewritten = 0;
-  for (let after = ''; ; ) {
-    const { rows } = await sql<Fields & { id: string }>`
+  const batches = inBatches({ first: '', limit: BATCH }, (after) =>
+    sql<Fields & { id: string }>`
       select id, ${sql.join(looked.map((column) => sql.ref(column)))}
       from ${sql.table(table)} where id > ${after} order by id limit ${BATCH}
-    `.execute(trx);
+    `.execute(trx),
+  );
+  for await (const rows of batches) {
     const treated = rows.flatMap(({ id, ...fields }) => {
       const changed = treatFields(rule, { table, id, fields, isStored: true });
       return changed === null ? [] : [{ id, treated: changed }];
@@ -62,9 +65,8 @@ async function rewriteTable(trx: DatabaseTransaction, rule: Rule, table: Mirrore
       `.execute(trx);
     }
     rewritten += treated.length;
-    if (rows.length < BATCH) return rewritten;
-    after = rows.at(-1)?.id ?? after;
   }
+  return rewritten;
 }
 
 /** Only what is treated is written: the rest may hold numbers that JavaScript cannot. */
@@ -88,13 +90,15 @@ interface HistoryRow {
 
 async function rewriteHistory(trx: DatabaseTransaction, rule: Rule): Promise<number> {
   let rewritten = 0;
-  for (let after = 0; ; ) {
-    const { rows } = await sql<HistoryRow>`
+  const batches = inBatches({ first: 0, limit: BATCH }, (after) =>
+    sql<HistoryRow>`
       select history.id, history.table_name, history.record_id, referral.affiliate_id, history.before, history.after
       from record_history history
       left join referrals referral on history.table_name = 'referrals' and referral.id = history.record_id
       where history.id > ${after} and history.before is not null order by history.id limit ${BATCH}
-    `.execute(trx);
+    `.execute(trx),
+  );
+  for await (const rows of batches) {
     const treated = rows.flatMap((row) => {
       const { table_name: table, record_id: id, affiliate_id } = row;
       const treat = (changed: Fields) =>
@@ -113,19 +117,20 @@ async function rewriteHistory(trx: DatabaseTransaction, rule: Rule): Promise<num
       `.execute(trx);
     }
     rewritten += treated.length;
-    if (rows.length < BATCH) return rewritten;
-    after = rows.at(-1)?.id ?? after;
   }
+  return rewritten;
 }
 
 async function rewriteRejected(trx: DatabaseTransaction, rule: Rule, names: RegExp | null): Promise<number> {
   const { mode } = rule;
   let rewritten = 0;
-  for (let after = 0; ; ) {
-    const { rows } = await sql<{ id: number; payload: string; text: string }>`
+  const batches = inBatches({ first: 0, limit: BATCH }, (after) =>
+    sql<{ id: number; payload: string; text: string }>`
       select id, payload::text as payload, concat_ws(' ', record_id, reason, payload::text) as text
       from rejected_records where id > ${after} order by id limit ${BATCH}
-    `.execute(trx);
+    `.execute(trx),
+  );
+  for await (const rows of batches) {
     const named = rows.filter(({ payload, text }) => {
       if (isLeftOut(payload)) return false;
       return mode !== 'plain' || mentionsForgotten(rule, text) || names?.test(text) === true;
@@ -140,9 +145,8 @@ async function rewriteRejected(trx: DatabaseTransaction, rule: Rule, names: RegE
       `.execute(trx);
     }
     rewritten += named.length;
-    if (rows.length < BATCH) return rewritten;
-    after = rows.at(-1)?.id ?? after;
   }
+  return rewritten;
 }
 
 // In Node: the payload may hold what Postgres' own functions for JSON refuse.

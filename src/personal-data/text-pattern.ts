@@ -25,13 +25,13 @@ export function patternOf(texts: readonly string[]): Pattern | null {
   return { regex, words: [...new Set(texts.map(longestWord))] };
 }
 
+/** White space, also as a web address has it. */
+const BLANK = String.raw`(?:\s|\+|%20)`;
+
 function spellings(text: string): string {
   return text.replace(/,?\s+|[^A-Za-z0-9_-]/gu, (found) => {
-    if (found === ',') return anyOf(',');
     if (!/\s$/.test(found)) return anyOf(found);
-    return found.startsWith(',')
-      ? String.raw`(?:\s|\+|%20)*${anyOf(',')}(?:\s|\+|%20)*`
-      : String.raw`(?:\s|\+|%20)+`;
+    return found.startsWith(',') ? `${BLANK}*${anyOf(',')}${BLANK}*` : `${BLANK}+`;
   });
 }
 

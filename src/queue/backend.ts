@@ -79,7 +79,7 @@ export async function openQueue(
     warnings,
     isConnected,
     lastFailure,
-    findRefusal,
+    checkWrites,
     onReturn,
     giveUp,
     end,
@@ -97,13 +97,7 @@ export async function openQueue(
   const answer = async (): Promise<void> => {
     if (!isConnected()) throw new Error('the connection is lost');
     await within(ANSWER_TIMEOUT_MS, queue.getJobSchedulersCount());
-    const refusal = await within(ANSWER_TIMEOUT_MS, findRefusal());
-    if (refusal !== null) {
-      const { redisUrl } = settings;
-      throw new DatabaseUnreachable(
-        `the queue in Redis at ${nameRedis(redisUrl ?? '')} takes no jobs: ${refusal}`,
-      );
-    }
+    await within(ANSWER_TIMEOUT_MS, checkWrites());
   };
   const close = async (): Promise<void> => {
     isClosing = true;
@@ -169,8 +163,8 @@ interface Opened {
   readonly warnings: readonly string[];
   readonly isConnected: () => boolean;
   readonly lastFailure: () => string | null;
-  /** Returns why the queue takes no jobs, though it answers; null where it does. */
-  readonly findRefusal: () => Promise<string | null>;
+  /** Throws: DatabaseUnreachable where the queue answers, and takes no jobs. */
+  readonly checkWrites: () => Promise<void>;
   readonly onReturn: (listener: () => void) => void;
   readonly giveUp: () => void;
   readonly end: () => Promise<void>;
@@ -186,7 +180,7 @@ function openPostgres({ databaseUrl, mirrorSchema }: QueueSettings): Opened {
     isConnected: () => true,
     lastFailure: () => null,
     // Whether Postgres takes writes is another check's matter.
-    findRefusal: async () => null,
+    checkWrites: async () => {},
     // A Postgres that was away has lost nothing.
     onReturn: () => {},
     giveUp: () => {},
@@ -195,7 +189,7 @@ function openPostgres({ databaseUrl, mirrorSchema }: QueueSettings): Opened {
 }
 
 async function openRedis(url: string, prefix: string, warn: (error: unknown) => void): Promise<Opened> {
-  const { client, warnings, isConnected, lastFailure, findRefusal } = await connectToRedis(url, warn);
+  const { client, warnings, isConnected, lastFailure, checkWrites } = await connectToRedis(url, warn);
   // BullMQ takes a Cluster as it takes a client, and its types know only the client.
   const connection = client as Redis;
   return {
@@ -205,7 +199,7 @@ async function openRedis(url: string, prefix: string, warn: (error: unknown) => 
     warnings,
     isConnected,
     lastFailure,
-    findRefusal,
+    checkWrites,
     onReturn: (listener) => client.on('ready', listener),
     giveUp: () => client.disconnect(),
     end: async () => client.disconnect(),

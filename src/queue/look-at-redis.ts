@@ -49,7 +49,7 @@ async function findPrimary(address: RedisAddress, name: string): Promise<RedisAd
 }
 
 function judge(address: RedisAddress, name: string, info: string): Looked {
-  const field = (key: string) => new RegExp(`^${key}:(.*?)\\r?$`, 'm').exec(info)?.[1];
+  const field = (key: string) => fieldOf(info, key);
   const version = field('redis_version') ?? '';
   if (isOlder(version)) {
     throw refuse(name, `it is version ${version}, and the queue needs ${OLDEST_VERSION.join('.')} or newer`);
@@ -69,10 +69,9 @@ function judge(address: RedisAddress, name: string, info: string): Looked {
   }
   const policy = field('maxmemory_policy');
   if (isFull(info)) throw refuse(name, MEMORY_FULL);
-  const isSafe = policy === undefined || policy === SAFE_POLICY;
   return {
     isCluster,
-    warnings: isSafe
+    warnings: isSafePolicy(policy)
       ? []
       : [
           `Redis at ${name} has the maxmemory-policy ${policy}, and may throw the queue away when its memory is full: set it to ${SAFE_POLICY}`,
@@ -84,9 +83,18 @@ export const MEMORY_FULL = 'its memory is full (maxmemory), and it takes no writ
 
 /** Returns whether the Redis of this INFO refuses writes for want of memory. */
 export function isFull(info: string): boolean {
-  const number = (key: string) => Number(new RegExp(`^${key}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
+  const number = (key: string) => Number(fieldOf(info, key) ?? 0);
   const most = number('maxmemory');
-  return most > 0 && number('used_memory') >= most && !/^maxmemory_policy:(allkeys|volatile)/m.test(info);
+  return most > 0 && number('used_memory') >= most && isSafePolicy(fieldOf(info, 'maxmemory_policy'));
+}
+
+/** Returns whether nothing is ever thrown away; where Redis does not say, it is taken to be so. */
+function isSafePolicy(policy: string | undefined): boolean {
+  return policy === undefined || policy === SAFE_POLICY;
+}
+
+function fieldOf(info: string, key: string): string | undefined {
+  return new RegExp(`^${key}:(.*?)\\r?$`, 'm').exec(info)?.[1];
 }
 
 function isOlder(version: string): boolean {

@@ -3,7 +3,7 @@
 
 import { Cluster, type ClusterOptions, Redis } from 'ioredis';
 import { type RedisAddress, readRedisAddress } from '../config/redis-address.ts';
-import { ConfigError } from '../errors.ts';
+import { ConfigError, DatabaseUnreachable } from '../errors.ts';
 import { isFull, lookAtRedis, MEMORY_FULL, type RedisSettings, redisSettings } from './look-at-redis.ts';
 import { explainRedis } from './redis-failure.ts';
 
@@ -18,8 +18,8 @@ export interface RedisConnection {
   isConnected(): boolean;
   /** Why it is not connected; null where it is. Holds no password. */
   lastFailure(): string | null;
-  /** Returns why it takes no writes, though it answers; null where it does. Throws: ioredis' errors. */
-  findRefusal(): Promise<string | null>;
+  /** Throws: DatabaseUnreachable where it answers, and takes no writes; ioredis' errors. */
+  checkWrites(): Promise<void>;
 }
 
 /**
@@ -54,11 +54,12 @@ export async function connectToRedis(url: string, warn: (error: unknown) => void
     warnings,
     isConnected: () => ['ready', 'connecting', 'connect'].includes(client.status),
     lastFailure: () => lastFailure,
-    async findRefusal() {
+    async checkWrites() {
       const nodes = client instanceof Cluster ? client.nodes('master') : [client];
       // `info` lacks the policy, see below.
       const infos = await Promise.all(nodes.map((node) => node.call('INFO', 'memory')));
-      return infos.some((info) => isFull(String(info))) ? MEMORY_FULL : null;
+      if (!infos.some((info) => isFull(String(info)))) return;
+      throw new DatabaseUnreachable(`the queue in Redis at ${address.name} takes no jobs: ${MEMORY_FULL}`);
     },
   };
 }

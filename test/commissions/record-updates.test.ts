@@ -36,6 +36,15 @@ async function askToPay(count: number) {
   );
 }
 
+/** Asks for a payment while nothing else is asked for. */
+async function askAlone(): Promise<{ id: string; updateId: number }> {
+  const { fresh, ask, drain } = writer();
+  await drain();
+  const { id } = await fresh();
+  const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
+  return { id, updateId: asked?.id ?? 0 };
+}
+
 test('a claim that was taken over lets nothing be sent and nothing be settled, yet what was sent is kept', async () => {
   const { fresh, ask, db, row, attempts, drain } = writer();
   const { id } = await fresh();
@@ -267,11 +276,8 @@ test('of changes that are announced together, only that whose claim was lost is 
 });
 
 test('a request that was superseded after its claim had ended stays so, whatever its writer settles when it wakes', async () => {
-  const { fresh, ask, db, row, drain, program } = writer();
-  await drain();
-  const { id } = await fresh();
-  const [older] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
-  const updateId = older?.id ?? 0;
+  const { ask, db, row, drain, program } = writer();
+  const { id, updateId } = await askAlone();
   await makeClaims(db, { name: 'asleep', claimMs: 1, onRefused }).claim(5);
   await expect.poll(() => hasDueUpdates(db)).toBe(true);
   await ask({ commission_id: id, action: 'unpay', supersede: true });
@@ -283,11 +289,8 @@ test('a request that was superseded after its claim had ended stays so, whatever
 });
 
 test('a request whose change may be on its way is not superseded, though its claim has ended', async () => {
-  const { fresh, ask, db, row, drain, database } = writer();
-  await drain();
-  const { id } = await fresh();
-  const [older] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
-  const updateId = older?.id ?? 0;
+  const { ask, db, row, drain, database } = writer();
+  const { id, updateId } = await askAlone();
   await makeClaims(db, { name: 'sent', claimMs: 60_000, onRefused }).claim(5);
   await makeUpdateRecorder({ db }, 'sent').intend({ updateId, before: UNPAID, form: 'paid_at=x' });
   await database.pool.query('update commission_updates set claimed_until = now() where id = $1', [updateId]);
