@@ -125,15 +125,24 @@ export async function makeAlteredApi(
 export function losingProgram(db: Database, url: string, lost: { from: number; to: number }) {
   const there = makeTestApi(db, url);
   const away = makeTestApi(db, `${url}/elsewhere`);
+  const answering: Promise<unknown>[] = [];
   let calls = 0;
-  const next = () => {
+  // Which of two calls at once is asked first, their permits decide. So the program is lost once all that was asked of it
+  // before is answered: else an answer from before could look like one from after.
+  async function ask<T>(call: (api: ApiClient) => Promise<T>): Promise<T> {
     calls += 1;
-    return calls >= lost.from && calls <= lost.to ? away : there;
-  };
+    if (calls >= lost.from && calls <= lost.to) {
+      await Promise.allSettled(answering);
+      return call(away);
+    }
+    const answer = call(there);
+    if (calls < lost.from) answering.push(answer);
+    return answer;
+  }
   const api: ApiClient = {
-    list: (...call) => next().list(...call),
-    getCommission: (...call) => next().getCommission(...call),
-    putCommission: (...call) => next().putCommission(...call),
+    list: (...given) => ask((program) => program.list(...given)),
+    getCommission: (...given) => ask((program) => program.getCommission(...given)),
+    putCommission: (...given) => ask((program) => program.putCommission(...given)),
     close: there.close,
   };
   const close = () => Promise.all([there.close(), away.close()]);
