@@ -93,9 +93,11 @@ describe('sync --json', () => {
       await expect.poll(countStored, { timeout: 20_000 }).toBeGreaterThan(0);
       await leave(new URL(gone.url).pathname.slice(1));
     };
-    const proxy = await startAlteringProxy(sandbox.url, (body) => {
+    // Answered once Postgres is gone: else the run might fail of that answer while it can still be noted.
+    const proxy = await startAlteringProxy(sandbox.url, async (body) => {
       if (!body.includes('"current_page":5')) return body;
       leaving ??= leaveOnceStored();
+      await leaving;
       return '<html>';
     });
     try {
