@@ -84,12 +84,20 @@ export class ApiRejected extends AppError {
   readonly details: readonly string[];
   /** When the request was allowed to be sent, as ISO 8601 text: the answer knows of nothing that happened later. */
   readonly askedAt: string;
+  /** When the answer was there, as ISO 8601 text. */
+  readonly answeredAt: string;
 
-  constructor(message: string, status: number, details: readonly string[], askedAt: string) {
+  constructor(
+    message: string,
+    status: number,
+    details: readonly string[],
+    { askedAt, answeredAt }: { readonly askedAt: string; readonly answeredAt: string },
+  ) {
     super(message);
     this.status = status;
     this.details = details;
     this.askedAt = askedAt;
+    this.answeredAt = answeredAt;
   }
 }
 

@@ -31,6 +31,7 @@ export interface AnswerContext {
   readonly attempt: number;
   /** When that was allowed. */
   readonly askedAt: Timestamp;
+  readonly answeredAt: Timestamp;
   readonly scrub: Scrub;
   /** Returns what an error may say of a text of the program's. */
   readonly quote: (text: string) => string;
@@ -141,7 +142,7 @@ function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 
       `the program answered ${call} with a redirect (${status}) to ${target}${CHECK_ADDRESS}`,
       status,
       [],
-      context.askedAt,
+      context,
     );
   }
   const reasons = [summary, ...details].join('; ');
@@ -150,7 +151,7 @@ function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 
     `the program rejected ${call} (${status}: ${reasons})${hint}`,
     status,
     details,
-    context.askedAt,
+    context,
   );
 }
 

@@ -136,7 +136,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
         const { outcome, askedAt, answeredAt } = await attemptRequest(attemptDeps, wire, input);
         return {
           value: readAnswer(
-            { request, origin, way: transport.describeWay(), attempt, askedAt, scrub, quote },
+            { request, origin, way: transport.describeWay(), attempt, askedAt, answeredAt, scrub, quote },
             outcome,
             reader,
           ),

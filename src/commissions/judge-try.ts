@@ -37,7 +37,7 @@ export async function judgeTry(
   try {
     if (error === null) return { ...FREE, end };
     if (end !== null && error instanceof ApiRejected) {
-      const meaning = await health.judgeRefusal({ mark, askedAt: error.askedAt }, signal);
+      const meaning = await health.judgeRefusal({ mark, answeredAt: error.answeredAt }, signal);
       if (meaning === 'down') return beginOutage(error);
       return meaning === 'believed' ? { ...FREE, end } : FREE;
     }

@@ -35,12 +35,12 @@ export async function lookUp(
       return { commission, refusal: null, askedAt };
     } catch (error) {
       if (!(error instanceof ApiRejected) || signal.aborted) throw error;
-      const { askedAt } = error;
-      const meaning = await health.judgeRefusal({ mark, askedAt }, signal);
+      const meaning = await health.judgeRefusal({ mark, answeredAt: error.answeredAt }, signal);
       if (meaning === 'down') {
         throw new ApiUnreachable('the program is down: it does not list affiliates either', { cause: error });
       }
-      if (meaning === 'believed') return { commission: null, refusal: refusalOf(error), askedAt };
+      if (meaning === 'believed')
+        return { commission: null, refusal: refusalOf(error), askedAt: error.askedAt };
     }
   }
 }

@@ -3,8 +3,8 @@
 // A refusal counts only between two good answers: a front end (a load balancer, an ingress) that has lost the program
 // behind it says 404 to everything for a while, and may find it again right after that. The answer before it must be
 // there before the request is sent, with no outage seen since: what answers beside it may have been asked for after the
-// program was found again. The answer after it must be to something that was asked for later: what answers beside it
-// may have been asked for before the program was lost.
+// program was found again. The answer after it must be to something that was asked for once the refusal was there:
+// what answers beside it may have been answered before the program was lost.
 
 import type { ApiClient } from '../api/client.ts';
 import { isNotFound } from '../api/refusal.ts';
@@ -35,13 +35,13 @@ export interface ProgramHealth {
   /** Returns what is known now; to be called before a request is sent, for `judgeRefusal`. */
   mark(): HealthMark;
   /**
-   * Returns what the refusal of a request says that was asked at that time. Asks as `isUp` does, unless a good answer
-   * to something later is there already.
+   * Returns what a refusal says that was there at that time. Asks as `isUp` does, unless a good answer to something
+   * that was asked later is there already.
    *
    * Throws: what `isUp` throws.
    */
   judgeRefusal(
-    request: { readonly mark: HealthMark; readonly askedAt: Timestamp },
+    refusal: { readonly mark: HealthMark; readonly answeredAt: Timestamp },
     signal: AbortSignal,
   ): Promise<RefusalMeaning>;
   /** Call where the program is known to be down without asking. */
@@ -94,8 +94,8 @@ export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
     isProven: () => isProven,
     isUp,
     mark: () => (isProven ? outages : null),
-    async judgeRefusal({ mark, askedAt }, signal) {
-      const isAnsweredSince = () => answered !== null && answered > toMicros(askedAt);
+    async judgeRefusal({ mark, answeredAt }, signal) {
+      const isAnsweredSince = () => answered !== null && answered > toMicros(answeredAt);
       // The list may have been asked for already, because of an earlier refusal: then it is asked for once more.
       for (let asked = 0; asked < 2 && !isAnsweredSince(); asked += 1) {
         if (!(await isUp(signal))) return 'down';

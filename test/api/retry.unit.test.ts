@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Attempts, type RetryWait, retry } from '../../src/api/retry.ts';
 import {
-  ApiRejected,
   ApiThrottled,
   ApiUnauthorized,
   ApiUnavailable,
@@ -10,6 +9,7 @@ import {
   DatabaseUnreachable,
   WriteOutcomeUnknown,
 } from '../../src/errors.ts';
+import { makeRefusal } from './make-refusal.ts';
 
 const attempts: Attempts = { most: 4, mostThrottled: 6, firstWaitMs: 0, longestWaitMs: 0 };
 
@@ -50,7 +50,7 @@ describe('retrying', () => {
 
   it.each([
     new ApiUnauthorized('401'),
-    new ApiRejected('404', 404, [], '2026-10-01T00:00:00Z'),
+    makeRefusal('404', 404),
     new WriteOutcomeUnknown('sent'),
     new DatabaseUnreachable('the budget’s database is gone'),
     new TypeError('fetch failed'),

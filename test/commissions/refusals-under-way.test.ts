@@ -9,7 +9,7 @@ import { previewUpdates } from '../../src/commissions/preview-updates.ts';
 import { trackCommissions } from '../../src/commissions/track-commissions.ts';
 import { pollTracked } from '../../src/commissions/tracked-commissions.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
-import { makeTestApi, PAID_AT, silent, useWriter } from './start-writer.ts';
+import { makeAlteredApi, makeTestApi, PAID_AT, silent, useWriter } from './start-writer.ts';
 
 const writer = useWriter();
 
@@ -132,4 +132,41 @@ test('a refusal is not believed for an answer to what was asked before it, becau
     signal: AbortSignal.timeout(100_000),
   });
   await expect(Array.fromAsync(previewed)).rejects.toThrow('the program is down');
+});
+
+test('a refusal is not believed for an answer from before it, to what was asked after', async () => {
+  const { freshMany, ask, db, sandbox } = writer();
+  const [first, late, later] = (await freshMany(3)).map(({ id }) => id) as [string, string, string];
+  const [isAsked, isPaid] = [event(), event()];
+  const notFound = { status: 404, body: '{"error":"Not Found"}' };
+  let front: 'there' | 'losing' | 'lost' | 'found' = 'there';
+  const api = await makeAlteredApi({ db, sandbox }, async (body, path) => {
+    if (path.endsWith(late) && front === 'there') {
+      front = 'losing';
+      isAsked.happens();
+      await isPaid.happened();
+      front = 'lost';
+      return notFound;
+    }
+    if (path.endsWith(later)) await isAsked.happened();
+    if (front !== 'lost' || !path.includes('/affiliates')) return body;
+    front = 'found';
+    return notFound;
+  });
+  await ask(
+    ...[first, late, later].map((id) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
+  );
+  const { ended } = await drainUpdates(
+    { api, db, log: silent },
+    {
+      concurrency: 3,
+      signal: AbortSignal.timeout(100_000),
+      timing: { claimMs: 5000, firstBackoffMs: 1 },
+      onEnd: (update) => {
+        if (update.commission_id === later) isPaid.happens();
+      },
+    },
+  );
+  expect(ended).toEqual({ applied: 3 });
+  expect(front).toBe('found');
 });

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import * as catalogue from '../../src/errors.ts';
 import { backoffMs, decideAfterFailure } from '../../src/queue/failure.ts';
 import { TIMINGS } from '../../src/queue/timings.ts';
+import { makeRefusal } from '../api/make-refusal.ts';
 
 const { ApiThrottled } = catalogue;
 
@@ -21,11 +22,7 @@ test.each([
   ['a program that fails', new catalogue.ApiUnavailable('503', 503), { kind: 'retry' }],
   ['an answer that is no answer', new catalogue.ContractViolation('html'), { kind: 'retry' }],
   ['a write whose fate is unknown', new catalogue.WriteOutcomeUnknown('reset'), { kind: 'retry' }],
-  [
-    'a request that is refused',
-    new catalogue.ApiRejected('404', 404, [], '2026-10-01T00:00:00Z'),
-    { kind: 'fail' },
-  ],
+  ['a request that is refused', makeRefusal('404', 404), { kind: 'fail' }],
   ['tables that do not fit', new catalogue.SchemaMismatch('old'), { kind: 'fail' }],
   ['a run that another process took over', new catalogue.Busy('taken over'), { kind: 'retry' }],
   ['a database that is away', new catalogue.DatabaseUnreachable('away'), { kind: 'retry' }],

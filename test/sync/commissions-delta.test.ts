@@ -4,8 +4,9 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
 import { mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
-import { ApiRejected, ContractViolation } from '../../src/errors.ts';
+import { ContractViolation } from '../../src/errors.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
+import { makeRefusal } from '../api/make-refusal.ts';
 import { readMirrorEarnings, readProgramEarnings } from '../support/compare-with-program.ts';
 import { sized } from '../support/sizes.ts';
 import { listParsed } from './list-parsed.ts';
@@ -237,8 +238,8 @@ describe('reads everything', () => {
 });
 
 test.each([
-  ['404 for all', new ApiRejected('no such route', 404, [], '2026-10-01T00:00:00Z')],
-  ['a refusal', new ApiRejected('not now', 422, [], '2026-10-01T00:00:00Z')],
+  ['404 for all', makeRefusal('no such route', 404)],
+  ['a refusal', makeRefusal('not now', 422)],
   ['something unreadable', new ContractViolation('200 with a body that is not JSON')],
 ])('is not verified where the answer for one that moved is $0, and marks none deleted', async (_, answer) => {
   const { api, sandbox, database } = given();

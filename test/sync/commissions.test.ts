@@ -3,8 +3,9 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
-import { ApiRejected, ContractViolation } from '../../src/errors.ts';
+import { ContractViolation } from '../../src/errors.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
+import { makeRefusal } from '../api/make-refusal.ts';
 import {
   readMirror,
   readMirrorEarnings,
@@ -155,7 +156,7 @@ describe('a commission that a walk does not meet', () => {
         return walks > 2 ? given().api.list(resource, query, options) : list(resource, query, options);
       },
       getCommission: async () => {
-        throw new ApiRejected('no such route', 404, [], '2026-10-01T00:00:00Z');
+        throw makeRefusal('no such route', 404);
       },
     });
     expect(run).toMatchObject({ verified: true, deleted: 0 });
@@ -225,7 +226,7 @@ test('a record that does not fit is rejected, and costs no other; a nested one c
 test('nested records without an identifier do not stand in for commissions where the run is resumed', async () => {
   const { api } = given();
   const broken: ApiClient['list'] = async (resource, query, options) => {
-    if (query.page === 3) throw new ApiRejected('broken off', 400, [], '2026-10-01T00:00:00Z');
+    if (query.page === 3) throw makeRefusal('broken off', 400);
     const page = await listParsed(api)(resource, query, options);
     const nameless = (page.data as { campaign: object }[]).map((record, index) =>
       index < 3 ? { ...record, campaign: { ...record.campaign, id: null, index } } : record,

@@ -2,9 +2,9 @@
 
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { ApiRejected } from '../../src/errors.ts';
 import { openRun } from '../../src/mirror/runs/open-run.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
+import { makeRefusal } from '../api/make-refusal.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
 import { breakRecord } from './break-record.ts';
 import { useSyncing } from './syncing.ts';
@@ -291,7 +291,7 @@ describe('a run that stopped short', () => {
         // What is missing is looked for. Where that is refused, the whole list is read again.
         await openRun(db, { resource: 'referrals', mode: 'full' });
         Object.assign(found, { run: (await run()).rows, seen: await seen() });
-        throw new ApiRejected('Affiliate not found', 404, [], '2026-01-01T00:00:00Z');
+        throw makeRefusal('Affiliate not found', 404);
       },
     };
     const input = { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: false } as const;

@@ -5,9 +5,9 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
 import { transact } from '../../src/db/transact.ts';
-import { ApiRejected } from '../../src/errors.ts';
 import { acceptHeldBack, listHeldBack } from '../../src/mirror/held-back.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
+import { makeRefusal } from '../api/make-refusal.ts';
 import { useSyncing } from './syncing.ts';
 
 // Of 600 rows, up to 12 may be missing.
@@ -329,7 +329,7 @@ describe('the referrals of an affiliate that is gone', () => {
     'refuses to list those of an affiliate that it has': (api, gone) => (list, query, options) => {
       const { affiliate_id } = (query.filters ?? {}) as { affiliate_id?: string };
       if (affiliate_id === undefined || affiliate_id === gone) return api.list(list, query, options);
-      throw new ApiRejected('not now', 422, [], '2026-10-01T00:00:00Z');
+      throw makeRefusal('not now', 422);
     },
     'answers nothing to every filter': (api) => async (list, query, options) => {
       const page = await api.list(list, query, options);
@@ -338,7 +338,7 @@ describe('the referrals of an affiliate that is gone', () => {
     },
     'refuses to list those of an affiliate that it does not have': (api, gone) => (list, query, options) => {
       if (Object.values(query.filters ?? {}).includes(gone)) {
-        throw new ApiRejected('Affiliate not found', 404, [], '2026-10-01T00:00:00Z');
+        throw makeRefusal('Affiliate not found', 404);
       }
       return api.list(list, query, options);
     },

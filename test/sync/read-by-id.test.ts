@@ -3,12 +3,13 @@
 import { pino } from 'pino';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
-import { ApiRejected, ContractViolation } from '../../src/errors.ts';
+import { ContractViolation } from '../../src/errors.ts';
 import { makeFirstLoad } from '../../src/mirror/first-load.ts';
 import { makeSeenRows } from '../../src/mirror/runs/seen-rows.ts';
 import { startRun } from '../../src/mirror/runs/sync-runs.ts';
 import { readById } from '../../src/sync/read-by-id.ts';
 import { makeRunLoader, type RunLoader } from '../../src/sync/run-loader.ts';
+import { makeRefusal } from '../api/make-refusal.ts';
 import { useSyncing } from './syncing.ts';
 
 const given = useSyncing({ affiliates: 10, referrals: 300, commissionList: true });
@@ -53,7 +54,7 @@ function answering(answers: Readonly<Record<string, Error>>): ApiClient['getComm
   };
 }
 
-const notFound = () => new ApiRejected('no such commission', 404, [], '2026-10-01T00:00:00Z');
+const notFound = () => makeRefusal('no such commission', 404);
 
 test('all that are there are loaded and met, in however many batches', async () => {
   const asked = ids.slice(0, 45);
@@ -84,7 +85,7 @@ test('404 says nothing, where the run has met no commission that the program cou
 
 test.each([
   ['404', notFound()],
-  ['a refusal', new ApiRejected('not now', 422, [], '2026-10-01T00:00:00Z')],
+  ['a refusal', makeRefusal('not now', 422)],
   ['something unreadable', new ContractViolation('200 with a body that is not JSON')],
 ])('404 says nothing, where the answer for another is %s', async (_, answer) => {
   const [met = '', gone = ''] = ids;
@@ -100,7 +101,7 @@ test('of one that the program refuses or answers unreadably nothing is known, th
   const [met = '', refused = '', unreadable = '', there = ''] = ids;
   await read([met]);
   const answers = {
-    [refused]: new ApiRejected('not now', 422, [], '2026-10-01T00:00:00Z'),
+    [refused]: makeRefusal('not now', 422),
     [unreadable]: new ContractViolation('200 with a body that is not JSON'),
   };
   expect(await read([refused, unreadable, there], answering(answers))).toEqual({
