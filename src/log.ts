@@ -2,7 +2,8 @@
 
 import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import { prettyFactory } from 'pino-pretty';
-import { AppError, describeError, errorCode } from './errors.ts';
+import { describeError, errorCode } from './describe-error.ts';
+import { AppError } from './errors.ts';
 import { hasStderrColors, isStderrTerminal, writeErrorText } from './terminal.ts';
 import { describeTrace } from './tracing/span.ts';
 

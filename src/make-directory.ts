@@ -2,7 +2,7 @@
 
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode } from './errors.ts';
+import { errorCode } from './describe-error.ts';
 
 /**
  * Makes the directory and those above it, and returns those that it made, the uppermost first. Node's own way never

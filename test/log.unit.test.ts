@@ -1,7 +1,8 @@
 // What a log event is like on a terminal. Without one it is NDJSON, which other tests read.
 
 import { expect, test } from 'vitest';
-import { ApiUnreachable, describeError } from '../src/errors.ts';
+import { describeError } from '../src/describe-error.ts';
+import { ApiUnreachable } from '../src/errors.ts';
 import { makeLogger } from '../src/log.ts';
 import { fakeTerminal } from './support/fake-terminal.ts';
 

@@ -4,7 +4,8 @@
 import { Readable } from 'node:stream';
 import type { EmailSettings } from '../config/alerts.ts';
 import { isLoopback } from '../config/program-access.ts';
-import { AlertNotSent, describeUntrusted, errorCode, RequestWithheld } from '../errors.ts';
+import { describeUntrusted, errorCode } from '../describe-error.ts';
+import { AlertNotSent, RequestWithheld } from '../errors.ts';
 import { type Channel, ReceiverTimedOut, type SendControl } from './channel.ts';
 import type { Message } from './message.ts';
 

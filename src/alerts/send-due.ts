@@ -1,9 +1,10 @@
 // Sends the messages of a channel that are due, one after the other, and notes what became of each.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
-import { AlertNotSent, describeError, RequestWithheld } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
+import { AlertNotSent, RequestWithheld } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { sleepOrAbort } from '../sleep.ts';
 import type { Channel } from './channel.ts';
 import { describeNotice } from './message.ts';
 import {
@@ -84,7 +85,7 @@ async function settleSurely(
     } catch (error) {
       if (signal.aborted || performance.now() >= endMs) throw error;
     }
-    await sleep(SETTLE_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+    await sleepOrAbort(SETTLE_AGAIN_MS, signal);
   }
 }
 

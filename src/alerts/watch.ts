@@ -1,10 +1,11 @@
 // The watch over the mirror: looks for what is wrong, and sends the messages, in every worker and for as long as it
 // runs. Not a job of the queue: a refused secret pauses that, and a queue that is away is a cause itself.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
 import type { Growth } from '../reports/read-growth.ts';
+import { sleepOrAbort } from '../sleep.ts';
+import { within } from '../within.ts';
 import type { Channel } from './channel.ts';
 import { look } from './look.ts';
 import { tryAgainNow } from './outbox.ts';
@@ -66,7 +67,7 @@ export async function watchAlerts(
     }
     // Workers that were started together do not stay together.
     const pauseMs = timings.lookIntervalMs * (0.5 + Math.random());
-    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    await sleepOrAbort(pauseMs, signal);
   }
 }
 
@@ -81,14 +82,10 @@ function rarely<T>(read: () => Promise<T>): () => Promise<T> {
 }
 
 async function answers(check: () => Promise<unknown>): Promise<boolean> {
-  const late = new AbortController();
   try {
-    const timeout = sleep(QUEUE_ANSWERS_WITHIN_MS, false, { signal: late.signal });
-    timeout.catch(() => undefined);
-    return await Promise.race([check().then(() => true), timeout]);
+    await within(QUEUE_ANSWERS_WITHIN_MS, check());
+    return true;
   } catch {
     return false;
-  } finally {
-    late.abort();
   }
 }

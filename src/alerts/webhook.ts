@@ -10,7 +10,8 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { HttpProxy } from '../config/http-proxy.ts';
 import { readRetryAfter } from '../contract/retry-after.ts';
-import { AlertNotSent, describeUntrusted, errorCode, RequestWithheld } from '../errors.ts';
+import { describeUntrusted, errorCode } from '../describe-error.ts';
+import { AlertNotSent, RequestWithheld } from '../errors.ts';
 import { type Channel, ReceiverTimedOut, type SendControl } from './channel.ts';
 import type { Message } from './message.ts';
 

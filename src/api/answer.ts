@@ -5,6 +5,7 @@ import { errorBodySchema } from '../contract/answer-bodies.ts';
 import { parseJson } from '../contract/parse-json.ts';
 import { ALWAYS_LISTED, RESOURCES } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
+import { describeError } from '../describe-error.ts';
 import {
   ApiRejected,
   ApiThrottled,
@@ -13,7 +14,6 @@ import {
   ApiUnreachable,
   type AppError,
   ContractViolation,
-  describeError,
   WriteOutcomeUnknown,
 } from '../errors.ts';
 import { type AnswerHeaders, readRateLimitHeaders } from './rate-limit-headers.ts';

@@ -4,7 +4,7 @@
 
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import type { HttpProxy } from '../config/http-proxy.ts';
-import { describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
 
 export interface Transport {
   readonly dispatcher: Dispatcher;

@@ -2,7 +2,7 @@
 // decided in answer.ts, whether to try again in retry.ts.
 
 import type { Dispatcher } from 'undici';
-import { describeError, describeUntrusted, errorCode } from '../errors.ts';
+import { describeError, describeUntrusted, errorCode } from '../describe-error.ts';
 import type { AnswerHeaders } from './rate-limit-headers.ts';
 import type { Scrub } from './scrub.ts';
 

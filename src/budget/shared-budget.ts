@@ -14,7 +14,6 @@
 // (it counts jobs, not requests, and per queue).
 
 import { uptime } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { AnsweredLimits, TakePermit } from '../api/permit.ts';
 import { LONGEST_PAUSE_MS } from '../api/rate-limit-headers.ts';
@@ -22,6 +21,7 @@ import type { RateLimit } from '../config/rate-limit.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
+import { sleep } from '../sleep.ts';
 import { makeReadNextFree } from './next-free.ts';
 import { makeUnlimitedPermits } from './unlimited-permits.ts';
 import {
@@ -93,10 +93,7 @@ export function makeTakePermit({ db, log, onWait, meter }: BudgetDeps, options: 
       said(answer);
       await tell(answer);
       try {
-        await sleep(answer.waitMs, undefined, { ...(signal && { signal }) });
-      } catch (error) {
-        signal?.throwIfAborted();
-        throw error;
+        await sleep(answer.waitMs, signal);
       } finally {
         meter?.waited(answer.reason, performance.now() - beganMs);
       }

@@ -9,7 +9,7 @@ import { findRequested, type RequestedUpdate, requestUpdates } from '../commissi
 import { BAD_STATES, type UpdateRequest } from '../commissions/update-request.ts';
 import { formatCount } from '../contract/format.ts';
 import { spellToTheSecond } from '../contract/timestamp.ts';
-import { describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
 import { outcomeOfPreview, type RowOutcome } from './apply-outcome.ts';
 import { reportAskedBefore } from './commissions-asked-before.ts';
 import { describeFarDates } from './commissions-far-dates.ts';

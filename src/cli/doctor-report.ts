@@ -1,7 +1,8 @@
 // What `doctor` found, check by check, as it is printed and as it is counted.
 
 import { asDatabaseError } from '../db/as-database-error.ts';
-import { AppError, ConfigError, describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
+import { AppError, ConfigError } from '../errors.ts';
 import type { DoctorDocument } from './documents/doctor.ts';
 
 export interface Report {

@@ -4,7 +4,8 @@
 import { CommanderError } from 'commander';
 import { DatabaseError } from 'pg';
 import { asDatabaseError, isShortOfConnections } from '../db/as-database-error.ts';
-import { AppError, ConfigError, describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
+import { AppError, ConfigError } from '../errors.ts';
 import type { ExitCode } from './exit-code.ts';
 import { Stopped } from './lifetime.ts';
 import { connectionsOf, isDatabaseCommand } from './open-database.ts';

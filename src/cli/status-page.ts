@@ -1,7 +1,8 @@
 // Serves the status page beside what a command does, where its port is free.
 
 import type { Config } from '../config/config.ts';
-import { Busy, describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
+import { Busy } from '../errors.ts';
 import { makeSchedules } from '../jobs/sync-job.ts';
 import { tickAfter } from '../queue/schedules.ts';
 import type { OverviewFacts } from '../web/pages/overview.ts';

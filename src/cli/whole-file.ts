@@ -2,7 +2,8 @@
 
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { ConfigError, errorCode } from '../errors.ts';
+import { errorCode } from '../describe-error.ts';
+import { ConfigError } from '../errors.ts';
 import { keepNames, nameDraft } from '../exports/targets/draft.ts';
 import { explainUnwritable, whileWriting } from '../exports/targets/unwritable.ts';
 import type { Lifetime } from './lifetime.ts';

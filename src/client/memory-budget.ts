@@ -7,11 +7,11 @@
 // be on its way to the program. What an answer says of the limit is believed until the reset that it names. After a
 // pause one request asks first.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnsweredLimits, Permit, TakePermit } from '../api/permit.ts';
 import { LONGEST_PAUSE_MS } from '../api/rate-limit-headers.ts';
 import type { RateLimit } from '../config/rate-limit.ts';
 import { ConfigError } from '../errors.ts';
+import { sleep } from '../sleep.ts';
 
 /** Whoever waits looks again after this long at most: a permit may have been returned unused. */
 const LOOK_AGAIN_MS = 250;
@@ -130,10 +130,7 @@ export function createBudget(rateLimit: RateLimit): TakePermit {
       signal?.throwIfAborted();
       const answer = ask(timeoutMs);
       if (typeof answer !== 'number') return answer;
-      await sleep(answer, undefined, { ...(signal && { signal }) }).catch((error: unknown) => {
-        signal?.throwIfAborted();
-        throw error;
-      });
+      await sleep(answer, signal);
     }
   };
 }

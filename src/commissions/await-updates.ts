@@ -1,6 +1,6 @@
 // Waits until requests have ended, and applies them itself meanwhile: so it ends with a worker and without one.
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep, sleepOrAbort } from '../sleep.ts';
 import { type DrainDeps, type DrainTiming, drainUpdates } from './drain-updates.ts';
 import { countStates } from './read-payment-ledger.ts';
 import type { UpdateState } from './update-request.ts';
@@ -55,7 +55,7 @@ export async function awaitUpdates(
     try {
       let counts = await look();
       while (!over.signal.aborted && counts.pending !== undefined) {
-        await sleep(LOOK_INTERVAL_MS, undefined, { signal: over.signal }).catch(() => undefined);
+        await sleepOrAbort(LOOK_INTERVAL_MS, over.signal);
         counts = await look();
       }
       if (counts.pending === undefined) {

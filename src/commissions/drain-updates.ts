@@ -17,7 +17,7 @@ import type { AmountUnit } from '../config/amount-unit.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import { isOfTheRow } from '../db/refusal.ts';
-import { describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { inSpan, inTrace, type Span } from '../tracing/span.ts';

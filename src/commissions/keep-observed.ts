@@ -7,7 +7,7 @@
 
 import type { DatabaseTransaction } from '../db/database.ts';
 import { isRefusal } from '../db/refusal.ts';
-import { describeError, errorCode } from '../errors.ts';
+import { describeError, errorCode } from '../describe-error.ts';
 import type { GoneCommission } from '../mirror/gone-sales.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import {

@@ -1,6 +1,6 @@
 // While the program is down, one request at a time asks whether it is back, after waits that double.
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../sleep.ts';
 
 const LONGEST_WAIT_MS = 60_000;
 
@@ -34,12 +34,7 @@ export function makeOutage(firstWaitMs: number): Outage {
       const ceiling = Math.min(LONGEST_WAIT_MS, firstWaitMs * 2 ** waits);
       waits += 1;
       isOn = false;
-      await sleep(ceiling / 2 + (Math.random() * ceiling) / 2, undefined, { signal }).catch(
-        (error: unknown) => {
-          signal.throwIfAborted();
-          throw error;
-        },
-      );
+      await sleep(ceiling / 2 + (Math.random() * ceiling) / 2, signal);
     },
   };
 }

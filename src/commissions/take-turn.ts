@@ -3,7 +3,8 @@
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { LOCK_NOT_AVAILABLE } from '../db/sqlstate.ts';
-import { Busy, errorCode } from '../errors.ts';
+import { errorCode } from '../describe-error.ts';
+import { Busy } from '../errors.ts';
 
 const LONGEST_TURN = '20s';
 

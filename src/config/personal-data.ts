@@ -2,7 +2,7 @@
 
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
 
 /** `plain`: as the program sends them. `hash`: as keyed hashes. `omit`: not at all. */
 export const PERSONAL_DATA_MODES = ['plain', 'hash', 'omit'] as const;

@@ -1,7 +1,7 @@
 // The text of a secret: in a variable, or in the file that the variable's twin NAME_FILE names.
 
 import { readFileSync } from 'node:fs';
-import { describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
 
 export interface SecretText {
   readonly text: string;

@@ -2,7 +2,8 @@
 // fix it, and leaves every other error of a statement as it is.
 
 import { DatabaseError } from 'pg';
-import { AccessRefused, AppError, DatabaseUnreachable, errorCode } from '../errors.ts';
+import { errorCode } from '../describe-error.ts';
+import { AccessRefused, AppError, DatabaseUnreachable } from '../errors.ts';
 import { GRANTEES } from './grants.ts';
 
 /**

@@ -2,7 +2,8 @@
 
 import { DatabaseError, type Pool } from 'pg';
 import { readDatabaseUrl } from '../config/database-url.ts';
-import { AppError, DatabaseUnreachable, errorCode } from '../errors.ts';
+import { errorCode } from '../describe-error.ts';
+import { AppError, DatabaseUnreachable } from '../errors.ts';
 import { isShortOfConnections, NO_CONNECTION_LEFT } from './as-database-error.ts';
 import { readSession, type Session } from './session.ts';
 

@@ -11,7 +11,8 @@ import { userInfo } from 'node:os';
 import { type ConnectionOptions, getCACertificates } from 'node:tls';
 import { Client, type ClientConfig } from 'pg';
 import { readDatabaseUrl, type TlsParameters } from '../config/database-url.ts';
-import { ConfigError, describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
+import { ConfigError } from '../errors.ts';
 
 /** Longest wait for a connection: a database that is down must not make a command hang. */
 const CONNECT_TIMEOUT_MS = 10_000;

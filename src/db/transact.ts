@@ -1,6 +1,7 @@
 // A transaction that is repeated where Postgres rolled it back because of other work beside it.
 
-import { DatabaseUnreachable, errorCode } from '../errors.ts';
+import { errorCode } from '../describe-error.ts';
+import { DatabaseUnreachable } from '../errors.ts';
 import { asDatabaseError } from './as-database-error.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
 import { UNIQUE_VIOLATION } from './sqlstate.ts';

@@ -4,7 +4,8 @@ import { chown, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from '
 import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { basename, join } from 'node:path';
-import { describeError, EmbeddedPostgresFailed, errorCode } from '../errors.ts';
+import { describeError, errorCode } from '../describe-error.ts';
+import { EmbeddedPostgresFailed } from '../errors.ts';
 import { type Executables, run } from './executables.ts';
 import { type Home, makePassword } from './home.ts';
 import { notePlace } from './place.ts';

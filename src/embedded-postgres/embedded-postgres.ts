@@ -15,7 +15,8 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { describeError, EmbeddedPostgresFailed, errorCode } from '../errors.ts';
+import { describeError, errorCode } from '../describe-error.ts';
+import { EmbeddedPostgresFailed } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { ensureCluster, failure, findServer, ROLE, readLogTail, startServer, stopServer } from './cluster.ts';
 import { type Executables, findExecutables } from './executables.ts';

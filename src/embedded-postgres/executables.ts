@@ -6,7 +6,8 @@ import { spawn } from 'node:child_process';
 import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { describeError, EmbeddedPostgresFailed } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
+import { EmbeddedPostgresFailed } from '../errors.ts';
 
 /** The user that an executable runs as; null means the one that runs this process. */
 export type Account = { readonly uid: number; readonly gid: number } | null;

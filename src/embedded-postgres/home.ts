@@ -16,7 +16,8 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { describeError, EmbeddedPostgresFailed } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
+import { EmbeddedPostgresFailed } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { makeDirectory } from '../make-directory.ts';
 import { type Account, canEnter, findServerAccount, makeSystemDirectory } from './executables.ts';

@@ -5,7 +5,8 @@
 // soon as the rows go to several files; a cursor takes twice its CPU time, and is one way for all.
 
 import { DatabaseError, type PoolClient, type QueryArrayConfig } from 'pg';
-import { ConfigError, errorCode } from '../errors.ts';
+import { errorCode } from '../describe-error.ts';
+import { ConfigError } from '../errors.ts';
 
 /** Null is SQL's own. */
 export type Row = readonly (string | null)[];

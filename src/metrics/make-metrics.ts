@@ -2,7 +2,7 @@
 // scrapes starts no slower. What was counted before that is kept by the recorder.
 
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
 import { within } from '../within.ts';
 import { type Metric, type MetricSettings, PREFIX, type Reading } from './metric.ts';

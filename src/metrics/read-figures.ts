@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import { describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
 import { type Concern, findConcerns } from '../reports/find-concerns.ts';
 import { readKeptGrowth } from '../reports/kept-growth.ts';

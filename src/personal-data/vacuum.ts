@@ -1,11 +1,11 @@
 // Has Postgres clear away what was rewritten: a row's old version stays in its file until then, and the planner's
 // statistics hold values of it until the table is analysed.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { AccessRefused, Busy } from '../errors.ts';
 import { LOAD_ORDER } from '../records/mirrored-tables.ts';
+import { sleep } from '../sleep.ts';
 
 /** The tables that a rewriting may touch. */
 export const REWRITTEN_TABLES: readonly string[] = [
@@ -71,8 +71,7 @@ async function waitForOlderTransactions(
           'a transaction that began earlier may still read the old rows, so they cannot be cleared away: end it (pg_stat_activity and pg_prepared_xacts show the oldest) and run this command again',
         );
       }
-      signal?.throwIfAborted();
-      await sleep(PAUSE_MS);
+      await sleep(PAUSE_MS, signal);
     }
   };
   const { next } = await readNumbers(db);

@@ -14,7 +14,8 @@ import {
   withBackend,
 } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { AppError, DatabaseUnreachable, describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
+import { AppError, DatabaseUnreachable } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { within } from '../within.ts';
 import { makePostgresBackends } from './postgres-backend.ts';

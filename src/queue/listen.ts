@@ -1,9 +1,9 @@
 // Listens to Postgres' notifications for as long as a worker runs. Callers must not rely on them: one that is sent
 // while the connection is lost never arrives.
 
-import { setTimeout as sleep } from 'node:timers/promises';
-import { describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
+import { sleepOrAbort } from '../sleep.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 
 /** The wait before a lost connection is opened again. */
@@ -30,7 +30,7 @@ export async function listen(
     } catch (error) {
       log.debug({ channel: input.channel, reason: describeError(error) }, 'db.listener_lost');
     }
-    await sleep(RECONNECT_MS, undefined, { signal }).catch(() => undefined);
+    await sleepOrAbort(RECONNECT_MS, signal);
   }
 }
 

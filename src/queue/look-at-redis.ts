@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import { Redis, type RedisOptions } from 'ioredis';
 import type { RedisAddress } from '../config/redis-address.ts';
-import { ConfigError, DatabaseUnreachable, describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
+import { ConfigError, DatabaseUnreachable } from '../errors.ts';
 import { within } from '../within.ts';
 import { explainRedis } from './redis-failure.ts';
 

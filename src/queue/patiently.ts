@@ -1,9 +1,9 @@
 // Repeats a step of a worker's start for as long as the database is away.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { asDatabaseError } from '../db/as-database-error.ts';
 import { DatabaseUnreachable } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { sleepOrAbort } from '../sleep.ts';
 import { makeQuietWarning } from './quiet-warning.ts';
 
 /** The wait before the step is run again. */
@@ -30,7 +30,7 @@ export function makePatiently({ log }: { log: Logger }, signal: AbortSignal): Pa
         if (!(known instanceof DatabaseUnreachable)) throw error;
         warn(known);
       }
-      await sleep(AGAIN_AFTER_MS, undefined, { signal }).catch(() => undefined);
+      await sleepOrAbort(AGAIN_AFTER_MS, signal);
     }
   };
 }

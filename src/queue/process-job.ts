@@ -5,7 +5,7 @@ import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { asDatabaseError } from '../db/as-database-error.ts';
 import type { Database } from '../db/database.ts';
 import { storable, storableText } from '../db/storable.ts';
-import { describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
 import { inTrace, type Span } from '../tracing/span.ts';
 import { LOCK_LOST } from './backend.ts';

@@ -1,6 +1,6 @@
 // Logs a failure that comes many times a second, as while a server is away, once a minute.
 
-import { describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
 
 /** The same text is logged once in this time. */

@@ -1,7 +1,7 @@
 // Why Redis cannot be reached or refuses, in words and without anything of the password.
 
 import type { RedisAddress } from '../config/redis-address.ts';
-import { describeError, describeUntrusted, errorCode } from '../errors.ts';
+import { describeError, describeUntrusted, errorCode } from '../describe-error.ts';
 
 /** By the word that Redis begins its refusals with, or the beginning where it has none. */
 const REFUSALS: readonly (readonly [string, (address: RedisAddress) => string])[] = [

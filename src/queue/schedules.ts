@@ -4,7 +4,8 @@
 import { getNextMillis } from 'bullmq';
 import { CronExpressionParser } from 'cron-parser';
 import { CLOCK_TOLERANCE_MS } from '../db/clock.ts';
-import { ConfigError, describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
+import { ConfigError } from '../errors.ts';
 import type { WorkQueue } from './backend.ts';
 import type { Moment } from './worker-state.ts';
 

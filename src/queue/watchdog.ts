@@ -5,7 +5,8 @@
 import { checkClock, readClock } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
 import { withSessionLock } from '../db/session-lock.ts';
-import { ApiUnauthorized, ClockWrong, describeError, SchemaMismatch } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
+import { ApiUnauthorized, ClockWrong, SchemaMismatch } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { QueueBackend, WorkQueue } from './backend.ts';
 import type { Causes } from './causes.ts';

@@ -1,7 +1,6 @@
 // One look at everything that may be over age: in small batches with a pause after each, so that it runs beside other
 // work and nobody waits for it.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Retention } from '../config/retention.ts';
 import { asDatabaseError } from '../db/as-database-error.ts';
@@ -9,8 +8,9 @@ import type { Database } from '../db/database.ts';
 import { withSessionLock } from '../db/session-lock.ts';
 import { LOCK_NOT_AVAILABLE } from '../db/sqlstate.ts';
 import { transact } from '../db/transact.ts';
-import { errorCode } from '../errors.ts';
+import { errorCode } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
+import { sleep } from '../sleep.ts';
 import { beginPass, endPass, listDueTables, noteBatch } from './progress.ts';
 import type { PrunedTable } from './pruned-tables.ts';
 
@@ -92,7 +92,7 @@ async function pruneTable(
       });
       rows += batch.deleted;
       ({ reached, isLast } = batch);
-      if (!isLast) await pause(signal);
+      if (!isLast) await sleep(PAUSE_MS, signal);
     }
   } catch (error) {
     if (errorCode(error) !== LOCK_NOT_AVAILABLE) throw error;
@@ -100,8 +100,4 @@ async function pruneTable(
     if (rows > 0) log.info({ table: name, rows, keep_days: days, is_last: isLast }, 'retention.pruned');
   }
   return isLast;
-}
-
-async function pause(signal: AbortSignal): Promise<void> {
-  await sleep(PAUSE_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
 }

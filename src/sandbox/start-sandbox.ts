@@ -3,7 +3,8 @@
 import type { AddressInfo } from 'node:net';
 import type pg from 'pg';
 import type { RateLimit } from '../config/rate-limit.ts';
-import { Busy, ConfigError, errorCode } from '../errors.ts';
+import { errorCode } from '../describe-error.ts';
+import { Busy, ConfigError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { makeChooseFault } from './choose-fault.ts';
 import { quoteSchema } from './data.ts';

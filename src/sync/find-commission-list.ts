@@ -8,7 +8,8 @@
 import type { ApiClient } from '../api/client.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import { storableText } from '../db/storable.ts';
-import { ApiRejected, AppError, describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
+import { ApiRejected, AppError } from '../errors.ts';
 import {
   isCommissionListUsed,
   isListQuestionDue,

@@ -12,7 +12,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { parseTraceParent } from '@opentelemetry/core';
-import { errorCode } from '../errors.ts';
+import { errorCode } from '../describe-error.ts';
 import type { OpenSpan, SpanStart, Tracer } from './span.ts';
 
 /**

@@ -6,7 +6,7 @@ import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import { Agent, request } from 'undici';
-import { errorCode } from '../errors.ts';
+import { errorCode } from '../describe-error.ts';
 
 export interface ExporterOptions {
   readonly url: string;

@@ -6,7 +6,7 @@
 
 import type { UIConfig } from '@bull-board/api/typings/app';
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
-import { describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
 import type { WorkQueue } from '../queue/backend.ts';
 import { QUEUE_AWAY } from './failures.ts';

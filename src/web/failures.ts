@@ -2,7 +2,8 @@
 // the reason is in the log.
 
 import { asDatabaseError } from '../db/as-database-error.ts';
-import { AccessRefused, Busy, DatabaseUnreachable, describeError, errorCode } from '../errors.ts';
+import { describeError, errorCode } from '../describe-error.ts';
+import { AccessRefused, Busy, DatabaseUnreachable } from '../errors.ts';
 import { NoAnswer } from '../within.ts';
 import type { Refusal } from './door.ts';
 

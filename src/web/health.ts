@@ -2,7 +2,7 @@
 // failed, and not why.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
 import { within } from '../within.ts';
 

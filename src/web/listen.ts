@@ -3,7 +3,8 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
-import { Busy, ConfigError, errorCode } from '../errors.ts';
+import { errorCode } from '../describe-error.ts';
+import { Busy, ConfigError } from '../errors.ts';
 
 /** A worker on this machine answers at once; the start must not wait for somebody else's server. */
 const OTHER_TIMEOUT_MS = 1000;

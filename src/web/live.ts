@@ -2,7 +2,7 @@
 // where nobody looks.
 
 import type { ServerResponse } from 'node:http';
-import { describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
 
 export interface Live {

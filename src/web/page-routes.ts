@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { readNow } from '../db/clock.ts';
-import { errorCode } from '../errors.ts';
+import { errorCode } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
 import { within } from '../within.ts';
 import { addressOf } from './base-path.ts';

@@ -2,7 +2,7 @@
 // The site, and every library that it needs, is loaded when somebody first asks for it.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { describeError } from '../errors.ts';
+import { describeError } from '../describe-error.ts';
 import { isAt } from './base-path.ts';
 import { answerHealth, type HealthPath } from './health.ts';
 import { listen } from './listen.ts';

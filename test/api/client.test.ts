@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../src/contract/resources.ts';
+import { describeError } from '../../src/describe-error.ts';
 import {
   ApiRejected,
   ApiThrottled,
@@ -9,7 +10,6 @@ import {
   ApiUnavailable,
   ApiUnreachable,
   ContractViolation,
-  describeError,
 } from '../../src/errors.ts';
 import type { FaultKind } from '../../src/sandbox/fault-plan.ts';
 import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';

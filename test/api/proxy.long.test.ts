@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ApiUnreachable, describeError, WriteOutcomeUnknown } from '../../src/errors.ts';
+import { describeError } from '../../src/describe-error.ts';
+import { ApiUnreachable, WriteOutcomeUnknown } from '../../src/errors.ts';
 import { makeCertificates } from '../support/certificates.ts';
 import { type ProxyOptions, startConnectProxy } from '../support/connect-proxy.ts';
 import { findFreePort } from '../support/redis.ts';

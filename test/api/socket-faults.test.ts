@@ -3,13 +3,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { describeError } from '../../src/describe-error.ts';
 import {
   ApiRejected,
   ApiThrottled,
   ApiUnauthorized,
   ApiUnreachable,
   ContractViolation,
-  describeError,
   WriteOutcomeUnknown,
 } from '../../src/errors.ts';
 import { failureOf, makeClient, SECRET } from './make-client.ts';

@@ -9,7 +9,7 @@ import {
   type RequestEvent,
   WriteOutcomeUnknown,
 } from '../../src/client/client.ts';
-import { describeError } from '../../src/errors.ts';
+import { describeError } from '../../src/describe-error.ts';
 import { failureOf, SECRET } from '../api/make-client.ts';
 import { useSandbox } from '../api/start-test-sandbox.ts';
 import { startAlteringProxy } from '../support/altering-proxy.ts';

@@ -7,7 +7,8 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { checkConnection, nameDatabase } from '../../src/db/check-connection.ts';
 import { connectionConfig } from '../../src/db/connection-config.ts';
 import { makePool } from '../../src/db/pool.ts';
-import { DatabaseUnreachable, describeError } from '../../src/errors.ts';
+import { describeError } from '../../src/describe-error.ts';
+import { DatabaseUnreachable } from '../../src/errors.ts';
 import { makeLogger } from '../../src/log.ts';
 import { createTestDatabase } from '../support/database.ts';
 

@@ -2,8 +2,9 @@
 // before it leaves. Run as `node embedded-process.ts DATA_DIR`; it prints one JSON line per step.
 
 import pg from 'pg';
+import { describeError } from '../../src/describe-error.ts';
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
-import { describeError, EmbeddedPostgresFailed } from '../../src/errors.ts';
+import { EmbeddedPostgresFailed } from '../../src/errors.ts';
 import { makeLogger } from '../../src/log.ts';
 
 // With an ordinary end, this is what the process must exit with: nothing else may set it.

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode } from '../../errors.ts';
+import { errorCode } from '../../describe-error.ts';
 
 /** What a system says that opens or syncs no directories, and where this user may not read one. As Postgres has it. */
 const UNSYNCABLE = ['EISDIR', 'EACCES', 'EPERM', 'EBADF', 'EINVAL'];

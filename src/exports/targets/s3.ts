@@ -7,7 +7,8 @@
 import pRetry, { AbortError } from 'p-retry';
 import { S3mini, type UploadPart } from 's3mini';
 import type { S3Access } from '../../config/s3-access.ts';
-import { ExportTargetUnwritable, errorCode } from '../../errors.ts';
+import { errorCode } from '../../describe-error.ts';
+import { ExportTargetUnwritable } from '../../errors.ts';
 import { type Delivery, MANIFEST, type OpenFile } from './delivery.ts';
 import { signWithToken } from './sign-with-token.ts';
 

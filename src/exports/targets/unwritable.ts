@@ -1,6 +1,7 @@
 // What is said of a file that cannot be written.
 
-import { describeError, ExportTargetUnwritable, errorCode } from '../../errors.ts';
+import { describeError, errorCode } from '../../describe-error.ts';
+import { ExportTargetUnwritable } from '../../errors.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
