@@ -7,31 +7,20 @@
 import { counted } from '../contract/format.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { crawl } from '../crawl/crawl.ts';
-import { overlapStart } from '../crawl/overlap-walk.ts';
-import { ApiRejected } from '../errors.ts';
-import { findFilters } from '../mirror/find-filters.ts';
 import { readAccepted } from '../mirror/held-back.ts';
-import { findMissing } from '../mirror/mark-deleted.ts';
+import { findMissing, type Missing } from '../mirror/mark-deleted.ts';
 import { type Confirmed, confirmGoneReferrals, NOTHING } from './confirm-gone.ts';
-import type { RecordPage } from './list-resource.ts';
+import { HANDFUL, type LookInput, lookAgain } from './look-again.ts';
 import { readById } from './read-by-id.ts';
-import type { RunLoader } from './run-loader.ts';
-import type { HeldBack, SettledMissing, SyncDeps, WalkInput } from './walk.ts';
-import { walkAside } from './walk-aside.ts';
+import type { Gone, SettledMissing, SyncDeps, WalkInput } from './walk.ts';
 
 /**
  * Where more rows than this, and more than the share, are missing at once and nobody confirms it, they are held back.
  */
 const PLAUSIBLE_ROWS = 10;
 const PLAUSIBLE_SHARE = 0.02;
-/** Up to so many rows are looked for one by one; for more, a second walk is read: the exact one. */
-const HANDFUL = 10;
 
-interface SettleInput extends Omit<WalkInput, 'concurrency' | 'doubt'> {
-  readonly resource: ListedResource;
-  readonly loader: RunLoader;
-}
+type SettleInput = LookInput & Pick<WalkInput, 'run' | 'acceptDeletes'>;
 
 /**
  * Returns the rows that are gone, and those that are held back: too many at once that nobody confirmed (unless
@@ -41,40 +30,76 @@ interface SettleInput extends Omit<WalkInput, 'concurrency' | 'doubt'> {
  * To be called after a verified walk only.
  */
 export async function settleMissing(deps: SyncDeps, input: SettleInput): Promise<SettledMissing> {
-  const { db } = deps;
-  const { run, resource, loader, acceptDeletes } = input;
-  const find = () => findMissing(db, { runId: run.id, resource, seen: loader.seen });
-  const { ids: missing, living } = await find();
-  if (missing.length === 0) return { gone: null, heldBack: null, isWhole: true };
-  if (loader.hasAnonymous()) return { gone: null, heldBack: holdBack(missing, ANONYMOUS), isWhole: true };
-  const { confirmed, unreadable } = await confirmInBulk(deps, input, { ids: missing, living });
+  const { run, resource, loader } = input;
+  const find = () => findMissing(deps.db, { runId: run.id, resource, seen: loader.seen });
+  const missing = await find();
+  if (missing.ids.length === 0) return { gone: null, heldBack: null, isWhole: true };
+  if (loader.hasAnonymous()) return settled(null, { ids: missing.ids, why: ANONYMOUS });
+
+  const { confirmed, unreadable } = await confirm(deps, input, missing);
   // A commission that was asked for and is there was met by that.
-  const unmet = resource === 'commissions' ? (await find()).ids : missing;
-  const doubted = withoutThese(unmet, confirmed.ids);
-  const accepted = acceptDeletes ? doubted : await readAccepted(db, resource);
-  const unaccepted = withoutThese(doubted, accepted);
-  const plausible = Math.max(PLAUSIBLE_ROWS, Math.floor(living * PLAUSIBLE_SHARE));
-  const isTooMany = unaccepted.length > plausible;
-  const undecided = isTooMany ? unaccepted : inBoth(unaccepted, unreadable);
-  const toRead = withoutThese(doubted, undecided);
-  const readAt = toRead.length === 0 ? null : await lookAgain(deps, input, toRead);
-  // What is read now may be rejected like anything else, and then be any of them.
-  const isAnonymous = loader.hasAnonymous();
-  const unread = readAt === null || isAnonymous ? toRead : [];
+  const unmet = resource === 'commissions' ? await find() : missing;
+  const doubted = new Set(unmet.ids).difference(new Set(confirmed.ids));
+  const undecided = await findUndecided(deps, input, { doubted, unreadable, living: missing.living });
+  const toRead = doubted.difference(undecided.ids);
+  const readAt = toRead.size === 0 ? null : await lookAgain(deps, input, [...toRead]);
+  const whyUnread = toRead.size === 0 ? null : findWhyUnread(input, readAt);
+
   // What was met meanwhile is no longer missing. After a second walk that failed, what it did not reach is: but it is
   // held back.
-  const { ids: still } = await find();
-  const stillOf = (ids: readonly string[]) => inBoth(still, ids);
-  const gone = stillOf([...confirmed.ids, ...withoutThese(toRead, unread)]);
-  const observedAt = confirmed.observedAt ?? readAt;
-  const held = stillOf([...undecided, ...unread]);
-  const whyUnread = isAnonymous ? ANONYMOUS : UNREAD;
-  const why = isTooMany ? tooManyOf(resource) : unread.length > 0 ? whyUnread : UNREADABLE;
-  return {
-    gone: observedAt === null || gone.length === 0 ? null : { ids: gone, observedAt },
-    heldBack: held.length === 0 ? null : holdBack(held, why),
-    isWhole: true,
+  const still = await find();
+  const stillOf = (...ids: Iterable<string>[]) => {
+    const these = new Set(ids.flatMap((some) => [...some]));
+    return still.ids.filter((id) => these.has(id));
   };
+  const observedAt = confirmed.observedAt ?? readAt;
+  const gone = stillOf(confirmed.ids, whyUnread === null ? toRead : []);
+  const held = stillOf(undecided.ids, whyUnread === null ? [] : toRead);
+  const why = undecided.areTooMany ? tooManyOf(resource) : (whyUnread ?? UNREADABLE);
+  return settled(observedAt === null ? null : { ids: gone, observedAt }, { ids: held, why });
+}
+
+/** Returns those that the program itself says are gone, and those that it answers with what cannot be read. */
+async function confirm(
+  deps: SyncDeps,
+  input: SettleInput,
+  { ids, living }: Missing,
+): Promise<{ confirmed: Confirmed; unreadable: readonly string[] }> {
+  if (input.resource === 'commissions') {
+    // As many as a second walk has pages; what is more is treated like any other row.
+    const most = Math.max(HANDFUL, Math.ceil(living / input.limit));
+    const { gone, unreadable } = await readById(deps, input, ids.slice(0, most));
+    return { confirmed: gone ?? NOTHING, unreadable };
+  }
+  const isBulk = input.resource === 'referrals' && ids.length > HANDFUL;
+  return {
+    confirmed: isBulk ? await confirmGoneReferrals(deps, input, { ids, living }) : NOTHING,
+    unreadable: [],
+  };
+}
+
+/** Returns those that are held back without being read once more, and whether that is for their number. */
+async function findUndecided(
+  deps: SyncDeps,
+  { resource, acceptDeletes }: SettleInput,
+  {
+    doubted,
+    unreadable,
+    living,
+  }: { doubted: ReadonlySet<string>; unreadable: readonly string[]; living: number },
+): Promise<{ ids: ReadonlySet<string>; areTooMany: boolean }> {
+  const accepted = acceptDeletes ? doubted : new Set(await readAccepted(deps.db, resource));
+  const unaccepted = doubted.difference(accepted);
+  const plausible = Math.max(PLAUSIBLE_ROWS, Math.floor(living * PLAUSIBLE_SHARE));
+  const areTooMany = unaccepted.size > plausible;
+  return { ids: areTooMany ? unaccepted : unaccepted.intersection(new Set(unreadable)), areTooMany };
+}
+
+/** Returns why what was read once more settles nothing; null where it does. */
+function findWhyUnread({ loader }: SettleInput, readAt: Timestamp | null): string | null {
+  // What was read now may have been rejected like anything else, and then be any of them.
+  if (loader.hasAnonymous()) return ANONYMOUS;
+  return readAt === null ? UNREAD : null;
 }
 
 const ANONYMOUS =
@@ -92,83 +117,16 @@ function tooManyOf(resource: ListedResource): string {
   );
 }
 
-function holdBack(ids: readonly string[], why: string): HeldBack {
-  return { ids, reason: `${counted(ids.length, 'deletion')} held back: ${why}` };
-}
-
-async function confirmInBulk(
-  deps: SyncDeps,
-  input: SettleInput,
-  missing: { ids: readonly string[]; living: number },
-): Promise<{ confirmed: Confirmed; unreadable: readonly string[] }> {
-  if (input.resource === 'commissions') {
-    // As many as a second walk has pages; what is more is treated like any other row.
-    const most = Math.max(HANDFUL, Math.ceil(missing.living / input.limit));
-    const { gone, unreadable } = await readById(deps, input, missing.ids.slice(0, most));
-    return { confirmed: gone ?? NOTHING, unreadable };
-  }
-  const isBulk = input.resource === 'referrals' && missing.ids.length > HANDFUL;
-  return { confirmed: isBulk ? await confirmGoneReferrals(deps, input, missing) : NOTHING, unreadable: [] };
-}
-
-/** Returns when the first of the requests was granted that show what is there; null where they settle nothing. */
-async function lookAgain(
-  deps: SyncDeps,
-  input: SettleInput,
-  ids: readonly string[],
-): Promise<Timestamp | null> {
-  return ids.length <= HANDFUL ? readUnderFilters(deps, input, ids) : readSecondWalk(input);
-}
-
-function withoutThese(ids: readonly string[], these: Iterable<string>): readonly string[] {
-  const left = new Set(these);
-  return left.size === 0 ? ids : ids.filter((id) => !left.has(id));
-}
-
-function inBoth(ids: readonly string[], others: readonly string[]): readonly string[] {
-  const both = new Set(others);
-  return ids.filter((id) => both.has(id));
-}
-
-/** Returns when the reading began; null where it settles nothing. What is met is loaded, and no longer missing. */
-async function readUnderFilters(
-  deps: SyncDeps,
-  input: SettleInput,
-  ids: readonly string[],
-): Promise<Timestamp | null> {
-  const { resource, loader } = input;
-  const narrowest = await findFilters(deps.db, resource, ids);
-  if (narrowest === null) return readSecondWalk(input);
-  let beganAt: Timestamp | null = null;
-  try {
-    for (const filters of narrowest) {
-      const walked = await walkAside(loader, { resource, filters }, input);
-      if (walked.doubt !== null) return null;
-      beganAt ??= walked.beganAt;
-    }
-  } catch (error) {
-    // A program may refuse to list what belongs to something that it no longer has.
-    if (error instanceof ApiRejected) return readSecondWalk(input);
-    throw error;
-  }
-  return beganAt;
-}
-
-async function readSecondWalk(input: SettleInput): Promise<Timestamp | null> {
-  const { resource, loader, limit, signal } = input;
-  await loader.readAgain();
-  const listPage = loader.lister(resource);
-  let beganAt: Timestamp | null = null;
-  const { verified } = await crawl<RecordPage>(
-    {
-      listPage: async (request, stop) => {
-        const page = await listPage(request, stop);
-        beganAt ??= page.askedAt;
-        return page;
-      },
-      load: loader.load,
-    },
-    { limit, concurrency: 1, resumeFrom: overlapStart(limit), head: 'always', signal },
-  );
-  return verified ? beganAt : null;
+function settled(
+  gone: Gone | null,
+  held: { readonly ids: readonly string[]; readonly why: string },
+): SettledMissing {
+  return {
+    gone: gone === null || gone.ids.length === 0 ? null : gone,
+    heldBack:
+      held.ids.length === 0
+        ? null
+        : { ids: held.ids, reason: `${counted(held.ids.length, 'deletion')} held back: ${held.why}` },
+    isWhole: true,
+  };
 }
