@@ -47,56 +47,97 @@ export function makeColumnFinder(columns: Columns): (name: string) => string | n
 
 /** Returns what each column of the file is, with everything that is wrong with its header. */
 export function resolveHeader(header: readonly string[], columns: Columns): ResolvedHeader {
-  const find = makeColumnFinder(columns);
-  const names = header.map(find);
+  const names = header.map(makeColumnFinder(columns));
   const ignored = header.filter((name, index) => names[index] === null && name.trim() !== '');
-  const problems = names.flatMap((name, index) =>
+  const meant = findMeant(ignored, names, columns);
+  const problems = [
+    ...findRepeated(names),
+    ...findUnmapped(header, names, columns),
+    ...findFilledTwice(names, columns),
+    ...describeUnread(ignored, meant, columns),
+    ...findMissing(names, ignored, { ...columns, meant }),
+  ];
+  return { names, ignored, problems };
+}
+
+type Names = ResolvedHeader['names'];
+
+function findRepeated(names: Names): string[] {
+  return names.flatMap((name, index) =>
     name !== null && names.indexOf(name) !== index ? [`the column ${name} is there twice`] : [],
   );
-  const lacking = columns.known.filter((known) => !names.includes(known));
-  for (const [known, own] of columns.renamed ?? []) {
-    if (names.includes(known)) continue;
-    const taken = names[header.findIndex((name) => columnName(name) === columnName(own))] ?? null;
-    if (taken !== null) {
-      problems.push(
-        `--map names the column ${quote(own)} for both ${known} and ${taken}: it can be only one`,
-      );
-      continue;
-    }
-    const there = header.filter((name) => name.trim() !== '').map(quote);
-    problems.push(`there is no column ${quote(own)} for ${known}: the columns are ${there.join(', ')}`);
-  }
-  for (const known of columns.filled.keys()) {
-    if (names.includes(known)) problems.push(`the file has a column ${known} already: leave --${known} out`);
-  }
-  // Each column of the file is suggested once.
-  const suggested = new Map<string, string>();
-  // A column that is meant and not read would be a guard that is silently not there.
+}
+
+function findUnmapped(header: readonly string[], names: Names, { renamed }: Columns): string[] {
+  const there = header.filter((name) => name.trim() !== '').map(quote);
+  return [...(renamed ?? [])]
+    .filter(([known]) => !names.includes(known))
+    .map(([known, own]) => {
+      const taken = names[header.findIndex((name) => columnName(name) === columnName(own))] ?? null;
+      return taken === null
+        ? `there is no column ${quote(own)} for ${known}: the columns are ${there.join(', ')}`
+        : `--map names the column ${quote(own)} for both ${known} and ${taken}: it can be only one`;
+    });
+}
+
+function findFilledTwice(names: Names, { filled }: Columns): string[] {
+  return [...filled.keys()]
+    .filter((known) => names.includes(known))
+    .map((known) => `the file has a column ${known} already: leave --${known} out`);
+}
+
+/** Returns the known column that each column of the file was probably meant to be, which is read as none. */
+function findMeant(
+  ignored: readonly string[],
+  names: Names,
+  { known, guards }: Columns,
+): Map<string, string> {
+  const lacking = known.filter((name) => !names.includes(name));
+  const meant = new Map<string, string>();
   for (const name of ignored) {
-    const meant =
-      findNearMiss(columnName(name), lacking) ??
-      columns.guards.find((guard) => lacking.includes(guard) && columnName(name).startsWith(guard)) ??
-      null;
-    if (meant !== null) {
-      suggested.set(name, meant);
-      problems.push(
-        `unknown column ${quote(name)}: if it is ${meant}, ${renameTo(meant, name, columns)}; if not, give it a name that is less like it`,
-      );
-    } else if (columns.guards.length > 0 && columnName(name).startsWith('expected')) {
-      problems.push(
-        `unknown column ${quote(name)}: what a row expects is in ${columns.guards.join(', ')} (of which the first may say "unpaid"); if it is none of them, give it a name that does not begin with "expected"`,
-      );
+    const guard = guards.find((one) => lacking.includes(one) && columnName(name).startsWith(one));
+    const likely = findNearMiss(columnName(name), lacking) ?? guard;
+    if (likely !== undefined) meant.set(name, likely);
+  }
+  return meant;
+}
+
+// A column that is meant and not read would be a guard that is silently not there.
+function describeUnread(
+  ignored: readonly string[],
+  meant: ReadonlyMap<string, string>,
+  columns: Columns,
+): string[] {
+  return ignored.flatMap((name) => {
+    const likely = meant.get(name);
+    if (likely !== undefined) {
+      return [
+        `unknown column ${quote(name)}: if it is ${likely}, ${renameTo(likely, name, columns)}; if not, give it a name that is less like it`,
+      ];
     }
-  }
-  for (const name of columns.required) {
-    if (names.includes(name) || columns.filled.has(name) || columns.renamed?.has(name)) continue;
-    const isSuggested = [...suggested.values()].includes(name);
-    const [first] = isSuggested ? [] : ignored.filter((one) => !suggested.has(one));
-    if (first !== undefined) suggested.set(first, name);
-    const fix = fixFor(name, first, columns);
-    problems.push(`the column ${name} is missing${fix === '' ? '' : `: ${fix}`}`);
-  }
-  return { names, ignored, problems };
+    if (columns.guards.length === 0 || !columnName(name).startsWith('expected')) return [];
+    return [
+      `unknown column ${quote(name)}: what a row expects is in ${columns.guards.join(', ')} (of which the first may say "unpaid"); if it is none of them, give it a name that does not begin with "expected"`,
+    ];
+  });
+}
+
+function findMissing(
+  names: Names,
+  ignored: readonly string[],
+  columns: Columns & { readonly meant: ReadonlyMap<string, string> },
+): string[] {
+  const { required, filled, renamed, meant } = columns;
+  const missing = required.filter(
+    (name) => !names.includes(name) && !filled.has(name) && renamed?.has(name) !== true,
+  );
+  // Each column of the file is suggested once.
+  const free = ignored.filter((name) => !meant.has(name));
+  const isMeant = new Set(meant.values());
+  return missing.map((name) => {
+    const fix = fixFor(name, isMeant.has(name) ? undefined : free.shift(), columns);
+    return `the column ${name} is missing${fix === '' ? '' : `: ${fix}`}`;
+  });
 }
 
 function renameTo(known: string, name: string, { renamed }: Columns): string {
