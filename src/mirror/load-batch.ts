@@ -21,7 +21,8 @@ import { noteRecognised } from './note-recognised.ts';
 import { refuseOtherTreatment } from './refuse-other-treatment.ts';
 import { recordRejections } from './rejected-records.ts';
 import { type NewlySeen, saveSeenRows } from './runs/seen-rows.ts';
-import { type UpsertShape, upsertStatement } from './upsert-statement.ts';
+import type { UpsertShape } from './upsert-conditions.ts';
+import { upsertStatement } from './upsert-statement.ts';
 
 /** Loads of up to so many records run beside each other, as payments do; a page of a list runs alone and is faster. */
 const SMALL_LOAD_RECORDS = 20;

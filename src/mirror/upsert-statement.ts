@@ -11,24 +11,8 @@
 // of a table of up to 200,000 rows for each batch (1,500 ms in 100,000 referrals).
 // Not prepared under a name: a plan made on an empty table is kept and scans it when it is full (7,700 ms).
 
-import { columnsOf, incomingRows, insertFrom, type RowShape, STAMP } from './load-statement.ts';
-import { wasObservedInFuture } from './observed-in-future.ts';
-
-export interface UpsertShape extends RowShape {
-  /**
-   * `beside`: others may load meanwhile. `alone`: no other load does. `numbered`: the same, and the numbers of the
-   * rows are returned; for tables that have such numbers.
-   */
-  readonly how: 'beside' | 'alone' | 'numbered';
-  /** Whether an unchanged row takes the time of the observation, too. */
-  readonly touch: boolean;
-  /**
-   * Whether rows that are marked deleted are there again. A record that merely names another one does not show that.
-   */
-  readonly revives: boolean;
-  /** Whether rows that have an affiliate keep it, and are not revived: only that affiliate's own record may say so. */
-  readonly keepsOwner: boolean;
-}
+import { incomingRows, insertFrom, STAMP } from './load-statement.ts';
+import { type UpsertShape, upsertConditions } from './upsert-conditions.ts';
 
 /**
  * Returns the statement's text.
@@ -39,7 +23,7 @@ export function upsertStatement(shape: UpsertShape): string {
   const key = JSON.stringify(shape);
   let text = statements.get(key);
   if (text === undefined) {
-    text = buildStatement(shape);
+    text = shape.how === 'beside' ? loadBeside(shape) : loadAlone(shape);
     // The program's records decide how many shapes there are: they must not fill the memory.
     if (statements.size >= STATEMENTS_KEPT) statements.clear();
     statements.set(key, text);
@@ -51,53 +35,21 @@ const STATEMENTS_KEPT = 500;
 
 const statements = new Map<string, string>();
 
-function buildStatement(shape: UpsertShape): string {
-  const { table, hasExtra, how, touch, revives, keepsOwner } = shape;
-  const columns = columnsOf(shape);
-  const content = columns.filter((column) => column !== 'id');
-  const loadedValue = (column: string, row: string) =>
-    keepsOwner && column === 'affiliate_id'
-      ? `coalesce(kept.affiliate_id, ${row}.affiliate_id)`
-      : `${row}.${column}`;
-  const mayRevive = keepsOwner ? 'kept.affiliate_id is null' : 'true';
-  const differs = (row: string) => {
-    const tests = content.map((column) => `kept.${column} is distinct from ${loadedValue(column, row)}`);
-    // Unknown fields add to those that are there: a partial view must not blank what it does not have.
-    if (hasExtra) tests.push(`${mergedExtra(row)} is distinct from kept._extra`);
-    if (revives) tests.unshift(`(kept._deleted_at is not null and ${mayRevive})`);
-    return `(${tests.join(' or ')})`;
-  };
-  const isDue = (row: string) =>
-    `(kept._observed_at <= ${row}._observed_at or ${wasObservedInFuture('kept')}) and ${
-      touch ? `(kept._observed_at < ${row}._observed_at or ${differs(row)})` : differs(row)
-    }`;
-  const assignments = (row: string) =>
-    [
-      ...content.map((column) => `${column} = ${loadedValue(column, row)}`),
-      ...(hasExtra ? [`_extra = ${mergedExtra(row)}`] : []),
-      touch
-        ? `_changed_at = case when ${differs(row)} then ${STAMP} else kept._changed_at end`
-        : `_changed_at = ${STAMP}`,
-      `_observed_at = ${row}._observed_at`,
-      ...(revives ? [`_deleted_at = case when ${mayRevive} then null else kept._deleted_at end`] : []),
-    ].join(', ');
-  const incoming = `with incoming as (
+function loadBeside(shape: UpsertShape): string {
+  const { differs, isDue, assignments } = upsertConditions(shape);
+  // The stamp is a lock, which comes before those of rows: so it is taken here, where no row is locked yet, and not
+  // first in the update of one. A row that is only touched takes none.
+  const stamped = shape.touch
+    ? `case when kept.id is null or ${differs('incoming')} then ${STAMP} end`
+    : STAMP;
+  return `with incoming as (
     ${incomingRows(shape)}
-  )`;
-
-  if (how === 'beside') {
-    // The stamp is a lock, which comes before those of rows: so it is taken here, where no row is locked yet, and not
-    // first in the update of one. A row that is only touched takes none.
-    const stamped = touch ? `case when kept.id is null or ${differs('incoming')} then ${STAMP} end` : STAMP;
-    const insert = insertFrom('compared', shape, 'coalesce(_stamp, _observed_at)');
-    return `${incoming}, compared as materialized (
+  ), compared as materialized (
     select incoming.*, kept.id is null as is_new, ${stamped} as _stamp
-    from incoming left join lateral (
-      select * from ${table} where id = incoming.id offset 0
-    ) kept on true
+    from ${incomingBesideKept(shape)}
     where kept.id is null or (${isDue('incoming')})
   ), upserted as (
-    ${insert} order by id
+    ${insertFrom('compared', shape, 'coalesce(_stamp, _observed_at)')} order by id
     on conflict (id) do update set ${assignments('excluded')} where ${isDue('excluded')}
     returning kept.id, kept._first_seen_at = kept._observed_at as is_first,
       coalesce(kept._changed_at = change_stamp(), false) as is_changed
@@ -108,18 +60,22 @@ function buildStatement(shape: UpsertShape): string {
          count(*) filter (where is_changed and not is_new) as updated,
          '{}'::bigint[] as inserted_numbers, '{}'::bigint[] as updated_numbers, '{}'::bigint[] as met_numbers
   from written`;
-  }
+}
+
+function loadAlone(shape: UpsertShape): string {
+  const { table, how, touch } = shape;
+  const { differs, isDue, assignments } = upsertConditions(shape);
   const number = how === 'numbered' ? 'kept._row_number' : 'null::bigint';
   const numbersOf = (set: string, filter: string) =>
     how === 'numbered'
       ? `(select coalesce(array_agg(_row_number) filter (where ${filter}), '{}') from ${set})`
       : `'{}'::bigint[]`;
-  return `${incoming}, compared as materialized (
+  return `with incoming as (
+    ${incomingRows(shape)}
+  ), compared as materialized (
     select incoming.*, kept.id is null as is_new, ${number} as _row_number,
       kept.id is not null and ${isDue('incoming')} as is_due${touch ? `, ${differs('incoming')} as is_changed` : ''}
-    from incoming left join lateral (
-      select * from ${table} where id = incoming.id offset 0
-    ) kept on true
+    from ${incomingBesideKept(shape)}
   ), inserted as (
     ${insertFrom('compared', shape)} where is_new returning ${number} as _row_number
   ), updated as (
@@ -134,6 +90,8 @@ function buildStatement(shape: UpsertShape): string {
          ${numbersOf('compared', 'not is_new')} as met_numbers`;
 }
 
-function mergedExtra(row: string): string {
-  return `case when ${row}._extra is null then kept._extra else coalesce(kept._extra, '{}') || ${row}._extra end`;
+function incomingBesideKept({ table }: UpsertShape): string {
+  return `incoming left join lateral (
+      select * from ${table} where id = incoming.id offset 0
+    ) kept on true`;
 }
