@@ -1,5 +1,6 @@
 // A writer that was stopped or killed, and what it notes: it sends nothing late, overwrites nothing, and loses nothing.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { hasDueUpdates, makeClaims } from '../../src/commissions/claims.ts';
 import { makeUpdateRecorder } from '../../src/commissions/record-updates.ts';
@@ -86,6 +87,31 @@ test('a claim that was taken over lets nothing be sent and nothing be settled, y
 
   await next.release([updateId]);
   expect(await drain()).toMatchObject({ ended: { applied: 1 } });
+});
+
+test('a claim that ends while it is extended is not held again', async () => {
+  const [asked] = await askToPay(1);
+  const id = asked?.id ?? 0;
+  const claims = makeClaims(writer().db, { name: 'extending', claimMs: 60_000, onRefused });
+  expect(await claims.claim(5)).toMatchObject([{ id }]);
+  const extended = claims.extend();
+  claims.forget(id);
+  await extended;
+  expect(claims.hasTimeLeft(id)).toBe(false);
+  await claims.release([id]);
+  await writer().drain();
+});
+
+test('in the last tenth of a claim nothing more is sent: others may claim the request before it arrives', async () => {
+  const [asked] = await askToPay(1);
+  const id = asked?.id ?? 0;
+  const claims = makeClaims(writer().db, { name: 'late', claimMs: 2000, onRefused });
+  expect(await claims.claim(5)).toMatchObject([{ id }]);
+  expect(claims.hasTimeLeft(id)).toBe(true);
+  await sleep(1850);
+  expect(claims.hasTimeLeft(id)).toBe(false);
+  await claims.release([id]);
+  await writer().drain();
 });
 
 test('a writer that was frozen for longer than its claim does not claim again what it still works on', async () => {
