@@ -5,7 +5,7 @@ import { makeChannels } from '../../alerts/channels.ts';
 import type { TakePermit } from '../../api/permit.ts';
 import { type Config, readConfig, readProgramConfig } from '../../config/config.ts';
 import { ConfigError } from '../../errors.ts';
-import { calmLevel, makeLogger } from '../../log.ts';
+import { calmLevel, type Logger, makeLogger } from '../../log.ts';
 import { makePersonalDataSource } from '../../personal-data/personal-data-source.ts';
 import { askForProbe } from '../../queue/program-pause.ts';
 import { canDrawStatusLine } from '../../terminal.ts';
@@ -26,7 +26,7 @@ import type { DoctorDocument } from '../documents/doctor.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { makeFindList } from '../find-list.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { openDatabase } from '../open-database.ts';
+import { type OpenDatabase, openDatabase } from '../open-database.ts';
 import { print, printJson } from '../print.ts';
 import { describeUnknownVariables } from '../unknown-variables.ts';
 
@@ -52,85 +52,115 @@ export function registerDoctor(root: Command, cli: Cli): void {
     );
 }
 
-async function examine(cli: Cli, lifetime: Lifetime, { check, leaveOut }: Report): Promise<void> {
+interface Session {
+  readonly cli: Cli;
+  readonly config: Config;
+  readonly log: Logger;
+  readonly lifetime: Lifetime;
+  readonly report: Report;
+}
+
+async function examine(cli: Cli, lifetime: Lifetime, report: Report): Promise<void> {
+  const config = await checkConfiguration(cli, report);
+  if (config === null) {
+    const subjects = ['database', 'connections', 'clock', 'rights', 'tables', 'queue', 'program'];
+    return report.leaveOut(subjects, 'the configuration is wrong');
+  }
+  await checkAlerts(config, report);
+  // On a terminal the checks say it all.
+  const log = makeLogger(canDrawStatusLine() ? calmLevel(config.logLevel) : config.logLevel);
+  const session: Session = { cli, config, log, lifetime, report };
+  const database = await checkDatabase(session);
+  const tables = await checkMirror(session, database);
+  await checkProgram(session, database, tables);
+}
+
+async function checkConfiguration(cli: Cli, { check }: Report): Promise<Config | null> {
   const config = await check(CONFIGURATION, async () => {
     const found = readWorkerConfig(cli.environment);
     return { found, says: 'every variable that is set is well-formed' };
   });
   const unknown = describeUnknownVariables(cli.environment);
   if (unknown.length > 0) await check(UNKNOWN, () => Promise.reject(new ConfigError(unknown)));
-  if (config === null) {
-    const subjects = ['database', 'connections', 'clock', 'rights', 'tables', 'queue', 'program'];
-    return leaveOut(subjects, 'the configuration is wrong');
-  }
-  const channels = makeChannels(config.alerts).map(({ kind, name }) => `${kind} to ${name}`);
-  if (channels.length > 0) {
-    const says = `${channels.join(', ')}: affiliate-mirror alerts test sends one`;
-    await check('alerts', async () => ({ found: true, says }));
-  }
-  // On a terminal the checks say it all.
-  const log = makeLogger(canDrawStatusLine() ? calmLevel(config.logLevel) : config.logLevel);
-  const database = await check('database', async () => {
+  return config;
+}
+
+async function checkAlerts({ alerts }: Config, { check }: Report): Promise<void> {
+  const channels = makeChannels(alerts).map(({ kind, name }) => `${kind} to ${name}`);
+  if (channels.length === 0) return;
+  const says = `${channels.join(', ')}: affiliate-mirror alerts test sends one`;
+  await check('alerts', async () => ({ found: true, says }));
+}
+
+function checkDatabase({ config, log, lifetime, report }: Session): Promise<OpenDatabase | null> {
+  return report.check('database', async () => {
     const found = await openDatabase({ log, lifetime }, config, 'doctor');
     const through = found.session.isPooled ? ', through a pooler in session mode' : '';
     return { found, says: `${found.name} answers${found.isEmbedded ? ' (embedded)' : ''}${through}` };
   });
-  const { scheduledExports } = config;
-  const exports = scheduledExports === null ? [] : [EXPORTS];
-  let tables: TakePermit | null = null;
-  if (database === null) {
-    leaveOut(
-      ['connections', 'clock', 'rights', 'tables', 'queue', ...exports],
-      'the database does not answer',
-    );
-  } else {
-    await check('connections', () => lookAtConnections(config, database));
-    await check('clock', () => lookAtClock(database));
-    const rights = await check('rights', () => lookAtRights(config, database));
-    if (rights === null) leaveOut(['tables'], 'rights are lacking');
-    else tables = await check('tables', () => lookAtTables(log, config, database));
-    if (tables === null) leaveOut(['queue', ...exports], 'the tables are not up to date');
-    else {
-      await check('queue', () => lookAtQueue(log, config, database));
-      if (scheduledExports !== null)
-        await check(EXPORTS, () => lookAtExports(config, scheduledExports, database));
-    }
-  }
-  const takePermit = database === null ? null : (tables ?? takeOnlyPermit);
+}
 
+/** Checks what is in the database. Returns the permits of its request budget; null where it has no usable tables. */
+async function checkMirror(
+  { config, log, report: { check, leaveOut } }: Session,
+  database: OpenDatabase | null,
+): Promise<TakePermit | null> {
+  const { scheduledExports } = config;
+  const onTables = ['queue', ...(scheduledExports === null ? [] : [EXPORTS])];
+  if (database === null) {
+    leaveOut(['connections', 'clock', 'rights', 'tables', ...onTables], 'the database does not answer');
+    return null;
+  }
+  await check('connections', () => lookAtConnections(config, database));
+  await check('clock', () => lookAtClock(database));
+  const rights = await check('rights', () => lookAtRights(config, database));
+  if (rights === null) leaveOut(['tables'], 'rights are lacking');
+  const tables = rights && (await check('tables', () => lookAtTables(log, config, database)));
+  if (tables === null) {
+    leaveOut(onTables, 'the tables are not up to date');
+    return null;
+  }
+  await check('queue', () => lookAtQueue(log, config, database));
+  if (scheduledExports !== null) {
+    await check(EXPORTS, () => lookAtExports(config, scheduledExports, database));
+  }
+  return tables;
+}
+
+async function checkProgram(
+  { cli, config, log, lifetime, report: { check, leaveOut } }: Session,
+  database: OpenDatabase | null,
+  tables: TakePermit | null,
+): Promise<void> {
   const program = await check(SETTINGS, async () => {
     const found = readProgramConfig(cli.environment).program;
     return { found, says: found.url };
   });
-  if (program !== null && takePermit !== null) {
-    const options = { ...program, timeoutMs: config.api.timeoutMs, takePermit };
-    const accepted = await check('program', () => lookAtProgram({ log, lifetime }, options));
-    if (accepted !== null && tables !== null && database !== null) {
-      await askForProbe(database.db);
-      const { db } = database;
-      const personalData = makePersonalDataSource(config.personalData);
-      await personalData.current(db);
-      const findList = makeFindList({ db, log, lifetime, personalData }, { config, program });
-      const found = await findList({ isAsked: true });
-      const { isUsed, problem } = found;
-      if (config.commissionList === 'on') {
-        await check('commissions', () => lookAtList({ log, lifetime }, options));
-      } else if (problem === null || !isUsed) {
-        await check('commissions', async () => {
-          // A sync would leave them out, and end with 3.
-          if (problem !== null) throw problem;
-          return { found, says: describeFoundList(found, config.commissionList) };
-        });
-      } else {
-        leaveOut(['commissions'], `the program does not say whether it lists them: ${problem.message}`);
-      }
-    }
+  if (program === null) return leaveOut(['program'], 'its settings are missing');
+  if (database === null) {
+    return leaveOut(['program'], 'the database, which keeps its request budget, does not answer');
+  }
+  const options = { ...program, timeoutMs: config.api.timeoutMs, takePermit: tables ?? takeOnlyPermit };
+  const accepted = await check('program', () => lookAtProgram({ log, lifetime }, options));
+  if (accepted === null || tables === null) return;
+
+  const { db } = database;
+  await askForProbe(db);
+  const personalData = makePersonalDataSource(config.personalData);
+  await personalData.current(db);
+  const findList = makeFindList({ db, log, lifetime, personalData }, { config, program });
+  const found = await findList({ isAsked: true });
+  const { isUsed, problem } = found;
+  if (config.commissionList === 'on') {
+    await check('commissions', () => lookAtList({ log, lifetime }, options));
+  } else if (problem !== null && isUsed) {
+    leaveOut(['commissions'], `the program does not say whether it lists them: ${problem.message}`);
   } else {
-    const missing =
-      program === null
-        ? 'its settings are missing'
-        : 'the database, which keeps its request budget, does not answer';
-    leaveOut(['program'], missing);
+    await check('commissions', async () => {
+      // A sync would leave them out, and end with 3.
+      if (problem !== null) throw problem;
+      return { found, says: describeFoundList(found, config.commissionList) };
+    });
   }
 }
 
