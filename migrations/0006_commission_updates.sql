@@ -311,7 +311,8 @@ select request.id as request,
        nullif(btrim(concat_ws(' ', affiliate.first_name, affiliate.last_name)), '') as affiliate_name,
        affiliate.email as affiliate_email,
        (select count(*) from commission_update_attempts attempt
-        where attempt.update_id = request.id and attempt.method = 'PUT') as puts
+        where attempt.update_id = request.id and attempt.method = 'PUT'
+          and (attempt.error is null or attempt.error not like 'not sent: %')) as puts
 from commission_updates request
 -- The payment ledger has identifiers in lower case, the mirror as the program spells them, which one of them shows. (A
 -- join on either spelling is not hashed, and two joins make a search of a large ledger several times slower.)
@@ -329,7 +330,7 @@ comment on column commission_updates.action is 'pay: mark it paid at paid_at. un
 comment on column commission_updates.paid_at is 'For pay: the timestamp of the payment, past or future. Empty for everything else.';
 comment on column commission_updates.due_at is 'For due: the timestamp from which the commission is payable. Empty for everything else.';
 comment on column commission_updates.expected_unpaid is 'True: apply it only if the commission is unpaid in the program at that time; otherwise the request ends as conflict.';
-comment on column commission_updates.expected_paid_at is 'Apply it only if the program has the commission as paid at this timestamp (to the second); null expects nothing.';
+comment on column commission_updates.expected_paid_at is 'Apply it only if the program has the commission as paid at this timestamp (which it may have cut to the second or the millisecond); null expects nothing.';
 comment on column commission_updates.expected_amount is 'Apply it only if the commission has this amount, in the unit of commissions.amount; null expects nothing.';
 comment on column commission_updates.expected_currency is 'Apply it only if the commission is in this currency; null expects nothing.';
 comment on column commission_updates.reason is 'Why it was asked for, in the requester''s words.';
@@ -339,11 +340,11 @@ comment on column commission_updates.idempotency_key is 'Names the request: inse
 comment on column commission_updates.supersede is 'True: older requests for the same commission that wait to change the same thing are dropped in favour of this one.';
 comment on column commission_updates.even_if_refunded is 'For pay: true pays it even where its sale was refunded whole. False: such a commission ends as conflict, since nothing is owed for it any more.';
 comment on column commission_updates.requested_at is 'When the request was inserted.';
-comment on column commission_updates.state is 'pending, or how it ended: applied (the program has it as asked), unchanged (it was so already; nothing was sent), conflict (what was expected did not hold, or its sale was refunded; nothing more was sent), not_found (the program has no such commission), rejected (refused, see outcome), failed (tried often enough without success; may be retried), superseded (dropped for a newer request), cancelled.';
+comment on column commission_updates.state is 'pending, or how it ended: applied (the program has it as asked), unchanged (it was so already; nothing was sent), conflict (what was expected did not hold, its sale was refunded, or somebody else changed it after a change whose answer was lost; nothing more was sent), not_found (the program has no such commission), rejected (refused, see outcome), failed (tried often enough without success; may be retried), superseded (dropped for a newer request), cancelled.';
 comment on column commission_updates.outcome is 'How it ended, in words; null while pending.';
 comment on column commission_updates.note is 'What else to know about it, such as that the program cut the time to whole seconds.';
-comment on column commission_updates.before is 'What the program had when the request was applied or refused: paid_at, due_at, amount, currency, state.';
-comment on column commission_updates.after is 'What the program answered to the change, or had when the change turned out to be there already.';
+comment on column commission_updates.before is 'What the program had before the request was applied or refused: paid_at, due_at, amount, currency, state, voided_at, updated_at.';
+comment on column commission_updates.after is 'What the program answered to the change; where its answer was lost, what it had when the commission was read again.';
 comment on column commission_updates.attempts is 'How often it was tried without success while the program was answering others, or its outcome was refused by the database. Outages and 429 do not count.';
 comment on column commission_updates.next_attempt_at is 'Not tried before this time.';
 comment on column commission_updates.last_error is 'Why the last try did not succeed, or could not be noted; null where none failed.';

@@ -175,7 +175,7 @@ async function claimUpdates(
     returning request.id, request.commission_id, request.action, request.paid_at, request.due_at,
       request.expected_unpaid, request.expected_paid_at, request.expected_amount, request.expected_currency,
       request.reason, request.idempotency_key, request.supersede, request.even_if_refunded, request.attempts,
-      request.put_sent_at, ${sql.raw(asMirrored('request.commission_id'))} as spelled_id
+      request.put_sent_at, request.before, ${sql.raw(asMirrored('request.commission_id'))} as spelled_id
   `.execute(db);
   return rows.toSorted((a, b) => a.id - b.id);
 }

@@ -6,9 +6,10 @@ import type { CommissionChange } from '../api/request-parameters.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import type { Commission } from '../contract/commission.ts';
 import { formatMoney } from '../contract/money.ts';
-import { spellTimestamp } from '../contract/timestamp.ts';
+import { spellTimestamp, toMicros } from '../contract/timestamp.ts';
 import type { ApiRejected } from '../errors.ts';
 import { ANSWERED_OTHERWISE, VOIDED } from '../personal-data/own-words.ts';
+import { describeRefund } from './refunded-sale.ts';
 import { matchTimestamp } from './timestamps.ts';
 import type { CommissionValues, EndState, UpdateRequest } from './update-request.ts';
 
@@ -29,27 +30,34 @@ export type UpdateVerdict =
       readonly note: string | null;
     };
 
+/** An earlier PUT for the request that may have arrived. */
+export interface SentBefore {
+  /** What the commission was when it was sent; null where that is not known. */
+  readonly on: CommissionValues | null;
+}
+
 /**
- * Returns what to do: write, or end here. `mayBeSent` says that an earlier PUT for this request may have
- * arrived: then a commission that holds what was asked was changed by us, and what was expected before no longer
- * counts. `unit` is what the program counts amounts in, for the words.
+ * Returns what to do: write, or end here. Where a change may have arrived before, a commission that holds what was
+ * asked was changed by us, and what was expected before no longer counts; one that holds something else than it did
+ * then was changed by somebody else since, which is not written over. `unit` is what the program counts amounts in, for
+ * the words.
  */
 export function judgeUpdate(
   request: UpdateRequest,
   live: Commission,
-  mayBeSent: boolean,
+  sent: SentBefore | null,
   unit: AmountUnit = 'minor',
 ): UpdateVerdict {
   const held = isHeld(request, live);
-  if (mayBeSent && held !== 'different') {
+  if (sent !== null && held !== 'different') {
     return end(
       'applied',
       describeAsk(request),
-      joinNotes([LOST_ANSWER, noteCut(request, live), noteRefund(request, live)]),
+      joinNotes([LOST_ANSWER, noteCut(request, live), noteRefund(request, live), noteVoided(live)]),
     );
   }
-  const nothingSent = mayBeSent ? 'nothing more was sent' : 'nothing was sent';
-  const sentBefore = mayBeSent ? SENT_BEFORE : null;
+  const nothingSent = sent === null ? 'nothing was sent' : 'nothing more was sent';
+  const sentBefore = sent === null ? null : SENT_BEFORE;
   const failures = unmetExpectations(request, live, unit);
   if (failures.length > 0) {
     return end(
@@ -58,15 +66,19 @@ export function judgeUpdate(
       held === 'different' ? sentBefore : HELD_ANYWAY,
     );
   }
-  if (isVoided(live)) {
-    const when = typeof live.voided_at === 'string' ? ` since ${spellTimestamp(live.voided_at)}` : '';
-    return end('rejected', `${VOIDED}${when}: ${nothingSent}`, sentBefore);
-  }
+  if (isVoided(live)) return end('rejected', `${describeVoided(live)}: ${nothingSent}`, sentBefore);
   if (held !== 'different') {
     return end(
       'unchanged',
       `${describeHeld(request, live)} already: nothing was sent`,
       joinNotes([noteCut(request, live), noteRefund(request, live)]),
+    );
+  }
+  if (sent?.on && isChangedSince(sent.on, live)) {
+    return end(
+      'conflict',
+      `somebody else changed it since an earlier try: it ${describeHeld(request, live)}: ${nothingSent}`,
+      sentBefore,
     );
   }
   const refund = noteRefund(request, live);
@@ -82,7 +94,12 @@ export function judgeAnswer(request: UpdateRequest, answer: Commission, unit: Am
     return end(
       'applied',
       describeAsk(request),
-      joinNotes([noteCut(request, answer), noteRefund(request, answer), noteChanged(request, answer, unit)]),
+      joinNotes([
+        noteCut(request, answer),
+        noteRefund(request, answer),
+        noteVoided(answer),
+        noteChanged(request, answer, unit),
+      ]),
     );
   }
   return end('failed', `${ANSWERED_OTHERWISE} that the commission ${describeHeld(request, answer)}`, null);
@@ -93,11 +110,11 @@ export interface Refusal extends Ending {
 }
 
 /** Returns how the request ends that the program refuses, while it answers others. */
-export function refusalOf(error: ApiRejected): Refusal {
+export function refusalOf(error: ApiRejected, sent: SentBefore | null = null): Refusal {
   const [state, outcome] = isNotFound(error)
     ? (['not_found', NOT_FOUND] as const)
     : (['rejected', error.message] as const);
-  return { kind: 'end', state, outcome, note: null };
+  return { kind: 'end', state, outcome, note: sent === null ? null : SENT_BEFORE };
 }
 
 /** Returns what a write would do, in words. */
@@ -111,7 +128,7 @@ export function describeChange(request: UpdateRequest, live: Commission): string
 /** Returns the part of the commission that the payment ledger keeps. */
 export function valuesOf(commission: Commission): CommissionValues {
   const { paid_at, due_at = null, amount, currency, state = null, voided_at = null } = commission;
-  return { paid_at, due_at, amount, currency, state, voided_at };
+  return { paid_at, due_at, amount, currency, state, voided_at, updated_at: commission.updated_at };
 }
 
 export const NOT_FOUND = 'the program has no such commission';
@@ -178,6 +195,24 @@ function isVoided({ state, voided_at }: Commission): boolean {
   return state === 'voided' || typeof voided_at === 'string';
 }
 
+function describeVoided({ voided_at }: Commission): string {
+  return `${VOIDED}${typeof voided_at === 'string' ? ` since ${spellTimestamp(voided_at)}` : ''}`;
+}
+
+/** Returns whether anybody changed the commission, us included: a change that arrived may have been taken back since. */
+function isChangedSince(
+  before: CommissionValues,
+  { paid_at, due_at = null, updated_at }: Commission,
+): boolean {
+  const isOther = (one: string | null, other: string | null) =>
+    one === null || other === null ? one !== other : toMicros(one) !== toMicros(other);
+  return [
+    [before.paid_at, paid_at],
+    [before.due_at, due_at],
+    [before.updated_at, updated_at],
+  ].some(([one = null, other = null]) => isOther(one, other));
+}
+
 function describeAsk(request: UpdateRequest): string {
   if (request.action === 'unpay') return 'marked unpaid';
   const timestamp = spellTimestamp(wanted(request));
@@ -202,6 +237,10 @@ function noteRefund(request: UpdateRequest, live: Commission): string | null {
   return request.action === 'pay' ? describeRefund(live) : null;
 }
 
+function noteVoided(live: Commission): string | null {
+  return isVoided(live) ? describeVoided(live) : null;
+}
+
 function noteChanged(request: UpdateRequest, answer: Commission, unit: AmountUnit): string | null {
   const failures = unmetMoney(request, answer, unit);
   return failures.length === 0 ? null : `changed meanwhile: ${failures.join('; ')}`;
@@ -210,27 +249,4 @@ function noteChanged(request: UpdateRequest, answer: Commission, unit: AmountUni
 function joinNotes(notes: readonly (string | null)[]): string | null {
   const given = notes.filter((note) => note !== null);
   return given.length === 0 ? null : given.join('; ');
-}
-
-/**
- * Returns in words how the commission's sale shows that it was refunded whole; null where it does not. The program
- * voids such a commission, and not every program says so.
- *
- * Source: contract, Voided commissions.
- * Decisions where that is silent:
- * - It counts whatever `state` says, since a program may refund a sale some time before it voids the commission
- *   (assumed). A person checks again; nobody is paid for nothing.
- * - More refunded than charged is refunded whole.
- * - A sale for which nothing was charged is not refunded: nothing can have been, and a commission for it is as good as
- *   any other. Its `sale_amount_cents` is 0 from the start.
- * - A sale that has none of the amounts says nothing.
- */
-export function describeRefund({ sale }: Commission): string | null {
-  if (sale === null || sale === undefined) return null;
-  const { charge_amount_cents: charge, refund_amount_cents: refund, sale_amount_cents: left } = sale;
-  if (charge !== undefined && charge <= 0) return null;
-  if (charge !== undefined && refund !== undefined && refund >= charge) {
-    return `its sale is fully refunded (${refund} of ${charge} cents)`;
-  }
-  return left === 0 ? 'its sale is fully refunded (sale_amount_cents is 0)' : null;
 }

@@ -43,7 +43,7 @@ export async function* previewUpdates(
     if (commission === null) {
       return { request, would: refusal.state, outcome: refusal.outcome, note: refusal.note, live: null };
     }
-    const verdict = judgeUpdate(request, commission, false, amountUnit);
+    const verdict = judgeUpdate(request, commission, null, amountUnit);
     const live = valuesOf(commission);
     if (verdict.kind === 'end') {
       return { request, would: verdict.state, outcome: verdict.outcome, note: verdict.note, live };

@@ -36,7 +36,7 @@ export interface ReadChange {
 /** How the call ended; or why nothing was sent: another writer has the request, or the reading has grown old. */
 export type SentChange = Called | { readonly kind: 'claim_lost' } | { readonly kind: 'reading_old' };
 
-/** What ends the call before anything is sent; never seen outside of this file. */
+/** What ends the call before anything is announced; never seen outside of this file. */
 const CLAIM_LOST = new Error('the claim was lost');
 const READING_OLD = new Error('what was read of the commission is too old');
 
@@ -54,6 +54,7 @@ export async function sendChange(
   const unsent = new AbortController();
   const giveUp = () => unsent.abort(signal.reason);
   signal.addEventListener('abort', giveUp);
+  let isOld = false;
   const either = AbortSignal.any([sentSignal, unsent.signal]);
   const called = await callCommission({ method: 'PUT', form, signal: either }, calls, (options, announced) =>
     api.putCommission(update.spelled_id, change, {
@@ -66,12 +67,16 @@ export async function sendChange(
         if (intentId === null) throw CLAIM_LOST;
         announced.push(intentId);
         signal.removeEventListener('abort', giveUp);
-        return () => claims.hasTimeLeft(update.id);
+        return () => {
+          // Announcing may have taken long.
+          isOld = uptime() > freshUntil;
+          return !isOld && claims.hasTimeLeft(update.id);
+        };
       },
     }),
   );
   signal.removeEventListener('abort', giveUp);
   if (called.kind === 'answered') return called;
   if (called.error === CLAIM_LOST) return { kind: 'claim_lost' };
-  return called.error === READING_OLD ? { kind: 'reading_old' } : called;
+  return isOld || called.error === READING_OLD ? { kind: 'reading_old' } : called;
 }

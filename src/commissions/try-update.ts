@@ -20,7 +20,14 @@ import {
 import { sleepOrAbort } from '../sleep.ts';
 import type { RecordedCall } from './attempt-lines.ts';
 import { callCommission } from './call-commission.ts';
-import { type Ending, judgeAnswer, judgeUpdate, refusalOf, valuesOf } from './judge-update.ts';
+import {
+  type Ending,
+  judgeAnswer,
+  judgeUpdate,
+  refusalOf,
+  type SentBefore,
+  valuesOf,
+} from './judge-update.ts';
 import type { ObservedCommission } from './mirror-commissions.ts';
 import { type SendDeps, type SendSignals, sendChange } from './send-change.ts';
 import type { ClaimedUpdate, CommissionValues } from './update-request.ts';
@@ -65,6 +72,7 @@ export async function tryUpdate(
 ): Promise<Tried> {
   const { api, calls, amountUnit, onAnswer } = deps;
   let { freshMs } = deps;
+  let sent: SentBefore | null = update.put_sent_at === null ? null : { on: update.before };
   let tried: Tried = {
     end: null,
     error: null,
@@ -78,17 +86,17 @@ export async function tryUpdate(
     const read = await callCommission({ method: 'GET', form: null, signal }, calls, (options) =>
       api.getCommission(update.spelled_id, options),
     );
-    if (read.kind === 'failed') return { ...tried, ...rejection(read.error, signal) };
+    if (read.kind === 'failed') return { ...tried, ...rejection(read.error, signal, sent) };
     const { commission: live, askedAt } = read.answer;
     onAnswer(askedAt);
     const freshUntil = uptime() + freshMs / 1000;
     tried = { ...tried, observed: { commission: live, observedAt: askedAt } };
-    const verdict = judgeUpdate(update, live, tried.mayBeSent, amountUnit);
+    const verdict = judgeUpdate(update, live, sent, amountUnit);
     if (verdict.kind === 'end') {
-      // Settled by reading: what was there before is in the payment ledger since the PUT was announced.
-      return verdict.state === 'applied'
-        ? { ...tried, end: verdict, after: valuesOf(live) }
-        : { ...tried, end: verdict, before: valuesOf(live) };
+      // Where a PUT was announced, what was there before is in the payment ledger since then.
+      return sent === null
+        ? { ...tried, end: verdict, before: valuesOf(live) }
+        : { ...tried, end: verdict, after: valuesOf(live) };
     }
 
     const before = valuesOf(live);
@@ -107,9 +115,10 @@ export async function tryUpdate(
       const observed = { commission, observedAt: answeredAt };
       return { ...tried, before, end, after: valuesOf(commission), observed };
     }
-    tried = { ...tried, before, mayBeSent: tried.mayBeSent || put.mayBeApplied };
+    if (put.mayBeApplied) sent ??= { on: before };
+    tried = { ...tried, before: sent?.on ?? before, mayBeSent: sent !== null };
     if (!PASSING.some((kind) => put.error instanceof kind) || puts >= MOST_PUTS) {
-      return { ...tried, ...rejection(put.error, sentSignal) };
+      return { ...tried, ...rejection(put.error, sentSignal, sent) };
     }
     await sleepOrAbort(Math.random() * LONGEST_PAUSE_MS, signal);
     if (signal.aborted) return { ...tried, error: signal.reason };
@@ -117,8 +126,12 @@ export async function tryUpdate(
 }
 
 /** Returns how a refusal ends the request, if it is believed; any other error decides nothing. */
-function rejection(error: unknown, signal: AbortSignal): { end: Ending | null; error: unknown } {
+function rejection(
+  error: unknown,
+  signal: AbortSignal,
+  sent: SentBefore | null,
+): { end: Ending | null; error: unknown } {
   // The signal's reason may be any error, also a refusal of another request.
   const isRefusal = error instanceof ApiRejected && error !== signal.reason;
-  return { end: isRefusal ? refusalOf(error) : null, error };
+  return { end: isRefusal ? refusalOf(error, sent) : null, error };
 }

@@ -60,6 +60,8 @@ export interface ClaimedUpdate extends UpdateRequest {
   readonly attempts: number;
   /** Set where an earlier try may have sent the change. */
   readonly put_sent_at: Timestamp | null;
+  /** What the commission was then; null where that is not known. */
+  readonly before: CommissionValues | null;
 }
 
 /** The part of a commission that a payment is about: what the payment ledger keeps of each answer. */
@@ -70,6 +72,7 @@ export interface CommissionValues {
   readonly currency: string;
   readonly state: string | null;
   readonly voided_at: string | null;
+  readonly updated_at: string;
 }
 
 /** Returns the request with everything optional filled in: null or false. */

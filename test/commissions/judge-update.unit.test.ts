@@ -1,7 +1,7 @@
 // What is done about a request, given what the program has.
 
 import { describe, expect, test } from 'vitest';
-import { judgeAnswer, judgeUpdate } from '../../src/commissions/judge-update.ts';
+import { judgeAnswer, judgeUpdate, valuesOf } from '../../src/commissions/judge-update.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
 import { AT, ID, live } from './live-commission.ts';
 
@@ -32,7 +32,7 @@ describe('a request', () => {
       { paid_at: AT },
     ],
   ])('writes: %s', (_, request, commission, change) => {
-    expect(judgeUpdate(request, commission, false)).toEqual({ kind: 'write', change, note: null });
+    expect(judgeUpdate(request, commission, null)).toEqual({ kind: 'write', change, note: null });
   });
 
   test.each([
@@ -64,7 +64,7 @@ describe('a request', () => {
       /amount 0\.01 EUR, but it is 1\.00 USD; .*EUR, but it is USD/,
     ],
   ])('ends as %s, in words', (state, request, commission, outcome) => {
-    expect(judgeUpdate(request, commission, false)).toMatchObject({
+    expect(judgeUpdate(request, commission, null)).toMatchObject({
       kind: 'end',
       state,
       outcome: expect.stringMatching(outcome),
@@ -72,14 +72,37 @@ describe('a request', () => {
   });
 
   test('that finds the payment there, though it expected none, warns of a double payment', () => {
-    const verdict = judgeUpdate({ ...pay, expected_unpaid: true }, live({ paid_at: AT }), false);
+    const verdict = judgeUpdate({ ...pay, expected_unpaid: true }, live({ paid_at: AT }), null);
     expect(verdict).toMatchObject({ state: 'conflict', note: expect.stringContaining('not paid twice') });
   });
 
   test('whose own PUT may have arrived is applied where the commission holds it, whatever was expected', () => {
-    const verdict = judgeUpdate({ ...pay, expected_unpaid: true }, live({ paid_at: AT }), true);
+    const verdict = judgeUpdate({ ...pay, expected_unpaid: true }, live({ paid_at: AT }), { on: null });
     expect(verdict).toMatchObject({ state: 'applied', note: expect.stringContaining('had arrived') });
-    expect(judgeUpdate({ ...pay, expected_unpaid: true }, live(), true)).toMatchObject({ kind: 'write' });
+    expect(judgeUpdate({ ...pay, expected_unpaid: true }, live(), { on: null })).toMatchObject({
+      kind: 'write',
+    });
+  });
+});
+
+test.each([
+  ['was paid at another time', pay, live(), live({ paid_at: '2026-09-01T00:00:00Z' })],
+  [
+    'was paid, after it was marked unpaid',
+    unpay,
+    live({ paid_at: AT }),
+    live({ paid_at: '2026-09-01T00:00:00Z' }),
+  ],
+  ['is as before, and was changed', pay, live(), live({ updated_at: '2026-10-01T00:00:00Z' })],
+  ['got another due date', pay, live(), live({ due_at: '2026-09-01T00:00:00Z' })],
+])('one that %s, after a change of ours was lost, is not written over', (_, request, before, found) => {
+  expect(judgeUpdate(request, before, { on: valuesOf(before) })).toMatchObject({ kind: 'write' });
+  expect(judgeUpdate(request, found, { on: valuesOf(before) })).toMatchObject({
+    state: 'conflict',
+    outcome: expect.stringMatching(
+      /^somebody else changed it since an earlier try: it is .*: nothing more was sent$/,
+    ),
+    note: expect.stringContaining('an earlier try sent the change'),
   });
 });
 
@@ -94,11 +117,11 @@ test.each([
 ])(
   'one that is %s after a change of ours was lost does not say that nothing was sent',
   (_, request, found) => {
-    expect(judgeUpdate(request, found, true)).toMatchObject({
+    expect(judgeUpdate(request, found, { on: null })).toMatchObject({
       outcome: expect.stringMatching(/: nothing more was sent$/),
       note: expect.stringContaining('an earlier try sent the change, and its answer was lost'),
     });
-    expect(judgeUpdate(request, found, false)).toMatchObject({
+    expect(judgeUpdate(request, found, null)).toMatchObject({
       outcome: expect.stringMatching(/: nothing was sent$/),
     });
   },

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { hasDueUpdates, makeClaims } from '../../src/commissions/claims.ts';
+import { valuesOf } from '../../src/commissions/judge-update.ts';
 import { makeUpdateRecorder } from '../../src/commissions/record-updates.ts';
 import { PAID_AT, useWriter } from './start-writer.ts';
 
@@ -12,7 +13,15 @@ const onRefused = (_id: number, error: Error) => {
   throw error;
 };
 
-const UNPAID = { paid_at: null, due_at: null, amount: 1, currency: 'USD', state: null, voided_at: null };
+const UNPAID = {
+  paid_at: null,
+  due_at: null,
+  amount: 1,
+  currency: 'USD',
+  state: null,
+  voided_at: null,
+  updated_at: PAID_AT,
+};
 
 /** Of a try that found nothing out. */
 const NO_RESULT = {
@@ -315,10 +324,11 @@ test('a request that was superseded after its claim had ended stays so, whatever
 });
 
 test('a request whose change may be on its way is not superseded, though its claim has ended', async () => {
-  const { ask, db, row, drain, database } = writer();
+  const { ask, api, db, row, drain, database } = writer();
   const { id, updateId } = await askAlone();
+  const before = valuesOf((await api.getCommission(id)).commission);
   await makeClaims(db, { name: 'sent', claimMs: 60_000, onRefused }).claim(5);
-  await makeUpdateRecorder({ db }, 'sent').intend({ updateId, before: UNPAID, form: 'paid_at=x' });
+  await makeUpdateRecorder({ db }, 'sent').intend({ updateId, before, form: 'paid_at=x' });
   await database.pool.query('update commission_updates set claimed_until = now() where id = $1', [updateId]);
   await ask({ commission_id: id, action: 'unpay', supersede: true });
   expect(await row(updateId)).toMatchObject({ state: 'pending', put_sent_at: expect.any(String) });

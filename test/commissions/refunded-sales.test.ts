@@ -2,8 +2,9 @@
 // voided.
 
 import { describe, expect, test } from 'vitest';
-import { describeRefund, judgeAnswer, judgeUpdate } from '../../src/commissions/judge-update.ts';
+import { judgeAnswer, judgeUpdate } from '../../src/commissions/judge-update.ts';
 import { previewUpdates } from '../../src/commissions/preview-updates.ts';
+import { describeRefund } from '../../src/commissions/refunded-sale.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
 import type { Commission, Sale } from '../../src/contract/commission.ts';
 import { PAID_AT, useWriter } from './start-writer.ts';
@@ -183,20 +184,20 @@ describe('a sale', () => {
   const pay = plainRequest({ commission_id: live(null).id, action: 'pay', paid_at: AT });
 
   test('that is refunded holds back a pay whatever the state says, and nothing but a pay', () => {
-    expect(judgeUpdate(pay, live(gone, { state: 'due' }), false)).toMatchObject({ state: 'conflict' });
-    expect(judgeUpdate(pay, live(gone), true)).toMatchObject({ state: 'conflict' });
-    expect(judgeUpdate(pay, live(gone, { state: 'voided' }), false)).toMatchObject({ state: 'rejected' });
+    expect(judgeUpdate(pay, live(gone, { state: 'due' }), null)).toMatchObject({ state: 'conflict' });
+    expect(judgeUpdate(pay, live(gone), { on: null })).toMatchObject({ state: 'conflict' });
+    expect(judgeUpdate(pay, live(gone, { state: 'voided' }), null)).toMatchObject({ state: 'rejected' });
     const unpay = plainRequest({ commission_id: pay.commission_id, action: 'unpay' });
-    expect(judgeUpdate(unpay, live(gone, { paid_at: AT }), false)).toMatchObject({ kind: 'write' });
+    expect(judgeUpdate(unpay, live(gone, { paid_at: AT }), null)).toMatchObject({ kind: 'write' });
     const due = plainRequest({ commission_id: pay.commission_id, action: 'due', due_at: AT });
-    expect(judgeUpdate(due, live(gone), false)).toMatchObject({ kind: 'write', note: null });
+    expect(judgeUpdate(due, live(gone), null)).toMatchObject({ kind: 'write', note: null });
   });
 
   test('that is refunded leaves what is paid already as it is, with a note', () => {
     const refund = expect.stringContaining('fully refunded');
     const paid = live(gone, { paid_at: AT });
-    expect(judgeUpdate(pay, paid, false)).toMatchObject({ state: 'unchanged', note: refund });
-    expect(judgeUpdate(pay, paid, true)).toMatchObject({ state: 'applied', note: refund });
+    expect(judgeUpdate(pay, paid, null)).toMatchObject({ state: 'unchanged', note: refund });
+    expect(judgeUpdate(pay, paid, { on: null })).toMatchObject({ state: 'applied', note: refund });
     expect(judgeAnswer(pay, paid)).toMatchObject({ state: 'applied', note: refund });
   });
 });
