@@ -7,6 +7,7 @@ import { readLatest } from '../commissions/read-latest.ts';
 import { readPaymentLedger } from '../commissions/read-payment-ledger.ts';
 import { findRequested, type RequestedUpdate, requestUpdates } from '../commissions/request-updates.ts';
 import { BAD_STATES, type UpdateRequest } from '../commissions/update-request.ts';
+import { takeWaitingTwins } from '../commissions/waiting-twins.ts';
 import { formatCount } from '../contract/format.ts';
 import { spellToTheSecond } from '../contract/timestamp.ts';
 import { describeError } from '../describe-error.ts';
@@ -29,6 +30,7 @@ import { describeStateTotals, renderStateTotals, totalsByState } from './commiss
 import { waitFor } from './commissions-wait.ts';
 import type { DryRunDocument, QueuedDocument, WaitedDocument } from './documents/commissions.ts';
 import type { ExitCode } from './exit-code.ts';
+import { Stopped } from './lifetime.ts';
 import { nameUser } from './name-user.ts';
 import { type OutputFlags, printListing } from './output-format.ts';
 import { print, printError } from './print.ts';
@@ -72,12 +74,14 @@ export async function queueUpdates(
   const program = flags.wait === true ? await open.program() : null;
   const session = program ?? (await open.paymentLedger());
   const batchId = batchName(source);
-  const rows = await takeEarlierPayments(session.db, given);
+  const rows = await takeWaitingTwins(session.db, await takeEarlierPayments(session.db, given));
   const made = await requestUpdates(
     session,
     rows.filter(({ waiting }) => waiting == null).map(({ request }) => request),
-    { batchId, requestedBy: nameUser() },
-  );
+    { batchId, requestedBy: nameUser(), signal: session.signal },
+  ).catch((error: unknown) => {
+    throw error instanceof Stopped ? error.saying('nothing was queued') : error;
+  });
   const left = made.values();
   const requested = rows.flatMap(({ waiting }) => waiting ?? left.next().value ?? []);
   const isWorrying = reportAskedBefore(

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { RequestEvent } from '../api/request-event.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { storableJson } from '../db/storable.ts';
-import type { CommissionValues } from './update-request.ts';
+import type { CommissionValues } from './commission-values.ts';
 
 /** One HTTP request that was made, with its end by this process's `performance.now()`. */
 export interface SentRequest extends RequestEvent {

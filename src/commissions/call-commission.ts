@@ -6,7 +6,7 @@ import type { CallOptions, ReadCommission } from '../api/client.ts';
 import { describeError } from '../describe-error.ts';
 import { AppError, WriteOutcomeUnknown } from '../errors.ts';
 import type { RecordedCall, SentRequest } from './attempt-lines.ts';
-import { valuesOf } from './judge-update.ts';
+import { valuesOf } from './commission-values.ts';
 
 export type Called =
   | { readonly kind: 'answered'; readonly answer: ReadCommission }

@@ -6,12 +6,13 @@ import type { CommissionChange } from '../api/request-parameters.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import type { Commission } from '../contract/commission.ts';
 import { formatMoney } from '../contract/money.ts';
-import { spellTimestamp, toMicros } from '../contract/timestamp.ts';
+import { spellTimestamp } from '../contract/timestamp.ts';
 import type { ApiRejected } from '../errors.ts';
 import { ANSWERED_OTHERWISE, VOIDED } from '../personal-data/own-words.ts';
+import { type CommissionValues, isChangedSince } from './commission-values.ts';
 import { describeRefund } from './refunded-sale.ts';
 import { matchTimestamp } from './timestamps.ts';
-import type { CommissionValues, EndState, UpdateRequest } from './update-request.ts';
+import type { EndState, UpdateRequest } from './update-request.ts';
 
 /** An end, with its reason in words. */
 export interface Ending {
@@ -125,12 +126,6 @@ export function describeChange(request: UpdateRequest, live: Commission): string
   return `${ask}; it ${describeHeld(request, live)} now`;
 }
 
-/** Returns the part of the commission that the payment ledger keeps. */
-export function valuesOf(commission: Commission): CommissionValues {
-  const { paid_at, due_at = null, amount, currency, state = null, voided_at = null } = commission;
-  return { paid_at, due_at, amount, currency, state, voided_at, updated_at: commission.updated_at };
-}
-
 export const NOT_FOUND = 'the program has no such commission';
 
 const LOST_ANSWER = 'the answer to the change was lost; reading the commission showed that it had arrived';
@@ -197,20 +192,6 @@ function isVoided({ state, voided_at }: Commission): boolean {
 
 function describeVoided({ voided_at }: Commission): string {
   return `${VOIDED}${typeof voided_at === 'string' ? ` since ${spellTimestamp(voided_at)}` : ''}`;
-}
-
-/** Returns whether anybody changed the commission, us included: a change that arrived may have been taken back since. */
-function isChangedSince(
-  before: CommissionValues,
-  { paid_at, due_at = null, updated_at }: Commission,
-): boolean {
-  const isOther = (one: string | null, other: string | null) =>
-    one === null || other === null ? one !== other : toMicros(one) !== toMicros(other);
-  return [
-    [before.paid_at, paid_at],
-    [before.due_at, due_at],
-    [before.updated_at, updated_at],
-  ].some(([one = null, other = null]) => isOther(one, other));
 }
 
 function describeAsk(request: UpdateRequest): string {

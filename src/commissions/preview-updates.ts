@@ -3,11 +3,12 @@
 import type { ApiClient } from '../api/client.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import type { Database } from '../db/database.ts';
-import { describeChange, judgeUpdate, valuesOf } from './judge-update.ts';
+import { type CommissionValues, valuesOf } from './commission-values.ts';
+import { describeChange, judgeUpdate } from './judge-update.ts';
 import { readSpellings } from './look-up.ts';
 import { makeLookUpEach } from './look-up-each.ts';
 import { mapInOrder } from './map-in-order.ts';
-import type { CommissionValues, EndState, UpdateRequest } from './update-request.ts';
+import type { EndState, UpdateRequest } from './update-request.ts';
 
 export interface PreviewedUpdate {
   readonly request: UpdateRequest;

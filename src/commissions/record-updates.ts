@@ -16,11 +16,12 @@ import { NOT_TAKEN_OVER } from '../personal-data/own-words.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { type RecordedCall, writeAttempts } from './attempt-lines.ts';
 import { lockOurs } from './claims.ts';
+import type { CommissionValues } from './commission-values.ts';
 import { type AddToGroup, makeGroupWrites } from './group-writes.ts';
 import { type Keeping, keepObserved, MIRRORED, writeWhatCanBeKept } from './keep-observed.ts';
 import type { ObservedCommission } from './mirror-commissions.ts';
 import { trackObserved } from './track-commissions.ts';
-import type { CommissionValues, EndState } from './update-request.ts';
+import type { EndState } from './update-request.ts';
 
 /** How one try ended. `end` is null where the request stays pending. */
 export interface TryResult {

@@ -1,9 +1,11 @@
 // Asks for commission updates: writes the requests, in order, in one transaction.
 
 import { type RawBuilder, sql } from 'kysely';
+import { asDatabaseError } from '../db/as-database-error.ts';
 import type { Database } from '../db/database.ts';
 import { isStatementError } from '../db/refusal.ts';
 import { transact } from '../db/transact.ts';
+import { DatabaseUnreachable } from '../errors.ts';
 import { takeTurn } from './take-turn.ts';
 import type { Action, UpdateRequest, UpdateState } from './update-request.ts';
 
@@ -15,6 +17,8 @@ export interface RequestOptions {
   readonly batchId: string | null;
   /** Null: the database user. */
   readonly requestedBy: string | null;
+  /** Aborted before the requests are committed, it queues none of them. */
+  readonly signal?: AbortSignal;
 }
 
 /** One request as it is in the table. */
@@ -35,7 +39,8 @@ const ROWS_PER_STATEMENT = 1_000;
  * Writes all of the requests or none, and returns them as they are in the payment ledger, in the order of the input.
  *
  * Throws: Busy where another transaction has asked for updates and does not end; the table's own refusals
- * (DatabaseError with a message and a hint).
+ * (DatabaseError with a message and a hint); DatabaseUnreachable, which says so where they may have been written all
+ * the same; the signal's reason when aborted, and then nothing was written.
  * Idempotent: for requests with an idempotency key; the others are made anew each time.
  */
 export async function requestUpdates(
@@ -43,18 +48,36 @@ export async function requestUpdates(
   requests: readonly UpdateRequest[],
   options: RequestOptions,
 ): Promise<RequestedUpdate[]> {
+  const { batchId, signal } = options;
+  let isWritten = false;
   return transact(deps.db, async (trx) => {
+    isWritten = false;
     const requested: RequestedUpdate[] = [];
-    await takeTurn(trx);
+    await takeTurn(deps.db, trx, signal);
     for (let at = 0; at < requests.length; at += ROWS_PER_STATEMENT) {
       const slice = requests
         .slice(at, at + ROWS_PER_STATEMENT)
         .map((request, index) => ({ ...request, place: at + index }));
       const { rows } = await insertAndRead(slice, options).execute(trx);
       requested.push(...rows);
+      signal?.throwIfAborted();
     }
+    isWritten = true;
     return requested;
+  }).catch((error: unknown) => {
+    const known = asDatabaseError(error);
+    throw isWritten && known instanceof DatabaseUnreachable
+      ? new DatabaseUnreachable(maybeQueued(batchId), { cause: known })
+      : error;
   });
+}
+
+function maybeQueued(batchId: string | null): string {
+  const which =
+    batchId === null
+      ? ''
+      : ` as ${batchId}: "affiliate-mirror commissions status ${batchId}" says so once it is back`;
+  return `the connection to the database was lost while the requests were committed, so they may be queued${which}`;
 }
 
 /**

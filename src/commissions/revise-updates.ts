@@ -18,13 +18,18 @@ export interface Revised {
  * Makes the selected requests that ended as failed pending again, with all their tries before them. A request that a
  * later one for the same value has overtaken stays failed: applied now, it would undo the later one.
  *
- * Throws: Busy where another transaction has asked for updates and does not end.
+ * Throws: Busy where another transaction has asked for updates and does not end; the signal's reason when aborted, and
+ * then nothing was changed.
  */
-export async function retryUpdates(db: Database, selection: Selection): Promise<Revised> {
+export async function retryUpdates(
+  db: Database,
+  selection: Selection,
+  signal?: AbortSignal,
+): Promise<Revised> {
   return await transact(db, async (trx) => {
     // Otherwise a later one could be asked for and applied while the statement below, which sees the requests of its
     // beginning, still goes on.
-    await takeTurn(trx);
+    await takeTurn(db, trx, signal);
     const { rows } = await sql<{ id: number; later: number | null }>`
       with failed as (
         select id, ${OVERTAKEN_BY} as later

@@ -8,8 +8,9 @@ import { type CommissionChange, commissionForm } from '../api/request-parameters
 import type { RecordedCall } from './attempt-lines.ts';
 import { type Called, callCommission } from './call-commission.ts';
 import type { Claims } from './claims.ts';
+import type { CommissionValues } from './commission-values.ts';
 import type { UpdateRecorder } from './record-updates.ts';
-import type { ClaimedUpdate, CommissionValues } from './update-request.ts';
+import type { ClaimedUpdate } from './update-request.ts';
 
 export interface SendDeps {
   readonly api: Pick<ApiClient, 'putCommission'>;

@@ -1,7 +1,7 @@
 // The turn of whoever asks for commission updates: one transaction at a time, in all processes.
 
 import { sql } from 'kysely';
-import type { DatabaseTransaction } from '../db/database.ts';
+import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { LOCK_NOT_AVAILABLE } from '../db/sqlstate.ts';
 import { errorCode } from '../describe-error.ts';
 import { Busy } from '../errors.ts';
@@ -10,27 +10,59 @@ const LONGEST_TURN = '20s';
 
 /**
  * Waits for the transaction's turn, which lasts until it ends. From its next statement on it sees every request that
- * was asked for before, and nobody asks for another one meanwhile.
+ * was asked for before, and nobody asks for another one meanwhile. Aborted, the wait is cancelled through the pool.
  *
- * Throws: Busy where another transaction has the turn and does not end.
+ * Throws: Busy where another transaction has the turn and does not end; the signal's reason when aborted.
  */
-export async function takeTurn(trx: DatabaseTransaction): Promise<void> {
+export async function takeTurn(
+  db: Database,
+  trx: DatabaseTransaction,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  signal?.throwIfAborted();
   // Whoever has the turn waits no longer for anything else either.
-  await sql`select set_config('lock_timeout', ${LONGEST_TURN}, true)`.execute(trx);
-  // The trigger of commission_updates takes this lock too; taken in a statement of its own, what others asked for until
-  // then is visible to the next one, and a process that was stopped in the middle of sending a statement loses it.
-  await sql`select take_lock(
-    hashtextextended('affiliate-mirror commission updates of ' || current_schema(), 0), true, ${LONGEST_TURN})`
-    .execute(trx)
-    .catch(refuseToWait);
+  const { rows } = await sql<{ pid: number }>`
+    select pg_backend_pid() as pid, set_config('lock_timeout', ${LONGEST_TURN}, true)`.execute(trx);
+  const cancel = () => {
+    // Where that fails, the wait ends by itself.
+    sql`select pg_cancel_backend(${rows[0]?.pid})`.execute(db).catch(() => undefined);
+  };
+  signal?.addEventListener('abort', cancel, { once: true });
+  try {
+    await waitForTurn(db, trx);
+  } finally {
+    signal?.removeEventListener('abort', cancel);
+    signal?.throwIfAborted();
+  }
 }
 
-function refuseToWait(error: unknown): never {
-  if (errorCode(error) === LOCK_NOT_AVAILABLE) {
+/** In SQL, the lock that the trigger of commission_updates takes too. */
+const TURN = sql`hashtextextended('affiliate-mirror commission updates of ' || current_schema(), 0)`;
+
+// Taken in a statement of its own, so that what others asked for until then is visible to the next one, and a process
+// that was stopped in the middle of sending a statement loses it.
+async function waitForTurn(db: Database, trx: DatabaseTransaction): Promise<void> {
+  try {
+    await sql`select take_lock(${TURN}, true, ${LONGEST_TURN})`.execute(trx);
+  } catch (error) {
+    if (errorCode(error) !== LOCK_NOT_AVAILABLE) throw error;
     throw new Busy(
-      'another transaction has asked for commission updates and has not ended yet, so nothing was queued: commit it or roll it back, and try again',
+      `another transaction has asked for commission updates and has not ended yet${await nameHolder(db)}, so nothing was queued: commit it or roll it back, and try again`,
       { cause: error },
     );
   }
-  throw error;
+}
+
+/** Returns in brackets which session has the turn; '' where it has ended. */
+async function nameHolder(db: Database): Promise<string> {
+  const { rows } = await sql<{ pid: number; role: string; application: string }>`
+    select pid, usename as role, application_name as application
+    from pg_locks join pg_stat_activity using (pid)
+    where locktype = 'advisory' and granted and pg_locks.database = (select oid from pg_database where datname = current_database())
+      and (classid::bigint << 32) + objid::bigint = ${TURN}
+    limit 1`.execute(db);
+  const [holder] = rows;
+  if (holder === undefined) return '';
+  const through = holder.application === '' ? '' : ` through ${holder.application}`;
+  return ` (process ${holder.pid} of the role ${holder.role}${through})`;
 }

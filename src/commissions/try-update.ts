@@ -20,17 +20,11 @@ import {
 import { sleepOrAbort } from '../sleep.ts';
 import type { RecordedCall } from './attempt-lines.ts';
 import { callCommission } from './call-commission.ts';
-import {
-  type Ending,
-  judgeAnswer,
-  judgeUpdate,
-  refusalOf,
-  type SentBefore,
-  valuesOf,
-} from './judge-update.ts';
+import { type CommissionValues, valuesOf } from './commission-values.ts';
+import { type Ending, judgeAnswer, judgeUpdate, refusalOf, type SentBefore } from './judge-update.ts';
 import type { ObservedCommission } from './mirror-commissions.ts';
 import { type SendDeps, type SendSignals, sendChange } from './send-change.ts';
-import type { ClaimedUpdate, CommissionValues } from './update-request.ts';
+import type { ClaimedUpdate } from './update-request.ts';
 
 export interface TryDeps extends SendDeps {
   readonly api: Pick<ApiClient, 'getCommission' | 'putCommission'>;

@@ -2,6 +2,7 @@
 // explained by their comments in the database.
 
 import type { Timestamp } from '../contract/timestamp.ts';
+import type { CommissionValues } from './commission-values.ts';
 
 /** Every action, in the order of the documentation. */
 export const ACTIONS = ['pay', 'unpay', 'due'] as const;
@@ -62,17 +63,6 @@ export interface ClaimedUpdate extends UpdateRequest {
   readonly put_sent_at: Timestamp | null;
   /** What the commission was then; null where that is not known. */
   readonly before: CommissionValues | null;
-}
-
-/** The part of a commission that a payment is about: what the payment ledger keeps of each answer. */
-export interface CommissionValues {
-  readonly paid_at: string | null;
-  readonly due_at: string | null;
-  readonly amount: number;
-  readonly currency: string;
-  readonly state: string | null;
-  readonly voided_at: string | null;
-  readonly updated_at: string;
 }
 
 /** Returns the request with everything optional filled in: null or false. */

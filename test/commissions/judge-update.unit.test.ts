@@ -1,7 +1,8 @@
 // What is done about a request, given what the program has.
 
 import { describe, expect, test } from 'vitest';
-import { judgeAnswer, judgeUpdate, valuesOf } from '../../src/commissions/judge-update.ts';
+import { valuesOf } from '../../src/commissions/commission-values.ts';
+import { judgeAnswer, judgeUpdate } from '../../src/commissions/judge-update.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
 import { AT, ID, live } from './live-commission.ts';
 

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { hasDueUpdates, makeClaims } from '../../src/commissions/claims.ts';
-import { valuesOf } from '../../src/commissions/judge-update.ts';
+import { valuesOf } from '../../src/commissions/commission-values.ts';
 import { makeUpdateRecorder } from '../../src/commissions/record-updates.ts';
 import { PAID_AT, useWriter } from './start-writer.ts';
 

@@ -1,7 +1,7 @@
 // Asking for updates: what may be asked for, by whom, and how the table refuses invalid requests.
 
 import pg from 'pg';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { contentKey } from '../../src/commissions/content-key.ts';
 import {
   COMMISSION_UPDATES_CHANNEL,
@@ -513,4 +513,19 @@ test('every column of the payment ledger is explained', async () => {
        and a.attnum > 0 and not a.attisdropped and col_description(c.oid, a.attnum) is null`,
   );
   expect(rows).toEqual([]);
+});
+
+test('a connection that is lost during the commit leaves open whether the requests are queued, and that is said', async () => {
+  await database.pool.query(`
+    create function cut_off() returns trigger language plpgsql as
+      $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$;
+    create constraint trigger cut_off after insert on commission_updates deferrable initially deferred
+      for each row execute function cut_off()`);
+  onTestFinished(async () => {
+    await database.pool.query('drop trigger cut_off on commission_updates; drop function cut_off');
+  });
+  await expect(ask({ commission_id: newId(), action: 'unpay' })).rejects.toMatchObject({
+    code: 'DB_UNREACHABLE',
+    message: expect.stringMatching(/may be queued as b: "affiliate-mirror commissions status b" says so/),
+  });
 });

@@ -44,4 +44,25 @@ describe('a transaction that asks and does not end', () => {
     await person.end();
     expect(await asked).toMatchObject([{ isNew: true }]);
   });
+
+  test('is named once nobody waits for it any longer', async () => {
+    const person = new pg.Client({
+      connectionString: database.url,
+      application_name: 'psql',
+      options: '-c search_path=mirror',
+    });
+    await person.connect();
+    await person.query('begin');
+    await person.query(insertion, [randomUUID()]);
+    const { rows } = await person.query('select pg_backend_pid() as pid, current_user as role');
+    const [{ pid, role }] = rows;
+    await expect(ask()).rejects.toMatchObject({
+      code: 'BUSY',
+      message: expect.stringContaining(
+        `(process ${pid} of the role ${role} through psql), so nothing was queued`,
+      ),
+    });
+    await person.end();
+    expect(await ask()).toMatchObject([{ isNew: true }]);
+  });
 });

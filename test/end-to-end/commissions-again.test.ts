@@ -1,15 +1,17 @@
 // What a batch says about a row that was asked for before, and about one whose sale was refunded, at the command line.
 
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBatchFile } from '../../src/commissions/files/batch-file.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { readDocument } from '../schemas/read-document.ts';
 import { countWaiting } from '../support/count-waiting.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type CliRun, runCli } from '../support/run-cli.ts';
+import { type CliRun, runCli, spawnCli } from '../support/run-cli.ts';
 
 let database: TestDatabase;
 let sandbox: TestSandbox;
@@ -25,13 +27,15 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const AT = '2026-10-01T12:00:00Z';
 
+const environment = () => ({
+  DATABASE_URL: database.url,
+  AFFILIATE_API_URL: sandbox.url,
+  AFFILIATE_API_SECRET: SECRET,
+  API_RATE_LIMIT: 'none',
+});
+
 function commissions(...args: string[]): Promise<CliRun> {
-  return runCli(['commissions', ...args], {
-    DATABASE_URL: database.url,
-    AFFILIATE_API_URL: sandbox.url,
-    AFFILIATE_API_SECRET: SECRET,
-    API_RATE_LIMIT: 'none',
-  });
+  return runCli(['commissions', ...args], environment());
 }
 
 async function file(name: string, ...lines: string[]): Promise<string> {
@@ -319,3 +323,50 @@ test('even_if_refunded is read in every spelling of yes and no, and refused else
   const plain = await read('commission_id,action,paid_at', `${ids[0]},pay,${AT}`);
   expect(plain.rows[0]?.request.idempotency_key).not.toBe(csv.rows[0]?.request.idempotency_key);
 });
+
+test('--again run once more takes what waits since the first time, unless a later request undoes it', async () => {
+  const [first = '', second = ''] = await unpaidCommissions(2);
+  const header = 'commission_id,action,paid_at,expected_paid_at';
+  const path = await file('twice.csv', header, `${first},pay,${AT},unpaid`, `${second},pay,${AT},unpaid`);
+  const ask = async () => (await commissions('apply', path, '--again')).stderr;
+  expect(await ask()).toContain('a running worker applies them');
+  expect(await ask()).toContain('2 of 2 were asked for before: not queued again');
+  expect([await requestsFor(first), await requestsFor(second)]).toEqual([1, 1]);
+
+  await commissions('unpay', second);
+  expect(await ask()).toContain('1 of 2 were asked for before: not queued again');
+  expect([await requestsFor(first), await requestsFor(second)]).toEqual([1, 3]);
+  const { code, stdout } = await commissions('apply', path, '--again', '--wait', '--json');
+  expect(readDocument('commissions-requests', stdout)['counts']).toEqual({ applied: 2 });
+  expect(code).toBe(0);
+});
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 143],
+] as const)(
+  '%s while others have the turn ends the command before anything is queued',
+  async (signal, exit) => {
+    const [id = ''] = await unpaidCommissions(1);
+    const path = await file(`${signal}.csv`, 'commission_id,action,paid_at', `${id},pay,${AT}`);
+    const other = await database.pool.connect();
+    try {
+      await other.query('begin');
+      await other.query(
+        `insert into commission_updates (commission_id, action) select id, 'unpay' from sandbox.commissions limit 1`,
+      );
+      const child = spawnCli(['commissions', 'apply', path], environment());
+      const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
+      await expect.poll(() => countWaiting(database.pool)).toBe(1);
+      child.kill(signal);
+      expect(await once(child, 'exit')).toEqual([exit, null]);
+      expect(await stderr).toMatch(/^affiliate-mirror: stopped .*: nothing was queued$/m);
+      expect(await stdout).toBe('');
+    } finally {
+      await other.query('rollback');
+      other.release();
+    }
+    expect(await requestsFor(id)).toBe(0);
+  },
+);

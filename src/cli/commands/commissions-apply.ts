@@ -50,7 +50,7 @@ ${FILE_HELP}
 
 A row that was asked for before, in this file or another one, is not asked for
 again: so the same file can be applied twice without harm. --again asks anew,
-such as for a payment that was taken back in between. A row with an
+such as for a payment that was taken back in between, but for what still waits. A row with an
 idempotency_key of its own (of at most 200 characters) goes by that key alone;
 one that names another request already is a problem of its line.
 

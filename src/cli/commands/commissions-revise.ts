@@ -35,7 +35,11 @@ export function registerRevise(group: Command, cli: Cli): void {
         const program = flags.wait === true ? await openProgram(cli, lifetime) : null;
         const session = program ?? (await openPaymentLedger(cli, lifetime));
         const selected = what === undefined ? null : await findSelected(session.db, what);
-        const revised = await retryUpdates(session.db, selected?.selection ?? { kind: 'all' });
+        const revised = await retryUpdates(
+          session.db,
+          selected?.selection ?? { kind: 'all' },
+          lifetime.signal,
+        );
         report(revised, 'will be tried again', flags);
         if (isNothing(revised) && selected !== null) {
           const counts = countStates(selected.lines);
