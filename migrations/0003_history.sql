@@ -298,16 +298,28 @@ with seen as not materialized (
   from record_history history
   where history.table_name = 'referrals'
     and history.after ->> 'conversion_state' = 'conversion'
-), restated as not materialized (
-  -- Where the program states another time than before, once a conversion was seen. What was stated before the first of
-  -- these is about a conversion that was not; so is what was never stated otherwise.
-  select history.id,
-         history.record_id as referral_id,
-         (history.before ->> 'became_conversion_at')::timestamptz as stated_at
+), first_seen as not materialized (
+  select referral_id, min(id) as id from seen group by referral_id
+), stated as not materialized (
+  -- What the program stated before the mirror saw a conversion, of referrals of which it stated something else since.
+  -- What it stated when the first was seen counts, or else what it stated last before that: it may forget the time of a
+  -- conversion that is over.
+  select history.record_id as referral_id,
+         coalesce(bool_or(history.id >= first_seen.id), false) as is_restated,
+         bool_or(first_seen.id is not null) as is_seen,
+         coalesce(
+           (array_agg(history.before ->> 'became_conversion_at' order by history.id)
+              filter (where history.id >= first_seen.id))[1],
+           (array_agg(history.before ->> 'became_conversion_at' order by history.id desc)
+              filter (where history.id < coalesce(first_seen.id, history.id + 1)
+                        and history.before ->> 'became_conversion_at' is not null))[1]
+         )::timestamptz as stated_at,
+         (max(history.after ->> 'became_conversion_at') filter (where history.id = first_seen.id))::timestamptz
+           as first_stated_at
   from record_history history
-  where history.table_name = 'referrals'
-    and history.before ? 'became_conversion_at'
-    and exists (select from seen where seen.referral_id = history.record_id and seen.id <= history.id)
+  left join first_seen on first_seen.referral_id = history.record_id
+  where history.table_name = 'referrals' and history.before ? 'became_conversion_at'
+  group by history.record_id
 ), event as (
   select seen.referral_id, referral.affiliate_id, referral.link_id, referral.customer_email, seen.from_state,
          coalesce(seen.stated_at, case
@@ -329,13 +341,19 @@ with seen as not materialized (
          referral.became_conversion_at, referral._first_seen_at, null, referral._deleted_at
   from referrals referral
   where referral.became_conversion_at is not null
-    and not exists (select from restated where restated.referral_id = referral.id)
+    and not exists (select from stated where stated.referral_id = referral.id and stated.is_restated)
+    -- Stated before its state was seen, it is about that one.
+    and not (referral.became_conversion_at > referral._first_seen_at
+             and exists (select from seen where seen.referral_id = referral.id))
   union all
   select referral.id, referral.affiliate_id, referral.link_id, referral.customer_email, null,
-         earlier.stated_at, referral._first_seen_at, null, referral._deleted_at
-  from (select distinct on (referral_id) referral_id, stated_at from restated order by referral_id, id) earlier
-  join referrals referral on referral.id = earlier.referral_id
-  where earlier.stated_at is not null
+         stated.stated_at, referral._first_seen_at, null, referral._deleted_at
+  from stated
+  join referrals referral on referral.id = stated.referral_id
+  where stated.stated_at is not null
+    and (stated.is_restated or referral.became_conversion_at is null)
+    and not (stated.is_seen and stated.stated_at > referral._first_seen_at
+             and coalesce(stated.first_stated_at, stated.stated_at) = stated.stated_at)
 )
 select referral_id,
        affiliate_id,

@@ -35,7 +35,7 @@ export async function pruneHistory(trx: DatabaseTransaction, input: BatchInput):
             -- As conversion_events and referral_funnel_daily count them.
             and not (history.table_name = 'referrals'
                      and (coalesce(history.after ->> 'conversion_state', '') in ('lead', 'conversion')
-                          or history.before ? 'became_conversion_at'))
+                          or history.before ?| array['became_lead_at', 'became_conversion_at']))
           for update nowait
         ) earlier
       ))

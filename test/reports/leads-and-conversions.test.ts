@@ -103,4 +103,63 @@ describe('a conversion that is seen before the program says when it was', () => 
       { converted_at: '2026-07-06T00:00:00Z', is_exact: false, observed_at: '2026-07-06T00:00:00Z' },
     ]);
   });
+
+  test('and one from before the mirror stay where they were, where the program forgets them', async () => {
+    const earlier = { became_conversion_at: '2026-01-05T00:00:00Z' };
+    const first = {
+      converted_at: '2026-01-05T00:00:00Z',
+      is_exact: true,
+      observed_at: '2026-07-01T00:00:00Z',
+    };
+    await see(1, { ...converted, ...earlier });
+    await see(2, { ...lead, became_conversion_at: null });
+    expect(await readEvents()).toEqual([first]);
+    await see(4, { ...converted, became_conversion_at: hour(3, 5) });
+    const second = {
+      converted_at: hour(3, 5).replace('.000', ''),
+      is_exact: true,
+      observed_at: '2026-07-04T00:00:00Z',
+    };
+    expect(await readEvents()).toEqual([first, second]);
+    await see(5, { ...lead, became_conversion_at: null });
+    expect(await readEvents()).toEqual([first, second]);
+  });
+
+  test('is one, though its time is stated before its state', async () => {
+    const stated = { became_conversion_at: hour(2, 5) };
+    await see(1, lead);
+    await see(3, { ...lead, ...stated });
+    expect(await readFunnel()).toEqual([{ day: 2, leads: 0, conversions: 1 }]);
+    await see(4, { ...converted, ...stated });
+    expect(await readFunnel()).toEqual([{ day: 2, leads: 0, conversions: 1 }]);
+    await see(5, { ...lead, became_conversion_at: null });
+    expect((await readEvents()).length).toBe(1);
+  });
+
+  test('does not hide one between two syncs that only its time showed', async () => {
+    await see(1, lead);
+    await see(3, { ...lead, became_conversion_at: hour(2, 5) });
+    await see(6, { ...converted, became_conversion_at: hour(5, 5) });
+    expect(await readFunnel()).toEqual([
+      { day: 2, leads: 0, conversions: 1 },
+      { day: 5, leads: 0, conversions: 1 },
+    ]);
+  });
+});
+
+describe('a lead whose time the program states, and then forgets', () => {
+  const visitor = buildReferral({ conversion_state: 'visitor', became_lead_at: null });
+  const stated = { conversion_state: 'lead', became_lead_at: '2026-07-02T10:00:00Z' };
+
+  test.each([
+    ['is from before the mirror', [{ ...visitor, ...stated }]],
+    ['was seen', [visitor, { ...visitor, ...stated }]],
+  ])('stays on its day, where it %s', async (_, seen) => {
+    for (const [index, record] of seen.entries()) await see(1 + 3 * index, record);
+    expect(await readFunnel()).toEqual([{ day: 2, leads: 1, conversions: 0 }]);
+    await see(9, visitor);
+    expect(await readFunnel()).toEqual([{ day: 2, leads: 1, conversions: 0 }]);
+    await see(11, { ...visitor, conversion_state: 'lead' });
+    expect(await readFunnel()).toEqual([{ day: 2, leads: 1, conversions: 0 }]);
+  });
 });
