@@ -122,10 +122,11 @@ const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 
 /**
- * Returns a workbook as Excel saves one: shared strings, Excel's own date formats (1 and 2), the sheets' XML as given.
+ * Returns a workbook as Excel saves one: shared strings, Excel's own date formats (1 and 2), the sheets' XML as
+ * given: their rows, and what comes after these.
  */
 export function writeExcelWorkbook(
-  sheets: readonly { readonly rows: string; readonly isHidden?: true }[],
+  sheets: readonly { readonly rows: string; readonly after?: string; readonly isHidden?: true }[],
   strings: readonly string[],
 ): Buffer {
   const parts = sheets.map((_, index) => `/xl/worksheets/sheet${index + 1}.xml`);
@@ -142,9 +143,9 @@ export function writeExcelWorkbook(
     'xl/styles.xml': `<?xml version="1.0"?><styleSheet xmlns="${MAIN}"><numFmts count="1"><numFmt numFmtId="164" formatCode="dd/mm/yyyy\\ hh:mm;@"/></numFmts><fonts count="1"><font><sz val="11"/></font></fonts><fills count="1"><fill><patternFill patternType="none"/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="3"><xf numFmtId="0"/><xf numFmtId="14" applyNumberFormat="1"/><xf numFmtId="164" applyNumberFormat="1"/></cellXfs></styleSheet>`,
     'xl/sharedStrings.xml': `<?xml version="1.0"?><sst xmlns="${MAIN}">${strings.map((text) => `<si><t xml:space="preserve">${text}</t></si>`).join('')}</sst>`,
     ...Object.fromEntries(
-      sheets.map(({ rows }, index) => [
+      sheets.map(({ rows, after = '' }, index) => [
         parts[index]?.slice(1) ?? '',
-        `<?xml version="1.0"?><worksheet xmlns="${MAIN}"><sheetData>${rows}</sheetData></worksheet>`,
+        `<?xml version="1.0"?><worksheet xmlns="${MAIN}"><sheetData>${rows}</sheetData>${after}</worksheet>`,
       ]),
     ),
   });

@@ -114,6 +114,8 @@ async function readRaw(bytes: Uint8Array, columns: Columns, name: string | null)
   const begin = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 100));
   const extension = extname(name ?? '').toLowerCase();
   const isNamedWorkbook = WORKBOOK_NAMES.includes(extension);
+  const find = makeColumnFinder(columns);
+  const isKnown = (column: string) => find(column) !== null;
   if (begin.subarray(0, OLE.length).equals(OLE)) {
     return brokenTable(
       { kind: 'xlsx' },
@@ -122,7 +124,7 @@ async function readRaw(bytes: Uint8Array, columns: Columns, name: string | null)
   }
   if (begin.subarray(0, ZIP.length).equals(ZIP)) {
     const problem = describeOtherZip(bytes, extension);
-    return problem === null ? await readWorkbook(bytes) : brokenTable({ kind: 'xlsx' }, problem);
+    return problem === null ? await readWorkbook(bytes, find) : brokenTable({ kind: 'xlsx' }, problem);
   }
   const csv = { kind: 'csv', delimiter: ',', hasMark: false } as const;
   if (isNamedWorkbook) {
@@ -141,8 +143,6 @@ async function readRaw(bytes: Uint8Array, columns: Columns, name: string | null)
         : `the file is not UTF-8: ${save}`,
     );
   }
-  const find = makeColumnFinder(columns);
-  const isKnown = (column: string) => find(column) !== null;
   const start = text.trimStart();
   if (start === '') return brokenTable(csv, 'the file is empty');
   if (start.startsWith('[')) {

@@ -3,18 +3,23 @@
 // The whole sheet at once, and not as a stream of rows: only so does hucre tell a formula whose result is missing, or
 // an error such as #REF!, from an empty cell and from text. An empty expected_amount expects nothing, so that matters.
 
+import type { Sheet } from 'hucre/xlsx';
 import { quote } from '../timestamps.ts';
-import type { Problem, RawCell, RawTable } from './raw-table.ts';
+import { findMerged } from './merged-cells.ts';
+import type { Problem, RawTable } from './raw-table.ts';
 import { brokenTable } from './raw-table.ts';
+import { placeOf, readCell } from './workbook-cells.ts';
 
 const FORM = { kind: 'xlsx' } as const;
-/** Of a number: Excel keeps so many digits, and a float shows more of them than anybody typed. */
-const EXCEL_DIGITS = 15;
-/** What is before it is no day: Excel counts from 1900, and shows a time alone as one of day 0. */
-const FIRST_DAY_MS = Date.UTC(1900, 0, 1);
 
-/** Returns the table. Its header is the first row that is not empty. */
-export async function readWorkbook(bytes: Uint8Array): Promise<RawTable> {
+/**
+ * Returns the table. Its header is the first row that is not empty; `find` tells which column a name in it is, null for
+ * one that is not read.
+ */
+export async function readWorkbook(
+  bytes: Uint8Array,
+  find: (name: string) => string | null,
+): Promise<RawTable> {
   // Loading it takes longer than most commands.
   const { readXlsx } = await import('hucre/xlsx');
   let chosen: number | null = null;
@@ -30,55 +35,31 @@ export async function readWorkbook(bytes: Uint8Array): Promise<RawTable> {
   }
   const [sheet] = workbook.sheets;
   if (sheet === undefined) return brokenTable(FORM, 'the workbook has no visible sheet');
+  return readSheet(sheet, find);
+}
+
+function readSheet(sheet: Sheet, find: (name: string) => string | null): RawTable {
   const problems: Problem[] = [];
-  const rows = sheet.rows.flatMap((values, index) => {
-    const line = index + 1;
-    const cells = values.map((value, column) => {
-      const { type, formula } = sheet.cells?.get(`${index},${column}`) ?? {};
-      const place = `the cell ${columnLetters(column)}${line}`;
-      if (type === 'error') problems.push({ line, problem: `${place} is ${quote(String(value))}` });
-      if (type === 'formula' && value === null) {
-        const problem = `${place} is the formula ${quote(`=${formula}`)}, and its result is not in the file: open and save it in Excel`;
-        problems.push({ line, problem });
-      }
-      return readCell(value, line, place, problems);
-    });
+  const rows = sheet.rows.flatMap((values, row) => {
+    const line = row + 1;
+    const ofRow: string[] = [];
+    const cells = values.map((value, column) =>
+      readCell(value, sheet.cells?.get(`${row},${column}`) ?? {}, placeOf(row, column), ofRow),
+    );
+    problems.push(...ofRow.map((problem) => ({ line, problem })));
     return cells.every((cell) => cell === null) ? [] : [{ line, cells }];
   });
   const [header, ...others] = rows;
   if (header === undefined) return brokenTable(FORM, `the first sheet, ${quote(sheet.name)}, is empty`);
-  const names = header.cells.map((cell) => (cell === null ? '' : String(cell)));
+  const names = trimEnd(header.cells.map((cell) => (cell === null ? '' : String(cell))));
+  const read = new Set([...names.keys()].filter((column) => find(names[column] ?? '') !== null));
   return {
     form: FORM,
-    header: { line: header.line, names: trimEnd(names) },
+    header: { line: header.line, names },
     rows: others,
-    problems,
+    problems: [...problems, ...findMerged(sheet, header.line - 1, read)],
     areRowsUnsure: false,
   };
-}
-
-function readCell(value: RawCell, line: number, place: string, problems: Problem[]): RawCell {
-  if (typeof value === 'string') return value.trim() === '' ? null : value.trim();
-  if (value instanceof Date && Number.isNaN(value.getTime())) {
-    problems.push({ line, problem: `${place} is formatted as a date, and is none` });
-    return null;
-  }
-  if (value instanceof Date && value.getTime() < FIRST_DAY_MS) {
-    problems.push({ line, problem: `${place} is a time without a date` });
-    return null;
-  }
-  if (typeof value !== 'number') return value;
-  if (Math.abs(value) >= 10 ** EXCEL_DIGITS) {
-    const problem = `${place} is a number of more than ${EXCEL_DIGITS} digits, of which Excel keeps no more: format the column as text`;
-    problems.push({ line, problem });
-  }
-  return Number(value.toPrecision(EXCEL_DIGITS));
-}
-
-/** Returns the letters that Excel shows above the column: 0 is A, 26 is AA. */
-function columnLetters(column: number): string {
-  const last = String.fromCharCode(65 + (column % 26));
-  return column < 26 ? last : `${columnLetters(Math.floor(column / 26) - 1)}${last}`;
 }
 
 // Formatted columns to the right of the table are no part of it.

@@ -1,0 +1,85 @@
+// What a workbook shows and does not hold, or holds and does not show: nobody who looks at it would see that a row lost
+// its guard, its payment or its day.
+
+import { describe, expect, test } from 'vitest';
+import { readBooksFile } from '../../../src/commissions/files/books-file.ts';
+import { PLAIN_FILE } from '../../../src/commissions/files/file-options.ts';
+import { writeExcelWorkbook } from '../../support/workbook-parts.ts';
+import { readPayouts } from './read-payouts.ts';
+
+const IDS = ['0', '1', '2', '3'].map((digit) => `${digit}b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11`);
+const OPTIONS = { name: 'p.xlsx', timeZone: 'UTC', action: 'pay' } as const;
+
+/** The cell's value: a text, a number, or a day as Excel counts it, in Excel's own format for dates. */
+type Value = string | number | { readonly day: number; readonly style?: number } | null;
+
+/** 1 October 2026, as Excel counts days. */
+const OCTOBER_1 = 46296;
+
+/** Returns the rows as Excel writes them. */
+const rowsOf = (rows: readonly (readonly Value[])[]) =>
+  rows
+    .map((cells, row) => {
+      const written = cells.map((value, column) => {
+        const place = `r="${'ABCDEFGH'[column]}${row + 1}"`;
+        if (value === null) return `<c ${place}/>`;
+        if (typeof value === 'string') return `<c ${place} t="inlineStr"><is><t>${value}</t></is></c>`;
+        if (typeof value === 'number') return `<c ${place}><v>${value}</v></c>`;
+        return `<c ${place} s="${value.style ?? 1}"><v>${value.day}</v></c>`;
+      });
+      return `<row r="${row + 1}">${written.join('')}</row>`;
+    })
+    .join('');
+
+const merged = (...ranges: string[]) =>
+  `<mergeCells>${ranges.map((range) => `<mergeCell ref="${range}"/>`).join('')}</mergeCells>`;
+
+const book = (rows: readonly (readonly Value[])[], after = '') =>
+  writeExcelWorkbook([{ rows: rowsOf(rows), after }], []);
+
+describe('merged cells', () => {
+  const paidAt = { day: OCTOBER_1 };
+  const HEADER = ['commission_id', 'paid_at', 'expected_paid_at', 'note'];
+  const words = (range: string, first: string) =>
+    `the cells ${range} are merged, and Excel has their value in ${first} alone: unmerge them, and fill each cell`;
+
+  test('of a guard are a problem of each of their lines', async () => {
+    const rows = IDS.map((id, index) => [id, paidAt, index === 0 ? 'unpaid' : null, null]);
+    const file = await readPayouts(book([HEADER, ...rows], merged('C2:C4')), OPTIONS);
+    expect(file.words).toEqual([2, 3, 4].map((line) => `${line}: ${words('C2:C4', 'C2')}`));
+    expect(file.rows.map(({ line }) => line)).toEqual([5]);
+  });
+
+  test('of a payment are a problem of books too', async () => {
+    const rows = IDS.map((id, index) => [id, index === 0 ? paidAt : null]);
+    const { problems } = await readBooksFile(book([HEADER.slice(0, 2), ...rows], merged('B2:B5')), {
+      ...PLAIN_FILE,
+      timeZone: 'UTC',
+    });
+    expect(problems).toEqual([2, 3, 4, 5].map((line) => ({ line, problem: words('B2:B5', 'B2') })));
+  });
+
+  test('across two columns that are read are a problem', async () => {
+    const row = [IDS[0] ?? '', paidAt, null];
+    const file = await readPayouts(book([HEADER.slice(0, 3), row], merged('B2:C2')), OPTIONS);
+    expect(file.words).toEqual([`2: ${words('B2:C2', 'B2')}`]);
+  });
+
+  test('that still hold a value which does not show are a problem', async () => {
+    const rows = IDS.map((id, index) => [id, { day: OCTOBER_1 + index }]);
+    const file = await readPayouts(book([HEADER.slice(0, 2), ...rows], merged('B2:B3')), OPTIONS);
+    expect(file.words).toEqual([2, 3].map((line) => `${line}: ${words('B2:B3', 'B2')}`));
+  });
+
+  test.each([
+    ['beside what is read', 'D2:D5'],
+    ['of one row, one of them read', 'C2:D2'],
+    ['that are blank', 'C3:C5'],
+    ['below the table', 'A7:D9'],
+  ])('%s are none', async (_, range) => {
+    const rows = IDS.map((id, index) => [id, paidAt, index === 0 ? 'unpaid' : null, 'by hand']);
+    const file = await readPayouts(book([HEADER, ...rows], merged(range)), OPTIONS);
+    expect(file.words).toEqual([]);
+    expect(file.rows).toHaveLength(4);
+  });
+});
