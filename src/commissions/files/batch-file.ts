@@ -6,6 +6,7 @@ import { quote } from '../timestamps.ts';
 import { type Action, LONGEST_KEY, plainRequest, type UpdateRequest } from '../update-request.ts';
 import { findClaims, findRepeats } from './contradicting-rows.ts';
 import { type FileOptions, type FileSpelling, findSpelling, PLAIN_FILE } from './file-options.ts';
+import { findMixedDates } from './mixed-dates.ts';
 import type { Problem } from './raw-table.ts';
 import { readAmount } from './read-amounts.ts';
 import { findAction, readCommissionId, readCurrency, readFlag, readTimestampCell } from './read-cells.ts';
@@ -73,7 +74,7 @@ export async function readBatchFile(
   };
   const file = await readTableFile(bytes, columns, options.name);
   const spelling = findSpelling(file.lines, SPELLED, options);
-  const problems = [...file.problems];
+  const problems = [...file.problems, ...findMixedDates(file.lines, SPELLED.dates)];
   const badLines = new Set(problems.map(({ line }) => line));
   const rows: BatchRow[] = [];
   for (const line of file.lines) {

@@ -2,6 +2,7 @@
 
 import { GOOD_STATES } from '../update-request.ts';
 import { type FileOptions, findSpelling, PLAIN_FILE } from './file-options.ts';
+import { findMixedDates } from './mixed-dates.ts';
 import type { Problem } from './raw-table.ts';
 import { readAmount } from './read-amounts.ts';
 import { readCommissionId, readCurrency, readTimestampCell } from './read-cells.ts';
@@ -63,15 +64,14 @@ export async function readBooksFile(
   const isInMajor = options.renamed.get('amount')?.toLowerCase() === RESULT_AMOUNT;
   const unit = options.unit ?? (isInMajor ? 'major' : null);
   const spelling = findSpelling(file.lines, SPELLED, { ...options, unit });
-  const problems = [...file.problems];
+  const compared = file.lines.filter(isCompared);
+  const problems = [...file.problems, ...findMixedDates(compared, SPELLED.dates)];
   const rows: BooksEntry[] = [];
   const lineOf = new Map<string, number>();
   const find = makeColumnFinder(columns);
   const isResult = file.header.some((name) => find(name) === 'result_state');
-  for (const tableLine of file.lines) {
+  for (const tableLine of compared) {
     const { line, cells } = tableLine;
-    const isLeftOut = cells.get('result_state')?.toLowerCase() === LEFT_OUT;
-    if (isLeftOut || cells.get('action')?.toLowerCase() === 'due') continue;
     const ofRow: string[] = [];
     const commissionId = readCommissionId(cells.get('commission_id'), ofRow);
     const paidAt = readTimestampCell('paid_at', cells.get('paid_at'), spelling.dates, ofRow);
@@ -93,6 +93,11 @@ export async function readBooksFile(
     ignored: file.ignored,
     problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
   };
+}
+
+function isCompared({ cells }: TableLine): boolean {
+  const isLeftOut = cells.get('result_state')?.toLowerCase() === LEFT_OUT;
+  return !isLeftOut && cells.get('action')?.toLowerCase() !== 'due';
 }
 
 // A result of `commissions apply` has the paid_at that was asked for in every row.

@@ -22,6 +22,8 @@ export interface TableLine {
   readonly cells: ReadonlyMap<string, string>;
   /** The columns whose cell is a number, and not a text that may be one. */
   readonly numbers: ReadonlySet<string>;
+  /** The columns whose cell is a date of Excel, and not a text that may be one. */
+  readonly dates: ReadonlySet<string>;
 }
 
 export interface TableFile {
@@ -85,6 +87,7 @@ function nameCells(
 ): TableLine {
   const cells = new Map(filled);
   const numbers = new Set<string>();
+  const dates = new Set<string>();
   names.forEach((name, index) => {
     const value = values[index] ?? null;
     if (name === null || value === null) return;
@@ -92,8 +95,9 @@ function nameCells(
     if (text === '') return;
     cells.set(name, text);
     if (typeof value === 'number') numbers.add(name);
+    if (value instanceof Date) dates.add(name);
   });
-  return { line, cells, numbers };
+  return { line, cells, numbers, dates };
 }
 
 function spellCell(value: Exclude<RawCell, null>): string {

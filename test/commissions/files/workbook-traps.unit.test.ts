@@ -83,3 +83,46 @@ describe('merged cells', () => {
     expect(file.rows).toHaveLength(4);
   });
 });
+
+describe('a column in which some dates are cells of Excel and some are text', () => {
+  const HEADER = ['commission_id', 'paid_at'];
+  /** As a CSV of Europe comes out of Excel in the USA: 9 and 11 October as 10 September and 10 November. */
+  const SEPTEMBER_10 = { day: OCTOBER_1 - 21 };
+  const NOVEMBER_10 = { day: OCTOBER_1 + 40 };
+  const columnOf = (...cells: Value[]) => [HEADER, ...cells.map((cell, index) => [IDS[index] ?? '', cell])];
+  const words = (line: number, shown: string, other: string) =>
+    `${line}: paid_at is a date, ${shown}, and that of line 4 is text, "13/10/2026": Excel may have taken ${other} for it; hand in the CSV that this was made of, or make them all dates, or all text`;
+
+  test.each([[null], ['en-GB'], ['en-US']])(
+    'is a problem of each that may be another day, with the locale %s',
+    async (locale) => {
+      const cells = columnOf(SEPTEMBER_10, NOVEMBER_10, '13/10/2026', '2026-10-14T12:00:00Z');
+      const file = await readPayouts(book(cells), { ...OPTIONS, locale });
+      expect(file.words.slice(0, 2)).toEqual([
+        words(2, '2026-09-10', '2026-10-09'),
+        words(3, '2026-11-10', '2026-10-11'),
+      ]);
+      expect(file.rows.map(({ line }) => line)).toEqual(locale === 'en-US' ? [5] : [4, 5]);
+    },
+  );
+
+  test('is none where no date could be another day, and where the text has the year first', async () => {
+    const october10 = { day: OCTOBER_1 + 9 };
+    const october13 = { day: OCTOBER_1 + 12 };
+    const one = await readPayouts(book(columnOf(october10, october13, '14/10/2026')), OPTIONS);
+    expect([one.words, one.rows.length]).toEqual([[], 3]);
+    const other = await readPayouts(book(columnOf(SEPTEMBER_10, '2026-10-13', '13.10.2026')), OPTIONS);
+    expect([other.words, other.rows.length]).toEqual([[], 3]);
+  });
+
+  test('is a problem of books, but for rows that a result says were left out', async () => {
+    const rows = [SEPTEMBER_10, '13/10/2026'].map((cell, index) => [IDS[index] ?? '', cell]);
+    const read = (states: readonly string[]) =>
+      readBooksFile(
+        book([[...HEADER, 'result_state'], ...rows.map((cells, index) => [...cells, states[index] ?? ''])]),
+        { ...PLAIN_FILE, timeZone: 'UTC' },
+      );
+    expect((await read(['applied', 'applied'])).problems).toMatchObject([{ line: 2 }]);
+    expect((await read(['left_out', 'applied'])).problems).toEqual([]);
+  });
+});
