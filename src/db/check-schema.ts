@@ -9,6 +9,7 @@ import {
   readMigrationFiles,
   sayEdited,
 } from './migration-files.ts';
+import { refuseAstrayFunctions } from './pinned-functions.ts';
 import { refuseLostReports } from './refuse-lost-reports.ts';
 
 /**
@@ -41,8 +42,8 @@ function refuseUnknown(
 /**
  * Resolves where every migration of this version is applied and no other.
  *
- * Throws: SchemaMismatch where the schema has no tables, is older, newer, or was made by edited migrations, or where
- * the views of its reports are lost.
+ * Throws: SchemaMismatch where the schema has no tables, is older, newer, or was made by edited migrations, where the
+ * views of its reports are lost, or where its functions work on another schema.
  */
 export async function checkSchema(
   pool: Pool,
@@ -66,4 +67,5 @@ export async function checkSchema(
     throw new SchemaMismatch(`the schema ${schema} does not fit this version: ${sayEdited(edited.name)}`);
   }
   await refuseLostReports(pool, schema, files, done);
+  await refuseAstrayFunctions(pool, schema);
 }

@@ -11,6 +11,7 @@ import {
   readMigrationFiles,
   sayEdited,
 } from './migration-files.ts';
+import { findAstrayFunctions, repinFunctions } from './pinned-functions.ts';
 import { refuseForeignTables } from './refuse-foreign-tables.ts';
 import { refuseLostReports } from './refuse-lost-reports.ts';
 import { CLOSED_AFTER } from './session-lock.ts';
@@ -30,8 +31,16 @@ export interface AppliedMigration {
   readonly sha256: string;
 }
 
+/** What was done, or would be; both are in the order of their names. */
+export interface Migrated {
+  readonly applied: readonly string[];
+  /** Functions that worked on the schema's former name. */
+  readonly repinned: readonly string[];
+}
+
 /**
- * Applies the migrations that the schema lacks, each in its own transaction, and returns their names.
+ * Applies the migrations that the schema lacks, each in its own transaction, and returns their names. Where the schema
+ * was renamed since, points its functions at the name that it has now.
  * Creates the schema, and that of the reports beside it, where there is none. Idempotent: yes, and safe for several
  * processes at once (one works, the others wait and then find nothing to do; one that was stopped in the middle loses
  * its turn after seconds).
@@ -44,7 +53,7 @@ export interface AppliedMigration {
 export async function runMigrations(
   pool: Pool,
   { schema, directory = MIGRATIONS_DIRECTORY, signal = NEVER }: MigrationTarget & { signal?: AbortSignal },
-): Promise<{ applied: string[] }> {
+): Promise<Migrated> {
   const files = await readMigrationFiles(directory);
   return withClientUntil(pool, signal, async (client) => {
     const usual = await takeLock(client, schema);
@@ -59,13 +68,15 @@ export async function runMigrations(
       await applyFile(client, schema, file);
       applied.push(file.name);
     }
+    const astray = await findAstrayFunctions(client, schema);
+    if (astray.length > 0) await repinFunctions(client, schema, astray);
     await releaseLock(client, schema, usual);
-    return { applied };
+    return { applied, repinned: astray.map(({ name }) => name) };
   });
 }
 
 /**
- * Returns the names of the migrations that `runMigrations` would apply now. Changes nothing.
+ * Returns what `runMigrations` would do now. Changes nothing.
  *
  * Throws: MigrationFailed where one was edited since it was applied, or is missing here although the database has it;
  * SchemaMismatch where the views of the reports are lost; ConfigError where something else has tables of our names in
@@ -74,12 +85,16 @@ export async function runMigrations(
 export async function listPending(
   pool: Pool,
   { schema, directory = MIGRATIONS_DIRECTORY }: MigrationTarget,
-): Promise<string[]> {
+): Promise<Migrated> {
   const [files, done] = await Promise.all([readMigrationFiles(directory), readApplied(pool, schema)]);
   if (done.length === 0) await refuseForeignTables(pool, schema);
   refuseDisagreement(files, done);
   await refuseLostReports(pool, schema, files, done);
-  return lacking(files, done).map(({ name }) => name);
+  const astray = await findAstrayFunctions(pool, schema);
+  return {
+    applied: lacking(files, done).map(({ name }) => name),
+    repinned: astray.map(({ name }) => name),
+  };
 }
 
 function lacking(

@@ -112,7 +112,9 @@ test('a file that fails is named with its line, and nothing of it remains while 
   const tables = await pool.query(`select to_regclass('good') as good, to_regclass('half') as half`);
   expect(tables.rows).toEqual([{ good: 'good', half: null }]);
   await writeFile(join(directory, '0002_bad.sql'), 'create table half ();');
-  expect(await runMigrations(pool, { schema: 'failing', directory })).toEqual({ applied: ['0002_bad.sql'] });
+  expect(await runMigrations(pool, { schema: 'failing', directory })).toMatchObject({
+    applied: ['0002_bad.sql'],
+  });
 });
 
 test('a failure at run time says what Postgres says', async () => {
@@ -133,7 +135,7 @@ test('an applied file that was edited is refused by name, and so is a database t
   await runMigrations(pool, { schema, directory });
 
   await writeFile(join(directory, '0001_first.sql'), 'create table first ();\r\n');
-  expect(await runMigrations(pool, { schema, directory })).toEqual({ applied: [] });
+  expect(await runMigrations(pool, { schema, directory })).toEqual({ applied: [], repinned: [] });
 
   await writeFile(join(directory, '0001_first.sql'), 'create table first (a int);\n');
   const edited = await failure(runMigrations(pool, { schema, directory }));

@@ -2,6 +2,7 @@
 
 import { beforeAll, expect, test } from 'vitest';
 import { LISTED_RESOURCES } from '../../src/contract/resources.ts';
+import { PINNED_FUNCTIONS } from '../../src/db/pinned-functions.ts';
 import { MIRRORED_TABLES } from '../../src/records/mirrored-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -86,6 +87,16 @@ test('every function that names a table is pinned to the schema that it was made
         )
         and not exists (select from unnest(proconfig) setting where setting ~ '^search_path=mirror($|, )')`),
   ).toEqual([]);
+});
+
+test('every pinned function is among those that are compared with the name of their schema', async () => {
+  expect(
+    await names(`
+      select proname as name from pg_proc
+      where pronamespace in ('mirror'::regnamespace, 'mirror_reports'::regnamespace)
+        and exists (select from unnest(proconfig) setting where setting like 'search_path=%')
+      order by proname collate "C"`),
+  ).toEqual(PINNED_FUNCTIONS.toSorted());
 });
 
 test('the run log refuses counts that do not add up and success without verification', async () => {

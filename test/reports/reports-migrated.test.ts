@@ -55,7 +55,7 @@ test('the views of a mirror that was filled at the first schema say what those o
   closers.push(() => rm(directory, { recursive: true }));
   const [first = ''] = (await readdir(MIGRATIONS_DIRECTORY)).toSorted();
   await copyFile(join(MIGRATIONS_DIRECTORY, first), join(directory, first));
-  expect(await runMigrations(old, { schema: OLD, directory })).toEqual({ applied: [first] });
+  expect(await runMigrations(old, { schema: OLD, directory })).toMatchObject({ applied: [first] });
   await storeRows(old);
   expect((await runMigrations(old, { schema: OLD })).applied).not.toContain(first);
 

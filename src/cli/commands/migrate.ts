@@ -44,9 +44,9 @@ async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promi
   const isDryRun = flags.dryRun === true;
   const queue = { redisUrl, mirrorSchema: schema, databaseUrl: url };
   const isQueueReady = await checkQueueSchema(pool, queue).then(() => true, notReady);
-  const migrations = isDryRun
+  const { applied, repinned } = isDryRun
     ? await listPending(pool, { schema })
-    : (await runMigrations(pool, { schema, signal: lifetime.signal })).applied;
+    : await runMigrations(pool, { schema, signal: lifetime.signal });
   if (!isDryRun) {
     await migrateQueue(pool, queue);
     await adoptMode(db, config.personalData);
@@ -55,7 +55,8 @@ async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promi
     schema,
     database: name,
     dry_run: isDryRun,
-    migrations,
+    migrations: [...applied],
+    repinned_functions: [...repinned],
     queue_schema: redisUrl === null ? queueSchema(schema) : null,
     queue_is_up_to_date: redisUrl === null ? isQueueReady : null,
   };
@@ -70,9 +71,14 @@ function notReady(error: unknown): false {
 }
 
 function describe(result: MigrateDocument): string[] {
-  const { schema, database, dry_run, migrations, queue_schema, queue_is_up_to_date } = result;
-  const isReady = migrations.length === 0 && queue_is_up_to_date !== false;
+  const { schema, database, dry_run, migrations, repinned_functions, queue_schema, queue_is_up_to_date } =
+    result;
+  const isReady = migrations.length === 0 && repinned_functions.length === 0 && queue_is_up_to_date !== false;
   const lines = migrations.map((migration) => `${dry_run ? 'would apply' : 'applied'} ${migration}`);
+  if (repinned_functions.length > 0) {
+    const pointed = dry_run ? 'would point' : 'pointed';
+    lines.push(`${pointed} the functions of schema ${schema}, which was renamed, at its tables`);
+  }
   if (!dry_run || isReady) return [...lines, `schema ${schema} in ${database} is up to date`];
   const queue =
     queue_is_up_to_date === false

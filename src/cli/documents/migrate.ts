@@ -11,6 +11,11 @@ export const migrateDocument = z
     migrations: z
       .array(z.string())
       .describe('files of migrations/ in their order: those that were applied, or in a dry run would be'),
+    repinned_functions: z
+      .array(z.string())
+      .describe(
+        'functions that worked on the tables of another schema, since this one was renamed: those that were pointed at their own, or in a dry run would be',
+      ),
     queue_schema: text('the schema that keeps the queue; null where Redis does').nullable(),
     queue_is_up_to_date: yesNo(
       'it was up to date before this command; null where Redis keeps the queue',
