@@ -9,6 +9,7 @@
 // settings would go to connections that other programs share. A direct connection pays nothing for that.
 
 import type { ClientBase, QueryConfig } from 'pg';
+import { AccessRefused } from '../errors.ts';
 import { reportsSchema } from './sibling-schema.ts';
 
 /** A statement that is not answered by then fails: a pooler without a free connection lets it wait. */
@@ -52,6 +53,7 @@ interface Answer {
   readonly pid: number;
   readonly role: string;
   readonly is_read_only: boolean;
+  readonly fires_triggers: boolean;
 }
 
 const sessions = new WeakMap<object, Session>();
@@ -74,7 +76,8 @@ export interface SessionInput {
  * Where a pooler is in between, `refuseSharing` is called before anything is set, until it has once found that the
  * pooler keeps a connection to itself.
  *
- * Throws: the database's errors; what `refuseSharing` throws. pg's pool then closes the connection.
+ * Throws: AccessRefused where no trigger would fire; the database's errors; what `refuseSharing` throws. pg's pool then
+ * closes the connection.
  */
 export function makeSetUp(
   { schema, options }: SessionInput,
@@ -100,7 +103,8 @@ export function makeSetUp(
       isKnown = true;
       answer = await ask(client, settings, null);
     }
-    const { version, role, is_read_only } = answer;
+    const { version, role, is_read_only, fires_triggers } = answer;
+    if (!fires_triggers) throw await sayNoTriggers(client);
     if (is_read_only) await overruleRole(client);
     sessions.set(client, { version, role, isPooled });
   };
@@ -123,6 +127,7 @@ async function ask(
       select current_setting('server_version_num')::int / 10000 as version, pg_backend_pid() as pid,
              current_user::text as role,
              current_setting('default_transaction_read_only') = 'on' as is_read_only,
+             current_setting('session_replication_role') <> 'replica' as fires_triggers,
              (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as wanted (name, value)
               where current_setting(name, true) is not null
                 and ($3::int is null or pg_backend_pid() = $3::int))::int as settings`,
@@ -143,4 +148,25 @@ async function overruleRole(client: ClientBase): Promise<void> {
   await client.query(`
     select set_config('default_transaction_read_only', 'off', false)
     from pg_settings where name = 'default_transaction_read_only' and source like '%user'`);
+}
+
+/**
+ * As a replica, Postgres fires no trigger, and so writes no history and checks no request for a payment. It takes a
+ * superuser to set that anew here, so whoever set it resets it.
+ */
+async function sayNoTriggers(client: ClientBase): Promise<AccessRefused> {
+  const { rows } = await client.query<{ remedy: string }>(`
+    select case source
+        when 'user' then format('alter role %I reset session_replication_role', current_user)
+        when 'database user' then
+          format('alter role %I in database %I reset session_replication_role', current_user, current_database())
+        when 'database' then format('alter database %I reset session_replication_role', current_database())
+        when 'global' then 'alter role all reset session_replication_role'
+        when 'client' then 'leave it out of the options in DATABASE_URL and PGOPTIONS'
+        else 'alter system reset session_replication_role, or correct postgresql.conf'
+      end as remedy
+    from pg_settings where name = 'session_replication_role'`);
+  return new AccessRefused(
+    `session_replication_role is replica, so that Postgres would keep no history and check no payment: ${rows[0]?.remedy}`,
+  );
 }

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { refuseReadOnly } from '../../src/db/check-access.ts';
+import { checkConnection } from '../../src/db/check-connection.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { readSession } from '../../src/db/session.ts';
 import { makeLogger } from '../../src/log.ts';
@@ -76,6 +77,39 @@ test('A role that reads only by default writes; a database that does is left rea
   await expect(refuseReadOnly(second.pool)).rejects.toThrow('the database is read-only (default_transaction');
   await expect(second.pool.query('create table mirror.again (a int)')).rejects.toMatchObject({
     code: '25006',
+  });
+});
+
+describe('As a replica, for which no trigger fires, a connection is refused with what resets it', () => {
+  test.each(['role', 'database'] as const)('set for the %s', async (whose) => {
+    await alter(whose, 'session_replication_role', 'replica');
+    const { pool, url } = open();
+    const name = whose === 'role' ? role : new URL(url).pathname.slice(1);
+    const says = `session_replication_role is replica, so that Postgres would keep no history and check no payment: alter ${whose} ${name} reset session_replication_role`;
+    await expect(checkConnection(pool, url)).rejects.toMatchObject({ name: 'AccessRefused', message: says });
+    await expect(pool.query('select 1')).rejects.toThrow(says);
+    await database.pool.query(`alter ${whose} ${name} reset session_replication_role`);
+    await checkConnection(pool, url);
+  });
+
+  test('set for the role in the database, or by the address', async () => {
+    const name = new URL(database.url).pathname.slice(1);
+    await database.pool.query(
+      `alter role ${role} in database ${name} set session_replication_role = replica`,
+    );
+    await expect(open().pool.query('select 1')).rejects.toThrow(
+      `: alter role ${role} in database ${name} reset session_replication_role`,
+    );
+    await database.pool.query(`alter role ${role} in database ${name} reset session_replication_role`);
+    const { pool } = open({ options: '-c session_replication_role=replica' });
+    await expect(pool.query('select 1')).rejects.toThrow(
+      ': leave it out of the options in DATABASE_URL and PGOPTIONS',
+    );
+  });
+
+  test('as local, triggers fire', async () => {
+    await alter('role', 'session_replication_role', 'local');
+    await open().pool.query('select 1');
   });
 });
 
