@@ -139,6 +139,12 @@ export class AccessRefused extends AppError {
   readonly retry = 'soon';
 }
 
+/** Thrown when the database answers, and its disk has no room for what is to be written. */
+export class DatabaseFull extends AppError {
+  readonly code = 'DB_FULL';
+  readonly retry = 'soon';
+}
+
 /** Thrown when this machine's clock differs too much from the database's for a worker to run. */
 export class ClockWrong extends AppError {
   readonly code = 'CLOCK_WRONG';

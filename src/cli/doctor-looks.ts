@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts';
 import type { ScheduledExports } from '../config/exports.ts';
 import { counted } from '../contract/format.ts';
 import type { ListedResource } from '../contract/resources.ts';
-import { checkWorkerAccess, readConnectionLimit } from '../db/check-access.ts';
+import { checkWorkerAccess, readConnectionLimit, writeForTrial } from '../db/check-access.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import { checkClock } from '../db/clock.ts';
 import { AccessRefused, ConfigError } from '../errors.ts';
@@ -46,7 +46,11 @@ export async function lookAtConnections({ redisUrl }: Config, { pool }: OpenData
   return { found: true, says: `${limit.of} is limited to ${limit.most}, and a worker holds up to ${needed}` };
 }
 
-/** Throws: AccessRefused naming the rights of a worker that the role lacks. */
+/**
+ * Looks at whether a worker may write, and at whether there is room to.
+ *
+ * Throws: AccessRefused naming the rights of a worker that the role lacks; the database's errors.
+ */
 export async function lookAtRights(
   { mirrorSchema, redisUrl }: Config,
   { pool, session }: OpenDatabase,
@@ -55,6 +59,7 @@ export async function lookAtRights(
     schema: mirrorSchema,
     queueSchema: redisUrl === null ? queueSchema(mirrorSchema) : null,
   });
+  await writeForTrial(pool);
   return { found: true, says: `the role ${session.role} has what a worker needs` };
 }
 

@@ -1,9 +1,9 @@
-// Turns a lost connection into DatabaseUnreachable, a refused right or a read-only database into words that say how to
-// fix it, and leaves every other error of a statement as it is.
+// Turns a lost connection into DatabaseUnreachable, a refused right, a read-only database or a full disk into words
+// that say how to fix it, and leaves every other error of a statement as it is.
 
 import { DatabaseError } from 'pg';
 import { errorCode } from '../describe-error.ts';
-import { AccessRefused, AppError, DatabaseUnreachable } from '../errors.ts';
+import { AccessRefused, AppError, DatabaseFull, DatabaseUnreachable } from '../errors.ts';
 import { GRANTEES } from './grants.ts';
 
 /**
@@ -35,11 +35,12 @@ const LOST_TEXTS = [
 
 const READ_ONLY = '25006';
 const NO_RIGHT = '42501';
+const DISK_FULL = '53100';
 
 /**
  * Returns DatabaseUnreachable, with the error as its cause, where the error means that the connection to Postgres was
- * lost or could not be made; AccessRefused where this role or this database may not write, or not so; every other error
- * as it is.
+ * lost or could not be made; AccessRefused where this role or this database may not write, or not so; DatabaseFull
+ * where its disk has no room; every other error as it is.
  */
 export function asDatabaseError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;
@@ -52,6 +53,11 @@ export function asDatabaseError(error: unknown): unknown {
   if (isLackOfRights(error)) return new AccessRefused(LACKS_RIGHTS, { cause: error });
   if (error instanceof DatabaseError && error.code === READ_ONLY) {
     return new AccessRefused(readOnlyDatabase(), { cause: error });
+  }
+  if (error instanceof DatabaseError && error.code === DISK_FULL) {
+    return new DatabaseFull('the disk of Postgres is full: make room there, or give it a larger one', {
+      cause: error,
+    });
   }
   return error;
 }

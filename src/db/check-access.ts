@@ -75,6 +75,22 @@ export async function refuseReadOnly(connection: Pool | ClientBase): Promise<voi
   if (found?.is_read_only) throw new AccessRefused(readOnlyDatabase('default'));
 }
 
+/**
+ * Writes 8 MB to a temporary table, which is gone by then: only that shows whether the disk has room. Where the role
+ * may not make one, nothing is found out.
+ *
+ * Throws: the database's errors.
+ */
+export async function writeForTrial(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ may: boolean }>(
+    `select has_database_privilege(current_database(), 'temporary') as may`,
+  );
+  if (rows[0]?.may !== true) return;
+  await pool.query(
+    `create temporary table trial on commit drop as select repeat('x', 1900) as text from generate_series(1, 4000)`,
+  );
+}
+
 export interface ConnectionLimit {
   /** In words: 'the role worker', 'the server' … */
   readonly of: string;

@@ -135,6 +135,31 @@ test('A read-only database: what writes says so in one line, and doctor too', as
   expect(code).toBe(1);
 });
 
+test('A full disk: a sync fails with what to do, and doctor notices it', async () => {
+  // What Postgres says of a full disk, said by triggers: no disk is filled here.
+  const { pool, url } = await createTestDatabase();
+  await pool.query(`
+    create function say_full() returns trigger language plpgsql as $$ begin
+      raise exception using errcode = 'disk_full', message = 'could not extend file "base/1/2": No space left on device';
+    end $$;
+    create function say_full_of_table() returns event_trigger language plpgsql as $$ begin
+      raise exception using errcode = 'disk_full', message = 'could not extend file "base/1/2": No space left on device';
+    end $$;
+    create trigger full_disk before insert on mirror.affiliates execute function say_full();
+    create event trigger full_disk on ddl_command_start when tag in ('CREATE TABLE AS')
+      execute function say_full_of_table()`);
+  const full =
+    'the disk of Postgres is full: make room there, or give it a larger one: could not extend file';
+  const synced = await runCli(['sync', 'affiliates'], environment(url));
+  expect(synced.code).toBe(1);
+  expect(synced.stderr).toContain(`affiliate-mirror: ${full}`);
+  const { rows } = await pool.query('select state, error_code from sync_runs');
+  expect(rows).toEqual([{ state: 'failed', error_code: 'DB_FULL' }]);
+  const { code, stdout } = await runCli(['doctor'], environment(url));
+  expect(stdout).toContain(`✗ rights: ${full}`);
+  expect(code).toBe(1);
+});
+
 describe('A connection limit', () => {
   async function hold(url: string): Promise<void> {
     const client = new pg.Client({ connectionString: url });
