@@ -17,12 +17,24 @@ export interface MigrationFile {
   readonly sha256: string;
 }
 
+let own: Promise<readonly MigrationFile[]> | null = null;
+
 /**
- * Returns every migration of the directory, in the order in which they apply.
+ * Returns every migration of the directory, in the order in which they apply. Those of this version are read once: a
+ * worker whose package is replaced while it runs must not take the new files for its own.
  *
  * Throws: MigrationFailed where a file is not named NNNN_what_it_does.sql, or two share a number.
  */
-export async function readMigrationFiles(directory: string): Promise<readonly MigrationFile[]> {
+export function readMigrationFiles(directory: string): Promise<readonly MigrationFile[]> {
+  if (directory !== MIGRATIONS_DIRECTORY) return readDirectory(directory);
+  own ??= readDirectory(directory).catch((error: unknown) => {
+    own = null;
+    throw error;
+  });
+  return own;
+}
+
+async function readDirectory(directory: string): Promise<readonly MigrationFile[]> {
   const names = (await readdir(directory)).toSorted();
   let previous = '';
   for (const name of names) {

@@ -6,6 +6,7 @@ import { describeError } from '../describe-error.ts';
 import { isAt } from './base-path.ts';
 import { answerHealth, type HealthPath } from './health.ts';
 import { listen } from './listen.ts';
+import { makeReadReadiness } from './readiness.ts';
 import type { Site } from './site.ts';
 import type { StatusPage, StatusPageDeps, StatusPageOptions } from './status-page.ts';
 
@@ -17,6 +18,7 @@ import type { StatusPage, StatusPageDeps, StatusPageOptions } from './status-pag
 export async function startStatusPage(deps: StatusPageDeps, options: StatusPageOptions): Promise<StatusPage> {
   const { log } = deps;
   const { host, port, basePath } = options;
+  const readReadiness = makeReadReadiness(deps);
   let loading: Promise<Site> | null = null;
   const loadSite = (): Promise<Site> => {
     loading ??= import('./site.ts')
@@ -30,7 +32,7 @@ export async function startStatusPage(deps: StatusPageDeps, options: StatusPageO
   };
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const health = HEALTH_PATHS.find((path) => isAt(basePath, request.url ?? '', path));
-    if (health !== undefined) return answerHealth(deps, health, request, response);
+    if (health !== undefined) return answerHealth(readReadiness, health, request, response);
     (await loadSite()).answer(request, response);
   };
   const server = createServer((request, response) => {

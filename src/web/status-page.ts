@@ -3,8 +3,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
 import type { Logger } from '../log.ts';
-import type { Checks } from './health.ts';
 import type { Page, PageDeps } from './page.ts';
+import type { Checks } from './readiness.ts';
 
 export interface StatusPageDeps {
   readonly log: Logger;

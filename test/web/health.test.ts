@@ -3,9 +3,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { afterEach, expect, test } from 'vitest';
+import { pino } from 'pino';
+import { afterEach, expect, test, vi } from 'vitest';
 import { makeLogger } from '../../src/log.ts';
-import type { Checks } from '../../src/web/health.ts';
+import type { Checks } from '../../src/web/readiness.ts';
 import { startStatusPage } from '../../src/web/server.ts';
 import type { StatusPage } from '../../src/web/status-page.ts';
 
@@ -13,11 +14,11 @@ const log = makeLogger('silent');
 const AT = { host: '127.0.0.1', port: 0 };
 let health: StatusPage | undefined;
 
-const startHealth = ({ checks }: { checks: Checks }, at: { host: string; port: number }) =>
+const startHealth = (deps: { checks: Checks; log?: typeof log }, at: { host: string; port: number }) =>
   startStatusPage(
     {
       log,
-      checks,
+      ...deps,
       pageDeps: () => null,
       loadPages: async () => [],
       readMetrics: null,
@@ -33,7 +34,10 @@ const startHealth = ({ checks }: { checks: Checks }, at: { host: string; port: n
     },
   );
 
-afterEach(() => health?.close());
+afterEach(async () => {
+  vi.useRealTimers();
+  await health?.close();
+});
 
 async function ask(checks: Checks, path: string): Promise<{ status: number; body: unknown }> {
   health = await startHealth({ checks }, AT);
@@ -59,6 +63,61 @@ test('it is not ready where one fails, and says which, without a word of why', a
   const checks = { database: async () => {}, queue: () => Promise.reject(new Error('redis://:secret@host')) };
   const body = { status: 'not ready', checks: { database: 'ok', queue: 'failed' } };
   expect(await ask(checks, '/readyz')).toEqual({ status: 503, body });
+});
+
+test('however many ask at once, the checks are made once, and again after a second', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const ASKERS = 50;
+  const { promise: allAsked, resolve } = Promise.withResolvers<void>();
+  let asked = 0;
+  const count = () => {
+    asked += 1;
+    if (asked === ASKERS) resolve();
+  };
+  let rounds = 0;
+  const database = async () => {
+    rounds += 1;
+    await allAsked;
+  };
+  health = await startHealth({ checks: { database } }, AT);
+  const { url } = health;
+  subscribe('http.server.request.start', count);
+  const answers = await Promise.all(Array.from({ length: ASKERS }, () => fetch(`${url}/readyz`)));
+  unsubscribe('http.server.request.start', count);
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(rounds).toBe(1);
+  vi.advanceTimersByTime(999);
+  await fetch(`${url}/readyz`);
+  expect(rounds).toBe(1);
+  vi.advanceTimersByTime(1);
+  await fetch(`${url}/readyz`);
+  expect(rounds).toBe(2);
+});
+
+test('a check that fails is logged when it begins to, once a minute, and when it fails otherwise', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const lines: { check: string; reason: string }[] = [];
+  let reason: string | null = 'refused';
+  const database = async () => {
+    if (reason !== null) throw new Error(reason);
+  };
+  const logged = async () => {
+    await fetch(`${health?.url}/readyz`);
+    vi.advanceTimersByTime(1000);
+    return lines.splice(0).map((line) => `${line.check}: ${line.reason}`);
+  };
+  const writer = pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) });
+  health = await startHealth({ checks: { database }, log: writer }, AT);
+  lines.splice(0);
+  expect(await logged()).toEqual(['database: refused']);
+  for (let second = 1; second < 60; second += 1) expect(await logged()).toEqual([]);
+  expect(await logged()).toEqual(['database: refused']);
+  reason = 'reset';
+  expect(await logged()).toEqual(['database: reset']);
+  reason = null;
+  expect(await logged()).toEqual([]);
+  reason = 'reset';
+  expect(await logged()).toEqual(['database: reset']);
 });
 
 test('a connection that the system refuses to open does not end the worker', async () => {
