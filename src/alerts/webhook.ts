@@ -17,8 +17,6 @@ import type { Message } from './message.ts';
 
 /** Answers that say that this very message is not taken: the next one may be. */
 const ABOUT_THE_MESSAGE = [400, 413, 422];
-/** More of an answer is not waited for. */
-const MOST_ANSWER_BYTES = 65_536;
 
 /** Returns the channel. */
 export function makeWebhook({ url, proxy }: { url: string; proxy: HttpProxy | null }): Channel {
@@ -86,7 +84,11 @@ async function post(
   const timer = setTimeout(() => request.destroy(new ReceiverTimedOut()), timeoutMs);
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
-  request.on('error', reject).on('response', (answer) => drain(answer, resolve));
+  request.on('error', reject).on('response', (answer) => {
+    // Only its status counts. What it says may hold anything, or never end: it is broken off unread.
+    answer.on('error', () => {});
+    resolve(answer);
+  });
   request.on('socket', (socket) =>
     whenOpen(socket, isSecure, () => {
       if (request.destroyed) return;
@@ -120,17 +122,6 @@ function whenOpen(socket: Socket, isSecure: boolean, go: () => void): void {
 // Before the handshake has ended, no cipher is agreed upon.
 function isEncrypted(socket: TLSSocket): boolean {
   return !socket.connecting && socket.getCipher()?.name !== undefined;
-}
-
-// Only its status counts: what it says may hold anything.
-function drain(answer: IncomingMessage, done: (answer: IncomingMessage) => void): void {
-  let bytes = 0;
-  answer.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > MOST_ANSWER_BYTES) answer.destroy();
-  });
-  answer.on('error', () => {});
-  answer.on('close', () => done(answer));
 }
 
 function describeStatus(host: string, status: number): string {

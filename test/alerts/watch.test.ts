@@ -1,6 +1,9 @@
 // The watch on a real database and real receivers: one message when something is wrong, one when it is well again, and
 // never two, whatever workers, receivers and processes do.
 
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { makeWebhook } from '../../src/alerts/webhook.ts';
@@ -110,6 +113,29 @@ test('what a receiver may have taken without an answer is followed by the word t
   // A restart does not wait for an hour.
   startWatcher(database, { channels: [webhook(receiver)] });
   await expect.poll(() => firstLines(receiver)).toEqual([REFUSED, AGAIN]);
+});
+
+test('a receiver that answers 200 and leaves its answer open has taken the message, and is left at once', async () => {
+  const database = await createWellMirror();
+  let posts = 0;
+  let ended = 0;
+  const server = createServer((request, response) => {
+    posts += 1;
+    response.on('close', () => {
+      ended += 1;
+    });
+    request.resume().on('end', () => response.writeHead(200).write('o'));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.closeAllConnections());
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  startWatcher(database, { channels: [webhook({ url: `http://127.0.0.1:${port}/` })] });
+  await refuseSecret(database);
+  await expect.poll(() => readNotices(database)).toMatchObject([{ state: 'sent', last_error_code: null }]);
+  await expect.poll(() => ended).toBe(1);
+  await waitForLooks(database);
+  expect(posts).toBe(1);
 });
 
 test('a receiver that asks for a pause is left alone for that long, by the clock of the database', async () => {
