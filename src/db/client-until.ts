@@ -16,6 +16,9 @@ export async function withClientUntil<T>(
 ): Promise<T> {
   signal.throwIfAborted();
   const client = await pool.connect();
+  // While it connected, nobody listened.
+  if (signal.aborted) client.release();
+  signal.throwIfAborted();
   let isReleased = false;
   const release = (isBroken: boolean) => {
     if (!isReleased) client.release(isBroken);

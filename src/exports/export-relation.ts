@@ -6,8 +6,9 @@
 import { createHash } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 import type { ExportFormat } from '../config/exports.ts';
+import { counted } from '../contract/format.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { withSnapshot } from '../db/snapshot.ts';
+import { PausedTooLong, withSnapshot } from '../db/snapshot.ts';
 import { describeError } from '../describe-error.ts';
 import { ConfigError, ExportTargetUnwritable } from '../errors.ts';
 import { readVersion } from '../package.ts';
@@ -20,6 +21,12 @@ import { splitByDay } from './split-by-day.ts';
 import { chooseDayColumn, readWatermark, writeStatement } from './statement.ts';
 import type { Delivery } from './targets/delivery.ts';
 import { startDelivery, type Target } from './targets/target.ts';
+
+/**
+ * A target may take this long between two reads of a thousand rows. Longer than the slowest part of an upload that
+ * succeeds, with its five tries of two minutes each (targets/s3.ts).
+ */
+const LONGEST_PAUSE_MS = 15 * 60_000;
 
 export interface ExportInput {
   readonly mirrorSchema: string;
@@ -37,6 +44,7 @@ export interface ExportInput {
   /** Whether an export without a row is written as well. */
   readonly isWrittenIfEmpty: boolean;
   readonly signal: AbortSignal;
+  readonly longestPauseMs?: number;
 }
 
 export interface Exported {
@@ -52,11 +60,11 @@ export interface Exported {
  * database's errors; the signal's reason when aborted.
  */
 export async function exportRelation(pool: Pool, input: ExportInput): Promise<Exported> {
-  const { signal, target } = input;
+  const { signal, target, longestPauseMs = LONGEST_PAUSE_MS } = input;
   const encoder = await loadFormat(input.format);
   const started: { delivery: Delivery | null } = { delivery: null };
   try {
-    const manifest = await withSnapshot(pool, signal, async (client) => {
+    const manifest = await withSnapshot(pool, { signal, longestPauseMs }, async (client) => {
       const plan = await makePlan(client, input);
       if (!input.isWrittenIfEmpty && plan.watermark === input.since) return describe(input, plan, []);
       const { contentType } = encoder;
@@ -68,9 +76,19 @@ export async function exportRelation(pool: Pool, input: ExportInput): Promise<Ex
     await started.delivery?.publish(spellManifest(manifest));
     return { manifest, location: started.delivery?.location ?? null };
   } catch (error) {
-    if (started.delivery !== null) await discard(started.delivery, error);
-    throw error;
+    const { delivery } = started;
+    const why =
+      error instanceof PausedTooLong
+        ? new ExportTargetUnwritable(describeTooSlow(delivery?.location ?? input.name, longestPauseMs))
+        : error;
+    if (delivery !== null) await discard(delivery, why);
+    throw why;
   }
+}
+
+function describeTooSlow(location: string, longestPauseMs: number): string {
+  const minutes = counted(Math.ceil(longestPauseMs / 60_000), 'minute');
+  return `cannot write ${location}: it took nothing more for ${minutes}, or this process was stopped, and no export keeps Postgres from cleaning up for longer: export to a file first, or to a faster target`;
 }
 
 interface Plan {

@@ -7,7 +7,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import type { Pool } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { exportRelation } from '../../src/exports/export-relation.ts';
 import { BUCKET } from '../support/object-storage.ts';
 import { runCli, spawnCli } from '../support/run-cli.ts';
 import { ROWS, useExporting } from './exporting.ts';
@@ -59,6 +61,56 @@ test('the parts of an upload are of one size, as some storages want it, and the 
   expect(new Set(sizes.slice(0, -1))).toEqual(new Set([5 * 2 ** 20]));
   expect(sizes.at(-1)).toBeLessThan(5 * 2 ** 20);
 });
+
+test('a storage that takes longer than a snapshot may stay is named, not a Postgres that does not run', async () => {
+  const { database, storage, environment } = given();
+  const { pool } = database;
+  const before = await storage.list();
+  storage.intercept = ({ url = '' }, response) => {
+    if (!url.includes('partNumber=1')) return false;
+    const answer = () => response.writeHead(200, { etag: '"of-a-slow-storage"' }).end();
+    waitUntilNobodyReads(pool).then(answer, answer);
+    return true;
+  };
+  const access = {
+    endpoint: environment['AWS_ENDPOINT_URL'] ?? '',
+    region: 'us-east-1',
+    accessKeyId: environment['AWS_ACCESS_KEY_ID'] ?? '',
+    secretAccessKey: environment['AWS_SECRET_ACCESS_KEY'] ?? '',
+    sessionToken: null,
+  };
+  const exporting = exportRelation(pool, {
+    mirrorSchema: 'mirror',
+    name: 'mirror.referrals',
+    format: 'ndjson',
+    target: { kind: 's3', access, bucket: BUCKET, prefix: 'slow' },
+    where: null,
+    isByDay: false,
+    since: null,
+    isForChanges: false,
+    isWrittenIfEmpty: true,
+    signal: new AbortController().signal,
+    longestPauseMs: 1000,
+  });
+  await expect(exporting).rejects.toMatchObject({
+    code: 'EXPORT_TARGET_UNWRITABLE',
+    message: expect.stringMatching(
+      /^cannot write s3:\/\/exports\/slow\S+: it took nothing more for 1 minute, or/,
+    ),
+  });
+  expect(await storage.list()).toEqual(before);
+  expect(storage.countUploads()).toBe(0);
+});
+
+async function waitUntilNobodyReads(pool: Pool): Promise<void> {
+  const read = async () => {
+    const { rows } = await pool.query<{ readers: number }>(`
+      select count(*)::int as readers from pg_stat_activity
+      where datname = current_database() and state = 'idle in transaction'`);
+    return rows[0]?.readers;
+  };
+  await expect.poll(read).toBe(0);
+}
 
 test('an object that the storage does not remove is the only one that stays', async () => {
   const { storage, run } = given();
