@@ -83,7 +83,7 @@ export function makeSetUp(
   { schema, options }: SessionInput,
   refuseSharing: (client: ClientBase) => Promise<void>,
 ): (client: ClientBase) => Promise<void> {
-  const unlimited = UNLIMITED.filter((name) => !options.includes(name)).map((name) => [name, '0']);
+  const unlimited = UNLIMITED.filter((name) => !setsOption(options, name)).map((name) => [name, '0']);
   const settings = {
     ...Object.fromEntries(unlimited),
     ...SETTINGS,
@@ -108,6 +108,11 @@ export function makeSetUp(
     if (is_read_only) await overruleRole(client);
     sessions.set(client, { version, role, isPooled });
   };
+}
+
+// As `-c lock_timeout=`, `-clock_timeout=` or `--lock-timeout=`, and not within deadlock_timeout.
+function setsOption(options: string, name: string): boolean {
+  return new RegExp(`(?:-c|\\b)${name.replaceAll('_', '[_-]')}\\b`, 'i').test(options);
 }
 
 /** Returns the pid that the server named when it let us in; a pooler names one of its own making. */

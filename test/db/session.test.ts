@@ -146,6 +146,20 @@ test('A time-out that the address itself sets is kept', async () => {
   expect(rows).toEqual([{ statement: '12345ms', lock: '77ms', idle: '0' }]);
 });
 
+test.each([
+  ['-c deadlock_timeout=2s', '0'],
+  ['-clock_timeout=77', '77ms'],
+  ['--lock-timeout=77', '77ms'],
+  ['-c LOCK_TIMEOUT=77', '77ms'],
+])(
+  'With the options %s in the address, the lock_timeout is %s, whatever the role has',
+  async (options, wanted) => {
+    await alter('role', 'lock_timeout', '55');
+    const { pool } = open({ options });
+    expect((await pool.query('show lock_timeout')).rows).toEqual([{ lock_timeout: wanted }]);
+  },
+);
+
 test('every connection of a pool is set up before anybody uses it, in one statement', async () => {
   const { pool } = open({ max: 3 });
   const clients = await Promise.all([pool.connect(), pool.connect(), pool.connect()]);
