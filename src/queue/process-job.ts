@@ -36,6 +36,14 @@ export interface ProcessDeps extends TurnDeps {
 
 const PROGRESS_INTERVAL_MS = 1000;
 
+/** How a worker's turn with a job ends. One that is put off is neither a failure nor an end, and costs no attempt. */
+type Ending =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'put off'; readonly waitMs: number }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+const DONE: Ending = { kind: 'done' };
+
 /**
  * Returns the processor. BullMQ passes a signal only to a function of three parameters, none of them with a default.
  */
@@ -47,9 +55,17 @@ export function makeProcessJob(
     if (signal === undefined) throw new TypeError('BullMQ passed no signal');
     // Once any job has ended, its worker looks at what is due.
     if (job.name === TICK) return await traceTick(deps, job);
-    const ending = await traceJob(deps, timings, { job, token, signal });
-    if (ending !== null) throw ending.error;
+    await carryOut(await traceJob(deps, timings, { job, signal }), job, token);
   };
+}
+
+async function carryOut(ending: Ending, job: Job, token: string | undefined): Promise<void> {
+  if (ending.kind === 'failed') throw ending.error;
+  if (ending.kind === 'done') return;
+  // Not moved back to waiting: a worker that closes would take its own job again and run it to its end. Whole
+  // milliseconds: the queue on Postgres refuses others, and the job would be given up.
+  await job.moveToDelayed(Date.now() + Math.ceil(ending.waitMs), token);
+  throw new DelayedError();
 }
 
 async function traceTick({ causes }: ProcessDeps, job: Job): Promise<void> {
@@ -59,12 +75,7 @@ async function traceTick({ causes }: ProcessDeps, job: Job): Promise<void> {
   });
 }
 
-// Returns what BullMQ is to be thrown, null where the job is done. A job that is put off or returned has not failed.
-async function traceJob(
-  deps: ProcessDeps,
-  timings: Timings,
-  running: Running,
-): Promise<{ error: unknown } | null> {
+async function traceJob(deps: ProcessDeps, timings: Timings, running: Running): Promise<Ending> {
   const { job, signal } = running;
   const cause = job.data.cause ?? null;
   const attributes = { job: job.name, job_id: job.id, attempt: job.attemptsMade + 1 };
@@ -73,21 +84,18 @@ async function traceJob(
     let turn: Turn | null = null;
     try {
       turn = await findTurn(deps, running);
-      if (turn !== null) await work(deps, timings, { ...running, turn }, span);
-      return null;
+      return turn === null ? DONE : await work(deps, timings, { ...running, turn }, span);
     } catch (error) {
-      if (error instanceof DelayedError) return { error };
       if (!signal.aborted) span.failWith(error);
-      return await settle(deps, timings, { ...running, turn }, error).catch((ending: unknown) => ({
-        error: ending,
-      }));
+      return await endAfter(error, deps, timings, { ...running, turn }).catch(
+        (failure: unknown): Ending => ({ kind: 'failed', error: failure }),
+      );
     }
   });
 }
 
 interface Running {
   readonly job: Job;
-  readonly token: string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -108,50 +116,51 @@ async function findTurn(deps: ProcessDeps, { job, signal }: Running): Promise<Tu
 async function work(
   { log }: ProcessDeps,
   timings: Timings,
-  { job, token, signal, turn }: Running & { readonly turn: Turn },
+  { job, signal, turn }: Running & { readonly turn: Turn },
   span: Span,
-): Promise<void> {
+): Promise<Ending> {
   const onProgress = makeOnProgress(job, log);
   span.set({ due: turn.due.id });
   const outcome = await turn.due.run({ signal, onProgress, waitedMs: Date.now() - job.timestamp });
   if (outcome.kind === 'later') {
     await noteAwaited(job, turn);
-    return await stepAside(job, token, Math.min(outcome.waitMs, timings.longestDelayMs));
+    return { kind: 'put off', waitMs: Math.min(outcome.waitMs, timings.longestDelayMs) };
   }
-  // Where something is left that failed, a new job would begin with the first backoff again.
   const after = await noteDone(job, turn);
-  if (after === 'goes on') await stepAside(job, token, timings.stepAsideMs);
-  if (after === 'rests') await stepAside(job, token, backoffMs(job.attemptsMade, timings));
+  if (after === 'ends') return DONE;
+  // Where something is left that failed, a new job would begin with the first backoff again.
+  const waitMs = after === 'goes on' ? timings.stepAsideMs : backoffMs(job.attemptsMade, timings);
+  return { kind: 'put off', waitMs };
 }
 
-async function settle(
-  deps: ProcessDeps,
-  timings: Timings,
-  { job, token, signal, turn }: Running & { readonly turn: Turn | null },
+async function endAfter(
   thrown: unknown,
-): Promise<never> {
-  const { log } = deps;
+  { log, pause }: ProcessDeps,
+  timings: Timings,
+  { job, signal, turn }: Running & { readonly turn: Turn | null },
+): Promise<Ending> {
   const error = asDatabaseError(thrown);
   const reason = storableText(describeError(error));
+  const aside: Ending = { kind: 'put off', waitMs: timings.stepAsideMs };
   if (signal.aborted) {
     if (signal.reason === LOCK_LOST) {
       log.warn({ job: job.name, id: job.id }, 'job.lock_lost');
       // It may be another worker's by now: the queue refuses whatever this one does with it.
-      throw new Error(LOCK_LOST);
+      return { kind: 'failed', error: new Error(LOCK_LOST) };
     }
     log.info({ job: job.name, id: job.id, why: signal.reason }, 'job.given_back');
-    return await stepAside(job, token, timings.stepAsideMs);
+    return aside;
   }
   const decision = decideAfterFailure(error, timings);
   if (decision.kind === 'pause') {
-    await deps.pause(error);
-    return await stepAside(job, token, timings.stepAsideMs);
+    await pause(error);
+    return aside;
   }
   if (decision.kind === 'wait') {
     const waitMs = Math.min(decision.waitMs, timings.longestDelayMs);
     log.warn({ job: job.name, id: job.id, wait_ms: waitMs, reason }, 'job.put_off');
     if (turn !== null) await noteAwaited(job, turn);
-    return await stepAside(job, token, waitMs);
+    return { kind: 'put off', waitMs };
   }
   const attempt = job.attemptsMade + 1;
   const isLast = attempt >= (job.opts.attempts ?? 1);
@@ -159,22 +168,14 @@ async function settle(
   if (decision.kind === 'retry' && !isLast) {
     log.warn({ job: job.name, id: job.id, due, attempt, reason }, 'job.failed_for_now');
     if (turn !== null) await noteFailure(job, turn);
-    throw storableError(error, reason);
+    return { kind: 'failed', error: storableError(error, reason) };
   }
   log.error({ job: job.name, id: job.id, due, attempt, reason }, 'job.failed');
   if (decision.kind === 'fail' && turn !== null && due !== job.id) {
     await noteHopeless(job, turn);
-    return await stepAside(job, token, timings.stepAsideMs);
+    return aside;
   }
-  throw new UnrecoverableError(reason);
-}
-
-// Neither a failure nor an end, and no attempt is spent. Not moved back to waiting: a worker that closes would take
-// its own job again and run it to its end.
-async function stepAside(job: Job, token: string | undefined, waitMs: number): Promise<never> {
-  // Whole milliseconds: the queue on Postgres refuses others, and the job would be given up.
-  await job.moveToDelayed(Date.now() + Math.ceil(waitMs), token);
-  throw new DelayedError();
+  return { kind: 'failed', error: new UnrecoverableError(reason) };
 }
 
 // On Postgres, an error that cannot be stored leaves its job active forever.
