@@ -23,11 +23,11 @@ export const FILE_FLAGS: readonly (keyof FileFlags)[] = ['map', 'timezone', 'loc
 /** What the flags do, for --help. */
 export const FILE_HELP = `
 A workbook's first visible sheet is read, also rows that a filter hides there.
-Columns with other names are not read, and are named; --map says which is
-which. A date alone is its midnight in --timezone; so are times without a zone,
-such as Excel's. 01.10.2026 and 4,90 are read as they are; what could mean two
-things (01/10/2026, 4.990) is refused, unless the rest of the file or --locale
-leaves no doubt.
+Other visible sheets, and columns with other names, are not read, and are
+named; --map says which column is which. A date alone is its midnight in
+--timezone; so are times without a zone, such as Excel's. 01.10.2026 and 4,90
+are read as they are; what could mean two things (01/10/2026, 4.990) is refused,
+unless the rest of the file or --locale leaves no doubt.
 Amounts are whole numbers in minor units (4990 is 49.90 EUR), or decimals with
 all of the currency's digits. --unit major reads 49.9 and 49 as 49.90 and 49.00.`;
 
@@ -52,11 +52,22 @@ export function fileOptions(path: string, flags: FileFlags, programUnit: AmountU
   };
 }
 
-/** Says which columns of the file are not read, where there are any. */
-export function nameIgnored(ignored: readonly string[]): void {
-  if (ignored.length === 0) return;
-  const columns = ignored.length === 1 ? 'column' : 'columns';
-  printError(`not read: the ${columns} ${ignored.map((name) => JSON.stringify(name)).join(', ')}`);
+/** Says which sheets and columns of the file are not read, where there are any. */
+export function nameUnread({
+  unreadSheets,
+  ignored,
+}: {
+  readonly unreadSheets: readonly string[];
+  readonly ignored: readonly string[];
+}): void {
+  for (const [kind, names] of [
+    ['sheet', unreadSheets],
+    ['column', ignored],
+  ] as const) {
+    if (names.length === 0) continue;
+    const words = names.map((name) => JSON.stringify(name)).join(', ');
+    printError(`not read: the ${kind}${names.length === 1 ? '' : 's'} ${words}`);
+  }
 }
 
 /** Returns the problem with its line in words. */

@@ -13,7 +13,7 @@ import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox
 import { readAs, readDocument } from '../schemas/read-document.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type CliRun, runCli, spawnCli } from '../support/run-cli.ts';
-import { readSheet } from '../support/workbook-parts.ts';
+import { readSheet, writeExcelWorkbook } from '../support/workbook-parts.ts';
 
 let database: TestDatabase;
 let sandbox: TestSandbox;
@@ -207,6 +207,29 @@ test('a German day: template, Excel, dry run, apply, result, reconcile', async (
       difference_minor: 0,
     },
   ]);
+});
+
+test('a sheet of a workbook that is not read is named, as a payout file and as books', async () => {
+  const [id = ''] = await withAmounts([4990, 'USD']);
+  const sheetOf = (rows: readonly (readonly string[])[]) => ({
+    rows: rows
+      .map(
+        (row) => `<row>${row.map((text) => `<c t="inlineStr"><is><t>${text}</t></is></c>`).join('')}</row>`,
+      )
+      .join(''),
+  });
+  const payout = sheetOf([
+    ['commission_id', 'paid_at'],
+    [id, '2026-10-01T12:00:00Z'],
+  ]);
+  const path = inDirectory('two-sheets.xlsx');
+  await writeFile(path, writeExcelWorkbook([payout, sheetOf([['by hand']])], []));
+  for (const args of [
+    ['apply', path, '--action', 'pay', '--dry-run'],
+    ['reconcile', path],
+  ]) {
+    expect((await commissions(...args)).stderr).toMatch(/^not read: the sheet "Tabelle2"$/m);
+  }
 });
 
 test('an English day in Excel: what is unpaid, filled in, applied, handed back as a workbook', async () => {

@@ -21,7 +21,7 @@ import {
   FILE_HELP,
   type FileFlags,
   fileOptions,
-  nameIgnored,
+  nameUnread,
 } from '../file-flags.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { printError } from '../print.ts';
@@ -121,7 +121,7 @@ async function queueGoodRows(
   if (words.length > 0 && (flags.skipInvalid !== true || rows.length === 0 || isUnsure)) {
     throw new ConfigError([`nothing was queued from ${path}`, ...words, ...(isUnsure ? [UNSURE] : [])]);
   }
-  nameIgnored(batch.table.ignored);
+  nameUnread(batch.table);
   for (const problem of words) printError(problem);
   if (words.length > 0) {
     printError(`${formatCount(rowCount - rows.length)} of ${counted(rowCount, 'row')} left out`);

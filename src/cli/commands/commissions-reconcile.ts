@@ -34,7 +34,7 @@ import {
   FILE_HELP,
   type FileFlags,
   fileOptions,
-  nameIgnored,
+  nameUnread,
 } from '../file-flags.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { addOutputFlags, type Listing, type OutputFlags, printListing } from '../output-format.ts';
@@ -185,12 +185,12 @@ async function readFileOfBooks(
   { unit, signal }: { unit: AmountUnit; signal: AbortSignal },
 ): Promise<readonly BooksEntry[]> {
   const bytes = await readInput(path, signal);
-  const { rows, problems, ignored } = await readBooksFile(bytes, fileOptions(path, flags, unit));
-  if (problems.length > 0) {
-    throw new ConfigError([`nothing was compared with ${path}`, ...problems.map(describeProblem)]);
+  const books = await readBooksFile(bytes, fileOptions(path, flags, unit));
+  if (books.problems.length > 0) {
+    throw new ConfigError([`nothing was compared with ${path}`, ...books.problems.map(describeProblem)]);
   }
-  nameIgnored(ignored);
-  return rows;
+  nameUnread(books);
+  return books.rows;
 }
 
 function reportListing(

@@ -42,6 +42,8 @@ export interface BooksFile {
   readonly problems: readonly Problem[];
   /** The file's own names of the columns that are not read. */
   readonly ignored: readonly string[];
+  /** See RawTable. */
+  readonly unreadSheets: readonly string[];
 }
 
 /**
@@ -91,6 +93,7 @@ export async function readBooksFile(
   return {
     rows,
     ignored: file.ignored,
+    unreadSheets: file.unreadSheets,
     problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
   };
 }

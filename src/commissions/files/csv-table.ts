@@ -38,6 +38,7 @@ export function readCsv(source: string, hasMark: boolean, isKnown: (name: string
     })),
     problems,
     areRowsUnsure,
+    unreadSheets: [],
   };
 }
 

@@ -42,6 +42,7 @@ export function readJsonLines(text: string, isKnown: (name: string) => boolean):
     rows: [...rows, ...broken].toSorted((a, b) => a.line - b.line),
     problems,
     areRowsUnsure: false,
+    unreadSheets: [],
   };
 }
 

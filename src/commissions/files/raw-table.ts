@@ -32,9 +32,12 @@ export interface RawTable {
   readonly problems: readonly Problem[];
   /** Whether rows may be missing, or be parts of others, since nobody can tell where each of them ends. */
   readonly areRowsUnsure: boolean;
+  /** The visible sheets of a workbook that are not read, and not empty. */
+  readonly unreadSheets: readonly string[];
 }
 
 /** Returns a table of nothing but the problem. */
 export function brokenTable(form: TableForm, problem: string): RawTable {
-  return { form, header: null, rows: [], problems: [{ line: null, problem }], areRowsUnsure: false };
+  const problems = [{ line: null, problem }];
+  return { form, header: null, rows: [], problems, areRowsUnsure: false, unreadSheets: [] };
 }

@@ -38,6 +38,8 @@ export interface TableFile {
   readonly problems: readonly Problem[];
   /** See RawTable. */
   readonly areRowsUnsure: boolean;
+  /** See RawTable. */
+  readonly unreadSheets: readonly string[];
 }
 
 /** Returns the lines with every problem of the file's form. Its name says what it claims to be; null for none. */
@@ -47,8 +49,8 @@ export async function readTableFile(
   name: string | null = null,
 ): Promise<TableFile> {
   const raw = await readRaw(bytes, columns, name);
-  const { form, areRowsUnsure } = raw;
-  const nothing = { form, header: [], rows: [], lines: [], ignored: [], areRowsUnsure };
+  const { form, areRowsUnsure, unreadSheets } = raw;
+  const nothing = { form, header: [], rows: [], lines: [], ignored: [], areRowsUnsure, unreadSheets };
   if (raw.header === null) return { ...nothing, problems: raw.problems };
   const header = raw.header.names;
   const { names, ignored, problems: ofHeader } = resolveHeader(header, columns);
@@ -76,6 +78,7 @@ export async function readTableFile(
     ignored,
     problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
     areRowsUnsure,
+    unreadSheets,
   };
 }
 

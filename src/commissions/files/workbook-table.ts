@@ -6,6 +6,7 @@
 import type { Sheet } from 'hucre/xlsx';
 import { quote } from '../timestamps.ts';
 import { findMerged } from './merged-cells.ts';
+import { readOtherSheets, type SheetPlace } from './other-sheets.ts';
 import type { Problem, RawTable } from './raw-table.ts';
 import { brokenTable } from './raw-table.ts';
 import { placeOf, readCell } from './workbook-cells.ts';
@@ -22,12 +23,12 @@ export async function readWorkbook(
 ): Promise<RawTable> {
   // Loading it takes longer than most commands.
   const { readXlsx } = await import('hucre/xlsx');
-  let chosen: number | null = null;
+  const visible: SheetPlace[] = [];
   const workbook = await readXlsx(bytes, {
-    sheets: ({ index, hidden, veryHidden }) => {
-      const isFirst = chosen === null && hidden !== true && veryHidden !== true;
-      if (isFirst) chosen = index;
-      return isFirst;
+    sheets: ({ index, name, hidden, veryHidden }) => {
+      if (hidden === true || veryHidden === true) return false;
+      visible.push({ index, name });
+      return visible.length === 1;
     },
   }).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
   if (workbook instanceof Error) {
@@ -35,7 +36,15 @@ export async function readWorkbook(
   }
   const [sheet] = workbook.sheets;
   if (sheet === undefined) return brokenTable(FORM, 'the workbook has no visible sheet');
-  return readSheet(sheet, find);
+  const others = await readOtherSheets(bytes, visible.slice(1), find);
+  const forgotten = others.find(({ hasCommissions }) => hasCommissions);
+  if (forgotten !== undefined) {
+    return brokenTable(
+      FORM,
+      `the sheet ${quote(forgotten.name)} has rows with a commission_id too, and only the first visible sheet, ${quote(sheet.name)}, is read: put all rows into that one, or hide the other`,
+    );
+  }
+  return { ...readSheet(sheet, find), unreadSheets: others.map(({ name }) => name) };
 }
 
 function readSheet(sheet: Sheet, find: (name: string) => string | null): RawTable {
@@ -59,6 +68,7 @@ function readSheet(sheet: Sheet, find: (name: string) => string | null): RawTabl
     rows: others,
     problems: [...problems, ...findMerged(sheet, header.line - 1, read)],
     areRowsUnsure: false,
+    unreadSheets: [],
   };
 }
 

@@ -126,3 +126,51 @@ describe('a column in which some dates are cells of Excel and some are text', ()
     expect((await read(['left_out', 'applied'])).problems).toEqual([]);
   });
 });
+
+describe('another sheet of the workbook', () => {
+  const HEADER = ['commission_id', 'paid_at'];
+  const pays = (id: string | undefined) => rowsOf([HEADER, [id ?? '', { day: OCTOBER_1 }]]);
+  const withSheet = (rows: string, isHidden = false) =>
+    readPayouts(
+      writeExcelWorkbook([{ rows: pays(IDS[0]) }, { rows, ...(isHidden && { isHidden }) }], []),
+      OPTIONS,
+    );
+
+  test('is refused where it has payments, whatever it calls their column', async () => {
+    const words =
+      'file: the sheet "Tabelle2" has rows with a commission_id too, and only the first visible sheet, "Tabelle1", is read: put all rows into that one, or hide the other';
+    const { rows, words: problems } = await withSheet(pays(IDS[1]));
+    expect([rows, problems]).toEqual([[], [words]]);
+    const own = rowsOf([['Provision'], [IDS[1] ?? '']]);
+    const mapped = await readPayouts(
+      writeExcelWorkbook(
+        [
+          {
+            rows: rowsOf([
+              ['Provision', 'paid_at'],
+              [IDS[0] ?? '', null],
+            ]),
+          },
+          { rows: own },
+        ],
+        [],
+      ),
+      { ...OPTIONS, renamed: new Map([['commission_id', 'Provision']]) },
+    );
+    expect(mapped.words).toEqual([words]);
+  });
+
+  test.each([
+    ['is named where it has something else', rowsOf([['Notes'], ['by hand']]), ['Tabelle2']],
+    ['is named where it has a header alone', rowsOf([HEADER]), ['Tabelle2']],
+    ['is not named where it is empty', rowsOf([[null, '']]), []],
+  ])('%s', async (_, rows, unread) => {
+    const file = await withSheet(rows);
+    expect([file.words, file.rows.length, file.table.unreadSheets]).toEqual([[], 1, unread]);
+  });
+
+  test('is left alone where it is hidden', async () => {
+    const file = await withSheet(pays(IDS[1]), true);
+    expect([file.words, file.rows.length, file.table.unreadSheets]).toEqual([[], 1, []]);
+  });
+});
