@@ -18,7 +18,7 @@ create index sync_runs_ended on sync_runs (finished_at);
 
 comment on table worker_state is 'What all workers of this mirror share. One row. Nothing for analysis.';
 comment on column worker_state.only_row is 'Always true: keeps the table at one row.';
-comment on column worker_state.queue_id is 'Tells this mirror''s queue in Redis from that of every other mirror.';
+comment on column worker_state.queue_id is 'Tells this mirror''s queue in Redis from that of every other mirror, together with the database that this row is in: a copy of the mirror has a queue of its own.';
 comment on column worker_state.made_at is 'When this mirror was made: no tick of a schedule before that counts as missed.';
 comment on column worker_state.refused_at is 'Since when the program refuses the API secret (401) and the queue is paused. Null where it is not.';
 comment on column worker_state.probed_at is 'When the secret was last tried.';

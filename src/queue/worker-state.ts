@@ -21,9 +21,24 @@ export async function readMoment(db: Database): Promise<Moment> {
   );
 }
 
-/** Returns what tells this mirror's queue in Redis from every other mirror's. */
+/**
+ * Returns what tells this mirror's queue in Redis from every other mirror's. A copy of the mirror, made of a dump or by
+ * `create database … template`, has the same row: so the database that the row is in counts as well. What is left under
+ * another name is not missed: what is due follows from the tables.
+ */
 export async function readQueueId(db: Database): Promise<string> {
-  const { queue_id } = await readRow(db, sql<{ queue_id: string }>`select queue_id from worker_state`);
+  const { may_read } = await readRow(
+    db,
+    sql<{ may_read: boolean }>`select has_function_privilege('pg_control_system()', 'execute') as may_read`,
+  );
+  // A database in another server may have the same number.
+  const server = may_read ? sql`(select system_identifier from pg_control_system())` : sql`null`;
+  const { queue_id } = await readRow(
+    db,
+    sql<{ queue_id: string }>`
+      select md5(concat_ws(' ', queue_id, pg_database.oid, ${server}))::uuid as queue_id
+      from worker_state, pg_database where datname = current_database()`,
+  );
   return queue_id;
 }
 
