@@ -25,7 +25,8 @@ export interface Findings {
 export interface FindOptions {
   /** From which age a resource is stale. */
   readonly maxAgeSeconds: number;
-  readonly growth: Growth;
+  /** Null where it could not be measured: then nobody can say how full the disk is. */
+  readonly growth: Growth | null;
   readonly isQueueAway: boolean;
 }
 
@@ -33,7 +34,11 @@ export interface FindOptions {
 const CODE = /^[A-Z0-9_]{1,60}$/;
 
 /** Returns the causes at this moment. */
-export function findCauses(figures: MirrorHealth, { isQueueAway, ...options }: FindOptions): Findings {
+export function findCauses(
+  figures: MirrorHealth,
+  { isQueueAway, growth, maxAgeSeconds }: FindOptions,
+): Findings {
+  const options = { maxAgeSeconds, ...(growth !== null && { growth }) };
   const causes = findConcerns(figures, options).flatMap(toCause);
   const syncing = new Set(
     figures.resources.filter(({ last_state }) => last_state === 'running').map(({ resource }) => resource),
@@ -41,6 +46,7 @@ export function findCauses(figures: MirrorHealth, { isQueueAway, ...options }: F
   return {
     causes: isQueueAway ? [QUEUE_AWAY, ...causes] : causes,
     isUndecided(code, resource) {
+      if (code === 'disk_filling' && growth === null) return true;
       const { undecidedWhileSyncing: which } = RULES[code];
       if (which === 'nothing') return false;
       if (which === 'any') return syncing.size > 0;

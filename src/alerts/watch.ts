@@ -19,9 +19,9 @@ export interface WatchDeps {
   readonly channels: readonly Channel[];
   /** Throws where the queue does not answer. */
   readonly checkQueue: () => Promise<unknown>;
-  /** Looks at every table: asked for now and then only. */
+  /** Looks at every table: asked for now and then only. Where it throws, all else is watched without it. */
   readonly readGrowth: () => Promise<Growth>;
-  /** Called with what kept a round from its end, such as a database that is away; the next one comes all the same. */
+  /** Called with what a round could not do, such as where the database is away; the next one comes all the same. */
   readonly warn: (error: unknown) => void;
 }
 
@@ -53,10 +53,11 @@ export async function watchAlerts(
       const isQueueAway = !(await answers(deps.checkQueue));
       // A queue that closes with its worker is not away.
       if (signal.aborted) break;
-      await look(
-        { db, log },
-        { ...options, growth: await growthNow(), isQueueAway, channels: kinds, timings },
-      );
+      const growth = await growthNow().catch((error: unknown) => {
+        if (!signal.aborted) warn(error);
+        return null;
+      });
+      await look({ db, log }, { ...options, growth, isQueueAway, channels: kinds, timings });
       // A channel that hangs does not keep the other one waiting, but the next round: one message at a time.
       const ends = await Promise.allSettled(
         channels.map((channel) => sendDue({ db, log }, channel, timings, signal)),

@@ -1,6 +1,6 @@
 // Checks what the connected role may do, before work fails at it: rights, writes, and how many connections it may have.
 
-import { type ClientBase, escapeIdentifier, type Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import { AccessRefused } from '../errors.ts';
 import { readOnlyDatabase } from './as-database-error.ts';
 import { type GrantsInput, NOTED_IN } from './grants.ts';
@@ -12,8 +12,7 @@ const MOST_NAMED = 3;
 
 /**
  * Resolves where this role may do what a worker does in those schemas, read the reports, and the database takes writes.
- * A schema that is missing, or has no tables yet, is another check's matter; tables of somebody else in it are
- * nobody's.
+ * A schema that is missing, or has no tables yet, is left to check-schema.ts; tables of other owners are ignored.
  *
  * Throws: AccessRefused naming what is lacking; the database's errors.
  */
@@ -42,7 +41,7 @@ export async function checkWorkerAccess(
   if (lacking.length === 0) return;
   const more = lacking.length > MOST_NAMED ? ` and ${lacking.length - MOST_NAMED} more` : '';
   throw new AccessRefused(
-    `the role ${session.role} lacks ${lacking.slice(0, MOST_NAMED).join('; ')}${more}: have the owner of the tables run what "affiliate-mirror grants worker --role ${escapeRole(session.role)}" prints`,
+    `the role ${session.role} lacks ${lacking.slice(0, MOST_NAMED).join('; ')}${more}: have the owner of the tables run what "affiliate-mirror grants worker --role ${quoteRole(session.role)}" prints`,
   );
 }
 
@@ -61,7 +60,7 @@ export async function checkReportsAccess(pool: Pool, schema: string): Promise<vo
   if (refused === undefined) return;
   const { role, name } = refused;
   throw new AccessRefused(
-    `the role ${role} lacks usage on schema ${name}: have the owner of the tables run what "affiliate-mirror grants worker --role ${escapeRole(role)}" prints`,
+    `the role ${role} lacks usage on schema ${name}: have the owner of the tables run what "affiliate-mirror grants worker --role ${quoteRole(role)}" prints`,
   );
 }
 
@@ -115,9 +114,9 @@ export async function readConnectionLimit(pool: Pool): Promise<ConnectionLimit> 
   return limit;
 }
 
-function escapeRole(role: string): string {
-  const quoted = escapeIdentifier(role);
-  return quoted === `"${role}"` && /^\w+$/.test(role) ? role : `'${role}'`;
+/** As a shell takes it. */
+function quoteRole(role: string): string {
+  return /^\w+$/.test(role) ? role : `'${role.replaceAll("'", `'\\''`)}'`;
 }
 
 const LACKING = `

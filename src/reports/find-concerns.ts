@@ -227,6 +227,10 @@ function judgeDisk({ disk: { full_in_days: days, full_at, source } }: Growth): C
   const what =
     days === 0
       ? `${of} is used up`
-      : `at this rate ${of} is used up in ${counted(Math.floor(days), 'day')}, on ${full_at.slice(0, 10)}`;
+      : `at this rate ${of} is used up ${describeDays(days)}, on ${full_at.slice(0, 10)}`;
   return [concern({ code: 'disk_filling', what, since: null, fix: 'affiliate-mirror status growth' })];
+}
+
+function describeDays(days: number): string {
+  return days < 1 ? 'within a day' : `in ${counted(Math.floor(days), 'day')}`;
 }

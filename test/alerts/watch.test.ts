@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { makeWebhook } from '../../src/alerts/webhook.ts';
+import { makeGrowth } from '../reports/make-growth.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { type Receiver, startReceiver } from './receivers.ts';
 import {
@@ -74,6 +75,27 @@ test('what keeps each of two channels from sending is warned of', async () => {
   await expect
     .poll(() => new Set(warnings.map(String)))
     .toEqual(new Set(['error: no claim of webhook', 'error: no claim of email']));
+});
+
+test('growth that cannot be measured is warned of, and only the alert of the disk waits for it', async () => {
+  const database = await createWellMirror();
+  const receiver = await startReceiver();
+  const full = startWatcher(database, { readGrowth: async () => makeGrowth(0) });
+  await expect.poll(() => readAlertStates(database)).toEqual(['disk_filling open']);
+  await full.stop();
+  const readGrowth = async () => {
+    throw new Error('no such directory');
+  };
+  const { warnings } = startWatcher(database, { channels: [webhook(receiver)], readGrowth });
+  await refuseSecret(database);
+  await expect.poll(() => firstLines(receiver)).toContain(REFUSED);
+  await waitForLooks(database);
+  const { rows } = await database.pool.query('select code, well_at from alerts order by id');
+  expect(rows).toEqual([
+    { code: 'disk_filling', well_at: null },
+    { code: 'secret_refused', well_at: null },
+  ]);
+  expect(new Set(warnings.map(String))).toEqual(new Set(['Error: no such directory']));
 });
 
 test('what is well again before anybody could hear of it is not sent at all', async () => {

@@ -12,7 +12,7 @@ import { watchAlerts } from '../../src/alerts/watch.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { makeLogger } from '../../src/log.ts';
-import { readGrowth } from '../../src/reports/read-growth.ts';
+import { type Growth, readGrowth } from '../../src/reports/read-growth.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import type { WatcherOptions } from './watcher-process.ts';
 
@@ -42,6 +42,7 @@ export interface WatcherSettings {
   readonly channels?: readonly Channel[];
   readonly timings?: Partial<AlertTimings>;
   readonly checkQueue?: () => Promise<unknown>;
+  readonly readGrowth?: () => Promise<Growth>;
 }
 
 /** Returns a watcher with connections of its own; it ends with the test. */
@@ -57,7 +58,7 @@ export function startWatcher(database: TestDatabase, settings: WatcherSettings =
       log,
       channels: settings.channels ?? [],
       checkQueue: settings.checkQueue ?? (async () => {}),
-      readGrowth: () => readGrowth(db, { space: null }),
+      readGrowth: settings.readGrowth ?? (() => readGrowth(db, { space: null })),
       warn: (error) => warnings.push(error),
     },
     { signal: stopping.signal, maxAgeSeconds: 26 * 3600, timings: { ...FAST, ...settings.timings } },

@@ -172,6 +172,8 @@ test.each([
 
 test.each([
   [0, [expect.stringMatching(/is used up$/)]],
+  [0.4, [expect.stringContaining('is used up within a day, on')]],
+  [1, [expect.stringContaining('in 1 day,')]],
   [29.9, [expect.stringContaining('in 29 days')]],
   [31, []],
   [null, []],

@@ -169,6 +169,7 @@ describe('the payment ledger', () => {
     [{ commission: ` ${COMMISSIONS[3]?.toUpperCase()} ` }, [4]],
     [{ state: 'failed' }, [7]],
     [{ affiliate: AFFILIATE, state: 'pending' }, [1]],
+    [{ affiliate: AFFILIATE.toUpperCase(), state: 'pending' }, [1]],
     [{ affiliate: 'nobody' }, []],
     [{ commission: "' or true --" }, []],
     [{ commission: '\u0000' }, [9, 8, 7, 6, 5, 4, 3, 2, 1]],
