@@ -6,7 +6,6 @@ import { BOOKS_COLUMNS, type BooksEntry, readBooksFile } from '../../commissions
 import { noteComparison } from '../../commissions/note-comparison.ts';
 import { readOwnBooks } from '../../commissions/own-books.ts';
 import {
-  type CurrencyTotal,
   FINDINGS,
   proposeFixes,
   type ReconciledRow,
@@ -14,18 +13,21 @@ import {
   reconcileBooks,
   totalsOf,
 } from '../../commissions/reconcile-books.ts';
-import { findWaiting, readWaitingPayments } from '../../commissions/waiting-payments.ts';
+import type { UpdateRequest } from '../../commissions/update-request.ts';
+import {
+  findWaiting,
+  readWaitingPayments,
+  type WaitingPayments,
+} from '../../commissions/waiting-payments.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { counted, formatCount } from '../../contract/format.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
-import { columnsOf, money, sayUnit } from '../commissions-listings.ts';
 import { makeBatchProgress } from '../commissions-progress.ts';
 import { queueUpdates } from '../commissions-queue.ts';
-import { openProgram, readInput } from '../commissions-session.ts';
+import { openProgram, type ProgramSession, readInput } from '../commissions-session.ts';
 import { readCliConfig } from '../configuration.ts';
-import { AMOUNTS, type ReconcileDocument, SUMS } from '../documents/reconcile.ts';
 import type { ExitCode } from '../exit-code.ts';
 import {
   addFileFlags,
@@ -37,10 +39,10 @@ import {
   nameUnread,
 } from '../file-flags.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { addOutputFlags, type Listing, type OutputFlags, printListing } from '../output-format.ts';
+import { addOutputFlags, type OutputFlags, printListing } from '../output-format.ts';
 import { parseDate } from '../parse-moment.ts';
 import { print, printError } from '../print.ts';
-import { renderTable } from '../render-table.ts';
+import { reconcileListing, renderTotals } from '../reconcile-listing.ts';
 
 interface ReconcileFlags extends OutputFlags, FileFlags {
   readonly due?: true;
@@ -110,73 +112,107 @@ async function reconcile(
   path: string | undefined,
   flags: ReconcileFlags,
 ): Promise<ExitCode> {
-  if ((path === undefined) !== (flags.due === true)) {
-    throw new ConfigError([
-      'name a file, or give --due without one: what should the program be compared with?',
-    ]);
-  }
+  refuseContradictions(path, flags);
   const { since = null } = flags;
-  if (since !== null && path !== undefined) {
-    throw new ConfigError(['--since is for --due: leave out of the file what is not to be compared']);
-  }
-  if (flags.wait === true && flags.fix !== true)
-    throw new ConfigError(['--wait is for --fix, without which nothing is queued: give both, or none']);
   const { amountUnit } = readCliConfig(cli);
   const how = { unit: amountUnit, signal: lifetime.signal };
   const ofFile = path === undefined ? null : await readFileOfBooks(path, flags, how);
   const session = await openProgram(cli, lifetime);
-  const books = ofFile ?? (await readOwnBooks(session.db, { since }));
-  const { reader, db, concurrency, signal } = session;
+  const { db } = session;
+  const books = ofFile ?? (await readOwnBooks(db, { since }));
   // Read before the program: a request that ends meanwhile may have made what was read old.
   const lastEnded = await readLastEnded(db, books);
   const waiting = await readWaitingPayments(db, books);
+  const rows = await compare(session, books, { withOthers: ofFile !== null });
+  const differing = rows.filter(({ finding }) => finding !== 'match').length;
+  report(rows, differing, flags, amountUnit);
+  const compared = { books: ofFile ? 'file' : 'payment_ledger', since, compared: rows.length } as const;
+  await noteComparison(db, { ...compared, differing });
+  const exitCode = differing > 0 ? 3 : 0;
+  if (flags.fix !== true || path === undefined) return exitCode;
+  const fixes = proposeFixes(rows, lastEnded);
+  if (fixes.length === 0) {
+    printError('nothing that --fix would change');
+    return exitCode;
+  }
+  const fixed = await fix(session, fixes, waiting, path, flags);
+  const isAllFixed = flags.wait === true && fixed === 0 && fixes.length === differing;
+  if (!isAllFixed) return exitCode;
+  await noteComparison(db, { ...compared, differing: 0 });
+  return 0;
+}
+
+function refuseContradictions(path: string | undefined, { due, since, fix, wait }: ReconcileFlags): void {
+  if ((path === undefined) !== (due === true)) {
+    throw new ConfigError([
+      'name a file, or give --due without one: what should the program be compared with?',
+    ]);
+  }
+  if (since !== undefined && path !== undefined) {
+    throw new ConfigError(['--since is for --due: leave out of the file what is not to be compared']);
+  }
+  if (wait === true && fix !== true) {
+    throw new ConfigError(['--wait is for --fix, without which nothing is queued: give both, or none']);
+  }
+}
+
+async function compare(
+  session: ProgramSession,
+  books: readonly BooksEntry[],
+  { withOthers }: { withOthers: boolean },
+): Promise<readonly ReconciledRow[]> {
+  const { reader, db, concurrency, signal } = session;
   const progress = makeBatchProgress(books.length, session);
   const rows: ReconciledRow[] = [];
   try {
-    for await (const row of reconcileBooks({ client: reader, db }, books, {
-      withOthers: ofFile !== null,
-      concurrency,
-      signal,
-    })) {
+    const options = { withOthers, concurrency, signal };
+    for await (const row of reconcileBooks({ client: reader, db }, books, options)) {
       rows.push(row);
       progress.show({ pending: Math.max(0, books.length - rows.length) });
     }
   } finally {
     progress.finish();
   }
+  return rows;
+}
+
+function report(
+  rows: readonly ReconciledRow[],
+  differing: number,
+  flags: OutputFlags,
+  unit: AmountUnit,
+): void {
   const totals = totalsOf(rows);
-  const differences = rows.filter(({ finding }) => finding !== 'match');
-  const isForPrograms = flags.json === true || flags.csv === true;
-  printListing(reportListing(isForPrograms ? rows : differences, totals, amountUnit), flags);
-  if (!isForPrograms) print(renderTotals(totals, amountUnit));
-  printError(`${counted(rows.length, 'commission')} compared: ${formatCount(differences.length)} differ`);
-  const compared = { books: ofFile ? 'file' : 'payment_ledger', since, compared: rows.length } as const;
-  await noteComparison(db, { ...compared, differing: differences.length });
-  const exitCode = differences.length > 0 ? 3 : 0;
-  const fixes = proposeFixes(rows, lastEnded);
-  if (flags.fix !== true || path === undefined) return exitCode;
-  if (fixes.length === 0) {
-    printError('nothing that --fix would change');
-    return exitCode;
-  }
+  const listed = isForPrograms(flags) ? rows : rows.filter(({ finding }) => finding !== 'match');
+  printListing(reconcileListing(listed, totals, unit), flags);
+  if (!isForPrograms(flags)) print(renderTotals(totals, unit));
+  printError(`${counted(rows.length, 'commission')} compared: ${formatCount(differing)} differ`);
+}
+
+function isForPrograms({ json, csv }: OutputFlags): boolean {
+  return json === true || csv === true;
+}
+
+/** Queues the payments, and returns how queueing or waiting for them ended. */
+function fix(
+  session: ProgramSession,
+  fixes: readonly UpdateRequest[],
+  waiting: WaitingPayments,
+  path: string,
+  flags: ReconcileFlags,
+): Promise<ExitCode> {
   const asked = fixes.map((request) => ({
     line: null,
     request,
     hasOwnKey: true,
     waiting: findWaiting(waiting, request),
   }));
-  const source = `reconcile-${path === '-' ? 'stdin' : basename(path)}`;
-  const open = { paymentLedger: async () => session, program: async () => session };
-  const fixed = await queueUpdates(
-    open,
+  return queueUpdates(
+    { paymentLedger: async () => session, program: async () => session },
     asked,
-    { ...(flags.wait === true && { wait: true }), isStdoutTaken: isForPrograms },
-    source,
+    { ...(flags.wait === true && { wait: true }), isStdoutTaken: isForPrograms(flags) },
+    `reconcile-${path === '-' ? 'stdin' : basename(path)}`,
   );
-  const isAllFixed = flags.wait === true && fixed === 0 && fixes.length === differences.length;
-  if (!isAllFixed) return exitCode;
-  await noteComparison(db, { ...compared, differing: 0 });
-  return 0;
 }
 
 async function readFileOfBooks(
@@ -191,59 +227,4 @@ async function readFileOfBooks(
   }
   nameUnread(books);
   return books.rows;
-}
-
-function reportListing(
-  rows: readonly ReconciledRow[],
-  totals: readonly CurrencyTotal[],
-  unit: AmountUnit,
-): Listing<ReconciledRow> {
-  return {
-    rows,
-    table: {
-      line: ({ line }) => (line === null ? null : String(line)),
-      commission: ({ commission_id }) => commission_id,
-      finding: ({ finding }) => finding,
-      'books: paid': ({ books_paid_at }) => books_paid_at,
-      'program: paid': ({ program_paid_at }) => program_paid_at,
-      // Books that name no currency count in the program's.
-      'books: amount': ({ books_amount, books_currency, program_currency }) =>
-        money(books_amount, books_currency ?? program_currency, unit),
-      'program: amount': ({ program_amount, program_currency }) =>
-        money(program_amount, program_currency, unit),
-    },
-    narrow: { mayGo: ['books: paid', 'program: paid', 'line', 'books: amount'] },
-    csv: sayUnit(COLUMNS, AMOUNTS, unit),
-    document: (): ReconcileDocument => ({
-      totals: totals.map((total) => sayUnit(total, SUMS, unit)),
-      rows: rows.map((row) => sayUnit(row, AMOUNTS, unit)),
-    }),
-  };
-}
-
-const COLUMNS = columnsOf<ReconciledRow>(
-  'line',
-  'commission_id',
-  'finding',
-  'books_paid_at',
-  'program_paid_at',
-  'books_amount',
-  'program_amount',
-  'books_currency',
-  'program_currency',
-);
-
-function renderTotals(totals: readonly CurrencyTotal[], unit: AmountUnit): string {
-  return renderTable(
-    ['currency', 'finding', 'commissions', 'paid by the books', 'paid by the program', 'difference'],
-    totals.map((total) => [
-      total.currency,
-      total.finding,
-      total.commissions,
-      money(total.books_paid, total.currency, unit),
-      money(total.program_paid, total.currency, unit),
-      money(total.difference, total.currency, unit),
-    ]),
-    { mayGo: ['difference', 'commissions'] },
-  );
 }
