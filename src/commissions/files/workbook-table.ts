@@ -9,7 +9,7 @@ import { findMerged } from './merged-cells.ts';
 import { readOtherSheets, type SheetPlace } from './other-sheets.ts';
 import type { Problem, RawTable } from './raw-table.ts';
 import { brokenTable } from './raw-table.ts';
-import { placeOf, readCell } from './workbook-cells.ts';
+import { describeHiddenTime, placeOf, readCell } from './workbook-cells.ts';
 
 const FORM = { kind: 'xlsx' } as const;
 
@@ -25,6 +25,7 @@ export async function readWorkbook(
   const { readXlsx } = await import('hucre/xlsx');
   const visible: SheetPlace[] = [];
   const workbook = await readXlsx(bytes, {
+    readStyles: true,
     sheets: ({ index, name, hidden, veryHidden }) => {
       if (hidden === true || veryHidden === true) return false;
       visible.push({ index, name });
@@ -49,11 +50,12 @@ export async function readWorkbook(
 
 function readSheet(sheet: Sheet, find: (name: string) => string | null): RawTable {
   const problems: Problem[] = [];
+  const detailsOf = (row: number, column: number) => sheet.cells?.get(`${row},${column}`) ?? {};
   const rows = sheet.rows.flatMap((values, row) => {
     const line = row + 1;
     const ofRow: string[] = [];
     const cells = values.map((value, column) =>
-      readCell(value, sheet.cells?.get(`${row},${column}`) ?? {}, placeOf(row, column), ofRow),
+      readCell(value, detailsOf(row, column), placeOf(row, column), ofRow),
     );
     problems.push(...ofRow.map((problem) => ({ line, problem })));
     return cells.every((cell) => cell === null) ? [] : [{ line, cells }];
@@ -62,6 +64,13 @@ function readSheet(sheet: Sheet, find: (name: string) => string | null): RawTabl
   if (header === undefined) return brokenTable(FORM, `the first sheet, ${quote(sheet.name)}, is empty`);
   const names = trimEnd(header.cells.map((cell) => (cell === null ? '' : String(cell))));
   const read = new Set([...names.keys()].filter((column) => find(names[column] ?? '') !== null));
+  for (const { line, cells } of others) {
+    for (const column of read) {
+      const [value, details] = [cells[column] ?? null, detailsOf(line - 1, column)];
+      const problem = describeHiddenTime(value, details, placeOf(line - 1, column));
+      if (problem !== null) problems.push({ line, problem });
+    }
+  }
   return {
     form: FORM,
     header: { line: header.line, names },

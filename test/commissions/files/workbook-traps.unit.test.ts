@@ -174,3 +174,50 @@ describe('another sheet of the workbook', () => {
     expect([file.words, file.rows.length, file.table.unreadSheets]).toEqual([[], 1, []]);
   });
 });
+
+describe('a time of day in a cell', () => {
+  /** 1 October 2026, 14:36:31.680, such as =NOW() gives. */
+  const NOW = OCTOBER_1 + 0.6087;
+  const FIRST_OWN_STYLE = 3;
+  const read = (day: number, format: string, otherColumn?: string) => {
+    const cell = { day, style: FIRST_OWN_STYLE };
+    const table =
+      otherColumn === undefined
+        ? [['paid_at'], [cell]]
+        : [
+            ['paid_at', otherColumn],
+            ['2026-10-01', cell],
+          ];
+    const rows = rowsOf(table.map((cells, row) => [row === 0 ? 'commission_id' : (IDS[0] ?? ''), ...cells]));
+    return readPayouts(writeExcelWorkbook([{ rows }], [], [format]), OPTIONS);
+  };
+
+  test.each([
+    'm/d/yyyy',
+    'dd.mm.yyyy;@',
+    '[$-F800]dddd, mmmm dd, yyyy',
+    '[Red]yyyy-mm-dd',
+    'd" this month"',
+    'd\\h\\s mmm',
+  ])('is a problem of its line where the format %s does not show it', async (format) => {
+    const { words, rows } = await read(NOW, format);
+    expect(words).toEqual([
+      '2: the cell B2 shows the date 2026-10-01 alone, and holds the time 14:36:31.680 too: enter the date alone (=TODAY(), not =NOW()), or give the cell a format with the time',
+    ]);
+    expect(rows).toEqual([]);
+    expect((await read(OCTOBER_1, format)).words).toEqual([]);
+  });
+
+  test.each(['yyyy-mm-dd hh:mm', 'm/d/yyyy h:mm AM/PM', '[h]:mm', 'dd/mm/yyyy\\ hh:mm;@', 'mm:ss'])(
+    'is read where the format %s shows it',
+    async (format) => {
+      const { words, rows } = await read(NOW, format);
+      expect(words).toEqual([]);
+      expect(rows[0]?.request.paid_at).toBe('2026-10-01T14:36:31.680Z');
+    },
+  );
+
+  test('is nothing to a column that is not read', async () => {
+    expect((await read(NOW, 'yyyy-mm-dd', 'made at')).words).toEqual([]);
+  });
+});
