@@ -159,7 +159,7 @@ function startExchange(wire: Wire, request: ApiRequest, mayLeave: () => boolean)
         started.abort(new Error('the body is too large'));
       }
     },
-    onResponseEnd: () => answer(decode(chunks, size)),
+    onResponseEnd: () => answer(decode(chunks, size) ?? undecodable(wire, head?.headers)),
     onResponseError(_, error) {
       if (head === null) reject(error);
       else answer({ kind: 'broken-off', reason: wire.scrub(describeError(error)) });
@@ -194,6 +194,8 @@ function dispatchOptions(wire: Wire, { method, path, query, body }: ApiRequest):
     headers: {
       authorization: wire.authorization,
       accept: 'application/json',
+      // Nothing here unpacks an answer, and without this a program may choose a coding by itself.
+      'accept-encoding': 'identity',
       'user-agent': 'affiliate-mirror',
       ...(body !== null && { 'content-type': 'application/x-www-form-urlencoded' }),
     },
@@ -204,7 +206,8 @@ function dispatchOptions(wire: Wire, { method, path, query, body }: ApiRequest):
 let joined = Buffer.alloc(0);
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function decode(chunks: readonly Buffer[], size: number): AnswerBody {
+/** Returns the body's text; null where it is none. */
+function decode(chunks: readonly Buffer[], size: number): AnswerBody | null {
   if (joined.length < size) joined = Buffer.alloc(size);
   let at = 0;
   for (const chunk of chunks) at += chunk.copy(joined, at);
@@ -212,8 +215,14 @@ function decode(chunks: readonly Buffer[], size: number): AnswerBody {
     return { kind: 'text', text: utf8.decode(joined.subarray(0, size)) };
   } catch {
     // Replacing what is not UTF-8 would store damaged names as if they were the program's.
-    return { kind: 'unreadable', reason: 'bytes that are no UTF-8' };
+    return null;
   }
+}
+
+function undecodable({ scrub }: Wire, headers: AnswerHeaders = {}): AnswerBody {
+  const coding = [headers['content-encoding'] ?? []].flat().join(', ');
+  const packed = `a body that is encoded as ${scrub(coding)}, though none was asked for (accept-encoding: identity)`;
+  return { kind: 'unreadable', reason: coding === '' ? 'bytes that are no UTF-8' : packed };
 }
 
 function isMisuse(error: unknown): boolean {

@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { describeError } from '../../src/describe-error.ts';
 import {
@@ -68,6 +69,20 @@ describe('a body', () => {
     );
     expect(error).toBeInstanceOf(ContractViolation);
     expect(describeError(error)).toContain('expected JSON, got bytes that are no UTF-8');
+  });
+
+  it('that is compressed although nobody asked for that is refused by the name of its coding', async () => {
+    const packed = gzipSync(Buffer.from(COMMISSION));
+    const program = await startRawProgram((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${packed.length}\r\n\r\n`);
+      socket.write(packed);
+    });
+    const error = await failureOf(makeClient({ url: program.url, attempts: ONCE }).api.getCommission(ID));
+    expect(error).toBeInstanceOf(ContractViolation);
+    expect(describeError(error)).toContain(
+      'expected JSON, got a body that is encoded as gzip, though none was asked for (accept-encoding: identity)',
+    );
+    expect(program.requests[0]?.toLowerCase()).toContain('\r\naccept-encoding: identity\r\n');
   });
 
   it('that breaks off does not hide what the status said', async () => {
