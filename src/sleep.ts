@@ -2,7 +2,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Resolves after so many milliseconds. Throws: the signal's reason as soon as it is aborted. */
+/** Resolves after `ms` milliseconds. Throws: the signal's reason as soon as it is aborted. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   try {
     await wait(ms, undefined, signal && { signal });
@@ -12,7 +12,7 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   }
 }
 
-/** Resolves after so many milliseconds, or as soon as the signal is aborted. */
+/** Resolves after `ms` milliseconds, or as soon as the signal is aborted. */
 export async function sleepOrAbort(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -42,7 +42,7 @@ async function compose({ from, to }: EmailSettings, message: Message): Promise<B
     text: toText(message),
     messageId: idOf(message.key),
     ...follows,
-    // Source: RFC 3834. Nobody's absence note answers it.
+    // Source: RFC 3834. Keeps out-of-office replies away.
     headers: { 'Auto-Submitted': 'auto-generated' },
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -1,4 +1,5 @@
-// The messages as rows: written with the change that they are about, sent by whoever claims them, at most once each.
+// The messages as rows: written with the change that they are about, and sent by whoever claims them: at least once
+// each, and by one worker at a time.
 //
 // A claim ends by the database's clock. Its worker also notes a time that is earlier than that end, by a clock that
 // goes on while the process or the machine is suspended, and sends nothing once that has passed. The messages of one

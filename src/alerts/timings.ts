@@ -4,8 +4,8 @@ export interface AlertTimings {
   /** Between two looks of all workers together; the wait of each worker between two rounds is about the same. */
   readonly lookIntervalMs: number;
   /**
-   * After a look, so many times what it took: however large the mirror is, looks then take a fiftieth of one
-   * connection's time at most.
+   * The rest after a look, as a multiple of what it took: with 50, looks take a fiftieth of one connection's time at
+   * most, however large the mirror is.
    */
   readonly restFactor: number;
   /** It rests no longer than this: a look that seems further ahead was put off before the clock was put back. */

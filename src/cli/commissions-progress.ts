@@ -16,7 +16,7 @@ export interface BatchProgressView {
 
 const LOG_INTERVAL_MS = 5_000;
 
-/** Returns the view for so many requests. */
+/** Returns the view for `total` requests. */
 export function makeBatchProgress(
   total: number,
   { log, budgetWait }: { log: Logger; budgetWait: BudgetWaitNote },

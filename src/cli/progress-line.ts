@@ -41,7 +41,7 @@ export function startProgressLine(read: () => ProgressReading): ProgressLine {
   };
 }
 
-/** Returns the line in at most so many characters, as far as the first of its parts need no more. */
+/** Returns the line in at most `room` characters, as far as the first of its parts need no more. */
 export function composeProgress(reading: ProgressReading, room: number): string {
   const { leftMs, label, share, details } = reading;
   const left = leftMs === null ? 'time left: ?' : `${formatDuration(leftMs)} left`;

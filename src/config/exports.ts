@@ -17,7 +17,7 @@ export interface ScheduledExports {
   readonly format: ExportFormat;
   /** Tables and views of which every row is exported. */
   readonly whole: readonly string[];
-  /** Tables of which the changes are. */
+  /** Tables of which only the changes are exported. */
   readonly changes: readonly string[];
 }
 

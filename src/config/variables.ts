@@ -102,7 +102,7 @@ const schema = {
   ...ALERT_VARIABLES,
   ...RETENTION_VARIABLES,
   STALE_AFTER_HOURS: variable(
-    'a resource that no sync has verified for so many hours is stale',
+    'after how many hours without a verified sync a resource is stale',
     integer(1, 8760),
     '26',
   ),

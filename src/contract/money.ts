@@ -45,7 +45,7 @@ export function addAmounts(amounts: readonly number[]): bigint {
   return amounts.reduce((sum, amount) => sum + BigInt(amount), 0n);
 }
 
-/** Returns the amount with so many digits after the mark, ungrouped: 8395 with 2 as `83.95`. */
+/** Returns the amount with `digits` digits after the mark, ungrouped: 8395 with 2 as `83.95`. */
 export function spellDecimal(amount: number, digits: number, mark = '.'): string {
   const { sign, whole, fraction } = split(amount, digits);
   return `${sign}${whole}${fraction === '' ? '' : `${mark}${fraction}`}`;

@@ -18,7 +18,7 @@ import { readOldestPendingSeconds } from '../reports/read-oldest-pending.ts';
 import { readSizes, type Sizes } from '../reports/read-sizes.ts';
 import { type DriftStatus, readDrift } from '../reports/read-status.ts';
 import { readTracked, type TrackedStatus } from '../reports/read-tracked.ts';
-import { makeReadRememberedList } from '../reports/remembered-list.ts';
+import { readRememberedList } from '../reports/remembered-list.ts';
 import { within } from '../within.ts';
 
 export interface Figures extends MirrorHealth {
@@ -53,7 +53,6 @@ export function makeReadFigures(
   { log, ...deps }: FiguresDeps & { log: Logger },
   { maxAgeSeconds }: { maxAgeSeconds: number },
 ): () => Promise<Figures | null> {
-  const readList = makeReadRememberedList();
   let kept: { readonly figures: Figures; readonly untilMs: number } | null = null;
   let reading: Promise<Figures> | null = null;
   const readOnce = async (): Promise<Figures> => {
@@ -62,7 +61,7 @@ export function makeReadFigures(
         await sql`select`.execute(deps.db);
         return kept.figures;
       }
-      const figures = await readFigures(deps, readList, maxAgeSeconds);
+      const figures = await readFigures(deps, maxAgeSeconds);
       kept = { figures, untilMs: performance.now() + figures.readSeconds * 1000 * KEPT_FOR_READINGS };
       return figures;
     } finally {
@@ -83,11 +82,10 @@ export function makeReadFigures(
 
 async function readFigures(
   { db, mirrorSchema, readSpace }: FiguresDeps,
-  readList: ReturnType<typeof makeReadRememberedList>,
   maxAgeSeconds: number,
 ): Promise<Figures> {
   const beganMs = performance.now();
-  const health = await readHealth(db, readList);
+  const health = await readHealth(db, readRememberedList);
   const { growth } = await readKeptGrowth({ db, mirrorSchema, readSpace });
   return {
     ...health,

@@ -9,8 +9,8 @@ import type { Duty } from './duty.ts';
 export interface Causes {
   /** Notes the step that handled a tick. */
   noteTick(schedule: string, reference: string | null): void;
-  /** Notes what a job that ended was caused by: what is still due of its duty is due for the same reason. */
-  noteEnded(duty: string, reference: string | null): void;
+  /** Notes what a job that starts was caused by: what is due of its duty after it is due for the same reason. */
+  noteStarted(duty: string, reference: string | null): void;
   /** Returns what the next job of the duty is caused by; null where nobody knows. */
   of(duty: string): string | null;
   /** Forgets the cause, unless it is another one by now: nothing is due any more. */
@@ -29,7 +29,7 @@ export function makeCauses(duties: readonly Pick<Duty, 'name' | 'alarms'>[]): Ca
         if (alarms.some((alarm) => alarm.name === schedule)) note(name, reference);
       }
     },
-    noteEnded: note,
+    noteStarted: note,
     of: (duty) => byDuty.get(duty) ?? null,
     forget(duty, reference) {
       if (byDuty.get(duty) === reference) byDuty.delete(duty);

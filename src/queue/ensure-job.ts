@@ -9,7 +9,7 @@ import { hasOtherTurn, type Named } from './turns.ts';
 const LARGEST_JOB_BYTES = 16_384;
 /**
  * A job that ended well is gone: the run log and the payment ledger keep what matters, and its identifier may be due
- * again. One that was given up is kept for so many seconds, which is what keeps it from being tried again. No `count`:
+ * again. One that was given up is kept for a week (`age`, in seconds), and not tried again meanwhile. No `count`:
  * on Postgres each job that ends would then look for those beyond it, and two that end at once can deadlock (measured).
  */
 const KEPT = { removeOnComplete: true, removeOnFail: { age: 604_800 } };

@@ -79,7 +79,7 @@ async function traceJob(deps: ProcessDeps, timings: Timings, running: Running): 
   const { job, signal } = running;
   const cause = job.data.cause ?? null;
   const attributes = { job: job.name, job_id: job.id, attempt: job.attemptsMade + 1 };
-  deps.causes.noteEnded(job.name, cause);
+  deps.causes.noteStarted(job.name, cause);
   return await inTrace('job', { attributes, cause }, async (span) => {
     let turn: Turn | null = null;
     try {

@@ -25,7 +25,7 @@ export interface Timings {
    * The wait after a 429 that does not say how long. The budget pauses all requests meanwhile; this frees the worker.
    */
   readonly throttledMs: number;
-  /** The same pair for trying a refused secret again. */
+  /** First and longest wait before a refused secret is tried again. */
   readonly firstProbeMs: number;
   readonly longestProbeMs: number;
   /** A worker that is stopped has ended after this, whatever hangs. */

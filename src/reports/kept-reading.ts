@@ -27,7 +27,7 @@ const readings = new WeakMap<Database, Map<string, Reading>>();
 
 /**
  * Returns the rows, and the query that gave them: as they were read a moment ago where reading them takes long, and
- * while somebody else is reading the same, what he reads.
+ * while somebody else is reading the same, the same result.
  *
  * Throws: the database's errors. A failed reading is not kept.
  */

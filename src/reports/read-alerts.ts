@@ -29,7 +29,7 @@ export interface NoticeStatus {
   readonly last_error_code: string | null;
 }
 
-/** Returns the open alerts, and so many of those that are resolved; the open ones first, then the newest. */
+/** Returns the open alerts, then the newest that are resolved, at most `resolved` of them. */
 export async function readAlerts(reader: Reader, resolved: number): Promise<Shown<AlertStatus>> {
   const alerts = mirrorTable(reader, 'alerts');
   return await runShown(

@@ -30,7 +30,8 @@ export async function runShown<Row>({ db }: Reader, query: RawBuilder<Row>): Pro
 }
 
 /**
- * Returns one page of so many rows; `make` returns the query of the rows that lie beyond a key, of so many at most.
+ * Returns one page of `most` rows; `make` returns the query of the rows that lie beyond a key, at most as many as it is
+ * asked for.
  *
  * Throws: the database's errors.
  */

@@ -38,7 +38,7 @@ export async function pruneRuns(trx: DatabaseTransaction, input: BatchInput): Pr
       join known using (resource)
       where aged.state <> 'running'
         and aged.id <> all (array_remove(known.last, null))
-        -- Counted since: deltas, rejections, what was found before.
+        -- Status counts from the last whole run: with none, every verified run counts.
         and not (aged.verified and known.whole is null)
         and not (aged.state in ('succeeded', 'partial') and coalesce(known.whole, known.ended) is null)
         and aged.id < coalesce(least(known.whole, known.ended), aged.id + 1)

@@ -6,8 +6,8 @@ import { NoAnswer } from '../within.ts';
 export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * Returns a gate for so many at once; the others wait in their order, for so many milliseconds. Whoever gave up by then
- * is not read for: else more pages than can be read keep all of them from being read in time.
+ * Returns a gate for `most` at once; the others wait in their order, for `patienceMs`. Work whose turn did not come in
+ * time is dropped; reading it would delay the others.
  */
 export function makeGate(most: number, patienceMs: number): Gate {
   let inside = 0;

@@ -1,4 +1,4 @@
-// Who gave so many wrong passwords that no other is looked at for a while. Keeps a bounded number of addresses.
+// Who gave too many wrong passwords: none of theirs is checked for a while. Keeps a bounded number of addresses.
 
 export interface Throttle {
   /** Returns how long the client has to wait, in whole seconds; null where it need not. */

@@ -1,5 +1,5 @@
 // The watch on a real database and real receivers: one message when something is wrong, one when it is well again, and
-// never two, whatever workers, receivers and processes do.
+// no second one but where nobody can know whether the first arrived.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -2,50 +2,50 @@
 
 import { expect, test } from 'vitest';
 import { makeDatabase } from '../../src/db/database.ts';
-import { makeReadRememberedList } from '../../src/reports/remembered-list.ts';
+import { readRememberedList } from '../../src/reports/remembered-list.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 test('between two syncs the answer is remembered, after one it is found anew', async () => {
   const { pool } = await createTestDatabase();
   const db = makeDatabase(pool);
-  const read = makeReadRememberedList();
   // What the answer says besides shows whether it was asked for again.
   const say = (problem: string) => pool.query('update commission_list set problem = $1', [problem]);
   await say('first');
-  expect(await Promise.all([read(db), read(db)])).toMatchObject([{ problem: 'first' }, { problem: 'first' }]);
+  expect(await Promise.all([readRememberedList(db), readRememberedList(db)])).toMatchObject([
+    { problem: 'first' },
+    { problem: 'first' },
+  ]);
   await say('second');
-  expect(await read(db)).toMatchObject({ problem: 'first' });
+  expect(await readRememberedList(db)).toMatchObject({ problem: 'first' });
   await pool.query(
     `insert into sync_runs (resource, mode, state, verified, finished_at)
      values ('affiliates', 'full', 'succeeded', true, now())`,
   );
-  await expect.poll(async () => (await read(db)).problem).toBe('second');
+  await expect.poll(async () => (await readRememberedList(db)).problem).toBe('second');
 });
 
 test('a run that began earlier and ends later than another one is compared, too', async () => {
   const { pool } = await createTestDatabase();
   const db = makeDatabase(pool);
-  const read = makeReadRememberedList();
   const say = (problem: string) => pool.query('update commission_list set problem = $1', [problem]);
   await pool.query(
     `insert into sync_runs (resource, mode, state, verified, finished_at)
      values ('affiliates', 'full', 'running', false, null), ('referrals', 'full', 'succeeded', true, now())`,
   );
   await say('first');
-  expect(await read(db)).toMatchObject({ problem: 'first' });
+  expect(await readRememberedList(db)).toMatchObject({ problem: 'first' });
   await say('second');
   await pool.query(
     `update sync_runs set state = 'succeeded', verified = true, finished_at = now() where finished_at is null`,
   );
-  await expect.poll(async () => (await read(db)).problem).toBe('second');
+  await expect.poll(async () => (await readRememberedList(db)).problem).toBe('second');
 });
 
 test('a comparison that failed is not remembered', async () => {
   const { pool } = await createTestDatabase();
   const db = makeDatabase(pool);
-  const read = makeReadRememberedList();
   await pool.query('alter view commission_coverage rename to gone');
-  await expect(read(db)).rejects.toThrow('commission_coverage');
+  await expect(readRememberedList(db)).rejects.toThrow('commission_coverage');
   await pool.query('alter view gone rename to commission_coverage');
-  expect(await read(db)).toMatchObject({ problem: null });
+  expect(await readRememberedList(db)).toMatchObject({ problem: null });
 });

@@ -36,7 +36,7 @@ import { type ClientDeps, type ClientOptions, makeProgramClient } from '../progr
 import { makeExportDuties } from '../scheduled-exports.ts';
 import { serveStatusPage } from '../status-page.ts';
 import { openTracing } from '../tracing.ts';
-import { watchWorker } from '../watch-worker.ts';
+import { makeWorkerViews } from '../worker-views.ts';
 
 const HELP = `
 Syncs on schedule (SYNC_FULL_CRON, SYNC_DELTA_CRON, SYNC_TIMEZONE), applies the commission updates that are asked for,
@@ -90,16 +90,16 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   const { amountUnit, staleAfterSeconds: maxAgeSeconds } = config;
   const readSpace = () => readDiskSpace(config);
   const pageDeps = { db, mirrorSchema, amountUnit, maxAgeSeconds, readSpace };
-  const watch = watchWorker({ ...pageDeps, log, worker: () => worker }, { maxAgeSeconds, rateLimit });
-  const { recorder: meter } = watch;
+  const views = makeWorkerViews({ ...pageDeps, log, worker: () => worker }, { maxAgeSeconds, rateLimit });
+  const { recorder: meter } = views;
   await serveStatusPage(
     {
       log,
       lifetime,
       checks,
       pageDeps: () => pageDeps,
-      readMetrics: watch.readMetrics,
-      registerBoard: watch.registerBoard,
+      readMetrics: views.readMetrics,
+      registerBoard: views.registerBoard,
     },
     config,
   );

@@ -9,7 +9,9 @@ const resource = z.enum(LISTED_RESOURCES);
 const row = z.object({
   resource,
   record_id: text('identifier of the row'),
-  affiliate_id: text('the affiliate of a referral; null for an affiliate').nullable(),
+  affiliate_id: text(
+    'the affiliate of a referral or a commission; null for an affiliate, and where it is not known',
+  ).nullable(),
   created_at: timestamp('when the record was created').nullable(),
   run_id: count('the last run that did not meet it'),
   held_back_at: timestamp('since when it is held back'),

@@ -8,7 +8,7 @@ import { readKeptGrowth } from '../../reports/kept-growth.ts';
 import { readNextPoll, readPending, readPermitUse, readRunning } from '../../reports/read-activity.ts';
 import { readAlerts } from '../../reports/read-alerts.ts';
 import { readHealth } from '../../reports/read-health.ts';
-import { makeReadRememberedList } from '../../reports/remembered-list.ts';
+import { readRememberedList } from '../../reports/remembered-list.ts';
 import { html } from '../html.ts';
 import { showAlerts } from '../overview/alerts.ts';
 import { showBudget } from '../overview/budget.ts';
@@ -30,13 +30,12 @@ const RESOLVED_SHOWN = 5;
 
 /** Returns the page. */
 export function makeOverviewPage({ rateLimit, findNext }: OverviewFacts): Page {
-  const readList = makeReadRememberedList();
   return {
     path: '/',
     label: 'Overview',
     async read(deps, { href, mayReadPeople }) {
       const { db, mirrorSchema, maxAgeSeconds } = deps;
-      const health = await readHealth(db, readList);
+      const health = await readHealth(db, readRememberedList);
       const now = await readNow(db);
       const pending = await readPending(deps);
       const { growth } = await readKeptGrowth(deps);

@@ -11,13 +11,13 @@ import { readVersion } from '../package.ts';
 import type { RunningWorker } from '../queue/start-worker.ts';
 import type { RegisterBoard } from '../web/status-page.ts';
 
-export interface WatchDeps extends FiguresDeps {
+export interface WorkerViewsDeps extends FiguresDeps {
   readonly log: Logger;
   /** Returns null while it starts. */
   readonly worker: () => RunningWorker | null;
 }
 
-export interface WatchedWorker {
+export interface WorkerViews {
   /** Counts what this process does. */
   readonly recorder: Recorder;
   readonly readMetrics: () => Promise<MetricsText>;
@@ -25,10 +25,10 @@ export interface WatchedWorker {
 }
 
 /** Returns what is seen of the worker. */
-export function watchWorker(
-  { worker, log, ...deps }: WatchDeps,
+export function makeWorkerViews(
+  { worker, log, ...deps }: WorkerViewsDeps,
   { maxAgeSeconds, rateLimit }: { readonly maxAgeSeconds: number; readonly rateLimit: RateLimit },
-): WatchedWorker {
+): WorkerViews {
   const recorder = makeRecorder();
   const running = (): RunningWorker => {
     const found = worker();
