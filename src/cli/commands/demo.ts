@@ -2,31 +2,29 @@
 
 import type { Command } from 'commander';
 import type { Pool } from 'pg';
+import type { Config } from '../../config/config.ts';
 import { formatCount, formatDuration } from '../../contract/format.ts';
-import { readNow } from '../../db/clock.ts';
 import { runMigrations } from '../../db/migrate.ts';
-import { Busy } from '../../errors.ts';
-import { calmLevel, type Logger, makeLogger } from '../../log.ts';
+import { calmLevel, makeLogger } from '../../log.ts';
+import type { PersonalDataSource } from '../../personal-data/personal-data-source.ts';
 import { NO_FAULTS } from '../../sandbox/fault-plan.ts';
-import { startSandbox } from '../../sandbox/start-sandbox.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { RunSummary } from '../../sync/run-summary.ts';
-import type { PageDeps } from '../../web/page.ts';
 import type { Cli } from '../cli.ts';
 import { readCliConfig } from '../configuration.ts';
 import { markAsDemo, refuseForeignMirror } from '../demo-mark.ts';
+import { type DemoSession, serveDemoPage } from '../demo-page.ts';
 import { choosePayable, type DueCommission, type PaymentDeps, payDue } from '../demo-payments.ts';
 import { compareWithProgram, type Example, PAYABLE_TODAY, runExample, TOUR } from '../demo-tour.ts';
-import { readDiskSpace } from '../disk-space.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { chooseResources, makeFindList } from '../find-list.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { makeSync } from '../make-sync.ts';
-import { openDatabase } from '../open-database.ts';
+import { type OpenDatabase, openDatabase } from '../open-database.ts';
 import { openPersonalData } from '../personal-data.ts';
 import { print, printError } from '../print.ts';
 import { describeConcerns } from '../render-runs.ts';
 import { renderTable } from '../render-table.ts';
-import { servePassivePage } from '../status-page.ts';
 import { openTracing } from '../tracing.ts';
 import { DEFAULT_SIZE, SANDBOX_HOST, SANDBOX_SECRET } from './sandbox.ts';
 
@@ -52,99 +50,51 @@ where they are; the next demo finds them.`,
 
 async function demonstrate(cli: Cli, lifetime: Lifetime, isOnce: boolean): Promise<ExitCode> {
   const config = readCliConfig(cli, { servesPage: true });
-  const { mirrorSchema, dataDir } = config;
   const log = makeLogger(calmLevel(config.logLevel));
   await openTracing({ log, lifetime }, config);
+  const session: DemoSession = { config, log, lifetime };
 
   print('affiliate-mirror demo: a made-up affiliate program, mirrored into Postgres on this machine.\n');
-  // Set once the tables are there: until then, the page says that it waits for them.
-  let pageDeps: PageDeps | null = null;
-  const checks = {
-    database: async () => {
-      if (pageDeps === null) throw new Busy('the demo is still starting');
-      await readNow(pageDeps.db);
-    },
-  };
-  const page = await servePassivePage(
-    { log, lifetime, checks, pageDeps: () => pageDeps, readMetrics: null, registerBoard: null },
-    // The program that it makes up has no limit, whatever another one has.
-    { ...config, api: { ...config.api, rateLimit: null } },
-  );
-  print(`The status page, which shows all of this while it happens: ${page}\n`);
-  const where =
-    config.databaseUrl === null ? `its own, with its data under ${dataDir}` : 'the one of DATABASE_URL';
-  print(`1. Postgres: ${where} …`);
-  const { pool, db, name, isEmbedded, psqlCommand } = await openDatabase({ log, lifetime }, config, 'demo');
-  print(`   ${name}`);
-  await refuseForeignMirror(pool, mirrorSchema);
+  const page = await serveDemoPage(session);
+  print(`The status page, which shows all of this while it happens: ${page.url}\n`);
 
-  const sandbox = await startProgram(pool, log, lifetime);
+  const database = await openPostgres(session);
+  const { pool, db } = database;
+  const { url } = await startProgram(session, pool);
   lifetime.signal.throwIfAborted();
-
-  const { applied } = await runMigrations(pool, { schema: mirrorSchema });
-  await markAsDemo(pool, mirrorSchema);
-  const personalData = await openPersonalData(db, config.personalData, { mayAdopt: true });
-  print(
-    `3. The mirror's tables: schema ${mirrorSchema}, ${applied.length === 0 ? 'there already' : 'made now'}`,
-  );
-
-  const { amountUnit, staleAfterSeconds: maxAgeSeconds } = config;
-  pageDeps = { db, mirrorSchema, amountUnit, maxAgeSeconds, readSpace: () => readDiskSpace(config) };
-
-  print('4. The sync:');
-  const api = { ...config.api, rateLimit: null };
-  const program = { url: sandbox.url, secret: SANDBOX_SECRET, proxy: null, quotesAnswers: true };
-  const sync = makeSync({ db, log, lifetime, personalData, onProgress: () => {} }, { ...api, ...program });
-  // Whatever is configured for another program: this one is asked, and says that it lists them.
-  const findList = makeFindList(
-    { db, log, lifetime, personalData },
-    { config: { ...config, api, commissionList: 'auto' }, program },
-  );
-  const runs: RunSummary[] = [];
-  for await (const resource of chooseResources([], 'full', findList)) {
-    const run = await sync(resource, { mode: 'full', acceptDeletes: false });
-    print(`   ${describeRun(run)}`);
-    runs.push(run);
-  }
+  const personalData = await makeMirror(session, database);
+  page.show(db);
+  const runs = await mirror({ db, log, lifetime, personalData }, config, url);
 
   const due = await choosePayable(pool);
   if (due.length > 0) await showExample(pool, PAYABLE_TODAY);
-  const arePaid = await showPayments(
-    pool,
-    due,
-    { db, log, lifetime, personalData },
-    config.api.timeoutMs,
-    sandbox.url,
-  );
-
-  const comparison = await compareWithProgram(pool, PROGRAM_SCHEMA, runs);
-  print('\nWhat was mirrored, and what the program itself says it has:');
-  print(
-    renderTable(
-      ['table', 'rows', 'program has', 'verified'],
-      comparison.map(({ table, rows, programHas, isVerified }) => [table, rows, programHas, isVerified]),
-      { otherwise: null },
-    ),
-  );
+  const { timeoutMs } = config.api;
+  const arePaid = await showPayments(pool, due, { db, log, lifetime, personalData }, timeoutMs, url);
+  const isVerified = await showComparison(pool, runs);
   for (const example of TOUR) await showExample(pool, example);
-  if (!isOnce || !isEmbedded) print(`\nAsk it yourself:\n  ${psqlCommand}`);
-  else
-    print(
-      '\nIts Postgres stops now, unless another process uses it: "npx affiliate-mirror demo" keeps it up, so that you can ask it yourself.',
-    );
+  printWayOn(database, isOnce);
 
   for (const concern of runs.flatMap(describeConcerns)) printError(`affiliate-mirror: ${concern}`);
-  const isVerified = comparison.every(({ isVerified }) => isVerified);
   if (!isOnce) {
-    printWhatToTry(page, sandbox.url, config.databaseUrl !== null);
+    printWhatToTry(page.url, url, config.databaseUrl !== null);
     await untilStopped(lifetime.signal);
     print('\nStopping. The data stay; "npx affiliate-mirror demo" finds them again.');
   }
   return isVerified && arePaid ? 0 : 3;
 }
 
+async function openPostgres({ config, log, lifetime }: DemoSession): Promise<OpenDatabase> {
+  const { databaseUrl, dataDir, mirrorSchema } = config;
+  const where = databaseUrl === null ? `its own, with its data under ${dataDir}` : 'the one of DATABASE_URL';
+  print(`1. Postgres: ${where} …`);
+  const database = await openDatabase({ log, lifetime }, config, 'demo');
+  print(`   ${database.name}`);
+  await refuseForeignMirror(database.pool, mirrorSchema);
+  return database;
+}
+
 /** Returns the made-up program, as this demo or an earlier one filled it. It ends with the command. */
-async function startProgram(pool: Pool, log: Logger, lifetime: Lifetime) {
+async function startProgram({ log, lifetime }: DemoSession, pool: Pool): Promise<Sandbox> {
   print(
     `2. The program: ${formatCount(DEFAULT_SIZE.affiliates)} affiliates and ${formatCount(DEFAULT_SIZE.referrals)} referrals …`,
   );
@@ -172,6 +122,35 @@ async function startProgram(pool: Pool, log: Logger, lifetime: Lifetime) {
   return sandbox;
 }
 
+async function makeMirror(
+  { config: { mirrorSchema, personalData } }: DemoSession,
+  { pool, db }: OpenDatabase,
+): Promise<PersonalDataSource> {
+  const { applied } = await runMigrations(pool, { schema: mirrorSchema });
+  await markAsDemo(pool, mirrorSchema);
+  const source = await openPersonalData(db, personalData, { mayAdopt: true });
+  const when = applied.length === 0 ? 'there already' : 'made now';
+  print(`3. The mirror's tables: schema ${mirrorSchema}, ${when}`);
+  return source;
+}
+
+/** Returns the runs of one whole sync. */
+async function mirror(deps: PaymentDeps, config: Config, url: string): Promise<readonly RunSummary[]> {
+  print('4. The sync:');
+  const api = { ...config.api, rateLimit: null };
+  const program = { url, secret: SANDBOX_SECRET, proxy: null, quotesAnswers: true };
+  const sync = makeSync({ ...deps, onProgress: () => {} }, { ...api, ...program });
+  // Whatever is configured for another program: this one is asked, and says that it lists them.
+  const findList = makeFindList(deps, { config: { ...config, api, commissionList: 'auto' }, program });
+  const runs: RunSummary[] = [];
+  for await (const resource of chooseResources([], 'full', findList)) {
+    const run = await sync(resource, { mode: 'full', acceptDeletes: false });
+    print(`   ${describeRun(run)}`);
+    runs.push(run);
+  }
+  return runs;
+}
+
 /** Returns whether the payments ended as they were meant to. */
 async function showPayments(
   pool: Pool,
@@ -192,6 +171,28 @@ nothing is sent for it, and its commission stays unpaid (until the next demo, wh
   const { outcome, isAsMeant } = await payDue(deps, { url, secret: SANDBOX_SECRET, timeoutMs }, due);
   await showExample(pool, outcome);
   return isAsMeant;
+}
+
+/** Returns whether the mirror has what the program says that it has. */
+async function showComparison(pool: Pool, runs: readonly RunSummary[]): Promise<boolean> {
+  const comparison = await compareWithProgram(pool, PROGRAM_SCHEMA, runs);
+  print('\nWhat was mirrored, and what the program itself says it has:');
+  print(
+    renderTable(
+      ['table', 'rows', 'program has', 'verified'],
+      comparison.map(({ table, rows, programHas, isVerified }) => [table, rows, programHas, isVerified]),
+      { otherwise: null },
+    ),
+  );
+  return comparison.every(({ isVerified }) => isVerified);
+}
+
+function printWayOn({ isEmbedded, psqlCommand }: OpenDatabase, isOnce: boolean): void {
+  print(
+    isOnce && isEmbedded
+      ? '\nIts Postgres stops now, unless another process uses it: "npx affiliate-mirror demo" keeps it up, so that you can ask it yourself.'
+      : `\nAsk it yourself:\n  ${psqlCommand}`,
+  );
 }
 
 function printWhatToTry(page: string, programUrl: string, isOwnDatabase: boolean): void {
