@@ -13,6 +13,7 @@ import type { Causes } from './causes.ts';
 import type { Duty } from './duty.ts';
 import { ensureJob } from './ensure-job.ts';
 import { freeFromFuture } from './free-from-future.ts';
+import { makePacer } from './pacer.ts';
 import { noteAcceptance, noteRefusal, readPause } from './program-pause.ts';
 import { makeQuietWarning } from './quiet-warning.ts';
 import { reviveSchedules, setSchedules } from './schedules.ts';
@@ -55,8 +56,6 @@ const LOCK = 'queue of';
 const PROBE_TIMEOUT_MS = 10_000;
 /** Workers that start together try the secret once: it is most likely the same. */
 const SAME_START_MS = 10_000;
-/** Between two looks, however often one is asked for: by a batch of requests, or by jobs that find nothing to do. */
-const LOOK_PAUSE_MS = 100;
 
 /** Returns the watchdog, not yet started. */
 export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
@@ -66,12 +65,14 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
   const warn = makeQuietWarning({ log }, 'watchdog.failed');
   const warnOfClock = makeQuietWarning({ log }, 'clock.differs');
   const stopping = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let round: Promise<void> = Promise.resolve();
-  let isUnderWay = false;
-  let isAskedFor = false;
   let nextTendingMs = 0;
-  let mayLookMs = 0;
+  const pacer = makePacer(async () => {
+    await look().catch((error: unknown) => {
+      if (error instanceof ClockWrong) deps.onUnfit(error);
+      else if (!stopping.signal.aborted) warn(error);
+    });
+    return nextTendingMs - performance.now();
+  });
 
   async function tend(): Promise<void> {
     await withSessionLock(db, { name: LOCK, isPatient: false }, async () => {
@@ -110,32 +111,6 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
     }
   }
 
-  function lookAfter(ms: number): void {
-    clearTimeout(timer);
-    if (!stopping.signal.aborted) timer = setTimeout(runLook, ms);
-  }
-
-  function runLook(): void {
-    isUnderWay = true;
-    isAskedFor = false;
-    round = look()
-      .catch((error: unknown) => {
-        if (error instanceof ClockWrong) deps.onUnfit(error);
-        else if (!stopping.signal.aborted) warn(error);
-      })
-      .finally(() => {
-        isUnderWay = false;
-        const nowMs = performance.now();
-        mayLookMs = nowMs + LOOK_PAUSE_MS;
-        lookAfter(isAskedFor ? LOOK_PAUSE_MS : Math.max(LOOK_PAUSE_MS, nextTendingMs - nowMs));
-      });
-  }
-
-  function lookNow(): void {
-    isAskedFor = true;
-    if (!isUnderWay) lookAfter(Math.max(0, mayLookMs - performance.now()));
-  }
-
   return {
     async setUp() {
       await checkClock(db, warnOfClock);
@@ -153,21 +128,20 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
     },
     start() {
       nextTendingMs = performance.now() + timings.watchIntervalMs;
-      lookAfter(timings.watchIntervalMs);
+      pacer.start(timings.watchIntervalMs);
       backend.onReturn(() => {
         nextTendingMs = 0;
-        lookNow();
+        pacer.askNow();
       });
     },
-    lookNow,
+    lookNow: pacer.askNow,
     async pause(error) {
       if (await noteRefusal(db, timings, { isProbe: false })) logRefusal(log, error);
       await queue.pause();
     },
     async stop() {
       stopping.abort();
-      clearTimeout(timer);
-      await round;
+      await pacer.stop();
     },
   };
 }
