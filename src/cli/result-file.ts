@@ -42,7 +42,10 @@ export async function openResultFile(
   if (input !== '-' && (await isSameFile(path, input))) {
     throw new ConfigError([`--result ${path} is the payout file itself: give it another name`]);
   }
-  const file = await openWholeFile(path, lifetime, { mayReplace: true });
+  const file = await openWholeFile(path, lifetime, {
+    mayReplace: true,
+    ...(input !== '-' && { like: input }),
+  });
   return async (batch, outcomes, unit) => {
     const table = makeResult(batch, outcomes, unit, format);
     await file.write(

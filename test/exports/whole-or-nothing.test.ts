@@ -3,7 +3,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -47,6 +47,16 @@ describe('a failure at the last row', () => {
     expect((await run('--where', FAILS_AT_LAST, '-o', path)).code).toBe(2);
     expect([readFileSync(path, 'utf8'), readFileSync(`${path}.manifest.json`, 'utf8')]).toEqual(before);
   });
+});
+
+test('a file that only its owner may read stays so when it is replaced', async () => {
+  const { directory, run } = given();
+  const path = join(directory, 'kept.csv');
+  writeFileSync(path, 'old');
+  chmodSync(path, 0o600);
+  expect((await run('-o', path)).code).toBe(0);
+  expect(readFileSync(path, 'utf8')).not.toBe('old');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
 test('the parts of an upload are of one size, as some storages want it, and the last is what is left', async () => {

@@ -2,7 +2,8 @@
 // through to the disk.
 
 import { randomBytes } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../../describe-error.ts';
 
@@ -15,6 +16,33 @@ const UNSYNCABLE = ['EISDIR', 'EACCES', 'EPERM', 'EBADF', 'EINVAL'];
  */
 export function nameDraft(path: string): string {
   return join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}.tmp`);
+}
+
+/** What everybody may do with a new file that nobody restricts. */
+const USUAL_MODE = 0o666;
+const PERMISSIONS = 0o777;
+
+/**
+ * Returns the new draft, which takes the place of the file that is there before, and so has its permissions: what only
+ * its owner may read stays so. Where there is none, it has the given ones, as far as the process's umask lets it.
+ *
+ * Throws: the system's error.
+ */
+export async function openDraft(
+  draft: string,
+  before: Stats | null,
+  mode: number = USUAL_MODE,
+): Promise<FileHandle> {
+  if (before === null) return await open(draft, 'wx', mode & USUAL_MODE);
+  const permissions = before.mode & PERMISSIONS;
+  const handle = await open(draft, 'wx', permissions);
+  try {
+    await handle.chmod(permissions);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  return handle;
 }
 
 /** Writes the names in a directory through to the disk. Without this a power cut takes back what was renamed. */

@@ -2,13 +2,14 @@
 // another name until it is whole.
 
 import { once } from 'node:events';
+import type { Stats } from 'node:fs';
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { ConfigError } from '../../errors.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import { type Delivery, MANIFEST, type OpenFile } from './delivery.ts';
-import { keepNames, nameDraft } from './draft.ts';
+import { keepNames, nameDraft, openDraft } from './draft.ts';
 import { whileWriting } from './unwritable.ts';
 
 /** Returns the delivery into a new directory of that name, whose files and manifest appear at once. */
@@ -61,7 +62,7 @@ export async function deliverFile(path: string): Promise<Delivery> {
   const files = trackHandles();
   return {
     location: path,
-    openFile: () => whileWriting(path, () => files.open(path, draft)),
+    openFile: () => whileWriting(path, () => files.open(path, draft, before)),
     publish: (manifest) =>
       whileWriting(path, async () => {
         await writeWhole(manifestDraft, manifest);
@@ -113,8 +114,8 @@ function trackHandles() {
     if (handles.delete(handle)) await handle.close();
   };
   return {
-    async open(location: string, path: string): Promise<OpenFile> {
-      const handle = await open(path, 'wx');
+    async open(location: string, path: string, before: Stats | null = null): Promise<OpenFile> {
+      const handle = await openDraft(path, before);
       handles.add(handle);
       return {
         write: (bytes) => whileWriting(location, () => handle.writeFile(bytes)),
