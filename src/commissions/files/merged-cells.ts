@@ -3,7 +3,7 @@
 
 import type { MergeRange, Sheet } from 'hucre/xlsx';
 import type { Problem } from './raw-table.ts';
-import { placeOf } from './workbook-cells.ts';
+import { isBlank, placeOf } from './workbook-cells.ts';
 
 /**
  * Returns a problem of each line on which such a value belongs to more than one cell that is read. `read` has the
@@ -33,5 +33,5 @@ export function findMerged(
 function hasValue(rows: Sheet['rows'], { startRow, startCol, endRow, endCol }: MergeRange): boolean {
   return rows
     .slice(startRow, endRow + 1)
-    .some((row) => row.slice(startCol, endCol + 1).some((value) => value !== null && value !== ''));
+    .some((row) => row.slice(startCol, endCol + 1).some((value) => !isBlank(value)));
 }

@@ -1,6 +1,6 @@
 // The sheets of a workbook that are not read. Somebody may have put payments there, which would not be made.
 
-import type { Sheet } from 'hucre/xlsx';
+import { isBlank } from './workbook-cells.ts';
 
 /** A sheet by its place in the workbook, from 0. */
 export interface SheetPlace {
@@ -29,14 +29,10 @@ export async function readOtherSheets(
     // A chart that has a sheet to itself cannot be read, and has no rows.
     const workbook = await readXlsx(bytes, { sheets: [index], maxRows: FIRST_ROWS }).catch(() => null);
     const sheet = workbook?.sheets[0];
-    const [header, row] = sheet === undefined ? [] : sheet.rows.filter(isFilled);
+    const [header, row] = sheet === undefined ? [] : sheet.rows.filter((values) => !values.every(isBlank));
     if (header === undefined) continue;
     const names = header.map((value) => (typeof value === 'string' ? find(value) : null));
     others.push({ name, hasCommissions: names.includes('commission_id') && row !== undefined });
   }
   return others;
-}
-
-function isFilled(row: Sheet['rows'][number]): boolean {
-  return row.some((value) => value !== null && value !== '');
 }

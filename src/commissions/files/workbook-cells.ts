@@ -9,6 +9,11 @@ const EXCEL_DIGITS = 15;
 /** What is before it is no day: Excel counts from 1900, and shows a time alone as one of day 0. */
 const FIRST_DAY_MS = Date.UTC(1900, 0, 1);
 
+/** Returns whether nothing is in the cell. */
+export function isBlank(value: RawCell): boolean {
+  return value === null || (typeof value === 'string' && value.trim() === '');
+}
+
 /** Returns the cell; what is wrong with it is added to `problems`. Its details are what hucre says beside the value. */
 export function readCell(value: RawCell, details: Partial<Cell>, place: string, problems: string[]): RawCell {
   const { type, formula } = details;
@@ -18,7 +23,7 @@ export function readCell(value: RawCell, details: Partial<Cell>, place: string, 
       `the cell ${place} is the formula ${quote(`=${formula}`)}, and its result is not in the file: open and save it in Excel`,
     );
   }
-  if (typeof value === 'string') return value.trim() === '' ? null : value.trim();
+  if (typeof value === 'string') return isBlank(value) ? null : value.trim();
   if (value instanceof Date) return readDate(value, place, problems);
   if (typeof value !== 'number') return value;
   if (Math.abs(value) >= 10 ** EXCEL_DIGITS) {

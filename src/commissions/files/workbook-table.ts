@@ -7,9 +7,9 @@ import type { Sheet } from 'hucre/xlsx';
 import { quote } from '../timestamps.ts';
 import { findMerged } from './merged-cells.ts';
 import { readOtherSheets, type SheetPlace } from './other-sheets.ts';
-import type { Problem, RawTable } from './raw-table.ts';
+import type { Problem, RawCell, RawTable } from './raw-table.ts';
 import { brokenTable } from './raw-table.ts';
-import { describeHiddenTime, placeOf, readCell } from './workbook-cells.ts';
+import { describeHiddenTime, isBlank, placeOf, readCell } from './workbook-cells.ts';
 
 const FORM = { kind: 'xlsx' } as const;
 
@@ -32,9 +32,8 @@ export async function readWorkbook(
       return visible.length === 1;
     },
   }).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
-  if (workbook instanceof Error) {
-    return brokenTable(FORM, `the workbook cannot be read (${workbook.message}): save it once more in Excel`);
-  }
+  if (workbook instanceof Error)
+    return brokenTable(FORM, await explainUnreadable(bytes, visible[0], workbook));
   const [sheet] = workbook.sheets;
   if (sheet === undefined) return brokenTable(FORM, 'the workbook has no visible sheet');
   const others = await readOtherSheets(bytes, visible.slice(1), find);
@@ -48,15 +47,38 @@ export async function readWorkbook(
   return { ...readSheet(sheet, find), unreadSheets: others.map(({ name }) => name) };
 }
 
+/** What is read of a sheet to learn whether it is only too large. */
+const CORNER = 'A1:Z1000';
+
+// hucre says of a sheet that is too large to be read how a program could read less of it.
+async function explainUnreadable(
+  bytes: Uint8Array,
+  first: SheetPlace | undefined,
+  error: Error,
+): Promise<string> {
+  const { readXlsx } = await import('hucre/xlsx');
+  const isTooLarge =
+    first !== undefined &&
+    (await readXlsx(bytes, { sheets: [first.index], range: CORNER }).then(
+      () => true,
+      () => false,
+    ));
+  return isTooLarge
+    ? `the sheet ${quote(first.name)} is too large to be read, where cells far from the table count too, also blank ones that are formatted: delete the columns to the right of it and the rows below it, or save the sheet as CSV`
+    : `the workbook cannot be read (${error.message}): save it once more in Excel`;
+}
+
 function readSheet(sheet: Sheet, find: (name: string) => string | null): RawTable {
   const problems: Problem[] = [];
   const detailsOf = (row: number, column: number) => sheet.cells?.get(`${row},${column}`) ?? {};
+  // Cells that are only formatted may reach to the last column that Excel has.
+  const width = sheet.rows.reduce((most, values) => Math.max(most, findLastFilled(values) + 1), 0);
   const rows = sheet.rows.flatMap((values, row) => {
     const line = row + 1;
     const ofRow: string[] = [];
-    const cells = values.map((value, column) =>
-      readCell(value, detailsOf(row, column), placeOf(row, column), ofRow),
-    );
+    const cells = values
+      .slice(0, width)
+      .map((value, column) => readCell(value, detailsOf(row, column), placeOf(row, column), ofRow));
     problems.push(...ofRow.map((problem) => ({ line, problem })));
     return cells.every((cell) => cell === null) ? [] : [{ line, cells }];
   });
@@ -79,6 +101,10 @@ function readSheet(sheet: Sheet, find: (name: string) => string | null): RawTabl
     areRowsUnsure: false,
     unreadSheets: [],
   };
+}
+
+function findLastFilled(values: readonly RawCell[]): number {
+  return values.findLastIndex((value) => !isBlank(value));
 }
 
 // Formatted columns to the right of the table are no part of it.

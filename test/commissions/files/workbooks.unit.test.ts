@@ -90,3 +90,13 @@ test('rows that a filter hides are read, as the help says', async () => {
   expect(words).toEqual([]);
   expect(requests).toMatchObject([{ commission_id: A }, { commission_id: B }]);
 });
+
+test('a sheet with a formatted cell far beyond its table says what is to be deleted', async () => {
+  const farAway = `<row r="2000"><c r="XFD2000" s="1"/></row>`;
+  const { words } = await read(payRow(2, 5, '<c r="C2" s="1"><v>46296</v></c>', '') + farAway);
+  expect(words).toEqual([
+    expect.stringMatching(
+      /^null: the sheet "Tabelle2" is too large to be read, .*: delete the columns to the right of it and the rows below it, or save the sheet as CSV$/,
+    ),
+  ]);
+});
