@@ -1,6 +1,7 @@
 // What `doctor` looks at, each by itself. A look returns what it found and what it says, and throws what is wrong and
 // how to fix it.
 
+import type { Pool } from 'pg';
 import { type ApiClientOptions, makeApiClient } from '../api/client.ts';
 import type { TakePermit } from '../api/permit.ts';
 import { makeTakePermit } from '../budget/shared-budget.ts';
@@ -11,7 +12,8 @@ import type { ListedResource } from '../contract/resources.ts';
 import { checkWorkerAccess, readConnectionLimit, writeForTrial } from '../db/check-access.ts';
 import { checkSchema } from '../db/check-schema.ts';
 import { checkClock } from '../db/clock.ts';
-import { AccessRefused, ConfigError } from '../errors.ts';
+import { describeHolder, findHolders } from '../db/watch-locks.ts';
+import { AccessRefused, Busy, ConfigError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { readState, refuseOtherMode } from '../personal-data/stored-state.ts';
 import { openQueue } from '../queue/backend.ts';
@@ -19,6 +21,7 @@ import { readPause } from '../queue/program-pause.ts';
 import { checkQueueSchema, queueSchema } from '../queue/queue-tables.ts';
 import { nameRedis } from '../queue/redis-connection.ts';
 import { readQueueId } from '../queue/worker-state.ts';
+import { sleepOrAbort } from '../sleep.ts';
 import { asListError } from './find-list.ts';
 import type { Lifetime } from './lifetime.ts';
 import { connectionsOf, type OpenDatabase } from './open-database.ts';
@@ -75,15 +78,16 @@ export async function lookAtClock({ db }: OpenDatabase): Promise<Seen> {
 /**
  * Finds the request budget.
  *
- * Throws: what `checkSchema` throws where the tables are not up to date; PersonalDataMismatch where they keep personal
- * data in another way than the configuration says.
+ * Throws: what `checkSchema` throws where the tables are not up to date; Busy where somebody holds a lock on one of
+ * them; PersonalDataMismatch where they keep personal data in another way than the configuration says.
  */
 export async function lookAtTables(
-  log: Logger,
+  { log, lifetime }: LookDeps,
   config: Config,
   { pool, db }: OpenDatabase,
 ): Promise<Seen<TakePermit>> {
   await checkSchema(pool, { schema: config.mirrorSchema });
+  await refuseLocked(pool, config.mirrorSchema, lifetime.signal);
   refuseOtherMode(config.personalData, await readState(db));
   const { mode } = config.personalData;
   const { rateLimit, timeoutMs } = config.api;
@@ -91,6 +95,18 @@ export async function lookAtTables(
     found: makeTakePermit({ db, log }, { rateLimit, priority: 'reads', requestTimeoutMs: timeoutMs }),
     says: `the schema ${config.mirrorSchema} is up to date${mode === 'plain' ? '' : `, and keeps personal data as ${mode}`}`,
   };
+}
+
+/** A lock that is held for less is nobody's concern. */
+const LOCKED_MS = 2000;
+
+async function refuseLocked(pool: Pool, schema: string, signal: AbortSignal): Promise<void> {
+  const first = await findHolders(pool, schema);
+  if (first.length === 0) return;
+  await sleepOrAbort(LOCKED_MS, signal);
+  const before = new Set(first.map(({ pid }) => pid));
+  const holder = (await findHolders(pool, schema)).find(({ pid }) => before.has(pid));
+  if (holder !== undefined) throw new Busy(describeHolder(holder));
 }
 
 /**

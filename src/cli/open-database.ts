@@ -8,6 +8,7 @@ import { checkConnection, nameDatabase } from '../db/check-connection.ts';
 import { type Database, makeDatabase } from '../db/database.ts';
 import { makePool } from '../db/pool.ts';
 import type { Session } from '../db/session.ts';
+import { describeHolder, watchLocks } from '../db/watch-locks.ts';
 import { openEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts';
 import type { Logger } from '../log.ts';
 import type { Lifetime } from './lifetime.ts';
@@ -20,7 +21,8 @@ const MOST_CONNECTIONS = 8;
 // src/queue/postgres-backend.ts), and whether all that the command does ends in a write.
 const CONNECTIONS = {
   demo: { most: MOST_CONNECTIONS, queue: 0, isWriting: true },
-  migrate: { most: 1, queue: 0, isWriting: true },
+  // One does the work, the other sees who keeps it waiting.
+  migrate: { most: 2, queue: 0, isWriting: true },
   sync: { most: MOST_CONNECTIONS, queue: 0, isWriting: true },
   work: { most: MOST_CONNECTIONS, queue: 4, isWriting: true },
   commissions: { most: MOST_CONNECTIONS, queue: 0, isWriting: false },
@@ -65,7 +67,8 @@ export interface OpenDatabase {
 
 /**
  * Returns the database, answering. Closed with the lifetime. The command's name is what others see of us in
- * Postgres, such as the one who waits for a lock of ours.
+ * Postgres, such as the one who waits for a lock of ours. Whoever keeps us waiting for one is named on stderr, a
+ * worker's in the log.
  *
  * Throws: EmbeddedPostgresFailed; DatabaseUnreachable; AccessRefused where the command writes and the database takes no
  * writes; ConfigError where DATABASE_URL leads to what cannot be used; the signal's reason when aborted.
@@ -91,6 +94,12 @@ export async function openDatabase(
   const session = await checkConnection(pool, url);
   if (CONNECTIONS[command].isWriting) await refuseReadOnly(pool);
   lifetime.signal.throwIfAborted();
+  const endWatch = watchLocks(pool, (holder) => {
+    const { pid, application, role, relation } = holder;
+    if (command === 'work') log.warn({ pid, application, role, relation }, 'db.waits_for_lock');
+    else printError(`affiliate-mirror: waiting: ${describeHolder(holder)}`);
+  });
+  lifetime.onClose(async () => endWatch());
   return {
     pool,
     db: makeDatabase(pool),

@@ -45,6 +45,8 @@ export interface Session {
   /** Of the server: 15, 16 … */
   readonly version: number;
   readonly role: string;
+  /** Of the process that serves it, also behind a pooler. */
+  readonly pid: number;
   readonly isPooled: boolean;
 }
 
@@ -103,10 +105,10 @@ export function makeSetUp(
       isKnown = true;
       answer = await ask(client, settings, null);
     }
-    const { version, role, is_read_only, fires_triggers } = answer;
+    const { version, role, pid, is_read_only, fires_triggers } = answer;
     if (!fires_triggers) throw await sayNoTriggers(client);
     if (is_read_only) await overruleRole(client);
-    sessions.set(client, { version, role, isPooled });
+    sessions.set(client, { version, role, pid, isPooled });
   };
 }
 

@@ -102,7 +102,7 @@ function checkDatabase({ config, log, lifetime, report }: Session): Promise<Open
 
 /** Checks what is in the database. Returns the permits of its request budget; null where it has no usable tables. */
 async function checkMirror(
-  { config, log, report: { check, leaveOut } }: Session,
+  { config, log, lifetime, report: { check, leaveOut } }: Session,
   database: OpenDatabase | null,
 ): Promise<TakePermit | null> {
   const { scheduledExports } = config;
@@ -115,9 +115,9 @@ async function checkMirror(
   await check('clock', () => lookAtClock(database));
   const rights = await check('rights', () => lookAtRights(config, database));
   if (rights === null) leaveOut(['tables'], 'rights are lacking');
-  const tables = rights && (await check('tables', () => lookAtTables(log, config, database)));
+  const tables = rights && (await check('tables', () => lookAtTables({ log, lifetime }, config, database)));
   if (tables === null) {
-    leaveOut(onTables, 'the tables are not up to date');
+    leaveOut(onTables, 'the tables cannot be used');
     return null;
   }
   await check('queue', () => lookAtQueue(log, config, database));
