@@ -1,12 +1,12 @@
 // What a connection is like, whatever the role, the database or the address has as its defaults.
 
 import { randomBytes } from 'node:crypto';
-import type { Pool } from 'pg';
+import pg, { type Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { refuseReadOnly } from '../../src/db/check-access.ts';
 import { checkConnection } from '../../src/db/check-connection.ts';
 import { makePool } from '../../src/db/pool.ts';
-import { readSession } from '../../src/db/session.ts';
+import { makeSetUp, readSession } from '../../src/db/session.ts';
 import { makeLogger } from '../../src/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startOwnPostgres } from '../support/own-postgres.ts';
@@ -159,6 +159,30 @@ test.each([
     expect((await pool.query('show lock_timeout')).rows).toEqual([{ lock_timeout: wanted }]);
   },
 );
+
+test('Behind a pooler, nothing is set before it is known to keep a connection to itself', async () => {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  closers.push(() => client.end());
+  // As a pooler does: it names a pid of its own making.
+  Object.assign(client, { processID: 1 });
+  const readPath = async () => (await client.query('show search_path')).rows[0]?.search_path;
+  const before = await readPath();
+  const seen: unknown[] = [];
+  const refuse = makeSetUp({ schema: 'mirror', options: '' }, async () => {
+    seen.push(await readPath());
+    throw new Error('it shares connections');
+  });
+  await expect(refuse(client)).rejects.toThrow('it shares connections');
+  expect(await readPath()).toBe(before);
+  const accept = makeSetUp({ schema: 'mirror', options: '' }, async () => {
+    seen.push(await readPath());
+  });
+  await accept(client);
+  expect(seen).toEqual([before, before]);
+  expect(await readPath()).toBe('mirror, mirror_reports');
+  expect(readSession(client)).toMatchObject({ isPooled: true });
+});
 
 test('every connection of a pool is set up before anybody uses it, in one statement', async () => {
   const { pool } = open({ max: 3 });

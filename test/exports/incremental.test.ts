@@ -106,6 +106,23 @@ describe('export --incremental', () => {
     ]);
   });
 
+  test('of a table that was emptied keeps its watermark, and goes on from there', async () => {
+    const readWatermark = async () => {
+      const { rows } = await database.pool.query<{ watermark: string }>('select watermark from exports');
+      return rows[0]?.watermark;
+    };
+    expect((await exportChanges(directory)).code).toBe(0);
+    const before = await readWatermark();
+    expect(before).toEqual(expect.any(String));
+    await database.pool.query('delete from referrals');
+    expect((await exportChanges(directory)).code).toBe(0);
+    expect(await readWatermark()).toBe(before);
+    await fillReferrals(database.pool, 3);
+    await change('00000003', 'visits = 78');
+    expect((await exportChanges(directory)).code).toBe(0);
+    expect(readExports().at(-1)?.manifest.since).toBe(before);
+  });
+
   test('of an empty table writes it once, and then nothing until there is a row', async () => {
     expect((await exportChanges(directory, 'campaigns')).code).toBe(0);
     const again = await exportChanges(directory, 'campaigns');

@@ -1,0 +1,64 @@
+// The messages as rows: who may send one, and what is known of it afterwards.
+
+import { beforeEach, expect, test } from 'vitest';
+import { claimNotice, settleSent, settleUnsent, tryAgainNow } from '../../src/alerts/outbox.ts';
+import { ALERT_TIMINGS } from '../../src/alerts/timings.ts';
+import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let pool: TestDatabase['pool'];
+let db: Database;
+
+beforeEach(async () => {
+  ({ pool } = await createTestDatabase());
+  db = makeDatabase(pool);
+  await pool.query(`
+    with alert as (
+      insert into alerts (code, what, fix, opened_at) values ('books_differ', 'w', 'f', now()) returning id
+    )
+    insert into alert_notices (alert_id, kind, channel) select id, 'opened', 'webhook' from alert`);
+});
+
+const claim = async () => (await claimNotice(db, 'webhook', ALERT_TIMINGS))?.notice ?? null;
+const read = async () => {
+  const { rows } = await pool.query(
+    'select state, is_in_doubt, attempts, next_attempt_at <= clock_timestamp() as is_due from alert_notices',
+  );
+  return rows[0];
+};
+const endClaim = () => pool.query(`update alert_notices set claimed_until = now() - interval '1 second'`);
+
+test('a message whose claim ran out may have arrived: whoever claims it next knows of the doubt', async () => {
+  expect(await claim()).not.toBe(null);
+  expect(await read()).toMatchObject({ is_in_doubt: false, attempts: 1 });
+  expect(await claim()).toBe(null);
+  await endClaim();
+  expect(await claim()).not.toBe(null);
+  expect(await read()).toMatchObject({ is_in_doubt: true, attempts: 2 });
+});
+
+test('what was sent is noted as sent, also where another worker has given it up meanwhile', async () => {
+  const first = await claim();
+  await endClaim();
+  const second = await claim();
+  if (first === null || second === null) throw new Error('nothing was claimed');
+  await settleUnsent(db, second, { state: 'given_up', code: 'HTTP_400' });
+  expect(await read()).toMatchObject({ state: 'given_up' });
+  await settleSent(db, first);
+  expect(await read()).toMatchObject({ state: 'sent', is_in_doubt: false });
+});
+
+test.each([
+  ['HTTP_404', true],
+  ['ETIMEDOUT', true],
+  // What a receiver asked for itself holds on.
+  ['HTTP_429', false],
+  ['HTTP_503', false],
+])('a start of a worker tries again what waits after %s: %s', async (code, isDue) => {
+  await pool.query(
+    `update alert_notices set last_error_code = $1, next_attempt_at = now() + interval '1 hour'`,
+    [code],
+  );
+  await tryAgainNow(db, ['webhook']);
+  expect(await read()).toMatchObject({ is_due: isDue });
+});
