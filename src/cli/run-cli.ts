@@ -90,11 +90,15 @@ async function runCommand(
   }
 }
 
-/** An unset variable of a shell is one: no message should name a file or a person with nothing in that place. */
-function refuseEmptyArguments(command: Command): void {
+/** What an unset variable of a shell leaves: no message should name a file or a person with nothing in that place. */
+function refuseEmptyWords(command: Command): void {
   for (const [index, argument] of command.registeredArguments.entries()) {
     const given: unknown[] = [command.processedArgs[index]].flat();
     if (given.includes('')) command.error(`error: argument '${argument.name()}' is empty`);
+  }
+  for (const option of command.options) {
+    const given: unknown[] = [command.getOptionValue(option.attributeName())].flat();
+    if (given.includes('')) command.error(`error: option '${option.flags}' is empty`);
   }
 }
 
@@ -108,7 +112,7 @@ export async function loadProgram(cli: Cli, word?: string): Promise<Command> {
     .option('--version', 'print the versions of affiliate-mirror, of Node and of the schema')
     .exitOverride()
     .configureOutput(HELP_OUTPUT)
-    .hook('preAction', (_, command) => refuseEmptyArguments(command))
+    .hook('preAction', (_, command) => refuseEmptyWords(command))
     .addHelpText('after', HELP);
   const named = word === undefined || word === 'completion' ? undefined : COMMANDS.get(word);
   for (const load of named === undefined ? COMMANDS.values() : [named]) (await load())(program, cli);

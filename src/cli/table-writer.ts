@@ -1,7 +1,6 @@
 // Writes a table as a file for people: CSV that no spreadsheet runs, or an Excel workbook whose dates are dates and
 // whose numbers are numbers.
 
-import { extname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { stringify } from 'csv-stringify/sync';
 import { withApostrophe } from '../commissions/files/formula-guard.ts';
@@ -28,9 +27,14 @@ export interface CsvForm {
 
 /** Returns the format that the end of the path names. Throws: ConfigError. */
 export function formatOf(path: string): WrittenFormat {
-  const format = WRITTEN_FORMATS.find((known) => extname(path).toLowerCase() === `.${known}`);
+  const format = findFormat(path);
   if (format === undefined) throw new ConfigError([`the name ${path} must end in .csv or .xlsx`]);
   return format;
+}
+
+/** Returns the same; undefined where it names none. */
+export function findFormat(path: string): WrittenFormat | undefined {
+  return WRITTEN_FORMATS.find((known) => path.toLowerCase().endsWith(`.${known}`));
 }
 
 /** Returns the table as CSV (RFC 4180). A date is ISO 8601 without a zone, as it came. */

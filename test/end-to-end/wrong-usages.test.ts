@@ -114,6 +114,16 @@ const WRONG_ARGUMENTS: readonly WrongUsage[] = [
   ],
   ['commissions payable --paid-at 2026-10-01T00:00:00Z', {}, 2, /is for the payout file: give -o payouts/],
   ['commissions payable -o payouts.pdf', {}, 2, /must end in \.csv or \.xlsx/],
+  [
+    'commissions payable -o payouts.csv --format xlsx',
+    {},
+    2,
+    /payouts\.csv ends in \.csv: change it, or leave/,
+  ],
+  // A directory, as bash completes the name of one.
+  ['commissions template -o payouts.csv/', {}, 2, /must end in \.csv or \.xlsx/],
+  ['commissions template -o ', {}, 2, /option '-o, --output <path>' is empty/],
+  ['commissions payable --affiliate ', {}, 2, /option '--affiliate <who>' is empty/],
   ['forget ', {}, 2, /argument 'who' is empty/],
   ['commissions retry ', {}, 2, /argument 'what' is empty/],
   ['commissions reconcile', {}, 2, /name a file, or give --due without one/],

@@ -54,7 +54,12 @@ describe('what does not fit together is said at once:', () => {
     ['several files in one', ['referrals', '--partition-by', 'day', '-o', 'x.csv'], 'give a directory'],
     ['no format', ['referrals', '-o', 'x'], 'add --format csv|ndjson|parquet|xlsx'],
     ['no directory', ['mirror.referrals', '-o', '/nowhere/x.csv'], 'there is no directory /nowhere'],
-    ['an empty target', ['referrals', '--format', 'csv', '-o', ''], '-o is empty: give a file, a directory,'],
+    [
+      'an empty target',
+      ['referrals', '--format', 'csv', '-o', ''],
+      "option '-o, --output <target>' is empty",
+    ],
+    ['a blank target', ['referrals', '--format', 'csv', '-o', ' '], '-o is empty: give a file, a directory,'],
     ['an empty name', ['', '-o', 'x.csv'], "argument 'name' is empty"],
     ['no bucket', ['referrals', '--format', 'csv', '-o', 's3://'], 'must be s3://bucket/prefix'],
     [
