@@ -340,11 +340,11 @@ with seen as not materialized (
   select referral.id, referral.affiliate_id, referral.link_id, referral.customer_email, null,
          referral.became_conversion_at, referral._first_seen_at, null, referral._deleted_at
   from referrals referral
+  left join stated on stated.referral_id = referral.id
   where referral.became_conversion_at is not null
-    and not exists (select from stated where stated.referral_id = referral.id and stated.is_restated)
+    and stated.is_restated is not true
     -- Stated before its state was seen, it is about that one.
-    and not (referral.became_conversion_at > referral._first_seen_at
-             and exists (select from seen where seen.referral_id = referral.id))
+    and (stated.is_seen is not true or referral.became_conversion_at <= referral._first_seen_at)
   union all
   select referral.id, referral.affiliate_id, referral.link_id, referral.customer_email, null,
          stated.stated_at, referral._first_seen_at, null, referral._deleted_at

@@ -226,29 +226,24 @@ with referred as (
   from referrals
   where _deleted_at is null
   group by date_bin('1 day', created_at, '2000-01-01Z'), date_bin('1 day', became_lead_at, '2000-01-01Z')
-), stated_leads as (
-  -- Where the program has forgotten when: the first that it stated.
-  select history.record_id as referral_id,
-         (array_agg(history.before ->> 'became_lead_at' order by history.id))[1]::timestamptz as at
+), known_leads as (
+  -- Where the program does not state when, or no more: the first that it stated, or else the first time that the mirror
+  -- saw it happen. One that converts between two syncs was a lead in between; one that falls back from a conversion is no
+  -- new lead.
+  select coalesce(
+           (array_agg(history.before ->> 'became_lead_at' order by history.id)
+              filter (where history.before ->> 'became_lead_at' is not null))[1]::timestamptz,
+           min(history.observed_at) filter (where history.before ->> 'conversion_state' = 'visitor'
+                                              and history.after ->> 'conversion_state' in ('lead', 'conversion'))
+         ) as at
   from record_history history
   join referrals referral on referral.id = history.record_id
   where history.table_name = 'referrals'
-    and history.before ->> 'became_lead_at' is not null
+    and (history.before ? 'became_lead_at'
+         or history.before ->> 'conversion_state' = 'visitor'
+            and history.after ->> 'conversion_state' in ('lead', 'conversion'))
     and referral._deleted_at is null
     and referral.became_lead_at is null
-  group by history.record_id
-), seen_leads as (
-  -- Where it never stated it: the first time that the mirror saw it happen. One that converts between two
-  -- syncs was a lead in between; one that falls back from a conversion is no new lead.
-  select min(history.observed_at) as at
-  from record_history history
-  join referrals referral on referral.id = history.record_id
-  where history.table_name = 'referrals'
-    and history.before ->> 'conversion_state' = 'visitor'
-    and history.after ->> 'conversion_state' in ('lead', 'conversion')
-    and referral._deleted_at is null
-    and referral.became_lead_at is null
-    and not exists (select from stated_leads where stated_leads.referral_id = referral.id)
   group by history.record_id
 ), counted as (
   select created as day, sum(referrals) as new_referrals, 0 as leads, 0 as conversions
@@ -262,7 +257,8 @@ with referred as (
   group by lead
   union all
   select date_bin('1 day', at, '2000-01-01Z'), 0, count(*), 0
-  from (select at from stated_leads union all select at from seen_leads) leads
+  from known_leads
+  where at is not null
   group by date_bin('1 day', at, '2000-01-01Z')
   union all
   select date_bin('1 day', converted_at, '2000-01-01Z'), 0, 0, count(*)
