@@ -24,6 +24,7 @@ const CLOCK_DRIFT = 0.001;
 interface Look {
   readonly nowMicros: number;
   readonly pausedMicros: number;
+  readonly kept: string;
   readonly askedMs: number;
   readonly heardMs: number;
 }
@@ -59,8 +60,9 @@ export function makeUnlimitedPermits(
 
   async function lookAgain(): Promise<Look> {
     const askedMs = performance.now();
-    const { rows } = await sql<{ now_micros: number; paused_micros: number }>`
-      select (extract(epoch from moment) * 1000000)::bigint as now_micros,
+    const { rows } = await sql<{ now_micros: number; paused_micros: number; kept: string }>`
+      select kept_personal_data() as kept,
+        (extract(epoch from moment) * 1000000)::bigint as now_micros,
         (coalesce(greatest(0, extract(epoch from paused_until - moment)), 0) * 1000000)::bigint as paused_micros
       from request_budget, clock_timestamp() as moment`.execute(db);
     const row = rows[0];
@@ -70,6 +72,7 @@ export function makeUnlimitedPermits(
     last = {
       nowMicros: row.now_micros,
       pausedMicros: isPossible ? row.paused_micros : 0,
+      kept: row.kept,
       askedMs,
       heardMs: performance.now(),
     };
@@ -97,7 +100,8 @@ export function makeUnlimitedPermits(
       return spellMicros(seen.nowMicros + since(seen.askedMs) * (1 + CLOCK_DRIFT));
     };
     // Without a limit no permit is ever too old.
-    return { permit: { grantedAt, isUsable: () => true, returnAnswered, returnUnused: async () => {} } };
+    const permit = { grantedAt, isUsable: () => true, returnAnswered, returnUnused: async () => {} };
+    return { permit, kept: seen.kept };
   };
 }
 

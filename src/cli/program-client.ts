@@ -38,7 +38,13 @@ export function makeProgramClient(
   { rateLimit, priority, ...options }: ClientOptions,
 ): ApiClient {
   const takePermit = makeTakePermit(
-    { db, log, ...(onWait && { onWait }), ...(meter && { meter: meter.permits(priority) }) },
+    {
+      db,
+      log,
+      ...(onWait && { onWait }),
+      ...(meter && { meter: meter.permits(priority) }),
+      keepUp: (kept) => personalData.keepUp(db, kept),
+    },
     { rateLimit, priority, requestTimeoutMs: options.timeoutMs },
   );
   const api = makeApiClient(

@@ -8,7 +8,8 @@
 //   after a dozen tries. So does a request whose line in the payment ledger the database refuses; the others overtake
 //   it.
 // * A request that the database does not let be claimed stays pending, and the others are applied.
-// * A database that cannot be reached ends the drain.
+// * A database that cannot be reached ends the drain, and so does a mirror that keeps personal data otherwise than this
+//   process: with each permit that is compared, so nothing more is sent.
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -28,6 +29,7 @@ import { judgeTry } from './judge-try.ts';
 import { makeOutage } from './outage.ts';
 import { makeProgramHealth, type ProgramHealth } from './program-health.ts';
 import { makeUpdateRecorder, type UpdateRecorder } from './record-updates.ts';
+import { makeRecorderByRule } from './settle-by-rule.ts';
 import { settleTry } from './settle-try.ts';
 import { type Tried, type TryDeps, tryUpdate } from './try-update.ts';
 import type { ClaimedUpdate, EndState } from './update-request.ts';
@@ -77,9 +79,9 @@ const TIMING: DrainTiming = { claimMs: 30_000, firstBackoffMs: 2_000, freshMs: 1
  * Returns what became of every request that was due, once none is left. Several drains may run at once, in any
  * number of processes.
  *
- * Throws: ApiUnauthorized, or ApiRejected where the program refuses every request (the address is wrong); the reason of
- * the signal that was aborted; the database's errors. Whatever it throws, undecided requests are pending, and free for
- * others once their claims are released or have ended.
+ * Throws: ApiUnauthorized, or ApiRejected where the program refuses every request (the address is wrong);
+ * PersonalDataMismatch; the reason of the signal that was aborted; the database's errors. Whatever it throws, undecided
+ * requests are pending, and free for others once their claims are released or have ended.
  */
 export function drainUpdates(deps: DrainDeps, options: DrainOptions): Promise<DrainSummary> {
   return inTrace('drain', { attributes: {} }, async (span) => {
@@ -102,13 +104,17 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   const name = `${hostname()}:${process.pid}:${randomUUID()}`;
   const claims = makeClaims(db, { name, claimMs, onRefused });
   const health: ProgramHealth = makeProgramHealth({ client: api });
-  const recorder: UpdateRecorder = makeUpdateRecorder({ db, personalData: deps.personalData }, name);
+  const recorder: UpdateRecorder = makeRecorderByRule(deps.personalData, (personalData) =>
+    makeUpdateRecorder({ db, personalData }, name),
+  );
   const stop = new AbortController();
   const sentSignal = AbortSignal.any([options.signal, stop.signal]);
   const signal = AbortSignal.any([sentSignal, ...(options.enough ? [options.enough] : [])]);
 
   const queue: ClaimedUpdate[] = [];
   const inFlight = new Set<Promise<void>>();
+  /** What could not be noted of them would not free them either. */
+  const unsettled: number[] = [];
   const ended: Partial<Record<EndState, number>> = {};
   let deferred = 0;
   const outage = makeOutage(firstBackoffMs);
@@ -153,6 +159,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
     const { id, action } = update;
     const work = inSpan('update', { attributes: { update_id: id, action } }, (span) => handle(update, span))
       .catch((error: unknown) => {
+        unsettled.push(id);
         if (!signal.aborted) stop.abort(error);
         // The drain ends with what ended it first, and would not say this.
         else if (error !== signal.reason) {
@@ -212,7 +219,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
       await Promise.all(inFlight);
       clearInterval(alive);
       await claims
-        .release(queue.map(({ id }) => id))
+        .release([...unsettled, ...queue.map(({ id }) => id)])
         .catch((error: unknown) =>
           log.warn({ reason: describeError(error) }, 'commissions.claims_not_released'),
         );

@@ -33,13 +33,19 @@ export interface Observations {
   readonly gone: readonly GoneCommission[];
 }
 
-/** Writes the observations as far as `keeping` says. */
+/**
+ * Writes the observations as far as `keeping` says.
+ *
+ * Throws: PersonalDataMismatch, also where there is nothing to write: what the transaction stores besides may quote the
+ * program; what `mirrorCommissions` and `rejectCommission` throw.
+ */
 export async function keepObserved(
   trx: DatabaseTransaction,
   { observed, gone }: Observations,
   keeping: Keeping,
   personalData?: PersonalDataSource,
 ): Promise<void> {
+  if (observed.length === 0 || keeping.as === 'nothing') await personalData?.current(trx);
   if (keeping.as === 'nothing') return;
   if (keeping.as === 'mirrored') {
     await mirrorCommissions(trx, observed, personalData);
@@ -71,8 +77,9 @@ export async function writeWhatCanBeKept<T>(
   }
   // Postgres may quote the value that it refused.
   const mayQuote = personalData?.mayQuote ?? true;
+  const described = describeError(refusal);
   const reason = mayQuote
-    ? describeError(refusal)
+    ? (personalData?.withoutForgotten(described) ?? described)
     : `the database refused it (${errorCode(refusal) || 'unreadable'})`;
   for (const as of LESS) {
     try {

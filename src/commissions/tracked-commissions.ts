@@ -8,9 +8,10 @@ import { isOfTheRow, isRefusal } from '../db/refusal.ts';
 import { storableText } from '../db/storable.ts';
 import { transact } from '../db/transact.ts';
 import { describeError } from '../describe-error.ts';
-import { ApiRejected, ApiUnauthorized, AppError } from '../errors.ts';
+import { ApiRejected, ApiUnauthorized, AppError, PersonalDataMismatch } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { isInEitherCase } from '../mirror/either-case.ts';
+import { lockForLoading } from '../mirror/load-batch.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { writeTogether } from './group-writes.ts';
 import { type Keeping, keepObserved, MIRRORED, writeWhatCanBeKept } from './keep-observed.ts';
@@ -43,8 +44,8 @@ export async function hasDuePolls(db: Database): Promise<boolean> {
  * Asks for every tracked commission that is due, and mirrors the answers. One that is gone is marked deleted, and not
  * asked for again unless it is tracked anew. Several processes may poll at once.
  *
- * Throws: ApiUnauthorized, ApiRejected where the program refuses every request (the address is wrong), the
- * database's errors; what was not answered is asked for again later.
+ * Throws: ApiUnauthorized, ApiRejected where the program refuses every request (the address is wrong),
+ * PersonalDataMismatch, the database's errors; what was not answered is asked for again later.
  */
 export async function pollTracked(
   deps: { client: ApiClient; db: Database; log: Logger; personalData?: PersonalDataSource | undefined },
@@ -112,6 +113,9 @@ async function askForAll(
   return answers;
 }
 
+/** What would meet every other commission as well. */
+const OF_ALL = [ApiUnauthorized, ApiRejected, PersonalDataMismatch];
+
 async function ask(deps: PollDeps, id: string, signal: AbortSignal): Promise<Answer> {
   try {
     const { commission, refusal, askedAt } = await lookUp(deps, deps.spell(id), signal);
@@ -124,7 +128,7 @@ async function ask(deps: PollDeps, id: string, signal: AbortSignal): Promise<Ans
   } catch (error) {
     const isItsOwn = error instanceof AppError || isOfTheRow(error);
     // A refusal of the one commission is no failure: here the program refuses everything.
-    if (!isItsOwn || error instanceof ApiUnauthorized || error instanceof ApiRejected) throw error;
+    if (!isItsOwn || OF_ALL.some((kind) => error instanceof kind)) throw error;
     return { id, observed: null, goneAt: null, error: storableText(error.message) };
   }
 }
@@ -161,7 +165,7 @@ async function note(
     keeping,
     personalData,
   );
-  const answers =
+  const kept =
     keeping.as === 'mirrored'
       ? asked
       : asked.map(({ id, observed, error }) => ({
@@ -170,6 +174,7 @@ async function note(
           goneAt: null,
           error: error ?? describeRefusal(keeping.reason),
         }));
+  const answers = personalData === undefined ? kept : await leaveOutForgotten(trx, kept, personalData);
   const input = answers.map((answer, index) => ({
     id: answer.id,
     error: answer.error,
@@ -192,6 +197,20 @@ async function note(
     where tracked.commission_id = input.id
   `.execute(trx);
   return answers;
+}
+
+// What was answered minutes ago may quote somebody who was forgotten since.
+async function leaveOutForgotten(
+  trx: DatabaseTransaction,
+  answers: readonly Answer[],
+  personalData: PersonalDataSource,
+): Promise<readonly Answer[]> {
+  if (answers.every(({ error }) => error === null)) return answers;
+  await personalData.keepUp(trx, await lockForLoading(trx, { isAlone: false, runId: null }));
+  return answers.map((answer) => ({
+    ...answer,
+    error: answer.error === null ? null : personalData.withoutForgotten(answer.error),
+  }));
 }
 
 function describeRefusal(reason: string): string {

@@ -33,6 +33,7 @@ const CALLED_FUNCTIONS = [
   'take_permit',
   'learn_limits',
   'return_permit',
+  'kept_personal_data',
   'lock_for_storing',
   'lock_for_loading',
   'note_recognised',

@@ -1,7 +1,7 @@
 // Decides what becomes of a job whose work threw, by the class of the error. Pure.
 
 import { isRefusal, isStatementError } from '../db/refusal.ts';
-import { ApiThrottled, ApiUnauthorized, AppError } from '../errors.ts';
+import { ApiThrottled, ApiUnauthorized, AppError, PersonalDataMismatch } from '../errors.ts';
 import type { Timings } from './timings.ts';
 
 export type Decision =
@@ -23,6 +23,8 @@ const BUGS = [TypeError, RangeError, ReferenceError, SyntaxError];
 export function decideAfterFailure(error: unknown, { throttledMs }: Pick<Timings, 'throttledMs'>): Decision {
   if (error instanceof ApiUnauthorized) return { kind: 'pause' };
   if (error instanceof ApiThrottled) return { kind: 'wait', waitMs: error.retryAfterMs ?? throttledMs };
+  // This worker ends within its next round (makeWatchdog); the job is for one that is set as the mirror is.
+  if (error instanceof PersonalDataMismatch) return { kind: 'wait', waitMs: throttledMs };
   if (error instanceof AppError) return { kind: error.retry === 'never' ? 'fail' : 'retry' };
   if (isStatementError(error)) return { kind: isRefusal(error) ? 'fail' : 'retry' };
   return { kind: BUGS.some((kind) => error instanceof kind) ? 'fail' : 'retry' };

@@ -33,8 +33,11 @@ export interface WorkerDeps {
   readonly db: Database;
   readonly log: Logger;
   readonly probe: Probe;
-  /** Throws: SchemaMismatch where a newer version has migrated the tables since. */
-  readonly checkVersion?: () => Promise<void>;
+  /**
+   * Throws: SchemaMismatch where a newer version has migrated the tables since, PersonalDataMismatch where the mirror
+   * was switched since.
+   */
+  readonly checkMirror?: () => Promise<void>;
 }
 
 export interface WorkerInput {
@@ -49,8 +52,8 @@ export interface RunningWorker {
   /** Has everything that is due done soon, by whichever worker is free. */
   lookNow(): void;
   /**
-   * Ends with stop(). Throws ClockWrong where this machine's clock went wrong, and SchemaMismatch where the tables are
-   * another version's by now; nothing else is known to end it.
+   * Ends with stop(). Throws ClockWrong where this machine's clock went wrong, SchemaMismatch where the tables are
+   * another version's by now, and PersonalDataMismatch where the mirror was switched; nothing else is known to end it.
    */
   readonly ended: Promise<void>;
   /** Throws: DatabaseUnreachable where the queue does not answer. */

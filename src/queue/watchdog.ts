@@ -6,7 +6,7 @@ import { checkClock, readClock } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
 import { withSessionLock } from '../db/session-lock.ts';
 import { describeError } from '../describe-error.ts';
-import { ApiUnauthorized, ClockWrong, SchemaMismatch } from '../errors.ts';
+import { ApiUnauthorized, ClockWrong, PersonalDataMismatch, SchemaMismatch } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { QueueBackend, WorkQueue } from './backend.ts';
 import type { Causes } from './causes.ts';
@@ -30,10 +30,10 @@ export interface WatchdogDeps {
   readonly duties: readonly Duty[];
   readonly causes: Causes;
   readonly probe: Probe;
-  /** Throws: SchemaMismatch where a newer version has migrated the tables since. */
-  readonly checkVersion?: () => Promise<void>;
-  /** Called where this worker must not go on: its clock is wrong, or the tables are another version's by now. */
-  readonly onUnfit: (error: ClockWrong | SchemaMismatch) => void;
+  /** Throws: what of UNFIT makes the mirror another one than this worker was started for. */
+  readonly checkMirror?: () => Promise<void>;
+  /** Called where this worker must not go on: its clock is wrong, or the mirror is another one by now. */
+  readonly onUnfit: (error: unknown) => void;
 }
 
 export interface Watchdog {
@@ -49,6 +49,12 @@ export interface Watchdog {
   /** Resolves once no round is under way. Idempotent: yes. */
   stop(): Promise<void>;
 }
+
+/**
+ * Why a worker ends while it runs: a newer version has migrated the tables since, or the mirror was switched to another
+ * way of keeping personal data.
+ */
+const UNFIT = [SchemaMismatch, PersonalDataMismatch];
 
 /** Held by one worker at a time: BullMQ's schedulers break when two set them, and one probe is enough. */
 const LOCK = 'queue of';
@@ -94,7 +100,7 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
     if (isToTend) {
       nextTendingMs = performance.now() + timings.watchIntervalMs;
       await checkClock(db, warnOfClock);
-      await checkVersion();
+      await checkMirror();
     }
     // Asking a Redis that is away would not fail, but wait.
     await backend.check();
@@ -102,11 +108,11 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
     await ensureJobs(deps, timings, warn);
   }
 
-  async function checkVersion(): Promise<void> {
+  async function checkMirror(): Promise<void> {
     try {
-      await deps.checkVersion?.();
+      await deps.checkMirror?.();
     } catch (error) {
-      if (error instanceof SchemaMismatch) deps.onUnfit(error);
+      if (UNFIT.some((kind) => error instanceof kind)) deps.onUnfit(error);
       throw error;
     }
   }

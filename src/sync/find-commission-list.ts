@@ -19,6 +19,7 @@ import {
   saveListProblem,
 } from '../mirror/commission-list.ts';
 import { readVersion } from '../package.ts';
+import { storeText } from '../personal-data/store-text.ts';
 import type { SyncDeps } from './walk.ts';
 
 export interface FoundList {
@@ -32,21 +33,21 @@ export interface FoundList {
  * Returns what is known, after asking the program where that is due, or `isAsked` whenever the setting leaves it to the
  * program. Its client should try once.
  *
- * Throws: the signal's reason; the database's errors.
+ * Throws: the signal's reason; PersonalDataMismatch; the database's errors.
  */
 export async function findCommissionList(
-  { api, db, log }: SyncDeps,
+  { db, ...deps }: SyncDeps,
   { setting, isAsked, signal }: { setting: ListSetting; isAsked: boolean; signal: AbortSignal | undefined },
 ): Promise<FoundList> {
   await noteListSetting(db, setting);
   const version = readVersion();
   const isDue = isAsked ? setting === 'auto' : await isListQuestionDue(db, { version, isPatient: false });
-  const problem = isDue ? await ask({ api, db, log }, { version, signal }) : null;
+  const problem = isDue ? await ask({ db, ...deps }, { version, signal }) : null;
   return { isUsed: await isCommissionListUsed(db), problem };
 }
 
 async function ask(
-  { api, db, log }: SyncDeps,
+  { api, db, log, personalData }: SyncDeps,
   { version, signal }: { version: string; signal: AbortSignal | undefined },
 ): Promise<AppError | null> {
   let isServed: boolean;
@@ -55,9 +56,10 @@ async function ask(
   } catch (error) {
     signal?.throwIfAborted();
     if (!(error instanceof AppError) || error.code.startsWith('DB_')) throw error;
-    const problem = describeError(error);
-    log.warn({ reason: problem }, 'commissions.list_unknown');
-    await saveListProblem(db, storableText(problem));
+    await storeText({ db, personalData }, storableText(describeError(error)), async (trx, problem) => {
+      log.warn({ reason: problem }, 'commissions.list_unknown');
+      await saveListProblem(trx, problem);
+    });
     return error;
   }
   await saveListAnswer(db, { isServed, version });

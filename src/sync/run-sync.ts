@@ -5,8 +5,6 @@ import type { ListedResource } from '../contract/resources.ts';
 import { asDatabaseError } from '../db/as-database-error.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
-import { describeError } from '../describe-error.ts';
-import { AppError } from '../errors.ts';
 import { beginFirstLoad, makeFirstLoad } from '../mirror/first-load.ts';
 import { saveHeldBack } from '../mirror/held-back.ts';
 import { markDeleted, markUnnamed } from '../mirror/mark-deleted.ts';
@@ -14,9 +12,10 @@ import { countAnonymousRejections } from '../mirror/rejected-records.ts';
 import { noteCounters, replaceCounters } from '../mirror/runs/covered-counters.ts';
 import { type OpenedRun, openRun } from '../mirror/runs/open-run.ts';
 import { makeSeenRows, readSeenRows } from '../mirror/runs/seen-rows.ts';
-import { type RunStop, recordSkippedRun, stopRun } from '../mirror/runs/stop-run.ts';
+import { recordSkippedRun } from '../mirror/runs/stop-run.ts';
 import { finishRun, type SyncRun, saveDrift } from '../mirror/runs/sync-runs.ts';
 import { beginSpan, inTrace, type Span } from '../tracing/span.ts';
+import { noteStop } from './note-stop.ts';
 import { type MetBefore, makeRunLoader, type RunLoader, rowCounts } from './run-loader.ts';
 import { withRunLock } from './run-lock.ts';
 import type { DeltaPlan, RunSummary, SyncMode, SyncProgress } from './run-summary.ts';
@@ -75,11 +74,11 @@ async function runInTurn(deps: RunDeps, input: SyncInput, span: Span): Promise<R
 async function runLocked(deps: RunDeps, input: SyncInput, startedMs: number, span: Span): Promise<SyncRun> {
   const { db, log } = deps;
   const { resource, mode, signal } = input;
+  const personalData = (await deps.personalData?.current(db)) ?? null;
   const { run, doubt } = await openRun(db, { resource, mode });
   span.set({ run_id: run.id, attempt: run.attempt });
   log.info({ run_id: run.id, resource, mode, attempt: run.attempt }, 'sync.started');
   const before = await readMetBefore(db, { run, resource });
-  const personalData = (await deps.personalData?.current(db)) ?? null;
   const loader = makeRunLoader(
     { api: deps.api, db, personalData, onProgress: deps.onProgress },
     { run, resource, before },
@@ -90,34 +89,12 @@ async function runLocked(deps: RunDeps, input: SyncInput, startedMs: number, spa
     await loader.saveRequests();
     return await finish(deps, loader, input, run, walked);
   } catch (thrown) {
-    const error = asDatabaseError(thrown);
-    const stop = {
-      state: signal?.aborted ? ('interrupted' as const) : ('failed' as const),
-      code: error instanceof AppError ? error.code : null,
-      message: describeError(error),
-      requests: loader.unsavedRequests(),
-    };
-    const stopped = await stopRun(db, run, stop).catch((second: unknown) => {
-      // Most likely the database failed; the error that is thrown says so, and the lock ends with its connection.
-      log.warn({ run_id: run.id, reason: describeError(second) }, 'sync.stop_not_recorded');
-      return null;
-    });
-    deps.onStopped?.(summarise(resource, stopped ?? unrecorded(loader.saved(), stop), startedMs));
+    const state = signal?.aborted ? 'interrupted' : 'failed';
+    const stopping = { state, requests: loader.unsavedRequests(), saved: loader.saved() } as const;
+    const { error, stopped } = await noteStop(deps, run, asDatabaseError(thrown), stopping);
+    deps.onStopped?.(summarise(resource, stopped, startedMs));
     throw error;
   }
-}
-
-// The run log does not have it: the database is gone, or another process works on the run.
-function unrecorded(saved: SyncRun, { state, code, message, requests }: RunStop): SyncRun {
-  const stoppedAt = new Date().toISOString();
-  return {
-    ...saved,
-    state,
-    error_code: code,
-    error: message,
-    requests: saved.requests + requests,
-    finished_at: stoppedAt,
-  };
 }
 
 async function readMetBefore(

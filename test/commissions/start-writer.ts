@@ -11,6 +11,7 @@ import { plainRequest, type UpdateRequest } from '../../src/commissions/update-r
 import type { RateLimit } from '../../src/config/rate-limit.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
+import type { PersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import type { ReceivedRequest } from '../../src/sandbox/received-requests.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.ts';
@@ -84,12 +85,12 @@ const PLENTY: RateLimit = { requests: 100_000, windowSeconds: 0.1 };
 export function makeTestApi(
   db: Database,
   url: string,
-  options: Partial<ApiClientOptions> & { rateLimit?: RateLimit } = {},
+  options: Partial<ApiClientOptions> & { rateLimit?: RateLimit; personalData?: PersonalDataSource } = {},
 ): ApiClient {
-  const { rateLimit = PLENTY, ...client } = options;
+  const { rateLimit = PLENTY, personalData, ...client } = options;
   const timeoutMs = client.timeoutMs ?? 20_000;
   const takePermit = makeTakePermit(
-    { db, log: silent },
+    { db, log: silent, ...(personalData && { keepUp: (kept) => personalData.keepUp(db, kept) }) },
     { rateLimit, priority: 'payments', requestTimeoutMs: timeoutMs },
   );
   return makeApiClient(
@@ -99,6 +100,7 @@ export function makeTestApi(
       secret: SECRET,
       timeoutMs,
       attempts: { firstWaitMs: 1, longestWaitMs: 5 },
+      ...(personalData && { namesForgotten: personalData.namesForgotten }),
       ...client,
     },
   );
@@ -108,9 +110,10 @@ export function makeTestApi(
 export async function makeAlteredApi(
   { db, sandbox }: Pick<TestWriter, 'db' | 'sandbox'>,
   alter: Parameters<typeof startAlteringProxy>[1],
+  personalData?: PersonalDataSource,
 ): Promise<ApiClient> {
   const proxy = await startAlteringProxy(sandbox.url, alter);
-  const api = makeTestApi(db, proxy.url);
+  const api = makeTestApi(db, proxy.url, personalData && { personalData });
   onTestFinished(async () => {
     await api.close();
     await proxy.close();

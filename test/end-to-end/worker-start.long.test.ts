@@ -129,6 +129,20 @@ describe('a worker', () => {
     expect(worker.lines.join('\n')).toContain('is newer than this version (it has 9999_newer.sql)');
   });
 
+  test('whose mirror is switched to another mode ends, and says so', async () => {
+    const database = await createTestDatabase();
+    const environment = makeEnvironment(database.url);
+    expect(await runCli(['migrate'], environment)).toMatchObject({ code: 0 });
+    const worker = startWork(environment);
+    await worker.says('worker.started');
+    const switched = await runCli(['personal-data', 'switch'], { ...environment, PII: 'omit' });
+    expect(switched).toMatchObject({ code: 0 });
+    expect(await worker.ended).toBe(2);
+    expect(worker.lines.join('\n')).toContain(
+      'this mirror keeps personal data as omit, and PII is plain here',
+    );
+  });
+
   test('that waits for its Postgres is alive, not ready, and stops on SIGTERM', async () => {
     const postgres = await startOwnPostgres();
     const environment = makeEnvironment(postgres.url);

@@ -24,6 +24,11 @@ test.each([
   ['a write whose fate is unknown', new catalogue.WriteOutcomeUnknown('reset'), { kind: 'retry' }],
   ['a request that is refused', makeRefusal('404', 404), { kind: 'fail' }],
   ['tables that do not fit', new catalogue.SchemaMismatch('old'), { kind: 'fail' }],
+  [
+    'a mirror that was switched',
+    new catalogue.PersonalDataMismatch('hash'),
+    { kind: 'wait', waitMs: 30_000 },
+  ],
   ['a run that another process took over', new catalogue.Busy('taken over'), { kind: 'retry' }],
   ['a database that is away', new catalogue.DatabaseUnreachable('away'), { kind: 'retry' }],
   ['a database that shuts down', databaseError('57P01'), { kind: 'retry' }],

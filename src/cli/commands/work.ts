@@ -118,8 +118,12 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   const probe = async (signal: AbortSignal) => {
     await clients.probe.list('affiliates', { page: 1, limit: 1 }, { signal });
   };
+  const checkMirror = async () => {
+    await refuseNewerSchema(pool, { schema: mirrorSchema });
+    await personalData.current(db);
+  };
   worker = await startWorker(
-    { db, log, probe, checkVersion: () => refuseNewerSchema(pool, { schema: mirrorSchema }) },
+    { db, log, probe, checkMirror },
     { queue, duties: [...duties, ...exportDuties], signal: lifetime.signal },
   );
   const running = worker;
@@ -171,7 +175,7 @@ function makeDuties(
       { concurrency: drainConcurrency(rateLimit) },
     ),
     makePollDuty({ api: clients.reads, db, log, personalData }),
-    makeListDuty({ api: clients.probe, db, log }, commissionList),
+    makeListDuty({ api: clients.probe, db, log, personalData }, commissionList),
     makeRetentionDuty({ db, log }, retention),
   ];
 }
