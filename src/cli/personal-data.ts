@@ -2,8 +2,9 @@
 
 import type { PersonalDataSettings } from '../config/personal-data.ts';
 import type { Database } from '../db/database.ts';
+import { adoptMode } from '../personal-data/adopt-mode.ts';
 import { makePersonalDataSource, type PersonalDataSource } from '../personal-data/personal-data-source.ts';
-import { adoptMode, readState, refuseOtherMode } from '../personal-data/stored-state.ts';
+import { readState, refuseOtherMode } from '../personal-data/stored-state.ts';
 
 /**
  * Returns the source of the treatment. With `mayAdopt`, a mirror that has stored nothing yet is made to keep personal

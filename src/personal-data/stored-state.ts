@@ -3,10 +3,7 @@
 import { sql } from 'kysely';
 import type { PersonalDataMode, PersonalDataSettings } from '../config/personal-data.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
-import { transact } from '../db/transact.ts';
-import { lockForLoading } from '../mirror/load-batch.ts';
 import { mismatch } from '../mirror/refuse-other-treatment.ts';
-import { LOAD_ORDER } from '../records/mirrored-tables.ts';
 import { type Forgotten, type Rule, recordKey } from './treat-fields.ts';
 import { fingerprint } from './values.ts';
 
@@ -66,29 +63,6 @@ async function readForgotten(db: Database, salt: string): Promise<Forgotten> {
     records: new Set(records.rows.map(({ table_name, record_id }) => recordKey(table_name, record_id))),
     addresses: new Set(addresses.rows.map(({ address_hash }) => address_hash)),
   };
-}
-
-/** What of the program may be in the mirror. */
-const FILLED = [...LOAD_ORDER, 'record_history', 'rejected_records'];
-
-/**
- * Makes a mirror that has never stored anything keep personal data as the settings say; leaves any other as it is.
- * Idempotent: yes.
- */
-export async function adoptMode(db: Database, settings: PersonalDataSettings): Promise<void> {
-  if (isSameMode(settings, await readState(db))) return;
-  await transact(db, async (trx) => {
-    await lockForLoading(trx, { isAlone: true, runId: null });
-    if (await isEmpty(trx)) await saveMode(trx, settings);
-  });
-}
-
-async function isEmpty(trx: DatabaseTransaction): Promise<boolean> {
-  const looks = FILLED.map((table) => sql`exists (select from ${sql.table(table)})`);
-  const { rows } = await sql<{ filled: boolean }>`select ${sql.join(looks, sql` or `)} as filled`.execute(
-    trx,
-  );
-  return rows[0]?.filled === false;
 }
 
 /** Notes that the mirror keeps personal data as the settings say. */

@@ -41,9 +41,10 @@ export async function switchMode(db: Database, settings: PersonalDataSettings): 
     if (isChanged) {
       const rule = await readRule(trx, settings, state);
       await rewriteRows(trx, { ...rule, keepsHashes: false }, { counts });
-      if (mode !== 'plain') await leaveOutTexts(trx, LEFT_OUT[mode], counts);
       await saveMode(trx, settings);
     }
+    // Also where nothing changed: whoever runs it again wants nothing to be left.
+    if (mode !== 'plain') await leaveOutTexts(trx, LEFT_OUT[mode], counts);
     const lacksFormerKey = isOfOtherKey(settings, state) && (await knowsForgottenAddress(trx));
     return { from: state.mode, to: mode, isChanged, lacksFormerKey, counts };
   });

@@ -1,7 +1,8 @@
 // What the mirror holds of people in the modes hash and omit: nothing that the program sent, on whichever way it came.
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import { adoptMode, readState } from '../../src/personal-data/stored-state.ts';
+import { adoptMode } from '../../src/personal-data/adopt-mode.ts';
+import { readState } from '../../src/personal-data/stored-state.ts';
 import { findText, HASH, MARK, OMIT, PLAIN, useMarkedProgram } from './marked-program.ts';
 
 describe.each([HASH, OMIT])('in mode $mode', (settings) => {

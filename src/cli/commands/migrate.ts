@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { listPending, runMigrations } from '../../db/migrate.ts';
 import { SchemaMismatch } from '../../errors.ts';
 import { makeLogger } from '../../log.ts';
-import { adoptMode } from '../../personal-data/stored-state.ts';
+import { adoptMode } from '../../personal-data/adopt-mode.ts';
 import { checkQueueSchema, migrateQueue, queueSchema } from '../../queue/queue-tables.ts';
 import type { Cli } from '../cli.ts';
 import { readCliConfig } from '../configuration.ts';

@@ -12,8 +12,8 @@ const HELP = `
 The mode is that of the environment (PII, PII_KEY_FILE). Rewrites the mirrored tables, their history, the rejected records
 and the errors of runs and payments, all in one transaction, and then has Postgres write the tables anew (vacuum full),
 so that no old value is left in their files. Run it as the owner of the tables. Beside it, nothing is loaded and no
-payment is noted; a process that is set to the former mode writes nothing any more: stop the workers first, and start
-them with the new mode.
+payment is noted. A process that is set to the former mode sends and stores nothing any more, and ends: stop the workers
+first, and start them with the new mode. Run again, it leaves out the errors that were stored since.
 
 From plain to hash, and from either to omit, takes effect at once. The way back, and another key, begin anew: what is
 stored as hashes becomes empty, and the next full sync fills in what the program still has.
@@ -55,7 +55,11 @@ export function registerPersonalData(root: Command, cli: Cli): void {
 }
 
 function describe({ from, to, is_changed, rewritten }: SwitchedDocument): string[] {
-  if (!is_changed) return [`the mirror keeps personal data as ${to} already; its tables were written anew`];
+  if (!is_changed) {
+    const already = `the mirror keeps personal data as ${to} already; its tables were written anew`;
+    if (rewritten.length === 0) return [already];
+    return [`${already}, and errors in them left out:`, ...describeRewritten(rewritten)];
+  }
   const next =
     from === 'plain' || to === 'omit'
       ? 'backups, replicas of another kind and exports still hold what they held: see docs/personal-data.md'

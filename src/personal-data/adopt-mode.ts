@@ -1,0 +1,37 @@
+// Has a mirror that is new keep personal data as the settings say, without a command for it.
+
+import { sql } from 'kysely';
+import type { PersonalDataSettings } from '../config/personal-data.ts';
+import type { Database, DatabaseTransaction } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
+import { LOAD_ORDER } from '../records/mirrored-tables.ts';
+import { lockForRewriting } from './locks.ts';
+import { LEFT_OUT } from './make-personal-data.ts';
+import { leaveOutTexts } from './rewrite-texts.ts';
+import { isSameMode, readState, saveMode } from './stored-state.ts';
+
+/** Where records of the program are. */
+const FILLED = [...LOAD_ORDER, 'record_history', 'rejected_records'];
+
+/**
+ * Makes a mirror that has never stored a record keep personal data as the settings say; leaves any other as it is. What
+ * it has of errors, of syncs that failed before, quotes nothing from then on either. Idempotent: yes.
+ */
+export async function adoptMode(db: Database, settings: PersonalDataSettings): Promise<void> {
+  if (isSameMode(settings, await readState(db))) return;
+  await transact(db, async (trx) => {
+    await lockForRewriting(trx);
+    if (!(await isEmpty(trx))) return;
+    const { mode } = settings;
+    if (mode !== 'plain') await leaveOutTexts(trx, LEFT_OUT[mode], new Map());
+    await saveMode(trx, settings);
+  });
+}
+
+async function isEmpty(trx: DatabaseTransaction): Promise<boolean> {
+  const looks = FILLED.map((table) => sql`exists (select from ${sql.table(table)})`);
+  const { rows } = await sql<{ filled: boolean }>`select ${sql.join(looks, sql` or `)} as filled`.execute(
+    trx,
+  );
+  return rows[0]?.filled === false;
+}
