@@ -125,6 +125,33 @@ test.each(FORMATS)('a sum of amounts that no bigint holds has all of its digits 
   expect([columns[place]?.type, row[place]]).toEqual(['numeric(38,0)', '9907919180215090100']);
 });
 
+test.each(FORMATS)(
+  'a record that was refused for what Postgres cannot hold is exported as %s',
+  async (format) => {
+    const { pool, url } = await createTestDatabase();
+    const payloads = [
+      String.raw`{"name": "half a pair \ud83d", "token": "a NUL \u0000"}`,
+      '{"over":\n  ["two", "lines"]}',
+    ];
+    await pool.query(
+      `insert into rejected_records (resource, record_id, reason, payload, observed_at)
+     select 'affiliates', n, 'refused', payload, now() from unnest($1::json[]) with ordinality as given (payload, n)`,
+      [payloads],
+    );
+    const path = join(directory, `rejected.${format}`);
+    const { code, stderr } = await runCli(['export', 'mirror.rejected_records', '-o', path], {
+      DATABASE_URL: url,
+    });
+    expect(code, stderr).toBe(0);
+    const { columns } = readManifest(readFileSync(`${path}.manifest.json`));
+    const read = await readBack(format, readFileSync(path), columns);
+    const place = columns.findIndex(({ name }) => name === 'payload');
+    expect(read.map((row) => JSON.parse(row[place] ?? ''))).toEqual(
+      payloads.map((payload) => JSON.parse(payload)),
+    );
+  },
+);
+
 test('stdout gets the rows and nothing else, from a process of its own', async () => {
   const { code, stdout, stderr } = await runCliAlone(
     ['export', RELATION, '--where', "id <= '00000003' -- the first ones", '--format', 'csv', '-o', '-'],

@@ -136,7 +136,7 @@ function isTime(column: Pick<ReadColumn, 'type'> | undefined): boolean {
 }
 
 function isJson(column: ReadColumn | undefined): boolean {
-  return column?.type === 'jsonb';
+  return column?.type === 'jsonb' || column?.type === 'json';
 }
 
 function expectHeader(header: readonly (string | null)[] | undefined, columns: readonly ReadColumn[]): void {

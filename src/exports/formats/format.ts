@@ -25,8 +25,13 @@ export interface WrittenFile {
 }
 
 /** Returns the column as text that Postgres sends; what is made of several values as JSON. */
-export function expressAsText({ name, kind }: Column): string {
-  return kind === 'json' ? `to_jsonb(${escapeIdentifier(name)})::text` : escapeIdentifier(name);
+export function expressAsText({ name, type, kind }: Column): string {
+  const identifier = escapeIdentifier(name);
+  if (kind !== 'json') return identifier;
+  // jsonb refuses a NUL and half a surrogate pair, which json holds. Line breaks are between its values only.
+  return type === 'json'
+    ? `translate(${identifier}::text, e'\\r\\n', '  ')`
+    : `to_jsonb(${identifier})::text`;
 }
 
 /** Returns the value as text, in UTC with a Z, and with true and false; Postgres' own text of every other kind. */
