@@ -144,6 +144,31 @@ test('an object that the storage does not remove is the only one that stays', as
   expect(left).toEqual(stays.map((key) => decodeURIComponent(key ?? '')));
 });
 
+test('an upload that was completed although its answer was lost is removed, and the error says why it failed', async () => {
+  const { storage, run } = given();
+  const before = await storage.list();
+  let isLost = false;
+  storage.intercept = ({ method, url = '' }, response) => {
+    if (method !== 'POST' || !url.includes('uploadId=')) return false;
+    if (isLost) {
+      response.writeHead(404).end('<Error><Code>NoSuchUpload</Code></Error>');
+      return true;
+    }
+    isLost = true;
+    response.end = () => {
+      response.socket?.destroy();
+      return response;
+    };
+    return false;
+  };
+  const { code, stderr } = await run('--format', 'ndjson', '-o', `s3://${BUCKET}/lost`);
+  expect({ code, isLost }).toEqual({ code: 1, isLost: true });
+  expect(stderr).toContain('cannot write to s3://');
+  expect(stderr).not.toContain('could not be removed');
+  expect(await storage.list()).toEqual(before);
+  expect(storage.countUploads()).toBe(0);
+});
+
 test('a text that no cell of Excel holds ends the export, which names what holds it', async () => {
   const { database, directory, run } = given();
   const last = String(ROWS).padStart(8, '0');

@@ -46,6 +46,10 @@ export async function startObjectStorage(): Promise<ObjectStorage> {
     if (storage.intercept?.(request, response) === true) return;
     const id = new URL(request.url ?? '', 'http://localhost').searchParams.get('uploadId');
     if (request.method !== 'DELETE' || id === null) return void listener(request, response);
+    if (!existsSync(join(uploads, id))) {
+      response.writeHead(404).end('<Error><Code>NoSuchUpload</Code></Error>');
+      return;
+    }
     rmSync(join(uploads, id), { recursive: true });
     response.writeHead(204).end();
   });

@@ -108,7 +108,7 @@ export function deliverToS3(
         ...[...uploads].map(
           ([key, id]) =>
             (s3: S3mini) =>
-              s3.abortMultipartUpload(key, id),
+              s3.abortMultipartUpload(key, id).catch(unlessGone),
         ),
       ];
       const failures: unknown[] = [];
@@ -119,6 +119,11 @@ export function deliverToS3(
       if (failures.length > 0) throw failures[0];
     },
   };
+}
+
+/** An upload is gone where it was completed, or aborted, and the answer was lost. */
+function unlessGone(error: unknown): void {
+  if (statusOf(error) !== 404) throw error;
 }
 
 type Call = <T>(signal: AbortSignal, request: (s3: S3mini) => Promise<T>) => Promise<T>;
