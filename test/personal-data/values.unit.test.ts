@@ -1,6 +1,7 @@
 // Hashes of values: what is equal stays equal, and anybody with the key can make the same.
 
 import { createHmac, createSecretKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { addressForms, fingerprint, hashValue, isHashed, normalise } from '../../src/personal-data/values.ts';
 
@@ -14,7 +15,15 @@ test('a hash is the one that the page describes', () => {
   expect(isHashed('hmac:jane@example.com')).toBe(false);
 });
 
-test('addresses are compared in lower case, names and tokens as they are', () => {
+test('the page shows the hash of its example', () => {
+  const page = readFileSync(new URL('../../docs/personal-data.md', import.meta.url), 'utf8');
+  const example = /With the 32 bytes\s`(.+?)`, the address ` (\S+) ` is\s`(.+?)`/.exec(page);
+  const [, itsKey = '', address = '', hash] = example ?? [];
+  expect(hashValue(createSecretKey(Buffer.from(itsKey)), normalise(address, true))).toBe(hash);
+  expect(itsKey).toBe(bytes.toString());
+});
+
+test('addresses are compared in lower case, names and tokens but for white space and how letters are composed', () => {
   expect(normalise(' Ada ', false)).toBe('Ada');
   // One letter, or a letter and its accent: the same to whoever reads it.
   expect(normalise('Zoe\u0308', false)).toBe('Zo\u00eb');
