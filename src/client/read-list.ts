@@ -71,7 +71,7 @@ export async function* readList<R extends AlwaysListed>(
       wanted = Promise.withResolvers();
       served.resolve();
     }
-    return { distinct: met.size, fresh: met.size - before };
+    return { distinct: met.size, anonymous: 0, fresh: met.size - before };
   }
 
   const isFiltered = Object.keys(query.filters ?? {}).length > 0;
@@ -114,6 +114,8 @@ interface Reading {
   readonly take: (page: RecordPage) => Loaded;
 }
 
+const NOTHING: Loaded = { distinct: 0, anonymous: 0, fresh: 0 };
+
 /** Returns why records may be missing, once the list is read; null where none can be. */
 async function walkWhole({ listPage, take }: Reading, signal: AbortSignal): Promise<string | null> {
   const taken = new Map<RecordPage, Loaded>();
@@ -126,10 +128,10 @@ async function walkWhole({ listPage, take }: Reading, signal: AbortSignal): Prom
         return page;
       },
       load: async (pages) => {
-        const loads = pages.map((page) => taken.get(page) ?? { distinct: 0, fresh: 0 });
+        const loads = pages.map((page) => taken.get(page) ?? NOTHING);
         for (const page of pages) taken.delete(page);
         return {
-          distinct: loads.at(-1)?.distinct ?? 0,
+          ...(loads.at(-1) ?? NOTHING),
           fresh: loads.reduce((sum, { fresh }) => sum + fresh, 0),
         };
       },
@@ -152,7 +154,7 @@ async function walkFiltered({ listPage, take }: Reading, signal: AbortSignal): P
   if (walk.how === 'ended') return walk.why;
   if (walk.how === 'outrun') return OUTRUN;
   const { total, moved } = walk.checkpoint.tally;
-  const { distinct } = (await loader.drain()) ?? { distinct: 0 };
+  const { distinct } = (await loader.drain()) ?? NOTHING;
   if (moved || distinct >= (total ?? 0)) return null;
   return `${distinct} different records were seen, where the program says that it has ${total}`;
 }

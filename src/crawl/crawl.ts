@@ -6,7 +6,10 @@
 // that gave up: not verified. With several pages in flight, a list whose total fell is read again by the overlap walk,
 // since the prefix walk's argument needs answers in order; and so is one at whose head more was created than its total
 // rose by, since then something was deleted as well. Where the totals swing, the overlap walk reads the list, and is
-// not verified: there is no total to compare it with. Where no walk can go on, the crawl ends there (see tally.ts).
+// not verified: there is no total to compare it with. Nor is there where a list that stood still holds more than its
+// total. Where no walk can go on, the crawl ends there (see tally.ts).
+// Records without an identifier that are the same (`null`, say) count once. Where that alone makes them too few, the
+// list is verified if it stood still and each of its positions was read once, and else not: no further walk could tell.
 // Why the head shows a deletion: what came at the head after the first answer is still there, unless it vanished again.
 // Where the total rose by at least that much, whatever vanished had come in the same time, and moved nothing forward.
 // What a verified crawl can still miss: records of equal time whose order flips between two answers, a wrong total, and
@@ -73,20 +76,29 @@ async function crawlThrough<P extends Page>(
   const { resumeFrom, limit, signal } = options;
   let start = resumeFrom;
   if (start?.walk !== 'overlap') {
-    const walk = await walkPrefix(walking, start === null ? prefixStart(limit) : onePageBack(start), options);
+    const { listPage, read } = countRecords(walking.listPage);
+    const from = start === null ? prefixStart(limit) : onePageBack(start);
+    const walk = await walkPrefix({ ...walking, listPage }, from, options);
     const { checkpoint } = walk;
     if (walk.how === 'ended') return judge('prefix', await withoutHead(walking, checkpoint), walk.why);
     const swing = describeSwing(checkpoint.tally);
     if (walk.how === 'complete' && swing === null) {
       const { moved, falls, firstTotal } = checkpoint.tally;
-      const isStill = !moved && resumeFrom === null && options.head === 'when-moved';
-      const end = isStill
-        ? await withoutHead(walking, checkpoint)
-        : await headOf(walking, checkpoint, signal);
-      const verdict = judge('prefix', end, end.why);
+      const isStill = !moved && resumeFrom === null;
+      const end =
+        isStill && options.head === 'when-moved'
+          ? await withoutHead(walking, checkpoint)
+          : await headOf(walking, checkpoint, signal);
+      const stoodStill = isStill && end.created === 0;
+      const why = end.why ?? (stoodStill ? describeSmallTotal(end) : null);
+      const verdict = judge('prefix', end, why);
+      if (!verdict.verified && why === null && isExplained(end, read)) {
+        const isReadOnce = stoodStill && read.records === end.total;
+        return isReadOnce ? { ...verdict, verified: true, reason: null } : { ...verdict, reason: ALIKE };
+      }
       const nothingVanished = falls === 0 && end.created <= end.total - (firstTotal ?? 0);
       const inOrder = options.concurrency === 1 || nothingVanished;
-      if ((verdict.verified && inOrder) || end.why !== null) return verdict;
+      if ((verdict.verified && inOrder) || why !== null) return verdict;
     }
     start = overlapStart(limit, swing);
   }
@@ -98,8 +110,48 @@ async function crawlThrough<P extends Page>(
   return judge('overlap', end, checkpoint.doubt ?? describeSwing(checkpoint.tally) ?? end.why ?? outrun);
 }
 
+/** Returns what is wrong with the total of a list that stood still, where it is less than what was seen; else null. */
+function describeSmallTotal({ distinct, total }: End): string | null {
+  if (distinct <= total) return null;
+  return `the program contradicts itself: ${distinct} different records were seen, where it says that it has ${total}, and the list stood still`;
+}
+
+/** What the pages of a walk held. */
+interface Read {
+  records: number;
+  /** Those of them without an identifier that can be used. */
+  anonymous: number;
+}
+
+function countRecords<P extends Page>(
+  listPage: CrawlDeps<P>['listPage'],
+): {
+  readonly listPage: CrawlDeps<P>['listPage'];
+  readonly read: Readonly<Read>;
+} {
+  const read: Read = { records: 0, anonymous: 0 };
+  return {
+    read,
+    async listPage(request, signal) {
+      const page = await listPage(request, signal);
+      read.records += page.ids.length;
+      read.anonymous += page.ids.filter((id) => id === null).length;
+      return page;
+    },
+  };
+}
+
+/** Returns whether there would be enough records if none without an identifier were the same as another. */
+function isExplained({ distinct, anonymous, total }: End, read: Readonly<Read>): boolean {
+  return distinct - anonymous + read.anonymous >= total;
+}
+
+const ALIKE =
+  'records without an identifier are the same as others, and while the list moves nobody can say how many there are';
+
 interface End {
   readonly distinct: number;
+  readonly anonymous: number;
   readonly total: number;
   /** Records that the head had and no page before it. */
   readonly created: number;
@@ -119,12 +171,12 @@ async function headOf<P extends Page>(
   signal: AbortSignal | undefined,
 ): Promise<End> {
   const { loaded, ...head } = await readHead(walking, checkpoint, { limit: checkpoint.limit, signal });
-  return { distinct: loaded.distinct, ...head };
+  return { distinct: loaded.distinct, anonymous: loaded.anonymous, ...head };
 }
 
 async function withoutHead<P extends Page>(walking: Walking<P>, { tally }: Checkpoint): Promise<End> {
-  const loaded = await walking.loader.drain();
-  return { distinct: loaded?.distinct ?? 0, total: tally.total ?? 0, created: 0, why: null };
+  const { distinct, anonymous } = (await walking.loader.drain()) ?? { distinct: 0, anonymous: 0 };
+  return { distinct, anonymous, total: tally.total ?? 0, created: 0, why: null };
 }
 
 // The argument needs no page twice; one is read again all the same, in case the order flipped while nobody read.

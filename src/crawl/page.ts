@@ -25,6 +25,8 @@ export interface Page {
 export interface Loaded {
   /** Distinct records seen in this run so far, these pages included. */
   readonly distinct: number;
+  /** How many of those have no identifier that can be used. Of those that are the same, one counts. */
+  readonly anonymous: number;
   /** How many identifiers of these pages this run had not seen before. */
   readonly fresh: number;
 }

@@ -159,7 +159,7 @@ export function makeRunLoader(
       total: saved.total_upstream,
     });
     // A record without an identifier exists all the same: it counts once, where it was rejected.
-    return { distinct: saved.distinct_seen + anonymous, fresh: result.fresh };
+    return { distinct: saved.distinct_seen + anonymous, anonymous, fresh: result.fresh };
   }
 
   return {

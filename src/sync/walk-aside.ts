@@ -32,6 +32,7 @@ export async function walkAside<R extends ListedResource>(
   const listPage = loader.lister(resource, filters, look);
   // The run's own count of distinct records cannot judge a part of the list.
   const seen = new Set<string>();
+  const anonymous = new Set<string>();
   let beganAt: Timestamp | null = null;
   let asked = 0;
   const { reason } = await crawl<RecordPage>(
@@ -44,14 +45,15 @@ export async function walkAside<R extends ListedResource>(
       },
       async load(pages) {
         await loader.loadAside(pages);
-        const before = seen.size;
+        const before = seen.size + anonymous.size;
         for (const { ids, content } of pages) {
           for (const id of ids) if (id !== null) seen.add(id);
           // A record without a usable identifier exists all the same; its content tells it from others.
           for (const { id, payload } of content.rejections)
-            if (id === null) seen.add(JSON.stringify(payload));
+            if (id === null) anonymous.add(JSON.stringify(payload));
         }
-        return { distinct: seen.size, fresh: seen.size - before };
+        const distinct = seen.size + anonymous.size;
+        return { distinct, anonymous: anonymous.size, fresh: distinct - before };
       },
     },
     { limit, concurrency: 1, resumeFrom: null, head: 'when-moved', signal },

@@ -32,7 +32,7 @@ function makeProgram(answer: Answer) {
       const before = seen.size;
       for (const id of pages.flatMap(({ ids }) => ids)) if (id !== null) seen.add(id);
       checkpoint = after;
-      return { distinct: seen.size, fresh: seen.size - before };
+      return { distinct: seen.size, anonymous: 0, fresh: seen.size - before };
     },
   };
 }
@@ -269,4 +269,74 @@ describe('whatever a program answers', () => {
       RUNS,
     );
   });
+});
+
+describe('Records without an identifier that are the same as others', () => {
+  /** A list of so many records, of which each tenth is null. */
+  const withNulls = (size: number, request: PageRequest): Page => {
+    const page = pageOf(size, request);
+    return { ...page, ids: page.ids.map((id) => (Number(id?.slice(1)) % 10 === 0 ? null : id)) };
+  };
+  function makeAnonymous(answer: Answer) {
+    const program = makeProgram(answer);
+    let anonymous = 0;
+    return {
+      ...program,
+      load: async (pages: readonly Page[], after: Checkpoint) => {
+        const loaded = await program.load(pages, after);
+        if (pages.some(({ ids }) => ids.includes(null))) anonymous = 1;
+        return { ...loaded, anonymous, distinct: loaded.distinct + anonymous };
+      },
+    };
+  }
+
+  test.each(['when-moved', 'always'] as const)(
+    'do not keep a list that stands still from being verified (head: %s)',
+    async (head) => {
+      const program = makeAnonymous((request) => withNulls(2000, request));
+      expect(await crawl(program, { ...OPTIONS, head })).toMatchObject({ verified: true, reason: null });
+      expect(program.answered()).toBeLessThanOrEqual(21);
+    },
+  );
+
+  test('leave a list that moves unverified, with that as the reason, and without a second walk', async () => {
+    const program = makeAnonymous((request, answered) => withNulls(answered < 3 ? 2000 : 2001, request));
+    expect(await crawl(program, OPTIONS)).toMatchObject({
+      verified: false,
+      reason: expect.stringMatching(
+        /^records without an identifier are the same as others, and while the list moves/,
+      ),
+    });
+    expect(program.answered()).toBeLessThanOrEqual(22);
+  });
+
+  test('explain no record that is missing besides', async () => {
+    const program = makeAnonymous((request) => {
+      const page = withNulls(2000, request);
+      return request.page === 3 ? { ...page, ids: page.ids.slice(1) } : page;
+    });
+    expect(await crawl(program, OPTIONS)).toMatchObject({ verified: false });
+  });
+});
+
+test.each([1, 2])(
+  'a total that is less than what its own pages hold: %i pages in flight',
+  async (concurrency) => {
+    const program = makeProgram((request) => ({ ...pageOf(130, request), total: 90 }));
+    expect(await crawl(program, { ...OPTIONS, concurrency })).toMatchObject({
+      verified: false,
+      reason:
+        'the program contradicts itself: 130 different records were seen, where it says that it has 90, and the list stood still',
+    });
+    expect(program.seen.size).toBe(130);
+    expect(program.answered()).toBeLessThanOrEqual(4);
+  },
+);
+
+test('a total that is short once is no contradiction', async () => {
+  const program = makeProgram((request, answered) => ({
+    ...pageOf(130, request),
+    total: answered === 0 ? 99 : 130,
+  }));
+  expect(await crawl(program, OPTIONS)).toMatchObject({ verified: true });
 });

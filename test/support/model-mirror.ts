@@ -35,7 +35,7 @@ export function makeModelMirror(list: ModelList): ModelMirror {
           const before = seen.size;
           for (const id of pages.flatMap((page) => page.ids)) if (id !== null) seen.add(id);
           for (const id of seen) isDeleted.set(id, false);
-          return { distinct: seen.size, fresh: seen.size - before };
+          return { distinct: seen.size, anonymous: 0, fresh: seen.size - before };
         },
       },
       { limit, concurrency, resumeFrom: isExact ? overlapStart(limit) : null, head: 'always' },

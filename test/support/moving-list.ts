@@ -158,7 +158,7 @@ export function makeMovingList(given: ListCase): MovingList {
       const before = seen.size;
       for (const page of pages) for (const id of page.ids) if (id !== null) seen.add(id);
       checkpoint = after;
-      return { distinct: seen.size, fresh: seen.size - before };
+      return { distinct: seen.size, anonymous: 0, fresh: seen.size - before };
     },
     seen,
     lastCheckpoint: () => checkpoint,
