@@ -133,7 +133,7 @@ test('what a receiver may have taken without an answer is followed by the word t
   await expect.poll(() => readAlertStates(database)).toEqual(['secret_refused resolved']);
   await watcher.stop();
   // A restart does not wait for an hour.
-  startWatcher(database, { channels: [webhook(receiver)] });
+  startWatcher(database, { channels: [webhook(receiver)], timings });
   await expect.poll(() => firstLines(receiver)).toEqual([REFUSED, AGAIN]);
 });
 

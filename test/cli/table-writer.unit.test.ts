@@ -51,6 +51,12 @@ test('any text comes back from CSV as it was, and none of it begins as a formula
   );
 });
 
+test('a name of a column begins no formula in CSV either', () => {
+  const form = { delimiter: ',', hasMark: false, decimal: '.' } as const;
+  const bytes = writeCsv({ header: ['=1+1', '@cmd', 'name'], rows: [] }, form);
+  expect(bytes.toString()).toBe("'=1+1,'@cmd,name\r\n");
+});
+
 test('any text, number and date comes back from a workbook as it was, and none of it is a formula', async () => {
   const day = fc.date({ min: new Date('1950-01-01'), max: new Date('2090-01-01'), noInvalidDate: true });
   await fc.assert(

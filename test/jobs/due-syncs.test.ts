@@ -7,6 +7,7 @@ import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { makeSchedules, makeSyncDuty } from '../../src/jobs/sync-job.ts';
 import { makeLogger } from '../../src/log.ts';
 import { TIMINGS } from '../../src/queue/timings.ts';
+import { withRunLock } from '../../src/sync/run-lock.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 
@@ -157,4 +158,31 @@ test('accepted deletions make a full sync due, until one has ended that began af
   expect(await acceptedDue()).toEqual(['sync-affiliates-accepted 02:41']);
   await note('affiliates', { began: '02:50:00', ended: '02:55:00' });
   expect(await acceptedDue()).toEqual([]);
+});
+
+test('a sync that another process does is looked at after 15 s, then ever later, and never after more than ten minutes', async () => {
+  const ended: string[] = [];
+  const meter = { ended: ({ state }: { state: string }) => ended.push(state), progressed: () => {} };
+  const { takePermit } = makeUnlimitedPermits();
+  const api = makeApiClient({ takePermit, log }, { url: 'http://127.0.0.1:9', secret: 'x', timeoutMs: 1000 });
+  const duty = makeSyncDuty(
+    { api, db, log, meter },
+    { schedules: makeSchedules(NIGHTLY), concurrency: 1 },
+    TIMINGS,
+  );
+  const [affiliates] = await duty.findDue({ nowMs: at('03:00:00'), madeMs: 0 });
+  const { signal } = new AbortController();
+  await withRunLock(db, 'affiliates', async () => {
+    for (const [waitedMs, waitMs] of [
+      [0, 15_000],
+      [30_001, 15_000.5],
+      [200_000, 100_000],
+      [7_200_000, 600_000],
+    ] as const) {
+      const outcome = await affiliates?.run({ signal, onProgress: () => {}, waitedMs });
+      expect(outcome, `waited ${waitedMs}`).toEqual({ kind: 'later', waitMs });
+    }
+  });
+  expect(ended).toEqual(['skipped', 'skipped', 'skipped', 'skipped']);
+  await api.close();
 });

@@ -1,7 +1,9 @@
 // Whose rows the addresses of a person who is forgotten lead to.
 
+import { createSecretKey } from 'node:crypto';
 import type pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { PersonalDataSettings } from '../../src/config/personal-data.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
 import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
@@ -148,6 +150,20 @@ test.each([
   const pages = [{ observedAt: at(9), records: [buildReferral({ id: idOf(1), customer })] }];
   await load(db, { resource: 'referrals', pages, personalData });
   expect(await stillNamed()).toEqual(named);
+});
+
+test('a switch to another key says that who was forgotten with the former one is known no longer', async () => {
+  const other: PersonalDataSettings = {
+    mode: 'hash',
+    key: createSecretKey(Buffer.alloc(32, 'another key ')),
+  };
+  await syncCustomers([CURRENT]);
+  await switchMode(db, HASH);
+  expect(await switchMode(db, other)).toMatchObject({ isChanged: true, lacksFormerKey: false });
+  expect(await switchMode(db, HASH)).toMatchObject({ isChanged: true, lacksFormerKey: false });
+  await forgetPerson(db, HASH, { who: CURRENT, by: 'privacy' });
+  expect(await switchMode(db, HASH)).toMatchObject({ isChanged: false, lacksFormerKey: false });
+  expect(await switchMode(db, other)).toMatchObject({ isChanged: true, lacksFormerKey: true });
 });
 
 test('what is no address, such as a dash, leads from an identifier to nobody else', async () => {

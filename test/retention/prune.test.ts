@@ -167,6 +167,15 @@ test.each<[string, readonly (readonly [number, AgedRun])[], readonly number[]]>(
     [0, 2],
   ],
   [
+    'the last delta that has read, where the run after it ended in the future: a clock was ahead',
+    [
+      [12, {}],
+      [11, {}],
+      [-1, WHOLE],
+    ],
+    [1, 2],
+  ],
+  [
     'the last refusal of the program',
     [
       [12, { state: 'failed', error_code: 'API_REJECTED' }],

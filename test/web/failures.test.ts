@@ -1,6 +1,6 @@
 // A page that cannot be shown says so in plain words, in its frame, without a host, a value or a stack.
 
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { makePool } from '../../src/db/pool.ts';
 import { Busy } from '../../src/errors.ts';
 import { makeLogger } from '../../src/log.ts';
@@ -70,6 +70,24 @@ test('a page that fails says nothing of why, and the log does', async () => {
   expect(answer.body).not.toContain('a secret detail');
   expect(JSON.stringify(logged)).toContain('a secret detail');
   expectGuardedHeaders(answer);
+});
+
+test('a page that is not read in time is said to be late, and is asked for again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const database = await createTestDatabase();
+  const reading = Promise.withResolvers<void>();
+  const never = pageThat(() => {
+    reading.resolve();
+    return new Promise(() => {});
+  });
+  const page = await openStatusPage(database, { loadPages: async () => [never] });
+  const asked = page.ask({ path: '/it' });
+  await reading.promise;
+  await vi.advanceTimersByTimeAsync(20_000);
+  const answer = await asked;
+  expect(answer.status).toBe(503);
+  expect(answer.body).toContain('data-again');
 });
 
 test('a value that Postgres refuses reaches neither the page nor the log', async () => {

@@ -84,6 +84,31 @@ test('one poll serves all, tells them what changed, and ends with the last of th
   expect(reads).toBe(after);
 });
 
+test('a page that takes nothing any more is dropped, and the others hear on', async () => {
+  let mark = 0;
+  const readMark = async () => {
+    mark += 1;
+    return String(mark);
+  };
+  const live = makeLive({ log, readMark }, { ...TIMINGS, pollMs: 10 });
+  onTestFinished(live.close);
+  const { responses, readers } = await connect();
+  const [slow, quick, third] = responses as [ServerResponse, ServerResponse, ServerResponse];
+  third.end();
+  live.listen(slow);
+  live.listen(quick);
+  const frozen = await readers[0];
+  // It ends in the middle.
+  frozen?.on('error', () => {});
+  // More than the system takes for somebody who does not read.
+  const dropped = once(slow, 'close');
+  slow.write(Buffer.alloc(64 * 2 ** 20));
+  await dropped;
+  expect(slow.writableFinished).toBe(false);
+  await untilSays((await readers[1]) as IncomingMessage, 'event: changed');
+  expect(quick.destroyed).toBe(false);
+});
+
 test('whoever left before the site was loaded is not listened for', async () => {
   let reads = 0;
   const readMark = async () => {
