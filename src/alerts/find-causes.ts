@@ -41,7 +41,9 @@ export function findCauses(
   const options = { maxAgeSeconds, ...(growth !== null && { growth }) };
   const causes = findConcerns(figures, options).flatMap(toCause);
   const syncing = new Set(
-    figures.resources.filter(({ last_state }) => last_state === 'running').map(({ resource }) => resource),
+    figures.resources
+      .filter(({ last_run_state }) => last_run_state === 'running')
+      .map(({ resource }) => resource),
   );
   return {
     causes: isQueueAway ? [QUEUE_AWAY, ...causes] : causes,

@@ -42,13 +42,13 @@ export function renderFreshness({ resources, commission_list }: MirrorStatus): s
     ['resource', 'fresh as of', 'age', 'last run', 'all read'],
     resources.map((resource) => [
       resource.resource,
-      resource.fresh_as_of === null ? 'never synced' : formatTimestamp(resource.fresh_as_of),
-      ago(resource.age_seconds),
-      resource.last_state,
-      resource.full_age_seconds === null ? 'never' : `${ago(resource.full_age_seconds)} ago`,
+      resource.changes_as_of === null ? 'never synced' : formatTimestamp(resource.changes_as_of),
+      ago(resource.changes_age_seconds),
+      resource.last_run_state,
+      resource.everything_age_seconds === null ? 'never' : `${ago(resource.everything_age_seconds)} ago`,
     ]),
   );
-  const accepted = resources.filter(({ deletes_accepted }) => deletes_accepted > 0).map(describeAccepted);
+  const accepted = resources.filter(({ deletions_accepted }) => deletions_accepted > 0).map(describeAccepted);
   const list = commission_list.is_used ? [] : [`commissions: ${describeList(commission_list)}`];
   return [table, ...list, ...accepted].join('\n');
 }
@@ -57,9 +57,9 @@ function ago(seconds: number | null): string | null {
   return seconds === null ? null : formatDuration(seconds * 1000);
 }
 
-function describeAccepted({ resource, deletes_accepted }: ResourceStatus): string {
+function describeAccepted({ resource, deletions_accepted }: ResourceStatus): string {
   return (
-    `${resource}: ${countedAre(deletes_accepted, 'deletion')} held back and accepted: the next full sync marks ` +
+    `${resource}: ${countedAre(deletions_accepted, 'deletion')} held back and accepted: the next full sync marks ` +
     'those that are still missing'
   );
 }
@@ -69,9 +69,9 @@ function renderBlindSpots({ resources }: MirrorStatus): string {
     ['resource', 'everything read as of', 'age', 'deltas since'],
     resources.map((resource) => [
       resource.resource,
-      resource.full_as_of === null ? 'never' : formatTimestamp(resource.full_as_of),
-      ago(resource.full_age_seconds),
-      resource.deltas_since_full,
+      resource.everything_as_of === null ? 'never' : formatTimestamp(resource.everything_as_of),
+      ago(resource.everything_age_seconds),
+      resource.deltas_since_everything,
     ]),
   );
   return `Blind spots\n${table}\n${describeBlindSpots()}`;

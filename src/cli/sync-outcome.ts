@@ -81,8 +81,8 @@ async function readBlindSpots(db: Database, deltas: readonly RunSummary[]): Prom
       const status = freshness.find((one) => one.resource === resource);
       return {
         resource,
-        everything_read_as_of: status?.full_as_of ?? null,
-        everything_read_age_seconds: status?.full_age_seconds ?? null,
+        everything_as_of: status?.everything_as_of ?? null,
+        everything_age_seconds: status?.everything_age_seconds ?? null,
       };
     }),
   };
@@ -90,8 +90,8 @@ async function readBlindSpots(db: Database, deltas: readonly RunSummary[]): Prom
 
 function describeDelta({
   resource,
-  everything_read_as_of: at,
-  everything_read_age_seconds: age,
+  everything_as_of: at,
+  everything_age_seconds: age,
 }: BlindSpots['resources'][number]): string {
   const when =
     at === null || age === null

@@ -13,7 +13,8 @@ export const MIRROR_METRICS: readonly Metric[] = [
     type: 'gauge',
     help: 'Age of the mirror: since the start of the last verified run. Absent where there was none.',
     labels: ['resource'],
-    samples: ({ figures }) => each(figures?.resources, ofResource, ({ age_seconds }) => age_seconds),
+    samples: ({ figures }) =>
+      each(figures?.resources, ofResource, ({ changes_age_seconds }) => changes_age_seconds),
   },
   {
     name: 'full_freshness_age_seconds',
@@ -21,7 +22,7 @@ export const MIRROR_METRICS: readonly Metric[] = [
     help: 'The same, since everything of the resource was last read. Absent where it never was.',
     labels: ['resource'],
     samples: ({ figures }) =>
-      each(figures?.resources, ofResource, ({ full_age_seconds }) => full_age_seconds),
+      each(figures?.resources, ofResource, ({ everything_age_seconds }) => everything_age_seconds),
   },
   {
     name: 'stale_after_seconds',
@@ -109,7 +110,7 @@ export const MIRROR_METRICS: readonly Metric[] = [
       each(
         figures?.resources,
         ofResource,
-        ({ deletes_held_back, deletes_accepted }) => deletes_held_back - deletes_accepted,
+        ({ deletions_held_back, deletions_accepted }) => deletions_held_back - deletions_accepted,
       ),
   },
   {

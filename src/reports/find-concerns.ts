@@ -78,8 +78,8 @@ export function findConcerns(
 }
 
 /** Returns whether the resource is older than that, or was never synced. */
-export function isStale({ age_seconds }: ResourceStatus, maxAgeSeconds: number): boolean {
-  return age_seconds === null || age_seconds > maxAgeSeconds;
+export function isStale({ changes_age_seconds }: ResourceStatus, maxAgeSeconds: number): boolean {
+  return changes_age_seconds === null || changes_age_seconds > maxAgeSeconds;
 }
 
 function judgeSecret({ worker: { secret_refused_since } }: MirrorHealth): Concern[] {
@@ -91,25 +91,31 @@ function judgeSecret({ worker: { secret_refused_since } }: MirrorHealth): Concer
 }
 
 function judgeLastRun(status: ResourceStatus): Concern[] {
-  const { resource, last_state, last_error_code: error_code, last_error, last_finished_at: since } = status;
+  const {
+    resource,
+    last_run_state,
+    last_run_error_code: error_code,
+    last_run_error,
+    last_run_finished_at: since,
+  } = status;
   const fix = `affiliate-mirror sync ${resource}`;
-  if (last_state === 'failed') {
+  if (last_run_state === 'failed') {
     const summary = `the last sync of ${resource} failed`;
-    const what = `${summary}${error_code === null ? '' : ` (${error_code})`}: ${last_error}`;
+    const what = `${summary}${error_code === null ? '' : ` (${error_code})`}: ${last_run_error}`;
     const doctor = 'affiliate-mirror doctor';
     return [concern({ code: 'sync_failed', resource, what, summary, error_code, since, fix: doctor })];
   }
-  if (last_state === 'interrupted') {
+  if (last_run_state === 'interrupted') {
     const what = `the last sync of ${resource} was stopped before its end`;
     return [concern({ code: 'sync_interrupted', resource, what, since, fix })];
   }
-  if (last_state === 'running' && (status.last_saved_age_seconds ?? 0) > SILENT_SECONDS) {
+  if (last_run_state === 'running' && (status.last_run_saved_age_seconds ?? 0) > SILENT_SECONDS) {
     const what = `the running sync of ${resource} has saved nothing for long: its process is most likely gone`;
-    return [concern({ code: 'sync_silent', resource, what, since: status.last_saved_at, fix })];
+    return [concern({ code: 'sync_silent', resource, what, since: status.last_run_saved_at, fix })];
   }
-  if (last_state === 'partial' && status.last_verified === false) {
+  if (last_run_state === 'partial' && status.last_run_verified === false) {
     const ended = `the last sync of ${resource} ended`;
-    const what = `${ended} ${last_error ?? 'unverified'}`;
+    const what = `${ended} ${last_run_error ?? 'unverified'}`;
     return [concern({ code: 'sync_unverified', resource, what, summary: `${ended} unverified`, since, fix })];
   }
   return [];
@@ -118,9 +124,11 @@ function judgeLastRun(status: ResourceStatus): Concern[] {
 // Those of one scheduler go stale together: one concern for all of them.
 function judgeAges({ resources }: MirrorHealth, maxAgeSeconds: number): Concern[] {
   // A sync that is under way, or died, speaks for itself.
-  const stale = resources.filter((one) => isStale(one, maxAgeSeconds) && one.last_state !== 'running');
-  const never = stale.filter(({ fresh_as_of, last_state }) => fresh_as_of === null && last_state === null);
-  const old = stale.filter(({ fresh_as_of }) => fresh_as_of !== null);
+  const stale = resources.filter((one) => isStale(one, maxAgeSeconds) && one.last_run_state !== 'running');
+  const never = stale.filter(
+    ({ changes_as_of, last_run_state }) => changes_as_of === null && last_run_state === null,
+  );
+  const old = stale.filter(({ changes_as_of }) => changes_as_of !== null);
   return [
     ...together('never_synced', never, 'never synced', resources),
     ...together('stale', old, 'stale: no sync has verified what the program has', resources),
@@ -135,7 +143,7 @@ function together(
 ): Concern[] {
   if (some.length === 0) return [];
   const names = some.map(({ resource }) => resource);
-  const [since = null] = some.flatMap(({ fresh_as_of }) => fresh_as_of ?? []).toSorted();
+  const [since = null] = some.flatMap(({ changes_as_of }) => changes_as_of ?? []).toSorted();
   return [
     concern({
       code,
@@ -148,8 +156,8 @@ function together(
 }
 
 function judgeHeldBack(status: ResourceStatus): Concern[] {
-  const { resource, deletes_held_back, deletes_accepted, deletes_held_back_since: since } = status;
-  const open = deletes_held_back - deletes_accepted;
+  const { resource, deletions_held_back, deletions_accepted, deletions_held_back_since: since } = status;
+  const open = deletions_held_back - deletions_accepted;
   if (open === 0) return [];
   const what = `${counted(open, 'deletion')} of ${resource} held back, though the program no longer has the records`;
   const fix = `affiliate-mirror deletions list ${resource}`;

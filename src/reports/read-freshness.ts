@@ -12,55 +12,41 @@ export interface ResourceStatus {
    * The mirror is at least as new as this, but for held-back deletions: the start of the last verified run. Null:
    * never.
    */
-  readonly fresh_as_of: Timestamp | null;
-  readonly age_seconds: number | null;
+  readonly changes_as_of: Timestamp | null;
+  readonly changes_age_seconds: number | null;
   /** The same, but for what a delta cannot see: the start of the last verified run that read everything. */
-  readonly full_as_of: Timestamp | null;
-  readonly full_age_seconds: number | null;
-  readonly deltas_since_full: number;
+  readonly everything_as_of: Timestamp | null;
+  readonly everything_age_seconds: number | null;
+  readonly deltas_since_everything: number;
   /** Of the last run that was not left to another process; null where there was none. */
-  readonly last_state: RunState | null;
-  readonly last_verified: boolean | null;
-  readonly last_error_code: string | null;
-  readonly last_error: string | null;
+  readonly last_run_state: RunState | null;
+  readonly last_run_verified: boolean | null;
+  readonly last_run_error_code: string | null;
+  readonly last_run_error: string | null;
   /** When it ended; null while it runs. */
-  readonly last_finished_at: Timestamp | null;
+  readonly last_run_finished_at: Timestamp | null;
   /** When it last saved its progress, and how long ago that is. */
-  readonly last_saved_at: Timestamp | null;
-  readonly last_saved_age_seconds: number | null;
+  readonly last_run_saved_at: Timestamp | null;
+  readonly last_run_saved_age_seconds: number | null;
   /** The most that one run rejected, since and including the last that read everything. */
   readonly rejected_records: number;
   /** When the first of those runs began that rejected any. */
   readonly rejected_since: Timestamp | null;
   /** Rows that the last verified run that read everything did not meet and that are not marked deleted. */
-  readonly deletes_held_back: number;
+  readonly deletions_held_back: number;
   /** Since when there are some that nobody accepted. */
-  readonly deletes_held_back_since: Timestamp | null;
+  readonly deletions_held_back_since: Timestamp | null;
   /** Those of them that somebody accepted: the next run that reads everything marks what is still missing. */
-  readonly deletes_accepted: number;
+  readonly deletions_accepted: number;
 }
 
 /** Returns the freshness of each listed resource at this moment; of commissions where the program lists them. */
 export async function readFreshness(db: Database): Promise<ResourceStatus[]> {
   const { rows } = await sql<ResourceStatus>`
-    select resource,
-      changes_as_of as fresh_as_of,
-      changes_age_seconds as age_seconds,
-      everything_as_of as full_as_of,
-      everything_age_seconds as full_age_seconds,
-      deltas_since_everything as deltas_since_full,
-      last_run_state as last_state,
-      last_run_verified as last_verified,
-      last_run_error_code as last_error_code,
-      last_run_error as last_error,
-      last_run_finished_at as last_finished_at,
-      last_run_saved_at as last_saved_at,
-      last_run_saved_age_seconds as last_saved_age_seconds,
-      rejected_records,
-      rejected_since,
-      deletions_held_back as deletes_held_back,
-      deletions_held_back_since as deletes_held_back_since,
-      deletions_accepted as deletes_accepted
+    select resource, changes_as_of, changes_age_seconds, everything_as_of, everything_age_seconds,
+      deltas_since_everything, last_run_state, last_run_verified, last_run_error_code, last_run_error,
+      last_run_finished_at, last_run_saved_at, last_run_saved_age_seconds, rejected_records, rejected_since,
+      deletions_held_back, deletions_held_back_since, deletions_accepted
     from freshness
     where resource <> 'commissions' or (select is_used from commission_list)
   `.execute(db);

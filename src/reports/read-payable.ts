@@ -64,9 +64,9 @@ export interface CommissionCoverage {
   /** Whether commissions are mirrored by the program's list. */
   readonly isListed: boolean;
   /** The mirror has all of them, as they were read in one go since then. Null: it need not have every one. */
-  readonly whole_as_of: Timestamp | null;
+  readonly everything_as_of: Timestamp | null;
   /** The same, with what changed since, but for what a delta cannot see. */
-  readonly fresh_as_of: Timestamp | null;
+  readonly changes_as_of: Timestamp | null;
   /** How many that the program listed could not be stored. */
   readonly not_stored: number;
   /**
@@ -89,7 +89,7 @@ export async function readCoverage(db: Database): Promise<CommissionCoverage> {
     ...counted,
     isListed: list !== undefined,
     not_stored: list?.rejected_records ?? 0,
-    whole_as_of: list?.full_as_of ?? null,
-    fresh_as_of: list?.full_as_of == null ? null : list.fresh_as_of,
+    everything_as_of: list?.everything_as_of ?? null,
+    changes_as_of: list?.everything_as_of == null ? null : list.changes_as_of,
   };
 }

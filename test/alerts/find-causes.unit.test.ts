@@ -12,7 +12,7 @@ function figures(...resources: readonly Partial<ResourceStatus>[]): MirrorHealth
 }
 
 const HERE = { isQueueAway: false, maxAgeSeconds: 26 * 3600, growth: makeGrowth() };
-const FAILED = { last_state: 'failed', last_error: 'of Ada' } as const;
+const FAILED = { last_run_state: 'failed', last_run_error: 'of Ada' } as const;
 
 test('all is well: no cause', () => {
   expect(findCauses(figures({}), HERE).causes).toEqual([]);
@@ -44,13 +44,13 @@ test.each([
   ['57P03', '57P03'],
   ['Ada <ada@example.com>', null],
   [null, null],
-])('the code of an error, %s, is %s: nothing that might be text', (last_error_code, error_code) => {
-  const { causes } = findCauses(figures({ ...FAILED, last_error_code }), HERE);
+])('the code of an error, %s, is %s: nothing that might be text', (last_run_error_code, error_code) => {
+  const { causes } = findCauses(figures({ ...FAILED, last_run_error_code }), HERE);
   expect(causes).toMatchObject([{ what: 'the last sync of referrals failed', error_code }]);
 });
 
 test('several resources that are stale are the same cause as one of them', () => {
-  const old = { age_seconds: 27 * 3600 };
+  const old = { changes_age_seconds: 27 * 3600 };
   for (const resources of [[old], [{ ...old, resource: 'affiliates' }, old]]) {
     expect(findCauses(figures(...resources), HERE).causes).toMatchObject([{ code: 'stale', resource: null }]);
   }
@@ -61,12 +61,15 @@ test('the bound of freshness can be chosen', () => {
 });
 
 test('a sync that is under way leaves open what it may settle, and nothing else', () => {
-  const { isUndecided } = findCauses(figures({ last_state: 'running' }, { resource: 'affiliates' }), HERE);
+  const { isUndecided } = findCauses(
+    figures({ last_run_state: 'running' }, { resource: 'affiliates' }),
+    HERE,
+  );
   expect(isUndecided('sync_failed', 'referrals')).toBe(true);
   expect(isUndecided('sync_failed', 'affiliates')).toBe(false);
   expect(isUndecided('stale', null)).toBe(true);
   expect(isUndecided('sums_differ', 'commissions')).toBe(false);
   expect(isUndecided('secret_refused', null)).toBe(false);
-  const other = findCauses(figures({ resource: 'commissions', last_state: 'running' }), HERE);
+  const other = findCauses(figures({ resource: 'commissions', last_run_state: 'running' }), HERE);
   expect(other.isUndecided('sums_differ', 'commissions')).toBe(true);
 });

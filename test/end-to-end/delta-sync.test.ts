@@ -62,7 +62,7 @@ describe('sync --mode delta', () => {
       ],
       blind_spots: {
         does_not_see: DELTA_BLIND_SPOTS,
-        resources: [{ resource: 'referrals', everything_read_as_of: expect.any(String) }],
+        resources: [{ resource: 'referrals', everything_as_of: expect.any(String) }],
       },
     });
     expect(stderr).toMatch(
@@ -97,8 +97,8 @@ describe('the blind spots of a delta', () => {
     expect(section).toMatch(/affiliates .*Z .* 0 /);
     expect(section).toMatch(/referrals .*Z .* 2 /);
     const { resources } = JSON.parse((await run('status', '--json')).stdout);
-    expect(resources).toMatchObject([{ deltas_since_full: 0 }, { deltas_since_full: 2 }]);
-    expect(Date.parse(resources[1].full_as_of)).toBeLessThan(Date.parse(resources[1].fresh_as_of));
+    expect(resources).toMatchObject([{ deltas_since_everything: 0 }, { deltas_since_everything: 2 }]);
+    expect(Date.parse(resources[1].everything_as_of)).toBeLessThan(Date.parse(resources[1].changes_as_of));
   });
 
   test('are closed by the next full sync, which says nothing of them', async () => {
@@ -113,7 +113,7 @@ describe('the blind spots of a delta', () => {
       runs: [{ plan: null }, { plan: null, rows_deleted: 1 }],
       blind_spots: null,
     });
-    expect(JSON.parse((await run('status', '--json')).stdout).resources[1].deltas_since_full).toBe(0);
+    expect(JSON.parse((await run('status', '--json')).stdout).resources[1].deltas_since_everything).toBe(0);
   });
 });
 

@@ -149,8 +149,8 @@ describe('sync', () => {
     const { stdout } = await runCli(['status', '--json'], environment(mirror.url));
     expect(JSON.parse(stdout)).toMatchObject({
       resources: [
-        { resource: 'affiliates', last_state: 'succeeded', rejected_records: 0, deletes_held_back: 0 },
-        { resource: 'referrals', fresh_as_of: null, last_state: null },
+        { resource: 'affiliates', last_run_state: 'succeeded', rejected_records: 0, deletions_held_back: 0 },
+        { resource: 'referrals', changes_as_of: null, last_run_state: null },
       ],
       last_runs: [{ resource: 'affiliates', state: 'succeeded', verified: true, rows_inserted: 300 }],
       budget: { paused_until: null, last_throttled_at: null },

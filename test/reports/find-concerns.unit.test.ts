@@ -10,7 +10,13 @@ import { type GivenHealth, makeHealth, THEN, WELL } from './make-health.ts';
 const HOUR = 3600;
 const USUAL = { maxAgeSeconds: 26 * HOUR };
 
-const NEVER = { ...WELL, fresh_as_of: null, age_seconds: null, last_state: null, last_verified: null };
+const NEVER = {
+  ...WELL,
+  changes_as_of: null,
+  changes_age_seconds: null,
+  last_run_state: null,
+  last_run_verified: null,
+};
 
 interface Given extends Omit<GivenHealth, 'resources'> {
   readonly resource?: Partial<ResourceStatus>;
@@ -32,33 +38,54 @@ const WRONG: Readonly<
     THEN,
   ],
   sync_failed: [
-    { resource: { last_state: 'failed', last_error_code: 'API_UNREACHABLE', last_error: 'no answer' } },
+    {
+      resource: {
+        last_run_state: 'failed',
+        last_run_error_code: 'API_UNREACHABLE',
+        last_run_error: 'no answer',
+      },
+    },
     /last sync of referrals failed \(API_UNREACHABLE\): no answer/,
     /^affiliate-mirror doctor$/,
     THEN,
   ],
   sync_interrupted: [
-    { resource: { last_state: 'interrupted' } },
+    { resource: { last_run_state: 'interrupted' } },
     /last sync of referrals was stopped before its end/,
     /^affiliate-mirror sync referrals$/,
     THEN,
   ],
   sync_silent: [
-    { resource: { last_state: 'running', last_finished_at: null, last_saved_age_seconds: 2 * HOUR } },
+    {
+      resource: {
+        last_run_state: 'running',
+        last_run_finished_at: null,
+        last_run_saved_age_seconds: 2 * HOUR,
+      },
+    },
     /process is most likely gone/,
     /^affiliate-mirror sync referrals$/,
     THEN,
   ],
   sync_unverified: [
     {
-      resource: { last_state: 'partial', last_verified: false, last_error: 'unverified because it moved' },
+      resource: {
+        last_run_state: 'partial',
+        last_run_verified: false,
+        last_run_error: 'unverified because it moved',
+      },
     },
     /last sync of referrals ended unverified because it moved/,
     /^affiliate-mirror sync referrals$/,
     THEN,
   ],
   never_synced: [{ resource: NEVER }, /^referrals: never synced$/, /^affiliate-mirror sync$/, null],
-  stale: [{ resource: { age_seconds: 27 * HOUR } }, /^referrals: stale: /, /^affiliate-mirror sync$/, THEN],
+  stale: [
+    { resource: { changes_age_seconds: 27 * HOUR } },
+    /^referrals: stale: /,
+    /^affiliate-mirror sync$/,
+    THEN,
+  ],
   payments_failed: [
     { payments: { failed: 2, failed_since: THEN } },
     /^2 payment requests failed$/,
@@ -72,7 +99,7 @@ const WRONG: Readonly<
     THEN,
   ],
   deletions_held_back: [
-    { resource: { deletes_held_back: 1_162, deletes_accepted: 100, deletes_held_back_since: THEN } },
+    { resource: { deletions_held_back: 1_162, deletions_accepted: 100, deletions_held_back_since: THEN } },
     /^1,062 deletions of referrals held back, /,
     /^affiliate-mirror deletions list referrals$/,
     THEN,
@@ -123,12 +150,12 @@ test.each(CONCERN_CODES)('%s is one concern, with what is wrong, since when and 
 
 test('the words of an error, which may quote a person, are in none of what leaves the machine', () => {
   const quoting = 'the record of Ada Lovelace <ada@example.com> has no state';
-  for (const last_state of ['failed', 'partial'] as const) {
+  for (const last_run_state of ['failed', 'partial'] as const) {
     const given = {
-      last_state,
-      last_verified: false,
-      last_error_code: 'CONTRACT_VIOLATION',
-      last_error: quoting,
+      last_run_state,
+      last_run_verified: false,
+      last_run_error_code: 'CONTRACT_VIOLATION',
+      last_run_error: quoting,
     };
     const [concern] = findConcerns(makeStatus({ resource: given }), USUAL);
     expect(concern?.what).toContain('Ada');
@@ -142,7 +169,7 @@ test('the words of an error, which may quote a person, are in none of what leave
 
 test('the most serious comes first, whatever the order of the figures', () => {
   const status = makeStatus({
-    resource: { rejected_records: 1, last_state: 'failed' },
+    resource: { rejected_records: 1, last_run_state: 'failed' },
     budget: { paused_until: THEN },
     payments: { failed: 1 },
     worker: { secret_refused_since: THEN },
@@ -158,14 +185,17 @@ test('the most serious comes first, whatever the order of the figures', () => {
 });
 
 test.each([
-  ['a run that saved something lately', { last_state: 'running', last_saved_age_seconds: 60 }],
-  ['a first run that is under way', { ...NEVER, last_state: 'running', last_saved_age_seconds: 60 }],
+  ['a run that saved something lately', { last_run_state: 'running', last_run_saved_age_seconds: 60 }],
+  ['a first run that is under way', { ...NEVER, last_run_state: 'running', last_run_saved_age_seconds: 60 }],
   [
     'a stale resource that is being synced',
-    { age_seconds: 99 * HOUR, last_state: 'running', last_saved_age_seconds: 1 },
+    { changes_age_seconds: 99 * HOUR, last_run_state: 'running', last_run_saved_age_seconds: 1 },
   ],
-  ['deletions that were all accepted', { deletes_held_back: 5, deletes_accepted: 5 }],
-  ['a verified run that held deletions back, since accepted', { last_state: 'partial', last_verified: true }],
+  ['deletions that were all accepted', { deletions_held_back: 5, deletions_accepted: 5 }],
+  [
+    'a verified run that held deletions back, since accepted',
+    { last_run_state: 'partial', last_run_verified: true },
+  ],
 ] as const)('%s is no concern', (_, resource) => {
   expect(findConcerns(makeStatus({ resource }), USUAL)).toEqual([]);
 });
@@ -183,7 +213,7 @@ test.each([
 });
 
 test('the age from which a resource is stale can be chosen', () => {
-  const status = makeStatus({ resource: { age_seconds: 2 * HOUR } });
+  const status = makeStatus({ resource: { changes_age_seconds: 2 * HOUR } });
   expect(findConcerns(status, { maxAgeSeconds: HOUR })).toMatchObject([{ code: 'stale' }]);
   expect(findConcerns(status, { maxAgeSeconds: 3 * HOUR })).toEqual([]);
 });
@@ -192,9 +222,9 @@ test('resources that were never synced, or are stale together, are one concern',
   const affiliates = { ...WELL, resource: 'affiliates' };
   const judge = (...resources: readonly ResourceStatus[]) =>
     findConcerns({ ...makeStatus(), resources }, USUAL);
-  const old = { age_seconds: 99 * HOUR };
+  const old = { changes_age_seconds: 99 * HOUR };
   expect(
-    judge({ ...affiliates, ...old }, { ...WELL, ...old, fresh_as_of: '2026-01-01T00:00:00Z' }),
+    judge({ ...affiliates, ...old }, { ...WELL, ...old, changes_as_of: '2026-01-01T00:00:00Z' }),
   ).toMatchObject([
     { code: 'stale', resource: null, since: '2026-01-01T00:00:00Z', fix: 'affiliate-mirror sync' },
   ]);

@@ -276,7 +276,7 @@ test('commissions are covered whole where the list is used and was read whole, b
   const db = makeDatabase(pool);
   await store(database, ['', '_deleted_at = now()']);
   const [whole, delta] = ['2026-10-01T00:00:00Z', '2026-10-01T06:00:00Z'];
-  const known = { known: 1, isListed: false, not_stored: 0, whole_as_of: null, fresh_as_of: null };
+  const known = { known: 1, isListed: false, not_stored: 0, everything_as_of: null, changes_as_of: null };
   expect(await readCoverage(db)).toEqual({ ...known, polled_as_of: null });
   await pool.query('insert into tracked_commissions (commission_id, last_polled_at) values ($1, $2)', [
     id(0),
@@ -294,9 +294,9 @@ test('commissions are covered whole where the list is used and was read whole, b
   expect(await readCoverage(db)).toMatchObject(known);
   await pool.query("update commission_list set setting = 'on'");
   await addRun('delta', delta, 0);
-  const { whole_as_of, fresh_as_of, ...rest } = await readCoverage(db);
+  const { everything_as_of, changes_as_of, ...rest } = await readCoverage(db);
   expect(rest).toMatchObject({ known: 1, isListed: true, not_stored: 2 });
-  expect([whole_as_of, fresh_as_of].map((moment) => Date.parse(moment ?? ''))).toEqual(
+  expect([everything_as_of, changes_as_of].map((moment) => Date.parse(moment ?? ''))).toEqual(
     [whole, delta].map((moment) => Date.parse(moment)),
   );
 });

@@ -57,23 +57,23 @@ async function addRun(run: Run): Promise<number> {
 test('a mirror that was never synced says so of each resource', async () => {
   const { resources, last_runs, schema_drift } = await readStatus(db);
   const never = {
-    fresh_as_of: null,
-    age_seconds: null,
-    full_as_of: null,
-    full_age_seconds: null,
-    deltas_since_full: 0,
-    last_state: null,
-    last_verified: null,
-    last_error_code: null,
-    last_error: null,
-    last_finished_at: null,
-    last_saved_at: null,
-    last_saved_age_seconds: null,
+    changes_as_of: null,
+    changes_age_seconds: null,
+    everything_as_of: null,
+    everything_age_seconds: null,
+    deltas_since_everything: 0,
+    last_run_state: null,
+    last_run_verified: null,
+    last_run_error_code: null,
+    last_run_error: null,
+    last_run_finished_at: null,
+    last_run_saved_at: null,
+    last_run_saved_age_seconds: null,
     rejected_records: 0,
     rejected_since: null,
-    deletes_held_back: 0,
-    deletes_held_back_since: null,
-    deletes_accepted: 0,
+    deletions_held_back: 0,
+    deletions_held_back_since: null,
+    deletions_accepted: 0,
   };
   expect(resources).toEqual([
     { resource: 'affiliates', ...never },
@@ -91,23 +91,23 @@ test('freshness is the start of the last verified run, whatever it held back and
   const { resources, last_runs } = await readStatus(db);
   expect(resources[0]).toEqual({
     resource: 'affiliates',
-    fresh_as_of: '2026-01-02T00:00:00Z',
-    age_seconds: expect.any(Number),
-    full_as_of: '2026-01-02T00:00:00Z',
-    full_age_seconds: expect.any(Number),
-    deltas_since_full: 0,
-    last_state: 'failed',
-    last_verified: false,
-    last_error_code: 'API_UNREACHABLE',
-    last_error: 'the program was down',
-    last_finished_at: expect.any(String),
-    last_saved_at: expect.any(String),
-    last_saved_age_seconds: expect.any(Number),
+    changes_as_of: '2026-01-02T00:00:00Z',
+    changes_age_seconds: expect.any(Number),
+    everything_as_of: '2026-01-02T00:00:00Z',
+    everything_age_seconds: expect.any(Number),
+    deltas_since_everything: 0,
+    last_run_state: 'failed',
+    last_run_verified: false,
+    last_run_error_code: 'API_UNREACHABLE',
+    last_run_error: 'the program was down',
+    last_run_finished_at: expect.any(String),
+    last_run_saved_at: expect.any(String),
+    last_run_saved_age_seconds: expect.any(Number),
     rejected_records: 5,
     rejected_since: '2026-01-03T00:00:00Z',
-    deletes_held_back: 7,
-    deletes_held_back_since: expect.any(String),
-    deletes_accepted: 0,
+    deletions_held_back: 7,
+    deletions_held_back_since: expect.any(String),
+    deletions_accepted: 0,
   });
   expect(last_runs.map((run) => run.state)).toEqual(['failed', 'partial', 'partial', 'succeeded']);
   expect(last_runs[0]).toMatchObject({ error: 'the program was down', error_code: 'API_UNREACHABLE' });
@@ -131,29 +131,29 @@ test('a delta makes referrals fresher, yet hides neither when all were last read
   await addRun({ ...delta, started_at: '2026-01-03T00:00:00Z', rows_rejected: 1 });
   const before = await readStatus(db);
   expect(before.resources[1]).toMatchObject({
-    fresh_as_of: '2026-01-03T00:00:00Z',
-    full_as_of: '2026-01-01T00:00:00Z',
-    deltas_since_full: 2,
+    changes_as_of: '2026-01-03T00:00:00Z',
+    everything_as_of: '2026-01-01T00:00:00Z',
+    deltas_since_everything: 2,
     rejected_records: 3,
-    deletes_held_back: 12,
+    deletions_held_back: 12,
   });
   expect(before.schema_drift).toMatchObject([{ run_id: full, field: 'tier' }]);
 
   const accepted = { resource: 'referrals', acceptedBy: 'somebody' } as const;
   expect(await transact(db, (trx) => acceptHeldBack(trx, accepted))).toBe(12);
   expect((await readStatus(db)).resources[1]).toMatchObject({
-    deletes_held_back: 12,
-    deletes_held_back_since: null,
-    deletes_accepted: 12,
+    deletions_held_back: 12,
+    deletions_held_back_since: null,
+    deletions_accepted: 12,
   });
 
   await addRun({ ...delta, plan: { strategy: 'full' }, started_at: '2026-01-04T00:00:00Z', held_back: 0 });
   const after = await readStatus(db);
   expect(after.resources[1]).toMatchObject({
-    full_as_of: '2026-01-04T00:00:00Z',
-    deltas_since_full: 0,
+    everything_as_of: '2026-01-04T00:00:00Z',
+    deltas_since_everything: 0,
     rejected_records: 0,
-    deletes_held_back: 0,
+    deletions_held_back: 0,
   });
   expect(after.schema_drift).toEqual([]);
 });
@@ -161,8 +161,8 @@ test('a delta makes referrals fresher, yet hides neither when all were last read
 test('a delta of affiliates reads all of them', async () => {
   await addRun({ mode: 'delta', state: 'succeeded', started_at: '2026-01-02T00:00:00Z' });
   expect((await readStatus(db)).resources[0]).toMatchObject({
-    full_as_of: '2026-01-02T00:00:00Z',
-    deltas_since_full: 0,
+    everything_as_of: '2026-01-02T00:00:00Z',
+    deltas_since_everything: 0,
   });
 });
 
@@ -172,8 +172,8 @@ test('the age is counted from then to now, in seconds, by the clock of the datab
   );
   await addRun({ resource: 'referrals', state: 'succeeded', started_at: rows[0]?.then ?? '' });
   const { resources } = await readStatus(db);
-  expect(resources[1]?.age_seconds).toBeGreaterThanOrEqual(90);
-  expect(resources[1]?.age_seconds).toBeLessThan(120);
+  expect(resources[1]?.changes_age_seconds).toBeGreaterThanOrEqual(90);
+  expect(resources[1]?.changes_age_seconds).toBeLessThan(120);
 });
 
 test('rows that are gone upstream are counted apart', async () => {
@@ -242,8 +242,8 @@ test('the last run is the last one that was not left to another process', async 
   await addRun({ state: 'failed', error: 'the program was down' });
   await addRun({ state: 'skipped' });
   expect((await readStatus(db)).resources[0]).toMatchObject({
-    last_state: 'failed',
-    last_error: 'the program was down',
+    last_run_state: 'failed',
+    last_run_error: 'the program was down',
   });
 });
 

@@ -218,9 +218,9 @@ describe('of a small mirror', () => {
       expect(rows).toContainEqual(
         expect.objectContaining({
           resource: resource.resource,
-          everything_as_of: resource.full_as_of,
-          changes_as_of: resource.fresh_as_of,
-          last_run_state: resource.last_state,
+          everything_as_of: resource.everything_as_of,
+          changes_as_of: resource.changes_as_of,
+          last_run_state: resource.last_run_state,
         }),
       );
     }

@@ -208,6 +208,11 @@ test.each<[string, Partial<RunningSync>, number | null, number | null]>([
 });
 
 test('a resource that was never read whole says so', () => {
-  const never = { age_seconds: 60, full_age_seconds: null, full_as_of: null, fresh_as_of: 'x' };
+  const never = {
+    changes_age_seconds: 60,
+    everything_age_seconds: null,
+    everything_as_of: null,
+    changes_as_of: 'x',
+  };
   expect(describeFreshness(never as never)).toBe('as new as 1 minute ago; never read whole');
 });

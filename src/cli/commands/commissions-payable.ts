@@ -203,15 +203,16 @@ function describePayable(
 function describeCoverage({
   known,
   isListed,
-  whole_as_of,
-  fresh_as_of,
+  everything_as_of,
+  changes_as_of,
   polled_as_of,
   not_stored,
 }: CommissionCoverage): string {
   const count = counted(known, 'commission');
-  if (whole_as_of !== null && fresh_as_of !== null) {
-    const changes = fresh_as_of === whole_as_of ? '' : `, with changes as of ${formatTimestamp(fresh_as_of)}`;
-    const moment = `as of ${formatTimestamp(whole_as_of)}${changes}`;
+  if (everything_as_of !== null && changes_as_of !== null) {
+    const changes =
+      changes_as_of === everything_as_of ? '' : `, with changes as of ${formatTimestamp(changes_as_of)}`;
+    const moment = `as of ${formatTimestamp(everything_as_of)}${changes}`;
     return not_stored === 0
       ? `covers all ${count} of the program ${moment}`
       : `covers ${count} of the program ${moment}, and not ${formatCount(not_stored)} that could not be stored (the table rejected_records)`;

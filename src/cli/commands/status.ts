@@ -101,11 +101,11 @@ async function showStatus(
 
 function judgeAge({ resources }: MirrorStatus, maxAgeSeconds: number): ExitCode {
   const stale = resources.filter((resource) => isStale(resource, maxAgeSeconds));
-  for (const { resource, fresh_as_of, age_seconds } of stale) {
+  for (const { resource, changes_as_of, changes_age_seconds } of stale) {
     const age =
-      fresh_as_of === null || age_seconds === null
+      changes_as_of === null || changes_age_seconds === null
         ? 'never synced and verified'
-        : `as of ${formatTimestamp(fresh_as_of)}, ${formatDuration(age_seconds * 1000)} ago`;
+        : `as of ${formatTimestamp(changes_as_of)}, ${formatDuration(changes_age_seconds * 1000)} ago`;
     const most = formatDuration(maxAgeSeconds * 1000);
     printError(`affiliate-mirror: ${resource}: stale: ${age}; at most ${most} was asked for`);
   }

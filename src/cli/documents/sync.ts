@@ -69,8 +69,8 @@ export const syncDocument = z
         resources: z.array(
           z.object({
             resource,
-            everything_read_as_of: timestamp('when all of them were last read').nullable(),
-            everything_read_age_seconds: seconds('the age of that').nullable(),
+            everything_as_of: timestamp('when all of them were last read').nullable(),
+            everything_age_seconds: seconds('the age of that').nullable(),
           }),
         ),
       })

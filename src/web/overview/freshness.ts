@@ -27,28 +27,29 @@ ${
 
 /** Returns the freshness as a sentence without a full stop. */
 export function describeFreshness(resource: ResourceStatus): string {
-  const { age_seconds, full_age_seconds, full_as_of, fresh_as_of } = resource;
-  if (age_seconds === null) return 'never synced';
-  const fresh = `as new as ${durationOf(age_seconds)} ago`;
-  if (full_age_seconds === null) return `${fresh}; never read whole`;
-  if (full_as_of === fresh_as_of) return `${fresh}, when everything was read`;
-  return `${fresh}; everything was read ${durationOf(full_age_seconds)} ago`;
+  const { changes_age_seconds, everything_age_seconds, everything_as_of, changes_as_of } = resource;
+  if (changes_age_seconds === null) return 'never synced';
+  const fresh = `as new as ${durationOf(changes_age_seconds)} ago`;
+  if (everything_age_seconds === null) return `${fresh}; never read whole`;
+  if (everything_as_of === changes_as_of) return `${fresh}, when everything was read`;
+  return `${fresh}; everything was read ${durationOf(everything_age_seconds)} ago`;
 }
 
 function showResource(one: ResourceStatus, maxAgeSeconds: number): Html {
   return html`<li class="split"><span><strong>${one.resource}</strong>: <span class="${colourOf(one, maxAgeSeconds)}">${describeFreshness(one)}</span></span>
-<span class="quiet">${one.fresh_as_of !== null && html`${momentOf(one.fresh_as_of)} · `}${describeLast(one)}</span></li>
+<span class="quiet">${one.changes_as_of !== null && html`${momentOf(one.changes_as_of)} · `}${describeLast(one)}</span></li>
 `;
 }
 
-function colourOf({ age_seconds }: ResourceStatus, maxAgeSeconds: number): string {
-  if (age_seconds === null) return 'warn';
-  return age_seconds > maxAgeSeconds ? 'bad' : 'good';
+function colourOf({ changes_age_seconds }: ResourceStatus, maxAgeSeconds: number): string {
+  if (changes_age_seconds === null) return 'warn';
+  return changes_age_seconds > maxAgeSeconds ? 'bad' : 'good';
 }
 
-function describeLast({ last_state, last_verified }: ResourceStatus): Html {
-  if (last_state === null) return html`no sync yet`;
-  if (last_state === 'running') return html`being synced now`;
-  if (last_state === 'succeeded') return html`last sync succeeded${last_verified === true && ', verified'}`;
-  return html`<span class="bad">last sync ${last_state}</span>`;
+function describeLast({ last_run_state, last_run_verified }: ResourceStatus): Html {
+  if (last_run_state === null) return html`no sync yet`;
+  if (last_run_state === 'running') return html`being synced now`;
+  if (last_run_state === 'succeeded')
+    return html`last sync succeeded${last_run_verified === true && ', verified'}`;
+  return html`<span class="bad">last sync ${last_run_state}</span>`;
 }

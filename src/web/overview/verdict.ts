@@ -35,17 +35,17 @@ function titleOf(concerns: readonly Concern[], isMild: boolean): string {
 
 /** Returns what "well" means here, with the figure that matters most. */
 function describeWell({ resources }: MirrorHealth): string {
-  const never = resources.filter(({ age_seconds }) => age_seconds === null);
+  const never = resources.filter(({ changes_age_seconds }) => changes_age_seconds === null);
   if (never.length > 0) {
     return `The first sync of ${never.map(({ resource }) => resource).join(' and ')} is under way.`;
   }
-  const ages = resources.flatMap(({ age_seconds }) => age_seconds ?? []);
+  const ages = resources.flatMap(({ changes_age_seconds }) => changes_age_seconds ?? []);
   return `Nothing in the mirror is older than ${durationOf(Math.max(...ages))}, ${describeSyncs(resources)}, and no payment failed.`;
 }
 
 // One that is under way may follow one that failed.
 function describeSyncs(resources: MirrorHealth['resources']): string {
-  const running = resources.filter(({ last_state }) => last_state === 'running');
+  const running = resources.filter(({ last_run_state }) => last_run_state === 'running');
   if (running.length === 0) return 'the last syncs were verified';
   return `a sync of ${running.map(({ resource }) => resource).join(' and ')} is under way`;
 }
