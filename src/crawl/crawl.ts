@@ -83,13 +83,13 @@ async function crawlThrough<P extends Page>(
     if (walk.how === 'ended') return judge('prefix', await withoutHead(walking, checkpoint), walk.why);
     const swing = describeSwing(checkpoint.tally);
     if (walk.how === 'complete' && swing === null) {
-      const { moved, falls, firstTotal } = checkpoint.tally;
+      const { moved, falls, firstTotal, total } = checkpoint.tally;
       const isStill = !moved && resumeFrom === null;
       const end =
         isStill && options.head === 'when-moved'
           ? await withoutHead(walking, checkpoint)
           : await headOf(walking, checkpoint, signal);
-      const stoodStill = isStill && end.created === 0;
+      const stoodStill = isStill && end.created === 0 && end.total === total;
       const why = end.why ?? (stoodStill ? describeSmallTotal(end) : null);
       const verdict = judge('prefix', end, why);
       if (!verdict.verified && why === null && isExplained(end, read)) {
