@@ -5,6 +5,7 @@
 // spellings that a UUID has: an index over lower(id) would slow down every load.
 
 import { type RawBuilder, sql } from 'kysely';
+import type { ListedResource } from '../contract/resources.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import type { MirroredTable } from '../records/mirrored-tables.ts';
 import type { ReadPages } from '../records/read-page.ts';
@@ -56,6 +57,23 @@ export async function findRespelled(
   if (byTable.length === 0) return null;
   const held = await findHeld(db, byTable);
   return byTable.flatMap((group) => respelledOf(group, held))[0] ?? null;
+}
+
+/**
+ * Returns which of the rows of these identifiers have another beside them that is not marked deleted, and whose
+ * identifier differs from theirs in case only.
+ */
+export async function findSpelledTwice(
+  db: Database,
+  table: ListedResource,
+  ids: readonly string[],
+): Promise<readonly Respelled[]> {
+  const { rows } = await sql<Respelled>`
+    select ${table} as "table", spelled.id, known.id as known
+    from unnest(${[...ids]}::text[]) as known (id)
+    join ${sql.table(table)} spelled on spelled.id in (lower(known.id), upper(known.id)) and spelled.id <> known.id
+    where spelled._deleted_at is null order by known.id`.execute(db);
+  return rows;
 }
 
 /** Returns in words what is wrong. */
