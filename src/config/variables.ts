@@ -9,7 +9,7 @@ import { EXPORT_VARIABLES } from './exports.ts';
 import { proxyUrlSchema } from './http-proxy.ts';
 import { PERSONAL_DATA_MODES } from './personal-data.ts';
 import { apiUrlSchema } from './program-access.ts';
-import { readRateLimit } from './rate-limit.ts';
+import { RATE_LIMIT_FORM, readRateLimit } from './rate-limit.ts';
 import { readRedisAddress } from './redis-address.ts';
 import { RETENTION_VARIABLES } from './retention.ts';
 import { STATUS_VARIABLES } from './status-page.ts';
@@ -30,7 +30,7 @@ const timezone = z.string().refine((name) => {
 const rateLimit = z.string().transform((text, context) => {
   const limit = readRateLimit(text);
   if (limit !== undefined) return limit;
-  context.addIssue({ code: 'custom', message: 'must be requests/seconds, such as 45/30, or none' });
+  context.addIssue({ code: 'custom', message: `must be ${RATE_LIMIT_FORM}` });
   return z.NEVER;
 });
 

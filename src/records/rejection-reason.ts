@@ -34,6 +34,8 @@ export function describeIssues(
 /** Returns the value in JSON, cut where it is long; `nothing` where there is none. */
 export function quoteJson(value: unknown): string {
   if (value === undefined) return 'nothing';
+  // Such as 1e400, which JSON.parse makes Infinity of: as JSON that would be null.
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that is too large';
   const text = JSON.stringify(cutDeep(value));
   return text.length <= QUOTED_CHARACTERS ? text : `${text.slice(0, QUOTED_CHARACTERS).toWellFormed()}…`;
 }

@@ -1,7 +1,7 @@
 // The command `sandbox`: serves a made-up affiliate program on this machine, for trying things out.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type RateLimit, readRateLimit } from '../../config/rate-limit.ts';
+import { RATE_LIMIT_FORM, type RateLimit, readRateLimit } from '../../config/rate-limit.ts';
 import { formatCount } from '../../contract/format.ts';
 import { calmLevel, makeLogger } from '../../log.ts';
 import { FAULT_KINDS, parseFaultPlan } from '../../sandbox/fault-plan.ts';
@@ -207,8 +207,7 @@ function makeSeedProgress() {
 // commander takes a null for an option without a value.
 function parseRateLimit(text: string): SandboxFlags['rateLimit'] {
   const limit = readRateLimit(text);
-  if (limit === undefined)
-    throw new InvalidArgumentError('It must be requests/seconds, such as 45/30, or none.');
+  if (limit === undefined) throw new InvalidArgumentError(`It must be ${RATE_LIMIT_FORM}.`);
   return limit ?? 'none';
 }
 
