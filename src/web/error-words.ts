@@ -25,7 +25,7 @@ export const ERROR_WORDS: Readonly<Record<string, string>> = {
   DB_SCHEMA_MISMATCH:
     'The tables are missing or of another version, or their schema was renamed: run affiliate-mirror migrate, or update. Or the reports are lost: restore them.',
   PERSONAL_DATA_MISMATCH:
-    "PII or the key is not the mirror's: set what the message names, or switch. Nothing was read or sent. Exit code 2.",
+    "PII or the key is not the mirror's: set what the message names, or switch. Nothing is read or sent any more; a worker whose mirror is switched ends. Exit code 2.",
   PERSONAL_DATA_STALE:
     'Somebody was forgotten after records were read: they were not stored. The next sync goes on and reads them anew.',
   DB_MIGRATION_FAILED: 'A migration failed (nothing of it remains) or an applied one was edited.',
