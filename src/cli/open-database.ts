@@ -91,7 +91,11 @@ export async function openDatabase(
     },
   );
   lifetime.onClose(() => pool.end());
-  const session = await checkConnection(pool, url);
+  const session = await checkConnection(pool, url).catch((error: unknown) => {
+    // Who stops a command that waits for a silent server hears that, and not of the server.
+    lifetime.signal.throwIfAborted();
+    throw error;
+  });
   if (CONNECTIONS[command].isWriting) await refuseReadOnly(pool);
   lifetime.signal.throwIfAborted();
   const endWatch = watchLocks(pool, (holder) => {

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from 'vitest';
 import { SECRET } from '../sandbox/running-sandbox.ts';
@@ -141,6 +141,18 @@ describe('a worker', () => {
     expect(worker.lines.join('\n')).toContain(
       'this mirror keeps personal data as omit, and PII is plain here',
     );
+  });
+
+  test('that waits for a Postgres which takes connections and says nothing ends as stopped, not as failed', async () => {
+    const asked = Promise.withResolvers<void>();
+    const silent = createSocketServer(() => asked.resolve()).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    closers.push(async () => silent.close());
+    const { port } = silent.address() as AddressInfo;
+    const worker = startWork(makeEnvironment(`postgres://nobody@127.0.0.1:${port}/none`));
+    await asked.promise;
+    expect(await worker.stop()).toBe(143);
+    expect(worker.lines.at(-1)).toContain('stopped by SIGTERM');
   });
 
   test('that waits for its Postgres is alive, not ready, and stops on SIGTERM', async () => {
