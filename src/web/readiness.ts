@@ -1,5 +1,5 @@
 // Whether the worker can work: its checks, made once for everybody who asks meanwhile. Anybody may ask, without a
-// password and as often as he likes, and each round takes connections from those who work.
+// password and as often as they like, and each round takes connections from those who work.
 
 import { describeError } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
