@@ -72,7 +72,7 @@ export async function tryUpdate(
     error: null,
     before: null,
     after: null,
-    mayBeSent: update.put_sent_at !== null,
+    mayBeSent: sent !== null,
     calls,
     observed: null,
   };

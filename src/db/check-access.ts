@@ -1,6 +1,7 @@
 // Checks what the connected role may do, before work fails at it: rights, writes, and how many connections it may have.
 
 import type { ClientBase, Pool } from 'pg';
+import { quoteForShell } from '../contract/quote-for-shell.ts';
 import { AccessRefused } from '../errors.ts';
 import { readOnlyDatabase } from './as-database-error.ts';
 import { type GrantsInput, NOTED_IN } from './grants.ts';
@@ -114,9 +115,8 @@ export async function readConnectionLimit(pool: Pool): Promise<ConnectionLimit> 
   return limit;
 }
 
-/** As a shell takes it. */
 function quoteRole(role: string): string {
-  return /^\w+$/.test(role) ? role : `'${role.replaceAll("'", `'\\''`)}'`;
+  return /^\w+$/.test(role) ? role : quoteForShell(role);
 }
 
 const LACKING = `

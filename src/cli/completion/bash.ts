@@ -1,5 +1,6 @@
 // The completion of affiliate-mirror for bash. Pure.
 
+import { quoteForShell } from '../../contract/quote-for-shell.ts';
 import { type Place, stepsOf } from './word-tree.ts';
 
 /** Returns the script. Files are offered where no word fits. */
@@ -12,7 +13,7 @@ _affiliate_mirror() {
   if [[ $previous == = ]]; then previous=\${COMP_WORDS[COMP_CWORD - 2]}; fi
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD - 1}"; do
     case "$path $word" in
-      ${stepsOf(places).map(quote).join(' | ')}) path="\${path:+$path }$word" ;;
+      ${stepsOf(places).map(quoteForShell).join(' | ')}) path="\${path:+$path }$word" ;;
     esac
   done
   COMPREPLY=()
@@ -33,8 +34,8 @@ complete -o default -F _affiliate_mirror affiliate-mirror`;
 function renderValues({ path, options }: Place): string[] {
   return options.flatMap(({ text, short, value }) => {
     if (value === null) return [];
-    const choices = quote(value.choices.join(' '));
-    const before = [text, short].flatMap((name) => (name === null ? [] : quote(`${path} ${name}`)));
+    const choices = quoteForShell(value.choices.join(' '));
+    const before = [text, short].flatMap((name) => (name === null ? [] : quoteForShell(`${path} ${name}`)));
     return [`    ${before.join(' | ')}) COMPREPLY=($(compgen -W ${choices} -- "$current")); return ;;`];
   });
 }
@@ -43,9 +44,5 @@ function renderPlace({ path, words, options, takesAny }: Place): string {
   const all = options.map(({ text }) => text).join(' ');
   const first = words.map(({ text }) => text).join(' ');
   const offered = first === '' && !takesAny ? all : first;
-  return `    ${quote(path)}) words=${quote(offered)} options=${quote(all)} ;;`;
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
+  return `    ${quoteForShell(path)}) words=${quoteForShell(offered)} options=${quoteForShell(all)} ;;`;
 }

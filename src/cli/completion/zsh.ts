@@ -1,5 +1,6 @@
 // The completion of affiliate-mirror for zsh, with what each word means. Pure.
 
+import { quoteForShell } from '../../contract/quote-for-shell.ts';
 import { type Place, stepsOf, type Word } from './word-tree.ts';
 
 /** Returns the script, to be read after compinit. Files are offered where anything may follow. */
@@ -10,7 +11,7 @@ _affiliate_mirror() {
   local -a found options
   for word in "\${(@)words[2,CURRENT-1]}"; do
     case "$at $word" in
-      ${stepsOf(places).map(quote).join(' | ')}) at="\${at:+$at }$word" ;;
+      ${stepsOf(places).map(quoteForShell).join(' | ')}) at="\${at:+$at }$word" ;;
     esac
   done
   case "$at \${words[CURRENT-1]}" in
@@ -34,24 +35,21 @@ compdef _affiliate_mirror affiliate-mirror`;
 function renderValues({ path, options }: Place): string[] {
   return options.flatMap(({ text, short, value }) => {
     if (value === null) return [];
-    const before = [text, short].flatMap((name) => (name === null ? [] : quote(`${path} ${name}`)));
-    const offer = value.choices.length === 0 ? '_files' : `compadd -- ${value.choices.map(quote).join(' ')}`;
+    const before = [text, short].flatMap((name) => (name === null ? [] : quoteForShell(`${path} ${name}`)));
+    const offer =
+      value.choices.length === 0 ? '_files' : `compadd -- ${value.choices.map(quoteForShell).join(' ')}`;
     return [`    ${before.join(' | ')}) ${offer}; return ;;`];
   });
 }
 
 function renderPlace({ path, words, options, takesAny }: Place): string {
   const found = words.length === 0 && !takesAny ? options : words;
-  return `    ${quote(path)})
+  return `    ${quoteForShell(path)})
       found=(${found.map(describe).join(' ')})
       options=(${options.map(describe).join(' ')})
       takes_any=${takesAny ? 'yes' : ''} ;;`;
 }
 
 function describe({ text, description }: Word): string {
-  return quote(`${text}:${description.replaceAll(':', '\\:')}`);
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
+  return quoteForShell(`${text}:${description.replaceAll(':', '\\:')}`);
 }
