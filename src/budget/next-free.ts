@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 
 /** A look costs a statement, and whoever waits asks up to four times a second. */
 const LOOK_EVERY_MS = 1_000;
@@ -12,14 +13,14 @@ export function makeReadNextFree(db: Database): () => Promise<number | null> {
   return async () => {
     if (last === null || performance.now() - last.atMs > LOOK_EVERY_MS) {
       // Requests in flight have no known end. Those of others end together: see foreign_until.
-      const { rows } = await sql<{ free_in_ms: number | null }>`
+      const answer = await sql<{ free_in_ms: number | null }>`
         select (extract(epoch from least(
             (select min(expires_at) from request_permits where returned_at is not null and expires_at > moment),
             (select foreign_until from request_budget where foreign_until > moment)
           ) - moment) * 1000)::float8 as free_in_ms
         from clock_timestamp() as moment`.execute(db);
       const atMs = performance.now();
-      const freeInMs = rows[0]?.free_in_ms ?? null;
+      const freeInMs = onlyRow(answer, 'request_permits').free_in_ms;
       last = { atMs, freeAtMs: freeInMs === null ? null : atMs + freeInMs };
     }
     return last.freeAtMs === null ? null : Math.max(0, last.freeAtMs - performance.now());

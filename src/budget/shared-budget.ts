@@ -20,6 +20,7 @@ import { LONGEST_PAUSE_MS } from '../api/rate-limit-headers.ts';
 import type { RateLimit } from '../config/rate-limit.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import type { Logger } from '../log.ts';
 import { sleep } from '../sleep.ts';
 import { makeReadNextFree } from './next-free.ts';
@@ -133,13 +134,11 @@ async function askForPermit(db: Database, options: Limited): Promise<TakenPermit
   const holdSeconds = (usableMs + requestTimeoutMs) / 1000 + rateLimit.windowSeconds;
   // The system's uptime goes on while the process or the machine is suspended; not all of a process's timers do.
   const usableUntil = uptime() + usableMs / 1000;
-  const { rows } = await sql<Answered>`
+  const answer = await sql<Answered>`
     select *, kept_personal_data() as kept
     from take_permit(${priority}, ${rateLimit.requests}::int, ${holdSeconds}::float8, ${READS_FLOOR}::float8)
   `.execute(db);
-  const row = rows[0];
-  if (row === undefined) throw new TypeError('take_permit returned no row');
-  const { permit_id, granted_at, kept, wait_ms, wait_for } = row;
+  const { permit_id, granted_at, kept, wait_ms, wait_for } = onlyRow(answer, 'take_permit');
   if (permit_id === null || granted_at === null) {
     return { waitMs: wait_ms ?? 1, reason: wait_for ?? 'window' };
   }
@@ -163,14 +162,12 @@ async function returnPermit(
   limits: AnsweredLimits | null,
 ): Promise<Timestamp> {
   const defaultSeconds = Math.min(windowSeconds, LONGEST_PAUSE_MS / 1000);
-  const { rows } = await sql<{ returned_at: Timestamp }>`
+  const answer = await sql<{ returned_at: Timestamp }>`
     select return_permit(${permitId}, ${windowSeconds}::float8, ${requests}::int, ${limits?.throttled ?? null}::boolean,
       ${limits?.limit ?? null}::int, ${limits?.remaining ?? null}::int, ${toSeconds(limits?.resetMs)}::float8,
       ${defaultSeconds}::float8) as returned_at
   `.execute(db);
-  const row = rows[0];
-  if (row === undefined) throw new TypeError('return_permit returned no row');
-  return row.returned_at;
+  return onlyRow(answer, 'return_permit').returned_at;
 }
 
 async function noteThrottled(db: Database, { limit, resetMs }: AnsweredLimits): Promise<void> {

@@ -14,6 +14,7 @@ import type { AnsweredLimits, Permit } from '../api/permit.ts';
 import { LONGEST_PAUSE_MS } from '../api/rate-limit-headers.ts';
 import { spellMicros } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import type { Priority, TakenPermit } from './waits.ts';
 
 /** A pause that another process was asked for is noticed after this long at most. */
@@ -60,13 +61,12 @@ export function makeUnlimitedPermits(
 
   async function lookAgain(): Promise<Look> {
     const askedMs = performance.now();
-    const { rows } = await sql<{ now_micros: number; paused_micros: number; kept: string }>`
+    const answer = await sql<{ now_micros: number; paused_micros: number; kept: string }>`
       select kept_personal_data() as kept,
         (extract(epoch from moment) * 1000000)::bigint as now_micros,
         (coalesce(greatest(0, extract(epoch from paused_until - moment)), 0) * 1000000)::bigint as paused_micros
       from request_budget, clock_timestamp() as moment`.execute(db);
-    const row = rows[0];
-    if (row === undefined) throw new TypeError('request_budget has lost its one row');
+    const row = onlyRow(answer, 'request_budget');
     // A longer one was noted by a clock that was ahead.
     const isPossible = row.paused_micros <= LONGEST_PAUSE_MS * 1000;
     last = {

@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { LOCK_NOT_AVAILABLE } from '../db/sqlstate.ts';
 import { errorCode } from '../describe-error.ts';
 import { Busy } from '../errors.ts';
@@ -21,11 +22,12 @@ export async function takeTurn(
 ): Promise<void> {
   signal?.throwIfAborted();
   // Whoever has the turn waits no longer for anything else either.
-  const { rows } = await sql<{ pid: number }>`
+  const answer = await sql<{ pid: number }>`
     select pg_backend_pid() as pid, set_config('lock_timeout', ${LONGEST_TURN}, true)`.execute(trx);
+  const { pid } = onlyRow(answer, 'pg_backend_pid');
   const cancel = () => {
     // Where that fails, the wait ends by itself.
-    sql`select pg_cancel_backend(${rows[0]?.pid})`.execute(db).catch(() => undefined);
+    sql`select pg_cancel_backend(${pid})`.execute(db).catch(() => undefined);
   };
   signal?.addEventListener('abort', cancel, { once: true });
   try {

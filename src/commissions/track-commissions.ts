@@ -2,6 +2,7 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { pollInterval } from './poll-schedule.ts';
 
 export interface Tracking {
@@ -18,7 +19,7 @@ export async function trackCommissions(
   trackedBy: string | null,
 ): Promise<Tracking> {
   // What the main query reads of the table is what was there before.
-  const { rows } = await sql<Tracking>`
+  const answer = await sql<Tracking>`
     with written as (
       insert into tracked_commissions (commission_id, tracked_by)
       select id, coalesce(${trackedBy}::text, current_user)
@@ -32,9 +33,7 @@ export async function trackCommissions(
     select count(*) filter (where known.commission_id is null) as added, count(known.commission_id) as resumed
     from written left join tracked_commissions known using (commission_id)
   `.execute(db);
-  const [tracking] = rows;
-  if (tracking === undefined) throw new TypeError('an aggregate returned no row');
-  return tracking;
+  return onlyRow(answer, 'the count of tracked commissions');
 }
 
 /**

@@ -5,6 +5,7 @@ import { quoteForShell } from '../contract/quote-for-shell.ts';
 import { AccessRefused } from '../errors.ts';
 import { readOnlyDatabase } from './as-database-error.ts';
 import { type GrantsInput, NOTED_IN } from './grants.ts';
+import { onlyRow } from './only-row.ts';
 import { readSession, type Session } from './session.ts';
 import { reportsSchema } from './sibling-schema.ts';
 
@@ -99,7 +100,7 @@ export interface ConnectionLimit {
 
 /** Returns the lowest limit that the connections of this role count against. Throws: the database's errors. */
 export async function readConnectionLimit(pool: Pool): Promise<ConnectionLimit> {
-  const { rows } = await pool.query<ConnectionLimit>(`
+  const answer = await pool.query<ConnectionLimit>(`
     select 'the role ' || rolname as of, rolconnlimit as most
     from pg_roles where rolname = current_user and rolconnlimit >= 0
     union all
@@ -110,9 +111,7 @@ export async function readConnectionLimit(pool: Pool): Promise<ConnectionLimit> 
            current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
              - coalesce(current_setting('reserved_connections', true), '0')::int
     order by most limit 1`);
-  const [limit] = rows;
-  if (limit === undefined) throw new TypeError('a select returned no row');
-  return limit;
+  return onlyRow(answer, 'the limit of connections');
 }
 
 function quoteRole(role: string): string {

@@ -8,6 +8,7 @@ import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { ClockWrong } from '../errors.ts';
 import type { Database } from './database.ts';
+import { onlyRow } from './only-row.ts';
 
 /** From this difference on, a warning. */
 const WORTH_A_WARNING_MS = 1000;
@@ -24,20 +25,17 @@ export interface ClockReading {
 /** Returns the time of both clocks. Throws: the database's errors. */
 export async function readClock(db: Database): Promise<ClockReading> {
   const askedMs = Date.now();
-  const { rows } = await sql<{ now_ms: number }>`
+  const answer = await sql<{ now_ms: number }>`
     select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms`.execute(db);
   const heardMs = Date.now();
-  const row = rows[0];
-  if (row === undefined) throw new TypeError('a select returned no row');
+  const row = onlyRow(answer, 'the clock');
   return { nowMs: row.now_ms, aheadMs: aheadBy(row.now_ms, askedMs, heardMs) };
 }
 
 /** Returns the time of the database's clock. */
 export async function readNow(db: Database): Promise<Timestamp> {
-  const { rows } = await sql<{ now: Timestamp }>`select clock_timestamp() as now`.execute(db);
-  const [row] = rows;
-  if (row === undefined) throw new TypeError('a select returned no row');
-  return row.now;
+  const answer = await sql<{ now: Timestamp }>`select clock_timestamp() as now`.execute(db);
+  return onlyRow(answer, 'the clock').now;
 }
 
 // The database read its clock at some moment between our two readings: a slow answer proves nothing.

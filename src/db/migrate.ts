@@ -11,6 +11,7 @@ import {
   readMigrationFiles,
   sayEdited,
 } from './migration-files.ts';
+import { onlyRow } from './only-row.ts';
 import { findAstrayFunctions, repinFunctions } from './pinned-functions.ts';
 import { refuseForeignTables } from './refuse-foreign-tables.ts';
 import { refuseLostReports } from './refuse-lost-reports.ts';
@@ -131,12 +132,12 @@ function migrationsTable(schema: string): string {
 // yet, and its work goes on over other connections. Here all work goes over the connection that holds the lock, so
 // that a process which wakes up after it lost the lock can write nothing more. Returns the usual idle time-out.
 async function takeLock(client: PoolClient, schema: string): Promise<string> {
-  const { rows } = await client.query<{ usual: string }>(
+  const answer = await client.query<{ usual: string }>(
     `select pg_advisory_lock(hashtextextended($1, 0)), current_setting('idle_session_timeout') as usual,
        set_config('idle_session_timeout', $2, false)`,
     [lockName(schema), CLOSED_AFTER],
   );
-  return rows[0]?.usual ?? '0';
+  return onlyRow(answer, 'pg_advisory_lock').usual;
 }
 
 async function releaseLock(client: PoolClient, schema: string, usual: string): Promise<void> {

@@ -6,6 +6,7 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from './database.ts';
+import { onlyRow } from './only-row.ts';
 
 const KEEPALIVE_MS = 4000;
 /** How long a holder may send nothing. Much longer than that, since a process may only be starved, not stopped. */
@@ -28,15 +29,15 @@ export async function withSessionLock<T>(
     const key = sessionLockKey(name);
     const take = isPatient ? sql`pg_advisory_lock(${key}) is not null` : sql`pg_try_advisory_lock(${key})`;
     // In one statement: a process may be stopped between any two.
-    const { rows } = await sql<{ locked: boolean; usual: string }>`
+    const answer = await sql<{ locked: boolean; usual: string }>`
       with taken as materialized (
         select ${take} as locked, current_setting('idle_session_timeout') as usual
       )
       select locked, usual, case when locked then set_config('idle_session_timeout', ${CLOSED_AFTER}, false) end
       from taken
     `.execute(connection);
-    const [row] = rows;
-    if (row?.locked !== true) return { isHeldByOther: true };
+    const { locked, usual } = onlyRow(answer, 'a lock of the session');
+    if (!locked) return { isHeldByOther: true };
     const keepalive = setInterval(() => {
       sql`select 1`.execute(connection).catch(() => {
         // The connection is gone, and the lock with it: the pool's own listener reports it.
@@ -47,7 +48,7 @@ export async function withSessionLock<T>(
       return { isHeldByOther: false, result: await work() };
     } finally {
       clearInterval(keepalive);
-      await sql`select pg_advisory_unlock(${key}), set_config('idle_session_timeout', ${row.usual}, false)`
+      await sql`select pg_advisory_unlock(${key}), set_config('idle_session_timeout', ${usual}, false)`
         .execute(connection)
         .catch(() => undefined);
     }

@@ -10,6 +10,7 @@
 
 import type { ClientBase, QueryConfig } from 'pg';
 import { AccessRefused } from '../errors.ts';
+import { onlyRow } from './only-row.ts';
 import { reportsSchema } from './sibling-schema.ts';
 
 /** A statement that is not answered by then fails: a pooler without a free connection lets it wait. */
@@ -141,10 +142,8 @@ async function ask(
     values: [Object.keys(settings), Object.values(settings), onlyPid],
     query_timeout: ANSWER_TIMEOUT_MS,
   };
-  const { rows } = await client.query<Answer>(query);
-  const [answer] = rows;
-  if (answer === undefined) throw new TypeError('a select returned no row');
-  return answer;
+  const answer = await client.query<Answer>(query);
+  return onlyRow(answer, 'the settings of the session');
 }
 
 /**

@@ -8,6 +8,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { ExportFormat } from '../config/exports.ts';
 import { counted } from '../contract/format.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { PausedTooLong, withSnapshot } from '../db/snapshot.ts';
 import { describeError } from '../describe-error.ts';
 import { ConfigError, ExportTargetUnwritable } from '../errors.ts';
@@ -107,9 +108,8 @@ async function makePlan(client: PoolClient, input: ExportInput): Promise<Plan> {
     throw new ConfigError([`${relation.name} has no column ${CHANGED_AT}: leave out --since`]);
   }
   const dayOf = isByDay ? chooseDayColumn(relation, isForChanges) : null;
-  const { rows } = await client.query<{ as_of: Timestamp }>('select clock_timestamp() as as_of');
-  const asOf = rows[0]?.as_of;
-  if (asOf === undefined) throw new TypeError('a select returned no row');
+  const answer = await client.query<{ as_of: Timestamp }>('select clock_timestamp() as as_of');
+  const asOf = onlyRow(answer, 'the clock').as_of;
   const watermark = await readWatermark(client, relation);
   // Each export has a directory of its own, named by its time: nothing that a reader reads is ever written over.
   const folder = isForChanges ? `${relation.name}_changes` : relation.name;

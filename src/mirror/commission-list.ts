@@ -3,6 +3,7 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { wasRefusedSince } from './runs/whole-runs.ts';
 
 /** How the answer is found: by asking, or by configuration. */
@@ -20,8 +21,8 @@ export async function noteListSetting(db: Database, setting: ListSetting): Promi
 
 /** Returns whether commissions are mirrored by their list. */
 export async function isCommissionListUsed(db: Database): Promise<boolean> {
-  const { rows } = await sql<{ is_used: boolean }>`select is_used from commission_list`.execute(db);
-  return rows[0]?.is_used ?? false;
+  const answer = await sql<{ is_used: boolean }>`select is_used from commission_list`.execute(db);
+  return onlyRow(answer, 'commission_list').is_used;
 }
 
 /**

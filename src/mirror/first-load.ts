@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { DatabaseError } from 'pg';
 import type { ListedResource } from '../contract/resources.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { UNIQUE_VIOLATION } from '../db/sqlstate.ts';
 import type { EncodedRows } from '../records/page-rows.ts';
 import { incomingRows, insertFrom, type RowShape, sendRows, type Upserted } from './load-statement.ts';
@@ -19,9 +20,9 @@ export interface FirstLoad {
 
 /** Returns the first load of a run that begins: on where the resource's table is empty. */
 export async function beginFirstLoad(db: Database, resource: ListedResource): Promise<FirstLoad> {
-  const { rows } = await sql<{ is_empty: boolean }>`
+  const answer = await sql<{ is_empty: boolean }>`
     select not exists (select from ${sql.table(resource)}) as is_empty`.execute(db);
-  return makeFirstLoad(rows[0]?.is_empty === true);
+  return makeFirstLoad(onlyRow(answer, resource).is_empty);
 }
 
 /** Returns a first load that is on, or one that has ended, as that of a run which is resumed. */

@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import type { ListedResource } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 
 /**
  * Replaces what is held back of the resource by these rows; those that were held back before stay accepted. Belongs in
@@ -56,7 +57,7 @@ export async function acceptHeldBack(
   trx: DatabaseTransaction,
   { resource, acceptedBy }: { resource: ListedResource; acceptedBy: string },
 ): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
+  const answer = await sql<{ count: number }>`
     with accepted as (
       update held_back_deletions
       set accepted_at = coalesce(accepted_at, clock_timestamp()), accepted_by = coalesce(accepted_by, ${acceptedBy})
@@ -64,7 +65,7 @@ export async function acceptHeldBack(
       returning record_id
     )
     select count(*) as count from accepted`.execute(trx);
-  return rows[0]?.count ?? 0;
+  return onlyRow(answer, 'the count of what was accepted').count;
 }
 
 export interface HeldBackRow {

@@ -10,6 +10,7 @@
 import { sql } from 'kysely';
 import { LISTED_RESOURCES, type ListedResource } from '../contract/resources.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { joinRows } from '../records/batch-rows.ts';
 import type { EncodedRows } from '../records/page-rows.ts';
 import type { ReadPages } from '../records/read-page.ts';
@@ -171,9 +172,9 @@ export async function lockForLoading(
   trx: DatabaseTransaction,
   { isAlone, runId }: { isAlone: boolean; runId: number | null },
 ): Promise<string> {
-  const { rows } = await sql<{ kept: string }>`
+  const answer = await sql<{ kept: string }>`
     select set_config('affiliate_mirror.run_id', ${runId === null ? '' : String(runId)}, true),
       lock_for_storing(${isAlone}) as kept
   `.execute(trx);
-  return rows[0]?.kept ?? '';
+  return onlyRow(answer, 'lock_for_storing').kept;
 }

@@ -2,6 +2,7 @@
 
 import { CompiledQuery } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { COLUMN_NAMES, COLUMN_TYPES, type MirroredTable } from '../records/mirrored-tables.ts';
 import type { EncodedRows } from '../records/page-rows.ts';
 
@@ -67,7 +68,5 @@ export async function sendRows(
 ): Promise<Upserted> {
   const parameters = [...columns, ...(extras === null ? [] : [extras]), observedAt];
   const answer = await trx.executeQuery<Upserted>(CompiledQuery.raw(text, parameters));
-  const [upserted] = answer.rows;
-  if (upserted === undefined) throw new TypeError(`the load of ${table} returned no counts`);
-  return upserted;
+  return onlyRow(answer, `the load of ${table}`);
 }

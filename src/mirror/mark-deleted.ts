@@ -4,6 +4,7 @@ import { CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { ListedResource } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { toBinaryArray } from '../records/binary-array.ts';
 import { markLinksOfGone, markUnnamedLinks, markUnownedLinks } from './gone-links.ts';
 import { findFormerSales, markFormerSales, markSalesOfGone } from './gone-sales.ts';
@@ -45,7 +46,7 @@ export async function findMissing(
       from ${sql.table(resource)}
       where _deleted_at is null and ${among}
     ) kept`.execute(database);
-  const { living = 0, ids = [] } = answer.rows[0] ?? {};
+  const { living, ids } = onlyRow(answer, resource);
   return { living, ids: ids.toSorted() };
 }
 

@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { findMissing } from './mark-deleted.ts';
 import type { SeenRows } from './runs/seen-rows.ts';
 
@@ -21,9 +22,9 @@ export function isOpenRecord(record: unknown): boolean {
 
 /** Returns how many commissions that the mirror holds can still move. */
 export async function countOpen(db: Database): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
+  const answer = await sql<{ count: number }>`
     select count(*) as count from commissions where _deleted_at is null and ${IS_OPEN}`.execute(db);
-  return rows[0]?.count ?? 0;
+  return onlyRow(answer, 'the count of open commissions').count;
 }
 
 /**

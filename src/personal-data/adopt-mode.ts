@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import type { PersonalDataSettings } from '../config/personal-data.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { transact } from '../db/transact.ts';
 import { LOAD_ORDER } from '../records/mirrored-tables.ts';
 import { lockForRewriting } from './locks.ts';
@@ -30,8 +31,6 @@ export async function adoptMode(db: Database, settings: PersonalDataSettings): P
 
 async function isEmpty(trx: DatabaseTransaction): Promise<boolean> {
   const looks = FILLED.map((table) => sql`exists (select from ${sql.table(table)})`);
-  const { rows } = await sql<{ filled: boolean }>`select ${sql.join(looks, sql` or `)} as filled`.execute(
-    trx,
-  );
-  return rows[0]?.filled === false;
+  const answer = await sql<{ filled: boolean }>`select ${sql.join(looks, sql` or `)} as filled`.execute(trx);
+  return !onlyRow(answer, 'what is filled').filled;
 }

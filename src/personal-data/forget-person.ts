@@ -11,6 +11,7 @@ import type { PersonalDataSettings } from '../config/personal-data.ts';
 import { identifier } from '../contract/fields.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { transact } from '../db/transact.ts';
 import { ConfigError } from '../errors.ts';
 import { type FoundPerson, findAddresses, findPerson, type PersonRecords } from './find-person.ts';
@@ -110,19 +111,20 @@ async function noteForgotten(
     select (select count(*) from records) + (select count(*) from addresses) as added
   `.execute(trx);
   // What was read before this is committed is not stored any more (see lock_for_storing).
-  if ((added.rows[0]?.added ?? 0) > 0) await sql`update personal_data set version = version + 1`.execute(trx);
+  if (onlyRow(added, 'the count of what was added').added > 0)
+    await sql`update personal_data set version = version + 1`.execute(trx);
   return readKnown(trx, number);
 }
 
 async function addPerson(trx: DatabaseTransaction, by: string): Promise<number> {
-  const { rows } = await sql<{ number: number }>`
+  const answer = await sql<{ number: number }>`
     insert into forgotten_people (forgotten_by) values (${by}) returning number
   `.execute(trx);
-  return rows[0]?.number ?? 0;
+  return onlyRow(answer, 'forgotten_people').number;
 }
 
 async function readKnown(trx: DatabaseTransaction, number: number): Promise<Known> {
-  const { rows } = await sql<{
+  const answer = await sql<{
     forgotten_at: Timestamp;
     done_at: Timestamp;
     affiliates: number;
@@ -137,8 +139,6 @@ async function readKnown(trx: DatabaseTransaction, number: number): Promise<Know
       (select count(*) from forgotten_records where number = ${number} and table_name = 'links') as links
     from forgotten_people where number = ${number}
   `.execute(trx);
-  const [row] = rows;
-  if (row === undefined) throw new TypeError(`nobody was forgotten under the number ${number}`);
-  const { forgotten_at, done_at, addresses, ...records } = row;
+  const { forgotten_at, done_at, addresses, ...records } = onlyRow(answer, 'forgotten_people');
   return { number, forgottenAt: forgotten_at, doneAt: done_at, records, addresses };
 }

@@ -2,6 +2,7 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { ANSWERED_OTHERWISE, NOT_TAKEN_OVER, VOIDED } from './own-words.ts';
 import { count, type RowCounts } from './rewrite-rows.ts';
 import type { Pattern } from './text-pattern.ts';
@@ -92,10 +93,10 @@ export interface Kept {
 export async function findKept(trx: DatabaseTransaction, pattern: Pattern): Promise<readonly Kept[]> {
   const kept: Kept[] = [];
   for (const column of UNTOUCHED) {
-    const { rows } = await sql<{ rows: number }>`
+    const answer = await sql<{ rows: number }>`
       select count(*) as rows from commission_updates where ${isFoundIn(sql.ref(column), pattern)}
     `.execute(trx);
-    const found = rows[0]?.rows ?? 0;
+    const found = onlyRow(answer, 'the count of mentions').rows;
     if (found > 0) kept.push({ table: 'commission_updates', column, rows: found });
   }
   return kept;

@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import type { PersonalDataMode, PersonalDataSettings } from '../config/personal-data.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { mismatch } from '../mirror/refuse-other-treatment.ts';
 import { type Forgotten, type Rule, recordKey } from './treat-fields.ts';
 import { fingerprint } from './values.ts';
@@ -18,13 +19,11 @@ export interface StoredState {
 
 /** Returns the row. */
 export async function readState(db: Database): Promise<StoredState> {
-  const { rows } = await sql<StoredState>`
+  const answer = await sql<StoredState>`
     select mode, key_fingerprint, salt, version, (select count(*) from forgotten_records) as forgotten_records
     from personal_data
   `.execute(db);
-  const [state] = rows;
-  if (state === undefined) throw new TypeError('the table personal_data has no row');
-  return state;
+  return onlyRow(answer, 'personal_data');
 }
 
 /** Returns the fingerprint of the key in use; null in the modes that use none. */

@@ -3,6 +3,7 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { AccessRefused, Busy } from '../errors.ts';
 import { LOAD_ORDER } from '../records/mirrored-tables.ts';
 import { sleep } from '../sleep.ts';
@@ -49,11 +50,11 @@ export async function vacuumFull(
 }
 
 /** Returns the number of the file that the table is in: a table that was written anew is in another one. */
-async function readFile(db: Database, table: string): Promise<number | undefined> {
-  const { rows } = await sql<{
-    file: number;
-  }>`select pg_relation_filenode(${table}::regclass) as file`.execute(db);
-  return rows[0]?.file;
+async function readFile(db: Database, table: string): Promise<number> {
+  const answer = await sql<{ file: number }>`select pg_relation_filenode(${table}::regclass) as file`.execute(
+    db,
+  );
+  return onlyRow(answer, table).file;
 }
 
 // First the transactions that write, in every database of the server: whoever begins beside them takes them for the
@@ -86,11 +87,11 @@ async function waitForOlderTransactions(
 
 /** Returns the number of the oldest transaction that writes, in any database, and the number that is given next. */
 async function readNumbers(db: Database): Promise<{ oldest: bigint; next: bigint }> {
-  const { rows } = await sql<{ oldest: string; next: string }>`
+  const answer = await sql<{ oldest: string; next: string }>`
     select pg_snapshot_xmin(now)::text as oldest, pg_snapshot_xmax(now)::text as next
     from pg_current_snapshot() as now`.execute(db);
-  const [read] = rows;
-  return { oldest: BigInt(read?.oldest ?? 0), next: BigInt(read?.next ?? 0) };
+  const { oldest, next } = onlyRow(answer, 'pg_current_snapshot');
+  return { oldest: BigInt(oldest), next: BigInt(next) };
 }
 
 /** Returns the transactions that are open in this database, whoever's: every role may see these. */

@@ -13,6 +13,7 @@ import {
 import { Pool } from 'pg';
 import { isLackOfRights } from '../db/as-database-error.ts';
 import { mayNotCreateSchema } from '../db/migrate.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { poolConfig } from '../db/pool.ts';
 
 /** Adds jobs. */
@@ -77,10 +78,9 @@ export function withoutCreatingSchema(client: PgQueryable, schema: string): PgQu
 
 /** Makes the sequence of a queue's jobs: BullMQ makes it with the first of them, which a worker's role may not. */
 export async function makeJobSequence(client: PgQueryable, schema: string, queue: string): Promise<void> {
-  const { rows } = await client.query<{ name: string }>(`select ${schema}.job_id_seq_name($1) as name`, [
+  const answer = await client.query<{ name: string }>(`select ${schema}.job_id_seq_name($1) as name`, [
     queue,
   ]);
-  const [row] = rows;
-  if (row === undefined) throw new TypeError('a select returned no row');
+  const row = onlyRow(answer, 'job_id_seq_name');
   await client.query(`create sequence if not exists ${schema}.${row.name}`);
 }

@@ -2,6 +2,7 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 
 export interface Moment {
   /** The database's clock. */
@@ -44,8 +45,5 @@ export async function readQueueId(db: Database): Promise<string> {
 
 /** Returns the one row that all workers share. */
 export async function readRow<T>(db: Database, query: RawBuilder<T>): Promise<T> {
-  const { rows } = await query.execute(db);
-  const row = rows[0];
-  if (row === undefined) throw new TypeError('worker_state has lost its one row');
-  return row;
+  return onlyRow(await query.execute(db), 'worker_state');
 }

@@ -4,6 +4,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 
 export interface TableGrowth {
   readonly table_name: string;
@@ -90,7 +91,7 @@ export async function measureTables(
 
 // What the first load of a resource brings is no growth: the window begins after all of them.
 async function readWindow(db: Database): Promise<Window> {
-  const { rows } = await sql<Omit<Window, 'days'> & { days: number | null }>`
+  const answer = await sql<Omit<Window, 'days'> & { days: number | null }>`
     with loaded as (
       select max(first.at) as at
       from (values ('affiliates'), ('referrals'), ('commissions')) as listed (resource)
@@ -106,8 +107,7 @@ async function readWindow(db: Database): Promise<Window> {
         then greatest(at, clock_timestamp() - make_interval(days => ${WINDOW_DAYS})) end as since
       from loaded
     ) window_of_time`.execute(db);
-  const [row] = rows;
-  if (row === undefined) throw new TypeError('a select returned no row');
+  const row = onlyRow(answer, 'the size of the database');
   return { ...row, days: row.days === null || row.days < LEAST_DAYS ? null : row.days };
 }
 

@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 
 export interface BooksStatus {
   /** When books of any kind were last compared; null where they never were. */
@@ -17,11 +18,9 @@ export interface BooksStatus {
 
 /** Returns what is known at this moment. */
 export async function readBooks(db: Database): Promise<BooksStatus> {
-  const { rows } = await sql<BooksStatus>`
+  const answer = await sql<BooksStatus>`
     select max(compared_at) as compared_at, coalesce(sum(differing), 0)::bigint as differing,
       min(differ_since) as differ_since, min(books) filter (where differing > 0) as differ_in
     from books_comparisons`.execute(db);
-  const [row] = rows;
-  if (row === undefined) throw new TypeError('a count returned no row');
-  return row;
+  return onlyRow(answer, 'books_comparisons');
 }

@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 
 export interface BudgetStatus {
   /** Requests that count at this moment: in flight, or answered less than a window ago. */
@@ -19,10 +20,8 @@ export interface BudgetStatus {
 
 /** Returns the budget at this moment. */
 export async function readBudget(db: Database): Promise<BudgetStatus> {
-  const { rows } = await sql<BudgetStatus>`
+  const answer = await sql<BudgetStatus>`
     select used_requests, foreign_requests, limit_requests, paused_until, last_throttled_at from request_usage
   `.execute(db);
-  const row = rows[0];
-  if (row === undefined) throw new TypeError('request_usage has no row');
-  return row;
+  return onlyRow(answer, 'request_usage');
 }

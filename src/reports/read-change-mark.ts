@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 
 /** Of more than that at once, the newest run is one. */
 const RECENT_RUNS = 20;
@@ -11,7 +12,7 @@ const RECENT_RUNS = 20;
  * messages, exports, and comparisons of the books.
  */
 export async function readChangeMark(db: Database): Promise<string> {
-  const { rows } = await sql<{ mark: string }>`
+  const answer = await sql<{ mark: string }>`
     select concat_ws(' ',
       (select concat(max(id), ' ', max(heartbeat_at), ' ', max(finished_at), ' ', count(finished_at))
        from (select id, heartbeat_at, finished_at from sync_runs order by id desc limit ${RECENT_RUNS}) runs),
@@ -26,7 +27,5 @@ export async function readChangeMark(db: Database): Promise<string> {
       (select max(exported_at) from exports),
       (select max(compared_at) from books_comparisons)
     ) as mark`.execute(db);
-  const [row] = rows;
-  if (row === undefined) throw new TypeError('a select returned no row');
-  return row.mark;
+  return onlyRow(answer, 'the mark of changes').mark;
 }

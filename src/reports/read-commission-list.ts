@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 
 export interface CommissionListStatus {
   /** COMMISSION_LIST, as last configured. */
@@ -24,10 +25,8 @@ export interface CommissionListStatus {
 
 /** Returns the status at this moment. */
 export async function readCommissionList(db: Database): Promise<CommissionListStatus> {
-  const { rows } = await sql<CommissionListStatus>`
+  const answer = await sql<CommissionListStatus>`
     select setting, is_served, is_used, found_at, asked_at, problem, differences from commission_coverage
   `.execute(db);
-  const [status] = rows;
-  if (status === undefined) throw new TypeError('commission_coverage has no row');
-  return status;
+  return onlyRow(answer, 'commission_coverage');
 }

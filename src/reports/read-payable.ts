@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { readFreshness } from './read-freshness.ts';
 
 export interface PayableCommission {
@@ -78,12 +79,11 @@ export interface CommissionCoverage {
 
 /** Returns how much of the program's commissions the mirror knows, and as of when. */
 export async function readCoverage(db: Database): Promise<CommissionCoverage> {
-  const { rows } = await sql<{ known: number; polled_as_of: Timestamp | null }>`
+  const answer = await sql<{ known: number; polled_as_of: Timestamp | null }>`
     select (select count(*) from commissions where _deleted_at is null) as known,
            (select min(last_polled_at) from tracked_commissions where next_poll_at is not null) as polled_as_of
   `.execute(db);
-  const [counted] = rows;
-  if (counted === undefined) throw new TypeError('a count returned no row');
+  const counted = onlyRow(answer, 'the count of commissions');
   const list = (await readFreshness(db)).find(({ resource }) => resource === 'commissions');
   return {
     ...counted,

@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { LOAD_ORDER } from '../records/mirrored-tables.ts';
 
 export interface TableSize {
@@ -39,9 +40,7 @@ export async function readSizes(db: Database): Promise<Sizes> {
     left join (${sql.join(counted, sql` union all `)}) counted on counted.table_name = c.relname
     where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
     order by c.relname`.execute(db);
-  const { rows } = await sql<{ database_bytes: number }>`
+  const answer = await sql<{ database_bytes: number }>`
     select pg_database_size(current_database()) as database_bytes`.execute(db);
-  const [row] = rows;
-  if (row === undefined) throw new TypeError('a select returned no row');
-  return { tables, database_bytes: row.database_bytes };
+  return { tables, database_bytes: onlyRow(answer, 'the size of the database').database_bytes };
 }

@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 
 export interface TrackedStatus {
   /** Those that are still asked for. */
@@ -18,10 +19,8 @@ export interface TrackedStatus {
 
 /** Returns the counts at this moment. */
 export async function readTracked(db: Database): Promise<TrackedStatus> {
-  const { rows } = await sql<TrackedStatus>`
+  const answer = await sql<TrackedStatus>`
     select tracked, due_polls as due, unanswered, gone, next_poll_at from commission_coverage
   `.execute(db);
-  const [status] = rows;
-  if (status === undefined) throw new TypeError('commission_coverage has no row');
-  return status;
+  return onlyRow(answer, 'commission_coverage');
 }

@@ -3,6 +3,7 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { type CommissionListStatus, readCommissionList } from './read-commission-list.ts';
 
 interface Remembered {
@@ -46,8 +47,8 @@ export async function readRememberedList(db: Database): Promise<CommissionListSt
 
 // A sync ended, or the list came into use. Runs of two resources end in any order: the last number does not show it.
 async function readMark(db: Database): Promise<string> {
-  const { rows } = await sql<{ mark: string }>`
+  const answer = await sql<{ mark: string }>`
     select concat(is_used, ' ', (select concat(max(finished_at), ' ', count(finished_at)) from sync_runs)) as mark
     from commission_list`.execute(db);
-  return rows[0]?.mark ?? '';
+  return onlyRow(answer, 'commission_list').mark;
 }

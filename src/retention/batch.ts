@@ -27,9 +27,8 @@ export interface BatchCounts {
   readonly reached: number | null;
 }
 
-/** Returns what the batch did, by the row that its statement returned. */
-export function endBatch({ reached, limit }: BatchInput, [counts]: readonly BatchCounts[]): Batch {
-  if (counts === undefined) throw new TypeError('a count returned no row');
+/** Returns what the batch did, by the counts of its statement. */
+export function endBatch({ reached, limit }: BatchInput, counts: BatchCounts): Batch {
   return {
     deleted: counts.deleted,
     reached: counts.reached ?? reached,

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { Retention } from '../config/retention.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import type { Batch } from './batch.ts';
 import { PRUNED_TABLES, type PrunedTable } from './pruned-tables.ts';
 
@@ -36,7 +37,7 @@ export async function listDueTables(
 
 /** Notes the setting, and returns where the pass over the table begins. */
 export async function beginPass(db: Database, table: string, days: number): Promise<Pass> {
-  const { rows } = await sql<Pass>`
+  const answer = await sql<Pass>`
     insert into pruned_tables as known (table_name, keep_days, begun_at)
     values (${table}, ${days}, clock_timestamp())
     on conflict (table_name) do update
@@ -44,9 +45,7 @@ export async function beginPass(db: Database, table: string, days: number): Prom
         reached = case when known.begun_at > clock_timestamp() - make_interval(days => ${AGAIN_DAYS}) then known.reached else 0 end,
         begun_at = case when known.begun_at > clock_timestamp() - make_interval(days => ${AGAIN_DAYS}) then known.begun_at else excluded.begun_at end
     returning reached, clock_timestamp() - make_interval(days => ${days}) as cutoff`.execute(db);
-  const [pass] = rows;
-  if (pass === undefined) throw new TypeError('an upsert returned no row');
-  return pass;
+  return onlyRow(answer, 'pruned_tables');
 }
 
 /** Notes a batch, in its transaction. */

@@ -8,6 +8,7 @@
 
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { type Batch, type BatchCounts, type BatchInput, endBatch } from './batch.ts';
 
 /**
@@ -17,7 +18,7 @@ import { type Batch, type BatchCounts, type BatchInput, endBatch } from './batch
  */
 export async function pruneHistory(trx: DatabaseTransaction, input: BatchInput): Promise<Batch> {
   const { cutoff, reached, limit } = input;
-  const { rows } = await sql<BatchCounts>`
+  const answer = await sql<BatchCounts>`
     with next as materialized (
       select id, table_name, record_id, recorded_at < ${cutoff} as is_over_age
       from record_history where id > ${reached} order by id limit ${limit}
@@ -43,5 +44,5 @@ export async function pruneHistory(trx: DatabaseTransaction, input: BatchInput):
     )
     select (select count(*) from deleted) as deleted, (select count(*) from aged) as looked_at,
       (select max(id) from aged) as reached`.execute(trx);
-  return endBatch(input, rows);
+  return endBatch(input, onlyRow(answer, 'the counts of a batch'));
 }

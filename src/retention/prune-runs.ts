@@ -3,6 +3,7 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { HAS_READ } from '../mirror/runs/whole-runs.ts';
 import { type Batch, type BatchCounts, type BatchInput, endBatch } from './batch.ts';
 
@@ -12,7 +13,7 @@ const NAMING = ['held_back_deletions', 'covered_counters', 'seen_rows', 'schema_
 /** Returns what the batch did. Throws: lock_not_available (55P03) where somebody writes one of the rows. */
 export async function pruneRuns(trx: DatabaseTransaction, input: BatchInput): Promise<Batch> {
   const { cutoff, reached, limit } = input;
-  const { rows } = await sql<BatchCounts>`
+  const answer = await sql<BatchCounts>`
     with next as materialized (
       select id, resource, state, verified, coalesce(finished_at, heartbeat_at) < ${cutoff} as is_over_age
       from sync_runs where id > ${reached} order by id limit ${limit}
@@ -57,7 +58,7 @@ export async function pruneRuns(trx: DatabaseTransaction, input: BatchInput): Pr
     )
     select (select count(*) from deleted) as deleted, (select count(*) from aged) as looked_at,
       (select max(id) from aged) as reached`.execute(trx);
-  return endBatch(input, rows);
+  return endBatch(input, onlyRow(answer, 'the counts of a batch'));
 }
 
 function lastRun(condition: RawBuilder<unknown>): RawBuilder<unknown> {

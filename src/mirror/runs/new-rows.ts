@@ -5,6 +5,7 @@
 import { sql } from 'kysely';
 import type { ListedResource } from '../../contract/resources.ts';
 import type { Database } from '../../db/database.ts';
+import { onlyRow } from '../../db/only-row.ts';
 
 /**
  * Returns whether some of the records have a row, and none of these was first seen after the end of the last verified
@@ -14,12 +15,12 @@ export async function areRowsOld(
   db: Database,
   { resource, ids }: { resource: ListedResource; ids: readonly string[] },
 ): Promise<boolean> {
-  const { rows } = await sql<{ are_old: boolean }>`
+  const answer = await sql<{ are_old: boolean }>`
     select coalesce(bool_and(_first_seen_at <= coalesce(
       (select max(finished_at) from sync_runs
        where resource = ${resource} and verified and finished_at <= clock_timestamp()),
       '-infinity'
     )), false) as are_old
     from ${sql.table(resource)} where id = any(${ids}::text[])`.execute(db);
-  return rows[0]?.are_old ?? false;
+  return onlyRow(answer, 'the age of the rows').are_old;
 }
