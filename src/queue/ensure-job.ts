@@ -1,7 +1,7 @@
 // Makes sure that what is due has a job in the queue. Needs no lock: several workers may do so at once.
 
-import type { WorkQueue } from './backend.ts';
 import type { Duty } from './duty.ts';
+import type { WorkQueue } from './queue-server.ts';
 import type { Timings } from './timings.ts';
 import { hasOtherTurn, type Named } from './turns.ts';
 

@@ -6,7 +6,7 @@ import { CronExpressionParser } from 'cron-parser';
 import { CLOCK_TOLERANCE_MS } from '../db/clock.ts';
 import { describeError } from '../describe-error.ts';
 import { ConfigError } from '../errors.ts';
-import type { WorkQueue } from './backend.ts';
+import type { WorkQueue } from './queue-server.ts';
 import type { Moment } from './worker-state.ts';
 
 export interface Schedule {

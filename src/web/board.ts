@@ -8,7 +8,7 @@ import type { UIConfig } from '@bull-board/api/typings/app';
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
 import { describeError } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
-import type { WorkQueue } from '../queue/backend.ts';
+import type { WorkQueue } from '../queue/queue-server.ts';
 import { QUEUE_AWAY } from './failures.ts';
 import { outerFrame, sendFailure } from './page-routes.ts';
 import type { RegisterBoard } from './status-page.ts';

@@ -19,12 +19,13 @@ import {
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { makeLogger } from '../../src/log.ts';
-import { openQueue, type QueueWorker } from '../../src/queue/backend.ts';
+import { openQueue } from '../../src/queue/backend.ts';
 import { makeCauses } from '../../src/queue/causes.ts';
 import type { Duty } from '../../src/queue/duty.ts';
 import { ensureJob } from '../../src/queue/ensure-job.ts';
 import { backoffMs } from '../../src/queue/failure.ts';
 import { makeProcessJob } from '../../src/queue/process-job.ts';
+import type { QueueWorker } from '../../src/queue/queue-server.ts';
 import { migrateQueue, type QueueSettings } from '../../src/queue/queue-tables.ts';
 import { TIMINGS } from '../../src/queue/timings.ts';
 import { readMoment } from '../../src/queue/worker-state.ts';
