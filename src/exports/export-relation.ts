@@ -25,7 +25,7 @@ import { startDelivery, type Target } from './targets/target.ts';
 
 /**
  * A target may take this long between two reads of a thousand rows. Longer than the slowest part of an upload that
- * succeeds, with its five tries of two minutes each (targets/s3.ts).
+ * succeeds, with its five tries of two minutes each (targets/s3-call.ts).
  */
 const LONGEST_PAUSE_MS = 15 * 60_000;
 

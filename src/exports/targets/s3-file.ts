@@ -1,0 +1,99 @@
+// One file of an export in S3-compatible storage: put at once where it is small, else in parts.
+
+import type { S3mini, UploadPart } from 's3mini';
+import type { OpenFile } from './delivery.ts';
+
+/**
+ * The smallest that a part may be, but for the last one; 10,000 of them are 48 GB. Source: Amazon S3, multipart upload
+ * limits.
+ */
+const PART_BYTES = 5 * 2 ** 20;
+
+/** What is in the storage of an export that has not ended. */
+export interface Stored {
+  /** The keys of its objects, also of one that is being put. */
+  readonly keys: string[];
+  /** The uploads that are not completed, by their key. */
+  readonly uploads: Map<string, string>;
+}
+
+export interface S3FileInput {
+  readonly key: string;
+  readonly contentType: string;
+  readonly stored: Stored;
+  readonly call: <T>(request: (s3: S3mini) => Promise<T>) => Promise<T>;
+}
+
+/** Returns the file, of which nothing is in the storage yet. */
+export function openS3File({ key, contentType, stored, call }: S3FileInput): OpenFile {
+  const { keys, uploads } = stored;
+  const part = makePart();
+  const sent: UploadPart[] = [];
+
+  const sendPart = async () => {
+    const id = uploads.get(key) ?? (await call((s3) => s3.getMultipartUploadId(key, contentType)));
+    uploads.set(key, id);
+    const bytes = part.take();
+    sent.push(await call((s3) => s3.uploadPart(key, id, bytes, sent.length + 1)));
+  };
+
+  const complete = async (id: string) => {
+    await call(async (s3) => {
+      // A storage that fails at this answers 200, and says so in the body alone.
+      const { etag } = await s3.completeMultipartUpload(key, id, sent);
+      if (!etag) throw new Error('the upload was not completed');
+    });
+    uploads.delete(key);
+  };
+
+  return {
+    async write(bytes) {
+      for (let from = 0; from < bytes.byteLength; ) {
+        from += part.add(bytes.subarray(from));
+        if (part.isFull()) await sendPart();
+      }
+    },
+    async close() {
+      keys.push(key);
+      const id = uploads.get(key);
+      if (id === undefined) {
+        const bytes = part.take();
+        await call((s3) => s3.putObject(key, bytes, contentType));
+        return;
+      }
+      if (!part.isEmpty()) await sendPart();
+      await complete(id);
+    },
+  };
+}
+
+interface Part {
+  isEmpty(): boolean;
+  isFull(): boolean;
+  /** Adds the first of the bytes, as many as there is room for, and returns how many. */
+  add(bytes: Uint8Array): number;
+  /** Returns what was added since the last call. Valid until something is added. */
+  take(): Buffer;
+}
+
+function makePart(): Part {
+  // One for all parts of the file: a new one for each is let go of late, and takes tens of MB.
+  let buffer: Buffer | null = null;
+  let size = 0;
+  return {
+    isEmpty: () => size === 0,
+    isFull: () => size === PART_BYTES,
+    add(bytes) {
+      buffer ??= Buffer.allocUnsafeSlow(PART_BYTES);
+      const taken = bytes.subarray(0, PART_BYTES - size);
+      buffer.set(taken, size);
+      size += taken.byteLength;
+      return taken.byteLength;
+    },
+    take() {
+      const added = buffer?.subarray(0, size) ?? Buffer.alloc(0);
+      size = 0;
+      return added;
+    },
+  };
+}
