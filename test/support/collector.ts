@@ -33,8 +33,11 @@ interface Pair {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** Returns a running collector. `answer` says what it answers: a status, or `silence` for nothing ever. */
-export async function startCollector(answer: () => number | 'silence' = () => 200): Promise<Collector> {
+/**
+ * Returns a running collector. `answer` says what it answers: a status, `refusal` for 200 and that it refused a span, or
+ * `silence` for nothing ever.
+ */
+export async function startCollector(answer: () => number | 'refusal' | 'silence' = () => 200): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const bodies: string[] = [];
   const received: Collector['received'][number][] = [];
@@ -42,10 +45,12 @@ export async function startCollector(answer: () => number | 'silence' = () => 20
     const body = await text(request);
     bodies.push(body);
     received.push({ path: request.url ?? '', headers: request.headers });
-    const status = answer();
-    if (status === 'silence') return;
-    if (status === 200) spans.push(...readSpans(body));
-    response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
+    const said = answer();
+    if (said === 'silence') return;
+    if (said === 200) spans.push(...readSpans(body));
+    response.writeHead(said === 'refusal' ? 200 : said, { 'content-type': 'application/json' });
+    // A number of 64 bits is a text in OTLP's JSON.
+    response.end(said === 'refusal' ? '{"partialSuccess":{"rejectedSpans":"1"}}' : '{}');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   afterFile(() => {

@@ -41,6 +41,14 @@ test('a batch that the collector refuses is sent once', async () => {
   expect(collector.received).toHaveLength(1);
 });
 
+test('a collector that says 200 and refuses a span has lost it', async () => {
+  const collector = await startCollector(() => 'refusal');
+  const { lost, span } = makeTraced(collector.url);
+  span('refused');
+  await expect.poll(() => lost).toEqual(['1: the collector refused some of them']);
+  expect(collector.received).toHaveLength(1);
+});
+
 test('a redirect is followed nowhere', async () => {
   const collector = await startCollector(() => 307);
   const { lost, span } = makeTraced(collector.url);
