@@ -2,12 +2,15 @@
 
 import { describe, expect, test } from 'vitest';
 import { valuesOf } from '../../src/commissions/commission-values.ts';
-import { judgeAnswer, judgeUpdate } from '../../src/commissions/judge-update.ts';
+import { judgeAnswer, judgeUpdate, refusalOf } from '../../src/commissions/judge-update.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
+import { makeRefusal } from '../api/make-refusal.ts';
 import { AT, ID, live } from './live-commission.ts';
 
 const pay = plainRequest({ commission_id: ID, action: 'pay', paid_at: AT });
 const unpay = plainRequest({ commission_id: ID, action: 'unpay' });
+const due = plainRequest({ commission_id: ID, action: 'due', due_at: AT });
+const LATER = '2026-12-01T00:00:00Z';
 
 describe('a request', () => {
   test.each([
@@ -20,15 +23,12 @@ describe('a request', () => {
       live({ paid_at: '2026-09-01T12:00:00Z' }),
       { paid_at: null },
     ],
+    ['a pay at the time at which it is due', pay, live({ due_at: AT }), { paid_at: AT }],
+    ['a due of one without a due date', due, live({ due_at: null }), { due_at: AT }],
+    ['a due of one that was paid then', due, live({ paid_at: AT, due_at: LATER }), { due_at: AT }],
     [
-      'a due of one without a due date',
-      plainRequest({ commission_id: ID, action: 'due', due_at: AT }),
-      live({ due_at: null }),
-      { due_at: AT },
-    ],
-    [
-      'a currency in other letters',
-      { ...pay, expected_currency: 'USD', expected_unpaid: true },
+      'an amount as it was expected, its currency in other letters',
+      { ...pay, expected_amount: 100, expected_currency: 'Usd', expected_unpaid: true },
       live(),
       { paid_at: AT },
     ],
@@ -39,6 +39,7 @@ describe('a request', () => {
   test.each([
     ['unchanged', pay, live({ paid_at: '2026-10-01T14:00:00.000+02:00' }), /is paid at .* already/],
     ['unchanged', unpay, live(), /is unpaid already/],
+    ['unchanged', due, live({ paid_at: LATER }), /is payable from 2026-10-01T12:00:00Z already/],
     [
       'rejected',
       pay,
@@ -124,12 +125,29 @@ test.each([
     });
     expect(judgeUpdate(request, found, null)).toMatchObject({
       outcome: expect.stringMatching(/: nothing was sent$/),
+      note: expect.not.stringContaining('an earlier try'),
     });
   },
 );
 
+test.each([
+  [404, 'not_found', 'the program has no such commission'],
+  [422, 'rejected', 'no'],
+])('a refusal with %i ends as %s, and says whether a change was sent before', (status, state, outcome) => {
+  const error = makeRefusal('no', status);
+  expect(refusalOf(error)).toEqual({ kind: 'end', state, outcome, note: null });
+  expect(refusalOf(error, { on: null }).note).toContain('an earlier try sent the change');
+});
+
+test.each([
+  ['marked paid at 2026-10-01T12:00:00Z', pay, live({ paid_at: AT })],
+  ['marked unpaid', unpay, live()],
+  ['made payable from 2026-10-01T12:00:00Z', due, live({ due_at: AT })],
+])('an answer that holds what was asked ends it as applied: %s', (outcome, request, answer) => {
+  expect(judgeAnswer(request, answer)).toEqual({ kind: 'end', state: 'applied', outcome, note: null });
+});
+
 test('an answer that holds something else than was asked is no success', () => {
-  expect(judgeAnswer(pay, live({ paid_at: AT }))).toMatchObject({ state: 'applied', note: null });
   expect(judgeAnswer(pay, live())).toMatchObject({
     state: 'failed',
     outcome: expect.stringContaining('is unpaid'),
