@@ -370,6 +370,53 @@ test('counters of runs that ended unverified are bounded', async () => {
   expect(await idsOf(pool, 'sync_runs')).toEqual(runs);
 });
 
+test('what takes several batches goes in one look', async () => {
+  const mirror = await makeAgedMirror();
+  for (const days of [20, 19, 18]) await addNeedless(mirror, days);
+  await addRun(mirror.pool, 3, { mode: 'full' });
+  expect(await pruneNow(mirror, ONE_DAY, 1)).toBe('done');
+  // The last change, the last runs, and what was written.
+  expect(await countAll(mirror)).toEqual({ history: 1, runs: 2, rejected: 0, attempts: 3, drift: 0 });
+});
+
+test('a table that was looked at in the future, before the clock was put back, is looked at now, and not twice', async () => {
+  const mirror = await makeAgedMirror();
+  const { pool, db } = mirror;
+  const prune = () =>
+    pruneTables(
+      { db, log: makeLogger('silent') },
+      { retention: ONE_DAY, signal: new AbortController().signal },
+    );
+  await prune();
+  await addNeedless(mirror, 20);
+  await addRun(pool, 3, { mode: 'full' });
+  const before = await countAll(mirror);
+  await prune();
+  expect(await countAll(mirror)).toEqual(before);
+  await pool.query(`update pruned_tables set looked_at = now() + interval '30 minutes'`);
+  await prune();
+  expect(await countAll(mirror)).toEqual({ history: 1, runs: 2, rejected: 0, attempts: 1, drift: 0 });
+});
+
+test('an alert goes long after it was resolved, and not while its message is under way', async () => {
+  const mirror = await makeAgedMirror();
+  const { pool } = mirror;
+  await pool.query(`
+    insert into alerts (code, what, fix, noticed_at, opened_at, well_at, resolved_at)
+    select code, 'w', 'f', at, at, at, case when code <> 'open' then at end
+    from (values ('sent', 500), ('pending', 500), ('late', 300), ('open', 500)) as alert (code, days),
+      lateral (select now() - make_interval(days => days) as at) as aged`);
+  await pool.query(`
+    insert into alert_notices (alert_id, kind, channel, state, settled_at)
+    select id, 'opened', 'webhook', state, case when state = 'sent' then now() end
+    from alerts, lateral (select case when code = 'pending' then code else 'sent' end as state) as said`);
+  await pruneNow(mirror, FOR_EVER);
+  expect(await idsOf(pool, 'alerts', 'code')).toEqual(['late', 'open', 'pending']);
+  await pool.query(`update alert_notices set state = 'sent', settled_at = now()`);
+  await pruneNow(mirror, FOR_EVER);
+  expect(await idsOf(pool, 'alerts', 'code')).toEqual(['late', 'open']);
+});
+
 test('a role that may not delete: one line that says how to grant it', async () => {
   const mirror = await makeAgedMirror();
   await addNeedless(mirror, 20);

@@ -37,7 +37,9 @@ interface Pair {
  * Returns a running collector. `answer` says what it answers: a status, `refusal` for 200 and that it refused a span, or
  * `silence` for nothing ever.
  */
-export async function startCollector(answer: () => number | 'refusal' | 'silence' = () => 200): Promise<Collector> {
+export async function startCollector(
+  answer: () => number | 'refusal' | 'silence' = () => 200,
+): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const bodies: string[] = [];
   const received: Collector['received'][number][] = [];
