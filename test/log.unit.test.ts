@@ -44,14 +44,26 @@ test('an error that nobody foresaw shows where it comes from', () => {
   expect(text).toContain('log.unit.test.ts');
 });
 
-test.each(['secret', 'password', 'sentinelPassword', 'piiPassword', 'smtpUrl'])(
-  'a secret is not shown where its field is called %s',
-  (name) => {
-    const text = linesOf((log) => log.info({ at: { [name]: 'hunter2' } }, 'x')).join('\n');
-    expect(text).toContain('[secret]');
-    expect(text).not.toContain('hunter2');
-  },
-);
+test.each([
+  'secret',
+  'password',
+  'piiPassword',
+  'sentinelPassword',
+  'smtpUrl',
+  'authorization',
+  'secretAccessKey',
+  'sessionToken',
+  'AFFILIATE_API_SECRET',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'ALERT_WEBHOOK_URL',
+  'SMTP_URL',
+])('a secret is not shown where its field is called %s', (name) => {
+  const field = { [name]: 'hunter2' };
+  const text = linesOf((log) => log.info({ ...field, at: field, deep: { at: field } }, 'x')).join('\n');
+  expect(text.match(/\[secret\]/g)).toHaveLength(3);
+  expect(text).not.toContain('hunter2');
+});
 
 test('colours are shown where the terminal has them, and nowhere else', () => {
   expect(linesOf((log) => log.info('x'), true).join('')).toContain('\u001B[');

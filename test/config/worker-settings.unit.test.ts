@@ -95,6 +95,10 @@ test.each([
     'EXPORT_TARGET is a bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
   ],
   [
+    { EXPORT_CRON: '0 3 * * *', EXPORT_TARGET: '-', EXPORT_WHOLE: 'referrals' },
+    'EXPORT_TARGET must be a directory or s3://bucket/prefix',
+  ],
+  [
     { EXPORT_TARGET: 'gs://bucket/x' },
     'EXPORT_TARGET begins with gs://, where exports cannot go: give a directory or s3://bucket/prefix',
   ],
