@@ -45,16 +45,12 @@ from (
 group by state;
 
 create view :"reports".table_rows as
-select table_name, count(*) filter (where not is_deleted) as rows, count(*) filter (where is_deleted) as deleted
-from (
-  select 'campaigns' as table_name, _deleted_at is not null as is_deleted from campaigns
-  union all select 'affiliates', _deleted_at is not null from affiliates
-  union all select 'links', _deleted_at is not null from links
-  union all select 'referrals', _deleted_at is not null from referrals
-  union all select 'sales', _deleted_at is not null from sales
-  union all select 'commissions', _deleted_at is not null from commissions
-) mirrored
-group by table_name;
+select 'campaigns' as table_name, count(*) filter (where _deleted_at is null) as rows, count(_deleted_at) as deleted from campaigns
+union all select 'affiliates', count(*) filter (where _deleted_at is null), count(_deleted_at) from affiliates
+union all select 'links', count(*) filter (where _deleted_at is null), count(_deleted_at) from links
+union all select 'referrals', count(*) filter (where _deleted_at is null), count(_deleted_at) from referrals
+union all select 'sales', count(*) filter (where _deleted_at is null), count(_deleted_at) from sales
+union all select 'commissions', count(*) filter (where _deleted_at is null), count(_deleted_at) from commissions;
 
 create view :"reports".contract_drift as
 select distinct on (run.resource, drift.field, drift.kind)

@@ -4,7 +4,8 @@ import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { transact } from '../../src/db/transact.ts';
 import { acceptHeldBack, saveHeldBack } from '../../src/mirror/held-back.ts';
-import { readStatus } from '../../src/reports/read-status.ts';
+import { readStatus, type TableStatus } from '../../src/reports/read-status.ts';
+import { readTables } from '../../src/reports/read-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -187,6 +188,14 @@ test('rows that are gone upstream are counted apart', async () => {
     rows: 3,
     deleted: 2,
   });
+});
+
+test('a table without a row has a line, as on the page', async () => {
+  const counts = ({ table_name, rows, deleted }: TableStatus) => ({ table_name, rows, deleted });
+  const { rows } = await readTables({ db, mirrorSchema: 'mirror' });
+  const { tables } = await readStatus(db);
+  expect(tables).toEqual(rows.map(counts));
+  expect(tables).toHaveLength(6);
 });
 
 test('drift is that of the last run that came to its end', async () => {

@@ -85,9 +85,10 @@ async function showPayable(cli: Cli, lifetime: Lifetime, flags: PayableFlags): P
   const { db, amountUnit, personalDataSettings } = await openPaymentLedger(cli, lifetime);
   const affiliateIds =
     affiliate === undefined ? null : await namedAffiliates(db, affiliate, personalDataSettings);
+  // Coverage first: a sync that ends in between makes the rows newer than what is said of them, and never older.
+  const coverage = await readCoverage(db);
   const { commissions, withheld } = await readPayable(db, { before, affiliateIds });
   const payable = { withheld, commissions: commissions.map(readable) };
-  const coverage = await readCoverage(db);
   await writeFile?.(makePayouts(payable.commissions, paidAt, amountUnit));
   // Where stdout carries the file, it carries nothing else.
   const isStdoutTaken = isFileWanted && output === undefined;
