@@ -108,7 +108,8 @@ async function makePlan(client: PoolClient, input: ExportInput): Promise<Plan> {
     throw new ConfigError([`${relation.name} has no column ${CHANGED_AT}: leave out --since`]);
   }
   const dayOf = isByDay ? chooseDayColumn(relation, isForChanges) : null;
-  const answer = await client.query<{ as_of: Timestamp }>('select clock_timestamp() as as_of');
+  // When the transaction began, just before the moment that it sees: whatever was committed by then is exported.
+  const answer = await client.query<{ as_of: Timestamp }>('select now() as as_of');
   const asOf = onlyRow(answer, 'the clock').as_of;
   const watermark = await readWatermark(client, relation);
   // Each export has a directory of its own, named by its time: nothing that a reader reads is ever written over.

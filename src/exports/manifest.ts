@@ -17,7 +17,7 @@ export interface Manifest {
   readonly kind: 'whole' | 'changes';
   readonly format: ExportFormat;
   readonly rows: number;
-  /** The moment that every row is of. */
+  /** What was committed by then is in it. Every row is of one moment, this one or a few milliseconds later. */
   readonly as_of: Timestamp;
   readonly since: Timestamp | null;
   readonly watermark: Timestamp | null;

@@ -10,7 +10,9 @@ test('what is listed is never older than what it is said to cover', async () => 
   await pool.query(`update commission_list set is_served = true, found_at = now(), found_by = 'a test'`);
   const sync = await pool.connect();
   // What is covered is read from this table too: so the sync ends before that, or in between.
-  await sync.query('begin; set local idle_in_transaction_session_timeout = 0; lock table tracked_commissions');
+  await sync.query(
+    'begin; set local idle_in_transaction_session_timeout = 0; lock table tracked_commissions',
+  );
   const payable = runCli(['commissions', 'payable'], { DATABASE_URL: url });
   await expect.poll(() => countWaiting(pool), { timeout: 60_000 }).toBe(1);
   await sync.query(`

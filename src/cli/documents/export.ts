@@ -19,7 +19,9 @@ export const exportDocument = z
     kind: z.enum(['whole', 'changes']).describe('whole: every row; changes: those that changed after since'),
     format: z.enum(EXPORT_FORMATS).describe('of the files'),
     rows: count('rows of all files'),
-    as_of: timestamp('the moment that every row is of'),
+    as_of: timestamp(
+      'what was committed by then is in it; every row is of one moment, this one or a few milliseconds later',
+    ),
     since: timestamp('only what changed after that; null for all there was').nullable(),
     watermark: timestamp(
       'the highest _changed_at that the table had: changes after it are not here. Null where it has no such column, or no row',
