@@ -86,18 +86,25 @@ export class ApiRejected extends AppError {
   readonly askedAt: string;
   /** When the answer was there, as ISO 8601 text. */
   readonly answeredAt: string;
+  /** Whether its body is a text that is no JSON object: something in front of the program may have answered. */
+  readonly isWebPage: boolean;
 
   constructor(
     message: string,
     status: number,
     details: readonly string[],
-    { askedAt, answeredAt }: { readonly askedAt: string; readonly answeredAt: string },
+    {
+      askedAt,
+      answeredAt,
+      isWebPage = false,
+    }: { readonly askedAt: string; readonly answeredAt: string; readonly isWebPage?: boolean },
   ) {
     super(message);
     this.status = status;
     this.details = details;
     this.askedAt = askedAt;
     this.answeredAt = answeredAt;
+    this.isWebPage = isWebPage;
   }
 }
 

@@ -147,12 +147,10 @@ function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 
   }
   const reasons = [summary, ...details].join('; ');
   const hint = status === 404 && (isWebPage || isOfList(context)) ? CHECK_ADDRESS : '';
-  return new ApiRejected(
-    `the program rejected ${call} (${status}: ${reasons})${hint}`,
-    status,
-    details,
-    context,
-  );
+  return new ApiRejected(`the program rejected ${call} (${status}: ${reasons})${hint}`, status, details, {
+    ...context,
+    isWebPage,
+  });
 }
 
 /** Returns whether it asks for what every program has, whatever its data. */

@@ -12,3 +12,11 @@ const NOT_FOUND: readonly number[] = [404, 410];
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiRejected && NOT_FOUND.includes(error.status);
 }
+
+/**
+ * Returns whether the program itself says so, as far as can be told: its errors are JSON (contract, Errors). A web page
+ * comes from something in front of it, may come for one request alone, and says nothing of a commission.
+ */
+export function isGone(error: unknown): boolean {
+  return isNotFound(error) && error instanceof ApiRejected && !error.isWebPage;
+}

@@ -25,7 +25,7 @@ export interface JudgeDeps {
 export async function judgeTry(
   { health, outage, log, firstBackoffMs }: JudgeDeps,
   update: ClaimedUpdate,
-  { end, error }: Tried,
+  { end, error, mayBeSent }: Tried,
   { mark, signal }: { readonly mark: HealthMark; readonly signal: AbortSignal },
 ): Promise<TryCost> {
   const beginOutage = (reason: Error): TryCost => {
@@ -45,7 +45,7 @@ export async function judgeTry(
     if (signal.aborted || !isOwn || error instanceof ApiUnauthorized) return { ...FREE, fatal: error };
     if (error instanceof ApiThrottled || !(await health.isUp(signal))) return beginOutage(error);
     const reason = error instanceof AppError ? error.message : describeUnreadable(error);
-    return ownFailure(update, reason, firstBackoffMs);
+    return ownFailure(update, { reason, mayBeSent }, firstBackoffMs);
   } catch (fatal) {
     return { ...FREE, fatal };
   }

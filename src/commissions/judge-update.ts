@@ -1,7 +1,7 @@
 // Decides what to do about one request, given what the program has. Pure: the writer and the dry run call the same
 // function, so a dry run shows what would happen.
 
-import { isNotFound } from '../api/refusal.ts';
+import { isGone } from '../api/refusal.ts';
 import type { CommissionChange } from '../api/request-parameters.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import type { Commission } from '../contract/commission.ts';
@@ -112,7 +112,7 @@ export interface Refusal extends Ending {
 
 /** Returns how the request ends that the program refuses, while it answers others. */
 export function refusalOf(error: ApiRejected, sent: SentBefore | null = null): Refusal {
-  const [state, outcome] = isNotFound(error)
+  const [state, outcome] = isGone(error)
     ? (['not_found', NOT_FOUND] as const)
     : (['rejected', error.message] as const);
   return { kind: 'end', state, outcome, note: sent === null ? null : SENT_BEFORE };

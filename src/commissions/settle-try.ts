@@ -66,7 +66,7 @@ async function settleRefused(
   error: Error,
 ): Promise<Settled> {
   const reason = describeRefusedLine(result.end, error);
-  const cost = ownFailure(update, reason, firstBackoffMs);
+  const cost = ownFailure(update, { reason, mayBeSent: result.mayBeSent }, firstBackoffMs);
   // What was sent before stays noted: a later read then settles whether it arrived.
   const line = {
     ...result,

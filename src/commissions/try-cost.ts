@@ -20,14 +20,17 @@ export const LONGEST_BACKOFF_MS = 600_000;
 /** With the waits between them, some forty minutes in which the program answers every request but this one. */
 const MOST_ATTEMPTS = 12;
 
-/** Returns what a failure of the request itself costs: a wait that doubles each time, and in the end the request. */
+/**
+ * Returns what a failure of the request itself costs: a wait that doubles each time, and in the end the request.
+ * `mayBeSent`: whether a change may have arrived.
+ */
 export function ownFailure(
   { attempts }: Pick<ClaimedUpdate, 'attempts'>,
-  reason: string,
+  { reason, mayBeSent }: { readonly reason: string; readonly mayBeSent: boolean },
   firstBackoffMs: number,
 ): TryCost {
   const made = attempts + 1;
-  if (made >= MOST_ATTEMPTS) return { ...FREE, attempts: 1, end: failed(made, reason) };
+  if (made >= MOST_ATTEMPTS) return { ...FREE, attempts: 1, end: failed(made, reason, mayBeSent) };
   return { ...FREE, attempts: 1, waitMs: Math.min(LONGEST_BACKOFF_MS, firstBackoffMs * 2 ** attempts) };
 }
 
@@ -53,7 +56,9 @@ export function describeRefusedLine(end: TryCost['end'], error: Error): string {
 }
 
 /** Returns the end of a request that failed too often. */
-function failed(attempts: number, reason: string) {
+function failed(attempts: number, reason: string, mayBeSent: boolean) {
   const outcome = `given up after ${attempts} tries, while the program answered others: ${reason}`;
-  return { state: 'failed', outcome, note: null } as const;
+  return { state: 'failed', outcome, note: mayBeSent ? MAY_HOLD_IT : null } as const;
 }
+
+const MAY_HOLD_IT = 'a try sent the change, and its answer was lost: the commission may hold it';

@@ -8,6 +8,7 @@
 
 import { uptime } from 'node:os';
 import type { ApiClient } from '../api/client.ts';
+import { isGone } from '../api/refusal.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import {
@@ -66,6 +67,7 @@ export async function tryUpdate(
 ): Promise<Tried> {
   const { api, calls, amountUnit, onAnswer } = deps;
   let { freshMs } = deps;
+  let isReadAgain = false;
   let sent: SentBefore | null = update.put_sent_at === null ? null : { on: update.before };
   let tried: Tried = {
     end: null,
@@ -80,10 +82,16 @@ export async function tryUpdate(
     const read = await callCommission({ method: 'GET', form: null, signal }, calls, (options) =>
       api.getCommission(update.spelled_id, options),
     );
-    if (read.kind === 'failed') return { ...tried, ...rejection(read.error, signal, sent) };
+    if (read.kind === 'failed') {
+      const refused = rejection(read.error, signal, sent);
+      // It may hold the change: only a commission that is gone decides that without being read.
+      return { ...tried, ...refused, ...(sent !== null && !isGone(read.error) && { end: null }) };
+    }
     const { commission: live, askedAt } = read.answer;
     onAnswer(askedAt);
-    const freshUntil = uptime() + freshMs / 1000;
+    // What was read is as old as its question, and its answer may have taken long.
+    const readForMs = calls.at(-1)?.sent.at(-1)?.durationMs ?? 0;
+    const freshUntil = uptime() + (freshMs - readForMs) / 1000;
     tried = { ...tried, observed: { commission: live, observedAt: askedAt } };
     const verdict = judgeUpdate(update, live, sent, amountUnit);
     if (verdict.kind === 'end') {
@@ -93,6 +101,11 @@ export async function tryUpdate(
         : { ...tried, end: verdict, after: valuesOf(live) };
     }
 
+    if (readForMs > freshMs && !isReadAgain) {
+      // Only once: a program may take that long for every answer.
+      isReadAgain = true;
+      continue;
+    }
     const before = valuesOf(live);
     const { change } = verdict;
     const put = await sendChange(deps, update, { change, before, freshUntil }, { signal, sentSignal });

@@ -4,7 +4,7 @@
 // each, one that is there is asked for as well. Where that is not found either, no 404 of this reading is believed any
 // more.
 
-import { isNotFound } from '../api/refusal.ts';
+import { isGone } from '../api/refusal.ts';
 import { readNow } from '../db/clock.ts';
 import { ApiRejected, ContractViolation } from '../errors.ts';
 import { findMetCommission } from '../mirror/open-commissions.ts';
@@ -85,7 +85,7 @@ async function ask(
     const { commission, askedAt } = await api.getCommission(id, options);
     return { observedAt: askedAt, records: [commission] };
   } catch (error) {
-    if (isNotFound(error)) return 'gone';
+    if (isGone(error)) return 'gone';
     if (error instanceof ApiRejected) return 'refused';
     if (error instanceof ContractViolation) return 'unreadable';
     throw error;

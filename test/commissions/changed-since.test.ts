@@ -4,6 +4,7 @@
 import { expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
 import { drainUpdates } from '../../src/commissions/drain-updates.ts';
+import { sleep } from '../../src/sleep.ts';
 import { makeAlteredApi, PAID_AT, type ProgramRow, silent, useWriter } from './start-writer.ts';
 
 const writer = useWriter({ affiliates: 5, referrals: 300 });
@@ -83,12 +84,12 @@ test('where announcing a change takes longer than a reading is good for, it is r
       isRead = true;
       await blocker.query('begin');
       await blocker.query('lock table mirror.commission_update_attempts in exclusive mode');
-      setTimeout(() => void change(id, ELSEWHERE).then(() => blocker.query('commit')), 700);
+      setTimeout(() => void change(id, ELSEWHERE).then(() => blocker.query('commit')), 2500);
     }
     return body;
   });
 
-  expect((await drainThrough(api, { freshMs: 500 })).ended).toEqual({ conflict: 1 });
+  expect((await drainThrough(api, { freshMs: 2000 })).ended).toEqual({ conflict: 1 });
   blocker.release();
   expect(timeOf(await program(id))).toBe(ELSEWHERE);
   expect(await row(asked?.id)).toMatchObject({
@@ -104,6 +105,68 @@ test('where announcing a change takes longer than a reading is good for, it is r
     asked?.id,
   ]);
   expect(rows).toEqual([{ puts: 0 }]);
+});
+
+test('a reading is as old as its question: one whose answer took long is made again before the change is sent', async () => {
+  const { fresh, ask, row, program, db, sandbox, received } = writer();
+  const { id } = await fresh();
+  const [asked] = await ask(requests.expecting(id));
+  const sentBefore = received('PUT').length;
+  let isRead = false;
+  const api = await makeAlteredApi({ db, sandbox }, async (body, path) => {
+    if (!isRead && path.endsWith(id)) {
+      isRead = true;
+      await change(id, ELSEWHERE);
+      await sleep(700);
+    }
+    return body;
+  });
+
+  expect((await drainThrough(api, { freshMs: 500 })).ended).toEqual({ conflict: 1 });
+  expect(timeOf(await program(id))).toBe(ELSEWHERE);
+  // Theirs alone.
+  expect(received('PUT').length - sentBefore).toBe(1);
+  expect(await row(asked?.id)).toMatchObject({ state: 'conflict', note: null });
+});
+
+/** Returns an api whose first change of the commission arrives; its answer is lost, and `most` readings are refused. */
+async function refusingAfter(id: string, most: number): Promise<ApiClient> {
+  const { db, sandbox, received } = writer();
+  const before = received('PUT').length;
+  let answers = 0;
+  return makeAlteredApi({ db, sandbox }, async (body, path) => {
+    if (!path.endsWith(id) || received('PUT').length === before) return body;
+    answers += 1;
+    if (answers === 1) return LOST;
+    return answers <= 1 + most ? { status: 403, body: '{"error":"not now"}' } : body;
+  });
+}
+
+test('one that the program refuses to show after a change whose answer was lost is read again', async () => {
+  const { fresh, ask, row, program } = writer();
+  const { id } = await fresh();
+  const [asked] = await ask(requests.pay(id));
+  const api = await refusingAfter(id, 2);
+  await expect.poll(async () => (await drainThrough(api)).ended).toEqual({ applied: 1 });
+  expect(timeOf(await program(id))).toBe(PAID_AT);
+  expect(await row(asked?.id)).toMatchObject({
+    attempts: 2,
+    note: expect.stringContaining('it had arrived'),
+  });
+});
+
+test('one that the program never shows after a change whose answer was lost fails, and says that it may hold it', async () => {
+  const { fresh, ask, row, program, database } = writer();
+  const { id } = await fresh();
+  const [asked] = await ask(requests.pay(id));
+  await database.pool.query('update mirror.commission_updates set attempts = 11 where id = $1', [asked?.id]);
+  expect((await drainThrough(await refusingAfter(id, Number.POSITIVE_INFINITY))).ended).toEqual({
+    failed: 1,
+  });
+  expect(timeOf(await program(id))).toBe(PAID_AT);
+  expect((await row(asked?.id)).note).toBe(
+    'a try sent the change, and its answer was lost: the commission may hold it',
+  );
 });
 
 test('what was voided while its payment was sent is paid, and its answer says that it is voided', async () => {

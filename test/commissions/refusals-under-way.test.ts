@@ -170,3 +170,24 @@ test('a refusal is not believed for an answer from before it, to what was asked 
   expect(ended).toEqual({ applied: 3 });
   expect(front).toBe('found');
 });
+
+test('a 404 that is no answer of the program, between good ones, does not say that a commission is gone', async () => {
+  const { freshMany, ask, row, db, sandbox, database } = writer();
+  const [first, paged] = (await freshMany(2)).map(({ id }) => id) as [string, string];
+  const api = await makeAlteredApi({ db, sandbox }, (body, path) =>
+    path.endsWith(paged) ? { status: 404, body: '<html><h1>404 Not Found</h1></html>' } : body,
+  );
+  const asked = await ask(
+    ...[first, paged].map((id) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
+  );
+  const options = { concurrency: 1, signal: AbortSignal.timeout(100_000) };
+  expect((await drainUpdates({ api, db, log: silent }, options)).ended).toEqual({ applied: 1, rejected: 1 });
+  expect(await row(asked[1]?.id)).toMatchObject({ outcome: expect.stringMatching(/\(404: .*404 Not Found/) });
+
+  await trackCommissions(db, [paged], null);
+  await database.pool.query(
+    `update tracked_commissions set next_poll_at = now() - interval '1 minute' where commission_id = $1`,
+    [paged],
+  );
+  expect(await pollTracked({ client: api, db, log: silent }, options)).toMatchObject({ gone: 0 });
+});

@@ -98,16 +98,17 @@ test.each([
 });
 
 test('of one that the program refuses or answers unreadably nothing is known, though it answers others', async () => {
-  const [met = '', refused = '', unreadable = '', there = ''] = ids;
+  const [met = '', refused = '', paged = '', unreadable = '', there = ''] = ids;
   await read([met]);
   const answers = {
     [refused]: makeRefusal('not now', 422),
+    [paged]: makeRefusal('<html>404 Not Found</html>', 404, true),
     [unreadable]: new ContractViolation('200 with a body that is not JSON'),
   };
-  expect(await read([refused, unreadable, there], answering(answers))).toEqual({
+  expect(await read([refused, paged, unreadable, there], answering(answers))).toEqual({
     gone: null,
     unreadable: [unreadable],
-    unclear: 2,
+    unclear: 3,
   });
   expect(await mirrored()).toEqual([met, there].toSorted());
 });
