@@ -222,6 +222,7 @@ test.each([
 test.each([
   ['its amount', `${A},pay,2026-11-02T00:00:00Z,12.5,USD`, true],
   ['its action', `${A},payy,2026-11-02T00:00:00Z,,`, true],
+  ['its action, the commission in capitals', `${A.toUpperCase()},payy,,,`, true],
   ['its date', `${A},pay,2026-13-05,,`, true],
   ['how many cells it has', `${A},pay`, true],
   ['a date, of a value of its own', `${A},due,soon,,`, false],
