@@ -57,6 +57,15 @@ describe('an answer teaches', () => {
     expect(await countFree(take)).toBe(0);
   });
 
+  test('the longest of several pauses', async () => {
+    const take = createBudget(TEN_A_MINUTE);
+    const [first, second] = [await take(), await take()];
+    await answer(first, { throttled: true, resetMs: MINUTE_MS });
+    await answer(second, { throttled: true, resetMs: 10 });
+    await sleep(20);
+    expect(await countFree(take)).toBe(0);
+  });
+
   test('a pause of one window after a 429 that names no end, and of half a minute where there is no window', async () => {
     const take = createBudget({ requests: 1, windowSeconds: 0.05 });
     await answer(await take(), { throttled: true });
@@ -117,6 +126,14 @@ describe('an answer teaches', () => {
     const exhausted = createBudget(TEN_A_MINUTE);
     await answer(await exhausted(), { limit: 10, remaining: 0, resetMs: MINUTE_MS });
     expect(await countFree(exhausted)).toBe(0);
+  });
+
+  test('the requests of others as last told, where an answer that counts one of ours less fits them', async () => {
+    const take = createBudget(TEN_A_MINUTE);
+    await answer(await take(), { limit: 10, remaining: 6, resetMs: MINUTE_MS });
+    const [, late] = [await take(), await take()];
+    await answer(late, { limit: 10, remaining: 5, resetMs: MINUTE_MS });
+    expect(await countFree(take)).toBe(4);
   });
 
   test('the requests of others until the reset, and nothing of them where none is named', async () => {
