@@ -379,7 +379,7 @@ comment on column commission_ledger.requested_by is 'Who asked.';
 comment on column commission_ledger.requested_at is 'When it was asked.';
 comment on column commission_ledger.finished_at is 'When it ended; null while pending.';
 comment on column commission_ledger.amount is 'Amount of the commission, as last seen; in the unit of commissions.amount.';
-comment on column commission_ledger.currency is 'Currency code of the amount.';
+comment on column commission_ledger.currency is 'Currency code of the amount, as the program spells it: upper(currency) makes usd and USD one.';
 comment on column commission_ledger.paid_at_before is 'When it was paid according to the program, before the request; null while unpaid.';
 comment on column commission_ledger.paid_at_after is 'The same, after the request; as before where nothing was changed, null while unpaid.';
 comment on column commission_ledger.due_at_before is 'From when it was payable according to the program, before the request.';

@@ -89,7 +89,7 @@ full join reported on reported.affiliate_id = known.affiliate_id and reported.cu
 
 comment on view commission_totals is 'Per affiliate and currency: the sums of the commissions that the mirror knows, beside the sums that the program reports, and the difference. Where the program lists its commissions (commission_list) the mirror knows all of them; elsewhere those that were tracked or updated through it.';
 comment on column commission_totals.affiliate_id is 'The affiliate (affiliates.id); null for commissions without a sale, or whose sale names none.';
-comment on column commission_totals.currency is 'Currency code of every sum in the row.';
+comment on column commission_totals.currency is 'Currency code of every sum in the row, in capitals.';
 comment on column commission_totals.known_commissions is 'How many commissions the mirror knows; without voided and deleted ones.';
 comment on column commission_totals.known_unpaid is 'Sum of their amounts, of those that are not paid.';
 comment on column commission_totals.known_paid is 'Sum of their amounts, of those that are paid.';
@@ -151,7 +151,7 @@ where compared.reported_unpaid <> compared.known_unpaid
 
 comment on view commission_differences is 'Affiliates and currencies whose sums of commissions are not those that the program reports. Where the program lists its commissions (commission_list) there should be none but recent ones; elsewhere the mirror knows only a part of them.';
 comment on column commission_differences.affiliate_id is 'The affiliate (affiliates.id).';
-comment on column commission_differences.currency is 'Currency code of every sum in the row.';
+comment on column commission_differences.currency is 'Currency code of every sum in the row, in capitals.';
 comment on column commission_differences.known_commissions is 'How many commissions the mirror knows; without voided and deleted ones.';
 comment on column commission_differences.known_unpaid is 'Sum of their amounts, of those that are not paid.';
 comment on column commission_differences.known_paid is 'Sum of their amounts, of those that are paid.';
@@ -212,7 +212,7 @@ comment on column unpaid_commissions.affiliate_id is 'The affiliate whom it is o
 comment on column unpaid_commissions.affiliate_name is 'First and last name of the affiliate.';
 comment on column unpaid_commissions.affiliate_email is 'Email address of the affiliate.';
 comment on column unpaid_commissions.amount is 'Its amount, as in commissions.amount.';
-comment on column unpaid_commissions.currency is 'Currency code of the amount.';
+comment on column unpaid_commissions.currency is 'Currency code of the amount, in capitals.';
 comment on column unpaid_commissions.due_at is 'From when it is payable.';
 comment on column unpaid_commissions.is_due is 'Whether that is over. Where the program sent no due_at: whether it says otherwise than that the commission is pending.';
 comment on column unpaid_commissions.withheld is 'Why it is not payable although it may be due, in words: a request waits in the payment ledger, a payment for it failed there, the payment ledger has it as paid, its sale was refunded in full, or it has no amount or no currency. Null: nothing speaks against it.';

@@ -431,14 +431,14 @@ comment on view :"reports".commission_ledger is 'The payment ledger: one row per
 comment on view :"reports".affiliate_balances is 'The program''s own totals of each affiliate by currency, as last sent: one row per affiliate and currency.';
 comment on column :"reports".affiliate_balances.affiliate_id is 'The affiliate. Part of the primary key. Refers to affiliates.id.';
 comment on column :"reports".affiliate_balances.currency is 'Currency code of every sum in the row, in capitals. Part of the primary key.';
-comment on column :"reports".affiliate_balances.unpaid_cents is 'Commissions that are not paid, due or not, in cents; null where the program sends no such total, as in the other columns.';
-comment on column :"reports".affiliate_balances.due_cents is 'Commissions that are payable now, in cents.';
-comment on column :"reports".affiliate_balances.paid_cents is 'Commissions that are paid, in cents.';
-comment on column :"reports".affiliate_balances.total_cents is 'All commissions, in cents.';
-comment on column :"reports".affiliate_balances.gross_revenue_cents is 'What the affiliate''s customers were charged, in cents.';
-comment on column :"reports".affiliate_balances.net_revenue_cents is 'What is left of it after refunds and taxes, in cents.';
+comment on column :"reports".affiliate_balances.unpaid_cents is 'Commissions that are not paid, due or not, in the unit of sales.charge_amount_cents; null where the program sends no such total, as in the other columns.';
+comment on column :"reports".affiliate_balances.due_cents is 'Commissions that are payable now, in the same unit.';
+comment on column :"reports".affiliate_balances.paid_cents is 'Commissions that are paid, in the same unit.';
+comment on column :"reports".affiliate_balances.total_cents is 'All commissions, in the same unit.';
+comment on column :"reports".affiliate_balances.gross_revenue_cents is 'What the affiliate''s customers were charged, in the same unit.';
+comment on column :"reports".affiliate_balances.net_revenue_cents is 'What is left of it after refunds and taxes, in the same unit.';
 
-comment on view :"reports".affiliate_performance is 'What each affiliate brought: one row per affiliate and currency, and one with a null currency where there are no sales and commissions. Counters and rates are repeated in each row of an affiliate: add up money by currency, and counters over one row of each affiliate.';
+comment on view :"reports".affiliate_performance is 'What each affiliate brought: one row per affiliate and currency, and one with a null currency where there are no sales and commissions. Counters and rates are repeated in each row of an affiliate: add up money by currency, and counters over one row of each affiliate. Sales and commissions whose affiliate is gone from the program, or not named, are in no row: for all of them, add up sales and commissions.';
 comment on column :"reports".affiliate_performance.affiliate_id is 'The affiliate. Part of the primary key. Refers to affiliates.id.';
 comment on column :"reports".affiliate_performance.currency is 'Currency code of every sum in the row, in capitals; null where the affiliate has no sales and commissions, and of those that have none. Part of the primary key.';
 comment on column :"reports".affiliate_performance.affiliate_name is 'First and last name. Personal data: null unless you may read the table affiliates.';
@@ -449,9 +449,9 @@ comment on column :"reports".affiliate_performance.conversions is 'Conversions r
 comment on column :"reports".affiliate_performance.lead_rate is 'Leads per visitor, from 0 to 1; null without visitors.';
 comment on column :"reports".affiliate_performance.conversion_rate is 'Conversions per visitor, from 0 to 1; null without visitors.';
 comment on column :"reports".affiliate_performance.sales is 'How many sales to the affiliate''s customers the mirror knows.';
-comment on column :"reports".affiliate_performance.charged_cents is 'What was charged for them, in cents.';
-comment on column :"reports".affiliate_performance.refunded_cents is 'What was refunded, in cents.';
-comment on column :"reports".affiliate_performance.revenue_cents is 'What commissions are calculated from, in cents.';
+comment on column :"reports".affiliate_performance.charged_cents is 'What was charged for them, in the unit of sales.charge_amount_cents.';
+comment on column :"reports".affiliate_performance.refunded_cents is 'What was refunded, in the unit of sales.charge_amount_cents.';
+comment on column :"reports".affiliate_performance.revenue_cents is 'What commissions are calculated from, in the unit of sales.charge_amount_cents.';
 comment on column :"reports".affiliate_performance.commissions is 'How many commissions of the affiliate the mirror knows; without voided ones.';
 comment on column :"reports".affiliate_performance.commission_amount is 'Sum of their amounts, in the unit of commissions.amount.';
 comment on column :"reports".affiliate_performance.paid_amount is 'Sum of the amounts of those that are paid.';
@@ -506,7 +506,7 @@ comment on column :"reports".freshness.last_run_error_code is 'Stable code of th
 comment on column :"reports".freshness.last_run_error is 'Why it did not succeed, in words. Of a failed run it may quote the program.';
 
 comment on view :"reports".run_log is 'The run log: one row per run and resource, with what it read and changed and how it ended.';
-comment on column :"reports".run_log.duration_seconds is 'How long it took, in seconds; so far, where it runs.';
+comment on column :"reports".run_log.duration_seconds is 'How long it took from its first start, in seconds; while it runs, until it last saved its progress.';
 
 -- A column that is the mirror's own has the mirror's comment, with its key in the form of this schema.
 do $$
