@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { nameSpellings } from './name-spellings.ts';
-import type { Fields } from './treat-fields.ts';
+import type { Fields } from './rule.ts';
 import { isHashed } from './values.ts';
 
 /** The columns that make up a full name, in their order. */

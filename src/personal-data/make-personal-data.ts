@@ -4,7 +4,8 @@ import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { COLUMN_NAMES, type MirroredTable } from '../records/mirrored-tables.ts';
 import type { PersonalData, Recognised } from '../records/personal-data.ts';
 import { PERSONAL_COLUMNS } from './personal-columns.ts';
-import { mentionsForgotten, type Rule, recordKey, treatFields } from './treat-fields.ts';
+import { mentionsForgotten, type Rule, recordKey } from './rule.ts';
+import { treatFields } from './treat-fields.ts';
 
 /** Why a reason or a payload is not there. */
 export const LEFT_OUT = {

@@ -5,8 +5,8 @@ import type { PersonalDataSettings } from '../config/personal-data.ts';
 import type { Database } from '../db/database.ts';
 import { type PersonalData, UNTREATED } from '../records/personal-data.ts';
 import { LEFT_OUT, makePersonalData } from './make-personal-data.ts';
+import { mentionsForgotten, type Rule } from './rule.ts';
 import { fingerprintOf, readRule, readState, refuseOtherMode, type StoredState } from './stored-state.ts';
-import { mentionsForgotten, type Rule } from './treat-fields.ts';
 
 export interface PersonalDataSource {
   /** Whether an error or a reason may quote what the program sent. */

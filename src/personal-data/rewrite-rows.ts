@@ -11,7 +11,8 @@ import { COLUMN_NAMES, COLUMN_TYPES, LOAD_ORDER, type MirroredTable } from '../r
 import { inBatches } from './in-batches.ts';
 import { LEFT_OUT } from './make-personal-data.ts';
 import { PERSONAL_COLUMNS } from './personal-columns.ts';
-import { type Fields, mentionsForgotten, type Rule, treatFields } from './treat-fields.ts';
+import { type Fields, mentionsForgotten, type Rule } from './rule.ts';
+import { treatFields } from './treat-fields.ts';
 
 /** Few enough that the server, which waits meanwhile, does not take this process for a stopped one. */
 const BATCH = 2000;

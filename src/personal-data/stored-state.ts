@@ -5,7 +5,7 @@ import type { PersonalDataMode, PersonalDataSettings } from '../config/personal-
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
 import { mismatch } from '../mirror/refuse-other-treatment.ts';
-import { type Forgotten, type Rule, recordKey } from './treat-fields.ts';
+import { type Forgotten, type Rule, recordKey } from './rule.ts';
 import { fingerprint } from './values.ts';
 
 export interface StoredState {

@@ -1,55 +1,23 @@
 // Decides what may be stored of a record's fields. One function for what comes from the program and for what is stored
 // already: a switch of the mode and a forgotten person rewrite the tables by the rule that later syncs keep.
 
-import type { KeyObject } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { PersonalDataMode } from '../config/personal-data.ts';
-import { identifiersIn } from '../contract/fields.ts';
-import type { MirroredTable } from '../records/mirrored-tables.ts';
-import type { Recognised } from '../records/personal-data.ts';
-import { addressesIn } from './addresses-in.ts';
 import { treatCoupon, treatFigures } from './json-parts.ts';
-import { IDENTITY_COLUMNS, PERSONAL_COLUMNS, type PersonalKind } from './personal-columns.ts';
-import { addressForms, hashValue, isHashed, normalise, saltAddress } from './values.ts';
+import { PERSONAL_COLUMNS, type PersonalKind } from './personal-columns.ts';
+import {
+  type Fields,
+  hasRecord,
+  isForgottenAddress,
+  isOfForgotten,
+  mentionsForgotten,
+  type RecordFields,
+  type Rule,
+} from './rule.ts';
+import { hashValue, isHashed, normalise } from './values.ts';
 
-/** The people who were forgotten, as far as it is known who they were. */
-export interface Forgotten {
-  readonly salt: string;
-  /** As `recordKey` spells them. */
-  readonly records: ReadonlySet<string>;
-  /** As `saltAddress` makes them. */
-  readonly addresses: ReadonlySet<string>;
-}
-
-export interface Rule {
-  readonly mode: PersonalDataMode;
-  readonly key: KeyObject | null;
-  /** Whether hashes that are stored are of this key. */
-  readonly keepsHashes: boolean;
-  /** Null where nobody was forgotten. */
-  readonly forgotten: Forgotten | null;
-  /** What was recognised while it was read, which leads to what belongs to it; left out where nothing new comes. */
-  readonly recognised?: RecognisedRecords;
-}
-
-export interface RecognisedRecords {
-  has(table: string, id: string): boolean;
-  add(recognised: Recognised): void;
-}
-
-export type Fields = Readonly<Record<string, unknown>>;
-
-export interface FieldsOf {
-  readonly table: MirroredTable;
-  readonly id: string;
-  /** Any of the table's columns; those that are not there are left alone. */
-  readonly fields: Fields;
+export interface FieldsOf extends RecordFields {
   /** Whether they come from the mirror, and may be hashes. */
   readonly isStored: boolean;
-}
-
-export function recordKey(table: string, id: string): string {
-  return `${table}/${id.toLowerCase()}`;
 }
 
 /**
@@ -74,29 +42,47 @@ export function treatFields(rule: Rule, given: FieldsOf): Fields | null {
   return Object.keys(treated).length === 0 ? null : treated;
 }
 
-interface ValueOf extends FieldsOf {
+interface ValueOf<T = unknown> extends FieldsOf {
   readonly kind: PersonalKind;
-  readonly value: unknown;
+  readonly value: T;
+  /** Whether the whole record is a forgotten person's. */
   readonly isForgotten: boolean;
 }
 
 function treatValue(rule: Rule, given: ValueOf): unknown {
   if (isAnybodys(rule, given)) return undefined;
-  const { kind, value, isForgotten, isStored, fields } = given;
-  if (kind === 'figures') return rule.mode === 'plain' && !isForgotten ? value : treatFigures(value);
-  if (kind === 'pseudonym') return isForgotten ? null : value;
-  if (kind === 'coupon') {
-    const { affiliate_id } = value as { affiliate_id?: unknown };
-    const isTheirs = [affiliate_id, fields['affiliate_id']].some((id) => hasRecord(rule, 'affiliates', id));
-    if (rule.mode === 'plain' && !isForgotten && !isTheirs && !hasHash(value)) return value;
-    return treatCoupon(value as object, (name) =>
-      isForgotten || isTheirs ? null : storeText(rule, name, { isAddress: false, isStored }),
-    );
+  const { kind, value, isForgotten } = given;
+  switch (kind) {
+    case 'figures':
+      return rule.mode === 'plain' && !isForgotten ? value : treatFigures(value);
+    case 'pseudonym':
+      return isForgotten ? null : value;
+    case 'coupon':
+      return treatCouponOf(rule, { ...given, value: value as Coupon });
+    case 'text':
+    case 'address':
+    case 'identity':
+      return treatText(rule, given);
   }
-  if (typeof value !== 'string') return null;
+}
+
+function treatText(rule: Rule, { kind, value, isForgotten, isStored }: ValueOf): string | null {
+  if (typeof value !== 'string' || isForgotten) return null;
   const isAddress = kind !== 'text';
-  if (isForgotten || (isAddress && isForgottenAddress(rule, value))) return null;
+  if (isAddress && isForgottenAddress(rule, value)) return null;
   return storeText(rule, value, { isAddress, isStored });
+}
+
+interface Coupon {
+  readonly affiliate_id?: unknown;
+}
+
+function treatCouponOf(rule: Rule, { value, fields, isForgotten, isStored }: ValueOf<Coupon>): object {
+  const owners = [value.affiliate_id, fields['affiliate_id']];
+  const isTheirs = isForgotten || owners.some((id) => hasRecord(rule, 'affiliates', id));
+  if (isTheirs) return treatCoupon(value, () => null);
+  if (rule.mode === 'plain' && !hasHash(value)) return value;
+  return treatCoupon(value, (name) => storeText(rule, name, { isAddress: false, isStored }));
 }
 
 /**
@@ -109,13 +95,13 @@ function isAnybodys(
 ): boolean {
   if (isForgotten || isStored || forgotten === null) return false;
   const owners = [fields['affiliate_id']];
-  if (kind === 'coupon') owners.push((value as { affiliate_id?: unknown }).affiliate_id);
+  if (kind === 'coupon') owners.push((value as Coupon).affiliate_id);
   else if (table !== 'links') return false;
   return owners.every((owner) => typeof owner !== 'string');
 }
 
-function hasHash(coupon: unknown): boolean {
-  return Object.values(coupon as object).some((value) => typeof value === 'string' && isHashed(value));
+function hasHash(coupon: Coupon): boolean {
+  return Object.values(coupon).some((value) => typeof value === 'string' && isHashed(value));
 }
 
 function storeText(
@@ -129,53 +115,4 @@ function storeText(
   const normalised = normalise(value, isAddress);
   if (key === null) throw new TypeError('a hash without a key');
   return normalised === '' ? '' : hashValue(key, normalised);
-}
-
-function isOfForgotten(rule: Rule, { table, id, fields }: FieldsOf): boolean {
-  const { forgotten, recognised } = rule;
-  if (forgotten === null) return false;
-  if (hasRecord(rule, table, id)) return true;
-  if (table === 'links') {
-    const { affiliate_id: affiliateId } = fields;
-    if (!hasRecord(rule, 'affiliates', affiliateId)) return false;
-    // It may come again in a record that does not say whose it is.
-    recognised?.add({ table, id, addressHash: null, affiliateId: affiliateId as string });
-    return true;
-  }
-  if (table !== 'affiliates' && table !== 'referrals') return false;
-  for (const column of IDENTITY_COLUMNS[table]) {
-    const value = fields[column];
-    const addressHash = typeof value === 'string' ? findForgottenAddress(rule, value) : undefined;
-    if (addressHash === undefined) continue;
-    recognised?.add({ table, id, addressHash, affiliateId: null });
-    return true;
-  }
-  return false;
-}
-
-function hasRecord({ forgotten, recognised }: Rule, table: MirroredTable, id: unknown): boolean {
-  if (forgotten === null || typeof id !== 'string') return false;
-  return forgotten.records.has(recordKey(table, id)) || recognised?.has(table, id) === true;
-}
-
-function isForgottenAddress(rule: Rule, value: string): boolean {
-  return findForgottenAddress(rule, value) !== undefined;
-}
-
-/** Returns the hash of the address as it is kept. */
-function findForgottenAddress({ forgotten, key }: Rule, value: string): string | undefined {
-  if (forgotten === null || forgotten.addresses.size === 0) return undefined;
-  return addressForms(key, value)
-    .map((form) => saltAddress(forgotten.salt, form))
-    .find((hash) => forgotten.addresses.has(hash));
-}
-
-const PERSON_TABLES = ['affiliates', 'referrals', 'links'] as const;
-
-/** Returns whether a text names somebody who was forgotten, by an address or an identifier. */
-export function mentionsForgotten(rule: Rule, text: string): boolean {
-  const { forgotten } = rule;
-  if (forgotten === null) return false;
-  if ([...addressesIn(text)].some((address) => isForgottenAddress(rule, address))) return true;
-  return identifiersIn(text).some((id) => PERSON_TABLES.some((table) => hasRecord(rule, table, id)));
 }
