@@ -61,7 +61,8 @@ export function isOfForgotten(rule: Rule, { table, id, fields }: RecordFields): 
 /** A link of a forgotten affiliate: it may come again in a record that does not say whose it is. */
 function recogniseLink(rule: Rule, { table, id, fields }: RecordFields): Recognised | null {
   const { affiliate_id: affiliateId } = fields;
-  if (table !== 'links' || !hasRecord(rule, 'affiliates', affiliateId)) return null;
+  if (table !== 'links' || typeof affiliateId !== 'string') return null;
+  if (!hasRecord(rule, 'affiliates', affiliateId)) return null;
   return { table, id, addressHash: null, affiliateId };
 }
 
@@ -77,7 +78,7 @@ function recogniseAddress(rule: Rule, { table, id, fields }: RecordFields): Reco
 }
 
 /** Returns whether it is the identifier of a record of a forgotten person. */
-export function hasRecord({ forgotten, recognised }: Rule, table: MirroredTable, id: unknown): id is string {
+export function hasRecord({ forgotten, recognised }: Rule, table: MirroredTable, id: unknown): boolean {
   if (forgotten === null || typeof id !== 'string') return false;
   return forgotten.records.has(recordKey(table, id)) || recognised?.has(table, id) === true;
 }
