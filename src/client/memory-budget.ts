@@ -51,27 +51,51 @@ interface Held {
 export function createBudget(rateLimit: RateLimit): TakePermit {
   const problems = findLimitProblems(rateLimit);
   if (problems.length > 0) throw new ConfigError(problems);
+  const ask = makeAsk(rateLimit);
+  return async (signal, timeoutMs = USUAL_TIMEOUT_MS) => {
+    for (;;) {
+      signal?.throwIfAborted();
+      const answer = ask(timeoutMs);
+      if (!('waitMs' in answer)) return answer;
+      await sleep(answer.waitMs, signal);
+    }
+  };
+}
+
+/** What is believed until a moment. */
+interface Passing {
+  readonly requests: number;
+  readonly untilMs: number;
+}
+
+/** Returns the function that returns a permit, or how long to wait before asking again. */
+function makeAsk(rateLimit: RateLimit): (timeoutMs: number) => Permit | { readonly waitMs: number } {
   const configured = rateLimit?.requests ?? Number.POSITIVE_INFINITY;
   const windowMs = (rateLimit?.windowSeconds ?? 0) * 1000;
   const defaultPauseMs = rateLimit === null ? DEFAULT_PAUSE_MS : Math.min(windowMs, LONGEST_PAUSE_MS);
   const held = new Set<Held>();
   let pausedUntilMs = 0;
+  // From a pause on, until the first request after it is answered.
   let asksAlone = false;
-  let named = { requests: Number.POSITIVE_INFINITY, untilMs: 0 };
-  let foreign = { requests: 0, untilMs: 0 };
+  /** The limit that answers name, where it is lower than the configured one. */
+  let named: Passing = { requests: configured, untilMs: 0 };
+  /** What others use of the account. */
+  let foreign: Passing = { requests: 0, untilMs: 0 };
 
-  /** Returns the permit, or how long to wait before asking again. */
-  function ask(timeoutMs: number): Permit | number {
+  function ask(timeoutMs: number): Permit | { readonly waitMs: number } {
     const nowMs = performance.now();
-    if (pausedUntilMs > nowMs) return pausedUntilMs - nowMs;
+    if (pausedUntilMs > nowMs) return { waitMs: pausedUntilMs - nowMs };
     for (const one of held) if (one.freeMs <= nowMs) held.delete(one);
-    const most = Math.min(configured, named.untilMs > nowMs ? named.requests : configured);
-    const used = held.size + (foreign.untilMs > nowMs ? foreign.requests : 0);
-    const mustAskAlone =
-      asksAlone && [...held].some((one) => isInFlight(one) && one.grantedMs >= pausedUntilMs);
-    if (used < most && !mustAskAlone) return grant(nowMs, timeoutMs);
+    const most = Math.min(configured, requestsAt(named, nowMs) ?? configured);
+    const used = held.size + (requestsAt(foreign, nowMs) ?? 0);
+    if (used < most && !isOneAsking()) return grant(nowMs, timeoutMs);
     const freedMs = [...held].map((one) => one.freeMs - nowMs);
-    return Math.max(1, Math.min(LOOK_AGAIN_MS, ...freedMs));
+    return { waitMs: Math.max(1, Math.min(LOOK_AGAIN_MS, ...freedMs)) };
+  }
+
+  /** Returns whether the request is in flight that asks first after a pause. */
+  function isOneAsking(): boolean {
+    return asksAlone && [...held].some((one) => isInFlight(one) && one.grantedMs >= pausedUntilMs);
   }
 
   function grant(grantedMs: number, timeoutMs: number): Permit {
@@ -96,19 +120,21 @@ export function createBudget(rateLimit: RateLimit): TakePermit {
   function learn(own: Held, limits: AnsweredLimits, nowMs: number): void {
     const resetAtMs = nowMs + (limits.resetMs ?? defaultPauseMs);
     if (limits.throttled || limits.limit === 0) {
-      pausedUntilMs = Math.max(pausedUntilMs, resetAtMs);
-      asksAlone = true;
+      pauseUntil(resetAtMs);
       return;
     }
-    if (asksAlone && own.grantedMs >= pausedUntilMs) asksAlone = false;
+    if (own.grantedMs >= pausedUntilMs) asksAlone = false;
     if (rateLimit === null || limits.limit === null) return;
-    if (limits.limit < configured) {
-      // At least a window: where it slides, the reset only says when the next request leaves it.
-      named = { requests: limits.limit, untilMs: Math.max(resetAtMs, nowMs + windowMs) };
-    } else named = { requests: configured, untilMs: 0 };
-    if (limits.remaining !== null && limits.resetMs !== null) {
-      leaveToOthers(own, Math.min(configured, limits.limit), limits.remaining, resetAtMs);
-    }
+    const isLower = limits.limit < configured;
+    // At least a window: where it slides, the reset only says when the next request leaves it.
+    named = { requests: limits.limit, untilMs: isLower ? Math.max(resetAtMs, nowMs + windowMs) : 0 };
+    if (limits.remaining === null || limits.resetMs === null) return;
+    leaveToOthers(own, Math.min(configured, limits.limit), limits.remaining, resetAtMs);
+  }
+
+  function pauseUntil(untilMs: number): void {
+    pausedUntilMs = Math.max(pausedUntilMs, untilMs);
+    asksAlone = true;
   }
 
   // Fewer remain than we would send: somebody else uses the account, and their requests are left to them.
@@ -116,23 +142,17 @@ export function createBudget(rateLimit: RateLimit): TakePermit {
     const ours = [...held].filter(({ freeMs }) => freeMs > own.grantedMs);
     const uncounted = ours.filter((one) => one !== own && (isInFlight(one) || one.grantedMs > own.grantedMs));
     const missing = most - ours.length - remaining;
-    if (missing > 0 && remaining === 0) {
-      pausedUntilMs = Math.max(pausedUntilMs, resetAtMs);
-      asksAlone = true;
-    }
-    const known = foreign.untilMs > performance.now() ? foreign.requests : 0;
+    if (missing > 0 && remaining === 0) pauseUntil(resetAtMs);
+    const known = requestsAt(foreign, performance.now()) ?? 0;
     const requests = Math.max(0, Math.min(Math.max(known, missing), missing + uncounted.length));
     foreign = { requests, untilMs: resetAtMs };
   }
 
-  return async (signal, timeoutMs = USUAL_TIMEOUT_MS) => {
-    for (;;) {
-      signal?.throwIfAborted();
-      const answer = ask(timeoutMs);
-      if (typeof answer !== 'number') return answer;
-      await sleep(answer, signal);
-    }
-  };
+  return ask;
+}
+
+function requestsAt({ requests, untilMs }: Passing, nowMs: number): number | null {
+  return untilMs > nowMs ? requests : null;
 }
 
 /** Returns what is wrong with a limit from outside: where it is none, nothing would be granted, or everything. */
