@@ -20,9 +20,18 @@
 import { readHead } from './head.ts';
 import { type Loader, makeLoader } from './loader.ts';
 import { overlapStart, walkOverlap } from './overlap-walk.ts';
-import type { Checkpoint, CrawlDeps, Page, PrefixCheckpoint } from './page.ts';
+import type { Checkpoint, CrawlDeps, OverlapCheckpoint, Page, PrefixCheckpoint } from './page.ts';
 import { prefixStart, walkPrefix } from './prefix-walk.ts';
 import { describeSwing, OUTRUN } from './tally.ts';
+import {
+  countRecords,
+  describeSmallTotal,
+  type End,
+  hasNothingVanished,
+  judge,
+  judgeAlike,
+  type WalkVerdict,
+} from './verdict.ts';
 
 export interface CrawlOptions {
   /** Records per page to ask for. */
@@ -34,16 +43,6 @@ export interface CrawlOptions {
   /** `when-moved` saves the head's request where the total never changed during the walk. */
   readonly head: 'always' | 'when-moved';
   readonly signal?: AbortSignal | undefined;
-}
-
-export interface WalkVerdict {
-  readonly verified: boolean;
-  /** Why it is not verified; null where it is. */
-  readonly reason: string | null;
-  /** The walk whose answers decided. */
-  readonly walk: 'prefix' | 'overlap';
-  readonly distinct: number;
-  readonly total: number;
 }
 
 /**
@@ -73,96 +72,52 @@ async function crawlThrough<P extends Page>(
   walking: Walking<P>,
   options: CrawlOptions,
 ): Promise<WalkVerdict> {
-  const { resumeFrom, limit, signal } = options;
-  let start = resumeFrom;
-  if (start?.walk !== 'overlap') {
-    const { listPage, read } = countRecords(walking.listPage);
-    const from = start === null ? prefixStart(limit) : onePageBack(start);
-    const walk = await walkPrefix({ ...walking, listPage }, from, options);
-    const { checkpoint } = walk;
-    if (walk.how === 'ended') return judge('prefix', await withoutHead(walking, checkpoint), walk.why);
-    const swing = describeSwing(checkpoint.tally);
-    if (walk.how === 'complete' && swing === null) {
-      const { moved, falls, firstTotal, total } = checkpoint.tally;
-      const isStill = !moved && resumeFrom === null;
-      const end =
-        isStill && options.head === 'when-moved'
-          ? await withoutHead(walking, checkpoint)
-          : await headOf(walking, checkpoint, signal);
-      const stoodStill = isStill && end.created === 0 && end.total === total;
-      const why = end.why ?? (stoodStill ? describeSmallTotal(end) : null);
-      const verdict = judge('prefix', end, why);
-      if (!verdict.verified && why === null && isExplained(end, read)) {
-        const isReadOnce = stoodStill && read.records === end.total;
-        return isReadOnce ? { ...verdict, verified: true, reason: null } : { ...verdict, reason: ALIKE };
-      }
-      const nothingVanished = falls === 0 && end.created <= end.total - (firstTotal ?? 0);
-      const inOrder = options.concurrency === 1 || nothingVanished;
-      if ((verdict.verified && inOrder) || why !== null) return verdict;
-    }
-    start = overlapStart(limit, swing);
-  }
+  const { resumeFrom, signal } = options;
+  if (resumeFrom?.walk === 'overlap') return crawlByOverlap(walking, resumeFrom, signal);
+  const first = await crawlByPrefix(walking, resumeFrom, options);
+  return 'verified' in first ? first : crawlByOverlap(walking, first, signal);
+}
+
+/** Returns the verdict; or, where the prefix walk decides nothing, from where the overlap walk reads the list. */
+async function crawlByPrefix<P extends Page>(
+  walking: Walking<P>,
+  resumeFrom: PrefixCheckpoint | null,
+  options: CrawlOptions,
+): Promise<WalkVerdict | OverlapCheckpoint> {
+  const { limit, concurrency, head, signal } = options;
+  const { listPage, read } = countRecords(walking.listPage);
+  const from = resumeFrom === null ? prefixStart(limit) : onePageBack(resumeFrom);
+  const walk = await walkPrefix({ ...walking, listPage }, from, options);
+  const { checkpoint } = walk;
+  const { tally } = checkpoint;
+  if (walk.how === 'ended') return judge('prefix', await withoutHead(walking, checkpoint), walk.why);
+  const swing = describeSwing(tally);
+  if (walk.how !== 'complete' || swing !== null) return overlapStart(limit, swing);
+
+  const isStill = !tally.moved && resumeFrom === null;
+  const end =
+    isStill && head === 'when-moved'
+      ? await withoutHead(walking, checkpoint)
+      : await headOf(walking, checkpoint, signal);
+  const stoodStill = isStill && end.created === 0 && end.total === tally.total;
+  const doubt = end.why ?? (stoodStill ? describeSmallTotal(end) : null);
+  const verdict = judge('prefix', end, doubt);
+  if (doubt !== null) return verdict;
+  if (!verdict.verified) return judgeAlike(verdict, end, read, { stoodStill }) ?? overlapStart(limit, null);
+  return concurrency === 1 || hasNothingVanished(tally, end) ? verdict : overlapStart(limit, null);
+}
+
+async function crawlByOverlap<P extends Page>(
+  walking: Walking<P>,
+  start: OverlapCheckpoint,
+  signal: AbortSignal | undefined,
+): Promise<WalkVerdict> {
   const walk = await walkOverlap(walking, start, { signal });
   const { checkpoint } = walk;
   if (walk.how === 'ended') return judge('overlap', await withoutHead(walking, checkpoint), walk.why);
   const end = await headOf(walking, checkpoint, signal);
   const outrun = walk.how === 'outrun' ? OUTRUN : null;
   return judge('overlap', end, checkpoint.doubt ?? describeSwing(checkpoint.tally) ?? end.why ?? outrun);
-}
-
-/** Returns what is wrong with the total of a list that stood still, where it is less than what was seen; else null. */
-function describeSmallTotal({ distinct, total }: End): string | null {
-  if (distinct <= total) return null;
-  return `the program contradicts itself: ${distinct} different records were seen, where it says that it has ${total}, and the list stood still`;
-}
-
-/** What the pages of a walk held. */
-interface Read {
-  records: number;
-  /** Those of them without an identifier that can be used. */
-  anonymous: number;
-}
-
-function countRecords<P extends Page>(
-  listPage: CrawlDeps<P>['listPage'],
-): {
-  readonly listPage: CrawlDeps<P>['listPage'];
-  readonly read: Readonly<Read>;
-} {
-  const read: Read = { records: 0, anonymous: 0 };
-  return {
-    read,
-    async listPage(request, signal) {
-      const page = await listPage(request, signal);
-      read.records += page.ids.length;
-      read.anonymous += page.ids.filter((id) => id === null).length;
-      return page;
-    },
-  };
-}
-
-/** Returns whether there would be enough records if none without an identifier were the same as another. */
-function isExplained({ distinct, anonymous, total }: End, read: Readonly<Read>): boolean {
-  return distinct - anonymous + read.anonymous >= total;
-}
-
-const ALIKE =
-  'records without an identifier are the same as others, and while the list moves nobody can say how many there are';
-
-interface End {
-  readonly distinct: number;
-  readonly anonymous: number;
-  readonly total: number;
-  /** Records that the head had and no page before it. */
-  readonly created: number;
-  /** Why the head came to no end; null where it did, or was not read. */
-  readonly why: string | null;
-}
-
-function judge(walk: WalkVerdict['walk'], { distinct, total }: End, doubt: string | null): WalkVerdict {
-  const tooFew = `${distinct} different records were seen, where the program says that it has ${total}`;
-  const reason = doubt ?? (distinct < total ? tooFew : null);
-  return { verified: reason === null, reason, walk, distinct, total };
 }
 
 async function headOf<P extends Page>(

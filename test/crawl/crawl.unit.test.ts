@@ -3,11 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CrawlOptions, crawl, type WalkVerdict } from '../../src/crawl/crawl.ts';
+import { type CrawlOptions, crawl } from '../../src/crawl/crawl.ts';
 import { makeLoader } from '../../src/crawl/loader.ts';
 import { overlapStart, walkOverlap } from '../../src/crawl/overlap-walk.ts';
 import type { Page } from '../../src/crawl/page.ts';
 import { prefixStart, walkPrefix } from '../../src/crawl/prefix-walk.ts';
+import type { WalkVerdict } from '../../src/crawl/verdict.ts';
 import { type ListCase, listCases, type MovingList, makeMovingList } from '../support/moving-list.ts';
 import { sized } from '../support/sizes.ts';
 

@@ -1,9 +1,10 @@
 // A model of the mirror as a map, kept by the rules of a full run: what was met exists, what a verified walk did not
 // meet is looked for, and what is not found is marked deleted.
 
-import { crawl, type WalkVerdict } from '../../src/crawl/crawl.ts';
+import { crawl } from '../../src/crawl/crawl.ts';
 import { overlapStart } from '../../src/crawl/overlap-walk.ts';
 import type { CrawlDeps, Page } from '../../src/crawl/page.ts';
+import type { WalkVerdict } from '../../src/crawl/verdict.ts';
 
 /** The list that is mirrored; `find` is the filter that leads to one row. */
 export interface ModelList {
