@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
+import { nameSession, type OtherSession, SESSION_COLUMNS } from '../db/name-session.ts';
 import { onlyRow } from '../db/only-row.ts';
 import { LOCK_NOT_AVAILABLE } from '../db/sqlstate.ts';
 import { errorCode } from '../describe-error.ts';
@@ -49,22 +50,20 @@ async function waitForTurn(db: Database, trx: DatabaseTransaction): Promise<void
   } catch (error) {
     if (errorCode(error) !== LOCK_NOT_AVAILABLE) throw error;
     throw new Busy(
-      `another transaction has asked for commission updates and has not ended yet${await nameHolder(db)}, so nothing was queued: commit it or roll it back, and try again`,
+      `${await nameHolder(db)} has asked for commission updates and has not ended yet, so nothing was queued: commit it or roll it back, and try again`,
       { cause: error },
     );
   }
 }
 
-/** Returns in brackets which session has the turn; '' where it has ended. */
+/** Returns whose transaction has the turn, or had it until a moment ago. */
 async function nameHolder(db: Database): Promise<string> {
-  const { rows } = await sql<{ pid: number; role: string; application: string }>`
-    select pid, usename as role, application_name as application
-    from pg_locks join pg_stat_activity using (pid)
+  const { rows } = await sql<OtherSession>`
+    select ${sql.raw(SESSION_COLUMNS)}
+    from pg_locks join pg_stat_activity activity using (pid)
     where locktype = 'advisory' and granted and pg_locks.database = (select oid from pg_database where datname = current_database())
       and (classid::bigint << 32) + objid::bigint = ${TURN}
     limit 1`.execute(db);
   const [holder] = rows;
-  if (holder === undefined) return '';
-  const through = holder.application === '' ? '' : ` through ${holder.application}`;
-  return ` (process ${holder.pid} of the role ${holder.role}${through})`;
+  return holder === undefined ? 'another transaction' : `the transaction of ${nameSession(holder)}`;
 }

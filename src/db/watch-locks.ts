@@ -4,25 +4,21 @@
 // Advisory locks are left out: they are our own, and waiting for one is part of the work.
 
 import type { Pool, PoolClient } from 'pg';
+import { nameSession, type OtherSession, SESSION_COLUMNS } from './name-session.ts';
 import { readSession } from './session.ts';
 
 /** A wait is noticed after between one and both of these together. */
 const WAITED = '3s';
 const LOOK_EVERY_MS = 5000;
 
-export interface LockHolder {
-  readonly pid: number;
-  /** What it calls itself. */
-  readonly application: string;
-  readonly role: string | null;
+export interface LockHolder extends OtherSession {
   /** What it holds a lock on. */
   readonly relation: string;
 }
 
 /** Returns a sentence without a full stop. */
-export function describeHolder({ pid, application, role, relation }: LockHolder): string {
-  const who = role === null ? `pid ${pid}` : `pid ${pid}, role ${role}`;
-  return `${application} (${who}) holds a lock on ${relation}: end its transaction, with "select pg_terminate_backend(${pid})" where it was forgotten`;
+export function describeHolder(holder: LockHolder): string {
+  return `${nameSession(holder)} holds a lock on ${holder.relation}: end its transaction, with "select pg_terminate_backend(${holder.pid})" where it was forgotten`;
 }
 
 /**
@@ -53,12 +49,8 @@ export function watchLocks(pool: Pool, say: (holder: LockHolder) => void): () =>
   return () => clearInterval(timer);
 }
 
-const NAMED = `
-  activity.pid, coalesce(nullif(activity.application_name, ''), activity.backend_type, 'a client') as application,
-  activity.usename as role`;
-
 const HOLDERS = `
-  select distinct on (activity.pid) ${NAMED}, coalesce(relname::text, 'a row') as relation
+  select distinct on (activity.pid) ${SESSION_COLUMNS}, coalesce(relname::text, 'a row') as relation
   from pg_locks waiting
   cross join unnest(pg_blocking_pids(waiting.pid)) as blocking (pid)
   join pg_stat_activity activity on activity.pid = blocking.pid
@@ -72,7 +64,7 @@ export async function findHolders(
   schema: string,
 ): Promise<readonly LockHolder[]> {
   const { rows } = await client.query<LockHolder>(
-    `select distinct on (activity.pid) ${NAMED}, relname::text as relation
+    `select distinct on (activity.pid) ${SESSION_COLUMNS}, relname::text as relation
      from pg_locks held
      join pg_class on pg_class.oid = held.relation
      join pg_stat_activity activity on activity.pid = held.pid
