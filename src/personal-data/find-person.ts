@@ -73,16 +73,41 @@ export async function findPerson(
     known = new Set([...forms, ...theirs.flatMap((address) => addressForms(key, address))]);
   } while (known.size > forms.length);
   const referrals = union(noted.referrals, await findIds(trx, 'referrals', { forms, id }));
-  const links = await sql<{ id: string }>`
-    select id from links where affiliate_id = any(${affiliates}::text[])
-  `.execute(trx);
-  const linkIds = links.rows.map((row) => row.id);
   return {
-    records: { affiliates, referrals, links: union(noted.links, linkIds) },
+    records: { affiliates, referrals, links: union(noted.links, await findLinks(trx, affiliates)) },
     forms,
     addresses: [...theirs, ...(await readAddresses(trx, 'referrals', referrals))],
     names: await findNames(trx, { affiliates, referrals }),
   };
+}
+
+/**
+ * Returns the links of the affiliates. One that the mirror knows through the referral of a sale alone has no affiliate:
+ * it is whose referral that is, and the history says so where the referral names it no longer.
+ */
+async function findLinks(
+  trx: DatabaseTransaction,
+  affiliates: readonly string[],
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`
+    with theirs as (
+      select id, link_id from referrals where affiliate_id = any(${affiliates}::text[])
+      union
+      select referral.id, referral.link_id
+      from sales sale join referrals referral on referral.id = sale.referral_id
+      where sale.affiliate_id = any(${affiliates}::text[])
+    ), named as (
+      select link_id from theirs
+      union
+      select history.before ->> 'link_id'
+      from theirs join record_history history on history.record_id = theirs.id
+      where history.table_name = 'referrals'
+    )
+    select id from links where affiliate_id = any(${affiliates}::text[])
+    union
+    select id from links where affiliate_id is null and id in (select link_id from named)
+  `.execute(trx);
+  return rows.map(({ id }) => id);
 }
 
 function union(some: readonly string[], others: readonly string[]): readonly string[] {
