@@ -47,8 +47,12 @@ export interface OldestPending {
   readonly commission_id: string;
   readonly requested_at: Timestamp;
   readonly age_seconds: number;
+  /** Tries that count: outages and 429 do not. */
   readonly attempts: number;
-  readonly next_attempt_at: Timestamp;
+  /** Whether any try failed, also one that does not count. */
+  readonly has_failed: boolean;
+  /** Null: its time has come. */
+  readonly next_attempt_at: Timestamp | null;
 }
 
 export interface AttemptLine {
@@ -144,7 +148,9 @@ export async function readOldestPending(reader: Reader): Promise<Shown<OldestPen
     reader,
     sql<OldestPending>`
       select id as request, commission_id, requested_at,
-             extract(epoch from clock_timestamp() - requested_at)::float8 as age_seconds, attempts, next_attempt_at
+             extract(epoch from clock_timestamp() - requested_at)::float8 as age_seconds, attempts,
+             last_error is not null as has_failed,
+             case when next_attempt_at > clock_timestamp() then next_attempt_at end as next_attempt_at
       from ${mirrorTable(reader, 'commission_updates')}
       where state = 'pending'
       order by id limit 1`,

@@ -56,7 +56,8 @@ export interface LedgerDetails extends LedgerLine {
   readonly paid_at_after: Timestamp | null;
   readonly due_at_before: Timestamp | null;
   readonly due_at_after: Timestamp | null;
-  readonly next_attempt_at: Timestamp;
+  /** Null: its time has come. */
+  readonly next_attempt_at: Timestamp | null;
 }
 
 export interface Attempt {
@@ -115,7 +116,9 @@ export async function readLedgerLine(
       select line.request, line.commission_id, line.affiliate_id, line.asked, line.state, updates.attempts, line.puts,
              line.requested_at, line.finished_at, line.amount, line.currency,
              num_nonnulls(updates.before, updates.after) > 0 as is_read, line.paid_at_before, line.paid_at_after,
-             line.due_at_before, line.due_at_after, updates.next_attempt_at${isFull ? PEOPLE : sql``}
+             line.due_at_before, line.due_at_after,
+             case when updates.next_attempt_at > clock_timestamp() then updates.next_attempt_at end
+               as next_attempt_at${isFull ? PEOPLE : sql``}
       from ${reportView(reader, 'commission_ledger')} line
       join ${mirrorTable(reader, 'commission_updates')} updates on updates.id = line.request
       where line.request = ${request}`,

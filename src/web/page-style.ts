@@ -52,6 +52,7 @@ section > .chart + .chart { margin-top: 22px; }
 .state { white-space: nowrap; }
 .sum { font-size: 16px; overflow-wrap: anywhere; }
 .long { display: block; min-width: 24ch; max-width: 60ch; overflow-wrap: anywhere; }
+.brief { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 4; overflow: hidden; }
 .short { display: block; min-width: 14ch; max-width: 22ch; overflow-wrap: anywhere; }
 td code { white-space: nowrap; }
 td code.short { white-space: normal; }

@@ -88,7 +88,7 @@ export function ledgerTable(
       { label: 'amount', isNumber: true },
       { label: 'affiliate' },
       { label: 'commission' },
-      { label: 'tries', isNumber: true },
+      { label: 'failed tries', isNumber: true },
       { label: 'asked at' },
       { label: 'ended at' },
       ...(mayReadPeople ? [{ label: 'reason' }, { label: 'asked by' }] : []),
@@ -96,7 +96,7 @@ export function ledgerTable(
     rows: lines.map((line) => [
       html`<a href="${href(`/payments/${line.request}`)}">${line.request}</a>`,
       stateMark(line.state),
-      ...(mayReadPeople ? [long(line.outcome)] : []),
+      ...(mayReadPeople ? [brief(line.outcome)] : []),
       long(line.asked),
       moneyOf(line.amount, line.currency, unit),
       html`<span class="short">${describeAffiliate(line, href)}</span>`,
@@ -104,7 +104,7 @@ export function ledgerTable(
       formatCount(line.attempts),
       momentOf(line.requested_at),
       momentOrNothing(line.finished_at),
-      ...(mayReadPeople ? [long(line.reason), orNothing(line.requested_by ?? null)] : []),
+      ...(mayReadPeople ? [brief(line.reason), brief(line.requested_by)] : []),
     ]),
   });
 }
@@ -114,6 +114,13 @@ export function long(text: string | null | undefined): Part {
   return text === null || text === undefined || text === ''
     ? NOTHING
     : html`<span class="long">${text}</span>`;
+}
+
+/** Returns the same, cut after some lines: the page of the request has the whole of it. */
+function brief(text: string | null | undefined): Part {
+  return text === null || text === undefined || text === ''
+    ? NOTHING
+    : html`<span class="long brief">${text}</span>`;
 }
 
 /** Returns the affiliate with a link to all requests for it: its name where that may be shown, else its identifier. */

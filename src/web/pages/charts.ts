@@ -42,8 +42,7 @@ async function funnelSection(deps: PageDeps, { href }: PageRequest, days: number
     title: 'Leads and conversions by day',
     sql,
     body: html`<ul class="ranges" aria-label="How far back">${links}</ul>
-${!hasAny && html`<p>Nothing happened in these days, as far as the mirror knows.</p>`}
-${await drawFunnel(rows)}
+${hasAny ? await drawFunnel(rows) : html`<p>Nothing happened in these days, as far as the mirror knows.</p>`}
 <p class="quiet">Days of UTC. A lead or a conversion counts on the day on which it happened: when the program says, else when the mirror first saw it.</p>
 ${asOf(moment)}`,
   });

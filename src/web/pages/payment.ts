@@ -83,8 +83,11 @@ function describeLine(line: LedgerDetails, { href, mayReadPeople }: PageRequest,
     ],
     ['asked', momentOf(line.requested_at)],
     ['ended', momentOrNothing(line.finished_at)],
-    ['not tried before', line.state === 'pending' ? momentOf(line.next_attempt_at) : NOTHING],
-    ['tries without success', formatCount(line.attempts)],
+    ['not tried before', line.state === 'pending' ? momentOrNothing(line.next_attempt_at) : NOTHING],
+    [
+      'tries without success',
+      html`${formatCount(line.attempts)} <span class="quiet">outages and 429 do not count</span>`,
+    ],
     ['changes sent', formatCount(line.puts)],
     [
       'paid, in the program',

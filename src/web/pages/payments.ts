@@ -3,6 +3,7 @@
 import { counted, formatCount } from '../../contract/format.ts';
 import { readBatchLog } from '../../reports/read-batch-log.ts';
 import {
+  type OldestPending,
   readCurrencies,
   readDayOfAttempts,
   readOldestPending,
@@ -68,7 +69,7 @@ async function statesSection(deps: PageDeps, { href }: PageRequest): Promise<Htm
               formatCount(requests),
               momentOf(oldest_requested_at),
               momentOrNothing(last_finished_at),
-              STATE_WORDS[state],
+              long(STATE_WORDS[state]),
             ]),
           })}
 ${asOf(moment)}`,
@@ -85,8 +86,13 @@ async function oldestSection(deps: PageDeps, { href }: PageRequest): Promise<Htm
     body:
       oldest === undefined
         ? html`<p>Nothing waits.</p>`
-        : html`<p><a href="${href(`/payments/${oldest.request}`)}">Request ${oldest.request}</a> for the commission <code>${oldest.commission_id}</code> waits for ${durationOf(oldest.age_seconds)}, since ${momentOf(oldest.requested_at)}. ${oldest.attempts === 0 ? 'It was not tried yet' : html`It was tried ${counted(oldest.attempts, 'time')} without success`}, and is not tried before ${momentOf(oldest.next_attempt_at)}.</p>`,
+        : html`<p><a href="${href(`/payments/${oldest.request}`)}">Request ${oldest.request}</a> for the commission <code>${oldest.commission_id}</code> waits for ${durationOf(oldest.age_seconds)}, since ${momentOf(oldest.requested_at)}. ${describeTries(oldest)}${oldest.next_attempt_at !== null && html`, and is not tried before ${momentOf(oldest.next_attempt_at)}`}.</p>`,
   });
+}
+
+function describeTries({ attempts, has_failed }: OldestPending): string {
+  if (attempts > 0) return `It was tried ${counted(attempts, 'time')} without success`;
+  return has_failed ? 'It was tried without success' : 'It was not tried yet';
 }
 
 async function reasonsSection(deps: PageDeps): Promise<Html> {
@@ -179,7 +185,7 @@ async function batchesSection(
               ...(mayReadPeople ? [{ label: 'asked by' }] : []),
             ],
             rows: rows.map((batch) => [
-              html`<a href="${href(batchPath(batch))}">${
+              html`<a class="long" href="${href(batchPath(batch))}">${
                 batch.batch === undefined
                   ? `of request ${batch.newest_request}`
                   : (batch.batch ?? 'single requests, in no batch')

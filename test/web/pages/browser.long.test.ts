@@ -1,10 +1,10 @@
 // The pages in a real browser (Debian's chromium), with personal data and without: every kind of page, and an address
 // that leads nowhere, of a mirror with everything in it and of one with nothing.
 
-import { beforeAll, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { openStatusPage } from '../../support/status-page.ts';
-import { LOOKS, type Look, lookAt } from './browser-look.ts';
+import { LOOKS, type Look, lookAt, openBrowser } from './browser-look.ts';
 import { RUNS, storeFindings } from './store-findings.ts';
 
 const PLACES = [
@@ -42,3 +42,34 @@ test.each([
   const places = Object.fromEntries(PLACES.map((place) => [place, isThere(place) ? 200 : 404]));
   await lookAt({ url, look, places, ...(withPeople && { piiPassword }) });
 });
+
+/** A row of a table is no higher, whatever people wrote into it. Units: pixels of CSS. */
+const MOST_HEIGHT = 200;
+
+test.each(['light', 'phone'] as const)(
+  'long texts do not stretch the rows of the payments: %s',
+  async (look) => {
+    const { pool } = await createTestDatabase();
+    await pool.query(`
+    insert into commission_updates (commission_id, action, batch_id, reason, requested_by)
+    select gen_random_uuid()::text, 'unpay', repeat('a long name of a batch ', 4), repeat('a long reason ', 60),
+           repeat('somebody of the accounts ', 10)
+    from generate_series(1, 3)`);
+    await pool.query(`
+    update commission_updates set state = 'conflict', outcome = repeat('a long answer ', 30), finished_at = now()`);
+    const { url } = await openStatusPage({ pool }, {}, { piiPassword: 'people-see' });
+    const page = await (await openBrowser()).newPage({
+      ...LOOKS[look],
+      httpCredentials: { username: 'somebody', password: 'people-see' },
+    });
+    for (const place of ['/payments', '/payments/ledger']) {
+      await page.goto(`${url}${place}`);
+      const heights = await page
+        .locator('section:not(#reasons) tr')
+        .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
+      expect(heights.length).toBeGreaterThan(3);
+      expect(Math.max(...heights)).toBeLessThan(MOST_HEIGHT);
+    }
+    await page.close();
+  },
+);

@@ -118,7 +118,8 @@ test('rejected records that were pruned are not said never to have been', async 
 
 describe('charts', () => {
   test('of a mirror with nothing in it say so', async () => {
-    const { text } = await visit(empty.pool, chartsPage);
+    const { text, html } = await visit(empty.pool, chartsPage);
+    expect(html).not.toContain('<svg');
     expect(text).toContain('Nothing happened in these days');
     expect(text).toContain('The mirror knows no commission that is due');
   });

@@ -50,6 +50,28 @@ describe('payments', () => {
     expect(linksOf(html)).toContain('/site/payments/ledger?state=not_found');
   });
 
+  test.each([
+    ["state = 'pending'", 'It was not tried yet.', '–'],
+    ["last_error = 'no answer'", 'It was tried without success.', '–'],
+    [
+      "last_error = '503', attempts = 2, next_attempt_at = '2100-01-01Z'",
+      'It was tried 2 times without success, and is not tried before 2100-01-01 00:00:00.',
+      '2100-01-01 00:00:00',
+    ],
+  ])(
+    'say of what waits longest whether it was tried, and a time only that is to come: %s',
+    async (change, says, next) => {
+      const { pool } = await createTestDatabase();
+      await pool.query(
+        `insert into commission_updates (commission_id, action) values ('${COMMISSIONS[0]}', 'unpay')`,
+      );
+      await pool.query(`update commission_updates set ${change}`);
+      expect(sectionOf((await visit(pool, paymentsPage)).html, 'oldest').text).toContain(says);
+      const { text } = await visit(pool, paymentPage, { params: { id: '1' } });
+      expect(text).toContain(`not tried before ${next}`);
+    },
+  );
+
   test('show sums by currency, in its digits', async () => {
     const { html } = await visit(database.pool, paymentsPage);
     expect(sectionOf(html, 'sums').rows).toEqual([
