@@ -44,7 +44,7 @@ ${listColumns(BATCH_COLUMNS)}
 commission_id and action (pay, unpay or due) are required; pay needs paid_at,
 due needs due_at, and a blank paid_at never takes a payment back.
 expected_paid_at takes a timestamp, or the word unpaid; blank expects nothing.
-A pay whose sale was refunded whole ends as conflict, unless even_if_refunded
+A pay whose sale was refunded in full ends as conflict, unless even_if_refunded
 is true in its row, or for the whole file with --even-if-refunded.
 ${FILE_HELP}
 
@@ -75,7 +75,7 @@ export function registerApply(group: Command, cli: Cli): void {
     .addOption(new Option('--action <action>', 'of every row, if no column says it').choices(ACTIONS))
     .option('--skip-invalid', 'queue the good rows of a file that has bad ones')
     .option('--again', 'ask anew for rows that were asked for before')
-    .option('--even-if-refunded', 'pay also those whose sale was refunded whole')
+    .option('--even-if-refunded', 'pay also those whose sale was refunded in full')
     .option('--result <path>', 'write your rows and their outcomes: .csv or .xlsx');
   addQueueFlags(addFileFlags(command, BATCH_COLUMNS))
     .addHelpText('after', HELP)

@@ -43,8 +43,8 @@ const HELP = `
 Payable is what the mirror has as unpaid and due, by now or --before. Left out,
 and counted, is what must not be paid so: a commission for which a request
 waits in the payment ledger or a payment failed there, one that was paid
-through it before, one whose sale was refunded whole, and one without an amount
-or a currency. A payment that failed may have arrived: retry it, or take it back
+through it before, one whose sale was refunded in full, and one without an
+amount or a currency. A payment that failed may have arrived: retry it, or take it back
 with unpay.
 Where the program does not list its commissions, or they were never read whole,
 only the known ones can be covered: the last lines say so, and as of when.

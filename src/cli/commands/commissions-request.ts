@@ -22,7 +22,7 @@ const PAY_HELP = `
 Without --at, the moment is now, and the commission must be unpaid: one that is
 paid already ends as conflict.
 With --at, a commission that is paid at another moment is moved to this one.
-A commission whose sale was refunded whole ends as conflict, unless
+A commission whose sale was refunded in full ends as conflict, unless
 --even-if-refunded says otherwise.
 
 Examples:
@@ -37,7 +37,7 @@ export function registerRequests(group: Command, cli: Cli): void {
       'when they were paid, such as 2026-10-01T12:00:00Z (default: now, by the database)',
       parseMoment,
     )
-    .option('--even-if-refunded', 'pay also those whose sale was refunded whole')
+    .option('--even-if-refunded', 'pay also those whose sale was refunded in full')
     .addHelpText('after', PAY_HELP);
   addCommand(group, cli, 'unpay', 'mark commissions unpaid: takes a payment back');
   addCommand(group, cli, 'due', 'set the moment from which commissions are payable').requiredOption(

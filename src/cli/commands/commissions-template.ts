@@ -14,7 +14,7 @@ Columns (all but the first two may stay blank, or be deleted):
   expected_paid_at   unpaid, or the timestamp that the program must have
   expected_amount    what it must be worth: 49.90, or 4990 in minor units
   expected_currency  its currency, such as EUR
-  even_if_refunded   true pays it although its sale was refunded whole
+  even_if_refunded   true pays it although its sale was refunded in full
   reason             yours; kept in the payment ledger
   idempotency_key    names the request for good
 

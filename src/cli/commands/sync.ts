@@ -50,7 +50,8 @@ Examples:
   $ affiliate-mirror sync referrals --json > runs.json
 
 Exit code 3: it finished, but rows were rejected (see the table rejected_records), deletions were held back
-(see "affiliate-mirror deletions") or the counts could not be verified.
+(see "affiliate-mirror deletions"), the counts could not be verified, or it is
+not known whether the program lists its commissions, which were left out.
 Exit code 4: another process syncs a resource already, which was left to it; the result says which.`;
 
 export function registerSync(root: Command, cli: Cli): void {
