@@ -81,6 +81,18 @@ describe('the table refuses', () => {
     ['no id', { commission_id: null, action: 'unpay' }, /null is not the identifier/, /UUID/],
     ['infinity', { commission_id: ID, action: 'pay', paid_at: 'infinity' }, /beyond the years/, undefined],
     [
+      'an expectation of infinity',
+      { commission_id: ID, action: 'unpay', expected_paid_at: 'infinity' },
+      /beyond the years/,
+      undefined,
+    ],
+    [
+      'an unpay even if refunded',
+      { commission_id: ID, action: 'unpay', even_if_refunded: true },
+      /unpay with even_if_refunded/,
+      /Only pay takes even_if_refunded/,
+    ],
+    [
       'an expectation that contradicts itself',
       { commission_id: ID, action: 'unpay', expected_unpaid: true, expected_paid_at: AT },
       /unpaid and paid at once/,
@@ -237,22 +249,33 @@ describe('asking from Node', () => {
   );
 
   test('what differs for the table has another content key, and what does not has the same', async () => {
-    const base = plainRequest({ commission_id: newId(), action: 'pay', paid_at: AT, expected_unpaid: true });
-    const asked = { ...base, idempotency_key: contentKey(base) };
-    await ask(asked);
-    const changes: Partial<UpdateRequest>[] = [
-      { reason: 'another' },
-      { paid_at: '2026-10-02T00:00:00Z' },
-      { expected_unpaid: false },
-      { expected_amount: 1 },
-      { expected_currency: 'EUR' },
-      { even_if_refunded: true },
-      { supersede: true },
+    const OTHER = '2026-10-02T00:00:00Z';
+    const cases: [Partial<UpdateRequest> & Pick<UpdateRequest, 'action'>, Partial<UpdateRequest>[]][] = [
+      [
+        { action: 'pay', paid_at: AT, expected_unpaid: true },
+        [
+          { reason: 'another' },
+          { paid_at: OTHER },
+          { expected_unpaid: false },
+          { expected_amount: 1 },
+          { expected_currency: 'EUR' },
+          { even_if_refunded: true },
+          { supersede: true },
+        ],
+      ],
+      [{ action: 'due', due_at: AT }, [{ due_at: OTHER }, { action: 'unpay', due_at: null }]],
+      [{ action: 'unpay' }, [{ expected_paid_at: AT }, { commission_id: newId() }]],
     ];
-    for (const change of changes) {
-      const found = await findRequested(db, [{ ...asked, ...change }]);
-      const hasSameKey = contentKey({ ...base, ...change }) === contentKey(base);
-      expect([change, hasSameKey]).toEqual([change, found.get(asked.idempotency_key)?.isSame]);
+    for (const [fields, changes] of cases) {
+      const base = plainRequest({ commission_id: newId(), ...fields });
+      const asked = { ...base, idempotency_key: contentKey(base) };
+      await ask(asked);
+      for (const change of changes) {
+        const found = await findRequested(db, [{ ...asked, ...change }]);
+        const hasSameKey = contentKey({ ...base, ...change }) === contentKey(base);
+        expect([change, hasSameKey]).toEqual([change, 'reason' in change]);
+        expect([change, found.get(asked.idempotency_key)?.isSame]).toEqual([change, hasSameKey]);
+      }
     }
   });
 
