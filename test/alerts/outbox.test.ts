@@ -1,9 +1,19 @@
 // The messages as rows: who may send one, and what is known of it afterwards.
 
 import { beforeEach, expect, test } from 'vitest';
-import { claimNotice, settleSent, settleUnsent, tryAgainNow } from '../../src/alerts/outbox.ts';
+import {
+  claimNotice,
+  putOff,
+  releaseNotice,
+  settleSent,
+  settleUnsent,
+  tryAgainNow,
+} from '../../src/alerts/outbox.ts';
+import { sendDue } from '../../src/alerts/send-due.ts';
 import { ALERT_TIMINGS } from '../../src/alerts/timings.ts';
+import { makeWebhook } from '../../src/alerts/webhook.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { makeLogger } from '../../src/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let pool: TestDatabase['pool'];
@@ -46,6 +56,30 @@ test('what was sent is noted as sent, also where another worker has given it up 
   expect(await read()).toMatchObject({ state: 'given_up' });
   await settleSent(db, first);
   expect(await read()).toMatchObject({ state: 'sent', is_in_doubt: false });
+});
+
+test('a worker whose claim has ended leaves the message to the one that has it, whatever its own end', async () => {
+  const first = await claim();
+  await endClaim();
+  await claim();
+  if (first === null) throw new Error('nothing was claimed');
+  const before = await read();
+  await putOff(db, first, { reasonCode: 'ETIMEDOUT', mayHaveArrived: true }, 0);
+  await settleUnsent(db, first, { state: 'given_up', code: 'HTTP_400' });
+  await releaseNotice(db, first);
+  expect(await read()).toEqual(before);
+  expect(await claim()).toBe(null);
+});
+
+test.each([
+  [2, 'pending'],
+  [4, 'given_up'],
+])('a message that nobody took for %i days is %s', async (days, state) => {
+  await pool.query('update alert_notices set made_at = now() - make_interval(days => $1)', [days]);
+  // Nobody listens there.
+  const webhook = makeWebhook({ url: 'http://127.0.0.1:9', proxy: null });
+  await sendDue({ db, log: makeLogger('silent') }, webhook, ALERT_TIMINGS, new AbortController().signal);
+  expect(await read()).toMatchObject({ state, attempts: 1, is_in_doubt: false });
 });
 
 test.each([

@@ -36,6 +36,16 @@ test('a deadlock is done again', async () => {
   expect(attempts).toBe(2);
 });
 
+test('a transaction that meets a deadlock again and again ends with it', async () => {
+  let attempts = 0;
+  const work = async (trx: Database) => {
+    attempts += 1;
+    await sql`do $$ begin raise exception using errcode = '40P01'; end $$`.execute(trx);
+  };
+  await expect(transact(db, work)).rejects.toMatchObject({ code: '40P01' });
+  expect(attempts).toBe(3);
+});
+
 test('what the work itself throws is thrown at once', async () => {
   let attempts = 0;
   const work = async () => {

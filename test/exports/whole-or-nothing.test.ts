@@ -169,6 +169,25 @@ test('an upload that was completed although its answer was lost is removed, and 
   expect(storage.countUploads()).toBe(0);
 });
 
+test('a manifest that was stored although the answer was an error is removed, and before what it names', async () => {
+  const { storage, run } = given();
+  const before = await storage.list();
+  const removed: boolean[] = [];
+  storage.intercept = ({ method, url = '' }, response) => {
+    const isManifest = url.includes('manifest.json');
+    if (method === 'DELETE') removed.push(isManifest);
+    if (method === 'PUT' && isManifest) {
+      const { writeHead } = response;
+      response.writeHead = () => writeHead.call(response, 403);
+    }
+    return false;
+  };
+  const { code, stderr } = await run('--where', "id < '00000040'", '--format', 'csv', '-o', `s3://${BUCKET}/told`);
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('it answered 403') });
+  expect(removed).toEqual([true, false]);
+  expect(await storage.list()).toEqual(before);
+});
+
 test('a text that no cell of Excel holds ends the export, which names what holds it', async () => {
   const { database, directory, run } = given();
   const last = String(ROWS).padStart(8, '0');
