@@ -47,9 +47,10 @@ let pool: pg.Pool;
 
 beforeAll(async () => {
   ({ pool } = await createTestDatabase());
-  await pool.query(`insert into commission_updates (commission_id, action, paid_at) values ($1, 'pay', now())`, [
-    ID,
-  ]);
+  await pool.query(
+    `insert into commission_updates (commission_id, action, paid_at) values ($1, 'pay', now())`,
+    [ID],
+  );
 });
 
 test('every column of a request is either what was asked, or what became of it', async () => {

@@ -182,7 +182,14 @@ test('a manifest that was stored although the answer was an error is removed, an
     }
     return false;
   };
-  const { code, stderr } = await run('--where', "id < '00000040'", '--format', 'csv', '-o', `s3://${BUCKET}/told`);
+  const { code, stderr } = await run(
+    '--where',
+    "id < '00000040'",
+    '--format',
+    'csv',
+    '-o',
+    `s3://${BUCKET}/told`,
+  );
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('it answered 403') });
   expect(removed).toEqual([true, false]);
   expect(await storage.list()).toEqual(before);
