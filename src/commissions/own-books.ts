@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import type { BooksEntry } from './files/books-file.ts';
+import type { ReconciledRow } from './reconcile-books.ts';
 
 /**
  * Returns one entry for each commission that was paid through the payment ledger and not taken back since, as it was
@@ -33,4 +34,34 @@ export async function readOwnBooks(
     order by paid_at, commission_id
   `.execute(db);
   return rows;
+}
+
+/**
+ * Returns the rows of a comparison with these books, each that differs as of now where its entry is another one by now:
+ * what was paid or taken back through here while the program was read is no difference. Without those that the books
+ * no longer have, such as one for which a request waits. `compare` compares entries with the program.
+ */
+export async function compareChanged(
+  db: Database,
+  rows: readonly ReconciledRow[],
+  { since }: { since: Timestamp | null },
+  compare: (books: readonly BooksEntry[]) => Promise<readonly ReconciledRow[]>,
+): Promise<readonly ReconciledRow[]> {
+  const differing = rows.filter(({ finding }) => finding !== 'match');
+  if (differing.length === 0) return rows;
+  const entries = new Map((await readOwnBooks(db, { since })).map((entry) => [entry.commission_id, entry]));
+  const changed = differing.filter((row) => !isOfEntry(row, entries.get(row.commission_id)));
+  const books = changed.flatMap(({ commission_id }) => entries.get(commission_id) ?? []);
+  const anew = books.length === 0 ? [] : await compare(books);
+  const compared = Map.groupBy(anew, ({ commission_id }) => commission_id);
+  const isChanged = new Set(changed);
+  return rows.flatMap((row) => (isChanged.has(row) ? (compared.get(row.commission_id) ?? []) : [row]));
+}
+
+function isOfEntry(row: ReconciledRow, entry: BooksEntry | undefined): boolean {
+  return (
+    entry?.paid_at === row.books_paid_at &&
+    entry.amount === row.books_amount &&
+    entry.currency === row.books_currency
+  );
 }

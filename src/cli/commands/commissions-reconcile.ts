@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { BOOKS_COLUMNS, type BooksEntry, readBooksFile } from '../../commissions/files/books-file.ts';
 import { noteComparison } from '../../commissions/note-comparison.ts';
-import { readOwnBooks } from '../../commissions/own-books.ts';
+import { compareChanged, readOwnBooks } from '../../commissions/own-books.ts';
 import {
   FINDINGS,
   proposeFixes,
@@ -123,7 +123,13 @@ async function reconcile(
   // Read before the program: a request that ends meanwhile may have made what was read old.
   const lastEnded = await readLastEnded(db, books);
   const waiting = await readWaitingPayments(db, books);
-  const rows = await compare(session, books, { withOthers: ofFile !== null });
+  const found = await compare(session, books, { withOthers: ofFile !== null });
+  const rows =
+    ofFile !== null
+      ? found
+      : await compareChanged(db, found, { since }, (changed) =>
+          compare(session, changed, { withOthers: false }),
+        );
   const differing = rows.filter(({ finding }) => finding !== 'match').length;
   report(rows, differing, flags, amountUnit);
   const compared = { books: ofFile ? 'file' : 'payment_ledger', since, compared: rows.length } as const;
