@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { withLifetime } from '../src/cli/lifetime.ts';
-import { openWholeFile } from '../src/cli/whole-file.ts';
+import { openWholeFile } from '../src/cli/output/whole-file.ts';
 import type { Delivery } from '../src/exports/targets/delivery.ts';
 import { deliverFile, deliverIntoDirectory } from '../src/exports/targets/local.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { print, printData, printError } from '../src/cli/print.ts';
+import { print, printData, printError } from '../src/cli/output/print.ts';
 import {
   canDrawStatusLine,
   clearStatusLine,

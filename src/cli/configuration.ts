@@ -5,7 +5,7 @@ import { type Config, readConfig, readProgramConfig } from '../config/config.ts'
 import { ConfigError } from '../errors.ts';
 import { makeLogger } from '../log.ts';
 import type { Cli } from './cli.ts';
-import { printError } from './print.ts';
+import { printError } from './output/print.ts';
 import { describeUnknownVariables } from './unknown-variables.ts';
 
 interface Use {

@@ -3,8 +3,8 @@
 
 import type { Command, OutputConfiguration } from 'commander';
 import { columnsOfStdout, writeErrorText, writeText } from '../terminal.ts';
-import { printError } from './print.ts';
-import { wrapHelp } from './wrap-text.ts';
+import { printError } from './output/print.ts';
+import { wrapHelp } from './output/wrap-text.ts';
 
 /** Where it is not known how wide the reader's lines are. */
 const USUAL_WIDTH = 80;

@@ -12,7 +12,7 @@ import { describeHolder, watchLocks } from '../db/watch-locks.ts';
 import { openEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts';
 import type { Logger } from '../log.ts';
 import type { Lifetime } from './lifetime.ts';
-import { printError } from './print.ts';
+import { printError } from './output/print.ts';
 
 /** A walk, its loader and the budget's permits need a connection each, and a few wait at once. */
 const MOST_CONNECTIONS = 8;

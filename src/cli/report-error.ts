@@ -9,7 +9,7 @@ import { AppError, ConfigError } from '../errors.ts';
 import type { ExitCode } from './exit-code.ts';
 import { Stopped } from './lifetime.ts';
 import { connectionsOf, isDatabaseCommand } from './open-database.ts';
-import { printError } from './print.ts';
+import { printError } from './output/print.ts';
 
 /**
  * Returns the exit code of the error, after saying on stderr what happened. The command's name is for those

@@ -7,8 +7,8 @@ import type { Cli } from './cli.ts';
 import { EXIT_CODES, type ExitCode } from './exit-code.ts';
 import { HELP_OUTPUT, hintAtOwnHelp, readHelpRequest, showHelp } from './help.ts';
 import { withLifetime } from './lifetime.ts';
-import { isOutputLost, surviveLostOutput } from './output-failure.ts';
-import { print } from './print.ts';
+import { isOutputLost, surviveLostOutput } from './output/failure.ts';
+import { print } from './output/print.ts';
 
 type Register = (program: Command, cli: Cli) => void;
 

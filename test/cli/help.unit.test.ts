@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
+import { wrapHelp, wrapProse } from '../../src/cli/output/wrap-text.ts';
 import { loadProgram } from '../../src/cli/run-cli.ts';
-import { wrapHelp, wrapProse } from '../../src/cli/wrap-text.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 import { runCli } from '../support/run-cli.ts';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { requestsDocument } from '../../src/cli/documents/commissions.ts';
-import { writeWorkbook } from '../../src/cli/table-writer.ts';
+import { writeWorkbook } from '../../src/cli/output/table-writer.ts';
 import { BATCH_COLUMNS } from '../../src/commissions/files/batch-file.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { readAs, readDocument } from '../schemas/read-document.ts';

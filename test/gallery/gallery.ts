@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { PROGRAM_SCHEMA } from '../../src/cli/commands/demo.ts';
 import { DEFAULT_SIZE } from '../../src/cli/commands/sandbox.ts';
-import { runExample } from '../../src/cli/demo-tour.ts';
+import { runExample } from '../../src/cli/demo/tour.ts';
 import { prepareSchema } from '../../src/sandbox/prepare-schema.ts';
 import { ROOT } from '../support/read-docs.ts';
 

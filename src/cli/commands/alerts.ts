@@ -16,8 +16,8 @@ import type { AlertsDocument } from '../documents/alerts.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
-import { print, printError, printJson } from '../print.ts';
-import { renderTable } from '../render-table.ts';
+import { print, printError, printJson } from '../output/print.ts';
+import { renderTable } from '../output/render-table.ts';
 
 const HELP = `
 A running worker sends one message when something is wrong, and one when it is well again: to ALERT_WEBHOOK_URL, which

@@ -10,11 +10,6 @@ import { counted, formatCount } from '../../contract/format.ts';
 import { describeError } from '../../describe-error.ts';
 import { ConfigError, ExportTargetUnwritable } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
-import { type QueueFlags, queueUpdates } from '../commissions-queue.ts';
-import { makeOpeners, type Openers, readInput } from '../commissions-session.ts';
-import { refuseTakenKeys } from '../commissions-taken-keys.ts';
-import { readCliConfig } from '../configuration.ts';
-import type { ExitCode } from '../exit-code.ts';
 import {
   addFileFlags,
   describeProblem,
@@ -22,10 +17,15 @@ import {
   type FileFlags,
   fileOptions,
   nameUnread,
-} from '../file-flags.ts';
+} from '../commissions/file-flags.ts';
+import { type QueueFlags, queueUpdates } from '../commissions/queue.ts';
+import { openResultFile } from '../commissions/result-file.ts';
+import { makeOpeners, type Openers, readInput } from '../commissions/session.ts';
+import { refuseTakenKeys } from '../commissions/taken-keys.ts';
+import { readCliConfig } from '../configuration.ts';
+import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { printError } from '../print.ts';
-import { openResultFile } from '../result-file.ts';
+import { printError } from '../output/print.ts';
 import { addQueueFlags } from './commissions-request.ts';
 
 interface ApplyFlags extends QueueFlags, FileFlags {

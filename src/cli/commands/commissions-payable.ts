@@ -22,16 +22,16 @@ import {
   readPayable,
 } from '../../reports/read-payable.ts';
 import type { Cli } from '../cli.ts';
-import { money } from '../commissions-listings.ts';
-import { openPaymentLedger } from '../commissions-session.ts';
+import { money } from '../commissions/listings.ts';
+import { addPayoutFileFlags, openPayoutFile, type PayoutFileFlags } from '../commissions/payout-file.ts';
+import { readable, storedForms } from '../commissions/readable-person.ts';
+import { openPaymentLedger } from '../commissions/session.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
+import { print, printError } from '../output/print.ts';
+import { renderTable } from '../output/render-table.ts';
+import type { WrittenTable } from '../output/table-writer.ts';
 import { parseDate, parseMoment } from '../parse-moment.ts';
-import { addPayoutFileFlags, openPayoutFile, type PayoutFileFlags } from '../payout-file.ts';
-import { print, printError } from '../print.ts';
-import { readable, storedForms } from '../readable-person.ts';
-import { renderTable } from '../render-table.ts';
-import type { WrittenTable } from '../table-writer.ts';
 
 interface PayableFlags extends PayoutFileFlags {
   readonly before?: Timestamp;

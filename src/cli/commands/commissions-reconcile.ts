@@ -24,11 +24,6 @@ import { counted, formatCount } from '../../contract/format.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
-import { makeBatchProgress } from '../commissions-progress.ts';
-import { queueUpdates } from '../commissions-queue.ts';
-import { openProgram, type ProgramSession, readInput } from '../commissions-session.ts';
-import { readCliConfig } from '../configuration.ts';
-import type { ExitCode } from '../exit-code.ts';
 import {
   addFileFlags,
   describeProblem,
@@ -37,12 +32,17 @@ import {
   type FileFlags,
   fileOptions,
   nameUnread,
-} from '../file-flags.ts';
+} from '../commissions/file-flags.ts';
+import { makeBatchProgress } from '../commissions/progress.ts';
+import { queueUpdates } from '../commissions/queue.ts';
+import { reconcileListing, renderTotals } from '../commissions/reconcile-listing.ts';
+import { openProgram, type ProgramSession, readInput } from '../commissions/session.ts';
+import { readCliConfig } from '../configuration.ts';
+import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { addOutputFlags, type OutputFlags, printListing } from '../output-format.ts';
+import { addOutputFlags, type OutputFlags, printListing } from '../output/format.ts';
+import { print, printError } from '../output/print.ts';
 import { parseDate } from '../parse-moment.ts';
-import { print, printError } from '../print.ts';
-import { reconcileListing, renderTotals } from '../reconcile-listing.ts';
 
 interface ReconcileFlags extends OutputFlags, FileFlags {
   readonly due?: true;

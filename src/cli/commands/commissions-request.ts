@@ -6,9 +6,9 @@ import { identifier } from '../../contract/fields.ts';
 import { spellToTheSecond } from '../../contract/timestamp.ts';
 import { readClock } from '../../db/clock.ts';
 import type { Cli } from '../cli.ts';
-import { type QueueFlags, queueUpdates } from '../commissions-queue.ts';
-import { makeOpeners } from '../commissions-session.ts';
-import { addOutputFlags } from '../output-format.ts';
+import { type QueueFlags, queueUpdates } from '../commissions/queue.ts';
+import { makeOpeners } from '../commissions/session.ts';
+import { addOutputFlags } from '../output/format.ts';
 import { parseMoment } from '../parse-moment.ts';
 
 interface RequestFlags extends QueueFlags {

@@ -4,13 +4,13 @@ import type { Command } from 'commander';
 import { cancelUpdates, type Revised, retryUpdates } from '../../commissions/revise-updates.ts';
 import { formatCount } from '../../contract/format.ts';
 import type { Cli } from '../cli.ts';
-import { countStates, describeCounts, hasBadEnd } from '../commissions-listings.ts';
-import { findSelected } from '../commissions-selection.ts';
-import { openPaymentLedger, openProgram } from '../commissions-session.ts';
-import { waitFor } from '../commissions-wait.ts';
+import { countStates, describeCounts, hasBadEnd } from '../commissions/listings.ts';
+import { findSelected } from '../commissions/selection.ts';
+import { openPaymentLedger, openProgram } from '../commissions/session.ts';
+import { waitFor } from '../commissions/wait.ts';
 import type { RevisedDocument } from '../documents/commissions.ts';
 import { nameUser } from '../name-user.ts';
-import { print, printError, printJson } from '../print.ts';
+import { print, printError, printJson } from '../output/print.ts';
 
 interface ReviseFlags {
   readonly json?: true;

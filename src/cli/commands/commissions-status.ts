@@ -4,12 +4,12 @@ import type { Command } from 'commander';
 import { type BatchLine, readBatches } from '../../commissions/read-payment-ledger.ts';
 import { formatTimestamp } from '../../contract/format.ts';
 import type { Cli } from '../cli.ts';
-import { countStates, describeCounts, hasBadEnd, paymentListing } from '../commissions-listings.ts';
-import { findSelected } from '../commissions-selection.ts';
-import { openPaymentLedger } from '../commissions-session.ts';
+import { countStates, describeCounts, hasBadEnd, paymentListing } from '../commissions/listings.ts';
+import { findSelected } from '../commissions/selection.ts';
+import { openPaymentLedger } from '../commissions/session.ts';
 import type { BatchesDocument, SelectedDocument } from '../documents/commissions.ts';
-import { addOutputFlags, type Listing, type OutputFlags, printListing } from '../output-format.ts';
-import { printError } from '../print.ts';
+import { addOutputFlags, type Listing, type OutputFlags, printListing } from '../output/format.ts';
+import { printError } from '../output/print.ts';
 
 const MOST_BATCHES = 20;
 

@@ -2,7 +2,12 @@
 
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
-import { addPayoutFileFlags, EMPTY_PAYOUTS, openPayoutFile, type PayoutFileFlags } from '../payout-file.ts';
+import {
+  addPayoutFileFlags,
+  EMPTY_PAYOUTS,
+  openPayoutFile,
+  type PayoutFileFlags,
+} from '../commissions/payout-file.ts';
 
 const HELP = `
 Columns (all but the first two may stay blank, or be deleted):

@@ -11,11 +11,11 @@ import { identifier } from '../../contract/fields.ts';
 import { counted, formatCount } from '../../contract/format.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
-import { openPaymentLedger, readInput } from '../commissions-session.ts';
+import { describeProblem } from '../commissions/file-flags.ts';
+import { openPaymentLedger, readInput } from '../commissions/session.ts';
 import type { TrackedDocument } from '../documents/commissions.ts';
-import { describeProblem } from '../file-flags.ts';
 import { nameUser } from '../name-user.ts';
-import { print, printJson } from '../print.ts';
+import { print, printJson } from '../output/print.ts';
 
 const HELP = `
 A file is CSV, .xlsx or NDJSON with the column commission_id; other columns are not read.

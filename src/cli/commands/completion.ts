@@ -6,7 +6,7 @@ import { renderBash } from '../completion/bash.ts';
 import { renderFish } from '../completion/fish.ts';
 import { type Place, readPlaces } from '../completion/word-tree.ts';
 import { renderZsh } from '../completion/zsh.ts';
-import { printData } from '../print.ts';
+import { printData } from '../output/print.ts';
 
 const SHELLS: Readonly<Record<string, (places: readonly Place[]) => string>> = {
   bash: renderBash,

@@ -15,8 +15,8 @@ import type { AcceptedDocument, HeldBackDocument } from '../documents/deletions.
 import type { Lifetime } from '../lifetime.ts';
 import { nameUser } from '../name-user.ts';
 import { openDatabase } from '../open-database.ts';
-import { print, printJson } from '../print.ts';
-import { renderTable } from '../render-table.ts';
+import { print, printJson } from '../output/print.ts';
+import { renderTable } from '../output/render-table.ts';
 
 const HELP = `
 A row that a full sync does not meet is marked deleted once it was looked for again. Where more than 10 rows and more

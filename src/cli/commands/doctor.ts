@@ -10,7 +10,6 @@ import { makePersonalDataSource } from '../../personal-data/personal-data-source
 import { askForProbe } from '../../queue/program-pause.ts';
 import { canDrawStatusLine } from '../../terminal.ts';
 import type { Cli } from '../cli.ts';
-import { describeFoundList } from '../commission-list-line.ts';
 import {
   lookAtClock,
   lookAtConnections,
@@ -20,14 +19,15 @@ import {
   lookAtQueue,
   lookAtRights,
   lookAtTables,
-} from '../doctor-looks.ts';
-import { makeReport, type Report } from '../doctor-report.ts';
+} from '../doctor/looks.ts';
+import { makeReport, type Report } from '../doctor/report.ts';
 import type { DoctorDocument } from '../documents/doctor.ts';
 import type { ExitCode } from '../exit-code.ts';
-import { makeFindList } from '../find-list.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { type OpenDatabase, openDatabase } from '../open-database.ts';
-import { print, printJson } from '../print.ts';
+import { print, printJson } from '../output/print.ts';
+import { describeFoundList } from '../status/commission-list-line.ts';
+import { makeFindList } from '../sync/find-list.ts';
 import { describeUnknownVariables } from '../unknown-variables.ts';
 
 const HELP = `

@@ -23,9 +23,9 @@ import type { ExportDocument } from '../documents/export.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
-import { isOutputLost } from '../output-failure.ts';
+import { isOutputLost } from '../output/failure.ts';
+import { printError, printJson } from '../output/print.ts';
 import { parseMoment } from '../parse-moment.ts';
-import { printError, printJson } from '../print.ts';
 
 interface ExportFlags {
   readonly output: string;
@@ -104,7 +104,7 @@ async function runExport(cli: Cli, lifetime: Lifetime, name: string, flags: Expo
   }
   const rows = { where, since, isForChanges: since !== null, isWrittenIfEmpty: true };
   const exported = await exportRelation(pool, { ...input, ...rows, target });
-  // What is lost of stdout is said already, and is the command's failure (output-failure.ts).
+  // What is lost of stdout is said already, and is the command's failure (../output/failure.ts).
   if (target.kind !== 'stdout' || !isOutputLost()) report(exported, flags);
   return 0;
 }

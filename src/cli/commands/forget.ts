@@ -7,7 +7,7 @@ import { vacuum } from '../../personal-data/vacuum.ts';
 import type { Cli } from '../cli.ts';
 import type { ReceiptDocument } from '../documents/personal-data.ts';
 import { nameUser } from '../name-user.ts';
-import { print, printJson } from '../print.ts';
+import { print, printJson } from '../output/print.ts';
 import { asOwner, describeRewritten, openRewriting, rewrittenRows } from '../rewriting.ts';
 
 const HELP = `

@@ -5,7 +5,7 @@ import { describeGrants, GRANTEES, type Grantee } from '../../db/grants.ts';
 import { queueSchema } from '../../queue/queue-tables.ts';
 import type { Cli } from '../cli.ts';
 import { readCliConfig } from '../configuration.ts';
-import { printData } from '../print.ts';
+import { printData } from '../output/print.ts';
 
 const HELP = `
   worker       what work, sync, status, doctor and commissions need; not migrate, which is for the owner of the tables

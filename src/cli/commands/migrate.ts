@@ -12,7 +12,7 @@ import type { MigrateDocument } from '../documents/migrate.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
-import { print, printJson } from '../print.ts';
+import { print, printJson } from '../output/print.ts';
 
 interface MigrateFlags {
   readonly dryRun?: true;

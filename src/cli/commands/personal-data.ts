@@ -5,7 +5,7 @@ import { switchMode } from '../../personal-data/switch-mode.ts';
 import { REWRITTEN_TABLES, vacuumFull } from '../../personal-data/vacuum.ts';
 import type { Cli } from '../cli.ts';
 import type { SwitchedDocument } from '../documents/personal-data.ts';
-import { print, printError, printJson } from '../print.ts';
+import { print, printError, printJson } from '../output/print.ts';
 import { asOwner, describeRewritten, openRewriting, rewrittenRows } from '../rewriting.ts';
 
 const HELP = `

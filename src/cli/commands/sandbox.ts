@@ -14,8 +14,8 @@ import { readCliConfig } from '../configuration.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
-import { print, printError } from '../print.ts';
-import { type ProgressLine, startProgressLine } from '../progress-line.ts';
+import { print, printError } from '../output/print.ts';
+import { type ProgressLine, startProgressLine } from '../output/progress-line.ts';
 
 /**
  * Of the program that `sandbox` and `demo` make up. No secret at all: it opens a made-up program that listens on this

@@ -16,9 +16,9 @@ import type { StatusDocument } from '../documents/status.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
+import { print, printError, printJson } from '../output/print.ts';
 import { parseDuration } from '../parse-duration.ts';
-import { print, printError, printJson } from '../print.ts';
-import { renderConcerns, renderFreshness, SECTIONS } from '../status-sections.ts';
+import { renderConcerns, renderFreshness, SECTIONS } from '../status/sections.ts';
 
 interface StatusFlags {
   readonly all?: true;

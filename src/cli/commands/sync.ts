@@ -13,16 +13,16 @@ import { inTrace } from '../../tracing/span.ts';
 import { makeBudgetWaitNote } from '../budget-wait.ts';
 import type { Cli } from '../cli.ts';
 import { readCliProgramConfig } from '../configuration.ts';
-import { refuseDemoMirror } from '../demo-mark.ts';
+import { refuseDemoMirror } from '../demo/mark.ts';
 import type { ExitCode } from '../exit-code.ts';
-import { asListError, chooseResources, type FindList, makeFindList } from '../find-list.ts';
 import { type Lifetime, Stopped } from '../lifetime.ts';
-import { makeSync } from '../make-sync.ts';
 import { type OpenDatabase, openDatabase } from '../open-database.ts';
+import { printError } from '../output/print.ts';
 import { openPersonalData } from '../personal-data.ts';
-import { printError } from '../print.ts';
-import { conclude, describeReached, printRuns, type Reached } from '../sync-outcome.ts';
-import { makeProgressLog, makeProgressView } from '../sync-progress.ts';
+import { asListError, chooseResources, type FindList, makeFindList } from '../sync/find-list.ts';
+import { makeSync } from '../sync/make-sync.ts';
+import { conclude, describeReached, printRuns, type Reached } from '../sync/outcome.ts';
+import { makeProgressLog, makeProgressView } from '../sync/progress.ts';
 import { openTracing } from '../tracing.ts';
 
 interface SyncFlags {

@@ -26,17 +26,17 @@ import { TIMINGS } from '../../queue/timings.ts';
 import { readGrowth } from '../../reports/read-growth.ts';
 import type { Cli } from '../cli.ts';
 import { readCliProgramConfig } from '../configuration.ts';
-import { refuseDemoMirror } from '../demo-mark.ts';
+import { refuseDemoMirror } from '../demo/mark.ts';
 import { readDiskSpace } from '../disk-space.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
 import { openPersonalData } from '../personal-data.ts';
 import { type ClientDeps, type ClientOptions, makeProgramClient } from '../program-client.ts';
-import { makeExportDuties } from '../scheduled-exports.ts';
-import { serveStatusPage } from '../status-page.ts';
 import { openTracing } from '../tracing.ts';
-import { makeWorkerViews } from '../worker-views.ts';
+import { makeExportDuties } from '../worker/scheduled-exports.ts';
+import { serveStatusPage } from '../worker/status-page.ts';
+import { makeWorkerViews } from '../worker/views.ts';
 
 const HELP = `
 Syncs on schedule (SYNC_FULL_CRON, SYNC_DELTA_CRON, SYNC_TIMEZONE), applies the commission updates that are asked for,

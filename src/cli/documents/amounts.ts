@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { AmountUnit } from '../../config/amount-unit.ts';
-import { sayUnit } from '../commissions-listings.ts';
+import { sayUnit } from '../commissions/listings.ts';
 
 /** What a published schema says of the unit: it has the names of the default. */
 export const UNIT_OF_AMOUNTS =

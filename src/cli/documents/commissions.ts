@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { PaymentLine } from '../../commissions/read-payment-ledger.ts';
 import { ACTIONS, END_STATES } from '../../commissions/update-request.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
-import type { PreviewRow } from '../commissions-listings.ts';
+import type { PreviewRow } from '../commissions/listings.ts';
 import { amount, inUnit, sum, UNIT_OF_AMOUNTS } from './amounts.ts';
 import { batch, stateCounts, updateState } from './batch.ts';
 import { count, text, timestamp } from './fields.ts';

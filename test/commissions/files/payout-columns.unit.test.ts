@@ -1,7 +1,7 @@
 // Columns and files that are not quite what was expected: read where it is clear what is meant, else named.
 
 import { describe, expect, test } from 'vitest';
-import { writeWorkbook } from '../../../src/cli/table-writer.ts';
+import { writeWorkbook } from '../../../src/cli/output/table-writer.ts';
 import type { BatchOptions } from '../../../src/commissions/files/batch-file.ts';
 import { readBooksFile } from '../../../src/commissions/files/books-file.ts';
 import type { RawCell } from '../../../src/commissions/files/raw-table.ts';

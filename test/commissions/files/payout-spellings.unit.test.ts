@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { writeWorkbook } from '../../../src/cli/table-writer.ts';
+import { writeWorkbook } from '../../../src/cli/output/table-writer.ts';
 import type { BatchOptions } from '../../../src/commissions/files/batch-file.ts';
 import type { RawCell } from '../../../src/commissions/files/raw-table.ts';
 import { formatMoney, fractionDigits, spellDecimal } from '../../../src/contract/money.ts';

@@ -1,0 +1,68 @@
+// The payout file that the commands write, for finance to fill in and for `commissions apply` to read.
+
+import { type Command, Option } from 'commander';
+import { BATCH_COLUMNS } from '../../commissions/files/batch-file.ts';
+import { ConfigError } from '../../errors.ts';
+import type { Lifetime } from '../lifetime.ts';
+import {
+  findFormat,
+  formatOf,
+  WRITTEN_FORMATS,
+  type WrittenFormat,
+  type WrittenTable,
+  writeCsv,
+  writeWorkbook,
+} from '../output/table-writer.ts';
+import { openWholeFile } from '../output/whole-file.ts';
+
+export interface PayoutFileFlags {
+  readonly format?: WrittenFormat;
+  readonly output?: string;
+}
+
+/** A payout file without rows. */
+export const EMPTY_PAYOUTS: WrittenTable = { header: BATCH_COLUMNS, rows: [] };
+
+/** Adds --format and --output. */
+export function addPayoutFileFlags(command: Command, says: { format: string; output: string }): Command {
+  return command
+    .addOption(new Option('--format <format>', says.format).choices(WRITTEN_FORMATS))
+    .option('-o, --output <path>', says.output);
+}
+
+/**
+ * Returns what writes the file, to stdout or whole under its name. Called first, so that nothing is done for a file
+ * that cannot be written.
+ *
+ * Throws: ConfigError.
+ */
+export async function openPayoutFile(
+  { format: asked, output }: PayoutFileFlags,
+  lifetime: Lifetime,
+): Promise<(table: WrittenTable) => Promise<void>> {
+  const format = chooseFormat(asked, output);
+  if (format === 'xlsx' && output === undefined && process.stdout.isTTY === true) {
+    throw new ConfigError(['a workbook is nothing for a terminal: give it a file with -o payouts.xlsx']);
+  }
+  const file = output === undefined ? null : await openWholeFile(output, lifetime, { mayReplace: false });
+  return async (table) => {
+    const bytes = format === 'csv' ? writeCsv(table, CSV) : await writeWorkbook(table);
+    if (file === null) process.stdout.write(bytes);
+    else await file.write(bytes);
+  };
+}
+
+function chooseFormat(asked: WrittenFormat | undefined, output: string | undefined): WrittenFormat {
+  if (output === undefined) return asked ?? 'csv';
+  if (asked === undefined) return formatOf(output);
+  // Without an end the name says nothing; `apply` refuses a workbook that is named as CSV, and the other way round.
+  const named = findFormat(output);
+  if (named !== undefined && named !== asked) {
+    throw new ConfigError([
+      `the name ${output} ends in .${named}: change it, or leave --format ${asked} out`,
+    ]);
+  }
+  return asked;
+}
+
+const CSV = { delimiter: ',', hasMark: false, decimal: '.' } as const;

@@ -1,0 +1,26 @@
+// Affiliates as people read them: where the mirror keeps hashes or nothing of them, by their identifiers.
+
+import type { PersonalDataSettings } from '../../config/personal-data.ts';
+import { addressForms, isHashed } from '../../personal-data/values.ts';
+
+export interface NamedAffiliate {
+  readonly affiliate_id: string | null;
+  readonly affiliate_name: string | null;
+  readonly affiliate_email: string | null;
+}
+
+/** Returns the same with the identifier for a name that is not there, and without hashes. */
+export function readable<T extends NamedAffiliate>(line: T): T {
+  const { affiliate_id, affiliate_name, affiliate_email } = line;
+  const isName = affiliate_name !== null && !affiliate_name.split(' ').some(isHashed);
+  return {
+    ...line,
+    affiliate_name: isName ? affiliate_name : affiliate_id,
+    affiliate_email: affiliate_email !== null && isHashed(affiliate_email) ? null : affiliate_email,
+  };
+}
+
+/** Returns the texts under which the mirror may have an affiliate whom a user names by identifier or address. */
+export function storedForms(word: string, { key }: PersonalDataSettings): readonly string[] {
+  return [word, ...addressForms(key, word)];
+}

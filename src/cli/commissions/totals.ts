@@ -1,0 +1,66 @@
+// Sums by currency, action and state: what a dry run, and a batch that has ended, come to. What is paid, taken back and
+// made payable are not added up, since one commission may have a request of each.
+
+import { ACTIONS, type Action } from '../../commissions/update-request.ts';
+import type { AmountUnit } from '../../config/amount-unit.ts';
+import { addAmounts } from '../../contract/money.ts';
+import { renderTable } from '../output/render-table.ts';
+import { money, sayUnit } from './listings.ts';
+
+interface Counted {
+  readonly action: Action;
+  readonly state: string;
+  readonly amount: number | null;
+  readonly currency: string | null;
+}
+
+export interface StateTotal {
+  readonly state: string;
+  /** Null: of commissions whose currency is not known, such as those that the program does not have. */
+  readonly currency: string | null;
+  readonly action: Action;
+  readonly requests: number;
+  /** Of their commissions together; as the program counts. */
+  readonly amount: bigint | null;
+}
+
+/** Returns the sums, by currency, by action, and then in the order in which the states first appear. */
+export function totalsByState(rows: readonly Counted[]): StateTotal[] {
+  const groups = Map.groupBy(rows, ({ currency, action, state }) =>
+    [currency?.toUpperCase(), action, state].join(' '),
+  );
+  const totals = [...groups.values()].flatMap((of): StateTotal[] => {
+    const [first] = of;
+    if (first === undefined) return [];
+    const { state, action } = first;
+    const currency = first.currency?.toUpperCase() ?? null;
+    const amount = currency === null ? null : addAmounts(of.map((row) => row.amount ?? 0));
+    return [{ state, currency, action, requests: of.length, amount }];
+  });
+  return totals.toSorted(
+    (a, b) =>
+      // What has no currency comes last.
+      Number(a.currency === null) - Number(b.currency === null) ||
+      (a.currency ?? '').localeCompare(b.currency ?? '') ||
+      ACTIONS.indexOf(a.action) - ACTIONS.indexOf(b.action),
+  );
+}
+
+/** Returns the sums for people to read; the title is that of the states. */
+export function renderStateTotals(totals: readonly StateTotal[], title: string, unit: AmountUnit): string {
+  return renderTable(
+    ['currency', 'action', title, 'requests', 'amount'],
+    totals.map(({ state, currency, action, requests, amount }) => [
+      currency,
+      action,
+      state,
+      requests,
+      money(amount, currency, unit),
+    ]),
+  );
+}
+
+/** Returns the sums for programs; `key` is the name of the states. */
+export function describeStateTotals(totals: readonly StateTotal[], key: string, unit: AmountUnit): object[] {
+  return totals.map(({ state, ...rest }) => ({ [key]: state, ...sayUnit(rest, ['amount'], unit) }));
+}

@@ -1,0 +1,186 @@
+// What `doctor` looks at, each by itself. A look returns what it found and what it says, and throws what is wrong and
+// how to fix it.
+
+import type { Pool } from 'pg';
+import { type ApiClientOptions, makeApiClient } from '../../api/client.ts';
+import type { TakePermit } from '../../api/permit.ts';
+import { makeTakePermit } from '../../budget/shared-budget.ts';
+import type { Config } from '../../config/config.ts';
+import type { ScheduledExports } from '../../config/exports.ts';
+import { counted } from '../../contract/format.ts';
+import type { ListedResource } from '../../contract/resources.ts';
+import { checkWorkerAccess, readConnectionLimit, writeForTrial } from '../../db/check-access.ts';
+import { checkSchema } from '../../db/check-schema.ts';
+import { checkClock } from '../../db/clock.ts';
+import { describeHolder, findHolders } from '../../db/watch-locks.ts';
+import { AccessRefused, Busy, ConfigError } from '../../errors.ts';
+import type { Logger } from '../../log.ts';
+import { readState, refuseOtherMode } from '../../personal-data/stored-state.ts';
+import { openQueue } from '../../queue/backend.ts';
+import { readPause } from '../../queue/program-pause.ts';
+import { checkQueueSchema, queueSchema } from '../../queue/queue-tables.ts';
+import { nameRedis } from '../../queue/redis-connection.ts';
+import { readQueueId } from '../../queue/worker-state.ts';
+import { sleepOrAbort } from '../../sleep.ts';
+import type { Lifetime } from '../lifetime.ts';
+import { connectionsOf, type OpenDatabase } from '../open-database.ts';
+import { asListError } from '../sync/find-list.ts';
+import { checkScheduledExports } from '../worker/scheduled-exports.ts';
+
+/** What was found, and what is said of it. */
+interface Seen<T = true> {
+  readonly found: T;
+  readonly says: string;
+}
+
+/**
+ * Compares the limit of connections with what a worker needs: who holds how many of them changes from second to second.
+ *
+ * Throws: AccessRefused where the limit is too low.
+ */
+export async function lookAtConnections({ redisUrl }: Config, { pool }: OpenDatabase): Promise<Seen> {
+  const limit = await readConnectionLimit(pool);
+  const needed = connectionsOf('work', redisUrl === null);
+  if (limit.most < needed) {
+    throw new AccessRefused(
+      `${limit.of} is limited to ${limit.most}, and a worker holds up to ${needed}: raise that limit, or its jobs will fail for want of one`,
+    );
+  }
+  return { found: true, says: `${limit.of} is limited to ${limit.most}, and a worker holds up to ${needed}` };
+}
+
+/**
+ * Looks at whether a worker may write, and at whether there is room to.
+ *
+ * Throws: AccessRefused naming the rights of a worker that the role lacks; the database's errors.
+ */
+export async function lookAtRights(
+  { mirrorSchema, redisUrl }: Config,
+  { pool, session }: OpenDatabase,
+): Promise<Seen> {
+  await checkWorkerAccess(pool, {
+    schema: mirrorSchema,
+    queueSchema: redisUrl === null ? queueSchema(mirrorSchema) : null,
+  });
+  await writeForTrial(pool);
+  return { found: true, says: `the role ${session.role} has what a worker needs` };
+}
+
+/** Says how far this machine's clock is off. Throws: ClockWrong where that is too far. */
+export async function lookAtClock({ db }: OpenDatabase): Promise<Seen> {
+  let says = "it agrees with the database's";
+  await checkClock(db, (difference) => {
+    says = `${difference}: correct it before it is more`;
+  });
+  return { found: true, says };
+}
+
+/**
+ * Finds the request budget.
+ *
+ * Throws: what `checkSchema` throws where the tables are not up to date; Busy where somebody holds a lock on one of
+ * them; PersonalDataMismatch where they keep personal data in another way than the configuration says.
+ */
+export async function lookAtTables(
+  { log, lifetime }: LookDeps,
+  config: Config,
+  { pool, db }: OpenDatabase,
+): Promise<Seen<TakePermit>> {
+  await checkSchema(pool, { schema: config.mirrorSchema });
+  await refuseLocked(pool, config.mirrorSchema, lifetime.signal);
+  refuseOtherMode(config.personalData, await readState(db));
+  const { mode } = config.personalData;
+  const { rateLimit, timeoutMs } = config.api;
+  return {
+    found: makeTakePermit({ db, log }, { rateLimit, priority: 'reads', requestTimeoutMs: timeoutMs }),
+    says: `the schema ${config.mirrorSchema} is up to date${mode === 'plain' ? '' : `, and keeps personal data as ${mode}`}`,
+  };
+}
+
+/** A lock that is held for less is nobody's concern. */
+const LOCKED_MS = 2000;
+
+async function refuseLocked(pool: Pool, schema: string, signal: AbortSignal): Promise<void> {
+  const first = await findHolders(pool, schema);
+  if (first.length === 0) return;
+  await sleepOrAbort(LOCKED_MS, signal);
+  const before = new Set(first.map(({ pid }) => pid));
+  const holder = (await findHolders(pool, schema)).find(({ pid }) => before.has(pid));
+  if (holder !== undefined) throw new Busy(describeHolder(holder));
+}
+
+/**
+ * Opens the queue, and closes it again.
+ *
+ * Throws: ConfigError with what a worker would warn of; what `checkQueueSchema` and `openQueue` throw.
+ */
+export async function lookAtQueue(
+  log: Logger,
+  { redisUrl, mirrorSchema }: Config,
+  { pool, db, url }: OpenDatabase,
+): Promise<Seen> {
+  const settings = { redisUrl, mirrorSchema, databaseUrl: url };
+  await checkQueueSchema(pool, settings);
+  const backend = await openQueue({ log }, settings, await readQueueId(db));
+  await backend.close();
+  if (backend.warnings.length > 0) throw new ConfigError(backend.warnings);
+  const where = redisUrl === null ? 'Postgres' : `Redis at ${nameRedis(redisUrl)}`;
+  const { isRefused } = await readPause(db);
+  const paused = isRefused ? ', and is paused: the program refused the secret of a worker' : '';
+  return { found: true, says: `${where} keeps it${paused}` };
+}
+
+/** Throws: ConfigError naming what cannot be exported: no worker would start with it. */
+export async function lookAtExports(
+  { mirrorSchema }: Config,
+  exports: ScheduledExports,
+  { pool }: OpenDatabase,
+): Promise<Seen> {
+  await checkScheduledExports(pool, mirrorSchema, exports);
+  const { whole, changes, target } = exports;
+  return { found: true, says: `${counted(whole.length + changes.length, 'export')} to ${target}` };
+}
+
+interface LookDeps {
+  readonly log: Logger;
+  readonly lifetime: Lifetime;
+}
+
+type LookOptions = ApiClientOptions & { readonly takePermit: TakePermit };
+
+/** Throws: what `ApiClient.list` throws. */
+export async function lookAtProgram(deps: LookDeps, program: LookOptions): Promise<Seen> {
+  const affiliates = counted(await countListed('affiliates', deps, program), 'affiliate');
+  return { found: true, says: `${program.url} accepts the secret, and has ${affiliates}` };
+}
+
+/**
+ * For where COMMISSION_LIST is on: otherwise the program says whether it lists them.
+ *
+ * Throws: ListNotServed where it does not; what `ApiClient.list` throws.
+ */
+export async function lookAtList(deps: LookDeps, program: LookOptions): Promise<Seen> {
+  const count = await countListed('commissions', deps, program).catch((error: unknown) => {
+    throw asListError(error, { resource: 'commissions', setting: 'on' });
+  });
+  return {
+    found: true,
+    says: `COMMISSION_LIST is on, and the program lists ${counted(count, 'commission')}`,
+  };
+}
+
+/** Asks for the shortest page there is, once. */
+async function countListed(
+  resource: ListedResource,
+  { log, lifetime }: LookDeps,
+  { takePermit, ...program }: LookOptions,
+): Promise<number> {
+  const attempts = { most: 1, mostThrottled: 1 };
+  const api = makeApiClient({ takePermit, log }, { ...program, attempts });
+  try {
+    const page = await api.list(resource, { page: 1, limit: 1 }, { signal: lifetime.signal });
+    return page.pagination.total_count;
+  } finally {
+    await api.close();
+  }
+}

@@ -1,0 +1,48 @@
+// Puts a sync together: the client, the shared budget, the database.
+
+import type { BudgetWait } from '../../budget/waits.ts';
+import type { HttpProxy } from '../../config/http-proxy.ts';
+import type { RateLimit } from '../../config/rate-limit.ts';
+import type { ListedResource } from '../../contract/resources.ts';
+import type { Database } from '../../db/database.ts';
+import type { Logger } from '../../log.ts';
+import type { PersonalDataSource } from '../../personal-data/personal-data-source.ts';
+import type { RunSummary, SyncMode, SyncProgress } from '../../sync/run-summary.ts';
+import { runSync } from '../../sync/run-sync.ts';
+import type { Lifetime } from '../lifetime.ts';
+import { makeProgramClient } from '../program-client.ts';
+
+export interface MakeSyncDeps {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly lifetime: Lifetime;
+  readonly personalData: PersonalDataSource;
+  readonly onProgress: (progress: SyncProgress) => void;
+  /** See BudgetDeps. */
+  readonly onWait?: (wait: BudgetWait) => void;
+  /** Told how far a run came that stops short, before its error is thrown. */
+  readonly onStopped?: (run: RunSummary) => void;
+}
+
+export interface SyncProgram {
+  readonly url: string;
+  readonly secret: string;
+  readonly proxy: HttpProxy | null;
+  readonly quotesAnswers?: boolean;
+  readonly timeoutMs: number;
+  readonly concurrency: number;
+  readonly rateLimit: RateLimit;
+}
+
+/** Returns the function that syncs one resource. The client is closed with the lifetime. */
+export function makeSync(
+  { onProgress, onStopped = () => {}, ...deps }: MakeSyncDeps,
+  { concurrency, ...program }: SyncProgram,
+): (resource: ListedResource, how: { mode: SyncMode; acceptDeletes: boolean }) => Promise<RunSummary> {
+  const api = makeProgramClient(deps, { ...program, priority: 'reads' });
+  return (resource, { mode, acceptDeletes }) =>
+    runSync(
+      { api, db: deps.db, log: deps.log, personalData: deps.personalData, onProgress, onStopped },
+      { resource, mode, concurrency, acceptDeletes, signal: deps.lifetime.signal },
+    );
+}

@@ -1,0 +1,40 @@
+// The file to hand back, of a batch that is larger than a call takes as arguments.
+
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openResultFile } from '../../../src/cli/commissions/result-file.ts';
+import { withLifetime } from '../../../src/cli/lifetime.ts';
+import { readBatchFile } from '../../../src/commissions/files/batch-file.ts';
+
+const idOf = (row: number) => `0b2a9f3e-6a5e-4c51-9d6a-${row.toString(16).padStart(12, '0')}`;
+
+test('the result of a hundred and fifty thousand rows is written, those that are left out with their reasons', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'result-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const path = join(directory, 'done.csv');
+  // Every other row is asked for a second time, and left out.
+  const rows = Array.from({ length: 150_000 }, (_, row) => `${idOf(row)},unpay\n${idOf(row)},unpay`);
+  const batch = await readBatchFile(Buffer.from(['commission_id,action', ...rows].join('\n')));
+  expect([batch.rows.length, batch.problems.length]).toEqual([150_000, 150_000]);
+
+  const outcomes = batch.rows.map(({ line }) => ({
+    line,
+    state: 'unchanged',
+    outcome: 'is unpaid already: nothing was sent',
+    paid_at: null,
+    amount: 1_250,
+    currency: 'eur',
+  }));
+  await withLifetime(async (lifetime) => {
+    const write = await openResultFile(path, '-', lifetime);
+    await write(batch, outcomes, 'minor');
+    return 0;
+  });
+
+  const lines = (await readFile(path, 'utf8')).trimEnd().split('\r\n');
+  expect(lines).toHaveLength(300_001);
+  expect(lines[1]).toBe(`${idOf(0)},unpay,unchanged,is unpaid already: nothing was sent,,1250,EUR`);
+  expect(lines[2]).toMatch(/,unpay,left_out,.* on line 2 already: keep one of the two/);
+});
