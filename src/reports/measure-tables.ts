@@ -24,13 +24,14 @@ export interface TableGrowth {
   readonly pruned_before: Timestamp | null;
 }
 
-export interface Measured extends Window {
+export interface Measured extends Span {
   readonly tables: readonly TableGrowth[];
   /** What gave the sizes, rows and rates of the tables. */
   readonly query: RawBuilder<unknown>;
 }
 
-interface Window {
+/** The time over which growth is measured, and what there is at its end. */
+interface Span {
   readonly now: Timestamp;
   readonly bytes: number;
   readonly since: Timestamp | null;
@@ -61,7 +62,7 @@ const TABLES = {
   request_permits: 'granted_at',
 } as const satisfies Readonly<Record<string, string | null>>;
 
-const WINDOW_DAYS = 30;
+const SPAN_DAYS = 30;
 /** A shorter time says nothing about a day. */
 const LEAST_DAYS = 1;
 /** Of each table at most so many pages are read, 8 kB each: a table below that is counted exactly. */
@@ -78,20 +79,20 @@ export async function measureTables(
   db: Database,
   spell: (table: TableName) => string = (table) => table,
 ): Promise<Measured> {
-  const window = await readWindow(db);
+  const span = await readSpan(db);
   const sizes = await readSizes(db);
-  const query = measuring(sizes, window, spell);
+  const query = measuring(sizes, span, spell);
   const { rows } = await query.execute(db);
   const tables = rows.map(({ heap_bytes: _heap, ...row }) => {
     const size = sizes.find(({ table_name }) => table_name === row.table_name);
     return { ...row, keep_days: size?.keep_days ?? null, pruned_before: size?.pruned_before ?? null };
   });
-  return { ...window, tables, query };
+  return { ...span, tables, query };
 }
 
-// What the first load of a resource brings is no growth: the window begins after all of them.
-async function readWindow(db: Database): Promise<Window> {
-  const answer = await sql<Omit<Window, 'days'> & { days: number | null }>`
+// What the first load of a resource brings is no growth: the span begins after all of them.
+async function readSpan(db: Database): Promise<Span> {
+  const answer = await sql<Omit<Span, 'days'> & { days: number | null }>`
     with loaded as (
       select max(first.at) as at
       from (values ('affiliates'), ('referrals'), ('commissions')) as listed (resource)
@@ -104,9 +105,9 @@ async function readWindow(db: Database): Promise<Window> {
       extract(epoch from clock_timestamp() - since)::float8 / 86400 as days
     from (
       select case when at is not null
-        then greatest(at, clock_timestamp() - make_interval(days => ${WINDOW_DAYS})) end as since
+        then greatest(at, clock_timestamp() - make_interval(days => ${SPAN_DAYS})) end as since
       from loaded
-    ) window_of_time`.execute(db);
+    ) span`.execute(db);
   const row = onlyRow(answer, 'the size of the database');
   return { ...row, days: row.days === null || row.days < LEAST_DAYS ? null : row.days };
 }
@@ -137,7 +138,7 @@ interface MeasuredRow extends Omit<TableGrowth, 'keep_days' | 'pruned_before'> {
 // A row lasts as the rows of its table do on average: what a year brings is as large as what is there.
 function measuring(
   sizes: readonly Size[],
-  { since, days }: Pick<Window, 'since' | 'days'>,
+  { since, days }: Pick<Span, 'since' | 'days'>,
   spell: (table: TableName) => string,
 ): RawBuilder<MeasuredRow> {
   const samples = sizes.map((size) => sample(size, since, spell(size.table_name)));

@@ -7,7 +7,7 @@ import { fractionDigits } from '../../contract/money.ts';
 import type { DueMonth } from '../../reports/read-series.ts';
 import { sumOf } from '../figures.ts';
 import { type Html, html } from '../html.ts';
-import { at, drawLabels, drawScale, loadDrawing, plot, spellCompact, WIDE } from './plot.ts';
+import { at, drawLabels, drawScale, loadDrawing, plot, scaleHeight, spellCompact, WIDE } from './plot.ts';
 
 /** From the bottom of a bar to its top. */
 const PARTS = ['paid', 'due', 'overdue', 'withheld', 'pending'] as const;
@@ -28,11 +28,7 @@ export async function drawDueMonths(
     .value((month, part) => month[part] ?? 0)
     .offset(drawing.stackOffsetDiverging)([...months]);
   const ends = parts.flatMap((part) => part.flat());
-  const height = drawing
-    .scaleLinear()
-    .domain([Math.min(0, ...ends), Math.max(1, ...ends)])
-    .nice(4)
-    .range([box.height - box.bottom, box.top]);
+  const height = scaleHeight(drawing, box, ends);
   const place = drawing
     .scaleBand()
     .domain(months.map(({ month }) => month))

@@ -3,7 +3,7 @@
 import { counted, formatCount } from '../../contract/format.ts';
 import type { FunnelDay } from '../../reports/read-series.ts';
 import { type Html, html } from '../html.ts';
-import { at, drawLabels, drawScale, loadDrawing, plot, spellCompact, WIDE } from './plot.ts';
+import { at, drawLabels, drawScale, loadDrawing, plot, scaleHeight, spellCompact, WIDE } from './plot.ts';
 
 const LINES = [
   { name: 'new_referrals', label: 'new referrals', className: 'line-third' },
@@ -16,11 +16,7 @@ export async function drawFunnel(days: readonly FunnelDay[]): Promise<Html> {
   const drawing = await loadDrawing();
   const box = WIDE;
   const most = Math.max(1, ...days.flatMap((day) => LINES.map(({ name }) => day[name])));
-  const height = drawing
-    .scaleLinear()
-    .domain([0, most])
-    .nice(4)
-    .range([box.height - box.bottom, box.top]);
+  const height = scaleHeight(drawing, box, [most]);
   const place = drawing
     .scaleLinear()
     .domain([0, Math.max(1, days.length - 1)])

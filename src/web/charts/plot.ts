@@ -45,6 +45,19 @@ export async function loadDrawing() {
 
 export type Drawing = Awaited<ReturnType<typeof loadDrawing>>;
 
+/** Returns the scale that places a value within the height of the box, which reaches from 0, or below it, to them all. */
+export function scaleHeight(
+  drawing: Drawing,
+  { height, bottom, top }: Box,
+  values: readonly number[],
+): ScaleLinear<number, number> {
+  return drawing
+    .scaleLinear()
+    .domain([Math.min(0, ...values), Math.max(1, ...values)])
+    .nice(4)
+    .range([height - bottom, top]);
+}
+
 /** Returns the chart with its key and its figures. */
 export function plot({ id, title, description, box, drawing, key, figures }: PlotParts): Html {
   return html`<figure class="chart" id="${id}">

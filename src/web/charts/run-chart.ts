@@ -4,7 +4,17 @@
 import type { RunPoint } from '../../reports/read-run-log.ts';
 import { type Html, html } from '../html.ts';
 import { momentOf } from '../words.ts';
-import { at, type Drawing, drawLabels, drawScale, HALF, loadDrawing, plot, spellCompact } from './plot.ts';
+import {
+  at,
+  type Drawing,
+  drawLabels,
+  drawScale,
+  HALF,
+  loadDrawing,
+  plot,
+  scaleHeight,
+  spellCompact,
+} from './plot.ts';
 
 export interface RunMeasure {
   readonly id: string;
@@ -46,11 +56,7 @@ export async function drawRuns(runs: readonly RunPoint[], measure: RunMeasure): 
   const box = HALF;
   const { id, title, read, spell, spellTick = spellCompact } = measure;
   const most = Math.max(1, ...runs.map(read));
-  const height = drawing
-    .scaleLinear()
-    .domain([0, most])
-    .nice(4)
-    .range([box.height - box.bottom, box.top]);
+  const height = scaleHeight(drawing, box, [most]);
   const place = drawing
     .scaleBand<number>()
     .domain(runs.map((run) => run.id))
