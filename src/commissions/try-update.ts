@@ -54,6 +54,11 @@ const MOST_PUTS = 3;
 /** What a further PUT may get over. */
 const PASSING = [WriteOutcomeUnknown, ApiThrottled, ApiUnreachable, RequestWithheld];
 const LONGEST_PAUSE_MS = 500;
+/**
+ * A reading that grew old is made again, and may grow so much older then: where the limit, or the program, makes every
+ * request wait that long, it would be read for ever.
+ */
+const SLOWER = 4;
 
 /**
  * Returns the result of the try; every failure of the program, of noting the PUT and every abort is data.
@@ -67,7 +72,6 @@ export async function tryUpdate(
 ): Promise<Tried> {
   const { api, calls, amountUnit, onAnswer } = deps;
   let { freshMs } = deps;
-  let isReadAgain = false;
   let sent: SentBefore | null = update.put_sent_at === null ? null : { on: update.before };
   let tried: Tried = {
     end: null,
@@ -101,9 +105,8 @@ export async function tryUpdate(
         : { ...tried, end: verdict, after: valuesOf(live) };
     }
 
-    if (readForMs > freshMs && !isReadAgain) {
-      // Only once: a program may take that long for every answer.
-      isReadAgain = true;
+    if (readForMs > freshMs) {
+      freshMs *= SLOWER;
       continue;
     }
     const before = valuesOf(live);
@@ -111,8 +114,7 @@ export async function tryUpdate(
     const put = await sendChange(deps, update, { change, before, freshUntil }, { signal, sentSignal });
     if (put.kind === 'claim_lost') return tried;
     if (put.kind === 'reading_old') {
-      // Only once: where the limit alone makes every request wait that long, it would be read for ever.
-      freshMs = Number.POSITIVE_INFINITY;
+      freshMs *= SLOWER;
       continue;
     }
     if (put.kind === 'answered') {

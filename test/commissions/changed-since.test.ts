@@ -107,6 +107,23 @@ test('where announcing a change takes longer than a reading is good for, it is r
   expect(rows).toEqual([{ puts: 0 }]);
 });
 
+test('one that was read again after a reading grew old is read once more where that grows old too', async () => {
+  const { fresh, ask, program, db, sandbox } = writer();
+  const { id } = await fresh();
+  await ask(requests.expecting(id));
+  let readings = 0;
+  const api = await makeAlteredApi({ db, sandbox }, async (body, path) => {
+    if (!path.endsWith(id)) return body;
+    readings += 1;
+    if (readings === 2) await change(id, ELSEWHERE);
+    await sleep(100);
+    return body;
+  });
+
+  expect((await drainThrough(api, { freshMs: 1 })).ended).toEqual({ conflict: 1 });
+  expect(timeOf(await program(id))).toBe(ELSEWHERE);
+});
+
 test('a reading is as old as its question: one whose answer took long is made again before the change is sent', async () => {
   const { fresh, ask, row, program, db, sandbox, received } = writer();
   const { id } = await fresh();
