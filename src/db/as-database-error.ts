@@ -30,8 +30,9 @@ const LOST_TEXTS = [
   'Client has encountered a connection error',
   'Client was closed',
   'timeout exceeded when trying to connect',
-  'Query read timeout',
 ];
+/** pg's text, too. Nothing but the set-up of a connection has such a time-out (session.ts). */
+const NO_ANSWER = 'Query read timeout';
 
 const READ_ONLY = '25006';
 const NO_RIGHT = '42501';
@@ -45,6 +46,7 @@ const DISK_FULL = '53100';
 export function asDatabaseError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;
   if (isShortOfConnections(error)) return new DatabaseUnreachable(NO_CONNECTION_LEFT, { cause: error });
+  if (isUnanswered(error)) return new DatabaseUnreachable(`the database ${UNANSWERED}`, { cause: error });
   if (isLost(error)) {
     return new DatabaseUnreachable('the connection to the database was lost: check that Postgres runs', {
       cause: error,
@@ -72,7 +74,16 @@ export function isShortOfConnections(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === TOO_MANY_CONNECTIONS;
 }
 
-/** What to do about it. */
+/** Returns whether a new connection was let in, and not answered. */
+export function isUnanswered(error: unknown): boolean {
+  return error instanceof Error && error.message === NO_ANSWER;
+}
+
+/** What that means, to be read after what does so. */
+export const UNANSWERED =
+  'lets us in, and does not answer: a pooler may have no connection left (default_pool_size of PgBouncer)';
+
+/** What to do where there is no connection left. */
 export const NO_CONNECTION_LEFT =
   'no connection is left for this role: raise max_connections, or the connection limit of the role or the database, or stop other clients';
 

@@ -4,7 +4,7 @@ import { DatabaseError, type Pool } from 'pg';
 import { readDatabaseUrl } from '../config/database-url.ts';
 import { errorCode } from '../describe-error.ts';
 import { AppError, DatabaseUnreachable } from '../errors.ts';
-import { isShortOfConnections, NO_CONNECTION_LEFT } from './as-database-error.ts';
+import { isShortOfConnections, isUnanswered, NO_CONNECTION_LEFT, UNANSWERED } from './as-database-error.ts';
 import { readSession, type Session } from './session.ts';
 
 /** The oldest that is tested: what Debian 12 has. */
@@ -43,7 +43,6 @@ const TLS_HINTS: ReadonlyMap<string, string> = new Map([
 /** pg's own errors have no code: only their texts identify them. */
 const NO_TLS = 'The server does not support SSL connections';
 const NO_PASSWORD = 'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a ';
-const NO_ANSWER = 'Query read timeout';
 
 /**
  * Returns what the first connection is, once it was set up.
@@ -73,6 +72,7 @@ export async function checkConnection(pool: Pool, url: string): Promise<Session>
 
 function hintFor(error: unknown, url: string): string {
   if (isShortOfConnections(error)) return NO_CONNECTION_LEFT;
+  if (isUnanswered(error)) return `it ${UNANSWERED}`;
   const code = errorCode(error);
   if (error instanceof DatabaseError)
     return `${HINTS.get(code) ?? 'check DATABASE_URL'}${tlsHint(code, url)}`;
@@ -81,9 +81,6 @@ function hintFor(error: unknown, url: string): string {
     return 'the server does not encrypt: turn its TLS on, or say sslmode=disable in DATABASE_URL';
   }
   if (message.startsWith(NO_PASSWORD)) return 'the server asks for a password, and DATABASE_URL has none';
-  if (message === NO_ANSWER) {
-    return 'it lets us in, and does not answer: a pooler may have no connection left (default_pool_size of PgBouncer)';
-  }
   return TLS_HINTS.get(code) ?? 'check that Postgres runs there and that DATABASE_URL names it';
 }
 

@@ -3,6 +3,10 @@
 
 import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { asDatabaseError } from '../../src/db/as-database-error.ts';
+import { makePool } from '../../src/db/pool.ts';
+import { DatabaseUnreachable } from '../../src/errors.ts';
+import { makeLogger } from '../../src/log.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { startCommandWorker } from '../support/command-worker.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
@@ -127,6 +131,18 @@ describe('PgBouncer without room', () => {
     const { code, stderr } = await runCli(['status'], environment(url));
     expect(stderr).toMatch(/^affiliate-mirror: .*no second connection.*default_pool_size.*\n$/);
     expect(code).toBe(1);
+  });
+
+  test('a pool that is used up: a connection that is not answered says which setting to raise', async () => {
+    const url = await startPgBouncer(database.url, 'session', { default_pool_size: 2 });
+    const settings = { url, schema: 'mirror', max: 3, applicationName: 'test' };
+    const pool = makePool({ log: makeLogger('silent') }, settings);
+    const held = [await pool.connect(), await pool.connect()];
+    const error = await pool.query('select 1').catch(asDatabaseError);
+    expect(error).toBeInstanceOf(DatabaseUnreachable);
+    expect(String(error)).toContain('lets us in, and does not answer: a pooler may have no connection left');
+    for (const client of held) client.release();
+    await pool.end();
   });
 
   test('startup options in the address: one line that says to leave them out', async () => {
