@@ -185,11 +185,11 @@ async function batchesSection(
               ...(mayReadPeople ? [{ label: 'asked by' }] : []),
             ],
             rows: rows.map((batch) => [
-              html`<a class="long" href="${href(batchPath(batch))}">${
+              html`<span class="long"><a href="${href(batchPath(batch))}">${
                 batch.batch === undefined
                   ? `of request ${batch.newest_request}`
                   : (batch.batch ?? 'single requests, in no batch')
-              }</a>`,
+              }</a></span>`,
               formatCount(batch.requests),
               describeStates(batch.states),
               momentOf(batch.requested_at),

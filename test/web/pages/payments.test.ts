@@ -55,7 +55,7 @@ describe('payments', () => {
     ["last_error = 'no answer'", 'It was tried without success.', '–'],
     [
       "last_error = '503', attempts = 2, next_attempt_at = '2100-01-01Z'",
-      'It was tried 2 times without success, and is not tried before 2100-01-01 00:00:00.',
+      'It was tried 2 times without success, and is not tried before 2100-01-01 00:00:00',
       '2100-01-01 00:00:00',
     ],
   ])(
