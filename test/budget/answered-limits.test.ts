@@ -166,6 +166,14 @@ describe('requests of somebody else', () => {
     expect(await whyWait()).toBeNull();
   });
 
+  test('are not told by an answer that is minutes old: its process was stopped', async () => {
+    const take = takeWith(REQUESTS, WINDOW_SECONDS);
+    const stopped = await take();
+    await pass(120);
+    await stopped.returnAnswered({ throttled: false, limit: REQUESTS, remaining: 0, resetMs: 60_000 });
+    expect(await whyWait()).toBeNull();
+  });
+
   test('are not our own that left our window, where theirs is longer', async () => {
     const take = takeWith(REQUESTS, 3);
     for (let sent = 1; sent <= 40; sent += 1) {

@@ -50,6 +50,16 @@ test('a link that no known affiliate has goes with the last living referral that
   expect([...(await bury(at(5), last)).keys()].toSorted()).toEqual([single.id, shared.id].toSorted());
 });
 
+test('a link that is gone is not brought back by a referral that still names it', async () => {
+  await list(at(1), [dropped]);
+  await list(at(2), []);
+  const records = [buildReferral({ link: dropped })];
+  await load(db, { resource: 'referrals', pages: [{ observedAt: at(3), records }] });
+  expect([...(await goneLinks()).keys()]).toEqual([dropped.id]);
+  await list(at(4), [dropped]);
+  expect(await goneLinks()).toEqual(new Map());
+});
+
 test('a link that is gone is not written again, however often its affiliate is listed without it', async () => {
   await list(at(1), [dropped]);
   await list(at(2), []);
