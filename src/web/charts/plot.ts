@@ -45,7 +45,7 @@ export async function loadDrawing() {
 
 export type Drawing = Awaited<ReturnType<typeof loadDrawing>>;
 
-/** Returns the scale that places a value within the height of the box, which reaches from 0, or below it, to them all. */
+/** Returns the scale that places a value within the height of the box; it holds 0 and all values. */
 export function scaleHeight(
   drawing: Drawing,
   { height, bottom, top }: Box,
