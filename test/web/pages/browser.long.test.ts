@@ -49,15 +49,15 @@ const MOST_HEIGHT = 200;
 test.each(['light', 'phone'] as const)(
   'long texts do not stretch the rows of the payments: %s',
   async (look) => {
-    const { pool } = await createTestDatabase();
-    await pool.query(`
+    const database = await createTestDatabase();
+    await database.pool.query(`
     insert into commission_updates (commission_id, action, batch_id, reason, requested_by)
     select gen_random_uuid()::text, 'unpay', repeat('a long name of a batch ', 4), repeat('a long reason ', 60),
            repeat('somebody of the accounts ', 10)
     from generate_series(1, 3)`);
-    await pool.query(`
+    await database.pool.query(`
     update commission_updates set state = 'conflict', outcome = repeat('a long answer ', 30), finished_at = now()`);
-    const { url } = await openStatusPage({ pool }, {}, { piiPassword: 'people-see' });
+    const { url } = await openStatusPage(database, {}, { piiPassword: 'people-see' });
     const page = await (await openBrowser()).newPage({
       ...LOOKS[look],
       httpCredentials: { username: 'somebody', password: 'people-see' },
