@@ -14,8 +14,8 @@ export function isNotFound(error: unknown): boolean {
 }
 
 /**
- * Returns whether the program itself says so: its errors are JSON (contract, Errors). A web page comes from something in
- * front of it, may come for one request alone, and says nothing of a commission.
+ * Returns whether the program itself says so: its errors are JSON (contract, Errors). A web page comes from something
+ * in front of it, may come for one request alone, and says nothing of a commission.
  */
 export function isGone(error: unknown): boolean {
   return isNotFound(error) && error instanceof ApiRejected && !error.isWebPage;
