@@ -43,9 +43,8 @@ export interface EmbeddedPostgres {
 const DATABASE = 'affiliate_mirror';
 /** Longer than a start and a stop together may take (see cluster.ts). */
 const TURN_TIMEOUT_MS = 200_000;
-/** For a server that was found still starting, recovering or stopping. */
+/** For a server that is still starting, recovering or stopping, or that a busy machine keeps from answering. */
 const ANSWER_TIMEOUT_MS = 30_000;
-const CONNECT_TIMEOUT_MS = 5_000;
 const RETRY_MS = 100;
 
 /**
@@ -177,7 +176,7 @@ function isPassing(error: unknown): boolean {
 async function ensureDatabase(home: Home, port: number, password: string): Promise<void> {
   const client = new pg.Client({
     connectionString: urlOf(port, password, 'postgres'),
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
   });
   // Without a listener, losing the connection would end the process; the running query reports it anyway.
   client.on('error', () => {});
