@@ -338,7 +338,7 @@ comment on column commission_updates.requested_by is 'Who asked, as named by the
 comment on column commission_updates.database_user is 'The database user that inserted the request. Cannot be chosen.';
 comment on column commission_updates.idempotency_key is 'Names the request: inserting the same request under the same key again does nothing, and another request under it is refused. At most 200 characters. Null: no such protection.';
 comment on column commission_updates.supersede is 'True: older requests for the same commission that wait to change the same thing are dropped in favour of this one.';
-comment on column commission_updates.even_if_refunded is 'For pay: true pays it even where its sale was refunded whole. False: such a commission ends as conflict, since nothing is owed for it any more.';
+comment on column commission_updates.even_if_refunded is 'For pay: true pays it even where its sale was refunded in full. False: such a commission ends as conflict, since nothing is owed for it any more.';
 comment on column commission_updates.requested_at is 'When the request was inserted.';
 comment on column commission_updates.state is 'pending, or how it ended: applied (the program has it as asked), unchanged (it was so already; nothing was sent), conflict (what was expected did not hold, its sale was refunded, or somebody else changed it after a change whose answer was lost; nothing more was sent), not_found (the program has no such commission), rejected (refused, see outcome), failed (tried often enough without success; may be retried), superseded (dropped for a newer request), cancelled.';
 comment on column commission_updates.outcome is 'How it ended, in words; null while pending.';

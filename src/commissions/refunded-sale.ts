@@ -1,16 +1,16 @@
-// When a commission's sale counts as refunded whole: then nothing is owed for it any more. Pure.
+// When a commission's sale counts as refunded in full: then nothing is owed for it any more. Pure.
 
 import type { Commission } from '../contract/commission.ts';
 
 /**
- * Returns in words how the commission's sale shows that it was refunded whole; null where it does not. The program
+ * Returns in words how the commission's sale shows that it was refunded in full; null where it does not. The program
  * voids such a commission, and not every program says so.
  *
  * Source: contract, Voided commissions.
  * Decisions where that is silent:
  * - It counts whatever `state` says, since a program may refund a sale some time before it voids the commission
  *   (assumed). A person checks again; nobody is paid for nothing.
- * - More refunded than charged is refunded whole.
+ * - More refunded than charged is refunded in full.
  * - A sale for which nothing was charged is not refunded: nothing can have been, and a commission for it is as good as
  *   any other. Its `sale_amount_cents` is 0 from the start.
  * - A sale that has none of the amounts says nothing.

@@ -49,7 +49,7 @@ export interface UpdateRequest {
   readonly reason: string | null;
   readonly idempotency_key: string | null;
   readonly supersede: boolean;
-  /** Of a pay: a sale that was refunded whole does not keep it from being paid. */
+  /** Of a pay: a sale that was refunded in full does not keep it from being paid. */
   readonly even_if_refunded: boolean;
 }
 

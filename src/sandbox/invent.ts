@@ -136,7 +136,7 @@ export function inventCustomer(
   };
 }
 
-/** Returns a sale; what was refunded was refunded whole, and then no tax is due on it. */
+/** Returns a sale; what was refunded was refunded in full, and then no tax is due on it. */
 export function inventSale(
   randomness: Randomness,
   referral: Pick<ReferralRow, 'id' | 'affiliate_id'>,

@@ -1,4 +1,4 @@
-// A commission whose sale was refunded whole is not paid by mistake, though the program says nowhere that it is
+// A commission whose sale was refunded in full is not paid by mistake, though the program says nowhere that it is
 // voided.
 
 import { describe, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ async function refunded(): Promise<string> {
   return rows[0].id;
 }
 
-describe('a pay of a commission whose sale was refunded whole', () => {
+describe('a pay of a commission whose sale was refunded in full', () => {
   test('ends as conflict and says how to pay it all the same; nothing is sent', async () => {
     const { ask, drain, row, received, program } = writer();
     const id = await refunded();

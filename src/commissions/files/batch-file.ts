@@ -41,7 +41,7 @@ export interface BatchRow {
 export interface BatchOptions extends FileOptions {
   /** Of every row, where the file has no such column. */
   readonly action: Action | null;
-  /** Every pay is to be paid even where its sale was refunded whole. */
+  /** Every pay is to be paid even where its sale was refunded in full. */
   readonly evenIfRefunded: boolean;
 }
 
