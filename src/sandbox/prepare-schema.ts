@@ -22,6 +22,8 @@ export async function prepareSchema(
 ): Promise<boolean> {
   const s = quoteSchema(schema);
   const isSeeded = await inTransaction(pool, async (client) => {
+    // Between two statements thousands of rows are made up, which takes a slow machine more than the usual seconds.
+    await client.query(`set local idle_in_transaction_session_timeout = '5min'`);
     await client.query(`select pg_advisory_xact_lock(hashtext('affiliate-mirror sandbox'), hashtext($1))`, [
       schema,
     ]);

@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'pg';
@@ -109,29 +110,38 @@ test.each(['setsid', 'nohup'])(
 );
 
 /** Returns how the command ended that was sent SIGTERM once it waits. */
-async function endedWhileWaiting(args: readonly string[], isWaiting: () => Promise<boolean>) {
+async function endedWhileWaiting(args: readonly string[], isWaiting: (pid: number) => Promise<boolean>) {
   const child = spawn(process.execPath, ['src/main.ts', ...args], {
     cwd: ROOT,
     env: environment,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  pids.push(Number(child.pid));
+  const pid = Number(child.pid);
+  pids.push(pid);
   const ended = once(child, 'exit');
-  await expect.poll(isWaiting).toBe(true);
+  await expect.poll(() => isWaiting(pid)).toBe(true);
   child.kill('SIGTERM');
   return (await ended)[0];
 }
 
+// Nothing else shows from outside that it reads: by then it needs no more time of the processor.
 test('a command that waits for its standard input ends at the first signal', async () => {
-  let looks = 0;
-  // Nothing shows from outside that it reads by now: two seconds are enough for it to begin.
-  const hasBegun = async () => {
-    looks += 1;
+  let before = '';
+  const isIdle = async (pid: number) => {
+    const spent = await processorTime(pid);
+    const isStill = spent === before;
+    before = spent;
     await sleep(1000);
-    return looks > 2;
+    return isStill;
   };
-  expect(await endedWhileWaiting(['commissions', 'apply', '-'], hasBegun)).toBe(143);
+  expect(await endedWhileWaiting(['commissions', 'apply', '-'], isIdle)).toBe(143);
 });
+
+/** Returns what the process has spent, in ticks, of itself and of the kernel. Source: proc(5). */
+async function processorTime(pid: number): Promise<string> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  return stat.split(') ').at(-1)?.split(' ').slice(11, 13).join(' ') ?? '';
+}
 
 test('migrate that waits for another one ends at the first signal', async () => {
   const pool = new Pool({ connectionString: environment['DATABASE_URL'] });

@@ -1,7 +1,7 @@
 // The seeded program: the same for the same seed, and consistent with itself.
 
 import { createHash } from 'node:crypto';
-import type pg from 'pg';
+import pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { prepareSchema } from '../../src/sandbox/prepare-schema.ts';
 import { TABLES } from '../../src/sandbox/schema.ts';
@@ -9,10 +9,11 @@ import { createTestDatabase } from '../support/database.ts';
 import { runSandbox } from './running-sandbox.ts';
 
 let pool: pg.Pool;
+let url: string;
 const SIZE = { seed: 11, affiliates: 200, referrals: 6_000 };
 
 beforeAll(async () => {
-  ({ pool } = await createTestDatabase());
+  ({ pool, url } = await createTestDatabase());
   await prepareSchema({ pool }, 'first', SIZE, false);
 });
 
@@ -68,6 +69,18 @@ describe('The seed', () => {
     const onProgress = (progress: unknown) => told.push(progress);
     await prepareSchema({ pool, onProgress }, 'told', size, false);
     expect(told).toEqual([5_000, 10_000, 10_001].map((done) => ({ done, total: 10_001 })));
+  });
+
+  it('goes on where making up its rows takes longer than a transaction may usually be idle', async () => {
+    const hasty = new pg.Pool({
+      connectionString: url,
+      max: 1,
+      options: '-c idle_in_transaction_session_timeout=50ms',
+    });
+    const onProgress = () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    await prepareSchema({ pool: hasty, onProgress }, 'slow', { ...SIZE, referrals: 5_001 }, false);
+    await hasty.end();
+    await pool.query('drop schema slow cascade');
   });
 
   it('that is stopped midway leaves nothing behind, and can be started again', async () => {
