@@ -9,7 +9,7 @@ const NOT_FOUND: readonly number[] = [404, 410];
  * Returns whether the answer is that there is no such thing. That need not be the program's own answer: a wrong address
  * says so of everything, and so does a load balancer that has lost the program behind it.
  */
-export function isNotFound(error: unknown): boolean {
+export function isNotFound(error: unknown): error is ApiRejected {
   return error instanceof ApiRejected && NOT_FOUND.includes(error.status);
 }
 
@@ -18,5 +18,5 @@ export function isNotFound(error: unknown): boolean {
  * in front of it, may come for one request alone, and says nothing of a commission.
  */
 export function isGone(error: unknown): boolean {
-  return isNotFound(error) && error instanceof ApiRejected && !error.isWebPage;
+  return isNotFound(error) && !error.isWebPage;
 }

@@ -50,6 +50,8 @@ export async function sendChange(
   { change, before, freshUntil }: ReadChange,
   { signal, sentSignal }: SendSignals,
 ): Promise<SentChange> {
+  // No permit is waited for in vain.
+  if (uptime() > freshUntil) return { kind: 'reading_old' };
   const form = commissionForm(change);
   // Until the PUT is announced, it is given up with all the rest.
   const unsent = new AbortController();

@@ -105,10 +105,6 @@ export async function tryUpdate(
         : { ...tried, end: verdict, after: valuesOf(live) };
     }
 
-    if (readForMs > freshMs) {
-      freshMs *= SLOWER;
-      continue;
-    }
     const before = valuesOf(live);
     const { change } = verdict;
     const put = await sendChange(deps, update, { change, before, freshUntil }, { signal, sentSignal });
