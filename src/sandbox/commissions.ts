@@ -13,6 +13,7 @@
 
 import type { Queryable } from './data.ts';
 import { readIsoTime } from './iso-time.ts';
+import { nameStatement } from './named-statement.ts';
 import { readSingle } from './query-parameters.ts';
 import type { Spelling, WireFormat } from './wire.ts';
 
@@ -89,14 +90,13 @@ async function read(
 ): Promise<Answer> {
   const { wire, s } = deps;
   const sale = nestedSale(wire, s, 'co.sale_id');
-  const result = await deps.pool.query<{ body: string }>(
-    `with co as (${source})
-     select ${wire.commission('co', ['campaign', wire.campaign('c')], ['sale', sale.json])}::text as body
-       from co
-       join ${s}.campaigns c on c.id = co.campaign_id
-       ${sale.joins}`,
-    [id, ...values],
-  );
+  const statement = `
+    with co as (${source})
+    select ${wire.commission('co', ['campaign', wire.campaign('c')], ['sale', sale.json])}::text as body
+      from co
+      join ${s}.campaigns c on c.id = co.campaign_id
+      ${sale.joins}`;
+  const result = await deps.pool.query<{ body: string }>(nameStatement(statement, [id, ...values]));
   const [row] = result.rows;
   if (row !== undefined) return { status: 200, body: row.body };
   return { status: 404, body: JSON.stringify({ error: `Commission not found: ${id}` }) };

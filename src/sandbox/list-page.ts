@@ -10,6 +10,7 @@
 
 import type pg from 'pg';
 import { LISTS, type List } from './counts.ts';
+import { nameStatement } from './named-statement.ts';
 import type { Paging } from './query-parameters.ts';
 
 export interface RowQuery {
@@ -32,7 +33,9 @@ export type ReadListPage = (query: RowQuery, paging: Paging) => Promise<PageOfRo
 export function makeReadListPage(pool: Pick<pg.Pool, 'query'>, s: string): ReadListPage {
   return async (query, paging) => {
     const { text, values } = pageStatement(s, query, paging);
-    const result = await pool.query<{ total: string; count: number; data: string }>(text, values);
+    const result = await pool.query<{ total: string; count: number; data: string }>(
+      nameStatement(text, values),
+    );
     const [row] = result.rows;
     if (row === undefined) throw new Error('a select without a from clause returned no row');
     return { totalCount: Number(row.total), count: row.count, dataJson: row.data };
