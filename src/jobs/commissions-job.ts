@@ -1,9 +1,9 @@
 // The duty `write-commissions`: empties the outbox of commission updates, woken by whoever fills it. What a request is
 // and how it is applied is in src/commissions.
 
-import { hasDueUpdates } from '../commissions/claims.ts';
-import { type DrainDeps, type DrainOptions, drainUpdates } from '../commissions/drain-updates.ts';
-import { COMMISSION_UPDATES_CHANNEL } from '../commissions/request-updates.ts';
+import { COMMISSION_UPDATES_CHANNEL } from '../commissions/requests/request-updates.ts';
+import { hasDueUpdates } from '../commissions/writer/claims.ts';
+import { type DrainDeps, type DrainOptions, drainUpdates } from '../commissions/writer/drain-updates.ts';
 import type { ConnectionPool } from '../queue/connection-pool.ts';
 import { type Duty, minutely } from '../queue/duty.ts';
 import { listen } from '../queue/listen.ts';

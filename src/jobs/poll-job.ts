@@ -2,7 +2,7 @@
 // Which those are, and what an answer means, is in src/commissions.
 
 import type { ApiClient } from '../api/client.ts';
-import { hasDuePolls, pollTracked } from '../commissions/tracked-commissions.ts';
+import { hasDuePolls, pollTracked } from '../commissions/tracking/tracked-commissions.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
 import { isCommissionListUsed } from '../mirror/commission-list.ts';

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { makeEmail } from '../../src/alerts/email.ts';
 import { makeWebhook } from '../../src/alerts/webhook.ts';
-import { noteComparison } from '../../src/commissions/note-comparison.ts';
+import { noteComparison } from '../../src/commissions/books/note-comparison.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { startMailServer, startReceiver } from './receivers.ts';

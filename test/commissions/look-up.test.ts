@@ -2,12 +2,12 @@
 
 import { expect, onTestFinished, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
-import { drainUpdates } from '../../src/commissions/drain-updates.ts';
+import { reconcileBooks } from '../../src/commissions/books/reconcile-books.ts';
 import { previewUpdates } from '../../src/commissions/preview-updates.ts';
-import { reconcileBooks } from '../../src/commissions/reconcile-books.ts';
-import { trackCommissions } from '../../src/commissions/track-commissions.ts';
-import { pollTracked } from '../../src/commissions/tracked-commissions.ts';
+import { trackCommissions } from '../../src/commissions/tracking/track-commissions.ts';
+import { pollTracked } from '../../src/commissions/tracking/tracked-commissions.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
+import { drainUpdates } from '../../src/commissions/writer/drain-updates.ts';
 import {
   losingProgram,
   makeAlteredApi,
@@ -16,7 +16,7 @@ import {
   type ProgramRow,
   silent,
   useWriter,
-} from './start-writer.ts';
+} from './writer/start-writer.ts';
 
 const writer = useWriter();
 const reading = () => ({ concurrency: 2, signal: AbortSignal.timeout(100_000) });

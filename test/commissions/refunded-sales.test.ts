@@ -7,7 +7,7 @@ import { previewUpdates } from '../../src/commissions/preview-updates.ts';
 import { describeRefund } from '../../src/commissions/refunded-sale.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
 import type { Commission, Sale } from '../../src/contract/commission.ts';
-import { PAID_AT, useWriter } from './start-writer.ts';
+import { PAID_AT, useWriter } from './writer/start-writer.ts';
 
 const writer = useWriter();
 

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { afterAll, test } from 'vitest';
-import { requestUpdates } from '../../src/commissions/request-updates.ts';
+import { requestUpdates } from '../../src/commissions/requests/request-updates.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { migrateQueue } from '../../src/queue/queue-tables.ts';

@@ -4,12 +4,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { expect, onTestFinished } from 'vitest';
-import { requestUpdates } from '../../src/commissions/request-updates.ts';
+import { requestUpdates } from '../../src/commissions/requests/request-updates.ts';
 import type { UpdateRequest } from '../../src/commissions/update-request.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { migrateQueue } from '../../src/queue/queue-tables.ts';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
-import type { WriterProcessOptions } from '../commissions/writer-process.ts';
+import type { WriterProcessOptions } from '../commissions/writer/writer-process.ts';
 import { FAST, type Kind } from '../queue/queueing.ts';
 import { runSandbox, SECRET } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -18,7 +18,7 @@ import { startRedis, type TestRedis } from '../support/redis.ts';
 /** The requests of a killed writer wait for two seconds instead of thirty. */
 const DRAIN = { claimMs: 2000, firstBackoffMs: 200 };
 
-const SCRIPT = fileURLToPath(new URL('../commissions/writer-process.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../commissions/writer/writer-process.ts', import.meta.url));
 export interface Setting {
   readonly pool: pg.Pool;
   readonly sandbox: Sandbox;

@@ -1,9 +1,9 @@
 // When payments and polls are due: exactly where a writer could claim one, so that no job is made for nothing.
 
 import { beforeEach, expect, test } from 'vitest';
-import { hasDueUpdates } from '../../src/commissions/claims.ts';
-import { trackCommissions } from '../../src/commissions/track-commissions.ts';
-import { hasDuePolls } from '../../src/commissions/tracked-commissions.ts';
+import { trackCommissions } from '../../src/commissions/tracking/track-commissions.ts';
+import { hasDuePolls } from '../../src/commissions/tracking/tracked-commissions.ts';
+import { hasDueUpdates } from '../../src/commissions/writer/claims.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

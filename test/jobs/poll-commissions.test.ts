@@ -1,7 +1,7 @@
 // Known commissions through a running worker, on both queues: what changes in the program is mirrored without a sync.
 
 import { expect, test } from 'vitest';
-import { trackCommissions } from '../../src/commissions/track-commissions.ts';
+import { trackCommissions } from '../../src/commissions/tracking/track-commissions.ts';
 import { KINDS, makeQueueing } from '../queue/queueing.ts';
 import { runSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';

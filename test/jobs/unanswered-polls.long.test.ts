@@ -1,7 +1,7 @@
 // Known commissions of a program that answers none of them, through a running worker, on both queues.
 
 import { expect, test } from 'vitest';
-import { trackCommissions } from '../../src/commissions/track-commissions.ts';
+import { trackCommissions } from '../../src/commissions/tracking/track-commissions.ts';
 import { countEvery, EVERY_SECOND, KINDS, makeQueueing } from '../queue/queueing.ts';
 import { runSandbox } from '../sandbox/running-sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';

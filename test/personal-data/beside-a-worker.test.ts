@@ -3,9 +3,9 @@
 
 import { expect, onTestFinished, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
-import { drainUpdates } from '../../src/commissions/drain-updates.ts';
-import { trackCommissions } from '../../src/commissions/track-commissions.ts';
-import { pollTracked } from '../../src/commissions/tracked-commissions.ts';
+import { trackCommissions } from '../../src/commissions/tracking/track-commissions.ts';
+import { pollTracked } from '../../src/commissions/tracking/tracked-commissions.ts';
+import { drainUpdates } from '../../src/commissions/writer/drain-updates.ts';
 import { PersonalDataMismatch } from '../../src/errors.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
 import {
@@ -15,7 +15,13 @@ import {
 import { switchMode } from '../../src/personal-data/switch-mode.ts';
 import { findCommissionList } from '../../src/sync/find-commission-list.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
-import { makeAlteredApi, makeTestApi, PAID_AT, silent, useWriter } from '../commissions/start-writer.ts';
+import {
+  makeAlteredApi,
+  makeTestApi,
+  PAID_AT,
+  silent,
+  useWriter,
+} from '../commissions/writer/start-writer.ts';
 import { findText, HASH, PLAIN } from './marked-program.ts';
 
 const writer = useWriter();

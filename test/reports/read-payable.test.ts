@@ -1,14 +1,14 @@
 // What is payable, and why the rest of what is due is not.
 
 import { expect, test } from 'vitest';
+import { readOwnBooks } from '../../src/commissions/books/own-books.ts';
+import { findPaidElsewhere } from '../../src/commissions/books/reconcile-books.ts';
 import { markCommissionsDeleted } from '../../src/commissions/mirror-commissions.ts';
-import { readOwnBooks } from '../../src/commissions/own-books.ts';
-import { readLatest } from '../../src/commissions/read-latest.ts';
 import { readPaymentLedger } from '../../src/commissions/read-payment-ledger.ts';
-import { findPaidElsewhere } from '../../src/commissions/reconcile-books.ts';
 import { describeRefund } from '../../src/commissions/refunded-sale.ts';
-import { requestUpdates } from '../../src/commissions/request-updates.ts';
-import { cancelUpdates, retryUpdates } from '../../src/commissions/revise-updates.ts';
+import { readLatest } from '../../src/commissions/requests/read-latest.ts';
+import { requestUpdates } from '../../src/commissions/requests/request-updates.ts';
+import { cancelUpdates, retryUpdates } from '../../src/commissions/requests/revise-updates.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
 import type { Commission } from '../../src/contract/commission.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';

@@ -31,7 +31,7 @@ async function rowsRead(page: number, states: readonly string[]): Promise<number
   let read = Number.NaN;
   const client = await pool.connect();
   const explaining = {
-    async query(statement: { name: string; values: unknown[] }) {
+    async query(statement: pg.QueryConfig & { values: unknown[] }) {
       // Postgres decides after five times whether it keeps a plan for all pages.
       for (let times = 0; times < 6; times += 1) await client.query(statement);
       const values = statement.values.map((value) =>

@@ -3,7 +3,7 @@
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { BATCH_COLUMNS, type BatchFile, readBatchFile } from '../../commissions/files/batch-file.ts';
-import { isKeyTaken } from '../../commissions/request-updates.ts';
+import { isKeyTaken } from '../../commissions/requests/request-updates.ts';
 import { ACTIONS, type Action } from '../../commissions/update-request.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { counted, formatCount } from '../../contract/format.ts';

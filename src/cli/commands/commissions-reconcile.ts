@@ -2,9 +2,8 @@
 
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
-import { BOOKS_COLUMNS, type BooksEntry, readBooksFile } from '../../commissions/files/books-file.ts';
-import { noteComparison } from '../../commissions/note-comparison.ts';
-import { compareChanged, readOwnBooks } from '../../commissions/own-books.ts';
+import { noteComparison } from '../../commissions/books/note-comparison.ts';
+import { compareChanged, readOwnBooks } from '../../commissions/books/own-books.ts';
 import {
   FINDINGS,
   proposeFixes,
@@ -12,13 +11,14 @@ import {
   readLastEnded,
   reconcileBooks,
   totalsOf,
-} from '../../commissions/reconcile-books.ts';
-import type { UpdateRequest } from '../../commissions/update-request.ts';
+} from '../../commissions/books/reconcile-books.ts';
+import { BOOKS_COLUMNS, type BooksEntry, readBooksFile } from '../../commissions/files/books-file.ts';
 import {
   findWaiting,
   readWaitingPayments,
   type WaitingPayments,
-} from '../../commissions/waiting-payments.ts';
+} from '../../commissions/requests/waiting-payments.ts';
+import type { UpdateRequest } from '../../commissions/update-request.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { counted, formatCount } from '../../contract/format.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';

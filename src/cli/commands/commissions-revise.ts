@@ -1,7 +1,7 @@
 // The commands `commissions retry` and `commissions cancel`.
 
 import type { Command } from 'commander';
-import { cancelUpdates, type Revised, retryUpdates } from '../../commissions/revise-updates.ts';
+import { cancelUpdates, type Revised, retryUpdates } from '../../commissions/requests/revise-updates.ts';
 import { formatCount } from '../../contract/format.ts';
 import type { Cli } from '../cli.ts';
 import { countStates, describeCounts, hasBadEnd } from '../commissions/listings.ts';

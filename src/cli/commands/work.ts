@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { makeChannels } from '../../alerts/channels.ts';
 import { type WatchDeps, watchAlerts } from '../../alerts/watch.ts';
 import type { ApiClient } from '../../api/client.ts';
-import { drainConcurrency } from '../../commissions/drain-concurrency.ts';
+import { drainConcurrency } from '../../commissions/writer/drain-concurrency.ts';
 import type { Config } from '../../config/config.ts';
 import { checkWorkerAccess } from '../../db/check-access.ts';
 import { checkSchema, refuseNewerSchema } from '../../db/check-schema.ts';

@@ -1,6 +1,6 @@
 // Says which rows were asked for before, and of those that somebody must look at what to do.
 
-import type { EarlierRequest } from '../../commissions/request-updates.ts';
+import type { EarlierRequest } from '../../commissions/requests/request-updates.ts';
 import { UNMET_STATES } from '../../commissions/update-request.ts';
 import { formatCount } from '../../contract/format.ts';
 import { printError } from '../output/print.ts';

@@ -1,9 +1,8 @@
 // How requests look: in the terminal, as CSV, as JSON.
 
-import type { StateCounts } from '../../commissions/await-updates.ts';
 import type { PreviewedUpdate } from '../../commissions/preview-updates.ts';
-import type { Latest } from '../../commissions/read-latest.ts';
 import type { PaymentLine } from '../../commissions/read-payment-ledger.ts';
+import type { Latest } from '../../commissions/requests/read-latest.ts';
 import {
   type Action,
   BAD_STATES,
@@ -12,6 +11,7 @@ import {
   type UpdateRequest,
   type UpdateState,
 } from '../../commissions/update-request.ts';
+import type { StateCounts } from '../../commissions/writer/await-updates.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { formatCount } from '../../contract/format.ts';
 import type { Listing } from '../output/format.ts';

@@ -1,8 +1,8 @@
 // What became of the requests of one command; of those that were asked for before, also what the program has now.
 
-import { type Latest, readLatest } from '../../commissions/read-latest.ts';
 import { type PaymentLine, readPaymentLedger } from '../../commissions/read-payment-ledger.ts';
-import type { RequestedUpdate } from '../../commissions/request-updates.ts';
+import { type Latest, readLatest } from '../../commissions/requests/read-latest.ts';
+import type { RequestedUpdate } from '../../commissions/requests/request-updates.ts';
 import type { UpdateState } from '../../commissions/update-request.ts';
 import type { Database } from '../../db/database.ts';
 import { printError } from '../output/print.ts';

@@ -1,6 +1,6 @@
 // Shows how far a batch has come: a line where a person watches, a line in the log every few seconds elsewhere.
 
-import type { StateCounts } from '../../commissions/await-updates.ts';
+import type { StateCounts } from '../../commissions/writer/await-updates.ts';
 import { formatCount } from '../../contract/format.ts';
 import type { Logger } from '../../log.ts';
 import { canDrawStatusLine } from '../../terminal.ts';

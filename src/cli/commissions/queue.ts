@@ -1,13 +1,17 @@
 // The common end of every command that asks for updates: preview them, or queue them, wait if asked to, and report.
 
 import { randomBytes } from 'node:crypto';
-import { takeEarlierPayments } from '../../commissions/earlier-payments.ts';
 import { type PreviewedUpdate, previewUpdates } from '../../commissions/preview-updates.ts';
-import { readLatest } from '../../commissions/read-latest.ts';
 import { readPaymentLedger } from '../../commissions/read-payment-ledger.ts';
-import { findRequested, type RequestedUpdate, requestUpdates } from '../../commissions/request-updates.ts';
+import { takeEarlierPayments } from '../../commissions/requests/earlier-payments.ts';
+import { readLatest } from '../../commissions/requests/read-latest.ts';
+import {
+  findRequested,
+  type RequestedUpdate,
+  requestUpdates,
+} from '../../commissions/requests/request-updates.ts';
+import { takeWaitingTwins } from '../../commissions/requests/waiting-twins.ts';
 import { BAD_STATES, type UpdateRequest } from '../../commissions/update-request.ts';
-import { takeWaitingTwins } from '../../commissions/waiting-twins.ts';
 import { formatCount } from '../../contract/format.ts';
 import { spellToTheSecond } from '../../contract/timestamp.ts';
 import { describeError } from '../../describe-error.ts';

@@ -1,6 +1,6 @@
 // How a comparison of the books with the program is printed.
 
-import type { CurrencyTotal, ReconciledRow } from '../../commissions/reconcile-books.ts';
+import type { CurrencyTotal, ReconciledRow } from '../../commissions/books/reconcile-books.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { AMOUNTS, type ReconcileDocument, SUMS } from '../documents/reconcile.ts';
 import type { Listing } from '../output/format.ts';

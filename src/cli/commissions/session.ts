@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Pool } from 'pg';
 import type { ApiClient } from '../../api/client.ts';
 import type { Priority } from '../../budget/waits.ts';
-import { drainConcurrency } from '../../commissions/drain-concurrency.ts';
+import { drainConcurrency } from '../../commissions/writer/drain-concurrency.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import type { Config } from '../../config/config.ts';
 import type { PersonalDataSettings } from '../../config/personal-data.ts';

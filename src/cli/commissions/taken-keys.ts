@@ -2,7 +2,7 @@
 // because of the first of them, and would not know its line.
 
 import type { BatchFile } from '../../commissions/files/batch-file.ts';
-import { findRequested } from '../../commissions/request-updates.ts';
+import { findRequested } from '../../commissions/requests/request-updates.ts';
 import { quote } from '../../commissions/timestamps.ts';
 import type { Database } from '../../db/database.ts';
 

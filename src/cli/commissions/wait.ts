@@ -1,8 +1,8 @@
 // Waits until requests have ended, and where that is cut short says what became of them: those that have not ended stay
 // queued, and a later command applies them.
 
-import { awaitUpdates, type StateCounts } from '../../commissions/await-updates.ts';
 import { countStates } from '../../commissions/read-payment-ledger.ts';
+import { awaitUpdates, type StateCounts } from '../../commissions/writer/await-updates.ts';
 import { formatCount } from '../../contract/format.ts';
 import { Stopped } from '../lifetime.ts';
 import { printError } from '../output/print.ts';

@@ -1,10 +1,10 @@
 // What the demo shows of payments: a small batch through the writer, one of whose requests expects what is not so.
 
 import type { Pool } from 'pg';
-import { awaitUpdates } from '../../commissions/await-updates.ts';
-import { drainConcurrency } from '../../commissions/drain-concurrency.ts';
-import { requestUpdates } from '../../commissions/request-updates.ts';
+import { requestUpdates } from '../../commissions/requests/request-updates.ts';
 import { plainRequest, type UpdateRequest } from '../../commissions/update-request.ts';
+import { awaitUpdates } from '../../commissions/writer/await-updates.ts';
+import { drainConcurrency } from '../../commissions/writer/drain-concurrency.ts';
 import { spellToTheSecond } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
 import type { Logger } from '../../log.ts';

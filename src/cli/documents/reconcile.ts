@@ -6,7 +6,7 @@ import {
   FINDINGS,
   type Finding,
   type ReconciledRow,
-} from '../../commissions/reconcile-books.ts';
+} from '../../commissions/books/reconcile-books.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { amount, inUnit, sum, UNIT_OF_AMOUNTS } from './amounts.ts';
 import { count, text, timestamp } from './fields.ts';

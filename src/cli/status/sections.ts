@@ -1,6 +1,6 @@
 // How the status looks to people: what is wrong, how fresh each resource is, and the rest by section.
 
-import { POLL_SCHEDULE } from '../../commissions/poll-schedule.ts';
+import { POLL_SCHEDULE } from '../../commissions/tracking/poll-schedule.ts';
 import { describeBlindSpots } from '../../contract/delta-blind-spots.ts';
 import { counted, countedAre, formatCount, formatDuration, formatTimestamp } from '../../contract/format.ts';
 import type { Concern } from '../../reports/find-concerns.ts';

@@ -1,7 +1,7 @@
 // Reads a payout file: a batch of commission updates. All problems of a file are found at once, and each names its
 // line.
 
-import { contentKey } from '../content-key.ts';
+import { contentKey } from '../requests/content-key.ts';
 import { quote } from '../timestamps.ts';
 import { type Action, LONGEST_KEY, plainRequest, type UpdateRequest } from '../update-request.ts';
 import { findClaims, findRepeats } from './contradicting-rows.ts';

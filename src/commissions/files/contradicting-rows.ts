@@ -2,7 +2,7 @@
 // so each of them is wrong, and the later ones alone where all ask for the same.
 
 import { identifiersIn } from '../../contract/fields.ts';
-import { contentKey } from '../content-key.ts';
+import { contentKey } from '../requests/content-key.ts';
 import { quote } from '../timestamps.ts';
 import type { Action, UpdateRequest } from '../update-request.ts';
 import type { Problem } from './raw-table.ts';

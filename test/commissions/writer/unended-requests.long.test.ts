@@ -1,0 +1,68 @@
+// A transaction that asks for an update and does not end: those who ask after it wait for as long as it may be alive.
+
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { describe, expect, test } from 'vitest';
+import { requestUpdates } from '../../../src/commissions/requests/request-updates.ts';
+import { plainRequest } from '../../../src/commissions/update-request.ts';
+import { makeDatabase } from '../../../src/db/database.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { sendHalfOfStatement } from '../../support/half-message.ts';
+
+const database = await createTestDatabase();
+const db = makeDatabase(database.pool);
+
+const ask = () =>
+  requestUpdates({ db }, [plainRequest({ commission_id: randomUUID(), action: 'unpay' })], {
+    batchId: 'b',
+    requestedBy: null,
+  });
+
+describe('a transaction that asks and does not end', () => {
+  const insertion = `insert into commission_updates (commission_id, action) values ($1, 'unpay')`;
+
+  test('loses its turn where its process stopped while it sent a statement', async () => {
+    const stopped = await database.pool.connect();
+    await stopped.query('begin');
+    await stopped.query(insertion, [randomUUID()]);
+    const closed = sendHalfOfStatement(stopped);
+    expect(await ask()).toMatchObject([{ isNew: true }]);
+    await closed;
+    stopped.release(true);
+  });
+
+  test('keeps its turn where a person has it open', async () => {
+    const person = new pg.Client({ connectionString: database.url, options: '-c search_path=mirror' });
+    await person.connect();
+    await person.query('begin');
+    await person.query(insertion, [randomUUID()]);
+    const asked = ask();
+    // Whoever waits has looked at least once at who holds the lock.
+    await sleep(7000);
+    await person.query('commit');
+    await person.end();
+    expect(await asked).toMatchObject([{ isNew: true }]);
+  });
+
+  test('is named once nobody waits for it any longer', async () => {
+    const person = new pg.Client({
+      connectionString: database.url,
+      application_name: 'psql',
+      options: '-c search_path=mirror',
+    });
+    await person.connect();
+    await person.query('begin');
+    await person.query(insertion, [randomUUID()]);
+    const { rows } = await person.query('select pg_backend_pid() as pid, current_user as role');
+    const [{ pid, role }] = rows;
+    await expect(ask()).rejects.toMatchObject({
+      code: 'BUSY',
+      message: expect.stringContaining(
+        `the transaction of psql (pid ${pid}, role ${role}) has asked for commission updates and has not ended yet, so nothing`,
+      ),
+    });
+    await person.end();
+    expect(await ask()).toMatchObject([{ isNew: true }]);
+  });
+});
