@@ -11,7 +11,7 @@ import { commissionsOf, makeSetting, outcomes } from './working-batches.ts';
 /** Both queues share the code that this is about: `npm test` shows it on one, the long tests on the other. */
 const SOME_KINDS = sized(KINDS.slice(0, 1), KINDS.slice(1));
 
-const UPDATES = sized(150, 10_000);
+const UPDATES = sized(150, 3000);
 
 const cutToSecond = (timestamp: string | null) => timestamp?.replace(/\.\d+/, '') ?? null;
 
@@ -47,9 +47,9 @@ describe.each(SOME_KINDS)('on %s', (kind) => {
         reset: 0.015,
         'reset-after': 0.015,
         '429': 0.01,
-        stall: sized(0.01, 0.001),
-        cut: sized(0.02, 0.002),
-        html: sized(0.02, 0.002),
+        stall: sized(0.01, 0.003),
+        cut: sized(0.02, 0.005),
+        html: sized(0.02, 0.005),
       },
       exact: [],
     });

@@ -6,7 +6,7 @@ import { plainRequest } from '../../src/commissions/update-request.ts';
 import { KINDS } from '../queue/queueing.ts';
 import { commissionsOf, makeSetting, outcomes } from './working-batches.ts';
 
-const UPDATES = 1000;
+const UPDATES = 600;
 const KILLS = 10;
 
 test.each(KINDS)(
