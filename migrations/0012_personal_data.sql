@@ -43,7 +43,10 @@ create table forgotten_addresses (
 create function kept_personal_data() returns text
 language sql stable
 set search_path from current
-as $$ select concat_ws(':', mode, coalesce(key_fingerprint, '-'), version) from personal_data $$;
+as $$
+  select concat_ws(':', mode, coalesce(key_fingerprint, '-'), version, (select count(*) from forgotten_records))
+  from personal_data
+$$;
 
 -- In plpgsql, since each statement of such a function sees what was committed while the one before it waited.
 create function lock_for_storing(is_alone boolean) returns text
@@ -98,5 +101,5 @@ comment on column forgotten_records.number is 'The person (forgotten_people.numb
 comment on table forgotten_addresses is 'E-mail addresses of forgotten people, as salted hashes. Nothing for analysis.';
 comment on column forgotten_addresses.address_hash is 'Salted hash of the address, or of its keyed hash where there was a key.';
 comment on column forgotten_addresses.number is 'The person (forgotten_people.number).';
-comment on function kept_personal_data() is 'Returns how personal data are kept: mode, fingerprint of the key, and how often somebody was forgotten. Whoever stores what it read, or is about to read, compares itself with it.';
+comment on function kept_personal_data() is 'Returns how personal data are kept: mode, fingerprint of the key, how often somebody was forgotten, and how many records of forgotten people are known. Whoever stores what it read, or is about to read, compares itself with it.';
 comment on function lock_for_storing(boolean) is 'Waits for the right to load (see lock_for_loading), and returns how personal data are kept from then on.';

@@ -17,7 +17,6 @@ import { refuseOtherTreatment } from '../mirror/refuse-other-treatment.ts';
 import { recordRejections } from '../mirror/rejected-records.ts';
 import { describeRespelled, findRespelled } from '../mirror/respelled-ids.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
-import { UNTREATED } from '../records/personal-data.ts';
 import { readPages } from '../records/read-page.ts';
 
 /**
@@ -90,7 +89,7 @@ export async function rejectCommission(
   const refused = { table: 'commissions', id: commission.id, reason, payload } as const;
   const treatment = (await personalData?.current(trx)) ?? null;
   const kept = await lockForLoading(trx, { isAlone: false, runId: null });
-  refuseOtherTreatment(treatment?.stamp ?? UNTREATED, kept);
+  await refuseOtherTreatment(trx, treatment, kept);
   const rejection = { ...refused, ...treatment?.treatRefused(refused), observedAt };
   await recordRejections(trx, { runId: null, resource: 'commissions' }, [rejection]);
 }

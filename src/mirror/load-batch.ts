@@ -77,13 +77,15 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
   const pages: readonly ReadPages[] = input.pages;
   const seen = sum(pages, ({ count }) => count);
   const statements = joinRows(pages.map(({ rows }) => rows));
-  const isAlone = run !== null || seen > SMALL_LOAD_RECORDS || hasTableTwice(statements);
+  const recognised = pages.flatMap((page) => page.recognised);
+  const isSmall = seen <= SMALL_LOAD_RECORDS && !hasTableTwice(statements);
+  // What is noted of forgotten people is known to every load that begins later, and to none that runs beside this one.
+  const isAlone = run !== null || !isSmall || recognised.length > 0;
   const kept = await lockForLoading(trx, { isAlone, runId: run?.id ?? null });
-  for (const { treatedAs } of pages) refuseOtherTreatment(treatedAs, kept);
-  await noteRecognised(
-    trx,
-    pages.flatMap(({ recognised }) => recognised),
-  );
+  for (const treatment of new Set(pages.map((page) => page.treatment))) {
+    await refuseOtherTreatment(trx, treatment, kept);
+  }
+  await noteRecognised(trx, recognised);
   const own: Upserted[] = [];
   const valid = new Set<string>();
   for (const rows of statements) {

@@ -1,16 +1,50 @@
 // Whether what was read may be stored, given how personal data are kept in the mirror: a process that is set otherwise
-// writes nothing, and so does one that read before somebody was forgotten.
+// writes nothing, and so does one that read before somebody was forgotten, or before another process recognised a
+// record of somebody who was.
 
+import { sql } from 'kysely';
+import type { DatabaseTransaction } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { PersonalDataMismatch, PersonalDataStale } from '../errors.ts';
+import { type PersonalData, UNTREATED } from '../records/personal-data.ts';
 
-/** Throws: PersonalDataMismatch, PersonalDataStale. Both are spelled as PersonalData does. */
-export function refuseOtherTreatment(treated: string, kept: string): void {
+/** What is compared of a treatment; null of what nobody treated. */
+export type Treatment = Pick<PersonalData, 'stamp' | 'recognised'> | null;
+
+/** To be called under the lock of loads, which returned `kept`. Throws: PersonalDataMismatch, PersonalDataStale. */
+export async function refuseOtherTreatment(
+  trx: DatabaseTransaction,
+  treatment: Treatment,
+  kept: string,
+): Promise<void> {
+  const treated = treatment?.stamp ?? UNTREATED;
   if (treated === kept) return;
-  const [mode = '', key = ''] = treated.split(':');
-  const [keptMode = '', keptKey = ''] = kept.split(':');
+  const [mode = '', key = '', version = '', records = ''] = treated.split(':');
+  const [keptMode = '', keptKey = '', keptVersion = '', keptRecords = ''] = kept.split(':');
   if (mode !== keptMode || key !== keptKey) throw mismatch({ mode, keptMode });
-  throw new PersonalDataStale(
-    'somebody was forgotten after these records were read, so they were not stored: the next sync goes on and reads them anew',
+  if (version !== keptVersion) throw stale('somebody was forgotten');
+  const own = await countNoted(trx, treatment?.recognised ?? []);
+  if (Number(records) + own !== Number(keptRecords)) {
+    throw stale('another process recognised a record of somebody who was forgotten');
+  }
+}
+
+/** How many of the records are noted as those of forgotten people by now. */
+async function countNoted(trx: DatabaseTransaction, recognised: PersonalData['recognised']): Promise<number> {
+  const answer = await sql<{ noted: number }>`
+    select count(*)::int as noted from forgotten_records
+    where (table_name, lower(record_id)) in (
+      select table_name, lower(record_id)
+      from unnest(
+        ${recognised.map(({ table }) => table)}::text[], ${recognised.map(({ id }) => id)}::text[]
+      ) as recognised (table_name, record_id)
+    )`.execute(trx);
+  return onlyRow(answer, 'the count of what is noted').noted;
+}
+
+function stale(what: string): PersonalDataStale {
+  return new PersonalDataStale(
+    `${what} after these records were read, so they were not stored: the next sync goes on and reads them anew`,
   );
 }
 

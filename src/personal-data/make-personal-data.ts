@@ -26,24 +26,26 @@ const PLACES = new Map(
 /** Records without an identifier are distinguished by a hash; without a key, by one that holds for this process. */
 const OWN_KEY = createSecretKey(randomBytes(32));
 
-/** Returns the treatment of what is read from now on; `stamp` is the database's own (see lock_for_storing). */
+/** Returns the treatment of what is read from now on; `stamp` is the database's own (kept_personal_data). */
 export function makePersonalData(known: Rule, stamp: string): PersonalData {
   const { mode } = known;
   /** Also for what is read before they are noted, and belongs to them. */
   const keys = new Set<string>();
-  let taken: Recognised[] = [];
+  const recognised: Recognised[] = [];
+  let taken = 0;
   const rule: Rule = {
     ...known,
     recognised: {
       has: (table, id) => keys.has(recordKey(table, id)),
-      add(recognised) {
-        keys.add(recordKey(recognised.table, recognised.id));
-        taken.push(recognised);
+      add(record) {
+        keys.add(recordKey(record.table, record.id));
+        recognised.push(record);
       },
     },
   };
   return {
     stamp,
+    recognised,
     mayQuote: mode === 'plain',
     treatRow(row) {
       const places = PLACES.get(row.table) ?? [];
@@ -57,9 +59,9 @@ export function makePersonalData(known: Rule, stamp: string): PersonalData {
       return '_extra' in treated ? { ...row, extra: null } : row;
     },
     takeRecognised() {
-      const recognised = taken;
-      taken = [];
-      return recognised;
+      const fresh = recognised.slice(taken);
+      taken = recognised.length;
+      return fresh;
     },
     treatRefused({ id, reason, payload }) {
       const text = JSON.stringify(payload);

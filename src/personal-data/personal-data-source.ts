@@ -15,7 +15,7 @@ export interface PersonalDataSource {
   readonly namesForgotten: (text: string) => boolean;
   /** Returns the text of an error as it may be stored, as far as is known by now. */
   readonly withoutForgotten: (text: string) => string;
-  /** Returns what is known by now, as PersonalData spells it: another one once somebody was forgotten. */
+  /** Returns what is known by now, as PersonalData spells it: another one once more is known of who was forgotten. */
   readonly known: () => string;
   /**
    * Returns the treatment of what is read from now on; null where everything is kept as it comes. One query, as a rule;
@@ -42,13 +42,12 @@ export function makePersonalDataSource(settings: PersonalDataSettings): Personal
   let version = 0;
   let records = 0;
 
-  const known = () => `${own}:${version}`;
+  const known = () => `${own}:${version}:${records}`;
   const namesForgotten = (text: string) => rule !== null && mentionsForgotten(rule, text);
 
   async function current(db: Database, justRead?: StoredState): Promise<PersonalData | null> {
     const state = justRead ?? (await readState(db));
     refuseOtherMode(settings, state);
-    // Loads add the records that they recognise, and the version stays.
     const isKnown = state.version === version && state.forgotten_records === records;
     if (isKnown && (treatment !== null || UNTREATED === known())) return treatment;
     const read = await readRule(db, settings, state);

@@ -5,7 +5,7 @@ import type { MirroredTable } from './mirrored-tables.ts';
 import type { MirrorRow } from './rows-of-record.ts';
 
 /** How rows are marked that nobody treated: they fit a mirror that keeps all, and where nobody was forgotten. */
-export const UNTREATED = 'plain:-:0';
+export const UNTREATED = 'plain:-:0:0';
 
 export interface RefusedRecord {
   readonly table: MirroredTable;
@@ -26,8 +26,10 @@ export interface Recognised {
 }
 
 export interface PersonalData {
-  /** Mode, fingerprint of the key, and how often somebody was forgotten: a load compares it with the database's. */
+  /** What was known before anything was recognised: a load compares it with the database's (kept_personal_data). */
   readonly stamp: string;
+  /** All that was recognised until now. */
+  readonly recognised: readonly Recognised[];
   /** Whether a reason may quote what came. */
   readonly mayQuote: boolean;
   /** Returns the row as it may be stored; may change the row itself. */

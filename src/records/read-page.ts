@@ -6,7 +6,7 @@ import type { Timestamp } from '../contract/timestamp.ts';
 import { observationMicros } from './binary-array.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
 import { type EncodedRows, makePageRows } from './page-rows.ts';
-import { type Recognised, UNTREATED } from './personal-data.ts';
+import type { PersonalData, Recognised } from './personal-data.ts';
 import { isPlainRecord, parsedRecord } from './plain-record.ts';
 import { type ReadDeps, type RefusedApart, readRecord } from './read-record.ts';
 import { RECORD_KINDS } from './record-kinds.ts';
@@ -34,8 +34,8 @@ export interface ReadPages {
   /** Nested records that were refused, while the records around them are among the rows; of commissions only. */
   readonly nestedRejections: readonly NestedRejection[];
   readonly namedLinks: readonly NamedLinks[];
-  /** How personal data were treated: see PersonalData. */
-  readonly treatedAs: string;
+  /** By whom personal data were treated; null where nobody did. */
+  readonly treatment: PersonalData | null;
   /** To be noted with the load, so that they are known by their identifiers from then on. */
   readonly recognised: readonly Recognised[];
 }
@@ -79,9 +79,16 @@ export function readPages(
       }
     }
   }
-  const treatedAs = personalData?.stamp ?? UNTREATED;
   const recognised = personalData?.takeRecognised() ?? [];
-  return { count, rows: rows.encode(), rejections, nestedRejections, namedLinks, treatedAs, recognised };
+  return {
+    count,
+    rows: rows.encode(),
+    rejections,
+    nestedRejections,
+    namedLinks,
+    treatment: personalData,
+    recognised,
+  };
 }
 
 /** The links of an affiliate that was listed with them: all that it has. */

@@ -12,7 +12,7 @@ import { sized } from '../support/sizes.ts';
 import { listParsed } from './list-parsed.ts';
 import { useSyncing } from './syncing.ts';
 
-const REFERRALS = sized(1200, 3000);
+const REFERRALS = sized(2000, 3000);
 const given = useSyncing({ affiliates: 60, referrals: REFERRALS, commissionList: true });
 
 beforeEach(async () => {
