@@ -171,7 +171,10 @@ export class PersonalDataMismatch extends AppError {
   override readonly exitCode = 2;
 }
 
-/** Thrown when somebody was forgotten after records were read and before they were stored: none of them is stored. */
+/**
+ * Thrown when somebody was forgotten, or recognised by another process as somebody who was, after records were read and
+ * before they were stored: none of them is stored.
+ */
 export class PersonalDataStale extends AppError {
   readonly code = 'PERSONAL_DATA_STALE';
   readonly retry = 'soon';

@@ -37,6 +37,7 @@ const CALLED_FUNCTIONS = [
   'lock_for_storing',
   'lock_for_loading',
   'note_recognised',
+  'count_forgotten',
   'take_lock',
   'is_same_request',
   'change_stamp',

@@ -19,6 +19,7 @@ export const PINNED_FUNCTIONS: readonly string[] = [
   'announce_commission_updates',
   'lock_for_storing',
   'note_recognised',
+  'count_forgotten',
   'kept_personal_data',
   'referrals_at',
 ];

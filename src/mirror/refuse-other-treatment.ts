@@ -32,14 +32,10 @@ export async function refuseOtherTreatment(
 /** How many of the records are noted as those of forgotten people by now. */
 async function countNoted(trx: DatabaseTransaction, recognised: PersonalData['recognised']): Promise<number> {
   const answer = await sql<{ noted: number }>`
-    select count(*)::int as noted from forgotten_records
-    where (table_name, lower(record_id)) in (
-      select table_name, lower(record_id)
-      from unnest(
-        ${recognised.map(({ table }) => table)}::text[], ${recognised.map(({ id }) => id)}::text[]
-      ) as recognised (table_name, record_id)
-    )`.execute(trx);
-  return onlyRow(answer, 'the count of what is noted').noted;
+    select count_forgotten(
+      ${recognised.map(({ table }) => table)}::text[], ${recognised.map(({ id }) => id)}::text[]
+    ) as noted`.execute(trx);
+  return onlyRow(answer, 'count_forgotten').noted;
 }
 
 function stale(what: string): PersonalDataStale {
