@@ -256,7 +256,7 @@ test('a queue that no worker reaches for two minutes is an alert; one that a sin
   };
   const watcher = startWatcher(database, { checkQueue: away });
   await expect.poll(() => readAlertStates(database)).toEqual(['queue_away noticed']);
-  await database.pool.query(`update alerts set noticed_at = noticed_at - interval '119 seconds'`);
+  await database.pool.query(`update alerts set noticed_at = noticed_at - interval '100 seconds'`);
   await waitForLooks(database);
   await watcher.stop();
   startWatcher(database);

@@ -218,7 +218,7 @@ export const IN_SECOND_WALK: Ends = {
 };
 
 /** A process takes three times as long as a connection; both end at the same places. */
-const steps = sized({ broken: 14, killed: 30 }, { broken: 4, killed: 12 });
+const steps = sized({ broken: 20, killed: 45 }, { broken: 4, killed: 12 });
 
 /** Describes what syncs of the subject leave behind that end there. */
 export function describeKilledSyncs(of: Subject, { what, deletions, countFrom, least }: Ends): void {

@@ -4,6 +4,7 @@ import { getNextMillis } from 'bullmq';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { lastTick, tickAfter } from '../../src/queue/schedules.ts';
+import { sized } from '../support/sizes.ts';
 
 const last = (pattern: string, timezone: string, now: string, madeMs = 0) => {
   const tick = lastTick({ name: 'x', pattern, timezone }, { nowMs: Date.parse(now), madeMs });
@@ -57,6 +58,9 @@ const CHANGES = [
   '2026-11-01T06:30:00Z',
   '2026-10-03T15:45:00Z',
 ].map((time) => Date.parse(time));
+/** Never a whole part of an hour, so that each minute of it is met. */
+const STEP_MS = sized(41, 13) * 60_000;
+
 test.each([
   ['Europe/Berlin', '2026-10-25T01:00:00Z'],
   ['Europe/London', '2026-10-25T01:00:00Z'],
@@ -86,7 +90,7 @@ test.each([
         ms = next;
       }
       const untilMs = Math.min(changeMs + 12 * HOUR_MS, rung.at(-1) ?? 0);
-      for (let nowMs = changeMs - 3 * HOUR_MS; nowMs < untilMs; nowMs += 13 * 60_000) {
+      for (let nowMs = changeMs - 3 * HOUR_MS; nowMs < untilMs; nowMs += STEP_MS) {
         const last = rung.findLast((ms) => ms <= nowMs);
         if (last === undefined) continue;
         const tick = lastTick({ name: 'x', pattern, timezone }, { nowMs, madeMs: 0 });
