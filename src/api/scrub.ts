@@ -19,8 +19,8 @@ const SURE_LENGTH = 8;
 /**
  * Returns the scrubber for one secret: as it is, in hexadecimal and in base64 (the header's own spelling, with whatever
  * follows it), each character escaped or not, however often.
- * A text without any of it takes a few searches (0.02 ms for a page of 117 KB); one that holds escapes is read once
- * from end to end (0.1 ms).
+ * A text without any of it takes a few searches (0.1 ms for a page of 120 KB); one that holds escapes is read once from
+ * end to end (0.3 ms).
  */
 export function makeScrub(secret: string): Scrub {
   const isSure = secret.length >= SURE_LENGTH;
@@ -34,7 +34,8 @@ export function makeScrub(secret: string): Scrub {
   ];
   const perhaps = new RegExp(needles.map(({ head }) => head).join('|'), 'g');
   const unescaped = [secret, ...stems, ...(isSure ? [hex, hex.toUpperCase()] : [])].map(rarePart);
-  const isClean = (text: string) => !ESCAPES.test(text) && !unescaped.some((part) => text.includes(part));
+  const signs = [...ESCAPES, ...unescaped];
+  const isClean = (text: string) => !signs.some((sign) => text.includes(sign));
 
   const scrub = (text: string): string => {
     if (isClean(text)) return text;
@@ -56,7 +57,7 @@ export function makeScrub(secret: string): Scrub {
 }
 
 /** Every escape contains one of these. */
-const ESCAPES = /[%&\\]/;
+const ESCAPES = ['%', '&', '\\'];
 
 /** So many characters show where the secret may begin; the rest is read only there. */
 const HEAD_LENGTH = 4;
