@@ -5,7 +5,13 @@ import { ApiRejected } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import type { ClaimedUpdate } from '../update-request.ts';
 import type { TryResult, UpdateRecorder } from './record-updates.ts';
-import { describeRefusedLine, lastErrorOf, ownFailure, type TryCost } from './try-cost.ts';
+import {
+  describeRefusedLine,
+  LONGEST_BACKOFF_MS,
+  lastErrorOf,
+  ownFailure,
+  type TryCost,
+} from './try-cost.ts';
 import type { Tried } from './try-update.ts';
 
 export interface SettleDeps {
@@ -79,7 +85,8 @@ async function settleRefused(
   };
   sayRetry(log, update, line);
   const bare = { ...line, calls: [], observed: null };
-  for (const less of [line, bare, { ...bare, end: null }]) {
+  // An end that cannot be noted is tried for again, though seldom.
+  for (const less of [line, bare, { ...bare, end: null, waitMs: LONGEST_BACKOFF_MS }]) {
     try {
       return { isOurs: await recorder.settle(less), end: less.end };
     } catch (refusal) {

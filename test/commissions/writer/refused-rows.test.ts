@@ -470,6 +470,60 @@ describe('a line of the payment ledger that is refused', () => {
       })
       .toEqual(new Set(['applied']));
   });
+
+  test('fails without the lines of its requests where those are refused too, once it was tried often enough', async () => {
+    const { freshMany, drain, row, database } = writer();
+    const [id] = await askToPay(await freshMany(1));
+    await addConstraint('commission_update_attempts', `update_id <> ${id} or status is null`);
+    await database.pool.query('update commission_updates set attempts = 11 where id = $1', [id]);
+    expect((await drain()).ended).toEqual({ failed: 1 });
+    expect(await row(id)).toMatchObject({
+      state: 'failed',
+      attempts: 12,
+      claimed_by: null,
+      outcome: expect.stringMatching(/refused to note that it ended as applied .*added_by_dba/),
+    });
+  });
+
+  test('stays pending and free for others where its end and its requests are refused', async () => {
+    const { freshMany, drain, row, database } = writer();
+    const [id] = await askToPay(await freshMany(1));
+    await addConstraint('commission_update_attempts', `update_id <> ${id} or status is null`);
+    await addTrigger('commission_updates', `new.id = ${id} and new.state = 'failed'`, {
+      errcode: 'P0001',
+      isLate: false,
+    });
+    await database.pool.query('update commission_updates set attempts = 11 where id = $1', [id]);
+    expect(await drain()).toEqual({ ended: {}, deferred: 1 });
+    expect(await row(id)).toMatchObject({
+      state: 'pending',
+      claimed_by: null,
+      last_error: expect.stringContaining('added_by_dba'),
+    });
+    for (const statement of added.splice(0).reverse()) await database.pool.query(statement);
+    await database.pool.query('update commission_updates set next_attempt_at = now() where id = $1', [id]);
+    expect((await drain()).ended).toEqual({ applied: 1 });
+  });
+
+  test('is written without what was read where that is what is refused', async () => {
+    const { freshMany, ask, drain, row } = writer();
+    const [commission] = await freshMany(1);
+    const [asked] = await ask({ commission_id: commission?.id ?? '', action: 'unpay' });
+    await addConstraint('commission_updates', `id <> ${asked?.id} or before is null`);
+    expect(await drain({ timing: { claimMs: 5000, firstBackoffMs: 60_000 } })).toEqual({
+      ended: {},
+      deferred: 1,
+    });
+    expect(await row(asked?.id)).toMatchObject({
+      state: 'pending',
+      claimed_by: null,
+      before: null,
+      last_error: expect.stringMatching(/refused to note that it ended as unchanged .*added_by_dba/),
+    });
+    for (const statement of added.splice(0)) await writer().database.pool.query(statement);
+    await writer().database.pool.query('update commission_updates set next_attempt_at = now()');
+    expect((await drain()).ended).toEqual({ unchanged: 1 });
+  });
 });
 
 test('a request that cannot be read fails by itself, and each of its requests is in the table of attempts', async () => {
