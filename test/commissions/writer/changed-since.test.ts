@@ -124,6 +124,17 @@ test('one that was read again after a reading grew old is read once more where t
   expect(timeOf(await program(id))).toBe(ELSEWHERE);
 });
 
+test('a program whose every answer takes longer than a reading is good for gets the change all the same', async () => {
+  const { fresh, ask, db, sandbox } = writer();
+  const { id } = await fresh();
+  await ask(requests.expecting(id));
+  const api = await makeAlteredApi({ db, sandbox }, async (body, path) => {
+    if (path.endsWith(id)) await sleep(100);
+    return body;
+  });
+  expect((await drainThrough(api, { freshMs: 5 })).ended).toEqual({ applied: 1 });
+});
+
 test('a reading is as old as its question: one whose answer took long is made again before the change is sent', async () => {
   const { fresh, ask, row, program, db, sandbox, received } = writer();
   const { id } = await fresh();
