@@ -332,12 +332,16 @@ describe('a request', () => {
       { commission_id: newId(), action: 'unpay' },
     );
     for (const request of [alone, overtaken, other]) await endAs(request?.id, 'failed');
-    const { rows } = await database.pool.query('select commission_id from commission_updates where id = $1', [
-      overtaken?.id,
-    ]);
+    const commissionOf = async (id: number | undefined): Promise<string> => {
+      const found = await database.pool.query('select commission_id from commission_updates where id = $1', [
+        id,
+      ]);
+      return found.rows[0].commission_id;
+    };
+    // Another value of the commission than the one that was to be taken back.
     const [due, pay] = await ask(
-      { commission_id: rows[0].commission_id, action: 'due', due_at: AT },
-      { commission_id: rows[0].commission_id, action: 'pay', paid_at: AT },
+      { commission_id: await commissionOf(other?.id), action: 'due', due_at: AT },
+      { commission_id: await commissionOf(overtaken?.id), action: 'pay', paid_at: AT },
     );
     await endAs(due?.id, 'applied');
     await endAs(pay?.id, 'applied');
@@ -406,6 +410,29 @@ describe('a request', () => {
       client.release();
     }
   }
+
+  test('that is given up while it waits for its turn is not queued, and says why it was given up', async () => {
+    const commission_id = newId();
+    const stop = new AbortController();
+    await beside(async (client) => {
+      await client.query(`insert into commission_updates (commission_id, action) values ($1, 'unpay')`, [
+        newId(),
+      ]);
+      const asked = requestUpdates({ db }, [plainRequest({ commission_id, action: 'unpay' })], {
+        batchId: null,
+        requestedBy: null,
+        signal: stop.signal,
+      });
+      asked.catch(() => undefined);
+      await expect.poll(() => countWaiting(database.pool)).toBe(1);
+      stop.abort(new Error('Ctrl-C'));
+      await expect(asked).rejects.toThrow('Ctrl-C');
+    });
+    const { rows } = await database.pool.query('select from commission_updates where commission_id = $1', [
+      commission_id,
+    ]);
+    expect(rows).toEqual([]);
+  });
 
   test('that is asked for while others are retried waits until they are pending again', async () => {
     const [first, second] = [await failedPay(), await failedPay()];
