@@ -164,3 +164,27 @@ test('where the mirror could not take over a payment, the result is what the pay
   const unknown = await applyAgain(path, '--wait');
   expect([unknown.code, unknown.row['result_paid_at']]).toEqual([0, AT]);
 });
+
+test('of a row whose request never read the commission, the result is what the mirror has', async () => {
+  const id = await unpaidCommission();
+  expect((await sandbox.put(id, 'paid_at=2026-09-01T00:00:00Z')).status).toBe(200);
+  expect((await run('sync', 'commissions')).code).toBe(0);
+  const path = await payoutFile(id);
+  const known = {
+    result_paid_at: '2026-09-01T00:00:00Z',
+    result_currency: expect.stringMatching(/^[A-Z]{3}$/),
+  };
+  const queued = await applyAgain(path);
+  expect([queued.code, queued.row]).toEqual([
+    0,
+    expect.objectContaining({ ...known, result_state: 'pending' }),
+  ]);
+  expect((await run('commissions', 'cancel', id)).code).toBe(0);
+  for (const [flag, state] of [
+    ['--dry-run', 'asked_before'],
+    ['--wait', 'cancelled'],
+  ] as const) {
+    const again = await applyAgain(path, flag);
+    expect([again.code, again.row]).toEqual([3, expect.objectContaining({ ...known, result_state: state })]);
+  }
+});

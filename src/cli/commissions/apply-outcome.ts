@@ -21,7 +21,7 @@ export function outcomeOfPreview(row: PreviewRow): RowOutcome {
   return { line, state: would, outcome: outcomeOf(row), paid_at, amount, currency };
 }
 
-/** Returns the outcome of a row whose request is in the payment ledger; `now` where it was asked for before. */
+/** Returns the outcome of a row whose request is in the payment ledger; `now` where the mirror was asked. */
 export function outcomeOfPayment(
   line: number | null,
   payment: PaymentLine,

@@ -3,7 +3,7 @@
 import { type PaymentLine, readPaymentLedger } from '../../commissions/read-payment-ledger.ts';
 import { type Latest, readLatest } from '../../commissions/requests/read-latest.ts';
 import type { RequestedUpdate } from '../../commissions/requests/request-updates.ts';
-import type { UpdateState } from '../../commissions/update-request.ts';
+import { GOOD_STATES, type UpdateState } from '../../commissions/update-request.ts';
 import type { Database } from '../../db/database.ts';
 import { printError } from '../output/print.ts';
 import { outcomeOfPayment, type RowOutcome } from './apply-outcome.ts';
@@ -43,10 +43,10 @@ export async function readOutcomes(
 ): Promise<{ lines: PaymentLine[]; isChangedSince: boolean }> {
   const plain = await readPaymentLedger(db, { kind: 'requests', ids: requested.map(({ id }) => id) });
   const before = new Set(requested.flatMap(({ id, isNew }) => (isNew ? [] : [id])));
-  const latest = await readLatest(
-    db,
-    plain.filter(({ request }) => before.has(request)),
-  );
+  // One that has not had its way may not have read what the program has.
+  const isMirrorAsked = ({ request, state }: PaymentLine) =>
+    before.has(request) || !GOOD_STATES.includes(state);
+  const latest = await readLatest(db, plain.filter(isMirrorAsked));
   const lines = plain.map((line) => noteSince(line, latest.get(line.request)));
   const byId = new Map(lines.map((line) => [line.request, line]));
   const found = requested.flatMap(({ id, overtaken_by }, index) => {

@@ -27,8 +27,9 @@ interface MirroredRow extends Omit<Latest, 'since'> {
 }
 
 /**
- * Returns for the request of each line what the mirror has of its commission; what the line itself says where the
- * mirror has nothing of it that is newer than the request, such as where it could not take over the payment.
+ * Returns for the request of each line what the mirror has of its commission; what the line itself says where its
+ * request has read the commission and the mirror has nothing of it that is newer than the request, such as where it
+ * could not take over the payment.
  */
 export async function readLatest(
   db: Database,
@@ -43,8 +44,11 @@ export async function readLatest(
     from commission_updates request
     join commissions mirrored on ${sql.raw(isInEitherCase('mirrored.id', 'request.commission_id'))}
     where request.id = any(${lines.map(({ request }) => request)}::bigint[])
-      and coalesce(mirrored._deleted_at, mirrored._observed_at)
-        >= coalesce(request.put_sent_at, request.requested_at)
+      and (
+        coalesce(mirrored._deleted_at, mirrored._observed_at) >= coalesce(request.put_sent_at, request.requested_at)
+        -- It has not read the commission: whatever the mirror has is more than its line says.
+        or request.before is null and request.after is null
+      )
   `.execute(db);
   const mirrored = new Map(rows.map((row) => [row.request, row]));
   return new Map(lines.map((line) => [line.request, latestOf(line, mirrored.get(line.request))]));
