@@ -1,5 +1,7 @@
 // Waits until requests have ended, and applies them itself meanwhile: so it ends with a worker and without one.
 
+import { sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
 import { sleep, sleepOrAbort } from '../../sleep.ts';
 import { countStates } from '../read-payment-ledger.ts';
 import type { UpdateState } from '../update-request.ts';
@@ -22,8 +24,8 @@ const LOOK_INTERVAL_MS = 300;
  * Returns how many of the requests ended in each state, once none is pending. Whatever else is due is applied as
  * well while that takes, and what was sent by then is waited for.
  *
- * Throws: what `drainUpdates` throws; the database's refusal of one of the requests, after the others were tried; what
- * looking or `onProgress` throws, once what was sent is answered.
+ * Throws: what `drainUpdates` throws; the database's refusal of one of the requests, or of an earlier one that has to
+ * end before it, after the others were tried; what looking or `onProgress` throws, once what was sent is answered.
  */
 export async function awaitUpdates(
   deps: DrainDeps,
@@ -31,7 +33,6 @@ export async function awaitUpdates(
   options: AwaitOptions,
 ): Promise<StateCounts> {
   const { signal, onProgress, ...drainOptions } = options;
-  const waitedFor = new Set(ids);
   const look = async () => {
     const counts = await countStates(deps.db, ids);
     onProgress?.(counts);
@@ -39,14 +40,12 @@ export async function awaitUpdates(
   };
   for (;;) {
     const enough = new AbortController();
-    let refusal: Error | null = null;
+    const refused = new Map<number, Error>();
     const drained = drainUpdates(deps, {
       ...drainOptions,
       signal,
       enough: enough.signal,
-      onRefused: (id, error) => {
-        if (waitedFor.has(id)) refusal ??= error;
-      },
+      onRefused: (id, error) => refused.set(id, error),
     });
     const over = new AbortController();
     const draining = drained.finally(() => over.abort());
@@ -72,9 +71,29 @@ export async function awaitUpdates(
       throw error;
     }
     await draining;
-    if (refusal !== null) throw refusal;
+    const refusal = refused.get((await findBlocking(deps.db, ids, [...refused.keys()])) ?? 0);
+    if (refusal !== undefined) throw refusal;
     await sleep(LOOK_INTERVAL_MS);
   }
+}
+
+/** Returns the first of the refused requests that one of these waits for, or is; null where none does. */
+async function findBlocking(
+  db: Database,
+  ids: readonly number[],
+  refused: readonly number[],
+): Promise<number | null> {
+  if (refused.length === 0) return null;
+  const { rows } = await sql<{ id: number }>`
+    select earlier.id
+    from commission_updates earlier
+    join commission_updates request on request.commission_id = earlier.commission_id and request.id >= earlier.id
+    where earlier.id = any(${refused}::bigint[]) and earlier.state = 'pending'
+      and request.id = any(${ids}::bigint[]) and request.state = 'pending'
+    order by earlier.id
+    limit 1
+  `.execute(db);
+  return rows[0]?.id ?? null;
 }
 
 const ENOUGH = new Error('what was waited for has ended');

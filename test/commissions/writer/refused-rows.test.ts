@@ -306,6 +306,27 @@ describe('a request whose row breaks a constraint that was added later', () => {
     await writer().drain();
   });
 
+  test('fails whoever waits for a later one of its commission, which has to wait for it', async () => {
+    const { freshMany, ask, api, db, row } = writer();
+    const [commission, other] = await freshMany(2);
+    const pay = { commission_id: commission?.id ?? '', action: 'pay' as const, paid_at: PAID_AT };
+    const [broken] = await ask(pay);
+    const later = await ask(
+      { ...pay, action: 'due', paid_at: null, due_at: PAID_AT },
+      { ...pay, commission_id: other?.id ?? '' },
+    );
+    await addConstraint('commission_updates', `id <> ${broken?.id}`, 'not valid');
+    const waiting = awaitUpdates(
+      { api, db, log: silent },
+      later.map(({ id }) => id),
+      { concurrency: 2, signal: AbortSignal.timeout(20_000) },
+    );
+    await expect(waiting).rejects.toThrow('added_by_dba');
+    expect((await row(later[1]?.id)).state).toBe('applied');
+    for (const statement of added.splice(0)) await writer().database.pool.query(statement);
+    await writer().drain();
+  });
+
   test('fails nobody who waits for others, also where that takes longer', async () => {
     const { freshMany, api, db, database } = writer();
     const [broken, ...ids] = await askToPay(await freshMany(3));
