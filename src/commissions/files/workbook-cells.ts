@@ -18,9 +18,11 @@ export function isBlank(value: RawCell): boolean {
 export function readCell(value: RawCell, details: Partial<Cell>, place: string, problems: string[]): RawCell {
   const { type, formula } = details;
   if (type === 'error') problems.push(`the cell ${place} is ${quote(String(value))}`);
-  if (type === 'formula' && value === null) {
+  if (formula !== undefined && value === null) {
+    // The text of a formula that was copied down is in its first cell alone.
+    const what = formula === '' ? 'a formula' : `the formula ${quote(`=${formula}`)}`;
     problems.push(
-      `the cell ${place} is the formula ${quote(`=${formula}`)}, and its result is not in the file: open and save it in Excel`,
+      `the cell ${place} is ${what}, and its result is not in the file: open and save it in Excel`,
     );
   }
   if (typeof value === 'string') return isBlank(value) ? null : value.trim();

@@ -60,6 +60,11 @@ test.each([
     '<c r="D2"><f>A1*2</f></c>',
     /^2: the cell D2 is the formula "=A1\*2", and its result is not/,
   ],
+  [
+    'a formula that it shares with another cell, without its result',
+    '<c r="D2"><f t="shared" si="0"/></c>',
+    /^2: the cell D2 is a formula, and its result is not/,
+  ],
   ['an error', '<c r="D2" t="e"><v>#REF!</v></c>', /^2: the cell D2 is "#REF!"/],
   [
     'a number of too many digits',
