@@ -188,3 +188,13 @@ test('of a row whose request never read the commission, the result is what the m
     expect([again.code, again.row]).toEqual([3, expect.objectContaining({ ...known, result_state: state })]);
   }
 });
+
+test('a commission that is made payable and paid by one file is paid in both of its rows', async () => {
+  const id = await unpaidCommission();
+  const path = join(directory, `both-${id}.csv`);
+  await writeFile(path, `commission_id,action,paid_at,due_at\n${id},due,,${AT}\n${id},pay,${AT},\n`);
+  for (const flag of ['--wait', '--dry-run']) {
+    const { code, row } = await applyAgain(path, flag);
+    expect([code, row['action'], row['result_paid_at']]).toEqual([0, 'due', AT]);
+  }
+});

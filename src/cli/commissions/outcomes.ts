@@ -43,11 +43,13 @@ export async function readOutcomes(
 ): Promise<{ lines: PaymentLine[]; isChangedSince: boolean }> {
   const plain = await readPaymentLedger(db, { kind: 'requests', ids: requested.map(({ id }) => id) });
   const before = new Set(requested.flatMap(({ id, isNew }) => (isNew ? [] : [id])));
-  // One that has not had its way may not have read what the program has.
-  const isMirrorAsked = ({ request, state }: PaymentLine) =>
-    before.has(request) || !GOOD_STATES.includes(state);
+  // Of those that are new their answer is the newest; but one may have none, and that of a due knows no later payment.
+  const isMirrorAsked = ({ request, state, action }: PaymentLine) =>
+    before.has(request) || !GOOD_STATES.includes(state) || action === 'due';
   const latest = await readLatest(db, plain.filter(isMirrorAsked));
-  const lines = plain.map((line) => noteSince(line, latest.get(line.request)));
+  const lines = plain.map((line) =>
+    before.has(line.request) ? noteSince(line, latest.get(line.request)) : line,
+  );
   const byId = new Map(lines.map((line) => [line.request, line]));
   const found = requested.flatMap(({ id, overtaken_by }, index) => {
     const payment = byId.get(id);
@@ -55,7 +57,9 @@ export async function readOutcomes(
   });
   await onOutcomes?.(found.map(({ row, payment, now }) => outcomeOfPayment(row?.line ?? null, payment, now)));
   // Where a later request came, that was said when this one was found.
-  const unsaid = found.filter(({ overtaken_by }) => overtaken_by === null);
+  const unsaid = found.filter(
+    ({ payment, overtaken_by }) => before.has(payment.request) && overtaken_by === null,
+  );
   const isChangedSince = reportChangedSince(
     unsaid.map(({ row, payment, now }) => ({
       row,
