@@ -51,3 +51,10 @@ test('a part that differs is noted where nothing differed before', async () => {
   await note(OCTOBER, 1);
   expect(await readBooks(db)).toMatchObject({ differing: 1 });
 });
+
+test('books that still differ have done so since the first comparison that showed it', async () => {
+  await note(null, 2);
+  const first = await readBooks(db);
+  await note(null, 3);
+  expect(await readBooks(db)).toMatchObject({ differing: 3, differ_since: first?.differ_since });
+});
