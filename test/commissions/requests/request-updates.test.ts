@@ -434,6 +434,28 @@ describe('a request', () => {
     expect(rows).toEqual([]);
   });
 
+  test('that is given up while it is being written is not queued', async () => {
+    const commission_id = newId();
+    const stop = new AbortController();
+    let asked: Promise<unknown> = Promise.resolve();
+    await beside(async (client) => {
+      await client.query('lock table commission_updates in exclusive mode');
+      asked = requestUpdates({ db }, [plainRequest({ commission_id, action: 'unpay' })], {
+        batchId: null,
+        requestedBy: null,
+        signal: stop.signal,
+      });
+      asked.catch(() => undefined);
+      await expect.poll(() => countWaiting(database.pool)).toBe(1);
+      stop.abort(new Error('Ctrl-C'));
+    });
+    await expect(asked).rejects.toThrow('Ctrl-C');
+    const { rows } = await database.pool.query('select from commission_updates where commission_id = $1', [
+      commission_id,
+    ]);
+    expect(rows).toEqual([]);
+  });
+
   test('that is asked for while others are retried waits until they are pending again', async () => {
     const [first, second] = [await failedPay(), await failedPay()];
     const order: string[] = [];
