@@ -111,7 +111,7 @@ declare
   earlier commission_updates;
 begin
   new.commission_id := lower(btrim(new.commission_id, blank));
-  new.expected_currency := upper(nullif(btrim(new.expected_currency, blank), ''));
+  new.expected_currency := upper(nullif(btrim(new.expected_currency, blank), '') collate "C");
   new.idempotency_key := nullif(btrim(new.idempotency_key, blank), '');
   new.batch_id := nullif(btrim(new.batch_id, blank), '');
   new.requested_by := coalesce(nullif(btrim(new.requested_by, blank), ''), session_user);

@@ -7,7 +7,7 @@
 -- * Sums of amounts are numeric(38, 0), here and in the reports: a thousand of the largest amounts are more than a bigint
 --   holds, and one such sum would fail the view for all. The precision says that they are whole numbers.
 -- * So are the program's own totals, which come unchecked: what is no number, or too large for such a sum, is as good as
---   missing. Two spellings of a currency are one.
+--   missing. Two spellings of a currency are one: in the capitals of "C", since a Turkish database makes İNR of inr.
 
 create table commission_list (
   only_row  boolean primary key default true check (only_row),
@@ -38,7 +38,7 @@ comment on column commission_list.problem is 'Why its last answer decided nothin
 create view commission_totals as
 with known as (
   select sale.affiliate_id,
-         upper(commission.currency) as currency,
+         upper(commission.currency collate "C") as currency,
          count(*) as commissions,
          coalesce(sum(commission.amount) filter (where commission.paid_at is null), 0) as unpaid,
          coalesce(sum(commission.amount) filter (where commission.paid_at is not null), 0) as paid,
@@ -49,10 +49,10 @@ with known as (
     -- The program counts a voided commission neither as unpaid nor as paid.
     and commission.voided_at is null
     and commission.state is distinct from 'voided'
-  group by sale.affiliate_id, upper(commission.currency)
+  group by sale.affiliate_id, upper(commission.currency collate "C")
 ), stated as (
   select affiliate.id as affiliate_id,
-         upper(stats.currency) as currency,
+         upper(stats.currency collate "C") as currency,
          jsonb_path_query_first(stats.figures, '$.unpaid.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0) as unpaid,
          jsonb_path_query_first(stats.figures, '$.paid.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0) as paid,
          jsonb_path_query_first(stats.figures, '$.total.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0) as total
@@ -106,11 +106,11 @@ with reported as (
   select max(started_at) as as_of from sync_runs where resource = 'affiliates' and verified
 ), changed as (
   select sale.affiliate_id,
-         upper(commission.currency) as currency,
+         upper(commission.currency collate "C") as currency,
          max(greatest(commission.updated_at, commission._deleted_at)) as at
   from commissions commission
   join sales sale on sale.id = commission.sale_id
-  group by sale.affiliate_id, upper(commission.currency)
+  group by sale.affiliate_id, upper(commission.currency collate "C")
 ), compared as (
   select totals.affiliate_id,
          totals.currency,
@@ -131,7 +131,7 @@ with reported as (
         when 'object' then affiliate.commission_stats -> 'currencies' else '{}'
       end
     ) key
-    where upper(key) = totals.currency
+    where upper(key collate "C") = totals.currency
     limit 1
   ) named on true
   where affiliate._deleted_at is null
@@ -169,7 +169,7 @@ select commission.id as commission_id,
        nullif(btrim(concat_ws(' ', affiliate.first_name, affiliate.last_name)), '') as affiliate_name,
        affiliate.email as affiliate_email,
        commission.amount,
-       upper(commission.currency) as currency,
+       upper(commission.currency collate "C") as currency,
        commission.due_at,
        judged.is_due,
        judged.withheld,

@@ -118,7 +118,7 @@ where commission._deleted_at is null;
 -- The program's own totals as commission_totals reads them (migrations/0009_commission_totals.sql).
 create view :"reports".affiliate_balances as
 select affiliate.id as affiliate_id,
-       upper(stats.currency) as currency,
+       upper(stats.currency collate "C") as currency,
        sum(jsonb_path_query_first(stats.figures, '$.unpaid.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0))
          ::numeric(38, 0) as unpaid_cents,
        sum(jsonb_path_query_first(stats.figures, '$.due.cents ? (@ > -1e36 && @ < 1e36)')::numeric(38, 0))
@@ -138,7 +138,7 @@ cross join lateral jsonb_each(
   end
 ) as stats (currency, figures)
 where affiliate._deleted_at is null
-group by affiliate.id, upper(stats.currency);
+group by affiliate.id, upper(stats.currency collate "C");
 
 create view :"reports".affiliate_performance as
 with money as (
@@ -154,7 +154,7 @@ with money as (
          sum(known_unpaid) as known_unpaid
   from (
     select affiliate_id,
-           upper(currency) as currency,
+           upper(currency collate "C") as currency,
            count(*) as sales,
            sum(charge_amount_cents) as charged_cents,
            sum(refund_amount_cents) as refunded_cents,
@@ -165,7 +165,7 @@ with money as (
            null::numeric as known_unpaid
     from sales
     where _deleted_at is null
-    group by affiliate_id, upper(currency)
+    group by affiliate_id, upper(currency collate "C")
     union all
     select affiliate_id, currency, null, null, null, null, known_commissions, known_total, known_paid, known_unpaid
     from commission_totals
@@ -300,7 +300,7 @@ from commission_ledger;
 
 create view :"reports".commission_aging as
 with aged as (
-  select coalesce(due_at, created_at) as payable_at, upper(currency) as currency, amount, 'paid' as stage
+  select coalesce(due_at, created_at) as payable_at, upper(currency collate "C") as currency, amount, 'paid' as stage
   from commissions
   where _deleted_at is null and voided_at is null and state is distinct from 'voided' and paid_at is not null
   union all

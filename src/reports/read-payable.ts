@@ -51,9 +51,10 @@ export async function readPayable(db: Database, { before, affiliateIds }: Payabl
 /** Returns the affiliates whose identifier or email address is one of the texts, in capitals or not. */
 export async function findAffiliates(db: Database, forms: readonly string[]): Promise<string[]> {
   const lowered = forms.map((form) => form.toLowerCase());
+  // A Turkish database makes another letter of I than i.
   const { rows } = await sql<{ id: string }>`
     select id from affiliates
-    where lower(id) = any(${lowered}::text[]) or lower(email) = any(${lowered}::text[])
+    where lower(id) = any(${lowered}::text[]) or lower(replace(email, 'I', 'i')) = any(${lowered}::text[])
     order by id
   `.execute(db);
   return rows.map(({ id }) => id);

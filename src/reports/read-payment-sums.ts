@@ -106,7 +106,7 @@ export async function readCurrencies(reader: Reader, batch: BatchRef | null): Pr
         group by commission_id
       ), payments as (
         select commission_id,
-               (array_agg(upper(currency) order by request desc))[1] as currency,
+               (array_agg(upper(currency collate "C") order by request desc))[1] as currency,
                (array_agg(amount order by request desc))[1] as amount,
                max(request) filter (where state in ('applied', 'unchanged')) as done,
                max(request) filter (where state = 'pending') as pending,

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { runMigrations } from '../../src/db/migrate.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { makeLogger } from '../../src/log.ts';
 import { afterFile, type FileOutcome } from './after-file.ts';
@@ -28,10 +29,24 @@ const KEPT = process.env['TEST_DATABASE_URL']
 
 /** Returns a new database with an empty, migrated schema `mirror`, and affiliate-mirror's own kind of pool on it. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const { url: serverUrl, template } = inject('testPostgres');
-  const name = `test_${randomBytes(6).toString('hex')}`;
+  const { template } = inject('testPostgres');
   // Its files are copied: that takes half of the time in which they are written through the log, page by page.
-  await runOnServer([`create database ${name} template ${template} strategy file_copy`]);
+  return createAs(`template ${template} strategy file_copy`);
+}
+
+/** Returns the same in a database whose texts are of that language (ICU), such as tr. */
+export async function createTestDatabaseIn(language: string): Promise<TestDatabase> {
+  const database = await createAs(
+    `template template0 encoding 'UTF8' locale 'C' locale_provider icu icu_locale '${language}'`,
+  );
+  await runMigrations(database.pool, { schema: 'mirror' });
+  return database;
+}
+
+async function createAs(options: string): Promise<TestDatabase> {
+  const { url: serverUrl } = inject('testPostgres');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await runOnServer([`create database ${name} ${options}`]);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   const pool = makePool(

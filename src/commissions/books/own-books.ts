@@ -25,7 +25,7 @@ export async function readOwnBooks(
     )
     select null as line, commission_id, paid_at,
            (coalesce(after, before) ->> 'amount')::bigint as amount,
-           upper(coalesce(after, before) ->> 'currency') as currency
+           upper((coalesce(after, before) ->> 'currency') collate "C") as currency
     from last
     where action = 'pay' and state <> 'pending' and (${since}::timestamptz is null or paid_at >= ${since})
     union all
