@@ -1,5 +1,7 @@
 // Roles of the database: a DBA who makes the schemas, one role that migrates, and weaker ones that read and ask.
 
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ANALYST_RELATIONS, BOOKKEEPING_TABLES } from '../../src/db/relations.ts';
 import {
@@ -98,11 +100,16 @@ describe('A role for analysts', () => {
     const args = ['--format', 'csv', '-o', '-'];
     const reports = await runCli(['export', 'freshness', ...args], environment('analyst'));
     expect(reports).toMatchObject({ code: 0, stderr: 'written: stdout (3 rows)\n' });
-    const tables = await runCli(['export', 'mirror.referrals', ...args], environment('analyst'));
-    expect(tables.stderr).toMatch(
-      /^affiliate-mirror: this role .* lacks a right: "affiliate-mirror grants worker\|analyst\|analyst_pii\|payroll" .*\n$/,
-    );
-    expect(tables.code).toBe(1);
+    for (const more of [
+      ['mirror.referrals', '-o', '-'],
+      ['referrals', '--incremental', '-o', join(tmpdir(), 'exports-of-nobody/')],
+    ]) {
+      const tables = await runCli(['export', ...more, '--format', 'csv'], environment('analyst'));
+      expect(tables.stderr).toMatch(
+        /^affiliate-mirror: this role .* lacks a right: "affiliate-mirror grants worker\|analyst\|analyst_pii\|payroll" .*\n$/,
+      );
+      expect(tables.code).toBe(1);
+    }
   });
 });
 

@@ -89,8 +89,9 @@ async function runExport(cli: Cli, lifetime: Lifetime, name: string, flags: Expo
   const { pool, db } = await openDatabase({ log, lifetime }, config, 'export');
   const { mirrorSchema } = config;
   await checkSchema(pool, { schema: mirrorSchema }).catch((error: unknown) => {
-    // An analyst reads the reports alone: whether they are of this version is for whoever may look.
-    if (!isLackOfRights(error)) throw error;
+    // An analyst reads the reports alone: whether they are of this version is for whoever may look. How far an
+    // export came is in a table, which does not even exist for whoever may not look.
+    if (incremental === true || !isLackOfRights(error)) throw error;
   });
   const input = { mirrorSchema, name, format, isByDay: partitionBy === 'day', signal: lifetime.signal };
   if (incremental === true) {
