@@ -58,7 +58,7 @@ export const REFERRALS: Subject = {
 export const COMMISSIONS: Subject = {
   resource: 'commissions',
   column: 'amount',
-  program: { affiliates: 8, referrals: 1100, commissionList: true },
+  program: { affiliates: 8, referrals: 700, commissionList: true },
   list: (sandbox) => sandbox.allCommissions(),
   insert: async ({ program }) => {
     const [sold] = await select<{ referral_id: string }>('select referral_id from sandbox.sales limit 1');
@@ -218,7 +218,7 @@ export const IN_SECOND_WALK: Ends = {
 };
 
 /** A process takes three times as long as a connection; both end at the same places. */
-const steps = sized({ broken: 20, killed: 45 }, { broken: 4, killed: 12 });
+const steps = sized({ broken: 20, killed: 45 }, { broken: 6, killed: 18 });
 
 /** Describes what syncs of the subject leave behind that end there. */
 export function describeKilledSyncs(of: Subject, { what, deletions, countFrom, least }: Ends): void {
