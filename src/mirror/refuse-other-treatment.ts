@@ -9,7 +9,7 @@ import { PersonalDataMismatch, PersonalDataStale } from '../errors.ts';
 import { type PersonalData, UNTREATED } from '../records/personal-data.ts';
 
 /** What is compared of a treatment; null of what nobody treated. */
-export type Treatment = Pick<PersonalData, 'stamp' | 'recognised'> | null;
+type Treatment = Pick<PersonalData, 'stamp' | 'recognised'> | null;
 
 /** To be called under the lock of loads, which returned `kept`. Throws: PersonalDataMismatch, PersonalDataStale. */
 export async function refuseOtherTreatment(

@@ -32,7 +32,6 @@ export function makePersonalData(known: Rule, stamp: string): PersonalData {
   /** Also for what is read before they are noted, and belongs to them. */
   const keys = new Set<string>();
   const recognised: Recognised[] = [];
-  let taken = 0;
   const rule: Rule = {
     ...known,
     recognised: {
@@ -57,11 +56,6 @@ export function makePersonalData(known: Rule, stamp: string): PersonalData {
         if (column in treated) row.values[place] = treated[column];
       }
       return '_extra' in treated ? { ...row, extra: null } : row;
-    },
-    takeRecognised() {
-      const fresh = recognised.slice(taken);
-      taken = recognised.length;
-      return fresh;
     },
     treatRefused({ id, reason, payload }) {
       const text = JSON.stringify(payload);

@@ -28,14 +28,12 @@ export interface Recognised {
 export interface PersonalData {
   /** What was known before anything was recognised: a load compares it with the database's (kept_personal_data). */
   readonly stamp: string;
-  /** All that was recognised until now. */
+  /** All that was recognised until now, in that order: it grows while rows are treated. */
   readonly recognised: readonly Recognised[];
   /** Whether a reason may quote what came. */
   readonly mayQuote: boolean;
   /** Returns the row as it may be stored; may change the row itself. */
   treatRow(row: MirrorRow): MirrorRow;
-  /** Returns what was recognised since this was called last. */
-  takeRecognised(): readonly Recognised[];
   /** Returns the reason and the payload as they may be stored. */
   treatRefused(refused: RefusedRecord): { readonly reason: string; readonly payload: unknown };
 }

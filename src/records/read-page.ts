@@ -36,7 +36,7 @@ export interface ReadPages {
   readonly namedLinks: readonly NamedLinks[];
   /** By whom personal data were treated; null where nobody did. */
   readonly treatment: PersonalData | null;
-  /** To be noted with the load, so that they are known by their identifiers from then on. */
+  /** Recognised on these pages; to be noted with the load, so that they are known by their identifiers from then on. */
   readonly recognised: readonly Recognised[];
 }
 
@@ -51,6 +51,7 @@ export function readPages(
   const nestedRejections: NestedRejection[] = [];
   const namedLinks: NamedLinks[] = [];
   const { personalData = null } = deps;
+  const recognisedBefore = personalData?.recognised.length ?? 0;
   const refuse = (
     table: MirroredTable,
     { id, reason }: Pick<Rejection, 'id' | 'reason'>,
@@ -79,7 +80,6 @@ export function readPages(
       }
     }
   }
-  const recognised = personalData?.takeRecognised() ?? [];
   return {
     count,
     rows: rows.encode(),
@@ -87,7 +87,7 @@ export function readPages(
     nestedRejections,
     namedLinks,
     treatment: personalData,
-    recognised,
+    recognised: personalData?.recognised.slice(recognisedBefore) ?? [],
   };
 }
 

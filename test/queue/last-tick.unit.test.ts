@@ -58,7 +58,7 @@ const CHANGES = [
   '2026-11-01T06:30:00Z',
   '2026-10-03T15:45:00Z',
 ].map((time) => Date.parse(time));
-/** Never a whole part of an hour, so that each minute of it is met. */
+/** No whole part of an hour: each hour is met at other minutes. */
 const STEP_MS = sized(41, 13) * 60_000;
 
 test.each([

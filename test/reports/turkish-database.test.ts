@@ -41,13 +41,13 @@ test.each(['commission_totals', 'unpaid_commissions'])('so are those of %s', asy
 });
 
 test('a request expects the currency as the program has it', async () => {
-  const asked = {
-    ...plainRequest({ commission_id: ID, action: 'pay', paid_at: '2026-10-01Z', due_at: null }),
-  };
-  await requestUpdates({ db }, [{ ...asked, expected_currency: 'inr' }], {
-    batchId: null,
-    requestedBy: null,
+  const asked = plainRequest({
+    commission_id: ID,
+    action: 'pay',
+    paid_at: '2026-10-01Z',
+    expected_currency: 'inr',
   });
+  await requestUpdates({ db }, [asked], { batchId: null, requestedBy: null });
   await database.pool.query(`
     update commission_updates set state = 'applied', finished_at = now(), outcome = 'done',
       before = '{"amount": 5, "currency": "inr"}', after = '{"amount": 5, "currency": "inr"}'`);

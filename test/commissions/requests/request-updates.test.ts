@@ -411,49 +411,49 @@ describe('a request', () => {
     }
   }
 
+  /** Asks for a request that has to wait, and gives it up once it does. */
+  async function giveUp(commission_id: string): Promise<{ asked: Promise<unknown> }> {
+    const stop = new AbortController();
+    const asked = requestUpdates({ db }, [plainRequest({ commission_id, action: 'unpay' })], {
+      batchId: null,
+      requestedBy: null,
+      signal: stop.signal,
+    });
+    asked.catch(() => undefined);
+    await expect.poll(() => countWaiting(database.pool)).toBe(1);
+    stop.abort(new Error('Ctrl-C'));
+    return { asked };
+  }
+
+  async function expectNotQueued(commission_id: string): Promise<void> {
+    const { rows } = await database.pool.query('select from commission_updates where commission_id = $1', [
+      commission_id,
+    ]);
+    expect(rows).toEqual([]);
+  }
+
   test('that is given up while it waits for its turn is not queued, and says why it was given up', async () => {
     const commission_id = newId();
-    const stop = new AbortController();
     await beside(async (client) => {
       await client.query(`insert into commission_updates (commission_id, action) values ($1, 'unpay')`, [
         newId(),
       ]);
-      const asked = requestUpdates({ db }, [plainRequest({ commission_id, action: 'unpay' })], {
-        batchId: null,
-        requestedBy: null,
-        signal: stop.signal,
-      });
-      asked.catch(() => undefined);
-      await expect.poll(() => countWaiting(database.pool)).toBe(1);
-      stop.abort(new Error('Ctrl-C'));
+      const { asked } = await giveUp(commission_id);
+      // At once, and not when the other one ends.
       await expect(asked).rejects.toThrow('Ctrl-C');
     });
-    const { rows } = await database.pool.query('select from commission_updates where commission_id = $1', [
-      commission_id,
-    ]);
-    expect(rows).toEqual([]);
+    await expectNotQueued(commission_id);
   });
 
   test('that is given up while it is being written is not queued', async () => {
     const commission_id = newId();
-    const stop = new AbortController();
-    let asked: Promise<unknown> = Promise.resolve();
+    let givenUp: { asked: Promise<unknown> } | undefined;
     await beside(async (client) => {
       await client.query('lock table commission_updates in exclusive mode');
-      asked = requestUpdates({ db }, [plainRequest({ commission_id, action: 'unpay' })], {
-        batchId: null,
-        requestedBy: null,
-        signal: stop.signal,
-      });
-      asked.catch(() => undefined);
-      await expect.poll(() => countWaiting(database.pool)).toBe(1);
-      stop.abort(new Error('Ctrl-C'));
+      givenUp = await giveUp(commission_id);
     });
-    await expect(asked).rejects.toThrow('Ctrl-C');
-    const { rows } = await database.pool.query('select from commission_updates where commission_id = $1', [
-      commission_id,
-    ]);
-    expect(rows).toEqual([]);
+    await expect(givenUp?.asked).rejects.toThrow('Ctrl-C');
+    await expectNotQueued(commission_id);
   });
 
   test('that is asked for while others are retried waits until they are pending again', async () => {
