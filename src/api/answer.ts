@@ -39,8 +39,8 @@ export interface AnswerContext {
 
 /** What makes a value of a success's body. */
 export interface BodyReader<T> {
-  /** Tried first: reads what it can without parsing all of it; null leaves the text to `readJson`. */
-  readonly readText?: (text: string) => T | null;
+  /** Tried first: reads what it can without parsing all of it; null leaves the body to `readJson`. */
+  readonly readBytes?: (bytes: Buffer) => T | null;
   /** Throws: ContractViolation and nothing else. */
   readonly readJson: (json: unknown, reject: RejectAnswer) => T;
 }
@@ -61,7 +61,7 @@ export function readAnswer<T>(context: AnswerContext, received: Outcome, reader:
     if (!isSuccess(outcome.status)) throw errorOfStatus(context, outcome);
     if (outcome.body.kind === 'broken-off')
       throw unreachable(context, 'no whole answer', outcome.body.reason);
-    const read = outcome.body.kind === 'text' ? reader.readText?.(outcome.body.text) : null;
+    const read = outcome.body.kind === 'text' ? reader.readBytes?.(outcome.body.bytes) : null;
     return read ?? reader.readJson(...readJson(context, outcome.body));
   } catch (error) {
     if (!isMaybeApplied(context.request, outcome)) throw error;
@@ -98,7 +98,14 @@ export function outcomeUnknown(request: ApiRequest, cause: unknown): WriteOutcom
 function withoutSecret({ scrub }: AnswerContext, outcome: Outcome): Outcome {
   if (outcome.kind === 'unanswered' || outcome.body.kind !== 'text') return outcome;
   if (isSuccess(outcome.status) && !scrub.isSure) return outcome;
-  return { ...outcome, body: { kind: 'text', text: scrub(outcome.body.text) } };
+  if (scrub.isClean(outcome.body.bytes)) return outcome;
+  return { ...outcome, body: { kind: 'text', bytes: Buffer.from(scrub(textOf(outcome.body))) } };
+}
+
+const utf8 = new TextDecoder();
+
+function textOf({ bytes }: Extract<AnswerBody, { kind: 'text' }>): string {
+  return utf8.decode(bytes);
 }
 
 function isSuccess(status: number): boolean {
@@ -166,9 +173,10 @@ interface SaidBody {
 
 function readErrorBody({ quote }: AnswerContext, body: AnswerBody): SaidBody {
   if (body.kind !== 'text') return { summary: excerpt(body.reason), details: [], isWebPage: false };
-  const parsed = errorBodySchema.safeParse(parseJson(body.text));
+  const text = textOf(body);
+  const parsed = errorBodySchema.safeParse(parseJson(text));
   if (!parsed.success) {
-    return { summary: quote(body.text) || 'an empty body', details: [], isWebPage: isWebPage(body.text) };
+    return { summary: quote(text) || 'an empty body', details: [], isWebPage: isWebPage(text) };
   }
   const { error, details = [] } = parsed.data;
   return { summary: quote(error), details: details.map(quote), isWebPage: false };
@@ -196,15 +204,16 @@ function unreachable(context: AnswerContext, what: string, reason: string, hint 
 
 function readJson(context: AnswerContext, body: AnswerBody): [json: unknown, reject: RejectAnswer] {
   const { request, quote } = context;
+  const text = body.kind === 'text' ? textOf(body) : null;
   const reject: RejectAnswer = (expected) => {
-    const got = body.kind === 'text' ? quote(body.text) || 'an empty body' : body.reason;
+    const got = body.kind === 'text' ? quote(text ?? '') || 'an empty body' : body.reason;
     const call = `${request.method} ${request.path} ${afterAttempts(context)}`;
-    const hint = body.kind === 'text' && isWebPage(body.text) ? CHECK_ADDRESS : '';
+    const hint = text !== null && isWebPage(text) ? CHECK_ADDRESS : '';
     return new ContractViolation(
       `the answer to ${call} is not what the contract says: expected ${expected}, got ${got}${hint}`,
     );
   };
-  const json = body.kind === 'text' ? parseJson(body.text) : undefined;
+  const json = text === null ? undefined : parseJson(text);
   if (json === undefined) throw reject('JSON');
   return [json, reject];
 }

@@ -8,7 +8,7 @@ import { type ListedResource, RESOURCES } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { type BodyReader, excerpt, readAnswer } from './answer.ts';
 import { type AttemptDeps, attemptRequest, type BeforeSend } from './attempt-request.ts';
-import { type RecordReader, readListText } from './list-text.ts';
+import { type RecordReader, readListBytes } from './list-bytes.ts';
 import { openTransport } from './open-transport.ts';
 import { commissionReader, readListAnswer } from './records.ts';
 import type { RequestEvent } from './request-event.ts';
@@ -44,7 +44,7 @@ export interface CallOptions {
 }
 
 export interface ListOptions extends CallOptions {
-  /** Reads the records by their text where it can; the others are parsed. */
+  /** Reads the records by their bytes where it can; the others are parsed. */
   readonly recordReader?: RecordReader;
 }
 
@@ -160,7 +160,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
         request,
         {
           readJson: readListAnswer,
-          ...(recordReader && { readText: (text) => readListText(text, recordReader) }),
+          ...(recordReader && { readBytes: (bytes) => readListBytes(bytes, recordReader) }),
         },
         callOptions,
       );

@@ -11,6 +11,8 @@ export interface Scrub {
   (text: string): string;
   /** Whether what it finds can only be the secret: a short one may occur in a name or a number by chance. */
   readonly isSure: boolean;
+  /** Returns true where a few searches show that a text has nothing to remove; false says nothing. */
+  isClean(bytes: Buffer): boolean;
 }
 
 /** Shorter secrets are looked for in messages, not in data; and not in hexadecimal, since identifiers are. */
@@ -34,11 +36,11 @@ export function makeScrub(secret: string): Scrub {
   ];
   const perhaps = new RegExp(needles.map(({ head }) => head).join('|'), 'g');
   const unescaped = [secret, ...stems, ...(isSure ? [hex, hex.toUpperCase()] : [])].map(rarePart);
-  const signs = [...ESCAPES, ...unescaped];
-  const isClean = (text: string) => !signs.some((sign) => text.includes(sign));
+  const signs = [...ESCAPES, ...unescaped].map((sign) => Buffer.from(sign));
+  const isClean = (bytes: Buffer) => !signs.some((sign) => bytes.includes(sign));
 
   const scrub = (text: string): string => {
-    if (isClean(text)) return text;
+    if (isClean(Buffer.from(text))) return text;
     let clean = '';
     let from = 0;
     perhaps.lastIndex = 0;
@@ -53,7 +55,7 @@ export function makeScrub(secret: string): Scrub {
     }
     return clean + text.slice(from);
   };
-  return Object.assign(scrub, { isSure });
+  return Object.assign(scrub, { isSure, isClean });
 }
 
 /** Every escape contains one of these. */

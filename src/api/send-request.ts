@@ -1,6 +1,7 @@
 // Sends one HTTP request and returns its outcome as data, within limits of time and size. What a status means is
 // decided in answer.ts, whether to try again in retry.ts.
 
+import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { describeError, describeUntrusted, errorCode } from '../describe-error.ts';
 import type { AnswerHeaders } from './rate-limit-headers.ts';
@@ -15,9 +16,9 @@ export interface ApiRequest {
   readonly body: string | null;
 }
 
-/** A complete body, or why it cannot be used. */
+/** A complete body, which is UTF-8, or why it cannot be used. */
 export type AnswerBody =
-  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'text'; readonly bytes: Buffer }
   | { readonly kind: 'broken-off' | 'unreadable'; readonly reason: string };
 
 export type Outcome =
@@ -202,21 +203,11 @@ function dispatchOptions(wire: Wire, { method, path, query, body }: ApiRequest):
   };
 }
 
-/** Shared by all bodies, since each is decoded in one go: a new one for each left 30 MB of garbage at any time. */
-let joined = Buffer.alloc(0);
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-/** Returns the body's text; null where it is none. */
+/** Returns the body; null where it is no text. */
 function decode(chunks: readonly Buffer[], size: number): AnswerBody | null {
-  if (joined.length < size) joined = Buffer.alloc(size);
-  let at = 0;
-  for (const chunk of chunks) at += chunk.copy(joined, at);
-  try {
-    return { kind: 'text', text: utf8.decode(joined.subarray(0, size)) };
-  } catch {
-    // Replacing what is not UTF-8 would store damaged names as if they were the program's.
-    return null;
-  }
+  const bytes = Buffer.concat(chunks, size);
+  // Replacing what is not UTF-8 would store damaged names as if they were the program's.
+  return isUtf8(bytes) ? { kind: 'text', bytes } : null;
 }
 
 function undecodable({ scrub }: Wire, headers: AnswerHeaders = {}): AnswerBody {

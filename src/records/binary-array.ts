@@ -9,7 +9,7 @@
 import type { ColumnType } from './mirrored-tables.ts';
 
 /** Object identifiers of the element types. Source: pg_type.dat of Postgres. */
-const ELEMENT_OID: Readonly<Record<ColumnType, number>> = {
+export const ELEMENT_OID: Readonly<Record<ColumnType, number>> = {
   boolean: 16,
   bigint: 20,
   text: 25,
@@ -19,15 +19,18 @@ const ELEMENT_OID: Readonly<Record<ColumnType, number>> = {
 };
 
 /** Dimensions, null flag, element type, length, lower bound: five 32-bit integers. */
-const HEADER_BYTES = 20;
+export const HEADER_BYTES = 20;
 const LENGTH_AT = 12;
-const LENGTH_BYTES = 4;
+export const LENGTH_BYTES = 4;
 const TWO_TO_32 = 4_294_967_296;
 /** 2000-01-01, from which Postgres counts, in milliseconds since 1970. */
 const POSTGRES_EPOCH_MS = 946_684_800_000;
 const JSONB_VERSION = 1;
 
-/** Returns the array as a binary parameter. Null and undefined become SQL null. */
+/**
+ * Returns the array as a binary parameter. Null and undefined become SQL null; a timestamp is its text, or microseconds
+ * since 1970.
+ */
 export function toBinaryArray(type: ColumnType, values: readonly unknown[]): Buffer {
   switch (type) {
     case 'text':
@@ -48,20 +51,15 @@ export function toBinaryArray(type: ColumnType, values: readonly unknown[]): Buf
       );
     case 'timestamptz':
       return encodeFixed(ELEMENT_OID.timestamptz, 8, values, (buffer, value, at) =>
-        writeTimestamp(buffer, value as string, at),
+        typeof value === 'number'
+          ? writeInt64(buffer, value - POSTGRES_EPOCH_MS * 1000, at)
+          : writeTimestamp(buffer, value as string, at),
       );
     case 'boolean':
       return encodeFixed(ELEMENT_OID.boolean, 1, values, (buffer, value, at) =>
         buffer.writeUInt8(value === true ? 1 : 0, at),
       );
   }
-}
-
-/** Returns an array of timestamptz from microseconds since 1970. */
-export function toTimestampArray(micros: readonly number[]): Buffer {
-  return encodeFixed(ELEMENT_OID.timestamptz, 8, micros, (buffer, value, at) =>
-    writeInt64(buffer, (value as number) - POSTGRES_EPOCH_MS * 1000, at),
-  );
 }
 
 /** Returns one array of all elements in order. There is at least one array, and all are of one type. */
@@ -138,7 +136,8 @@ function encodeFixed(
   return buffer;
 }
 
-function writeHeader(buffer: Buffer, oid: number, length: number): void {
+/** Writes what every array begins with. `oid` is that of its elements. */
+export function writeHeader(buffer: Buffer, oid: number, length: number): void {
   buffer.writeInt32BE(1, 0);
   // The flag that nulls may occur; Postgres looks for itself.
   buffer.writeInt32BE(1, 4);

@@ -3,7 +3,7 @@
 import type { ListedResource } from '../contract/resources.ts';
 import type { LoadedCache } from './loaded-cache.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
-import { makeNestedTexts } from './nested-text.ts';
+import { makeNestedReader } from './nested-bytes.ts';
 import type { PlainRecord } from './plain-record.ts';
 import { makeRecordForm, type NestedReaders, type RecordForm } from './record-form.ts';
 import { RECORD_KINDS } from './record-kinds.ts';
@@ -12,10 +12,10 @@ import { RECORD_KINDS } from './record-kinds.ts';
 const MOST_FORMS = 8;
 
 export interface FormReader {
-  /** Returns the record whose text begins at the place, and the place after it; null where its form is not known. */
-  read(text: string, at: number): { readonly record: PlainRecord; readonly end: number } | null;
-  /** Learns the form of a record, as it came. */
-  learn(record: unknown): void;
+  /** Returns the record that begins at the place, and the place after it; null where its form is not known. */
+  read(bytes: Buffer, at: number): { readonly record: PlainRecord; readonly end: number } | null;
+  /** Learns the form of a record, as it came, which begins at the place. */
+  learn(record: unknown, bytes: Buffer, at: number): void;
 }
 
 /** Each is nested in many records; a sale is in one or two. */
@@ -28,28 +28,28 @@ const OFTEN_NESTED: readonly MirroredTable[] = ['campaigns', 'affiliates', 'link
 export function makeFormReader(resource: ListedResource, cache: LoadedCache): FormReader {
   const kind = RECORD_KINDS[resource];
   const readers: NestedReaders = new Map(
-    OFTEN_NESTED.map((table) => [table, makeNestedTexts((id) => cache.find(table, id))]),
+    OFTEN_NESTED.map((table) => [table, makeNestedReader((id) => cache.find(table, id))]),
   );
   /** Forms that were seen, readable or not. */
   const known = new Set<string>();
   /** The one that read last comes first. */
   let forms: readonly RecordForm[] = [];
   return {
-    read(text, at) {
+    read(bytes, at) {
       for (const form of forms) {
-        const read = form.read(text, at);
+        const read = form.read(bytes, at);
         if (read === null) continue;
         if (form !== forms[0]) forms = [form, ...forms.filter((other) => other !== form)];
         return read;
       }
       return null;
     },
-    learn(record) {
+    learn(record, bytes, at) {
       if (typeof record !== 'object' || record === null || known.size === MOST_FORMS) return;
       const fields = fieldsOf(record);
       if (known.has(fields)) return;
       known.add(fields);
-      const form = makeRecordForm(kind, record, readers);
+      const form = makeRecordForm(kind, record, { bytes, at }, readers);
       if (form !== null) forms = [form, ...forms];
     },
   };

@@ -11,13 +11,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isExactNumber } from '../contract/exact-number.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
-import { isSameText, recordOf } from './nested-text.ts';
+import { isSameBytes, recordOf } from './nested-bytes.ts';
 
 /** Of each table; about 1 KB each. It is bounded, so that memory does not grow with the program. */
 const MOST_KEPT = 10_000;
 
 interface Entry {
-  /** Parsed, or a NestedText. */
+  /** Parsed, or a NestedBytes. */
   readonly record: object;
   /** The affiliate that the record belongs to by its place, which its row holds too. */
   readonly owner: string | null;
@@ -25,7 +25,7 @@ interface Entry {
 }
 
 export interface LoadedCache {
-  /** Returns what is held of the record: parsed, or a NestedText. */
+  /** Returns what is held of the record: parsed, or a NestedBytes. */
   find(table: MirroredTable, id: string): object | undefined;
   /** Returns what is held of the record: the same content, which need not be loaded, something newer, or neither. */
   meet(
@@ -73,9 +73,9 @@ export function makeLoadedCache(): LoadedCache {
   };
 }
 
-// A text is mostly the same object wherever it comes; of other texts, the records are compared.
+// Bytes are mostly the same object wherever they come; of other bytes, the records are compared.
 function isSameRecord(left: object, right: object): boolean {
-  return left === right || isSameText(left, right) || isSame(recordOf(left), recordOf(right));
+  return left === right || isSameBytes(left, right) || isSame(recordOf(left), recordOf(right));
 }
 
 // JSON values only. Most fields are plain values, which are compared first, without a call of isDeepStrictEqual. A

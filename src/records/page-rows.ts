@@ -3,9 +3,11 @@
 // memory than the strings that they hold: 265 MB at the peak of a sync instead of 320. (Reusing the memory of batches
 // that are loaded made no difference: V8 then collects later.)
 
-import { toBinaryArray, toTimestampArray } from './binary-array.ts';
+import { toBinaryArray } from './binary-array.ts';
+import { toColumnArray } from './column-array.ts';
 import { COLUMN_NAMES, COLUMN_TYPES, LOAD_ORDER, type MirroredTable } from './mirrored-tables.ts';
-import type { MirrorRow } from './rows-of-record.ts';
+import { type MirrorRow, withoutSpans } from './rows-of-record.ts';
+import { isInSpans } from './spans.ts';
 
 /** Rows of one table that have the same columns; no record twice. Each array is a binary parameter. */
 export interface EncodedRows {
@@ -50,7 +52,8 @@ export function makePageRows(): PageRows {
 
 // The same as loading first the older, then the newer one: what only the older has stays.
 function merge(held: MirrorRow, row: MirrorRow): MirrorRow {
-  const [older, newer] = row.observedAtMicros >= held.observedAtMicros ? [held, row] : [row, held];
+  const [one, other] = [withoutSpans(held), withoutSpans(row)];
+  const [older, newer] = other.observedAtMicros >= one.observedAtMicros ? [one, other] : [other, one];
   return {
     ...newer,
     values: newer.values.map((value, place) => (value === undefined ? older.values[place] : value)),
@@ -62,10 +65,10 @@ function encodeTable(table: MirroredTable, byId: ReadonlyMap<string, MirrorRow>)
   // By the columns that are there, as bits: no table has as many columns as a number has bits.
   const groups = new Map<number, MirrorRow[]>();
   for (const row of byId.values()) {
-    const { values } = row;
+    const { values, spans } = row;
     let carried = 0;
     for (let place = 0; place < values.length; place += 1) {
-      if (values[place] !== undefined) carried |= 1 << place;
+      if (values[place] !== undefined || isInSpans(spans, place)) carried |= 1 << place;
     }
     const rows = groups.get(carried);
     if (rows === undefined) groups.set(carried, [row]);
@@ -81,19 +84,17 @@ function encodeRows(table: MirroredTable, carried: number, rows: readonly Mirror
     table,
     ids: rows.map(({ id }) => id),
     places,
-    columns: places.map((place) =>
-      toBinaryArray(
-        typeAt(table, place),
-        rows.map(({ values }) => values[place]),
-      ),
-    ),
+    columns: places.map((place) => toColumnArray(typeAt(table, place), rows, place)),
     extras: hasExtra
       ? toBinaryArray(
           'jsonb',
           rows.map(({ extra }) => extra),
         )
       : null,
-    observedAt: toTimestampArray(rows.map(({ observedAtMicros }) => observedAtMicros)),
+    observedAt: toBinaryArray(
+      'timestamptz',
+      rows.map(({ observedAtMicros }) => observedAtMicros),
+    ),
   };
 }
 

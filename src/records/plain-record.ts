@@ -1,15 +1,17 @@
-// A record of a list that was read by its form, and so is checked: its values are where its row has them.
+// A record of a list that was read by its form, and so is checked: it is known where its values are in its page.
 
-import { parseJson } from '../contract/parse-json.ts';
+import { parseAt } from '../contract/json-bytes.ts';
 import { toContractSpelling } from '../contract/wire-aliases.ts';
 import type { CheckedRecord } from './rows-of-record.ts';
+import type { Spans } from './spans.ts';
 
-/** No JSON value has it. */
-const SOURCE = Symbol('source');
+/** No JSON value has it: where the record begins. */
+const START = Symbol('start');
 
 export interface PlainRecord {
   readonly id: string;
-  /** In the order of the table's columns, without those of nested records; undefined where there is no such field. */
+  readonly spans: Spans;
+  /** In the order of the table's columns, what is not in the spans, without nested records; else undefined. */
   readonly values: unknown[];
   /** Fields that the contract does not know; null where there are none. */
   readonly extra: Readonly<Record<string, unknown>> | null;
@@ -19,18 +21,19 @@ export interface PlainRecord {
   readonly sample: CheckedRecord;
 }
 
-/** Returns the record that the text, which is JSON, was read as. */
-export function makePlainRecord(record: PlainRecord, text: string): PlainRecord {
-  const { id, values, extra, nested, sample } = record;
-  return { id, values, extra, nested, sample, [SOURCE]: text } as PlainRecord;
+/** Returns the record that begins at the place of its page. */
+export function makePlainRecord(record: PlainRecord, start: number): PlainRecord {
+  const { id, spans, values, extra, nested, sample } = record;
+  return { id, spans, values, extra, nested, sample, [START]: start } as PlainRecord;
 }
 
 export function isPlainRecord(value: unknown): value is PlainRecord {
-  return typeof value === 'object' && value !== null && SOURCE in value;
+  return typeof value === 'object' && value !== null && START in value;
 }
 
 /** Returns the record in the contract's spelling as JSON.parse reads it; any other value as it is. */
 export function parsedRecord(record: unknown): unknown {
   if (!isPlainRecord(record)) return record;
-  return toContractSpelling(parseJson((record as unknown as { [SOURCE]: string })[SOURCE]));
+  const start = (record as unknown as { [START]: number })[START];
+  return toContractSpelling(parseAt(record.spans.bytes, start)?.value);
 }

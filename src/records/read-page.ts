@@ -11,6 +11,7 @@ import { isPlainRecord, parsedRecord } from './plain-record.ts';
 import { type ReadDeps, type RefusedApart, readRecord } from './read-record.ts';
 import { RECORD_KINDS } from './record-kinds.ts';
 import type { Rejection } from './rejection-reason.ts';
+import { withoutSpans } from './rows-of-record.ts';
 import { cutDeep } from './unstorable.ts';
 
 export interface ObservedPage {
@@ -68,7 +69,8 @@ export function readPages(
       const apart: RefusedApart[] | null = resource === 'commissions' ? [] : null;
       const read = readRecord(deps, resource, record, observedAtMicros, apart);
       if ('rows' in read) {
-        for (const row of read.rows) rows.add(personalData === null ? row : personalData.treatRow(row));
+        for (const row of read.rows)
+          rows.add(personalData === null ? row : personalData.treatRow(withoutSpans(row)));
         const links = resource === 'affiliates' ? readNamedLinks(record, observedAt) : null;
         if (links !== null) namedLinks.push(links);
         for (const refused of apart ?? []) {

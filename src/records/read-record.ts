@@ -7,7 +7,7 @@ import { isExactNumber } from '../contract/exact-number.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { LoadedCache } from './loaded-cache.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
-import { recordOf } from './nested-text.ts';
+import { recordOf } from './nested-bytes.ts';
 import type { PersonalData } from './personal-data.ts';
 import { isPlainRecord, type PlainRecord } from './plain-record.ts';
 import { CUSTOMER_FIELDS, type Nesting, RECORD_KINDS, type RecordKind } from './record-kinds.ts';
@@ -75,10 +75,10 @@ interface Met {
 /** As readInto, for a record that its form has checked. */
 function readPlain(reading: Reading, kind: RecordKind, record: PlainRecord): string | null {
   const { deps, observedAtMicros } = reading;
-  const { id, values, extra, nested, sample } = record;
+  const { id, spans, values, extra, nested, sample } = record;
   if (deps.drift !== null) noteFields(deps.drift, kind, sample, '');
   if (extra !== null) deps.drift?.noteUnknownFields(extra, '');
-  const row = { table: kind.table, id, values, extra, observedAtMicros };
+  const row = { table: kind.table, id, spans, values, extra, observedAtMicros };
   reading.rows.push(row);
   for (const [index, nesting] of kind.nested.entries()) {
     const reason = readNested(reading, { kind, row, nesting, prefix: '' }, nested[index]);

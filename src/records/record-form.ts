@@ -1,229 +1,256 @@
-// The form in which a program spells a kind of record: which fields, in which order. Made from one record of the form
-// and the contract's schemas; others of it are found, checked and taken apart by regular expressions, in between which
-// nested records are read. It accepts a subset of what JSON.parse and the schema accept: a record with an escape, an
-// odd number, more or other fields than the one it was made from, or another order is left to them.
-//
-// Why regular expressions: V8 compiles one to machine code when it is first used, but interprets JavaScript until it is
-// worth compiling, and a sync of 100,000 records is over soon after that.
+// The form in which a program spells a kind of record: which fields, in which order, with what between their values.
+// Made from the bytes of one record and the contract's schemas; others of it are the same bytes but for the values,
+// which are found and checked where they stand. It accepts a subset of what JSON.parse and the schema accept: a record
+// with an escape, an odd number, more or other fields than the one it was made from, other space or another order is
+// left to them.
 
 import { z } from 'zod';
 import { identifier, integer, text, timestamp } from '../contract/fields.ts';
-import { parseAt, SPACE } from '../contract/json-text.ts';
+import { endOfLiteral, type Member, membersAt, NOWHERE, parseAt } from '../contract/json-bytes.ts';
 import { customerSchema } from '../contract/referral.ts';
 import { toContractSpelling, WIRE_ALIASES } from '../contract/wire-aliases.ts';
-import { makeFastCheck, PLAIN_TIMESTAMP } from './fast-check.ts';
+import { makeFastCheck } from './fast-check.ts';
 import { COLUMN_NAMES, type MirroredTable } from './mirrored-tables.ts';
-import { type NestedTexts, withoutPage } from './nested-text.ts';
+import type { NestedReader } from './nested-bytes.ts';
+import {
+  endOfBoolean,
+  endOfIdentifier,
+  endOfInteger,
+  endOfNull,
+  endOfText,
+  endOfTimestamp,
+  type FindEnd,
+} from './plain-bytes.ts';
 import { makePlainRecord, type PlainRecord } from './plain-record.ts';
-import { CUSTOMER_FIELDS, type RecordKind } from './record-kinds.ts';
+import type { Placed, RecordKind } from './record-kinds.ts';
 import type { CheckedRecord } from './rows-of-record.ts';
+import { IS_ELSEWHERE, IS_NULL } from './spans.ts';
 
 export interface RecordForm {
-  /** Returns the record whose text begins at the place, and the place after it; null where it is not of this form. */
-  read(text: string, at: number): { readonly record: PlainRecord; readonly end: number } | null;
+  /** Returns the record that begins at the place, and the place after it; null where it is not of this form. */
+  read(bytes: Buffer, at: number): { readonly record: PlainRecord; readonly end: number } | null;
 }
 
 /** What reads the nested records of each table; a table without is parsed. */
-export type NestedReaders = ReadonlyMap<MirroredTable, NestedTexts>;
+export type NestedReaders = ReadonlyMap<MirroredTable, NestedReader>;
 
-type Held = 'text' | 'integer' | 'boolean';
+/** A record while it is read. */
+interface Reading {
+  /** As those of Spans. */
+  readonly bounds: number[];
+  readonly values: unknown[];
+  readonly nested: unknown[];
+  readonly unknown: [string, unknown][];
+}
 
-/** What a group of a pattern holds: the value of a column, or that of a field which the contract does not know. */
-type Group =
-  | { readonly place: number; readonly holds: Held }
-  | { readonly unknown: string; readonly holds: 'json' };
+/** Reads the value that begins at the place into the record, and returns the place after it; NOWHERE if it cannot. */
+type ReadValue = (into: Reading, bytes: Buffer, at: number) => number;
 
-/** Reads a value that no pattern describes into the record, and returns the place after it; null where it cannot. */
-type ReadValue = (into: { values: unknown[]; nested: unknown[] }, text: string, at: number) => number | null;
+interface Step {
+  /** What is before the value: the name of its field, and what is between it and the last one. */
+  readonly before: Buffer;
+  readonly readValue: ReadValue;
+}
 
-/** A part of a record that a pattern describes. */
-interface Segment {
-  readonly pattern: RegExp;
-  readonly groups: readonly Group[];
-  /** Reads the value behind it; null at the record's end. */
-  readonly readValue: ReadValue | null;
+interface Steps {
+  readonly steps: readonly Step[];
+  readonly ending: Buffer;
 }
 
 /**
- * Returns the form of a record as it came; null where it lacks a field of the contract, or has one beyond it that is
- * not plain.
+ * Returns the form of a record as it came, which begins at the place; null where it lacks a field of the contract, or
+ * has one beyond it that is not plain.
  */
-export function makeRecordForm(kind: RecordKind, record: object, readers: NestedReaders): RecordForm | null {
-  const segments = buildSegments(kind, record, readers);
-  if (segments === null) return null;
-  const sample = toContractSpelling(record) as CheckedRecord;
-  // Where the customer is null, so are its columns, which no group holds.
-  const blank: unknown[] = COLUMN_NAMES[kind.table].map((_, place) =>
-    sample['customer'] === null && kind.customer.some((column) => column.place === place) ? null : undefined,
+export function makeRecordForm(
+  kind: RecordKind,
+  record: object,
+  { bytes, at }: { bytes: Buffer; at: number },
+  readers: NestedReaders,
+): RecordForm | null {
+  const members = membersAt(bytes, at);
+  const steps =
+    members && stepsOf(bytes, at, members, (name, member) => readerOf(kind, readers, name, member, bytes));
+  const names = new Set(members?.map(({ name }) => spelled(name)));
+  const isWhole = Object.entries(kind.schema.shape).every(
+    ([name, schema]) => names.has(name) || makeFastCheck(schema)(undefined),
   );
+  // Of two spellings of a field, one is the contract's, and the other an unknown field.
+  if (members === null || steps === null || !isWhole || names.size < members.length) return null;
+  const sample = toContractSpelling(record) as CheckedRecord;
+  const columns = COLUMN_NAMES[kind.table].length;
+  const noBounds: readonly number[] = new Array(columns * 2).fill(IS_ELSEWHERE);
+  const noValues: readonly unknown[] = new Array(columns).fill(undefined);
+  const noNested: readonly unknown[] = new Array(kind.nested.length).fill(undefined);
   return {
-    read(text, start) {
-      const values = [...blank];
-      const unknown: [string, unknown][] = [];
-      const nested: unknown[] = new Array(kind.nested.length).fill(undefined);
-      let at = start;
-      for (const { pattern, groups, readValue } of segments) {
-        pattern.lastIndex = at;
-        const found = pattern.exec(text);
-        if (found === null) return null;
-        at = pattern.lastIndex;
-        for (let index = 0; index < groups.length; index += 1) {
-          const group = groups[index] as Group;
-          const held = found[index + 1];
-          if (group.holds === 'json') unknown.push([group.unknown, JSON.parse(held as string)]);
-          else if (held === undefined) values[group.place] = null;
-          else if (group.holds === 'text') values[group.place] = held;
-          else values[group.place] = group.holds === 'integer' ? Number(held) : held === 'true';
-        }
-        const after = readValue === null ? at : readValue({ values, nested }, text, at);
-        if (after === null) return null;
-        at = after;
-      }
-      // Identifiers are kept until the record is loaded, and longer.
-      const id = withoutPage(values[0] as string);
-      values[0] = id;
-      const extra = unknown.length === 0 ? null : Object.fromEntries(unknown);
-      return {
-        record: makePlainRecord({ id, values, extra, nested, sample }, text.slice(start, at)),
-        end: at,
+    read(page, start) {
+      const reading: Reading = {
+        bounds: noBounds.slice(),
+        values: noValues.slice(),
+        nested: noNested.slice(),
+        unknown: [],
       };
+      const end = readSteps(steps, reading, page, start);
+      if (end === NOWHERE) return null;
+      const { bounds, values, nested, unknown } = reading;
+      // The identifier is every table's first column.
+      const id = page.toString('latin1', bounds[0], bounds[1]);
+      const extra = unknown.length === 0 ? null : Object.fromEntries(unknown);
+      const spans = { bytes: page, bounds };
+      return { record: makePlainRecord({ id, spans, values, extra, nested, sample }, start), end };
     },
   };
 }
 
-function buildSegments(kind: RecordKind, sample: object, readers: NestedReaders): Segment[] | null {
-  const segments: Segment[] = [];
-  const names = new Set<string>();
-  let source = `\\{${SPACE}`;
-  let groups: Group[] = [];
-  const end = (readValue: ReadValue | null) => {
-    segments.push({ pattern: new RegExp(source, 'y'), groups, readValue });
-    source = '';
-    groups = [];
-  };
-  for (const [key, value] of Object.entries(sample)) {
-    const name = WIRE_ALIASES.get(key) ?? key;
-    // Of two spellings of a field, one is the contract's, and the other an unknown field.
-    if (names.has(name)) return null;
-    source += `${names.size === 0 ? '' : COMMA}"${key}"${SPACE}:${SPACE}`;
-    names.add(name);
-    const readValue = nestedReaderOf(kind, name, readers) ?? jsonReaderOf(kind, name);
-    const pattern =
-      readValue === null ? (patternOfField(kind, name, value) ?? patternOfUnknown(kind, name, value)) : null;
-    if (readValue !== null) end(readValue);
-    else if (pattern === null) return null;
-    else {
-      source += pattern.source;
-      groups.push(...pattern.groups);
-    }
+function readSteps({ steps, ending }: Steps, into: Reading, bytes: Buffer, start: number): number {
+  let at = start;
+  for (const { before, readValue } of steps) {
+    at = endOfLiteral(bytes, at, before);
+    if (at === NOWHERE) return NOWHERE;
+    at = readValue(into, bytes, at);
+    if (at === NOWHERE) return NOWHERE;
   }
-  source += `${SPACE}\\}`;
-  end(null);
-  const isWhole = Object.entries(kind.schema.shape).every(
-    ([name, schema]) => names.has(name) || makeFastCheck(schema)(undefined),
-  );
-  return isWhole ? segments : null;
+  return endOfLiteral(bytes, at, ending);
 }
 
-const COMMA = `${SPACE},${SPACE}`;
+/** Returns the steps that read an object of these members; null where one of them has no reader. */
+function stepsOf(
+  bytes: Buffer,
+  start: number,
+  members: readonly Member[],
+  makeReader: (name: string, member: Member) => ReadValue | null,
+): Steps | null {
+  const steps: Step[] = [];
+  let at = start;
+  for (const member of members) {
+    const readValue = makeReader(spelled(member.name), member);
+    if (readValue === null) return null;
+    steps.push({ before: Buffer.from(bytes.subarray(at, member.start)), readValue });
+    at = member.end;
+  }
+  const end = bytes.indexOf('}', at) + 1;
+  return { steps, ending: Buffer.from(bytes.subarray(at, end)) };
+}
 
-/** Returns what reads the records that are nested in a field; null where none are. */
+function spelled(name: string): string {
+  return WIRE_ALIASES.get(name) ?? name;
+}
+
+function readerOf(
+  kind: RecordKind,
+  readers: NestedReaders,
+  name: string,
+  member: Member,
+  bytes: Buffer,
+): ReadValue | null {
+  if (kind.nestedFields.includes(name)) return nestedReaderOf(kind, name, readers);
+  if (name === 'customer' && kind.customer.length > 0) return customerReaderOf(kind.customer, member, bytes);
+  if (!kind.ownFields.has(name)) return unknownReaderOf(name);
+  const column = kind.placed.find(({ field }) => field === name);
+  const schema = kind.schema.shape[name];
+  if (column === undefined || schema === undefined) return null;
+  return plainReaderOf(schema, column.place) ?? jsonReaderOf(schema, column.place);
+}
+
+/** Returns what reads the records that are nested in a field. */
 function nestedReaderOf(kind: RecordKind, name: string, readers: NestedReaders): ReadValue | null {
   const index = kind.nestedFields.indexOf(name);
   const nesting = kind.nested[index];
   if (nesting === undefined) return null;
   const reader = nesting.isList ? undefined : readers.get(nesting.table);
-  return ({ nested }, text, at) => {
-    const isRead = reader !== undefined && !text.startsWith('null', at);
-    const read = isRead ? reader.read(text, at) : parseAt(text, at);
-    if (read === null) return null;
-    nested[index] = isRead ? read.value : toContractSpelling(read.value);
-    return read.end;
+  return ({ nested }, bytes, at) => {
+    if (reader !== undefined && endOfNull(bytes, at) === NOWHERE) {
+      const read = reader.read(bytes, at);
+      if (read === null) return NOWHERE;
+      nested[index] = read.value;
+      return read.end;
+    }
+    const parsed = parseAt(bytes, at);
+    if (parsed === null) return NOWHERE;
+    nested[index] = toContractSpelling(parsed.value);
+    return parsed.end;
   };
 }
 
-/** Returns what reads an own field that holds any JSON; null where it is none. */
-function jsonReaderOf(kind: RecordKind, name: string): ReadValue | null {
-  const column = kind.placed.find(({ field }) => field === name);
-  const schema = kind.schema.shape[name];
-  if (column === undefined || schema === undefined || patternOf(schema) !== null) return null;
+/** Returns what reads an own field that holds any JSON. */
+function jsonReaderOf(schema: z.core.$ZodType, place: number): ReadValue {
   const isPlain = makeFastCheck(schema);
-  return ({ values }, text, at) => {
-    const read = parseAt(text, at);
-    if (read === null || !isPlain(read.value)) return null;
-    values[column.place] = read.value;
-    return read.end;
+  return ({ values }, bytes, at) => {
+    const parsed = parseAt(bytes, at);
+    if (parsed === null || !isPlain(parsed.value)) return NOWHERE;
+    values[place] = parsed.value;
+    return parsed.end;
   };
 }
 
-interface Pattern {
-  readonly source: string;
-  readonly groups: readonly Group[];
+/** Returns what reads a field that the contract does not know, where its value is plain. */
+function unknownReaderOf(name: string): ReadValue {
+  return ({ unknown }, bytes, at) => {
+    for (const findEnd of [endOfText, endOfInteger, endOfBoolean, endOfNull]) {
+      const end = findEnd(bytes, at);
+      if (end === NOWHERE) continue;
+      unknown.push([name, JSON.parse(bytes.toString('utf8', at, end))]);
+      return end;
+    }
+    return NOWHERE;
+  };
 }
 
-function patternOfField(kind: RecordKind, name: string, sample: unknown): Pattern | null {
-  if (name === 'customer' && kind.customer.length > 0) return patternOfCustomer(kind, sample);
-  const column = kind.placed.find(({ field }) => field === name);
-  const schema = kind.schema.shape[name];
-  const pattern = schema === undefined ? null : patternOf(schema);
-  if (column === undefined || pattern === null) return null;
-  return { source: pattern.source, groups: [{ place: column.place, holds: pattern.holds }] };
+/** Returns what reads a customer with the fields of the sample's, or none; null where those are not the contract's. */
+function customerReaderOf(columns: readonly Placed[], { start }: Member, bytes: Buffer): ReadValue | null {
+  const readNull: ReadValue = ({ bounds }, page, at) => {
+    for (const { place } of columns) bounds[place * 2] = IS_NULL;
+    return endOfNull(page, at);
+  };
+  if (endOfNull(bytes, start) !== NOWHERE) return readNull;
+  const members = membersAt(bytes, start);
+  const isWhole = columns.every(({ field }) => members?.some(({ name }) => name === field));
+  if (members === null || !isWhole || members.length !== columns.length) return null;
+  const steps = stepsOf(bytes, start, members, (name) => {
+    const column = columns.find(({ field }) => field === name);
+    const schema = customerSchema.shape[name as keyof typeof customerSchema.shape];
+    return column === undefined ? null : plainReaderOf(schema, column.place);
+  });
+  if (steps === null) return null;
+  return (into, page, at) =>
+    endOfNull(page, at) === NOWHERE ? readSteps(steps, into, page, at) : readNull(into, page, at);
 }
 
-/** Returns the pattern of a field that the contract does not know; null where its value, or its name, is not plain. */
-function patternOfUnknown(kind: RecordKind, name: string, sample: unknown): Pattern | null {
-  const isPlain = sample === null || typeof sample !== 'object';
-  if (kind.ownFields.has(name) || !isPlain || !/^\w+$/.test(name)) return null;
-  return { source: PLAIN_JSON, groups: [{ unknown: name, holds: 'json' }] };
+interface Plain {
+  readonly findEnd: FindEnd;
+  readonly isQuoted: boolean;
 }
 
-function patternOfCustomer({ customer }: RecordKind, sample: unknown): Pattern | null {
-  if (sample === null) return { source: 'null', groups: [] };
-  if (typeof sample !== 'object' || Object.keys(sample).length !== CUSTOMER_FIELDS.length) return null;
-  const groups: Group[] = [];
-  const fields: string[] = [];
-  for (const name in sample) {
-    const column = customer.find(({ field }) => field === name);
-    const schema: z.core.$ZodType | undefined =
-      customerSchema.shape[name as keyof typeof customerSchema.shape];
-    const pattern = schema === undefined ? null : patternOf(schema);
-    if (column === undefined || pattern === null) return null;
-    groups.push({ place: column.place, holds: pattern.holds });
-    fields.push(`"${name}"${SPACE}:${SPACE}${pattern.source}`);
-  }
-  return { source: `(?:null|\\{${SPACE}${fields.join(COMMA)}${SPACE}\\})`, groups };
-}
-
-interface ValuePattern {
-  readonly source: string;
-  readonly holds: Held;
-}
-
-// As many digits as a double is sure to hold.
-const INTEGER = '0|-?[1-9]\\d{0,14}';
-// Without an escape. JSON has no control characters, and a page, which is UTF-8, no half of a surrogate pair.
-const TEXT = '[^"\\\\\\0-\\x1f]*';
-const PLAIN_JSON = `(null|true|false|${INTEGER}|"${TEXT}")`;
-
-const PATTERNS: ReadonlyMap<unknown, ValuePattern> = new Map<unknown, ValuePattern>([
-  [identifier, { source: `"(${inner(z.regexes.guid)})"`, holds: 'text' }],
-  [timestamp, { source: `"(${inner(PLAIN_TIMESTAMP)})"`, holds: 'text' }],
-  [integer, { source: `(${INTEGER})`, holds: 'integer' }],
-  [text, { source: `"(${TEXT})"`, holds: 'text' }],
+const PLAIN: ReadonlyMap<unknown, Plain> = new Map<unknown, Plain>([
+  [identifier, { findEnd: endOfIdentifier, isQuoted: true }],
+  [timestamp, { findEnd: endOfTimestamp, isQuoted: true }],
+  [text, { findEnd: endOfText, isQuoted: true }],
+  [integer, { findEnd: endOfInteger, isQuoted: false }],
 ]);
+const PLAIN_BOOLEAN: Plain = { findEnd: endOfBoolean, isQuoted: false };
 
-/** Returns the pattern of a field's value, with one group; null where it may be any JSON. */
-function patternOf(schema: z.core.$ZodType): ValuePattern | null {
-  if (schema instanceof z.ZodOptional) return patternOf(schema.unwrap());
+/** Returns what reads a plain value; null where the schema takes any JSON. */
+function plainReaderOf(schema: z.core.$ZodType, place: number): ReadValue | null {
+  if (schema instanceof z.ZodOptional) return plainReaderOf(schema.unwrap(), place);
   if (schema instanceof z.ZodNullable) {
-    const inner = patternOf(schema.unwrap());
-    return inner === null ? null : { ...inner, source: `(?:null|${inner.source})` };
+    const inner = plainReaderOf(schema.unwrap(), place);
+    return (
+      inner &&
+      ((into, bytes, at) => {
+        const end = endOfNull(bytes, at);
+        if (end === NOWHERE) return inner(into, bytes, at);
+        into.bounds[place * 2] = IS_NULL;
+        return end;
+      })
+    );
   }
-  if (schema instanceof z.ZodBoolean) return { source: '(true|false)', holds: 'boolean' };
-  return PATTERNS.get(schema) ?? null;
-}
-
-/** Returns the source of a pattern for a whole text, to be part of another, without groups of its own. */
-function inner(whole: RegExp): string {
-  return whole.source.slice(1, -1).replace(/\((?!\?)/g, '(?:');
+  const plain = schema instanceof z.ZodBoolean ? PLAIN_BOOLEAN : PLAIN.get(schema);
+  if (plain === undefined) return null;
+  const { findEnd, isQuoted } = plain;
+  const quote = isQuoted ? 1 : 0;
+  return ({ bounds }, bytes, at) => {
+    const end = findEnd(bytes, at);
+    bounds[place * 2] = at + quote;
+    bounds[place * 2 + 1] = end - quote;
+    return end;
+  };
 }

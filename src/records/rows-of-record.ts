@@ -1,7 +1,8 @@
 // Turns one checked record, without those nested in it, into the row of its table.
 
-import { COLUMN_NAMES, type MirroredTable } from './mirrored-tables.ts';
+import { COLUMN_NAMES, COLUMN_TYPES, type MirroredTable } from './mirrored-tables.ts';
 import { CUSTOMER_FIELDS, type Placed, type RecordKind } from './record-kinds.ts';
+import { NO_SPANS, type Spans, valueAt } from './spans.ts';
 
 /** A record that was checked: an object with an identifier. */
 export type CheckedRecord = Readonly<Record<string, unknown>> & { readonly id: string };
@@ -11,9 +12,11 @@ export interface MirrorRow {
   readonly id: string;
   /**
    * In the order of the table's columns. What the record did not have is undefined, and is left alone by the
-   * load: a nested record is a partial view.
+   * load: a nested record is a partial view. So is what is in the spans.
    */
   readonly values: unknown[];
+  /** Values that are still in the bytes of their page. */
+  readonly spans: Spans;
   /** Fields that the contract does not know; null where there are none. */
   readonly extra: Readonly<Record<string, unknown>> | null;
   /** Microseconds since 1970. */
@@ -37,6 +40,7 @@ export function toRow(kind: RecordKind, record: CheckedRecord, observedAtMicros:
     table,
     id: record.id,
     values,
+    spans: NO_SPANS,
     extra: extra.length === 0 ? null : Object.fromEntries(extra),
     observedAtMicros,
   };
@@ -72,4 +76,15 @@ function unknownFields(
     }
   }
   return unknown;
+}
+
+/** Returns the row with all of its values, none of them in spans. */
+export function withoutSpans(row: MirrorRow): MirrorRow {
+  const { table, spans, values } = row;
+  if (spans === NO_SPANS) return row;
+  const whole = COLUMN_NAMES[table].map((name, place) => {
+    const value = valueAt(spans, COLUMN_TYPES[table][name], place);
+    return value === undefined ? values[place] : value;
+  });
+  return { ...row, values: whole, spans: NO_SPANS };
 }

@@ -2,7 +2,7 @@
 // soon as it is there, and its records are let go of: they take many times the memory of their rows.
 
 import type { ApiClient } from '../api/client.ts';
-import type { RecordReader } from '../api/list-text.ts';
+import type { RecordReader } from '../api/list-bytes.ts';
 import type { RequestEvent } from '../api/request-event.ts';
 import { positionOf } from '../contract/answer-bodies.ts';
 import type { Expansion, Filters, ListedResource } from '../contract/resources.ts';

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import {
-  joinBinaryArrays,
-  observationMicros,
-  toBinaryArray,
-  toTimestampArray,
-} from '../../src/records/binary-array.ts';
+import { joinBinaryArrays, observationMicros, toBinaryArray } from '../../src/records/binary-array.ts';
 import type { ColumnType } from '../../src/records/mirrored-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -112,7 +107,7 @@ test('digits below a microsecond are rounded as Postgres rounds them', async () 
 
 test('an observation keeps its microseconds', async () => {
   const answer = await database.pool.query(`select unnest($1::timestamptz[]) as observed`, [
-    toTimestampArray([
+    toBinaryArray('timestamptz', [
       observationMicros('2026-07-01T12:34:56.789012Z'),
       observationMicros('1969-12-31T23:59:59.999999Z'),
     ]),

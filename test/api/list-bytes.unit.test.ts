@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readListText } from '../../src/api/list-text.ts';
+import { readListBytes } from '../../src/api/list-bytes.ts';
 import { listEnvelopeSchema } from '../../src/contract/answer-bodies.ts';
 import { parseJson } from '../../src/contract/parse-json.ts';
 import type { ListedResource } from '../../src/contract/resources.ts';
@@ -69,7 +69,7 @@ function makeBoth(resource: ListedResource): Both {
 
 /** Reads the text both ways, checks that both say the same, and returns how many records were read by their form. */
 function expectTheSame({ forms, plain, parsed }: Both, resource: ListedResource, text: string): number {
-  const listed = readListText(text, forms);
+  const listed = readListBytes(Buffer.from(text), forms);
   const whole = parsePage(text);
   if (listed === null) return 0;
   const { data, pagination } = listed;
@@ -230,7 +230,9 @@ describe.each(GIVEN)('a list of $resource', ({ resource, records, build }) => {
       `{"pagination":${pagination},"data":${records}} x`,
       `{"pagination":${pagination},"data":${records.replace(/]$/, ',]')}}`,
       `{"pagination":${pagination},"data":${records.replace(/}]$/, ']')}}`,
+      `{"pagination":${pagination},"data":${records.replace('},{', '};{')}}`,
       `{"pagination":{},"data":${records}}`,
+      `{"pagination":${pagination.replace('{', '{"größe":"ü",')},"data":${records}}`,
       `{"pagination":null,"data":${records}}`,
       `{"data":${records}}`,
     ]) {
@@ -274,6 +276,24 @@ describe('a list of referrals', () => {
     expect(readBehind([build(), build()], [build({ affiliate: buildAffiliate() }), build()])).toBe(2);
   });
 
+  test('whose affiliates have identifiers that begin and end alike has each with its own', () => {
+    const alike = ['1111', '2222'].map((middle) =>
+      buildAffiliate({ id: `0b1a6d1e-${middle}-4a58-9b7a-0d3f3b1c2d4e`, first_name: middle }),
+    );
+    const pair = () => alike.map((one) => build({ affiliate: one }));
+    expect(readBehind(pair(), [...pair(), ...pair()])).toBe(4);
+  });
+
+  test('of far years has their microseconds', () => {
+    const far = ['2254-12-31T23:59:59.999999Z', '2255-06-05T23:47:34.740993Z', '2999-12-31T23:59:59.999999Z'];
+    expect(
+      readBehind(
+        [build()],
+        far.map((expires_at) => build({ expires_at })),
+      ),
+    ).toBe(far.length);
+  });
+
   test('with both spellings of a field, in the referral or in its affiliate, has both', () => {
     const spellings = { stripe_account_id: 'one', processor_account_id: 'other' };
     expect(readBehind([build(spellings)], [build(spellings)])).toBe(0);
@@ -305,15 +325,27 @@ describe('a list of referrals', () => {
       const named = build(JSON.parse(`{${JSON.stringify(name)}: 1}`) as object);
       return readBehind([named], [named]);
     };
-    for (const name of ['__proto__', 'constructor', 'customer_name', 'affiliate_id']) {
-      expect(readNamed(name)).toBe(1);
-    }
-    for (const name of ['', '.', 'a-b', '"', '(', 'ü']) expect(readNamed(name)).toBe(0);
+    const names = [
+      '__proto__',
+      'constructor',
+      'customer_name',
+      'affiliate_id',
+      '',
+      '.',
+      'a-b',
+      '(',
+      'ü',
+      '1',
+    ];
+    for (const name of names) expect(readNamed(name)).toBe(1);
+    for (const escaped of ['"', '\\', '\n']) expect(readNamed(escaped)).toBe(0);
   });
 
   test('with a referral twice, once otherwise, has what comes last', () => {
     const referral = build();
     expect(readBehind([build()], [referral, { ...referral, visits: 3 }])).toBe(2);
+    expect(readBehind([build()], [referral, { ...referral, visits: undefined }])).toBe(1);
+    expect(readBehind([build()], [{ ...referral, visits: undefined }, referral])).toBe(1);
   });
 
   test('whose nested affiliate does not fit has the referral refused, with all that came', () => {
