@@ -5,8 +5,9 @@ import type { LoadedCache } from './loaded-cache.ts';
 import type { MirroredTable } from './mirrored-tables.ts';
 import { makeNestedReader } from './nested-bytes.ts';
 import type { PlainRecord } from './plain-record.ts';
-import { makeRecordForm, type NestedReaders, type RecordForm } from './record-form.ts';
+import { makeRecordForm, type RecordForm } from './record-form.ts';
 import { RECORD_KINDS } from './record-kinds.ts';
+import type { NestedReaders } from './value-readers.ts';
 
 /** A program has a form for each kind of referral at most; more would be tried in vain for each record. */
 const MOST_FORMS = 8;
