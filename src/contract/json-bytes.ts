@@ -1,5 +1,5 @@
-// Parses single values out of the bytes of a JSON text. Where a value ends is found by its strings and brackets; whether
-// it is JSON is left to the parser. A place beyond the end holds no byte, and so no value.
+// Parses single values out of the bytes of a JSON text. Where a value ends is found by its strings and brackets; the
+// parser says whether it is JSON. A place beyond the end holds no byte, and so no value.
 
 import { parseJson } from './parse-json.ts';
 

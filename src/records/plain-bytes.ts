@@ -1,4 +1,4 @@
-// Where plain values end in the bytes of a JSON text. Each accepts a subset of what JSON.parse and the contract's schema
+// Where plain values end in the bytes of a JSON text. Accepted is a subset of what JSON.parse and the contract's schema
 // accept: a text without an escape, an integer that a double is sure to hold, a timestamp as nearly every program
 // spells it.
 

@@ -1,6 +1,6 @@
 // The form in which a program spells a kind of record: which fields, in which order, with what between their values.
 // Made from the bytes of one record and the contract's schemas; others of it are the same bytes but for the values,
-// which are found and checked where they stand. It accepts a subset of what JSON.parse and the schema accept: a record
+// which are found and checked where they are. It accepts a subset of what JSON.parse and the schema accept: a record
 // with an escape, an odd number, more or other fields than the one it was made from, other space or another order is
 // left to them.
 

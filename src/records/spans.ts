@@ -1,4 +1,4 @@
-// Values of a row that are still in the bytes of their page: where each begins and ends. Most are copied from there into
+// Values of a row that are still in the bytes of their page: where each begins and ends. Most are copied from there to
 // the arrays that a statement takes, without ever being a string.
 
 import type { ColumnType } from './mirrored-tables.ts';

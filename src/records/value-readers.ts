@@ -1,4 +1,4 @@
-// What reads the values of a record where they stand in its page, each by what the contract says of its field.
+// What reads the values of a record where they are in its page, each by what the contract says of its field.
 
 import { z } from 'zod';
 import { identifier, integer, text, timestamp } from '../contract/fields.ts';
