@@ -96,13 +96,13 @@ function pageStatement(s: string, query: RowQuery, paging: Paging) {
     values,
     text: `with ${isCountedByDay ? days : ''}
       page as materialized (
-        select t.id, t.created_at from ${s}.${list} t ${where}
+        select t.* from ${s}.${list} t ${where}
          order by t.created_at desc, t.id desc
          limit $1 offset $2::bigint ${isCountedByDay ? '- (select newer from start)::bigint' : ''}
       )
       select ${isCountedByDay ? '(select coalesce(sum(records), 0) from days)' : `(select count(*) from ${s}.${list} t ${where})`}::text as total,
              (select count(*)::integer from page) as count,
-             (select coalesce(json_agg(${query.json} order by page.created_at desc, page.id desc), '[]')
-                from page join ${s}.${list} t on t.id = page.id ${query.joins})::text as data`,
+             (select coalesce(json_agg(${query.json} order by t.created_at desc, t.id desc), '[]')
+                from page t ${query.joins})::text as data`,
   };
 }
