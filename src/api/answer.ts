@@ -98,8 +98,7 @@ export function outcomeUnknown(request: ApiRequest, cause: unknown): WriteOutcom
 function withoutSecret({ scrub }: AnswerContext, outcome: Outcome): Outcome {
   if (outcome.kind === 'unanswered' || outcome.body.kind !== 'text') return outcome;
   if (isSuccess(outcome.status) && !scrub.isSure) return outcome;
-  if (scrub.isClean(outcome.body.bytes)) return outcome;
-  return { ...outcome, body: { kind: 'text', bytes: Buffer.from(scrub(textOf(outcome.body))) } };
+  return { ...outcome, body: { kind: 'text', bytes: scrub.inBytes(outcome.body.bytes) } };
 }
 
 const utf8 = new TextDecoder();

@@ -3,7 +3,7 @@
 // foreseen is left to JSON.parse and the schema of the envelope.
 
 import { type ListEnvelope, listEnvelopeSchema } from '../contract/answer-bodies.ts';
-import { parseAt, SPACE, skipSpace } from '../contract/json-bytes.ts';
+import { CLOSING_BRACKET, COMMA, parseAt, SPACE, skipSpace } from '../contract/json-bytes.ts';
 import { parseJson } from '../contract/parse-json.ts';
 import { toContractSpelling } from '../contract/wire-aliases.ts';
 
@@ -22,9 +22,6 @@ const BEGINNING = new RegExp(
 const ENDING = new RegExp(`^\\]${SPACE}(?:,${SPACE}${PAGINATION}${SPACE})?\\}${SPACE}$`);
 /** An envelope around its data is a tenth of it. */
 const ENVELOPE_BYTES = 2048;
-
-const COMMA = 44;
-const CLOSING_BRACKET = 93;
 
 /**
  * Returns the page's envelope, its records as the reader reads them, or in the contract's spelling; null where the

@@ -11,8 +11,8 @@ export interface Scrub {
   (text: string): string;
   /** Whether what it finds can only be the secret: a short one may occur in a name or a number by chance. */
   readonly isSure: boolean;
-  /** Returns true where a few searches show that a text has nothing to remove; false says nothing. */
-  isClean(bytes: Buffer): boolean;
+  /** Returns the same for a text that is UTF-8, without making a string of it where there is nothing to remove. */
+  inBytes(bytes: Buffer): Buffer;
 }
 
 /** Shorter secrets are looked for in messages, not in data; and not in hexadecimal, since identifiers are. */
@@ -39,8 +39,7 @@ export function makeScrub(secret: string): Scrub {
   const signs = [...ESCAPES, ...unescaped].map((sign) => Buffer.from(sign));
   const isClean = (bytes: Buffer) => !signs.some((sign) => bytes.includes(sign));
 
-  const scrub = (text: string): string => {
-    if (isClean(Buffer.from(text))) return text;
+  const remove = (text: string): string => {
     let clean = '';
     let from = 0;
     perhaps.lastIndex = 0;
@@ -55,7 +54,10 @@ export function makeScrub(secret: string): Scrub {
     }
     return clean + text.slice(from);
   };
-  return Object.assign(scrub, { isSure, isClean });
+  return Object.assign((text: string) => (isClean(Buffer.from(text)) ? text : remove(text)), {
+    isSure,
+    inBytes: (bytes: Buffer) => (isClean(bytes) ? bytes : Buffer.from(remove(bytes.toString()))),
+  });
 }
 
 /** Every escape contains one of these. */

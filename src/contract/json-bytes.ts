@@ -6,12 +6,12 @@ import { parseJson } from './parse-json.ts';
 /** What may be between the tokens of JSON, as the source of a regular expression. */
 export const SPACE = '[ \\t\\n\\r]*';
 
-const QUOTE = 34;
-const COMMA = 44;
-const COLON = 58;
-const BACKSLASH = 92;
+export const QUOTE = 34;
+export const COMMA = 44;
+export const COLON = 58;
+export const BACKSLASH = 92;
 const OPENING_BRACKET = 91;
-const CLOSING_BRACKET = 93;
+export const CLOSING_BRACKET = 93;
 const OPENING_BRACE = 123;
 const CLOSING_BRACE = 125;
 

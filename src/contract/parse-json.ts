@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { makeExactNumber } from './exact-number.ts';
 
 /** Up to so many digits come out of a double as they went in. */
-const CERTAIN_DIGITS = 15;
+export const CERTAIN_DIGITS = 15;
 
 /** A run of more digits than are certain extends at least so far to the left or to the right of each of them. */
 const HALF = Math.floor(CERTAIN_DIGITS / 2);

@@ -13,7 +13,7 @@ export type FastCheck = (value: unknown) => boolean;
 /** NUL, and every half of a surrogate pair: whether the other half is there is left to the schema. */
 const PERHAPS_UNSTORABLE = /[\0\ud800-\udfff]/;
 /** How nearly every program spells nearly every timestamp; 29 February is left to the schema. */
-export const PLAIN_TIMESTAMP =
+const PLAIN_TIMESTAMP =
   /^[12]\d{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(?:Z|\+00:?00)$/;
 
 const CHECKS: ReadonlyMap<unknown, FastCheck> = new Map<unknown, FastCheck>([

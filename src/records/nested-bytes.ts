@@ -3,6 +3,7 @@
 
 import { parseAt, SPACE } from '../contract/json-bytes.ts';
 import { toContractSpelling } from '../contract/wire-aliases.ts';
+import { ID_LENGTH } from './plain-bytes.ts';
 
 /** No JSON value has it: the buffer that holds the record among others. */
 const BUFFER = Symbol('buffer');
@@ -38,7 +39,6 @@ export interface NestedReader {
   read(bytes: Buffer, at: number): { readonly value: NestedBytes; readonly end: number } | null;
 }
 
-const ID_LENGTH = 36;
 const DIGITS_MIXED = 8;
 /** As far as its identifier is looked for. */
 const BEGINNING_BYTES = 100;

@@ -2,38 +2,29 @@
 // accept: a text without an escape, an integer that a double is sure to hold, a timestamp as nearly every program
 // spells it.
 
-import { NOWHERE } from '../contract/json-bytes.ts';
+import { BACKSLASH, COLON, endOfLiteral, NOWHERE, QUOTE } from '../contract/json-bytes.ts';
+import { CERTAIN_DIGITS } from '../contract/parse-json.ts';
 
 /** Returns the place after the value that begins at the given one; NOWHERE where it is not such a value. */
 export type FindEnd = (bytes: Buffer, start: number) => number;
 
-const QUOTE = 34;
 const PLUS = 43;
 const MINUS = 45;
 const POINT = 46;
 const ZERO = 48;
 const NINE = 57;
-const COLON = 58;
-const BACKSLASH = 92;
 const LETTER_T = 84;
 const LETTER_Z = 90;
 const FIRST_PRINTABLE = 32;
 
-const NULL = [...Buffer.from('null')];
-const TRUE = [...Buffer.from('true')];
-const FALSE = [...Buffer.from('false')];
+const NULL = Buffer.from('null');
+const TRUE = Buffer.from('true');
+const FALSE = Buffer.from('false');
 
-export const endOfNull: FindEnd = (bytes, start) => endOfWord(bytes, start, NULL);
+export const endOfNull: FindEnd = (bytes, start) => endOfLiteral(bytes, start, NULL);
 
 export const endOfBoolean: FindEnd = (bytes, start) =>
-  endOfWord(bytes, start, bytes[start] === TRUE[0] ? TRUE : FALSE);
-
-function endOfWord(bytes: Buffer, start: number, word: readonly number[]): number {
-  for (let index = 0; index < word.length; index += 1) {
-    if (bytes[start + index] !== word[index]) return NOWHERE;
-  }
-  return start + word.length;
-}
+  endOfLiteral(bytes, start, bytes[start] === TRUE[0] ? TRUE : FALSE);
 
 /** Control characters are no JSON; bytes that are UTF-8 hold no half of a surrogate pair. */
 export const endOfText: FindEnd = (bytes, start) => {
@@ -46,19 +37,16 @@ export const endOfText: FindEnd = (bytes, start) => {
   return NOWHERE;
 };
 
-/** As many digits as a double is sure to hold. */
-const MOST_DIGITS = 15;
-
 export const endOfInteger: FindEnd = (bytes, start) => {
   const first = bytes[start] === MINUS ? start + 1 : start;
   let at = first;
   while (isDigit(bytes[at])) at += 1;
-  if (at === first || at - first > MOST_DIGITS) return NOWHERE;
+  if (at === first || at - first > CERTAIN_DIGITS) return NOWHERE;
   // No number of more digits begins with 0, and -0 is not 0.
   return bytes[first] === ZERO && at - start > 1 ? NOWHERE : at;
 };
 
-const ID_LENGTH = 36;
+export const ID_LENGTH = 36;
 const HYPHENS_AT: ReadonlySet<number> = new Set([8, 13, 18, 23]);
 const HEXADECIMAL = new Set([...Buffer.from('0123456789abcdefABCDEF')]);
 /** Of each byte of an identifier, what it may be. */
