@@ -1,11 +1,12 @@
 // The schedules: BullMQ is the alarm clock, which has a worker look at what is due. Which tick was the last is asked of
 // the pattern and the database's clock, so an alarm that rings twice, early, late or never does no harm.
 
-import { getNextMillis } from 'bullmq';
+import { ErrorCode, getNextMillis } from 'bullmq';
 import { CronExpressionParser } from 'cron-parser';
 import { CLOCK_TOLERANCE_MS } from '../db/clock.ts';
 import { describeError } from '../describe-error.ts';
 import { ConfigError } from '../errors.ts';
+import { sleep } from '../sleep.ts';
 import type { WorkQueue } from './queue-server.ts';
 import type { Moment } from './worker-state.ts';
 
@@ -25,6 +26,11 @@ export const TICK = 'tick';
 
 /** None is kept: the job of a tick that a clock ahead of its time ran early would be in the way of the true one. */
 const KEPT_TICKS = { removeOnComplete: true, removeOnFail: true };
+
+/** The wait before a schedule is set again whose next tick is under way. */
+const AGAIN_AFTER_MS = 50;
+/** Two clocks differ by less: each by less than the tolerance from the database's. */
+const LONGEST_UNDER_WAY_MS = 2 * CLOCK_TOLERANCE_MS;
 
 /**
  * Checks that every schedule has a next tick.
@@ -133,6 +139,24 @@ export async function reviveSchedules(
   return revived;
 }
 
+/**
+ * BullMQ refuses to set a schedule to a tick whose job is under way: what another worker took, whose clock is ahead of
+ * ours by a moment or a little more, is by our clock still to come. The job ends in a moment. Where its worker died,
+ * the tick has soon come by our clock as well, and the next is another.
+ */
 async function setSchedule(queue: WorkQueue, { name, pattern, timezone }: Schedule): Promise<void> {
-  await queue.upsertJobScheduler(name, { pattern, tz: timezone }, { name: TICK, opts: KEPT_TICKS });
+  const until = performance.now() + LONGEST_UNDER_WAY_MS;
+  for (;;) {
+    try {
+      await queue.upsertJobScheduler(name, { pattern, tz: timezone }, { name: TICK, opts: KEPT_TICKS });
+      return;
+    } catch (error) {
+      if (!isUnderWay(error) || performance.now() > until) throw error;
+    }
+    await sleep(AGAIN_AFTER_MS);
+  }
+}
+
+function isUnderWay(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === ErrorCode.SchedulerJobIdCollision;
 }

@@ -46,6 +46,10 @@ export async function startWorkerProcess(
   const log: LogLine[] = [];
   // Not 'exit': what it logged last is read by then.
   const ended = once(child, 'close');
+  let hasEnded = false;
+  void ended.then(() => {
+    hasEnded = true;
+  });
   if (child.stderr === null || child.pid === undefined) throw new Error('the worker process did not start');
   createInterface({ input: child.stderr }).on('line', (line) => log.push(readLine(line)));
   const said = (message: string) => log.filter(({ msg }) => msg === message);
@@ -54,12 +58,10 @@ export async function startWorkerProcess(
     log,
     said,
     async says(message, times = 1) {
-      await expect
-        .poll(() => said(message).length, {
-          interval: 20,
-          message: `${message}; it said ${JSON.stringify(log.slice(-5))}`,
-        })
-        .toBeGreaterThanOrEqual(times);
+      const isSaid = () => said(message).length >= times;
+      // What it said last tells why it has not said this.
+      await expect.poll(() => (isSaid() || hasEnded ? null : log.slice(-5)), { message }).toBe(null);
+      if (!isSaid()) throw new Error(`it ended without ${message}; last: ${JSON.stringify(log.slice(-40))}`);
     },
     async end(signal) {
       child.kill(signal);
