@@ -66,7 +66,8 @@ function makeCounter(schedule: Schedule): Duty {
   };
 }
 
-const worker = await startWorker(
+// It says that it has started before this process can go on: a signal may come by then.
+const starting = startWorker(
   {
     db,
     log,
@@ -100,18 +101,19 @@ process.on('message', () => {
 // The test has ended: nothing else would stop this process.
 process.once('disconnect', () => process.exit(1));
 
-async function end(): Promise<void> {
-  process.removeAllListeners('disconnect');
-  await worker.stop();
-  await Promise.all([api.close(), probeApi.close()]);
-  await pool.end();
-  process.disconnect?.();
-}
-
 process.once('SIGTERM', end);
+const worker = await starting;
 // Only a worker that is not fit to go on ends by itself.
 worker.ended.catch(async (error) => {
   log.fatal({ reason: error.message }, 'worker.unfit');
   process.exitCode = 1;
   await end();
 });
+
+async function end(): Promise<void> {
+  process.removeAllListeners('disconnect');
+  await (await starting).stop();
+  await Promise.all([api.close(), probeApi.close()]);
+  await pool.end();
+  process.disconnect?.();
+}

@@ -33,7 +33,8 @@ const takePermit = given.hasBudget
   : makeUnlimitedPermits().takePermit;
 const api = makeApiClient({ takePermit, log }, { url: given.apiUrl, secret: given.secret, timeoutMs: 1000 });
 
-const worker = await startWorker(
+// It says that it has started before this process can go on: a signal may come by then.
+const starting = startWorker(
   {
     db,
     log,
@@ -48,7 +49,9 @@ const worker = await startWorker(
   },
 );
 const over = new AbortController();
-const listening = wakeForCommissions({ worker, pool, log }, { mirrorSchema: 'mirror' }, over.signal);
+const listening = starting.then((worker) =>
+  wakeForCommissions({ worker, pool, log }, { mirrorSchema: 'mirror' }, over.signal),
+);
 
 // The test has ended: nothing else would stop this process.
 process.once('disconnect', () => process.exit(1));
@@ -56,7 +59,7 @@ process.once('disconnect', () => process.exit(1));
 process.once('SIGTERM', async () => {
   process.removeAllListeners('disconnect');
   process.disconnect?.();
-  await worker.stop();
+  await (await starting).stop();
   over.abort();
   await listening;
   await api.close();
