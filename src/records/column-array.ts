@@ -1,29 +1,60 @@
 // Encodes one column of rows whose values are partly still in the bytes of their page: a text is copied from there, and
 // a timestamp or a number is read from its digits.
 
-import { ELEMENT_OID, HEADER_BYTES, LENGTH_BYTES, toBinaryArray, writeHeader } from './binary-array.ts';
+import {
+  ELEMENT_OID,
+  HEADER_BYTES,
+  LENGTH_BYTES,
+  toBinaryArray,
+  writeHeader,
+  writeMicros,
+} from './binary-array.ts';
 import type { ColumnType } from './mirrored-tables.ts';
 import { LAST_EXACT_YEAR, microsOf, yearOf } from './plain-bytes.ts';
 import type { MirrorRow } from './rows-of-record.ts';
-import { endOf, IS_ELSEWHERE, IS_NULL, isInSpans, startOf, valueAt } from './spans.ts';
+import { endOf, IS_ELSEWHERE, IS_NULL, isInSpans, type Spans, startOf, valueAt } from './spans.ts';
+
+/** In an array of Postgres, the length of what is null. */
+const NULL_LENGTH = -1;
+const TIMESTAMP_BYTES = 8;
 
 /** Returns the column as a binary parameter. */
 export function toColumnArray(type: ColumnType, rows: readonly MirrorRow[], place: number): Buffer {
   const isAnyInSpans = rows.some(({ spans }) => isInSpans(spans, place));
   if (type === 'text' && isAnyInSpans) return encodeTexts(rows, place);
+  if (type === 'timestamptz' && rows.every(({ spans }) => isExactInSpans(spans, place))) {
+    return encodeTimestamps(rows, place);
+  }
   return toBinaryArray(
     type,
-    rows.map((row) => (isAnyInSpans ? readValue(row, type, place) : row.values[place])),
+    rows.map(({ values, spans }) => (isInSpans(spans, place) ? valueAt(spans, type, place) : values[place])),
   );
 }
 
-/** Returns the value as toBinaryArray takes it. */
-function readValue({ values, spans }: MirrorRow, type: ColumnType, place: number): unknown {
+/** Returns whether there is a timestamp, of which a number holds the microseconds, or null. */
+function isExactInSpans(spans: Spans, place: number): boolean {
   const start = startOf(spans, place);
-  if (start === IS_ELSEWHERE) return values[place];
-  if (start === IS_NULL) return null;
-  const isMicros = type === 'timestamptz' && yearOf(spans.bytes, start) <= LAST_EXACT_YEAR;
-  return isMicros ? microsOf(spans.bytes, start) : valueAt(spans, type, place);
+  return start === IS_NULL || (start !== IS_ELSEWHERE && yearOf(spans.bytes, start) <= LAST_EXACT_YEAR);
+}
+
+function encodeTimestamps(rows: readonly MirrorRow[], place: number): Buffer {
+  let size = HEADER_BYTES;
+  for (const { spans } of rows) {
+    size += LENGTH_BYTES + (startOf(spans, place) === IS_NULL ? 0 : TIMESTAMP_BYTES);
+  }
+  const buffer = Buffer.allocUnsafe(size);
+  writeHeader(buffer, ELEMENT_OID.timestamptz, rows.length);
+  let at = HEADER_BYTES;
+  for (const { spans } of rows) {
+    const start = startOf(spans, place);
+    if (start === IS_NULL) at = buffer.writeInt32BE(NULL_LENGTH, at);
+    else {
+      buffer.writeInt32BE(TIMESTAMP_BYTES, at);
+      writeMicros(buffer, microsOf(spans.bytes, start), at + LENGTH_BYTES);
+      at += LENGTH_BYTES + TIMESTAMP_BYTES;
+    }
+  }
+  return buffer;
 }
 
 function encodeTexts(rows: readonly MirrorRow[], place: number): Buffer {
@@ -48,9 +79,6 @@ function encodeTexts(rows: readonly MirrorRow[], place: number): Buffer {
   }
   return buffer;
 }
-
-/** In an array of Postgres, the length of what is null. */
-const NULL_LENGTH = -1;
 
 /** Returns how many bytes the text has; NULL_LENGTH where it is null. */
 function lengthOf({ spans, values }: MirrorRow, place: number): number {
