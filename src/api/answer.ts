@@ -17,6 +17,7 @@ import {
   WriteOutcomeUnknown,
 } from '../errors.ts';
 import { type AnswerHeaders, readRateLimitHeaders } from './rate-limit-headers.ts';
+import { isOfProgram } from './refusal.ts';
 import type { Scrub } from './scrub.ts';
 import type { AnswerBody, ApiRequest, Outcome } from './send-request.ts';
 
@@ -50,7 +51,8 @@ export interface BodyReader<T> {
  *
  * Throws: ApiUnauthorized on 401; ApiThrottled on 429; ApiRejected on any other status from 300 to 499 but 408;
  * ApiUnavailable on that and on 5xx; ApiUnreachable where no whole answer came; ContractViolation on a success that
- * is not what the contract says. On a PUT that may have been applied, the last three become WriteOutcomeUnknown.
+ * is not what the contract says. On a PUT that may have been applied, the last three become WriteOutcomeUnknown, and so
+ * does a refusal that is not the program's own.
  */
 export function readAnswer<T>(context: AnswerContext, received: Outcome, reader: BodyReader<T>): T {
   const outcome = withoutSecret(context, received);
@@ -64,7 +66,7 @@ export function readAnswer<T>(context: AnswerContext, received: Outcome, reader:
     const read = outcome.body.kind === 'text' ? reader.readBytes?.(outcome.body.bytes) : null;
     return read ?? reader.readJson(...readJson(context, outcome.body));
   } catch (error) {
-    if (!isMaybeApplied(context.request, outcome)) throw error;
+    if (!isMaybeApplied(context.request, outcome) && !isForeign(context.request, error)) throw error;
     throw outcomeUnknown(context.request, error);
   }
 }
@@ -81,6 +83,11 @@ export function isMaybeApplied(request: ApiRequest, outcome: Outcome): boolean {
   return outcome.kind === 'unanswered'
     ? outcome.isSent
     : isSuccess(outcome.status) || isFailure(outcome.status);
+}
+
+/** Returns whether something else than the program refused a PUT: it may have asked the program before. */
+function isForeign({ method }: ApiRequest, error: unknown): boolean {
+  return method === 'PUT' && error instanceof ApiRejected && !isOfProgram(error);
 }
 
 /** Returns the error for a PUT that may have been applied. */

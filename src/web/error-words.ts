@@ -10,8 +10,9 @@ export const ERROR_WORDS: Readonly<Record<string, string>> = {
     'This process was stopped (Ctrl-Z, a suspended machine) for longer than its permit may be used: nothing was sent. Tried again at once.',
   API_UNAVAILABLE: 'The program answered 5xx or 408. Tried again like API_UNREACHABLE.',
   API_UNAUTHORIZED: '401: check AFFILIATE_API_SECRET. Nothing further is sent until the secret works.',
-  API_REJECTED: "Another refusal (a redirect, 404, 422), with the program's reasons. Not tried again.",
-  WRITE_UNKNOWN: 'A payment was sent and no answer came: settled by reading the live value.',
+  API_REJECTED:
+    "Another refusal (404, 422, a redirect, a web page), with the reasons. Of a payment, only the program's own is not tried again.",
+  WRITE_UNKNOWN: "A payment was sent and no answer of the program's came: settled by reading the live value.",
   CONTRACT_VIOLATION: 'A success whose body is not what the contract says (HTML, cut JSON, no envelope).',
   LIST_UNVERIFIED:
     'A list that the client read to its end may lack records. Commands never end with it: they report a run as unverified.',

@@ -29,6 +29,7 @@ const AMBIGUOUS = [
   { kind: 'truncated', isApplied: true, cause: 'ContractViolation' },
   { kind: 'html', isApplied: false, cause: 'ContractViolation' },
   { kind: 'no-envelope', isApplied: true, cause: 'ContractViolation' },
+  { kind: 'redirect', isApplied: false, cause: 'ApiRejected' },
 ] as const satisfies { kind: FaultKind; isApplied: boolean; cause: string }[];
 
 describe('a PUT that the program fails', () => {
@@ -56,15 +57,5 @@ describe('a PUT that the program fails', () => {
     const { api } = makeClient({ url: sandbox.url });
     expect((await api.putCommission(id, { paid_at: PAID_AT })).commission.paid_at).toBe(PAID_AT);
     expect(received()).toBe(4);
-  });
-
-  it('by a redirect is refused, and sent once', async () => {
-    const { sandbox, received } = current();
-    sandbox.setFaults({ shares: { redirect: 1 }, exact: [] });
-    const error = await failureOf(
-      makeClient({ url: sandbox.url }).api.putCommission(await anUnpaidId(), { paid_at: PAID_AT }),
-    );
-    expect(error).toMatchObject({ name: 'ApiRejected', status: 302 });
-    expect(received()).toBe(1);
   });
 });

@@ -8,7 +8,7 @@
 
 import { uptime } from 'node:os';
 import type { ApiClient } from '../../api/client.ts';
-import { isGone } from '../../api/refusal.ts';
+import { isGone, isOfProgram } from '../../api/refusal.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import {
@@ -130,13 +130,13 @@ export async function tryUpdate(
   }
 }
 
-/** Returns how a refusal ends the request, if it is believed; any other error decides nothing. */
+/** Returns how the program's refusal ends the request, if it is believed; any other error decides nothing. */
 function rejection(
   error: unknown,
   signal: AbortSignal,
   sent: SentBefore | null,
 ): { end: Ending | null; error: unknown } {
   // The signal's reason may be any error, also a refusal of another request.
-  const isRefusal = error instanceof ApiRejected && error !== signal.reason;
+  const isRefusal = error instanceof ApiRejected && isOfProgram(error) && error !== signal.reason;
   return { end: isRefusal ? refusalOf(error, sent) : null, error };
 }

@@ -181,8 +181,11 @@ test('a 404 that is no answer of the program, between good ones, does not say th
     ...[first, paged].map((id) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
   );
   const options = { concurrency: 1, signal: AbortSignal.timeout(100_000) };
-  expect((await drainUpdates({ api, db, log: silent }, options)).ended).toEqual({ applied: 1, rejected: 1 });
-  expect(await row(asked[1]?.id)).toMatchObject({ outcome: expect.stringMatching(/\(404: .*404 Not Found/) });
+  expect((await drainUpdates({ api, db, log: silent }, options)).ended).toEqual({ applied: 1 });
+  expect(await row(asked[1]?.id)).toMatchObject({
+    state: 'pending',
+    last_error: expect.stringMatching(/\(404: .*404 Not Found/),
+  });
 
   await trackCommissions(db, [paged], null);
   await database.pool.query(
