@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=8 --heap-growing-percent=75
+#!/usr/bin/env -S node --max-semi-space-size=8 --heap-growing-percent=100
 // Where the process starts: checks that this Node is new enough, then passes the command line and the environment on.
 // It has no static import, so that an old Node prints a message instead of a syntax error.
 // The flags above make V8 collect garbage sooner, young and old. V8 is to be given flags before it starts, so whatever
