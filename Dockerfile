@@ -27,5 +27,5 @@ EXPOSE 8080
 HEALTHCHECK --interval=15s --timeout=10s --start-period=20s --retries=4 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.STATUS_PORT || 8080}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Node itself is the first process: a shell in between would keep SIGTERM from the worker.
-ENTRYPOINT ["node", "--max-semi-space-size=8", "--heap-growing-percent=75", "/usr/local/lib/node_modules/affiliate-mirror/dist/main.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=8", "--heap-growing-percent=100", "/usr/local/lib/node_modules/affiliate-mirror/dist/main.js"]
 CMD ["work"]
