@@ -80,12 +80,15 @@ export type RejectAnswer = (expected: string) => ContractViolation;
 /** Returns whether the request may have changed something upstream, as far as its outcome says. */
 export function isMaybeApplied(request: ApiRequest, outcome: Outcome): boolean {
   if (request.method !== 'PUT') return false;
-  return outcome.kind === 'unanswered'
-    ? outcome.isSent
-    : isSuccess(outcome.status) || isFailure(outcome.status);
+  return outcome.kind === 'unanswered' ? outcome.isSent : leavesOpen(outcome.status);
 }
 
-/** Returns whether something else than the program refused a PUT: it may have asked the program before. */
+/** Returns whether a PUT that is answered so may have been applied: it is no refusal, or a redirect. */
+export function leavesOpen(status: number): boolean {
+  return status < 400 || isFailure(status);
+}
+
+/** Returns whether something in front of the program refused a PUT: it may have asked the program before. */
 function isForeign({ method }: ApiRequest, error: unknown): boolean {
   return method === 'PUT' && error instanceof ApiRejected && !isOfProgram(error);
 }
@@ -122,7 +125,7 @@ function isSuccess(status: number): boolean {
  * Returns whether the program, or what is in front of it, failed to answer: nothing is said of the request itself.
  * 408 is among them: a load balancer gives it where the request came too slowly. Source: RFC 9110, 15.5.9.
  */
-export function isFailure(status: number): boolean {
+function isFailure(status: number): boolean {
   return status >= 500 || status === 408;
 }
 

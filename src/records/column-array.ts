@@ -37,6 +37,7 @@ function isExactInSpans(spans: Spans, place: number): boolean {
   return start === IS_NULL || (start !== IS_ELSEWHERE && yearOf(spans.bytes, start) <= LAST_EXACT_YEAR);
 }
 
+/** Reads each twice from its bytes and keeps none: toBinaryArray would take an object for each number. */
 function encodeTimestamps(rows: readonly MirrorRow[], place: number): Buffer {
   let size = HEADER_BYTES;
   for (const { spans } of rows) {

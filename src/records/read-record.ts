@@ -80,6 +80,7 @@ function readPlain(reading: Reading, kind: RecordKind, record: PlainRecord): str
   if (extra !== null) deps.drift?.noteUnknownFields(extra, '');
   const row = { table: kind.table, id, spans, values, extra, observedAtMicros };
   reading.rows.push(row);
+  // By index: entries() makes objects for each record.
   for (let index = 0; index < kind.nested.length; index += 1) {
     const nesting = kind.nested[index] as Nesting;
     const reason = readNested(reading, { kind, row, nesting, prefix: '' }, nested[index]);

@@ -1,7 +1,7 @@
 // One call for a commission, as a try makes it: its end is data, and every request that it took is kept for the payment
 // ledger.
 
-import { isFailure } from '../../api/answer.ts';
+import { leavesOpen } from '../../api/answer.ts';
 import type { CallOptions, ReadCommission } from '../../api/client.ts';
 import { describeError } from '../../describe-error.ts';
 import { AppError, WriteOutcomeUnknown } from '../../errors.ts';
@@ -51,5 +51,5 @@ function isMaybeApplied(error: unknown, sent: readonly SentRequest[], signal: Ab
   const isAborted = signal.aborted && error === signal.reason;
   if (error instanceof AppError && !isAborted) return error instanceof WriteOutcomeUnknown;
   const last = sent.at(-1)?.status;
-  return last !== undefined && (last === null || last < 300 || isFailure(last));
+  return last !== undefined && (last === null || leavesOpen(last));
 }

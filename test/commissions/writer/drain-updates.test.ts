@@ -411,16 +411,13 @@ describe('a program that refuses', () => {
   });
 
   test('everything with 404 for a while, after it answered others, costs no row and deletes nothing', async () => {
-    const { freshMany, ask, row, sandbox, db, database } = writer();
+    const { freshMany, ask, drain, row, sandbox, db, database } = writer();
     const commissions = await freshMany(6);
     const asked = await ask(
       ...commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
     );
     const front = losingProgram(db, sandbox.url, { from: 7, to: 20 });
-    const drained = await drainUpdates(
-      { api: front.api, db, log: silent },
-      { concurrency: 4, signal: AbortSignal.timeout(100_000), timing: { claimMs: 5000, firstBackoffMs: 1 } },
-    );
+    const drained = await drain({ api: front.api });
     await front.close();
     expect(drained.ended).toEqual({ applied: 6 });
     for (const { id } of asked) expect(await row(id)).toMatchObject({ state: 'applied', attempts: 0 });
@@ -432,7 +429,7 @@ describe('a program that refuses', () => {
   });
 
   test('with 408, as a load balancer does that was passed a request too slowly, ends no payment', async () => {
-    const { fresh, ask, row, db, sandbox } = writer();
+    const { fresh, ask, drain, row, db, sandbox } = writer();
     const { id } = await fresh();
     const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
     let answers = 0;
@@ -441,10 +438,7 @@ describe('a program that refuses', () => {
       answers += 1;
       return answers === 1 || answers === 3 ? { status: 408, body: 'Request Timeout' } : body;
     });
-    const { ended } = await drainUpdates(
-      { api, db, log: silent },
-      { concurrency: 1, signal: AbortSignal.timeout(100_000), timing: { claimMs: 5000, firstBackoffMs: 1 } },
-    );
+    const { ended } = await drain({ api, concurrency: 1 });
     expect(ended).toEqual({ applied: 1 });
     expect(await row(asked?.id)).toMatchObject({ attempts: 0 });
     expect(answers).toBe(4);

@@ -2,8 +2,7 @@
 // nothing.
 
 import { describe, expect, test } from 'vitest';
-import { drainUpdates } from '../../../src/commissions/writer/drain-updates.ts';
-import { makeAlteredApi, PAID_AT, silent, useWriter } from './start-writer.ts';
+import { makeAlteredApi, PAID_AT, useWriter } from './start-writer.ts';
 
 const writer = useWriter();
 
@@ -16,7 +15,7 @@ const REFUSALS = [
 
 /** Asks for two payments, and returns what drains them, where the first's calls of these numbers are refused. */
 async function askForTwo(refusal: (typeof REFUSALS)[number], isRefused: (call: number) => boolean) {
-  const { freshMany, ask, db, sandbox, row } = writer();
+  const { freshMany, ask, drain, db, sandbox, row } = writer();
   const [one, other] = await freshMany(2);
   const asked = await ask(
     ...[one, other].map((of) => ({ commission_id: of?.id ?? '', action: 'pay' as const, paid_at: PAID_AT })),
@@ -28,18 +27,9 @@ async function askForTwo(refusal: (typeof REFUSALS)[number], isRefused: (call: n
     return isRefused(calls) ? refusal : body;
   });
   const [first, second] = asked.map(({ id }) => id);
-  const drain = () =>
-    drainUpdates(
-      { api, db, log: silent },
-      {
-        concurrency: 1,
-        signal: AbortSignal.timeout(100_000),
-        timing: { claimMs: 5000, firstBackoffMs: 1 },
-      },
-    );
   /** Drains until the first payment has ended. */
   const end = async () => {
-    do await drain();
+    do await drain({ api, concurrency: 1 });
     while ((await row(first)).state === 'pending');
     return { refused: await row(first), other: await row(second) };
   };

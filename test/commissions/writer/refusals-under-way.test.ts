@@ -92,14 +92,11 @@ test('a poll marks nothing deleted for a refusal that was under way when the pro
 });
 
 test('a drain ends no payment for a refusal that was under way when the program was found again', async () => {
-  const { freshMany, ask, db } = writer();
+  const { freshMany, ask, drain } = writer();
   const ids = (await freshMany(4)).map(({ id }) => id) as Four;
   await ask(...ids.map((id) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })));
   const api = lostAndFound([ids[1], ids[2], ids[3]]);
-  const { ended } = await drainUpdates(
-    { api, db, log: silent },
-    { concurrency: 3, signal: AbortSignal.timeout(100_000), timing: { claimMs: 5000, firstBackoffMs: 1 } },
-  );
+  const { ended } = await drain({ api, concurrency: 3 });
   expect(ended).toEqual({ applied: 4 });
 });
 
@@ -135,7 +132,7 @@ test('a refusal is not believed for an answer to what was asked before it, becau
 });
 
 test('a refusal is not believed for an answer from before it, to what was asked after', async () => {
-  const { freshMany, ask, db, sandbox } = writer();
+  const { freshMany, ask, drain, db, sandbox } = writer();
   const [first, late, later] = (await freshMany(3)).map(({ id }) => id) as [string, string, string];
   const [isAsked, isPaid] = [event(), event()];
   const notFound = { status: 404, body: '{"error":"Not Found"}' };
@@ -156,17 +153,13 @@ test('a refusal is not believed for an answer from before it, to what was asked 
   await ask(
     ...[first, late, later].map((id) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
   );
-  const { ended } = await drainUpdates(
-    { api, db, log: silent },
-    {
-      concurrency: 3,
-      signal: AbortSignal.timeout(100_000),
-      timing: { claimMs: 5000, firstBackoffMs: 1 },
-      onEnd: (update) => {
-        if (update.commission_id === later) isPaid.happens();
-      },
+  const { ended } = await drain({
+    api,
+    concurrency: 3,
+    onEnd: (update) => {
+      if (update.commission_id === later) isPaid.happens();
     },
-  );
+  });
   expect(ended).toEqual({ applied: 3 });
   expect(front).toBe('found');
 });

@@ -242,15 +242,7 @@ test('an answer nested too deeply to be read costs its own request tries, and no
     body.includes(poisoned) ? body.replace(/"link"\s*:\s*(null|\{[^}]*\})/, deep) : body,
   );
   const [first, ...rest] = await askToPay(commissions);
-  const drain = () =>
-    drainUpdates(
-      { api, db, log: silent },
-      {
-        concurrency: 6,
-        signal: AbortSignal.timeout(100_000),
-        timing: { claimMs: 5000, firstBackoffMs: 1 },
-      },
-    );
+  const drain = () => writer().drain({ api, concurrency: 6 });
   await drain();
   expect(await statesOf(rest)).toEqual(new Set(['applied']));
   await expect

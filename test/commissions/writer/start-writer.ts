@@ -48,7 +48,8 @@ export interface TestWriter {
   ask(
     ...requests: (Partial<UpdateRequest> & Pick<UpdateRequest, 'commission_id' | 'action'>)[]
   ): Promise<RequestedUpdate[]>;
-  drain(options?: Partial<DrainOptions>): Promise<DrainSummary>;
+  /** Through the writer's own api where none is given. */
+  drain(options?: Partial<DrainOptions> & { api?: ApiClient }): Promise<DrainSummary>;
   row(id: number | undefined): Promise<UpdateRow>;
   attempts(id: number | undefined): Promise<AttemptRow[]>;
   /** Requests that came in since the test began. */
@@ -221,14 +222,14 @@ export function useWriter(size = { affiliates: 20, referrals: 800 }): () => Test
       },
       ask: (...requests) =>
         requestUpdates({ db }, requests.map(plainRequest), { batchId: null, requestedBy: 'finance' }),
-      drain: (options) =>
+      drain: ({ api: through = api, ...options } = {}) =>
         drainUpdates(
-          { api, db, log: silent },
+          { api: through, db, log: silent },
           {
             concurrency: 4,
             signal: AbortSignal.timeout(100_000),
             ...options,
-            timing: { claimMs: 5000, firstBackoffMs: 1, ...options?.timing },
+            timing: { claimMs: 5000, firstBackoffMs: 1, ...options.timing },
           },
         ),
       async row(id) {
