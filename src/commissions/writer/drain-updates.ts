@@ -136,11 +136,13 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
         continue;
       }
       if (outage.isOn()) await outage.wait(signal);
+      // What is settled while we look for more may be due again, and was not found.
+      const wasIdle = inFlight.size === 0;
       if (queue.length === 0) await claim(room);
       const next = queue.shift();
       if (next !== undefined) start(next);
       else if (inFlight.size > 0) await Promise.race(inFlight);
-      else return;
+      else if (wasIdle) return;
     }
   }
 
