@@ -36,7 +36,7 @@ export async function retryUpdates(
         from commission_updates earlier
         where state = 'failed' and ${isSelected(selection)}
         order by id
-        for update
+        for no key update
       ), retried as (
         update commission_updates request
         set state = 'pending', outcome = null, finished_at = null, attempts = 0, next_attempt_at = clock_timestamp()
@@ -77,7 +77,7 @@ export async function cancelUpdates(
         from commission_updates
         where state = 'pending' and ${isSelected(selection)}
         order by id
-        for update
+        for no key update
       ), cancelled as (
         update commission_updates request
         set state = 'cancelled', outcome = ${`cancelled by ${cancelledBy} before anything was sent`},

@@ -167,7 +167,7 @@ async function claimUpdates(
   const { rows } = await sql<ClaimedUpdate>`
     with due as materialized (
       ${selectDue(most, condition)}
-      for update skip locked
+      for no key update skip locked
     )
     update commission_updates request
     set claimed_by = ${name}, claimed_until = clock_timestamp() + make_interval(secs => ${claimMs / 1000})
@@ -182,14 +182,15 @@ async function claimUpdates(
 
 /**
  * Locks those of the requests that the writer still has, and selects their ids. In order, like everyone who locks
- * several requests: otherwise two transactions could wait for each other.
+ * several requests: otherwise two transactions could wait for each other. `no key`, for the same reason: the lines of
+ * commission_update_attempts refer to a request by its key, and a writer that lost a request still adds its lines.
  */
 export function lockOurs(claimedBy: string, ids: readonly number[]): RawBuilder<unknown> {
   return sql`
     select id from commission_updates
     where id = any(${ids}::bigint[]) and claimed_by = ${claimedBy} and state = 'pending'
     order by id
-    for update`;
+    for no key update`;
 }
 
 /** Returns the requests that are still this writer's. */

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { valuesOf } from '../../../src/commissions/commission-values.ts';
+import type { RecordedCall } from '../../../src/commissions/writer/attempt-lines.ts';
 import { hasDueUpdates, makeClaims } from '../../../src/commissions/writer/claims.ts';
 import { makeUpdateRecorder } from '../../../src/commissions/writer/record-updates.ts';
 import { PAID_AT, useWriter } from './start-writer.ts';
@@ -38,6 +39,20 @@ const NO_RESULT = {
   goneAt: null,
 };
 
+/** Returns a GET that the program answered just now. */
+function answered(): RecordedCall {
+  const sent = {
+    method: 'GET',
+    path: '',
+    status: 200,
+    durationMs: 5,
+    attempt: 1,
+    endedAtMs: performance.now(),
+    intentId: null,
+  } as const;
+  return { method: 'GET', sent: [sent], error: null, form: null, received: UNPAID, announced: [] };
+}
+
 async function askToPay(count: number) {
   const { freshMany, ask } = writer();
   const commissions = await freshMany(count);
@@ -67,15 +82,6 @@ test('a claim that was taken over lets nothing be sent and nothing be settled, y
   const recorder = makeUpdateRecorder({ db }, 'frozen');
   const updateId = asked?.id ?? 0;
   expect(await recorder.intend({ updateId, before: UNPAID, form: 'paid_at=x' })).toBeNull();
-  const sent = {
-    method: 'GET',
-    path: '',
-    status: 200,
-    durationMs: 5,
-    attempt: 1,
-    endedAtMs: performance.now(),
-    intentId: null,
-  } as const;
   const isOurs = await recorder.settle({
     ...NO_RESULT,
     updateId,
@@ -83,7 +89,7 @@ test('a claim that was taken over lets nothing be sent and nothing be settled, y
     end: { state: 'failed', outcome: 'late', note: null },
     lastError: 'late',
     attempts: 1,
-    calls: [{ method: 'GET', sent: [sent], error: null, form: null, received: UNPAID, announced: [] }],
+    calls: [answered()],
   });
   expect(isOurs).toBe(false);
   expect(await row(asked?.id)).toMatchObject({
@@ -96,6 +102,48 @@ test('a claim that was taken over lets nothing be sent and nothing be settled, y
 
   await next.release([updateId]);
   expect(await drain()).toMatchObject({ ended: { applied: 1 } });
+});
+
+test('the line of a request that was taken over does not wait for its new writer: two would wait for each other', async () => {
+  const { db, database, row, drain } = writer();
+  const { pool } = database;
+  const [taken, own, alone] = (await askToPay(3)).map(({ id }) => id) as [number, number, number];
+  const claims = makeClaims(db, { name: 'frozen', claimMs: 60_000, onRefused });
+  expect(await claims.claim(3)).toHaveLength(3);
+  await pool.query(`update commission_updates set claimed_by = 'next' where id = ${taken}`);
+  // The new writer has locked the request, and is held up before its own line: for as long as the other one writes,
+  // two seconds at most.
+  await pool.query(`
+    create function hold_up() returns trigger language plpgsql as $$
+    begin
+      for turns in 1..400 loop
+        exit when exists (select from commission_updates where id = ${own} and state <> 'pending');
+        perform pg_sleep(0.005);
+      end loop;
+      return null;
+    end $$`);
+  await pool.query(`
+    create trigger hold_up after update on commission_updates for each row
+    when (new.id = ${taken}) execute function hold_up()`);
+  const ended: string[] = [];
+  const settle = async (name: string, ids: readonly number[]) => {
+    const { settle } = makeUpdateRecorder({ db }, name);
+    const end = { state: 'failed', outcome: 'tried', note: null } as const;
+    const results = ids.map((updateId) => settle({ ...NO_RESULT, updateId, end, calls: [answered()] }));
+    const areOurs = await Promise.all(results);
+    ended.push(name);
+    return areOurs;
+  };
+  const next = settle('next', [taken]);
+  const asleep = `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
+  await expect.poll(async () => (await pool.query(asleep)).rows).toHaveLength(1);
+  // The first is written alone, and the others meanwhile become a group.
+  expect(await settle('frozen', [alone, own, taken])).toEqual([true, true, false]);
+  expect(await next).toEqual([true]);
+  expect(ended).toEqual(['frozen', 'next']);
+  expect(await row(own)).toMatchObject({ state: 'failed' });
+  await pool.query('drop function hold_up() cascade');
+  await drain();
 });
 
 test('a claim that ends while it is extended is not held again', async () => {
