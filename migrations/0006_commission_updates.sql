@@ -344,7 +344,7 @@ comment on column commission_updates.state is 'pending, or how it ended: applied
 comment on column commission_updates.outcome is 'How it ended, in words; null while pending.';
 comment on column commission_updates.note is 'What else to know about it, such as that the program cut the time to whole seconds.';
 comment on column commission_updates.before is 'What the program had before the request was applied or refused: paid_at, due_at, amount, currency, state, voided_at, updated_at.';
-comment on column commission_updates.after is 'What the program answered to the change; where its answer was lost, what it had when the commission was read again.';
+comment on column commission_updates.after is 'What the program answered to the change; where that was lost or did not show it, what it had when the commission was read again.';
 comment on column commission_updates.attempts is 'How often it was tried without success while the program was answering others, or its outcome was refused by the database. Outages and 429 do not count.';
 comment on column commission_updates.next_attempt_at is 'Not tried before this time.';
 comment on column commission_updates.last_error is 'Why the last try did not succeed, or could not be noted; null where none failed.';

@@ -106,6 +106,15 @@ export function judgeAnswer(request: UpdateRequest, answer: Commission, unit: Am
   return end('failed', `${ANSWERED_OTHERWISE} that the commission ${describeHeld(request, answer)}`, null);
 }
 
+/**
+ * Returns how the request ends by what was read after a PUT whose answer did not show the change: a program may answer
+ * with what the commission was before.
+ */
+export function judgeReading(request: UpdateRequest, live: Commission, unit: AmountUnit = 'minor'): Ending {
+  const ending = judgeAnswer(request, live, unit);
+  return ending.state === 'applied' ? { ...ending, note: joinNotes([NOT_IN_ANSWER, ending.note]) } : ending;
+}
+
 export interface Refusal extends Ending {
   readonly state: 'not_found' | 'rejected';
 }
@@ -129,6 +138,8 @@ export function describeChange(request: UpdateRequest, live: Commission): string
 export const NOT_FOUND = 'the program has no such commission';
 
 const LOST_ANSWER = 'the answer to the change was lost; reading the commission showed that it had arrived';
+const NOT_IN_ANSWER =
+  'the answer to the change did not show it; reading the commission showed that it had arrived';
 const SENT_BEFORE =
   'an earlier try sent the change, and its answer was lost: the commission does not hold it, or no longer';
 const HELD_ANYWAY =

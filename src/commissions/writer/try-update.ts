@@ -5,6 +5,9 @@
 // PUT then wins. The time between the two is kept as short as the request budget allows: a PUT that was not taken (429,
 // no connection), or whose permit came late (a pause of minutes, also of the machine), is not sent before the
 // commission is read again.
+//
+// An answer that does not show the change may show the commission as it was before: it is read once more, and that
+// reading decides. Nothing is sent on it.
 
 import { uptime } from 'node:os';
 import type { ApiClient } from '../../api/client.ts';
@@ -20,7 +23,14 @@ import {
 } from '../../errors.ts';
 import { sleepOrAbort } from '../../sleep.ts';
 import { type CommissionValues, valuesOf } from '../commission-values.ts';
-import { type Ending, judgeAnswer, judgeUpdate, refusalOf, type SentBefore } from '../judge-update.ts';
+import {
+  type Ending,
+  judgeAnswer,
+  judgeReading,
+  judgeUpdate,
+  refusalOf,
+  type SentBefore,
+} from '../judge-update.ts';
 import type { ObservedCommission } from '../mirror-commissions.ts';
 import type { ClaimedUpdate } from '../update-request.ts';
 import type { RecordedCall } from './attempt-lines.ts';
@@ -82,6 +92,8 @@ export async function tryUpdate(
     calls,
     observed: null,
   };
+  /** False once a change was accepted with an answer that does not show it. */
+  let isShown = true;
   for (let puts = 1; ; puts += 1) {
     const read = await callCommission({ method: 'GET', form: null, signal }, calls, (options) =>
       api.getCommission(update.spelled_id, options),
@@ -97,7 +109,9 @@ export async function tryUpdate(
     const readForMs = calls.at(-1)?.sent.at(-1)?.durationMs ?? 0;
     const freshUntil = uptime() + (freshMs - readForMs) / 1000;
     tried = { ...tried, observed: { commission: live, observedAt: askedAt } };
-    const verdict = judgeUpdate(update, live, sent, amountUnit);
+    const verdict = isShown
+      ? judgeUpdate(update, live, sent, amountUnit)
+      : judgeReading(update, live, amountUnit);
     if (verdict.kind === 'end') {
       // Where a PUT was announced, what was there before is in the payment ledger since then.
       return sent === null
@@ -118,7 +132,11 @@ export async function tryUpdate(
       onAnswer(sentAt);
       const end = judgeAnswer(update, commission, amountUnit);
       const observed = { commission, observedAt: answeredAt };
-      return { ...tried, before, end, after: valuesOf(commission), observed };
+      tried = { ...tried, before, after: valuesOf(commission), observed, mayBeSent: true };
+      if (end.state === 'applied') return { ...tried, end };
+      isShown = false;
+      sent = { on: before };
+      continue;
     }
     if (put.mayBeApplied) sent ??= { on: before };
     tried = { ...tried, before: sent?.on ?? before, mayBeSent: sent !== null };
