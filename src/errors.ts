@@ -78,7 +78,8 @@ export class ApiUnauthorized extends AppError {
 /** Thrown on any other answer below 500 that is not a success (a redirect, 404, 422 …). */
 export class ApiRejected extends AppError {
   readonly code = 'API_REJECTED';
-  readonly retry = 'never';
+  /** What is in front of the program may find it again. */
+  readonly retry: 'never' | 'soon';
   readonly status: number;
   /** The `details` of a 422 body; empty elsewhere. */
   readonly details: readonly string[];
@@ -86,8 +87,11 @@ export class ApiRejected extends AppError {
   readonly askedAt: string;
   /** When the answer was there, as ISO 8601 text. */
   readonly answeredAt: string;
-  /** Whether its body is a text that is no JSON object: something in front of the program may have answered. */
-  readonly isWebPage: boolean;
+  /**
+   * Whether the program itself refuses. False where something in front of it may have answered, which says nothing of
+   * what was asked for: a redirect, a web page, a 404 for a list that every program has.
+   */
+  readonly isOfProgram: boolean;
 
   constructor(
     message: string,
@@ -96,15 +100,16 @@ export class ApiRejected extends AppError {
     {
       askedAt,
       answeredAt,
-      isWebPage = false,
-    }: { readonly askedAt: string; readonly answeredAt: string; readonly isWebPage?: boolean },
+      isOfProgram,
+    }: { readonly askedAt: string; readonly answeredAt: string; readonly isOfProgram: boolean },
   ) {
     super(message);
+    this.retry = isOfProgram ? 'never' : 'soon';
     this.status = status;
     this.details = details;
     this.askedAt = askedAt;
     this.answeredAt = answeredAt;
-    this.isWebPage = isWebPage;
+    this.isOfProgram = isOfProgram;
   }
 }
 

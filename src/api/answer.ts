@@ -17,7 +17,6 @@ import {
   WriteOutcomeUnknown,
 } from '../errors.ts';
 import { type AnswerHeaders, readRateLimitHeaders } from './rate-limit-headers.ts';
-import { isOfProgram } from './refusal.ts';
 import type { Scrub } from './scrub.ts';
 import type { AnswerBody, ApiRequest, Outcome } from './send-request.ts';
 
@@ -90,7 +89,7 @@ export function leavesOpen(status: number): boolean {
 
 /** Returns whether something in front of the program refused a PUT: it may have asked the program before. */
 function isForeign({ method }: ApiRequest, error: unknown): boolean {
-  return method === 'PUT' && error instanceof ApiRejected && !isOfProgram(error);
+  return method === 'PUT' && error instanceof ApiRejected && !error.isOfProgram;
 }
 
 /** Returns the error for a PUT that may have been applied. */
@@ -152,21 +151,20 @@ function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 
       status,
     );
   }
+  const reject = (message: string, isOfProgram: boolean) =>
+    new ApiRejected(message, status, details, { ...context, isOfProgram });
   if (status < 400) {
     const target = redirectTarget(context, headers);
-    return new ApiRejected(
+    return reject(
       `the program answered ${call} with a redirect (${status}) to ${target}${CHECK_ADDRESS}`,
-      status,
-      [],
-      context,
+      false,
     );
   }
+  // The program's own errors are JSON (contract, Errors).
+  const isOfProgram = !isWebPage && !(status === 404 && isOfList(context));
   const reasons = [summary, ...details].join('; ');
-  const hint = status === 404 && (isWebPage || isOfList(context)) ? CHECK_ADDRESS : '';
-  return new ApiRejected(`the program rejected ${call} (${status}: ${reasons})${hint}`, status, details, {
-    ...context,
-    isWebPage,
-  });
+  const hint = status === 404 && !isOfProgram ? CHECK_ADDRESS : '';
+  return reject(`the program rejected ${call} (${status}: ${reasons})${hint}`, isOfProgram);
 }
 
 /** Returns whether it asks for what every program has, whatever its data. */

@@ -13,15 +13,7 @@ export function isNotFound(error: unknown): error is ApiRejected {
   return error instanceof ApiRejected && NOT_FOUND.includes(error.status);
 }
 
-/**
- * Returns whether the program itself refuses: its errors are JSON (contract, Errors). A web page or a redirect comes
- * from something in front of it, may come for one request alone, and says nothing of a commission.
- */
-export function isOfProgram({ status, isWebPage }: ApiRejected): boolean {
-  return status >= 400 && !isWebPage;
-}
-
 /** Returns whether the program itself says that there is no such thing. */
 export function isGone(error: unknown): boolean {
-  return isNotFound(error) && isOfProgram(error);
+  return isNotFound(error) && error.isOfProgram;
 }

@@ -4,12 +4,16 @@
 import { COMMISSION_UPDATES_CHANNEL } from '../commissions/requests/request-updates.ts';
 import { hasDueUpdates } from '../commissions/writer/claims.ts';
 import { type DrainDeps, type DrainOptions, drainUpdates } from '../commissions/writer/drain-updates.ts';
+import { describeError } from '../describe-error.ts';
+import { ApiRejected } from '../errors.ts';
 import type { ConnectionPool } from '../queue/connection-pool.ts';
 import { type Duty, minutely } from '../queue/duty.ts';
 import { listen } from '../queue/listen.ts';
 import type { RunningWorker } from '../queue/start-worker.ts';
 
 const NAME = 'write-commissions';
+/** Where something in front of the program answers for it: a job's own waits grow to more than payments should wait. */
+const AWAY_MS = 60_000;
 
 /** Returns the duty. Requests that must wait are due once their time has come. */
 export function makeCommissionsDuty(
@@ -26,8 +30,14 @@ export function makeCommissionsDuty(
           id: minutely(NAME, nowMs),
           atMs: nowMs,
           async run({ signal }) {
-            await drainUpdates(deps, { ...options, signal });
-            return { kind: 'done' };
+            try {
+              await drainUpdates(deps, { ...options, signal });
+              return { kind: 'done' };
+            } catch (error) {
+              if (!(error instanceof ApiRejected) || error.isOfProgram) throw error;
+              deps.log.warn({ reason: describeError(error) }, 'commissions.program_down');
+              return { kind: 'later', waitMs: AWAY_MS };
+            }
           },
         },
       ];

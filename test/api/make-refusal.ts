@@ -4,6 +4,6 @@ import { ApiRejected } from '../../src/errors.ts';
 
 const AT = '2026-10-01T00:00:00Z';
 
-export function makeRefusal(message: string, status: number, isWebPage = false): ApiRejected {
-  return new ApiRejected(message, status, [], { askedAt: AT, answeredAt: AT, isWebPage });
+export function makeRefusal(message: string, status: number, isOfProgram = true): ApiRejected {
+  return new ApiRejected(message, status, [], { askedAt: AT, answeredAt: AT, isOfProgram });
 }

@@ -10,6 +10,7 @@ import { TIMINGS } from '../../src/queue/timings.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import { DAILY, makeQueueing, missTick, type Queueing } from '../queue/queueing.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
+import { startAlteringProxy } from '../support/altering-proxy.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
@@ -37,11 +38,11 @@ let close: () => Promise<void>;
 afterEach(() => close());
 
 /** Starts a worker that gives a job up after so many attempts. */
-async function start(mostAttempts = TIMINGS.mostAttempts): Promise<void> {
+async function start(mostAttempts = TIMINGS.mostAttempts, { url }: { url: string } = sandbox): Promise<void> {
   const { db, settings } = queueing;
   const { takePermit } = makeUnlimitedPermits();
   const attempts = { most: 1, mostThrottled: 1 };
-  const program = { url: sandbox.url, secret: SECRET, timeoutMs: 2000, attempts };
+  const program = { url, secret: SECRET, timeoutMs: 2000, attempts };
   const api = makeApiClient({ takePermit, log }, program);
   const schedules = makeSchedules({ full: DAILY, delta: DAILY, timezone: 'UTC' });
   const duty = makeSyncDuty({ api, db, log }, { schedules, concurrency: 1 }, timings);
@@ -119,4 +120,36 @@ test('a program that answers nothing is asked for one list in each attempt', asy
   const { rows } = await queueing.pool.query('select resource from sync_runs order by id limit 6');
   const inTurn = ['affiliates', 'referrals', 'commissions'].map((resource) => ({ resource }));
   expect(rows).toEqual([...inTurn, ...inTurn]);
+});
+
+test.each([
+  ['redirects', { status: 302, body: '' }],
+  ['answers with a web page', { status: 403, body: '<!doctype html><title>Back soon</title>' }],
+  ['has lost it', { status: 404, body: '{"error":"no Route matched with those values"}' }],
+])(
+  'while what is in front of the program %s, a sync waits, and is done once it is back',
+  async (_what, away) => {
+    let answers = 0;
+    const front = await startAlteringProxy(sandbox.url, (body) => {
+      answers += 1;
+      return answers <= 6 ? away : body;
+    });
+    await start(TIMINGS.mostAttempts, front);
+    await expect.poll(synced).toEqual(['affiliates full', 'commissions full', 'referrals full']);
+    const { rows } = await queueing.pool.query(
+      `select distinct error_code from sync_runs where state = 'failed'`,
+    );
+    expect(rows).toEqual([{ error_code: 'API_REJECTED' }]);
+    await front.close();
+  },
+);
+
+test('what the program itself refuses is given up at once', async () => {
+  const front = await startAlteringProxy(sandbox.url, () => ({ status: 403, body: '{"error":"Forbidden"}' }));
+  await start(TIMINGS.mostAttempts, front);
+  const { queue, close: closeQueue } = await queueing.open();
+  await expect.poll(() => queue.getFailedCount()).toBe(6);
+  expect((await queue.getFailed()).map(({ attemptsMade }) => attemptsMade)).toEqual([1, 1, 1, 1, 1, 1]);
+  await closeQueue();
+  await front.close();
 });

@@ -22,7 +22,8 @@ test.each([
   ['a program that fails', new catalogue.ApiUnavailable('503', 503), { kind: 'retry' }],
   ['an answer that is no answer', new catalogue.ContractViolation('html'), { kind: 'retry' }],
   ['a write whose fate is unknown', new catalogue.WriteOutcomeUnknown('reset'), { kind: 'retry' }],
-  ['a request that is refused', makeRefusal('404', 404), { kind: 'fail' }],
+  ['a request that the program refuses', makeRefusal('422', 422), { kind: 'fail' }],
+  ['one that something in front of it refuses', makeRefusal('404', 404, false), { kind: 'retry' }],
   ['tables that do not fit', new catalogue.SchemaMismatch('old'), { kind: 'fail' }],
   [
     'a mirror that was switched',

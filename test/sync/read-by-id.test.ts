@@ -102,7 +102,7 @@ test('of one that the program refuses or answers unreadably nothing is known, th
   await read([met]);
   const answers = {
     [refused]: makeRefusal('not now', 422),
-    [paged]: makeRefusal('<html>404 Not Found</html>', 404, true),
+    [paged]: makeRefusal('<html>404 Not Found</html>', 404, false),
     [unreadable]: new ContractViolation('200 with a body that is not JSON'),
   };
   expect(await read([refused, paged, unreadable, there], answering(answers))).toEqual({

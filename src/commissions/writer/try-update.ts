@@ -11,7 +11,7 @@
 
 import { uptime } from 'node:os';
 import type { ApiClient } from '../../api/client.ts';
-import { isGone, isOfProgram } from '../../api/refusal.ts';
+import { isGone } from '../../api/refusal.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import {
@@ -155,6 +155,6 @@ function rejection(
   sent: SentBefore | null,
 ): { end: Ending | null; error: unknown } {
   // The signal's reason may be any error, also a refusal of another request.
-  const isRefusal = error instanceof ApiRejected && isOfProgram(error) && error !== signal.reason;
+  const isRefusal = error instanceof ApiRejected && error.isOfProgram && error !== signal.reason;
   return { end: isRefusal ? refusalOf(error, sent) : null, error };
 }
