@@ -3,7 +3,6 @@
 
 import { errorBodySchema } from '../contract/answer-bodies.ts';
 import { parseJson } from '../contract/parse-json.ts';
-import { ALWAYS_LISTED, RESOURCES } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { describeError } from '../describe-error.ts';
 import {
@@ -17,6 +16,7 @@ import {
   WriteOutcomeUnknown,
 } from '../errors.ts';
 import { type AnswerHeaders, readRateLimitHeaders } from './rate-limit-headers.ts';
+import { isAlwaysThere } from './refusal.ts';
 import type { Scrub } from './scrub.ts';
 import type { AnswerBody, ApiRequest, Outcome } from './send-request.ts';
 
@@ -161,15 +161,10 @@ function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 
     );
   }
   // The program's own errors are JSON (contract, Errors).
-  const isOfProgram = !isWebPage && !(status === 404 && isOfList(context));
+  const isOfProgram = !isWebPage && !(status === 404 && isAlwaysThere(context.request));
   const reasons = [summary, ...details].join('; ');
   const hint = status === 404 && !isOfProgram ? CHECK_ADDRESS : '';
   return reject(`the program rejected ${call} (${status}: ${reasons})${hint}`, isOfProgram);
-}
-
-/** Returns whether it asks for what every program has, whatever its data. */
-function isOfList({ request }: AnswerContext): boolean {
-  return ALWAYS_LISTED.some((name) => RESOURCES[name].path === request.path);
 }
 
 interface SaidBody {

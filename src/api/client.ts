@@ -11,6 +11,7 @@ import { type AttemptDeps, attemptRequest, type BeforeSend } from './attempt-req
 import { type RecordReader, readListBytes } from './list-bytes.ts';
 import { openTransport } from './open-transport.ts';
 import { commissionReader, readListAnswer } from './records.ts';
+import { mayPass } from './refusal.ts';
 import type { RequestEvent } from './request-event.ts';
 import {
   type CommissionChange,
@@ -41,6 +42,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Called with every attempt of this call, beside the client's own `onRequest`. */
   readonly onRequest?: (event: RequestEvent) => void;
+  /** In place of the client's own. */
+  readonly attempts?: Partial<Attempts>;
 }
 
 export interface ListOptions extends CallOptions {
@@ -50,8 +53,6 @@ export interface ListOptions extends CallOptions {
 
 export interface PutOptions extends CallOptions {
   readonly beforeSend?: BeforeSend;
-  /** In place of the client's own. */
-  readonly attempts?: Partial<Attempts>;
 }
 
 export interface ListedPage {
@@ -114,6 +115,8 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
   };
 
   let isClosed = false;
+  /** Whether the program has answered once: at a wrong address it never does, and nothing is tried again there. */
+  let isFound = false;
 
   async function call<T>(
     request: ApiRequest,
@@ -134,20 +137,21 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
       async (attempt) => {
         const input = { request, attempt, beforeSend, signal };
         const { outcome, askedAt, answeredAt } = await attemptRequest(attemptDeps, wire, input);
-        return {
-          value: readAnswer(
-            { request, origin, way: transport.describeWay(), attempt, askedAt, answeredAt, scrub, quote },
-            outcome,
-            reader,
-          ),
-          askedAt,
-          answeredAt,
-        };
+        const value = readAnswer(
+          { request, origin, way: transport.describeWay(), attempt, askedAt, answeredAt, scrub, quote },
+          outcome,
+          reader,
+        );
+        isFound = true;
+        return { value, askedAt, answeredAt };
       },
-      ({ error, attempt, waitMs }) => {
-        log.warn({ method, path, attempt, wait_ms: waitMs, reason: error.message }, 'api.request_retried');
+      {
+        onWait: ({ error, attempt, waitMs }) => {
+          log.warn({ method, path, attempt, wait_ms: waitMs, reason: error.message }, 'api.request_retried');
+        },
+        mayPass: (error) => isFound && mayPass(error, request),
+        signal,
       },
-      signal,
     );
   }
 

@@ -1,6 +1,8 @@
-// What a refusal says about the one commission that a request was about.
+// What a refusal says of what was asked for.
 
+import { ALWAYS_LISTED, RESOURCES } from '../contract/resources.ts';
 import { ApiRejected } from '../errors.ts';
+import type { ApiRequest } from './send-request.ts';
 
 /** The contract knows 404 alone; 410 means by HTTP's own rules that what was asked for is gone for good. */
 const NOT_FOUND: readonly number[] = [404, 410];
@@ -16,4 +18,21 @@ export function isNotFound(error: unknown): error is ApiRejected {
 /** Returns whether the program itself says that there is no such thing. */
 export function isGone(error: unknown): boolean {
   return isNotFound(error) && error.isOfProgram;
+}
+
+/** Returns whether a request is for what every program has, whatever its data: it never says 404 to that. */
+export function isAlwaysThere({ path, query }: Pick<ApiRequest, 'path' | 'query'>): boolean {
+  const resource = ALWAYS_LISTED.find((name) => RESOURCES[name].path === path);
+  if (resource === undefined) return false;
+  const given = new URLSearchParams(query);
+  return !RESOURCES[resource].filters.some((filter) => given.has(filter) || given.has(`${filter}[]`));
+}
+
+/**
+ * Returns whether the next attempt may be answered otherwise: something in front of the program refuses, and does not
+ * say by that that there is no such thing.
+ */
+export function mayPass(error: unknown, request: ApiRequest): boolean {
+  if (!(error instanceof ApiRejected) || error.isOfProgram) return false;
+  return !isNotFound(error) || isAlwaysThere(request);
 }

@@ -6,7 +6,7 @@ import {
   ApiThrottled,
   ApiUnavailable,
   ApiUnreachable,
-  type AppError,
+  AppError,
   ContractViolation,
   RequestWithheld,
 } from '../errors.ts';
@@ -31,6 +31,13 @@ export const ATTEMPTS: Attempts = { most: 5, mostThrottled: 10, firstWaitMs: 250
 /** What may succeed when retried. Everything else fails again, or (a write's unknown outcome) must not be repeated. */
 const TRANSIENT = [ApiUnreachable, ApiUnavailable, ApiThrottled, ContractViolation, RequestWithheld];
 
+export interface RetryOptions {
+  readonly onWait: (wait: RetryWait) => void;
+  /** What else may succeed when retried. */
+  readonly mayPass?: (error: AppError) => boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface RetryWait {
   readonly error: AppError;
   readonly attempt: number;
@@ -45,8 +52,7 @@ export interface RetryWait {
 export async function retry<T>(
   { most, mostThrottled, firstWaitMs, longestWaitMs }: Attempts,
   attempt: (number: number) => Promise<T>,
-  onWait: (wait: RetryWait) => void,
-  signal?: AbortSignal,
+  { onWait, mayPass = () => false, signal }: RetryOptions,
 ): Promise<T> {
   let failed = 0;
   let throttled = 0;
@@ -58,7 +64,7 @@ export async function retry<T>(
     // Clients that failed together do not try again together.
     randomize: true,
     shouldRetry: ({ error, attemptNumber, retryDelay }) => {
-      if (!isTransient(error)) return false;
+      if (!(error instanceof AppError && (isTransient(error) || mayPass(error)))) return false;
       if (error instanceof ApiThrottled) throttled += 1;
       else failed += 1;
       if (failed >= most || throttled >= mostThrottled) return false;
@@ -69,6 +75,6 @@ export async function retry<T>(
   });
 }
 
-function isTransient(error: Error): error is AppError {
+function isTransient(error: AppError): boolean {
   return TRANSIENT.some((kind) => error instanceof kind);
 }

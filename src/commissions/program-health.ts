@@ -48,6 +48,9 @@ export interface ProgramHealth {
   noteDown(): void;
 }
 
+/** Whatever fails is a sign of an outage, also where the next attempt would succeed. */
+const ONCE = { most: 1 };
+
 const DOWN = [ApiUnreachable, ApiUnavailable, ApiThrottled, ContractViolation];
 
 /** Returns the health as known by one reader or writer; nothing is known at first. */
@@ -71,7 +74,8 @@ export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
 
   async function ask(signal: AbortSignal): Promise<boolean> {
     try {
-      noteAnswer((await deps.client.list('affiliates', { page: 1, limit: 1 }, { signal })).askedAt);
+      const page = await deps.client.list('affiliates', { page: 1, limit: 1 }, { signal, attempts: ONCE });
+      noteAnswer(page.askedAt);
       return true;
     } catch (error) {
       const isLost = answered !== null && isNotFound(error);

@@ -199,7 +199,19 @@ describe.each(READS)('reading $what', ({ read }) => {
     expect(lines.filter((line) => JSON.parse(line).msg === 'api.request_sent')).toHaveLength(attempts);
   });
 
-  it('ends at once on a redirect', async () => {
+  it.each(['redirect', 'html'] as const)(
+    'asks past a passing %s in front of a program that it knows',
+    async (kind) => {
+      const { sandbox, received } = current();
+      const { api } = newClient();
+      await read(api);
+      sandbox.setFaults({ shares: {}, exact: [{ kind, times: 2 }] });
+      await read(api);
+      expect(received()).toBe(4);
+    },
+  );
+
+  it('ends at once on a redirect where the program has never answered', async () => {
     const { sandbox, received } = current();
     sandbox.setFaults({ shares: { redirect: 1 }, exact: [] });
     const error = await failureOf(read(newClient().api));

@@ -28,8 +28,7 @@ async function run(errors: readonly Error[], signal?: AbortSignal, own: Partial<
       if (error !== undefined) throw error;
       return 'done';
     },
-    (wait) => waited.push(wait),
-    signal,
+    { onWait: (wait) => waited.push(wait), signal },
   );
   const failure = await ended.then(
     () => null,
@@ -108,8 +107,7 @@ describe('retrying', () => {
         controller.abort(reason);
         throw unavailable;
       },
-      () => expect.unreachable('no wait may follow'),
-      controller.signal,
+      { onWait: () => expect.unreachable('no wait may follow'), signal: controller.signal },
     );
     await expect(ended).rejects.toBe(reason);
   });

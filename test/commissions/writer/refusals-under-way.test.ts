@@ -187,3 +187,21 @@ test('a 404 that is no answer of the program, between good ones, does not say th
   );
   expect(await pollTracked({ client: api, db, log: silent }, options)).toMatchObject({ gone: 0 });
 });
+
+test('a 404 is not believed where the program fails once before it answers again', async () => {
+  const { freshMany, ask, drain, db, sandbox } = writer();
+  const [first, late] = (await freshMany(2)).map(({ id }) => id) as [string, string];
+  let front: 'there' | 'lost' | 'starting' = 'there';
+  const api = await makeAlteredApi({ db, sandbox }, (body, path) => {
+    if (path.endsWith(late) && front === 'there') {
+      front = 'lost';
+      return { status: 404, body: '{"error":"no Route matched with those values"}' };
+    }
+    if (front !== 'lost') return body;
+    front = 'starting';
+    return { status: 503, body: 'Service Unavailable' };
+  });
+  await ask(...[first, late].map((id) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })));
+  expect((await drain({ api, concurrency: 1 })).ended).toEqual({ applied: 2 });
+  expect(front).toBe('starting');
+});
