@@ -116,15 +116,17 @@ export function judgeReading(request: UpdateRequest, live: Commission, unit: Amo
 }
 
 export interface Refusal extends Ending {
-  readonly state: 'not_found' | 'rejected';
+  readonly state: 'not_found' | 'rejected' | 'failed';
 }
 
-/** Returns how the request ends that the program refuses, while it answers others. */
+/**
+ * Returns how the request ends that is refused, while the program answers others: as failed where something in front of
+ * it refuses, and goes on to.
+ */
 export function refusalOf(error: ApiRejected, sent: SentBefore | null = null): Refusal {
-  const [state, outcome] = isGone(error)
-    ? (['not_found', NOT_FOUND] as const)
-    : (['rejected', error.message] as const);
-  return { kind: 'end', state, outcome, note: sent === null ? null : SENT_BEFORE };
+  const note = sent === null ? null : SENT_BEFORE;
+  if (isGone(error)) return { kind: 'end', state: 'not_found', outcome: NOT_FOUND, note };
+  return { kind: 'end', state: error.isOfProgram ? 'rejected' : 'failed', outcome: error.message, note };
 }
 
 /** Returns what a write would do, in words. */

@@ -85,18 +85,23 @@ test('a commission that the program refuses costs no other, and ends in the dry 
 
 test('a commission that the program fails on costs no other, and is reported as one that cannot be read', async () => {
   const { freshMany, db, sandbox } = writer();
-  const commissions = await freshMany(4);
-  const [failing, odd] = commissions.map(({ id }) => id);
+  const commissions = await freshMany(5);
+  const [failing, odd, blocked] = commissions.map(({ id }) => id);
   const api = await makeAlteredApi({ db, sandbox }, (body, path) => {
     if (path.endsWith(failing ?? '')) return { status: 500, body: '{"error":"Oops"}' };
+    if (path.endsWith(blocked ?? '')) return { status: 404, body: '<h1>Not Found</h1>' };
     return path.endsWith(odd ?? '') ? body.replace('"amount"', '"sum"') : body;
   });
   const previewed = await preview(api, commissions);
-  expect(previewed.map(({ would }) => would)).toEqual(['failed', 'failed', 'change', 'change']);
+  expect(previewed.map(({ would }) => would)).toEqual(['failed', 'failed', 'failed', 'change', 'change']);
   expect(previewed[0]?.outcome).toMatch(/the program failed on GET .*500: Oops/);
   expect(previewed[1]?.outcome).toMatch(/is not what the contract says/);
+  expect(previewed[2]?.outcome).toMatch(/404: .*Not Found/);
   const compared = await reconcile(api, commissions);
-  expect(compared.map(({ finding }) => finding)).toEqual(['unreadable', 'unreadable', 'match', 'match']);
+  expect(compared.map(({ finding }) => finding)).toEqual([
+    ...['unreadable', 'unreadable', 'unreadable'],
+    ...['match', 'match'],
+  ]);
 });
 
 test('where the program fails on one commission after the other, both end', async () => {
