@@ -339,6 +339,21 @@ test('that a change was announced is forgotten where it was not sent, and rememb
   await drain();
 });
 
+test('a change that is announced again keeps the time of its first announcement', async () => {
+  const { db, row, drain } = writer();
+  const { updateId } = await askAlone();
+  const claims = makeClaims(db, { name: 'again', claimMs: 60_000, onRefused });
+  expect(await claims.claim(5)).toMatchObject([{ id: updateId }]);
+  const { intend } = makeUpdateRecorder({ db }, 'again');
+  await intend({ updateId, before: UNPAID, form: 'paid_at=x' });
+  const { put_sent_at } = await row(updateId);
+  expect(put_sent_at).not.toBeNull();
+  await intend({ updateId, before: UNPAID, form: 'paid_at=x' });
+  expect(await row(updateId)).toMatchObject({ put_sent_at });
+  await claims.release([updateId]);
+  await drain();
+});
+
 test('of changes that are announced together, only that whose claim was lost is not to be sent', async () => {
   const { db, drain, database } = writer();
   await drain();
