@@ -19,7 +19,7 @@ export interface JobContext {
 
 export type JobOutcome =
   | { readonly kind: 'done' }
-  /** Not to be done now: another process is doing it. Costs no attempt. */
+  /** Not to be done now: another process is doing it, or the program does not answer. Costs no attempt. */
   | { readonly kind: 'later'; readonly waitMs: number };
 
 export interface Due {
