@@ -13,6 +13,7 @@ import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox
 import { startAlteringProxy } from '../support/altering-proxy.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { FRONT_ANSWERS } from '../support/front-answers.ts';
 import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 
 const log = makeLogger('fatal');
@@ -122,11 +123,7 @@ test('a program that answers nothing is asked for one list in each attempt', asy
   expect(rows).toEqual([...inTurn, ...inTurn]);
 });
 
-test.each([
-  ['redirects', { status: 302, body: '' }],
-  ['answers with a web page', { status: 403, body: '<!doctype html><title>Back soon</title>' }],
-  ['has lost it', { status: 404, body: '{"error":"no Route matched with those values"}' }],
-])(
+test.each(FRONT_ANSWERS)(
   'while what is in front of the program %s, a sync waits, and is done once it is back',
   async (_what, away) => {
     let answers = 0;

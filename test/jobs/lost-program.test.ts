@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
 import { makeCommissionsDuty } from '../../src/jobs/commissions-job.ts';
 import { makeAlteredApi, PAID_AT, silent, useWriter } from '../commissions/writer/start-writer.ts';
+import { FRONT_ANSWERS } from '../support/front-answers.ts';
 
 const writer = useWriter({ affiliates: 5, referrals: 100 });
 
@@ -19,11 +20,7 @@ async function work(api: ApiClient) {
   return { outcome, row: await row(asked?.id) };
 }
 
-test.each([
-  ['redirects', { status: 302, body: '' }],
-  ['answers with a web page', { status: 403, body: '<!doctype html><title>Back soon</title>' }],
-  ['has lost the program', { status: 404, body: '{"error":"no Route matched with those values"}' }],
-])('where it %s, they wait a minute, and no longer each time', async (_what, away) => {
+test.each(FRONT_ANSWERS)('where it %s, they wait a minute, and no longer each time', async (_what, away) => {
   const { db, sandbox, drain } = writer();
   const { outcome, row } = await work(await makeAlteredApi({ db, sandbox }, () => away));
   expect(outcome).toEqual({ kind: 'later', waitMs: 60_000 });

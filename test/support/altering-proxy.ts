@@ -10,7 +10,7 @@ export interface AlteringProxy {
 }
 
 /** An answer's body, and its status where that is another one, too. */
-type Altered = string | { readonly status: number; readonly body: string };
+export type Altered = string | { readonly status: number; readonly body: string };
 
 /** Returns the running proxy; `alter` is passed the body of each answer and returns what to answer instead. */
 export async function startAlteringProxy(

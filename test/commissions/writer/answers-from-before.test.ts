@@ -2,17 +2,16 @@
 // was there before, so the commission is read once more before anything is said.
 
 import { expect, test } from 'vitest';
+import type { Altered } from '../../support/altering-proxy.ts';
 import { makeAlteredApi, PAID_AT, useWriter } from './start-writer.ts';
 
 const writer = useWriter();
 
-type Answer = string | { readonly status: number; readonly body: string };
-
 /**
- * Has a commission paid by a program whose calls for it, from the second on, are answered with the first one's body,
- * or as `answer` says, and returns what became of it.
+ * Has a commission paid, and returns what became of that. `answer` says what each call for it is answered with, the
+ * first being 1; it is passed the program's own answer, and that to the first call.
  */
-async function pay(answer: (call: number, real: string, first: string) => Answer) {
+async function pay(answer: (call: number, real: string, first: string) => Altered) {
   const { fresh, ask, drain, db, sandbox, row, attempts, received } = writer();
   const { id } = await fresh();
   const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { RequestedUpdate } from '../../../src/commissions/requests/request-updates.ts';
-import { makeAlteredApi, PAID_AT, useWriter } from './start-writer.ts';
+import { countAsleep, makeAlteredApi, PAID_AT, useWriter } from './start-writer.ts';
 
 const writer = useWriter();
 
@@ -28,22 +28,14 @@ async function answerLooksLate(id: number): Promise<void> {
     for each statement execute function answer_late()`);
 }
 
-async function isLooking(): Promise<boolean> {
-  const { rows } = await writer().database.pool.query<{ count: number }>(
-    `select count(*)::int as count from pg_stat_activity
-     where datname = current_database() and wait_event = 'PgSleep'`,
-  );
-  return rows[0]?.count === 1;
-}
-
 test('a drain does not end before a request that was put back while it looked for more', async () => {
-  const { freshMany, ask, drain, db, sandbox, row } = writer();
+  const { freshMany, ask, drain, db, database, sandbox, row } = writer();
   const [first, late] = (await freshMany(2)).map(({ id }) => id) as [string, string];
   let isRefused = false;
   const api = await makeAlteredApi({ db, sandbox }, async (body, path) => {
     if (isRefused || !path.endsWith(late)) return body;
     isRefused = true;
-    while (!(await isLooking())) await sleep(5);
+    while ((await countAsleep(database.pool)) === 0) await sleep(5);
     return { status: 404, body: '<html><h1>404 Not Found</h1></html>' };
   });
   const asked = await ask(

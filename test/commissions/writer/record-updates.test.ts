@@ -6,7 +6,7 @@ import { valuesOf } from '../../../src/commissions/commission-values.ts';
 import type { RecordedCall } from '../../../src/commissions/writer/attempt-lines.ts';
 import { hasDueUpdates, makeClaims } from '../../../src/commissions/writer/claims.ts';
 import { makeUpdateRecorder } from '../../../src/commissions/writer/record-updates.ts';
-import { PAID_AT, useWriter } from './start-writer.ts';
+import { countAsleep, PAID_AT, useWriter } from './start-writer.ts';
 
 const writer = useWriter({ affiliates: 5, referrals: 200 });
 
@@ -135,8 +135,7 @@ test('the line of a request that was taken over does not wait for its new writer
     return areOurs;
   };
   const next = settle('next', [taken]);
-  const asleep = `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
-  await expect.poll(async () => (await pool.query(asleep)).rows).toHaveLength(1);
+  await expect.poll(() => countAsleep(pool)).toBe(1);
   // The first is written alone, and the others meanwhile become a group.
   expect(await settle('frozen', [alone, own, taken])).toEqual([true, true, false]);
   expect(await next).toEqual([true]);

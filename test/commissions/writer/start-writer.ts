@@ -157,6 +157,14 @@ export function losingProgram(db: Database, url: string, lost: { from: number; t
   return { api, close };
 }
 
+/** Returns how many connections to the database sleep, as a trigger of a test has them do. */
+export async function countAsleep(pool: TestDatabase['pool']): Promise<number> {
+  const { rows } = await pool.query(
+    `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
+  );
+  return rows.length;
+}
+
 /** Returns the file's writer, once it is there; every test finds the program without faults. */
 export function useWriter(size = { affiliates: 20, referrals: 800 }): () => TestWriter {
   let started: TestWriter | undefined;
