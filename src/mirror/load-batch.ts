@@ -69,7 +69,8 @@ export interface LoadResult extends LoadCounts {
  * each other.
  * Idempotent: yes; the second load of the same pages writes no row.
  *
- * Throws: PersonalDataMismatch, PersonalDataStale.
+ * Throws: PersonalDataMismatch, PersonalDataStale; the errors of the database. A unique violation among them may be the
+ * end of a run's first load: the transaction is to be done again, as transact does.
  */
 export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Promise<LoadResult> {
   const { run, resource } = input;
@@ -94,15 +95,16 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
     // that is on two pages of a batch is in the table when its second statement comes.
     const isRepeated = rows.ids.some((id) => valid.has(id));
     const firstLoad = isOwn && pages.length > 1 && !isRepeated ? run?.firstLoad : undefined;
-    const inserted = firstLoad?.isOn() ? await insertNew(trx, firstLoad, rows) : null;
+    const isFirst = firstLoad?.isOn() === true;
     const how = run !== null && isOwn ? 'numbered' : isAlone ? 'alone' : 'beside';
     // What has a list of its own is there again when that shows it. A program may go on naming a record that it no
     // longer has: it would be marked deleted and brought back by every sync.
     const revives = isOwn || !LISTED_RESOURCES.some((listed) => listed === rows.table);
     // An affiliate lists its links: a referral may go on naming one that is gone, or be another affiliate's by now.
     const keepsOwner = rows.table === 'links' && resource !== 'affiliates';
-    const upserted =
-      inserted ?? (await upsertRows(trx, rows, { how, touch: touch && isOwn, revives, keepsOwner }));
+    const upserted = isFirst
+      ? await insertNew(trx, firstLoad, rows)
+      : await upsertRows(trx, rows, { how, touch: touch && isOwn, revives, keepsOwner });
     if (!isOwn) continue;
     own.push(upserted);
     for (const id of rows.ids) valid.add(id);

@@ -13,7 +13,7 @@ import { startRun } from '../../src/mirror/runs/sync-runs.ts';
 import { readPages } from '../../src/records/read-page.ts';
 import { countWaiting } from '../support/count-waiting.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { watchSavepoints } from '../support/watch-savepoints.ts';
+import { watchInsertions } from '../support/watch-insertions.ts';
 import { buildReferral } from './build-records.ts';
 import { at, counts, load, rowsOf } from './load.ts';
 
@@ -47,12 +47,12 @@ function loadPages(second: number, ...pages: readonly (readonly Referral[])[]) {
 
 const none = { seen: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0, repeated: 0 };
 
-test('new rows are inserted under a savepoint, numbered in their order, all of them in the history', async () => {
-  const savepoints = watchSavepoints();
+test('new rows are inserted in one statement, numbered in their order, all of them in the history', async () => {
+  const insertions = watchInsertions();
   const [first, second] = [build(3), build(2, { unheard_of: 1 })];
   expect(counts(await loadPages(1, first, second))).toEqual({ ...none, seen: 5, inserted: 5 });
   // Rows with unknown fields go into the same statement.
-  expect(savepoints()).toEqual({ begun: 1, undone: 0 });
+  expect(insertions()).toEqual({ sent: 1, refused: 0 });
   const ids = [...first, ...second].map(({ id }) => id);
   const rows = await rowsOf(db, 'referrals');
   expect(
@@ -69,7 +69,7 @@ test('new rows are inserted under a savepoint, numbered in their order, all of t
 });
 
 test('a record on two pages of a batch is compared the second time, and the next batch inserts as before', async () => {
-  const savepoints = watchSavepoints();
+  const insertions = watchInsertions();
   const [[twice, ...first], [second], third] = [build(3), build(1), build(2)] as [
     Referral[],
     Referral[],
@@ -81,11 +81,11 @@ test('a record on two pages of a batch is compared the second time, and the next
   ] as Referral[][];
   expect(counts(await loadPages(1, ...batch))).toEqual({ ...none, seen: 5, inserted: 4, repeated: 1 });
   await loadPages(2, third, build(1));
-  expect(savepoints()).toEqual({ begun: 2, undone: 0 });
+  expect(insertions()).toEqual({ sent: 2, refused: 0 });
 });
 
 test('after the first record that is there already, the batch and all that follow are compared', async () => {
-  const savepoints = watchSavepoints();
+  const insertions = watchInsertions();
   const [known, ...others] = build(4);
   await loadPages(1, [known as Referral], others);
   const changed = { ...(known as Referral), visits: 9 };
@@ -93,15 +93,15 @@ test('after the first record that is there already, the batch and all that follo
   expect(counts(counted)).toEqual({ ...none, seen: 5, inserted: 2, updated: 1, repeated: 2 });
   expect(firstLoad.isOn()).toBe(false);
   expect(counts(await loadPages(3, build(2), build(2)))).toEqual({ ...none, seen: 4, inserted: 4 });
-  expect(savepoints()).toEqual({ begun: 2, undone: 1 });
+  expect(insertions()).toEqual({ sent: 2, refused: 1 });
 });
 
 test('a single page is compared: the head is read twice, and the first load would end with an error for nothing', async () => {
-  const savepoints = watchSavepoints();
+  const insertions = watchInsertions();
   const records = build(3);
   await loadPages(1, records);
   await loadPages(2, records);
-  expect(savepoints()).toEqual({ begun: 0, undone: 0 });
+  expect(insertions()).toEqual({ sent: 0, refused: 0 });
   expect(firstLoad.isOn()).toBe(true);
 });
 
@@ -172,10 +172,10 @@ test('another row that the database refuses fails the load in the same words, an
     load(db, { resource: 'referrals', runId, firstLoad: first, pages: pagesOf(1, ...pages) }).catch(
       ({ code, constraint, message }) => ({ code, constraint, message }),
     );
-  const savepoints = watchSavepoints();
+  const insertions = watchInsertions();
   const refusedByCheck = await refusal(firstLoad, [build(1), bot]);
   // Not even compared: that would only be refused again.
-  expect(savepoints()).toEqual({ begun: 1, undone: 0 });
+  expect(insertions()).toEqual({ sent: 1, refused: 1 });
   expect(refusedByCheck).toMatchObject({ code: '23514', constraint: 'no_bots' });
   expect(refusedByCheck).toEqual(await refusal(makeFirstLoad(false), [build(1), bot]));
   // Somebody's own index looks like a record that is there: comparing says which it is.

@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import type { ListedResource } from '../../src/contract/resources.ts';
 import type { Database } from '../../src/db/database.ts';
+import { transact } from '../../src/db/transact.ts';
 import { type FirstLoad, makeFirstLoad } from '../../src/mirror/first-load.ts';
 import { type LoadResult, loadBatch } from '../../src/mirror/load-batch.ts';
 import { readSeenRows } from '../../src/mirror/runs/seen-rows.ts';
@@ -45,7 +46,7 @@ export async function load(database: Database, input: LoadedPages): Promise<Load
   const run = { id: runId, seen: await readSeenRows(database, runId), firstLoad };
   // Page by page, as they come.
   const pages = input.pages.map((page) => readPages({ cache, drift }, resource, [page]));
-  return database.transaction().execute((trx) => loadBatch(trx, { run, resource, pages }));
+  return transact(database, (trx) => loadBatch(trx, { run, resource, pages }));
 }
 
 /** Returns the counts alone. */

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
-import { watchSavepoints } from '../support/watch-savepoints.ts';
+import { watchInsertions } from '../support/watch-insertions.ts';
 import { useSyncing } from './syncing.ts';
 
 // Of several pages in flight, all but the first make a batch, however busy the machine is.
@@ -20,13 +20,13 @@ afterEach(async () => {
   );
 });
 
-test('the first full run of a list inserts, and reading the head again undoes nothing', async () => {
+test('the first full run of a list inserts, and reading the head again has nothing refused', async () => {
   const { sync, sandbox, database } = given();
   await sync('affiliates');
-  const insertions = watchSavepoints();
+  const insertions = watchInsertions();
   expect(await sync('referrals', IN_FLIGHT)).toMatchObject({ state: 'succeeded', rows: { inserted: 600 } });
-  expect(insertions().begun).toBeGreaterThan(0);
-  expect(insertions().undone).toBe(0);
+  expect(insertions().sent).toBeGreaterThan(0);
+  expect(insertions().refused).toBe(0);
   expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
 });
 
@@ -34,21 +34,21 @@ test('a run of what the mirror has, full or delta, tries no insertion, even wher
   const { syncBoth, sandbox, database } = given();
   await syncBoth(IN_FLIGHT);
   for (let index = 0; index < 250; index += 1) await sandbox.program.insertReferral();
-  const insertions = watchSavepoints();
+  const insertions = watchInsertions();
   const [, referrals] = await syncBoth(IN_FLIGHT);
   expect(referrals).toMatchObject({ rows: { inserted: 250 } });
   for (let index = 0; index < 120; index += 1) await sandbox.program.insertReferral();
   await syncBoth({ ...IN_FLIGHT, mode: 'delta' });
-  expect(insertions()).toEqual({ begun: 0, undone: 0 });
+  expect(insertions()).toEqual({ sent: 0, refused: 0 });
   expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
 });
 
 test('a delta of an empty mirror reads everything, and ends its insertions once at most', async () => {
   const { syncBoth, sandbox, database } = given();
-  const insertions = watchSavepoints();
+  const insertions = watchInsertions();
   const [, referrals] = await syncBoth({ ...IN_FLIGHT, mode: 'delta' });
   expect(referrals).toMatchObject({ state: 'succeeded', verified: true, plan: { strategy: 'full' } });
-  expect(insertions().undone).toBeLessThanOrEqual(1);
+  expect(insertions().refused).toBeLessThanOrEqual(1);
   expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
 });
 
@@ -58,9 +58,9 @@ test('a first run that is resumed compares: it reads a page again that it has', 
   sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', after: 4, times: 5 }] });
   await expect(sync('referrals')).rejects.toThrow(/50\d/);
   sandbox.setFaults({ shares: {}, exact: [] });
-  const insertions = watchSavepoints();
+  const insertions = watchInsertions();
   expect(await sync('referrals', IN_FLIGHT)).toMatchObject({ isResumed: true, state: 'succeeded' });
-  expect(insertions()).toEqual({ begun: 0, undone: 0 });
+  expect(insertions()).toEqual({ sent: 0, refused: 0 });
   expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
 });
 
@@ -81,7 +81,7 @@ test('a first run whose list moves between two batches ends its insertions once,
       return api.list(...request);
     },
   };
-  const insertions = watchSavepoints();
+  const insertions = watchInsertions();
   const input = { resource: 'referrals', mode: 'full', concurrency: 2, acceptDeletes: false } as const;
   const run = await runSync({ api: moving, db, log: pino({ level: 'silent' }) }, input);
   expect(run).toMatchObject({
@@ -90,6 +90,6 @@ test('a first run whose list moves between two batches ends its insertions once,
     rows: { updated: 0, unchanged: 0, rejected: 0 },
   });
   expect(run.rows.inserted).toBe(run.total);
-  expect(insertions().undone).toBeLessThanOrEqual(1);
+  expect(insertions().refused).toBeLessThanOrEqual(1);
   expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
 });
