@@ -52,3 +52,14 @@ test('sums of the largest amounts are exact', () => {
     ['EUR', 3, 27_021_597_764_222_973n, 3n, -27_021_597_764_222_970n],
   ]);
 });
+
+test('the lines are in the order of their currencies, and of the findings within each', () => {
+  const findings = ['unknown', 'match', 'not_in_books'] as const;
+  const rows = findings.flatMap((finding) =>
+    ['USD', 'EUR'].map((currency) => row({ finding, books_currency: currency, program_currency: currency })),
+  );
+  expect(totalsOf(rows).map(({ currency, finding }) => `${currency} ${finding}`)).toEqual([
+    ...['EUR match', 'EUR not_in_books', 'EUR unknown'],
+    ...['USD match', 'USD not_in_books', 'USD unknown'],
+  ]);
+});
