@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../../src/db/database.ts';
 import { Busy } from '../../../src/errors.ts';
@@ -26,6 +27,7 @@ beforeEach(async () => {
 });
 
 const resource = 'referrals' as const;
+const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0, repeated: 0 };
 const END = { verified: true, reason: null, rowsDeleted: 0, deletesHeldBack: 0 };
 
 function finish(run: SyncRun, end: RunEnd = END): Promise<SyncRun> {
@@ -70,6 +72,26 @@ test('a run adds up batch by batch, and ends without checkpoint and without seen
   expect(ended.finished_at).not.toBeNull();
   expect(await countSeen(run)).toBe(0);
   expect(await db.selectFrom('seen_rows').selectAll().execute()).toEqual([]);
+});
+
+test('a batch, taking a run up and its end each say that it is alive', async () => {
+  const progress = { requests: 1, pages: 1, rows: NONE, distinct: 0, totalUpstream: 4 };
+  const steps = [
+    (run: SyncRun) => saveProgress(db, run, { ...progress, checkpoint: { page: 1 } }),
+    async () => (await openRun(db, { resource, mode: 'full' })).run,
+    (run: SyncRun) => finish(run),
+  ];
+  let run = await startRun(db, { resource, mode: 'full' });
+  for (const step of steps) {
+    await sql`update sync_runs set heartbeat_at = heartbeat_at - interval '1 hour'`.execute(db);
+    run = await step(run);
+    const { rows } = await sql`
+      select from sync_runs where id = ${run.id} and heartbeat_at > clock_timestamp() - interval '50 minutes'`.execute(
+      db,
+    );
+    expect(rows).toHaveLength(1);
+  }
+  expect(run).toMatchObject({ attempt: 2, state: 'succeeded' });
 });
 
 test('a second run of a resource is refused while one is running, and another resource is not', async () => {
