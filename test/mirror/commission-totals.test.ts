@@ -156,15 +156,16 @@ describe('differences', () => {
   const differences = async () =>
     (
       await database.pool.query(
-        `select affiliate_id, currency, known_unpaid, reported_unpaid, known_paid, reported_paid, reported_as_of, is_recent
+        `select affiliate_id, currency, known_unpaid, reported_unpaid, known_paid, reported_paid, known_total, reported_total,
+           reported_as_of, is_recent
          from commission_differences order by currency`,
       )
     ).rows;
-  const noteAffiliatesRead = (startedAt: string) =>
+  const noteAffiliatesRead = (startedAt: string, verified = true) =>
     database.pool.query(
       `insert into sync_runs (resource, mode, state, verified, started_at, finished_at)
-       values ('affiliates', 'full', 'succeeded', true, $1, $1)`,
-      [startedAt],
+       values ('affiliates', 'full', $2, $3, $1, $1)`,
+      [startedAt, verified ? 'succeeded' : 'partial', verified],
     );
 
   test('there are none where the sums agree, nor where the program reports none', async () => {
@@ -189,6 +190,8 @@ describe('differences', () => {
         reported_unpaid: '0',
         known_paid: '7',
         reported_paid: '0',
+        known_total: '7',
+        reported_total: '0',
       },
       {
         ...row,
@@ -197,6 +200,8 @@ describe('differences', () => {
         reported_unpaid: '300',
         known_paid: '0',
         reported_paid: '50',
+        known_total: '200',
+        reported_total: '350',
       },
     ]);
   });
@@ -213,6 +218,20 @@ describe('differences', () => {
     expect(rows).toEqual([{ unpaid_cents: String(BigInt(most) + 1n) }]);
   });
 
+  test.each([
+    ['unpaid', { unpaid: cents(301), paid: cents(40) }],
+    ['paid', { unpaid: cents(300), paid: cents(41) }],
+    ['total', { unpaid: cents(300), paid: cents(40), total: cents(341) }],
+  ])('is there where only the %s sum differs', async (_, USD) => {
+    const affiliate = buildAffiliate();
+    await loadAffiliates({
+      ...affiliate,
+      commission_stats: { currencies: { USD: { total: cents(340), ...USD } } },
+    });
+    await loadCommissions(affiliate, { amount: 300 }, { amount: 40, paid_at: earlier });
+    expect(await differences()).toHaveLength(1);
+  });
+
   test('there is none where the program sends only some of the totals, and these agree', async () => {
     const affiliate = buildAffiliate();
     await loadAffiliates({ ...affiliate, commission_stats: { currencies: { USD: { total: cents(300) } } } });
@@ -226,8 +245,42 @@ describe('differences', () => {
     await noteAffiliatesRead(at(1));
     await loadCommissions(affiliate, { amount: 300, paid_at: at(2), updated_at: at(2) });
     expect(await differences()).toMatchObject([{ currency: 'USD', is_recent: true }]);
+    await noteAffiliatesRead(at(2));
+    expect(await differences()).toMatchObject([{ currency: 'USD', is_recent: true }]);
+    await noteAffiliatesRead(at(3), false);
+    expect(await differences()).toMatchObject([{ currency: 'USD', is_recent: true }]);
     await noteAffiliatesRead(at(3));
     expect(await differences()).toMatchObject([{ currency: 'USD', is_recent: false }]);
+  });
+
+  test('is recent, where a commission was found to be gone after the program reported', async () => {
+    const affiliate = buildAffiliate();
+    await loadAffiliates({ ...affiliate, ...stats(300, 0) });
+    await noteAffiliatesRead(at(2));
+    await loadCommissions(affiliate, { amount: 300, updated_at: at(1) });
+    expect(await differences()).toEqual([]);
+    await database.pool.query('update commissions set _deleted_at = $1', [at(3)]);
+    expect(await differences()).toMatchObject([
+      { known_unpaid: '0', reported_unpaid: '300', is_recent: true },
+    ]);
+  });
+
+  test('there is none for a sum that the program leaves out, where it names the currency in small letters', async () => {
+    const affiliate = buildAffiliate();
+    const currencies = { usd: { unpaid: cents(300) } };
+    await loadAffiliates({ ...affiliate, commission_stats: { currencies } });
+    await loadCommissions(affiliate, { amount: 300 }, { amount: 5, paid_at: earlier });
+    expect(await differences()).toEqual([]);
+  });
+
+  test('there is none of an affiliate who is gone, and nothing that the program reports of one', async () => {
+    const affiliate = buildAffiliate();
+    await loadAffiliates({ ...affiliate, ...stats(900, 0) });
+    await loadCommissions(affiliate, { amount: 300 });
+    expect(await differences()).toHaveLength(1);
+    await database.pool.query('update affiliates set _deleted_at = $1', [at(3)]);
+    expect(await differences()).toEqual([]);
+    expect(await totals()).toMatchObject([{ known_unpaid: '300', reported_unpaid: null }]);
   });
 });
 
@@ -237,6 +290,14 @@ test('what the program reports and is no amount counts as not reported', async (
   await loadAffiliates({ ...affiliate, commission_stats: { currencies: { USD } } });
   expect(await totals()).toMatchObject([
     { reported_unpaid: '900', reported_paid: null, reported_total: null },
+  ]);
+  const GBP = { unpaid: { cents: -1e40 }, paid: { cents: null }, total: { cents: 1e40 } };
+  await load(db, {
+    resource: 'affiliates',
+    pages: [{ observedAt: at(2), records: [{ ...affiliate, commission_stats: { currencies: { GBP } } }] }],
+  });
+  expect(await totals()).toMatchObject([
+    { reported_unpaid: null, reported_paid: null, reported_total: null },
   ]);
 });
 
