@@ -17,6 +17,7 @@ beforeEach(async () => {
 const PAID_AT = '2026-10-01T12:00:00Z';
 const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, 'a')}`;
 const WORTH = { amount: 500, currency: 'eur' };
+const OTHERWISE = { amount: 499, currency: 'usd' };
 
 /** A commission that the mirror has as unpaid; due long ago unless it is said. */
 async function mirror(
@@ -65,7 +66,8 @@ const entry = (id: string, paidAt: string | null) => ({
 
 test.each<[string, readonly Asked[], 'paid' | 'due' | 'left out']>([
   ['was never asked for', [], 'due'],
-  ['was paid', [{ state: 'applied' }], 'paid'],
+  ['was paid', [{ state: 'applied', before: OTHERWISE }], 'paid'],
+  ['is being marked unpaid', [{ action: 'unpay', state: 'pending' }], 'left out'],
   ['had been paid so already', [{ state: 'unchanged', after: null }], 'paid'],
   ['was paid, and then made due', [{ state: 'applied' }, { action: 'due', state: 'applied' }], 'paid'],
   ['was paid, and a second payment refused', [{ state: 'applied' }, { state: 'conflict' }], 'paid'],
