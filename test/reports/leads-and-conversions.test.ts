@@ -162,4 +162,19 @@ describe('a lead whose time the program states, and then forgets', () => {
     await see(11, { ...visitor, conversion_state: 'lead' });
     expect(await readFunnel()).toEqual([{ day: 2, leads: 1, conversions: 0 }]);
   });
+
+  test('counts on the day that was stated first, where that was corrected', async () => {
+    await see(3, { ...visitor, ...stated });
+    await see(5, { ...visitor, ...stated, became_lead_at: '2026-07-04T10:00:00Z' });
+    expect(await readFunnel()).toEqual([{ day: 4, leads: 1, conversions: 0 }]);
+    await see(9, visitor);
+    expect(await readFunnel()).toEqual([{ day: 2, leads: 1, conversions: 0 }]);
+  });
+
+  test('counts no more, where its referral is gone', async () => {
+    await see(3, { ...visitor, ...stated });
+    await see(9, visitor);
+    await database.pool.query('update referrals set _deleted_at = now()');
+    expect(await readFunnel()).toEqual([]);
+  });
 });

@@ -147,6 +147,16 @@ describe('of a small mirror', () => {
     ]);
   });
 
+  test('a voided commission is in no month, paid or not', async () => {
+    const { pool } = await createTestDatabase();
+    await pool.query(
+      `insert into commissions (id, amount, currency, due_at, paid_at, voided_at, state, _first_seen_at, _changed_at, _observed_at)
+       select id, 5, 'USD', now(), paid_at, voided_at, state, now(), now(), now()
+       from (values ('a', now(), now(), null), ('b', now(), null, 'voided'), ('c', null, now(), null)) as voided (id, paid_at, voided_at, state)`,
+    );
+    expect((await pool.query('select * from mirror_reports.commission_aging')).rows).toEqual([]);
+  });
+
   test('what is overdue does not depend on when the clocks of the session’s time zone were changed', async () => {
     const { pool } = await createTestDatabase();
     await pool.query(

@@ -4,6 +4,7 @@ import { type Database, makeDatabase } from '../../../src/db/database.ts';
 import { Busy } from '../../../src/errors.ts';
 import { noteCounters } from '../../../src/mirror/runs/covered-counters.ts';
 import { openRun, restartWalk } from '../../../src/mirror/runs/open-run.ts';
+import { holdRun } from '../../../src/mirror/runs/own-run.ts';
 import { readSeenRows } from '../../../src/mirror/runs/seen-rows.ts';
 import { stopRun } from '../../../src/mirror/runs/stop-run.ts';
 import {
@@ -16,18 +17,22 @@ import {
   startRun,
 } from '../../../src/mirror/runs/sync-runs.ts';
 import { makeDriftWatch } from '../../../src/records/drift-watch.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { countWaiting } from '../../support/count-waiting.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { buildAffiliate, buildReferral } from '../build-records.ts';
 import { at, load } from '../load.ts';
 
+let pool: TestDatabase['pool'];
 let db: Database;
 
 beforeEach(async () => {
-  db = makeDatabase((await createTestDatabase()).pool);
+  ({ pool } = await createTestDatabase());
+  db = makeDatabase(pool);
 });
 
 const resource = 'referrals' as const;
 const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0, repeated: 0 };
+const PROGRESS = { requests: 1, pages: 1, rows: NONE, distinct: 0, totalUpstream: 4 };
 const END = { verified: true, reason: null, rowsDeleted: 0, deletesHeldBack: 0 };
 
 function finish(run: SyncRun, end: RunEnd = END): Promise<SyncRun> {
@@ -75,9 +80,8 @@ test('a run adds up batch by batch, and ends without checkpoint and without seen
 });
 
 test('a batch, taking a run up and its end each say that it is alive', async () => {
-  const progress = { requests: 1, pages: 1, rows: NONE, distinct: 0, totalUpstream: 4 };
   const steps = [
-    (run: SyncRun) => saveProgress(db, run, { ...progress, checkpoint: { page: 1 } }),
+    (run: SyncRun) => saveProgress(db, run, { ...PROGRESS, checkpoint: { page: 1 } }),
     async () => (await openRun(db, { resource, mode: 'full' })).run,
     (run: SyncRun) => finish(run),
   ];
@@ -148,6 +152,18 @@ test('a process whose run another has taken over changes nothing of it, neither 
   await savePlan(db, taken, { strategy: 'delta' });
   expect(await restartWalk(db, taken)).toMatchObject({ distinct_seen: 0, plan: { strategy: 'delta' } });
   expect(await countSeen(run)).toBe(0);
+});
+
+test('a run is not taken over while its process writes beside it', async () => {
+  const run = await startRun(db, { resource, mode: 'full' });
+  await saveProgress(db, run, { ...PROGRESS, checkpoint: { page: 1 } });
+  const opened = await db.transaction().execute(async (trx) => {
+    await holdRun(trx, run);
+    const opening = openRun(db, { resource, mode: 'full' });
+    await expect.poll(() => countWaiting(pool)).toBe(1);
+    return { opening };
+  });
+  expect(await opened.opening).toMatchObject({ run: { id: run.id, attempt: 2 } });
 });
 
 test('a run that held deletions back does not succeed, though it is verified', async () => {
