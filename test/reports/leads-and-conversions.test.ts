@@ -125,6 +125,13 @@ describe('a conversion that is seen before the program says when it was', () => 
     expect(await readEvents()).toEqual([first, second]);
   });
 
+  test('happened when the program said last, where it corrects its time and then forgets it', async () => {
+    await see(1, { ...lead, became_conversion_at: '2026-01-05T00:00:00Z' });
+    await see(2, { ...lead, became_conversion_at: '2026-01-06T00:00:00Z' });
+    await see(3, { ...lead, became_conversion_at: null });
+    expect(await readEvents()).toMatchObject([{ converted_at: '2026-01-06T00:00:00Z', is_exact: true }]);
+  });
+
   test('is one, though its time is stated before its state', async () => {
     const stated = { became_conversion_at: hour(2, 5) };
     await see(1, lead);

@@ -248,6 +248,17 @@ describe('of a small mirror', () => {
   });
 });
 
+test('of commissions that the program lists, freshness says that they were never read', async () => {
+  const { pool } = await createTestDatabase();
+  const readNotCovered = async () =>
+    (await pool.query("select not_covered from mirror_reports.freshness where resource = 'commissions'"))
+      .rows;
+  const [unlisted] = await readNotCovered();
+  expect(unlisted?.not_covered).not.toContain('everything was never read');
+  await pool.query("update commission_list set setting = 'on'");
+  expect(await readNotCovered()).toEqual([{ not_covered: 'everything was never read' }]);
+});
+
 test('what a sync loads is in the views at once', async () => {
   const { pool } = await createTestDatabase();
   const db = makeDatabase(pool);

@@ -296,6 +296,8 @@ test('the reports count the same, and the mirror as of a later time is exact to 
   await pruneNow(mirror, { ...FOR_EVER, history: 30 }, 7);
   expect((await idsOf(pool, 'record_history')).length).toBeLessThan(rows * 0.75);
   expect(await ask()).toEqual(before);
+  const reached = `(select pruned_before from pruned_tables where table_name = 'record_history')`;
+  expect((await pool.query(`select from referrals_at(${reached})`)).rowCount).toBeGreaterThan(0);
   await expect(pool.query(`select * from referrals_at(now() - interval '31 days')`)).rejects.toThrow(
     /not known any more: the history from before .* was pruned/,
   );

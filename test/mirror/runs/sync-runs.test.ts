@@ -102,7 +102,9 @@ test('a second run of a resource is refused while one is running, and another re
   const run = await startRun(db, { resource, mode: 'full' });
   await expect(startRun(db, { resource, mode: 'delta' })).rejects.toThrow(Busy);
   await startRun(db, { resource: 'affiliates', mode: 'full' });
-  await stopRun(db, run, { state: 'failed', code: 'API_UNAVAILABLE', message: '503', requests: 1 });
+  await saveProgress(db, run, { ...PROGRESS, checkpoint: { page: 1 } });
+  const stop = { state: 'failed', code: 'API_UNAVAILABLE', message: '503', requests: 2 } as const;
+  expect(await stopRun(db, run, stop)).toMatchObject({ requests: 3, checkpoint: { page: 1 } });
   const next = await startRun(db, { resource, mode: 'full' });
   expect((await readRuns()).map(({ id, state }) => [id, state])).toEqual([
     [run.id, 'failed'],
