@@ -276,11 +276,14 @@ describe('differences', () => {
   test('there is none of an affiliate who is gone, and nothing that the program reports of one', async () => {
     const affiliate = buildAffiliate();
     await loadAffiliates({ ...affiliate, ...stats(900, 0) });
-    await loadCommissions(affiliate, { amount: 300 });
-    expect(await differences()).toHaveLength(1);
+    await loadCommissions(affiliate, { amount: 300 }, { amount: 7, currency: 'EUR' });
+    expect(await differences()).toHaveLength(2);
     await database.pool.query('update affiliates set _deleted_at = $1', [at(3)]);
     expect(await differences()).toEqual([]);
-    expect(await totals()).toMatchObject([{ known_unpaid: '300', reported_unpaid: null }]);
+    expect(await totals()).toMatchObject([
+      { known_unpaid: '7', reported_unpaid: null },
+      { known_unpaid: '300', reported_unpaid: null },
+    ]);
   });
 });
 

@@ -17,7 +17,7 @@ const resource = 'referrals' as const;
 
 beforeEach(async () => {
   await given().database.pool.query(
-    `truncate affiliates, campaigns, links, referrals, sync_runs, seen_rows, held_back_deletions, record_history,
+    `truncate affiliates, campaigns, links, referrals, sales, commissions, sync_runs, seen_rows, held_back_deletions, record_history,
        covered_counters restart identity`,
   );
 });
@@ -168,6 +168,20 @@ test('what is held back is listed with its affiliate, newest first, and what the
   );
   expect(mirrored).toHaveLength(20);
   expect(rows).toMatchObject([...mirrored, { record_id: 'unknown', affiliate_id: null, created_at: null }]);
+});
+
+test('a commission that is held back is listed with the affiliate of its sale', async () => {
+  const { sync, db, database } = given();
+  const { runId } = await sync(resource);
+  await database.pool.query(
+    `with sale as (
+       insert into sales (id, affiliate_id, _first_seen_at, _changed_at, _observed_at) values ('s', 'a', now(), now(), now())
+     ), commission as (
+       insert into commissions (id, sale_id, _first_seen_at, _changed_at, _observed_at) values ('c', 's', now(), now(), now())
+     )
+     insert into held_back_deletions (resource, record_id, run_id) values ('commissions', 'c', ${runId})`,
+  );
+  expect(await listHeldBack(db, ['commissions'])).toMatchObject([{ record_id: 'c', affiliate_id: 'a' }]);
 });
 
 describe('a run that held deletions back', () => {
