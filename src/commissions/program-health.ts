@@ -9,7 +9,7 @@
 import type { ApiClient } from '../api/client.ts';
 import { isNotFound } from '../api/refusal.ts';
 import { type Timestamp, toMicros } from '../contract/timestamp.ts';
-import { ApiThrottled, ApiUnavailable, ApiUnreachable, ContractViolation } from '../errors.ts';
+import { ApiRejected, ApiThrottled, ApiUnavailable, ApiUnreachable, ContractViolation } from '../errors.ts';
 
 /** What is known of the program before a request is sent: which of its times without an outage this is, if any. */
 export type HealthMark = number | null;
@@ -25,7 +25,7 @@ export interface ProgramHealth {
   noteAnswer(askedAt: Timestamp): void;
   /**
    * Returns whether the program answers now: asks for the shortest list there is, once for all callers at the same
-   * time. A 404 for that is an outage where the program has answered before.
+   * time. A 404 for that, or an answer of something in front of the program, is an outage where it has answered before.
    *
    * Throws: ApiUnauthorized, ApiRejected: it is there, and refuses the request. The signal's reason when aborted.
    */
@@ -78,7 +78,8 @@ export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
       noteAnswer(page.askedAt);
       return true;
     } catch (error) {
-      const isLost = answered !== null && isNotFound(error);
+      const isRefused = isNotFound(error) || (error instanceof ApiRejected && !error.isOfProgram);
+      const isLost = answered !== null && isRefused;
       if (!isLost && !DOWN.some((kind) => error instanceof kind)) throw error;
       noteDown();
       return false;

@@ -1,7 +1,8 @@
-// Refusals of something in front of the program, of one commission alone: while the program answers others, they decide
-// nothing.
+// Refusals of something in front of the program: of one commission alone, while the program answers others, they decide
+// nothing; of everything, they are an outage.
 
 import { describe, expect, test } from 'vitest';
+import { FRONT_ANSWERS } from '../../support/front-answers.ts';
 import { makeAlteredApi, PAID_AT, useWriter } from './start-writer.ts';
 
 const writer = useWriter();
@@ -62,3 +63,25 @@ describe.each(REFUSALS)('$what for one commission', (refusal) => {
     expect(puts).toMatchObject([{ status: refusal.status, error_code: 'WRITE_UNKNOWN' }]);
   });
 });
+
+test.each(FRONT_ANSWERS)(
+  'something that %s in place of a program that has answered before is waited for',
+  async (_, away) => {
+    const { freshMany, ask, drain, row, db, sandbox } = writer();
+    // What other tests left.
+    await drain();
+    const commissions = await freshMany(4);
+    const asked = await ask(
+      ...commissions.map(({ id }) => ({ commission_id: id, action: 'pay' as const, paid_at: PAID_AT })),
+    );
+    let calls = 0;
+    // The first payment is made. What is asked for while the program is away are reads: this proxy would pass a change on.
+    const api = await makeAlteredApi({ db, sandbox }, (body) => {
+      calls += 1;
+      return calls > 2 && calls <= 30 ? away : body;
+    });
+    expect(await drain({ api, concurrency: 1 })).toMatchObject({ ended: { applied: 4 } });
+    expect(calls).toBeGreaterThan(30);
+    for (const { id } of asked) expect(await row(id)).toMatchObject({ state: 'applied', attempts: 0 });
+  },
+);
