@@ -86,9 +86,16 @@ function parseExactly(text: string): unknown {
 /** Longer than any double is written: not worth a comparison. */
 const LONGEST_HELD = 400;
 
-/** Returns whether a double says the same number. */
+/** The digits of a number, and its point: neither its sign nor its power of ten. */
+const DIGITS = /[\d.]+/;
+
+/**
+ * Returns whether the number is left to JSON.parse: where a double says the same, or where it is not long, as
+ * hasLongNumber has it. So it is read alike, whatever is beside it in the text.
+ */
 function isHeld(number: string): boolean {
-  if (number.length <= CERTAIN_DIGITS) return true;
+  const [digits = ''] = DIGITS.exec(number) ?? [];
+  if (digits.length <= CERTAIN_DIGITS) return true;
   return number.length <= LONGEST_HELD && decimalOf(number) === decimalOf(String(Number(number)));
 }
 

@@ -59,6 +59,29 @@ describe('reading JSON', () => {
     );
   });
 
+  it('makes the same of a number whatever is beside it, however far beyond a double it is', () => {
+    const power = fc.stringMatching(/^[eE][+-]?[0-9]{1,25}$/);
+    fc.assert(
+      fc.property(numbers, power, (number, exponent) => {
+        const far = `${number.replace(/e.*$/, '')}${exponent}`;
+        expect(parseJson(`[${far},12345678901234567890]`)).toEqual([
+          ...(parseJson(`[${far}]`) as unknown[]),
+          parseJson('12345678901234567890'),
+        ]);
+      }),
+      {
+        numRuns: 500,
+        // 15 digits are certain, and what is in the power is no digit of the number.
+        examples: [
+          ['-1', 'e51000000000000000'],
+          ['-1.2345678901234', 'e400'],
+          ['1.23456789012345', 'e-400'],
+          ['-123456789012345', 'E+310'],
+        ],
+      },
+    );
+  });
+
   it('is JSON.parse for all that a double holds', () => {
     fc.assert(
       fc.property(
