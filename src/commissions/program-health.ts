@@ -78,9 +78,8 @@ export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
       noteAnswer(page.askedAt);
       return true;
     } catch (error) {
-      const isRefused = isNotFound(error) || (error instanceof ApiRejected && !error.isOfProgram);
-      const isLost = answered !== null && isRefused;
-      if (!isLost && !DOWN.some((kind) => error instanceof kind)) throw error;
+      const isForeign = isNotFound(error) || (error instanceof ApiRejected && !error.isOfProgram);
+      if (!(isForeign && answered !== null) && !DOWN.some((kind) => error instanceof kind)) throw error;
       noteDown();
       return false;
     } finally {

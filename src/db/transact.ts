@@ -11,8 +11,9 @@ const MOST_TRIES = 3;
 
 /**
  * SQLSTATEs of a transaction that is certainly rolled back, and may succeed if done again: serialization failure,
- * deadlock, idle in transaction, and a key that somebody inserted meanwhile (as small loads beside each other do). So
- * may one whose records were read before somebody was forgotten, where it reads them anew (the code of our own error).
+ * deadlock, idle in transaction, and a key that is there already: somebody inserted it meanwhile (as small loads beside
+ * each other do), or a first load did not look. So may one whose records were read before somebody was forgotten, where
+ * it reads them anew (the code of our own error).
  */
 const ROLLED_BACK = new Set(['40001', '40P01', '25P03', UNIQUE_VIOLATION, 'PERSONAL_DATA_STALE']);
 

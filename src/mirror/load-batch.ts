@@ -94,17 +94,18 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
     // What is loaded page by page has little to gain, and often comes again: the head, a list that moves. And a record
     // that is on two pages of a batch is in the table when its second statement comes.
     const isRepeated = rows.ids.some((id) => valid.has(id));
-    const firstLoad = isOwn && pages.length > 1 && !isRepeated ? run?.firstLoad : undefined;
-    const isFirst = firstLoad?.isOn() === true;
+    const isNew = isOwn && pages.length > 1 && !isRepeated;
+    const firstLoad = isNew && run?.firstLoad.isOn() ? run.firstLoad : null;
     const how = run !== null && isOwn ? 'numbered' : isAlone ? 'alone' : 'beside';
     // What has a list of its own is there again when that shows it. A program may go on naming a record that it no
     // longer has: it would be marked deleted and brought back by every sync.
     const revives = isOwn || !LISTED_RESOURCES.some((listed) => listed === rows.table);
     // An affiliate lists its links: a referral may go on naming one that is gone, or be another affiliate's by now.
     const keepsOwner = rows.table === 'links' && resource !== 'affiliates';
-    const upserted = isFirst
-      ? await insertNew(trx, firstLoad, rows)
-      : await upsertRows(trx, rows, { how, touch: touch && isOwn, revives, keepsOwner });
+    const upserted =
+      firstLoad === null
+        ? await upsertRows(trx, rows, { how, touch: touch && isOwn, revives, keepsOwner })
+        : await insertNew(trx, firstLoad, rows);
     if (!isOwn) continue;
     own.push(upserted);
     for (const id of rows.ids) valid.add(id);
