@@ -16,7 +16,7 @@ import {
   WriteOutcomeUnknown,
 } from '../errors.ts';
 import { type AnswerHeaders, readRateLimitHeaders } from './rate-limit-headers.ts';
-import { isAlwaysThere } from './refusal.ts';
+import { isAlwaysThere, saysNotFound } from './refusal.ts';
 import type { Scrub } from './scrub.ts';
 import type { AnswerBody, ApiRequest, Outcome } from './send-request.ts';
 
@@ -161,9 +161,9 @@ function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 
     );
   }
   // The program's own errors are JSON (contract, Errors).
-  const isOfProgram = !isWebPage && !(status === 404 && isAlwaysThere(context.request));
+  const isOfProgram = !isWebPage && !(saysNotFound(status) && isAlwaysThere(context.request));
   const reasons = [summary, ...details].join('; ');
-  const hint = status === 404 && !isOfProgram ? CHECK_ADDRESS : '';
+  const hint = saysNotFound(status) && !isOfProgram ? CHECK_ADDRESS : '';
   return reject(`the program rejected ${call} (${status}: ${reasons})${hint}`, isOfProgram);
 }
 

@@ -7,7 +7,6 @@
 // what answers beside it may have been answered before the program was lost.
 
 import type { ApiClient } from '../api/client.ts';
-import { isNotFound } from '../api/refusal.ts';
 import { type Timestamp, toMicros } from '../contract/timestamp.ts';
 import { ApiRejected, ApiThrottled, ApiUnavailable, ApiUnreachable, ContractViolation } from '../errors.ts';
 
@@ -25,7 +24,7 @@ export interface ProgramHealth {
   noteAnswer(askedAt: Timestamp): void;
   /**
    * Returns whether the program answers now: asks for the shortest list there is, once for all callers at the same
-   * time. A 404 for that, or an answer of something in front of the program, is an outage where it has answered before.
+   * time. An answer of something in front of the program is an outage where the program has answered before.
    *
    * Throws: ApiUnauthorized, ApiRejected: it is there, and refuses the request. The signal's reason when aborted.
    */
@@ -78,7 +77,7 @@ export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
       noteAnswer(page.askedAt);
       return true;
     } catch (error) {
-      const isForeign = isNotFound(error) || (error instanceof ApiRejected && !error.isOfProgram);
+      const isForeign = error instanceof ApiRejected && !error.isOfProgram;
       if (!(isForeign && answered !== null) && !DOWN.some((kind) => error instanceof kind)) throw error;
       noteDown();
       return false;

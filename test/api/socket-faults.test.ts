@@ -156,6 +156,7 @@ describe('an answer', () => {
       rawAnswer('200 OK', 'It works'),
       rawAnswer('404 Not Found', page),
       rawAnswer('404 Not Found', gone),
+      rawAnswer('410 Gone', gone),
     ]) {
       expect(await failureOn(answer)).toMatch(/: check AFFILIATE_API_URL$/);
     }
