@@ -46,6 +46,11 @@ export function makePool({ log }: { log: Logger }, settings: PoolSettings): Pool
  * Postgres tens of milliseconds.
  */
 const LONGEST_LIFE_SECONDS = 300;
+/**
+ * Longer than the usual window of 30 seconds: a sync under a limit needs all of its connections at the beginning of
+ * each, and one to ask for the next. With pg's own 10 seconds, making them anew took a sixth of Postgres' time.
+ */
+const LONGEST_IDLE_MS = 60_000;
 
 /**
  * Returns what a pool of such connections is made with, for the queue's own as well; values are pg's own there.
@@ -59,6 +64,7 @@ export function poolConfig({ url, schema, max, applicationName }: PoolSettings):
     ...config,
     max,
     maxLifetimeSeconds: LONGEST_LIFE_SECONDS,
+    idleTimeoutMillis: LONGEST_IDLE_MS,
     onConnect: makeSetUp({ schema, options }, (client) => refuseSharing(client, config)),
   };
 }

@@ -17,7 +17,7 @@ const SIZES = [10_000, 100_000, 1_000_000];
 /** The usual limit, and what comes under it. */
 const USUAL_LIMIT = '45/30';
 const USUAL_ROWS_PER_SECOND = (45 / 30) * PAGE;
-/** Seldom, since looking costs Postgres time as well; the command keeps an idle connection for 10 s. */
+/** Seldom, since looking costs Postgres time as well; the command keeps an idle connection for a minute. */
 const LOOK_EVERY_MS = 2_000;
 
 interface LimitedSync extends SyncRun {
