@@ -108,9 +108,15 @@ export function tickAfter({ pattern, timezone }: Pick<Schedule, 'pattern' | 'tim
 /**
  * Makes BullMQ's schedulers the ones that are named, and removes all others. Idempotent: yes. The caller holds the
  * lock: on Postgres, racing calls deadlock, or leave a scheduler that never ticks again.
+ *
+ * Throws: the signal's reason when aborted; what the queue throws.
  */
-export async function setSchedules(queue: WorkQueue, schedules: readonly Schedule[]): Promise<void> {
-  for (const schedule of schedules) await setSchedule(queue, schedule);
+export async function setSchedules(
+  queue: WorkQueue,
+  schedules: readonly Schedule[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const schedule of schedules) await setSchedule(queue, schedule, signal);
   const names = schedules.map(({ name }) => name);
   for (const { key } of await queue.getJobSchedulers()) {
     if (!names.includes(key)) await queue.removeJobScheduler(key);
@@ -120,11 +126,14 @@ export async function setSchedules(queue: WorkQueue, schedules: readonly Schedul
 /**
  * Sets the schedules anew that the queue has lost, no longer moves, or puts off beyond their next tick. Returns their
  * names. The caller holds the lock; `nowMs` is the database's clock.
+ *
+ * Throws: as setSchedules.
  */
 export async function reviveSchedules(
   queue: WorkQueue,
   schedules: readonly Schedule[],
   { nowMs, graceMs }: { nowMs: number; graceMs: number },
+  signal: AbortSignal,
 ): Promise<string[]> {
   const revived: string[] = [];
   for (const schedule of schedules) {
@@ -133,7 +142,7 @@ export async function reviveSchedules(
     // A worker of another version may have set it to something else than we would.
     const cron = { pattern: found?.pattern ?? schedule.pattern, timezone: found?.tz ?? schedule.timezone };
     if (next > nowMs - graceMs && next <= tickAfter(cron, nowMs + CLOCK_TOLERANCE_MS)) continue;
-    await setSchedule(queue, schedule);
+    await setSchedule(queue, schedule, signal);
     revived.push(schedule.name);
   }
   return revived;
@@ -144,7 +153,11 @@ export async function reviveSchedules(
  * ours by a moment or a little more, is by our clock still to come. The job ends in a moment. Where its worker died,
  * the tick has soon come by our clock as well, and the next is another.
  */
-async function setSchedule(queue: WorkQueue, { name, pattern, timezone }: Schedule): Promise<void> {
+async function setSchedule(
+  queue: WorkQueue,
+  { name, pattern, timezone }: Schedule,
+  signal: AbortSignal,
+): Promise<void> {
   const until = performance.now() + LONGEST_UNDER_WAY_MS;
   for (;;) {
     try {
@@ -153,7 +166,7 @@ async function setSchedule(queue: WorkQueue, { name, pattern, timezone }: Schedu
     } catch (error) {
       if (!isUnderWay(error) || performance.now() > until) throw error;
     }
-    await sleep(AGAIN_AFTER_MS);
+    await sleep(AGAIN_AFTER_MS, signal);
   }
 }
 

@@ -45,7 +45,7 @@ export interface WorkerInput {
   readonly queue: QueueSettings;
   readonly duties: readonly Duty[];
   readonly timings?: Partial<Timings>;
-  /** Ends a start that waits for a database which went away. */
+  /** Ends a start that waits: for a database which went away, for the program, for another worker's tick. */
   readonly signal?: AbortSignal;
 }
 
@@ -83,7 +83,8 @@ export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise
   const { duties } = input;
   const schedules = duties.flatMap(({ alarms }) => alarms);
   const timings: Timings = { ...TIMINGS, ...input.timings };
-  const patiently = makePatiently({ log }, input.signal ?? new AbortController().signal);
+  const signal = input.signal ?? new AbortController().signal;
+  const patiently = makePatiently({ log }, signal);
   checkSchedules(schedules);
   const queueId = await patiently(() => readQueueId(db));
   const open = () => openQueue({ log }, input.queue, queueId);
@@ -121,7 +122,7 @@ export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise
   };
   try {
     worker = await patiently(() => backend.makeWorker(processJob, workerOptions(timings)));
-    await patiently(() => watchdog.setUp());
+    await patiently(() => watchdog.setUp(signal));
   } catch (error) {
     await close();
     throw error;

@@ -39,9 +39,11 @@ export interface WatchdogDeps {
 
 export interface Watchdog {
   /**
-   * The first round, patient and complete: to be awaited before any job runs. Throws what fails, such as ClockWrong.
+   * The first round, patient and complete: to be awaited before any job runs.
+   *
+   * Throws: the signal's reason when aborted; what fails, such as ClockWrong.
    */
-  setUp(): Promise<void>;
+  setUp(signal: AbortSignal): Promise<void>;
   start(): void;
   /** Looks now, or as soon as it may, whether everything that is due has a job. */
   lookNow(): void;
@@ -90,7 +92,8 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
       await freeFromFuture(deps, nowMs, timings);
       // In a pause no schedule moves, and after it each goes on from the tick that waited.
       if (!hasRun) return;
-      for (const name of await reviveSchedules(queue, schedules, { nowMs, graceMs: timings.tickGraceMs })) {
+      const late = { nowMs, graceMs: timings.tickGraceMs };
+      for (const name of await reviveSchedules(queue, schedules, late, stopping.signal)) {
         log.warn({ schedule: name }, 'schedule.revived');
       }
     });
@@ -119,17 +122,15 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
   }
 
   return {
-    async setUp() {
+    async setUp(signal) {
       await checkClock(db, warnOfClock);
       await withSessionLock(db, { name: LOCK, isPatient: true }, async () => {
         const { probedAgoMs } = await readPause(db);
         // A secret that was corrected takes effect with the restart that brought it.
-        if (probedAgoMs === null || probedAgoMs > SAME_START_MS) {
-          await tryProgram(deps, timings, stopping.signal);
-        }
+        if (probedAgoMs === null || probedAgoMs > SAME_START_MS) await tryProgram(deps, timings, signal);
         await alignPause(db, queue);
         await freeFromFuture(deps, (await readClock(db)).nowMs, timings);
-        await setSchedules(queue, schedules);
+        await setSchedules(queue, schedules, signal);
       });
       await ensureJobs(deps, timings, warn);
     },
@@ -153,14 +154,16 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
   };
 }
 
+/** Throws: the signal's reason when aborted. */
 async function tryProgram(
   { db, log, probe }: WatchdogDeps,
   timings: Timings,
-  stopping: AbortSignal,
+  signal: AbortSignal,
 ): Promise<void> {
   try {
-    await probe(AbortSignal.any([stopping, AbortSignal.timeout(PROBE_TIMEOUT_MS)]));
+    await probe(AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]));
   } catch (error) {
+    signal.throwIfAborted();
     // A program that is down has not refused anything, nor accepted.
     if (!(error instanceof ApiUnauthorized)) {
       log.warn({ reason: describeError(error) }, 'program.silent');

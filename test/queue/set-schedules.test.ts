@@ -6,13 +6,14 @@ import { countEvery, DAILY, EVERY_SECOND, KINDS, makeQueueing } from './queueing
 
 const NO_PROGRAM = { url: 'http://127.0.0.1:9' };
 const TOKEN = 'another worker';
+const NEVER = new AbortController().signal;
 
 /** Returns the queue, in which a worker with a clock ahead has begun the schedule's next tick, and not moved it on. */
 async function beginNextTick(kind: (typeof KINDS)[number], schedule: Schedule) {
   const { open } = await makeQueueing(kind, NO_PROGRAM);
   const backend = await open();
   const { queue } = backend;
-  await setSchedules(queue, [schedule]);
+  await setSchedules(queue, [schedule], NEVER);
   const [tick] = await queue.getDelayed();
   if (tick === undefined) throw new Error('the schedule has no tick');
   await tick.promote();
@@ -31,7 +32,7 @@ describe.each(KINDS)('a schedule on %s whose next tick is under way', (kind) => 
     const schedule = countEvery('daily', DAILY);
     const { queue, tick, close } = await beginNextTick(kind, schedule);
     let isSet = false;
-    const setting = setSchedules(queue, [schedule]).then(() => {
+    const setting = setSchedules(queue, [schedule], NEVER).then(() => {
       isSet = true;
     });
     // One that refuses, or does not wait, has ended by then: each step before this took less.
@@ -44,11 +45,21 @@ describe.each(KINDS)('a schedule on %s whose next tick is under way', (kind) => 
     await close();
   });
 
+  test('is no longer waited for by a worker that is to stop', async () => {
+    const schedule = countEvery('daily', DAILY);
+    const { queue, close } = await beginNextTick(kind, schedule);
+    const stop = new AbortController();
+    const setting = setSchedules(queue, [schedule], stop.signal);
+    stop.abort(new Error('stopped'));
+    await expect(setting).rejects.toThrow('stopped');
+    await close();
+  });
+
   test('is set to the tick after it where that worker died', async () => {
     const schedule = countEvery('often', EVERY_SECOND);
     const { queue, tick, close } = await beginNextTick(kind, schedule);
     const { prevMillis } = tick.opts;
-    await setSchedules(queue, [schedule]);
+    await setSchedules(queue, [schedule], NEVER);
     const [found] = await queue.getJobSchedulers();
     expect(found?.next).toBeGreaterThan(prevMillis ?? Infinity);
     await close();
