@@ -16,7 +16,8 @@ cross join (
   from request_permits where expires_at > now()
 ) permits;
 
--- A worker takes up what is due within seconds; a claim of one that was killed ends within a minute.
+-- A worker takes up what is due within seconds, and a claim of one that was killed ends within a minute. While the program
+-- is down, a worker claims nothing between two tries, which are a minute apart at most.
 create view :"reports".payment_states as
 select state,
        count(*) as requests,
@@ -38,6 +39,10 @@ from (
              and not exists (
                select from commission_updates claimed
                where claimed.state = 'pending' and claimed.claimed_until > now())
+             and not exists (
+               select from commission_updates tried
+               join commission_update_attempts attempt on attempt.update_id = tried.id
+               where tried.state = 'pending' and attempt.sent_at > now() - interval '5 minutes')
            else false
          end as needs_attention
   from commission_updates asked

@@ -44,7 +44,10 @@ export function reportError(thrown: unknown, command: string | undefined): ExitC
 
 function describeNeed(error: AppError, command: string | undefined): string {
   if (!isShortOfConnections(error.cause) || !isDatabaseCommand(command)) return '';
-  return ` (affiliate-mirror ${command} holds up to ${connectionsOf(command, true)} connections)`;
+  const most = connectionsOf(command, true);
+  const withRedis = connectionsOf(command, false);
+  const orLess = withRedis === most ? '' : `, or ${withRedis} with Redis`;
+  return ` (affiliate-mirror ${command} holds up to ${most} connections${orLess})`;
 }
 
 function describeProblems(problems: readonly string[]): string {

@@ -1,5 +1,6 @@
 // Finds variables of the environment that were meant for affiliate-mirror, and whose names it does not know: without a
-// word, a misspelt PII would leave personal data in plain.
+// word, a misspelt RETENTION_HISTORY_DAYS would keep everything. A name of a single word may be anybody's: nobody can
+// tell a misspelt PII.
 
 import { countMistakes, findNearMiss } from '../commissions/files/near-miss.ts';
 import { VARIABLES } from '../config/variables.ts';
@@ -13,6 +14,9 @@ const OURS = ['AFFILIATE', 'ALERT', 'EXPORT', 'PII', 'RETENTION', 'STATUS', 'SYN
  * Other programs have such variables as well, say API_KEY: only a name that misses ours by a letter or two is meant.
  */
 const ALSO_OF_OTHERS = ['API', 'COMMISSION', 'MIRROR', 'STALE'];
+
+/** The words in which a mistake is told from another word. */
+const LONG_WORDS = [...OURS, ...ALSO_OF_OTHERS].filter((word) => word.length > 3);
 
 /** Kubernetes gives these to every container, one for each Service there, such as AFFILIATE_MIRROR_SERVICE_HOST. */
 const SERVICE_LINK = /_SERVICE_(?:HOST|PORT)|_PORT(?:_\d+_|$)/;
@@ -29,14 +33,17 @@ export function describeUnknownVariables(
 
 function isMeantForUs(name: string): boolean {
   if (!name.includes('_')) return false;
-  if (OURS.includes(firstWord(name))) return true;
-  return ALSO_OF_OTHERS.includes(firstWord(name)) && findNearMiss(name, NAMES) !== null;
+  const word = firstWord(name);
+  if (OURS.includes(word)) return true;
+  const mayMiss = ALSO_OF_OTHERS.includes(word) || findNearMiss(word, LONG_WORDS) !== null;
+  return mayMiss && findNearMiss(name, NAMES) !== null;
 }
 
 function findNearest(name: string): string | undefined {
-  return NAMES.filter((known) => firstWord(known) === firstWord(name))
-    .toSorted((a, b) => countMistakes(name, a) - countMistakes(name, b))
-    .at(0);
+  const [first] = NAMES.filter((known) => firstWord(known) === firstWord(name)).toSorted(
+    (a, b) => countMistakes(name, a) - countMistakes(name, b),
+  );
+  return first ?? findNearMiss(name, NAMES) ?? undefined;
 }
 
 function firstWord(name: string): string {

@@ -13,19 +13,13 @@ import { RATE_LIMIT_FORM, readRateLimit } from './rate-limit.ts';
 import { readRedisAddress } from './redis-address.ts';
 import { RETENTION_VARIABLES } from './retention.ts';
 import { STATUS_VARIABLES } from './status-page.ts';
+import { isTimeZone } from './time-zone.ts';
 import { TRACING_VARIABLES } from './tracing.ts';
 import { cron, integer, optional, slowVariable, variable } from './variable.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-const timezone = z.string().refine((name) => {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}, 'must be the name of a time zone, such as Europe/Berlin');
+const timezone = z.string().refine(isTimeZone, 'must be the name of a time zone, such as Europe/Berlin');
 
 const rateLimit = z.string().transform((text, context) => {
   const limit = readRateLimit(text);

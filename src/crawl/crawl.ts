@@ -46,8 +46,8 @@ export interface CrawlOptions {
 }
 
 /**
- * Returns the verdict, once every page read is loaded. Pages that were read are loaded even when the crawl ends in
- * an error or an abort: their requests are spent, and the checkpoint stays right.
+ * Returns the verdict, once every page read is loaded. Where the crawl ends in an error or an abort, the pages before
+ * the one that failed are loaded all the same: their requests are spent, and the checkpoint stays right.
  *
  * Throws: what listing or loading throws; the signal's reason when aborted.
  */

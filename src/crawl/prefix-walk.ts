@@ -51,7 +51,7 @@ export interface PrefixOptions<P extends Page> {
 }
 
 /**
- * Returns how the walk ended; every page read has been pushed to the loader.
+ * Returns how the walk ended; every page read has been pushed to the loader, and where one failed, those before it.
  *
  * With `concurrency` above 1 several pages are asked for at once. Their answers come in any order, so the argument
  * above does not hold: the caller must then not trust a walk during which the total fell.
@@ -76,9 +76,9 @@ export async function walkPrefix<P extends Page>(
     }));
     // Where one fails, the others are waited for: what they asked counts among the requests of this run.
     await Promise.allSettled(asked);
-    const answers = await Promise.all(asked);
     let outcome: PrefixOutcome | null = null;
-    for (const { request, page } of answers) {
+    for (const answer of asked) {
+      const { request, page } = await answer;
       if (outcome !== null) {
         // Asked for beside the page that ended the walk: it adds nothing to what is covered, but was read.
         await deps.loader.push(page, state);

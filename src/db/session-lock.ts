@@ -6,6 +6,7 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from './database.ts';
+import { type OtherSession, SESSION_COLUMNS } from './name-session.ts';
 import { onlyRow } from './only-row.ts';
 
 const KEEPALIVE_MS = 4000;
@@ -53,6 +54,20 @@ export async function withSessionLock<T>(
         .catch(() => undefined);
     }
   });
+}
+
+/** Returns the session that holds the advisory lock of that number; null where none does any more. */
+export async function findLockHolder(db: Database, key: RawBuilder<unknown>): Promise<OtherSession | null> {
+  const { rows } = await sql<OtherSession>`
+    with wanted as (select ${key} as key)
+    select ${sql.raw(SESSION_COLUMNS)}
+    from wanted, pg_locks held join pg_stat_activity activity using (pid)
+    where held.locktype = 'advisory' and held.granted and held.objsubid = 1
+      and held.database = (select oid from pg_database where datname = current_database())
+      and held.classid::bigint = (wanted.key >> 32) & 4294967295 and held.objid::bigint = wanted.key & 4294967295
+    limit 1
+  `.execute(db);
+  return rows[0] ?? null;
 }
 
 /** Returns the number of the lock of that name in the mirror's schema. */

@@ -58,7 +58,7 @@ const HOLDERS = `
   where not waiting.granted and waiting.locktype <> 'advisory' and waiting.pid = any ($1)
     and waiting.waitstart < clock_timestamp() - $2::interval`;
 
-/** Returns who holds a lock that keeps others from reading or writing a table of the schema, the largest lock first. */
+/** Returns who holds a lock that keeps others from reading or writing a table of the schema, each session once. */
 export async function findHolders(
   client: Pick<PoolClient, 'query'>,
   schema: string,

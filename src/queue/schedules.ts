@@ -3,6 +3,7 @@
 
 import { ErrorCode, getNextMillis } from 'bullmq';
 import { CronExpressionParser } from 'cron-parser';
+import { offsetMs } from '../config/time-zone.ts';
 import { CLOCK_TOLERANCE_MS } from '../db/clock.ts';
 import { describeError } from '../describe-error.ts';
 import { ConfigError } from '../errors.ts';
@@ -67,24 +68,13 @@ function tickUntil(schedule: Schedule, ms: number): number | null {
   let last: number | null = null;
   const near = twoTicksBefore(schedule, ms) - 1;
   const far = near - CHANGE_MS;
-  const hasChange = offsetAt(schedule.timezone, far) !== offsetAt(schedule.timezone, ms);
+  const hasChange = offsetMs(schedule.timezone, far) !== offsetMs(schedule.timezone, ms);
   let next = tickAfter(schedule, hasChange ? far : near);
   while (next <= ms) {
     last = next;
     next = tickAfter(schedule, next);
   }
   return last;
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** Returns how the time zone differs from UTC at a moment, in words. */
-function offsetAt(timezone: string, ms: number): string | undefined {
-  const format =
-    formats.get(timezone) ??
-    new Intl.DateTimeFormat('en', { timeZone: timezone, timeZoneName: 'longOffset' });
-  formats.set(timezone, format);
-  return format.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value;
 }
 
 function twoTicksBefore({ pattern, timezone }: Schedule, ms: number): number {

@@ -5,6 +5,7 @@ import type { Timestamp } from '../contract/timestamp.ts';
 import type { ResourceStatus } from './read-freshness.ts';
 import type { Growth } from './read-growth.ts';
 import type { MirrorHealth } from './read-health.ts';
+import { isSilent } from './silent-run.ts';
 
 export interface Concern {
   /** Stable name of what is wrong. */
@@ -46,8 +47,6 @@ export const CONCERN_CODES = [
 
 export type ConcernCode = (typeof CONCERN_CODES)[number];
 
-/** A run saves its progress with every batch; one that waits for the program's pause is silent for five minutes. */
-const SILENT_SECONDS = 15 * 60;
 /** Time to order a larger disk, or to decide what need not be kept. */
 const FILLING_DAYS = 30;
 
@@ -63,7 +62,7 @@ export function findConcerns(
   const concerns = [
     ...judgeSecret(status),
     ...status.resources.flatMap((resource) => [
-      ...judgeLastRun(resource),
+      ...judgeLastRun(resource, status.budget.last_throttled_at),
       ...judgeHeldBack(resource),
       ...judgeRejected(resource),
     ]),
@@ -90,7 +89,7 @@ function judgeSecret({ worker: { secret_refused_since } }: MirrorHealth): Concer
   ];
 }
 
-function judgeLastRun(status: ResourceStatus): Concern[] {
+function judgeLastRun(status: ResourceStatus, lastThrottledAt: Timestamp | null): Concern[] {
   const {
     resource,
     last_run_state,
@@ -109,7 +108,7 @@ function judgeLastRun(status: ResourceStatus): Concern[] {
     const what = `the last sync of ${resource} was stopped before its end`;
     return [concern({ code: 'sync_interrupted', resource, what, since, fix })];
   }
-  if (last_run_state === 'running' && (status.last_run_saved_age_seconds ?? 0) > SILENT_SECONDS) {
+  if (isSilent(status, lastThrottledAt)) {
     const what = `the running sync of ${resource} has saved nothing for long: its process is most likely gone`;
     return [concern({ code: 'sync_silent', resource, what, since: status.last_run_saved_at, fix })];
   }

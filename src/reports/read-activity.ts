@@ -47,8 +47,8 @@ export interface PendingPayments {
   readonly pending: number;
   /** Those of them that a writer works on now. */
   readonly applying: number;
-  /** Those that could be applied now. */
-  readonly due: number;
+  /** Those of the others that a writer may take up now: due, and behind no earlier one of their commission. */
+  readonly ready: number;
   /** When the first of the others is tried again; null where there is none. */
   readonly next_attempt_at: Timestamp | null;
 }
@@ -60,10 +60,15 @@ export function readPending(reader: Reader): Promise<Shown<PendingPayments>> {
     sql<PendingPayments>`
       select count(*) as pending,
         count(*) filter (where claimed_until > clock_timestamp()) as applying,
-        count(*) filter (where next_attempt_at <= clock_timestamp()) as due,
+        count(*) filter (
+          where next_attempt_at <= clock_timestamp() and coalesce(claimed_until <= clock_timestamp(), true) and is_first
+        ) as ready,
         min(next_attempt_at) filter (where next_attempt_at > clock_timestamp()) as next_attempt_at
-      from ${mirrorTable(reader, 'commission_updates')}
-      where state = 'pending'`,
+      from (
+        select *, id = min(id) over (partition by commission_id) as is_first
+        from ${mirrorTable(reader, 'commission_updates')}
+        where state = 'pending'
+      ) as waiting`,
   );
 }
 

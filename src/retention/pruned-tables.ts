@@ -1,8 +1,8 @@
 // Which tables lose rows by age, one entry each: the setting that it obeys, what is over age, and what of that stays.
 //
-// Never pruned, whatever is set: the payment ledger (commission_updates) and what was sent for it, the mirrored tables
-// with the rows marked deleted, who was forgotten. Bounded by themselves: held_back_deletions, seen_rows,
-// request_permits, exports, jobs that ended (docs/retention.md).
+// Never pruned, whatever is set: the payment ledger (commission_updates) and the changes (PUT) that were sent for it,
+// the mirrored tables with the rows marked deleted, who was forgotten. Bounded by themselves: held_back_deletions,
+// seen_rows, request_permits, exports, jobs that ended (docs/retention.md).
 
 import { type RawBuilder, sql } from 'kysely';
 import type { Retention } from '../config/retention.ts';

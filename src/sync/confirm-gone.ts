@@ -14,6 +14,8 @@ import { findGoneAffiliates, findReferringAffiliate } from '../mirror/gone-affil
 import type { RunLoader } from './run-loader.ts';
 import type { SyncDeps, WalkInput } from './walk.ts';
 
+/** After so many requests the run says that it is alive. */
+const SAVED_AFTER = 20;
 /** It may always ask for so many affiliates, and for as many as the list has pages. */
 const LEAST_REQUESTS = 10;
 
@@ -47,8 +49,9 @@ export async function confirmGoneReferrals(
   const confirmed: (readonly string[])[] = [];
   let observedAt: Timestamp | null = null;
   const most = Math.max(LEAST_REQUESTS, Math.ceil(living / limit));
-  for (const { affiliate_id, referral_ids } of gone.slice(0, most)) {
+  for (const [index, { affiliate_id, referral_ids }] of gone.slice(0, most).entries()) {
     const page = await list(affiliate_id);
+    if ((index + 1) % SAVED_AFTER === 0) await loader.saveRequests();
     if (page === null || page.data.length > 0 || page.pagination.total_count > 0) continue;
     confirmed.push(referral_ids);
     observedAt ??= page.askedAt;

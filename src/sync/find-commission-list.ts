@@ -1,15 +1,16 @@
-// Finds out whether the program lists its commissions, by one request: an envelope means that it does. 404 means that
-// it does not, if the program then lists affiliates, and answers 404 once more. Any other answer decides nothing, and
-// the question is asked again later.
+// Finds out whether the program lists its commissions, by one request: an envelope means that it does. 404 or 410
+// means that it does not, if the program then lists affiliates, and answers so once more. Any other answer decides
+// nothing, and the question is asked again later.
 //
 // A load balancer that has lost the program behind it says 404 to everything, and may find it again right after that:
 // believed then, commissions would not be synced for a day.
 
 import type { ApiClient } from '../api/client.ts';
+import { isNotFound } from '../api/refusal.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import { storableText } from '../db/storable.ts';
 import { describeError } from '../describe-error.ts';
-import { ApiRejected, AppError } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import {
   isCommissionListUsed,
   isListQuestionDue,
@@ -73,7 +74,7 @@ async function isListed(api: ApiClient, signal: AbortSignal | undefined): Promis
     list('commissions').then(
       () => true,
       (error: unknown) => {
-        if (error instanceof ApiRejected && error.status === 404) return false;
+        if (isNotFound(error)) return false;
         throw error;
       },
     );

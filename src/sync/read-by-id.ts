@@ -12,7 +12,7 @@ import type { ObservedPage } from '../records/read-page.ts';
 import type { RunLoader } from './run-loader.ts';
 import type { Gone, SyncDeps, WalkInput } from './walk.ts';
 
-/** How many answers are loaded together. */
+/** How many answers are loaded together; and after so many requests at the latest the run says that it is alive. */
 const BATCH = 20;
 
 type Answer = ObservedPage | 'gone' | 'refused' | 'unreadable';
@@ -45,7 +45,7 @@ export async function readById(
     if (found.length > 0) await loader.loadSingle(found);
     found = [];
   };
-  for (const id of ids) {
+  for (const [index, id] of ids.entries()) {
     const answer = await ask(deps, { loader, signal }, id);
     if (answer === 'gone') {
       isBelieved = isBelieved && (await isAnother(deps, { loader, signal }));
@@ -55,6 +55,7 @@ export async function readById(
     if (answer === 'refused' || (answer === 'gone' && !isBelieved)) refused += 1;
     if (typeof answer === 'object') found.push(answer);
     if (found.length >= BATCH) await load();
+    else if ((index + 1) % BATCH === 0) await loader.saveRequests();
   }
   await load();
   return {

@@ -44,7 +44,7 @@ export interface RunLoader {
   /** To be called with every request that is not the lister's; what was counted is saved with the next batch. */
   readonly countRequest: () => void;
   readonly unsavedRequests: () => number;
-  /** Saves the requests that no batch has saved. */
+  /** Saves the requests that no batch has saved, and that the run is alive. Throws: Busy as `readAgain`. */
   readonly saveRequests: () => Promise<void>;
   /** The run as it was last saved. */
   readonly saved: () => SyncRun;

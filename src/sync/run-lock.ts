@@ -1,12 +1,12 @@
 // The lock by which a resource has one run at a time, whatever started it.
 
-import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import { sessionLockKey, withSessionLock } from '../db/session-lock.ts';
+import { nameSession } from '../db/name-session.ts';
+import { findLockHolder, sessionLockKey, withSessionLock } from '../db/session-lock.ts';
 
 export type RunLocked<T> =
   | { readonly isHeldByOther: false; readonly result: T }
-  /** `holder` names the other process as Postgres knows it: its application name and since when. */
+  /** `holder` names the other process as Postgres knows it. */
   | { readonly isHeldByOther: true; readonly holder: string };
 
 /**
@@ -24,20 +24,11 @@ export async function withRunLock<T>(
 ): Promise<RunLocked<T>> {
   const name = `run of ${resource} in`;
   const locked = await withSessionLock(db, { name, isPatient: false }, work);
-  return locked.isHeldByOther ? { isHeldByOther: true, holder: await readHolder(db, name) } : locked;
+  return locked.isHeldByOther ? { isHeldByOther: true, holder: await nameHolder(db, name) } : locked;
 }
 
-async function readHolder(db: Database, name: string): Promise<string> {
-  const { rows } = await sql<{ application_name: string; backend_start: string }>`
-    with wanted as (select ${sessionLockKey(name)} as key)
-    select a.application_name, a.backend_start
-    from wanted, pg_locks l join pg_stat_activity a using (pid)
-    where l.locktype = 'advisory' and l.granted and l.objsubid = 1
-      and l.database = (select oid from pg_database where datname = current_database())
-      and l.classid::bigint = (wanted.key >> 32) & 4294967295 and l.objid::bigint = wanted.key & 4294967295
-  `.execute(db);
-  const holder = rows[0];
-  // The lock may have been released between the two statements.
-  if (holder === undefined) return 'another process, which has ended since';
-  return `${holder.application_name} (connected since ${holder.backend_start})`;
+async function nameHolder(db: Database, name: string): Promise<string> {
+  const holder = await findLockHolder(db, sessionLockKey(name));
+  // The lock may have been released meanwhile.
+  return holder === null ? 'another process, which has ended since' : nameSession(holder);
 }

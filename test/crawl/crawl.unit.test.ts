@@ -342,6 +342,20 @@ describe('a crawl', () => {
     expect(answered).toBe(2);
   });
 
+  test('that fails has loaded the pages before the one that failed, also those asked for beside it', async () => {
+    const list = makeMovingList({ ...STILL, size: 50, concurrency: 4, changes: [[]], movingAnswers: 0 });
+    const listPage: MovingList['listPage'] = async (request) => {
+      if (request.page === 4) throw new Error('page 4 fails');
+      return list.listPage(request);
+    };
+    const crawling = crawl(
+      { ...list, listPage },
+      { limit: 8, concurrency: 4, resumeFrom: null, head: 'always' },
+    );
+    await expect(crawling).rejects.toThrow('page 4 fails');
+    expect([...list.seen].toSorted()).toEqual(list.current().slice(0, 24).toSorted());
+  });
+
   test('is not verified where the program states more records than it serves', async () => {
     const list = makeMovingList({
       size: 30,

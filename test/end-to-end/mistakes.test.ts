@@ -128,6 +128,7 @@ const MISSPELT = {
   RETENTION_HISTORY_DAY: '30',
   AFFILIATE_AMOUNT_UNITS: 'cent',
   API_TIMEOUT: '5',
+  SYCN_FULL_CRON: '0 3 * * *',
 };
 
 /** Those that say it in the log, which is all that their stderr is. */
@@ -150,7 +151,7 @@ describe.each(await listUsages())('%s', (command, ...args) => {
     const warnings = stderr.split('\n').filter(isSaid);
     if (command === 'doctor') {
       // Among its checks, for which there is a test below.
-      expect(stdout.split('\n').filter(isSaid)).toHaveLength(4);
+      expect(stdout.split('\n').filter(isSaid)).toHaveLength(5);
       expect(warnings).toEqual([]);
       return;
     }
@@ -167,6 +168,7 @@ describe.each(await listUsages())('%s', (command, ...args) => {
         'API_TIMEOUT is not a variable of affiliate-mirror: the nearest is API_TIMEOUT_MS',
         'PII_MODE is not a variable of affiliate-mirror: the nearest is PII',
         'RETENTION_HISTORY_DAY is not a variable of affiliate-mirror: the nearest is RETENTION_HISTORY_DAYS',
+        'SYCN_FULL_CRON is not a variable of affiliate-mirror: the nearest is SYNC_FULL_CRON',
       ]);
     }
   });
@@ -248,6 +250,7 @@ describe('doctor', () => {
       ...configured({ MIRROR_SCHEMA: 'untouched', ...MISSPELT }),
       API_KEY: "another program's",
       PIIGEON: 'coos',
+      ASYNC_MODE: "another program's",
       AFFILIATE_MIRROR_SERVICE_HOST: '10.0.0.1',
       AFFILIATE_MIRROR_PORT_8080_TCP_ADDR: '10.0.0.1',
     });
@@ -258,6 +261,7 @@ describe('doctor', () => {
       '✗ unknown variables: API_TIMEOUT is not a variable of affiliate-mirror: the nearest is API_TIMEOUT_MS',
       '✗ unknown variables: PII_MODE is not a variable of affiliate-mirror: the nearest is PII',
       '✗ unknown variables: RETENTION_HISTORY_DAY is not a variable of affiliate-mirror: the nearest is RETENTION_HISTORY_DAYS',
+      '✗ unknown variables: SYCN_FULL_CRON is not a variable of affiliate-mirror: the nearest is SYNC_FULL_CRON',
     ]);
     // The rest is looked at all the same.
     expect(stdout).toMatch(/^✗ tables: /m);

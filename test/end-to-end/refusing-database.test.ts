@@ -188,7 +188,11 @@ describe('A connection limit', () => {
       /^affiliate-mirror: cannot connect to .*no connection is left for this role: .*too many connections for role.* \(affiliate-mirror status holds up to 2 connections\)$/m,
     );
     await expectOneLine(url, ['sync'], /\(affiliate-mirror sync holds up to 8 connections\)$/m);
-    await expectOneLine(url, ['work'], /\(affiliate-mirror work holds up to 12 connections\)$/m);
+    await expectOneLine(
+      url,
+      ['work'],
+      /\(affiliate-mirror work holds up to 12 connections, or 8 with Redis\)$/m,
+    );
   });
 
   test('of the database, used up: the same', async () => {

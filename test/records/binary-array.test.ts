@@ -97,6 +97,11 @@ test('digits below a microsecond are rounded as Postgres rounds them', async () 
     '2026-01-01T00:00:00.1234567Z',
     '2026-01-01T00:00:00.99999999999999999999Z',
     '2026-12-31T23:59:59.9999999+05:30',
+    // Half a microsecond, below an even one and below an odd one.
+    '2026-01-01T00:00:05.0000005Z',
+    '2026-01-01T00:00:05.0000015Z',
+    '2026-01-01T00:00:05.1234565Z',
+    '2026-01-01T00:00:05.1234575Z',
   ];
   const answer = await database.pool.query<{ same: boolean }>(
     `select $1::timestamptz[] = $2::timestamptz[] as same`,

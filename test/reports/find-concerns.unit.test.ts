@@ -200,6 +200,20 @@ test.each([
   expect(findConcerns(makeStatus({ resource }), USUAL)).toEqual([]);
 });
 
+test('a run that could save nothing, since the program throttles it, is not silent', () => {
+  const silentSince = (last_throttled_at: string | null) => {
+    const running = { last_run_state: 'running', last_run_saved_at: THEN } as const;
+    const resource = { ...running, last_run_saved_age_seconds: 2 * HOUR };
+    return findConcerns(makeStatus({ resource, budget: { last_throttled_at } }), USUAL).map(
+      ({ code }) => code,
+    );
+  };
+  const after = (minutes: number) => new Date(Date.parse(THEN) + minutes * 60_000).toISOString();
+  expect(silentSince(after(119))).toEqual([]);
+  expect(silentSince(after(106))).toEqual([]);
+  for (const at of [after(104), after(-1), null]) expect(silentSince(at)).toEqual(['sync_silent']);
+});
+
 test.each([
   [0, [expect.stringMatching(/is used up$/)]],
   [0.4, [expect.stringContaining('is used up within a day, on')]],

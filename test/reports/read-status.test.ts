@@ -338,6 +338,21 @@ test('a payment is neglected when it is due for minutes and no process works on 
   expect((await readStatus(db)).payments.neglected).toBe(0);
 });
 
+test('a payment that waits for a program which is down is not neglected while a worker tries it again and again', async () => {
+  const id = await ask(COMMISSION, 'october');
+  await set(id, `next_attempt_at = now() - interval '1 hour'`);
+  const triedBefore = (ago: string) =>
+    database.pool.query(
+      `insert into commission_update_attempts (update_id, method, sent_at, error_code)
+       values ($1, 'GET', now() - $2::interval, 'API_UNREACHABLE')`,
+      [id, ago],
+    );
+  await triedBefore('6 minutes');
+  expect((await readStatus(db)).payments.neglected).toBe(1);
+  await triedBefore('1 minute');
+  expect((await readStatus(db)).payments.neglected).toBe(0);
+});
+
 test('a refused secret is in the status for as long as it is refused', async () => {
   expect((await readStatus(db)).worker).toEqual({ secret_refused_since: null });
   await database.pool.query(`update worker_state set refused_at = '2026-01-01T00:00:00Z'`);

@@ -140,6 +140,14 @@ test('the last 404 of a load balancer that had lost the program decides nothing'
   await proxy.close();
 });
 
+test('410 means that it does not, too', async () => {
+  const proxy = await startAlteringProxy(given().sandbox.url, (body, path) =>
+    path.startsWith('/v1/commissions') ? { status: 410, body: '{"error":"Gone"}' } : body,
+  );
+  expect(await find({ ...given().sandbox, url: proxy.url })).toMatchObject({ isUsed: false, code: null });
+  await proxy.close();
+});
+
 test('404 from a program that then fails to list anything else decides nothing either', async () => {
   const { sandbox } = given();
   sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', route: '/v1/affiliates' }] });

@@ -112,3 +112,11 @@ test('of one that the program refuses or answers unreadably nothing is known, th
   });
   expect(await mirrored()).toEqual([met, there].toSorted());
 });
+
+test('a run that finds nothing but commissions that are gone says all the same that it is alive', async () => {
+  const [met = '', ...gone] = ids.slice(0, 46);
+  await read([met]);
+  await read(gone, answering(Object.fromEntries(gone.map((id) => [id, notFound()]))));
+  // One more request for each that seems to be gone.
+  expect(loader.saved().requests).toBe(1 + 40);
+});

@@ -131,6 +131,29 @@ test('running, paused, and with payments under way', async () => {
   expect(text).toContain('3 requests for payment under way: 0 being applied now, 3 ready to be, 0 waiting');
 });
 
+test('a payment is ready only where no writer has it and no earlier one of its commission waits', async () => {
+  const [first = '', second = ''] = ['1', '2'].map((last) => `00000000-0000-4000-8000-00000000000${last}`);
+  await database.pool.query(
+    `insert into commission_updates (commission_id, action, paid_at) values ($1, 'pay', now()), ($1, 'unpay', null), ($2, 'pay', now());
+     `
+      .replaceAll('$1', `'${first}'`)
+      .replaceAll('$2', `'${second}'`),
+  );
+  const counts = async () => /under way: ([^.]*)\./.exec(await read())?.[1];
+  expect(await counts()).toBe(
+    '0 being applied now, 2 ready to be, 1 waiting for another try or an earlier request',
+  );
+  await database.pool.query(
+    `update commission_updates set next_attempt_at = now() + interval '9 minutes' where commission_id = '${first}' and action = 'pay'`,
+  );
+  await database.pool.query(
+    `update commission_updates set claimed_by = 'w', claimed_until = now() + interval '1 minute' where commission_id = '${second}'`,
+  );
+  expect(await counts()).toBe(
+    '1 being applied now, 0 ready to be, 2 waiting for another try or an earlier request',
+  );
+});
+
 test('a disk that fills is a concern', async () => {
   const filling = await openStatusPage(database, {}, {}, { source: 'limit', limitBytes: 1000 });
   expect((await filling.ask()).body).toContain('DATABASE_SIZE_LIMIT is used up');

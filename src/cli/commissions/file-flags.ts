@@ -3,11 +3,11 @@
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { FileOptions } from '../../commissions/files/file-options.ts';
-import { isTimeZone } from '../../commissions/files/local-time.ts';
 import type { Problem } from '../../commissions/files/raw-table.ts';
 import { FILE_UNITS, type FileUnit } from '../../commissions/files/read-amounts.ts';
 import { isLocale } from '../../commissions/files/spelling.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
+import { isTimeZone } from '../../config/time-zone.ts';
 import { printError } from '../output/print.ts';
 
 export interface FileFlags {

@@ -1,8 +1,9 @@
 // Asks whether the program lists its commissions, and says which resources a sync reads.
 
+import { isNotFound } from '../../api/refusal.ts';
 import type { Config, ProgramAddress } from '../../config/config.ts';
 import { ALWAYS_LISTED, LISTED_RESOURCES, type ListedResource } from '../../contract/resources.ts';
-import { ApiRejected, ListNotServed } from '../../errors.ts';
+import { ListNotServed } from '../../errors.ts';
 import type { ListSetting } from '../../mirror/commission-list.ts';
 import { type FoundList, findCommissionList } from '../../sync/find-commission-list.ts';
 import type { SyncMode } from '../../sync/run-summary.ts';
@@ -63,8 +64,7 @@ export function asListError(
   error: unknown,
   { resource, setting }: { resource: ListedResource; setting: ListSetting },
 ): unknown {
-  const isNotServed = error instanceof ApiRejected && error.status === 404;
-  if (resource !== 'commissions' || setting !== 'on' || !isNotServed) return error;
+  if (resource !== 'commissions' || setting !== 'on' || !isNotFound(error)) return error;
   return new ListNotServed(
     `COMMISSION_LIST is on, but the program does not list its commissions: ${error.message}. Set it to auto, or to off`,
     { cause: error },

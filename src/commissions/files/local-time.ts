@@ -2,22 +2,13 @@
 //
 // By Intl's own table of time zones; Temporal does the same, but Node 24 has none yet. A test compares the two.
 
-const HOUR_MS = 3_600_000;
+import { offsetMs } from '../../config/time-zone.ts';
+
 /** No place changes its clocks twice within as long. */
-const DAY_MS = 24 * HOUR_MS;
+const DAY_MS = 24 * 3_600_000;
 
 /** The moment in ms since 1970; or `never` and `twice` where the clocks of the place skip or repeat that time. */
 export type LocalMoment = number | 'never' | 'twice';
-
-/** Returns whether there is a time zone of the name. */
-export function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Returns the moment at which the clocks of the time zone show the time, which is given as if it were UTC. */
 export function findLocalMoment(timeZone: string, shownMs: number): LocalMoment {
@@ -39,19 +30,4 @@ function momentsShowing(timeZone: string, shownMs: number): number[] {
     .map((offset) => shownMs - offset)
     .filter((ms) => ms + offsetMs(timeZone, ms) === shownMs)
     .toSorted((a, b) => a - b);
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** Returns how far the clocks of the time zone are ahead of UTC at the moment. */
-function offsetMs(timeZone: string, ms: number): number {
-  let format = formats.get(timeZone);
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
-    formats.set(timeZone, format);
-  }
-  const [, sign, hours = '0', minutes = '0', seconds = '0'] =
-    /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(format.format(ms)) ?? [];
-  const size = Number(hours) * HOUR_MS + Number(minutes) * 60_000 + Number(seconds) * 1000;
-  return sign === '-' ? -size : size;
 }

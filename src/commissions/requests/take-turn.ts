@@ -2,8 +2,9 @@
 
 import { sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
-import { nameSession, type OtherSession, SESSION_COLUMNS } from '../../db/name-session.ts';
+import { nameSession } from '../../db/name-session.ts';
 import { onlyRow } from '../../db/only-row.ts';
+import { findLockHolder } from '../../db/session-lock.ts';
 import { LOCK_NOT_AVAILABLE } from '../../db/sqlstate.ts';
 import { errorCode } from '../../describe-error.ts';
 import { Busy } from '../../errors.ts';
@@ -58,12 +59,6 @@ async function waitForTurn(db: Database, trx: DatabaseTransaction): Promise<void
 
 /** Returns whose transaction has the turn, or had it until a moment ago. */
 async function nameHolder(db: Database): Promise<string> {
-  const { rows } = await sql<OtherSession>`
-    select ${sql.raw(SESSION_COLUMNS)}
-    from pg_locks join pg_stat_activity activity using (pid)
-    where locktype = 'advisory' and granted and pg_locks.database = (select oid from pg_database where datname = current_database())
-      and (classid::bigint << 32) + objid::bigint = ${TURN}
-    limit 1`.execute(db);
-  const [holder] = rows;
-  return holder === undefined ? 'another transaction' : `the transaction of ${nameSession(holder)}`;
+  const holder = await findLockHolder(db, TURN);
+  return holder === null ? 'another transaction' : `the transaction of ${nameSession(holder)}`;
 }

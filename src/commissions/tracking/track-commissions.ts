@@ -3,6 +3,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
 import { onlyRow } from '../../db/only-row.ts';
+import { asMirrored } from '../../mirror/either-case.ts';
 import { pollInterval } from './poll-schedule.ts';
 
 export interface Tracking {
@@ -37,26 +38,30 @@ export async function trackCommissions(
 }
 
 /**
- * Tracks commissions that were just read, so that they are asked for again. Idempotent: yes; what is asked for already
- * keeps its time.
+ * Tracks commissions that were just read, named in lower case, so that they are asked for again. Idempotent: yes; what
+ * is asked for already keeps its time.
  */
 export async function trackObserved(trx: DatabaseTransaction, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`
     insert into tracked_commissions (commission_id, tracked_by, last_polled_at, next_poll_at)
-    select id, 'the writer', clock_timestamp(), clock_timestamp() + ${pollInterval()}
-    from (select distinct id from unnest(${ids}::text[]) as id) as given left join commissions commission using (id)
+    select given.id, 'the writer', clock_timestamp(), clock_timestamp() + ${pollInterval()}
+    from (select distinct id from unnest(${ids}::text[]) as id) as given
+    left join commissions commission on commission.id = ${sql.raw(asMirrored('given.id'))}
     where ${isNotPolled()}
-    order by id
+    order by given.id
     on conflict (commission_id) do update
       set last_polled_at = excluded.last_polled_at, next_poll_at = excluded.next_poll_at
       where tracked_commissions.next_poll_at is null
   `.execute(trx);
 }
 
-/** A condition on `id`. The others are left out beforehand: a conflict locks its row, also where nothing is changed. */
+/**
+ * A condition on `given.id`. The others are left out beforehand: a conflict locks its row, also where nothing is
+ * changed.
+ */
 function isNotPolled(): RawBuilder<unknown> {
   return sql`not exists (
-    select from tracked_commissions polled where polled.commission_id = id and polled.next_poll_at is not null
+    select from tracked_commissions polled where polled.commission_id = given.id and polled.next_poll_at is not null
   )`;
 }

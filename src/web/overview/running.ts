@@ -74,12 +74,12 @@ ${bar(`${run.resource}: ${percent ?? 'just begun'}`, 1, [{ amount: share ?? 0, f
 `;
 }
 
-function describePending({ pending, applying, due }: PendingPayments): string {
+function describePending({ pending, applying, ready }: PendingPayments): string {
   if (pending === 0) return 'No payment is waiting.';
   const parts = [
     `${formatCount(applying)} being applied now`,
-    `${formatCount(Math.max(0, due - applying))} ready to be`,
-    `${formatCount(Math.max(0, pending - Math.max(due, applying)))} waiting for another try`,
+    `${formatCount(ready)} ready to be`,
+    `${formatCount(pending - applying - ready)} waiting for another try or an earlier request`,
   ];
   return `${counted(pending, 'request')} for payment under way: ${parts.join(', ')}.`;
 }
