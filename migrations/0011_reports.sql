@@ -531,6 +531,8 @@ begin
     elsif words ~ '\(\w+\.id\)' then
       words := regexp_replace(words, ' \(\w+\.id\)', '') || ' Refers to '
         || replace(substring(words from '\((\w+\.id)\)'), 'sync_runs.', 'run_log.') || '.';
+    elsif column_of.name = '_changed_at' then
+      words := 'When the mirror last wrote a change of the content. To load what changed, read the table of the same name: this view has no deleted rows.';
     end if;
     execute format('comment on column :"reports".%I.%I is %L', column_of.view, column_of.name, words);
   end loop;
@@ -541,6 +543,7 @@ comment on column :"reports".conversion_events.referral_id is 'The referral. Par
 comment on column :"reports".conversion_events.observed_at is 'When the mirror saw the conversion, or a referral that had converted before, for the first time. Part of the primary key.';
 comment on column :"reports".commissions.affiliate_id is 'Affiliate who earns the commission: that of its sale. Refers to affiliates.id.';
 comment on column :"reports".commissions.referral_id is 'Referral whose customer was charged: that of its sale. Refers to referrals.id.';
+comment on column :"reports".commissions._changed_at is 'When the mirror last wrote a change of the commission; it stays where its sale gets another affiliate or referral. To load what changed, read the tables commissions and sales: this view has no deleted rows.';
 comment on column :"reports".commission_ledger.state is 'pending, or how it ended: applied (the program has it as asked), unchanged (it was so already), conflict (what was expected did not hold, or its sale was refunded), not_found, rejected (refused by the program), failed (tried often enough without success), superseded (dropped for a newer request), cancelled.';
 comment on column :"reports".referrals.coupon_id is 'Coupon that the referral came by; null where it came by a link. Seen in the wild: null where the program does not send it.';
 comment on column :"reports".referrals.coupon_token is 'The word that customers enter to use the coupon.';

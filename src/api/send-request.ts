@@ -69,7 +69,8 @@ const MISUSE_CODES = new Set([
 ]);
 
 /** Unknown names and closed ports, and TLS where none is spoken. */
-const NOBODY_THERE = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'ERR_SSL_WRONG_VERSION_NUMBER']);
+const NO_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
+const NOBODY_THERE = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', NO_TLS]);
 
 /**
  * Returns the outcome of one request; redirects are answers like any other. `mayLeave` is called immediately before
@@ -114,6 +115,8 @@ export async function sendRequest(
 }
 
 function describeFailure(error: unknown): string {
+  // OpenSSL's own words name a line of its source.
+  if (errorCode(error) === NO_TLS) return 'what answers there speaks no TLS, which https:// asks for';
   return describeUntrusted(error, 'NODE_EXTRA_CA_CERTS') ?? describeError(error);
 }
 

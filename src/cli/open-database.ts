@@ -21,8 +21,8 @@ const MOST_CONNECTIONS = 8;
 // src/queue/postgres-backend.ts), and whether all that the command does ends in a write.
 const CONNECTIONS = {
   demo: { most: MOST_CONNECTIONS, queue: 0, isWriting: true },
-  // One does the work, the other sees who keeps it waiting.
-  migrate: { most: 2, queue: 0, isWriting: true },
+  // One does the work, the other sees who keeps it waiting. (A dry run only reads.)
+  migrate: { most: 2, queue: 0, isWriting: false },
   sync: { most: MOST_CONNECTIONS, queue: 0, isWriting: true },
   work: { most: MOST_CONNECTIONS, queue: 4, isWriting: true },
   commissions: { most: MOST_CONNECTIONS, queue: 0, isWriting: false },

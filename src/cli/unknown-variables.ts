@@ -15,7 +15,7 @@ const OURS = ['AFFILIATE', 'ALERT', 'EXPORT', 'PII', 'RETENTION', 'STATUS', 'SYN
  */
 const ALSO_OF_OTHERS = ['API', 'COMMISSION', 'MIRROR', 'STALE'];
 
-/** The words in which a mistake is told from another word. */
+/** Words long enough to see a mistake in them. */
 const LONG_WORDS = [...OURS, ...ALSO_OF_OTHERS].filter((word) => word.length > 3);
 
 /** Kubernetes gives these to every container, one for each Service there, such as AFFILIATE_MIRROR_SERVICE_HOST. */

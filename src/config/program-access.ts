@@ -52,7 +52,9 @@ export function checkSecret(raw: string, name: string, problems: string[]): stri
     return null;
   }
   if (!/^[\x21-\x39\x3b-\x7e]+$/.test(secret)) {
-    problems.push(`${name} holds a character that no API secret has (a space, a colon or a line break)`);
+    problems.push(
+      `${name} holds a character that no API secret has (a space, a colon, a line break, or one that is not plain ASCII)`,
+    );
     return null;
   }
   return secret;

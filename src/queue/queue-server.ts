@@ -5,6 +5,7 @@
 
 import { type ConnectionOptions, createRedisBackend, type IQueueBackend, withBackend } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { isShortOfConnections, NO_CONNECTION_LEFT } from '../db/as-database-error.ts';
 import { describeError } from '../describe-error.ts';
 import { AppError, DatabaseUnreachable } from '../errors.ts';
 import { makePostgresBackends } from './postgres-backend.ts';
@@ -63,8 +64,9 @@ function openPostgres(databaseUrl: string, schema: string): QueueServer {
     asUnreachable(thrown) {
       const error = asMismatch(thrown, schema);
       if (error instanceof AppError) return error;
+      const why = isShortOfConnections(error) ? NO_CONNECTION_LEFT : 'check that Postgres runs';
       return new DatabaseUnreachable(
-        `the queue in the schema ${schema} of DATABASE_URL does not answer: check that Postgres runs`,
+        `the queue in the schema ${schema} of DATABASE_URL does not answer: ${why}`,
         { cause: error },
       );
     },

@@ -97,6 +97,7 @@ function select(source: string, relation: string, columns: readonly CatalogueCol
   return `-- Made by ${HEAD}.\nselect\n${list}\nfrom {{ source('${source}', '${relation}') }}\n`;
 }
 
+// dbt reads YAML 1.1, where on and off without quotes are booleans.
 function document(content: object): string {
-  return `# Made by ${HEAD} from the comments of the database.\n${stringify(content, { lineWidth: 0 })}`;
+  return `# Made by ${HEAD} from the comments of the database.\n${stringify(content, { lineWidth: 0, version: '1.1' })}`;
 }

@@ -13,6 +13,8 @@ import { describePackage } from './describe-package.ts';
 
 const DIRECTORY = join(ROOT, 'docs/dbt');
 const read = (path: string) => readFileSync(join(DIRECTORY, path), 'utf8');
+/** As dbt reads it: on and off without quotes are booleans. */
+const parseYaml = (text: string): unknown => parse(text, { version: '1.1' });
 
 const dataTest = z.union([
   z.enum(['unique', 'not_null']),
@@ -53,8 +55,8 @@ const sourcesFile = z.strictObject({
 const modelsFile = z.strictObject({ version: z.literal(2), models: z.array(z.strictObject(relation)) });
 type Relation = z.infer<typeof modelsFile>['models'][number];
 
-const { sources } = sourcesFile.parse(parse(read('models/sources.yml')));
-const { models } = modelsFile.parse(parse(read('models/models.yml')));
+const { sources } = sourcesFile.parse(parseYaml(read('models/sources.yml')));
+const { models } = modelsFile.parse(parseYaml(read('models/models.yml')));
 const MODELS = globSync('**/*.sql', { cwd: join(DIRECTORY, 'models') })
   .toSorted()
   .map(readModel);

@@ -265,6 +265,24 @@ test.each([
   expect(left.filter((path) => path.includes('.'))).toEqual([]);
 });
 
+test.each(['csv', 'ndjson', 'parquet'])(
+  'a reader of stdout that leaves early is told of no whole %s',
+  async (format) => {
+    const child = spawnCli(
+      ['export', 'mirror.referrals', '--format', format, '-o', '-'],
+      given().environment,
+    );
+    const ended = once(child, 'close');
+    const said = text(child.stderr);
+    await once(child.stdout, 'readable');
+    child.stdout.destroy();
+    expect(await ended).toEqual([1, null]);
+    expect(await said).toBe(
+      'affiliate-mirror: cannot write stdout: its reader had gone before all of it was written\n',
+    );
+  },
+);
+
 // Node's own recursive mkdir never returns there.
 test.runIf(process.platform === 'linux')('a directory that cannot be made ends the export', async () => {
   const { run } = given();

@@ -21,6 +21,25 @@ test('between two syncs the answer is remembered, after one it is found anew', a
     `insert into sync_runs (resource, mode, state, verified, finished_at)
      values ('affiliates', 'full', 'succeeded', true, now())`,
   );
+  expect(await readRememberedList(db)).toMatchObject({ problem: 'second' });
+});
+
+test('a comparison that takes long after a sync keeps nobody waiting who asked a moment ago', async () => {
+  const { pool } = await createTestDatabase();
+  const db = makeDatabase(pool);
+  await pool.query(`update commission_list set problem = 'first'`);
+  await readRememberedList(db);
+  await pool.query(
+    `insert into sync_runs (resource, mode, state, verified, finished_at)
+     values ('affiliates', 'full', 'succeeded', true, now())`,
+  );
+  await pool.query(`update commission_list set problem = 'second'`);
+  // The comparison waits for this lock; whoever asks does not.
+  const locking = await pool.connect();
+  await locking.query('begin; lock table commissions');
+  expect(await readRememberedList(db)).toMatchObject({ problem: 'first' });
+  await locking.query('commit');
+  locking.release();
   await expect.poll(async () => (await readRememberedList(db)).problem).toBe('second');
 });
 

@@ -1,6 +1,7 @@
 // The command `migrate`: brings the mirror's schema up to date, or says what it would do.
 
 import type { Command } from 'commander';
+import { refuseReadOnly } from '../../db/check-access.ts';
 import { listPending, runMigrations } from '../../db/migrate.ts';
 import { SchemaMismatch } from '../../errors.ts';
 import { makeLogger } from '../../log.ts';
@@ -42,6 +43,7 @@ async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promi
   const { pool, db, url, name } = await openDatabase({ log, lifetime }, config, 'migrate');
   const { mirrorSchema: schema, redisUrl } = config;
   const isDryRun = flags.dryRun === true;
+  if (!isDryRun) await refuseReadOnly(pool);
   const queue = { redisUrl, mirrorSchema: schema, databaseUrl: url };
   const isQueueReady = await checkQueueSchema(pool, queue).then(() => true, notReady);
   const { applied, repinned } = isDryRun

@@ -6,7 +6,8 @@ import type { Stats } from 'node:fs';
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { ConfigError } from '../../errors.ts';
+import { errorCode } from '../../describe-error.ts';
+import { ConfigError, ExportTargetUnwritable } from '../../errors.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import { type Delivery, MANIFEST, type OpenFile } from './delivery.ts';
 import { keepNames, nameDraft, openDraft } from './draft.ts';
@@ -86,27 +87,42 @@ export async function deliverFile(path: string): Promise<Delivery> {
 }
 
 /**
- * Returns the delivery to a stream, which has no manifest. Where it cannot be written to any more, the rest is left
- * out: `affiliate-mirror export … | head` has what it wants, and whoever owns the stream hears of everything else from
- * it, before the export is published.
+ * Returns the delivery to a stream, which has no manifest. Where its reader has gone, so is the export: nobody can tell
+ * the half of it from the whole. Whoever owns the stream hears of every other failure from it, before the export is
+ * published.
  */
 export function deliverToStream(stream: Writable, signal: AbortSignal): Delivery {
-  let isLost = false;
+  let failure: unknown = null;
+  stream.once('error', (error) => {
+    failure = error;
+  });
+  const refuseHalf = () => {
+    if (errorCode(failure) !== 'EPIPE') return;
+    throw new ExportTargetUnwritable('cannot write stdout: its reader had gone before all of it was written');
+  };
   return {
     location: 'stdout',
     openFile: async () => ({
       async write(bytes) {
-        if (isLost || stream.write(bytes)) return;
-        try {
-          await once(stream, 'drain', { signal });
-        } catch {
+        refuseHalf();
+        if (failure !== null || stream.write(bytes)) return;
+        await once(stream, 'drain', { signal }).catch((error: unknown) => {
           signal.throwIfAborted();
-          isLost = true;
-        }
+          failure ??= error;
+        });
+        refuseHalf();
       },
       close: async () => {},
     }),
-    publish: () => new Promise((resolve) => stream.write('', () => resolve())),
+    async publish() {
+      await new Promise<void>((resolve) => {
+        stream.write('', (error) => {
+          failure ??= error ?? null;
+          resolve();
+        });
+      });
+      refuseHalf();
+    },
     discard: async () => {},
   };
 }

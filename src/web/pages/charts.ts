@@ -62,7 +62,7 @@ async function dueSection(deps: PageDeps): Promise<Html> {
       charts.length === 0
         ? html`<p>The mirror knows no commission that is due within a year before, or three months after today.</p>`
         : html`${charts}
-<p class="quiet">Overdue: to be paid for more than 30 days. Withheld: due, and not to be paid now, since a request waits, a payment failed, the payment ledger has it as paid, its sale was refunded in full, or it has no currency.</p>
+<p class="quiet">From eleven months ago to three months ahead: what was due before, or is later, is in the view <code>commission_aging</code> alone. Overdue: to be paid for more than 30 days. Withheld: due, and not to be paid now, since a request waits, a payment failed, the payment ledger has it as paid, its sale was refunded in full, or it has no currency.</p>
 ${asOf(moment)}`,
   });
 }
