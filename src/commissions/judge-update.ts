@@ -8,11 +8,21 @@ import type { Commission } from '../contract/commission.ts';
 import { formatMoney } from '../contract/money.ts';
 import { spellTimestamp } from '../contract/timestamp.ts';
 import type { ApiRejected } from '../errors.ts';
-import { ANSWERED_OTHERWISE, VOIDED } from '../personal-data/own-words.ts';
+import { ANSWERED_OTHERWISE } from '../personal-data/own-words.ts';
 import { type CommissionValues, isChangedSince } from './commission-values.ts';
-import { describeRefund } from './refunded-sale.ts';
 import { matchTimestamp } from './timestamps.ts';
 import type { EndState, UpdateRequest } from './update-request.ts';
+import {
+  describeAsk,
+  describeHeld,
+  describeVoided,
+  isVoided,
+  joinNotes,
+  noteMoved,
+  noteRefund,
+  noteVoided,
+  wanted,
+} from './update-words.ts';
 
 /** An end, with its reason in words. */
 export interface Ending {
@@ -54,7 +64,13 @@ export function judgeUpdate(
     return end(
       'applied',
       describeAsk(request),
-      joinNotes([LOST_ANSWER, noteCut(request, live), noteRefund(request, live), noteVoided(live)]),
+      joinNotes([
+        LOST_ANSWER,
+        noteMoved(request, sent.on, live),
+        noteCut(request, live),
+        noteRefund(request, live),
+        noteVoided(live),
+      ]),
     );
   }
   const nothingSent = sent === null ? 'nothing was sent' : 'nothing more was sent';
@@ -89,13 +105,22 @@ export function judgeUpdate(
   return { kind: 'write', change: changeOf(request), note: refund };
 }
 
-/** Returns how the request ends after the program's answer to its PUT. */
-export function judgeAnswer(request: UpdateRequest, answer: Commission, unit: AmountUnit = 'minor'): Ending {
+/**
+ * Returns how the request ends after the program's answer to its PUT; `before` is what the commission was when that was
+ * sent, null where it is not known.
+ */
+export function judgeAnswer(
+  request: UpdateRequest,
+  before: CommissionValues | null,
+  answer: Commission,
+  unit: AmountUnit = 'minor',
+): Ending {
   if (isHeld(request, answer) !== 'different') {
     return end(
       'applied',
       describeAsk(request),
       joinNotes([
+        noteMoved(request, before, answer),
         noteCut(request, answer),
         noteRefund(request, answer),
         noteVoided(answer),
@@ -110,8 +135,13 @@ export function judgeAnswer(request: UpdateRequest, answer: Commission, unit: Am
  * Returns how the request ends by what was read after a PUT whose answer did not show the change: a program may answer
  * with what the commission was before.
  */
-export function judgeReading(request: UpdateRequest, live: Commission, unit: AmountUnit = 'minor'): Ending {
-  const ending = judgeAnswer(request, live, unit);
+export function judgeReading(
+  request: UpdateRequest,
+  before: CommissionValues | null,
+  live: Commission,
+  unit: AmountUnit = 'minor',
+): Ending {
+  const ending = judgeAnswer(request, before, live, unit);
   return ending.state === 'applied' ? { ...ending, note: joinNotes([NOT_IN_ANSWER, ending.note]) } : ending;
 }
 
@@ -165,13 +195,6 @@ function isHeld(request: UpdateRequest, live: Commission): 'same' | 'cut' | 'dif
   return matchTimestamp(wanted(request), (request.action === 'pay' ? live.paid_at : live.due_at) ?? null);
 }
 
-function wanted({ action, paid_at, due_at }: UpdateRequest): string {
-  const timestamp = action === 'pay' ? paid_at : due_at;
-  // The table's own checks make this impossible.
-  if (timestamp === null) throw new TypeError(`a request to ${action} names no timestamp`);
-  return timestamp;
-}
-
 function unmetExpectations(request: UpdateRequest, live: Commission, unit: AmountUnit): string[] {
   const failures: string[] = [];
   const paid = live.paid_at === null ? 'it is unpaid' : `it is paid at ${spellTimestamp(live.paid_at)}`;
@@ -199,48 +222,13 @@ function unmetMoney(request: UpdateRequest, live: Commission, unit: AmountUnit):
   return failures;
 }
 
-function isVoided({ state, voided_at }: Commission): boolean {
-  return state === 'voided' || typeof voided_at === 'string';
-}
-
-function describeVoided({ voided_at }: Commission): string {
-  return `${VOIDED}${typeof voided_at === 'string' ? ` since ${spellTimestamp(voided_at)}` : ''}`;
-}
-
-function describeAsk(request: UpdateRequest): string {
-  if (request.action === 'unpay') return 'marked unpaid';
-  const timestamp = spellTimestamp(wanted(request));
-  return request.action === 'pay' ? `marked paid at ${timestamp}` : `made payable from ${timestamp}`;
-}
-
-function describeHeld({ action }: UpdateRequest, live: Commission): string {
-  if (action !== 'due')
-    return live.paid_at === null ? 'is unpaid' : `is paid at ${spellTimestamp(live.paid_at)}`;
-  return typeof live.due_at === 'string'
-    ? `is payable from ${spellTimestamp(live.due_at)}`
-    : 'has no due date';
-}
-
 function noteCut(request: UpdateRequest, live: Commission): string | null {
   if (isHeld(request, live) !== 'cut') return null;
   const held = (request.action === 'pay' ? live.paid_at : live.due_at) ?? '';
   return `the program keeps ${spellTimestamp(held)}: it cut the fraction of the second`;
 }
 
-function noteRefund(request: UpdateRequest, live: Commission): string | null {
-  return request.action === 'pay' ? describeRefund(live) : null;
-}
-
-function noteVoided(live: Commission): string | null {
-  return isVoided(live) ? describeVoided(live) : null;
-}
-
 function noteChanged(request: UpdateRequest, answer: Commission, unit: AmountUnit): string | null {
   const failures = unmetMoney(request, answer, unit);
   return failures.length === 0 ? null : `changed meanwhile: ${failures.join('; ')}`;
-}
-
-function joinNotes(notes: readonly (string | null)[]): string | null {
-  const given = notes.filter((note) => note !== null);
-  return given.length === 0 ? null : given.join('; ');
 }

@@ -144,11 +144,11 @@ test.each([
   ['marked unpaid', unpay, live()],
   ['made payable from 2026-10-01T12:00:00Z', due, live({ due_at: AT })],
 ])('an answer that holds what was asked ends it as applied: %s', (outcome, request, answer) => {
-  expect(judgeAnswer(request, answer)).toEqual({ kind: 'end', state: 'applied', outcome, note: null });
+  expect(judgeAnswer(request, null, answer)).toEqual({ kind: 'end', state: 'applied', outcome, note: null });
 });
 
 test('an answer that holds something else than was asked is no success', () => {
-  expect(judgeAnswer(pay, live())).toMatchObject({
+  expect(judgeAnswer(pay, null, live())).toMatchObject({
     state: 'failed',
     outcome: expect.stringContaining('is unpaid'),
   });

@@ -198,6 +198,6 @@ describe('a sale', () => {
     const paid = live(gone, { paid_at: AT });
     expect(judgeUpdate(pay, paid, null)).toMatchObject({ state: 'unchanged', note: refund });
     expect(judgeUpdate(pay, paid, { on: null })).toMatchObject({ state: 'applied', note: refund });
-    expect(judgeAnswer(pay, paid)).toMatchObject({ state: 'applied', note: refund });
+    expect(judgeAnswer(pay, null, paid)).toMatchObject({ state: 'applied', note: refund });
   });
 });

@@ -57,9 +57,12 @@ describe('a command whose stdout nobody reads', () => {
     expect((await runUnread(['status', '--max-age', '1h'])).code).toBe(3);
   });
 
-  test('is an export that ends quietly', async () => {
+  test('is an export that fails, since nobody has it', async () => {
     const args = ['export', 'mirror.affiliates', '--format', 'csv', '-o', '-'];
-    expect(await runUnread(args, { LOG_LEVEL: 'warn' })).toMatchObject({ code: 0 });
+    expect(await runUnread(args, { LOG_LEVEL: 'warn' })).toEqual({
+      code: 1,
+      said: 'affiliate-mirror: cannot write stdout: its reader had gone before all of it was written\n',
+    });
   });
 });
 

@@ -14,7 +14,7 @@ test('a voided commission, and a change that the program accepted and did not ma
   const request = plainRequest({ commission_id: ID, action: 'pay', paid_at: AT });
   const endings = [
     judgeUpdate(request, live({ state: 'voided', voided_at: AT }), null),
-    judgeAnswer(request, live()),
+    judgeAnswer(request, null, live()),
     { kind: 'end', state: 'rejected', outcome: '422 of PUT: Jane is not here' },
   ];
   for (const ending of endings) {

@@ -10,6 +10,7 @@ import { counted, formatCount } from '../../contract/format.ts';
 import { describeError } from '../../describe-error.ts';
 import { ConfigError, ExportTargetUnwritable } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
+import type { QueueFlags } from '../commissions/asked-row.ts';
 import {
   addFileFlags,
   describeProblem,
@@ -18,7 +19,7 @@ import {
   fileOptions,
   nameUnread,
 } from '../commissions/file-flags.ts';
-import { type QueueFlags, queueUpdates } from '../commissions/queue.ts';
+import { queueUpdates } from '../commissions/queue.ts';
 import { openResultFile } from '../commissions/result-file.ts';
 import { makeOpeners, type Openers, readInput } from '../commissions/session.ts';
 import { refuseTakenKeys } from '../commissions/taken-keys.ts';

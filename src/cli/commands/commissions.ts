@@ -31,7 +31,7 @@ Examples:
   $ affiliate-mirror commissions apply payouts.csv --wait
   $ affiliate-mirror commissions status
 
-Exit code 3: a request ended as conflict, not_found, rejected or failed.`;
+Exit code 3: a request ended as conflict, not_found, rejected or failed; with --wait also as superseded or cancelled.`;
 
 export function registerCommissions(root: Command, cli: Cli): void {
   const group = root

@@ -111,7 +111,12 @@ export function repeatedRow(
     would: 'asked_before',
     outcome: UNMET_STATES.includes(state)
       ? `request ${earlier.request} asked for this before and ended as ${state}: ${describeWayOn(earlier.request, state, hasOwnKey)}`
-      : [`request ${earlier.request} asked for this before (${state})`, since, askAnew(hasOwnKey)]
+      : [
+          `request ${earlier.request} asked for this before (${state})`,
+          since,
+          // What waits is not asked for once more.
+          state === 'pending' ? null : askAnew(hasOwnKey),
+        ]
           .filter((word) => word !== null)
           .join('; '),
     note: null,

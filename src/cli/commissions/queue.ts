@@ -1,62 +1,30 @@
 // The common end of every command that asks for updates: preview them, or queue them, wait if asked to, and report.
 
 import { randomBytes } from 'node:crypto';
-import { type PreviewedUpdate, previewUpdates } from '../../commissions/preview-updates.ts';
-import { readPaymentLedger } from '../../commissions/read-payment-ledger.ts';
 import { takeEarlierPayments } from '../../commissions/requests/earlier-payments.ts';
-import { readLatest } from '../../commissions/requests/read-latest.ts';
-import {
-  findRequested,
-  type RequestedUpdate,
-  requestUpdates,
-} from '../../commissions/requests/request-updates.ts';
+import { type RequestedUpdate, requestUpdates } from '../../commissions/requests/request-updates.ts';
+import { readWaitingBefore } from '../../commissions/requests/waiting-before.ts';
 import { takeWaitingTwins } from '../../commissions/requests/waiting-twins.ts';
-import { BAD_STATES, type UpdateRequest } from '../../commissions/update-request.ts';
+import { UNMET_STATES } from '../../commissions/update-request.ts';
 import { formatCount } from '../../contract/format.ts';
 import { spellToTheSecond } from '../../contract/timestamp.ts';
 import { describeError } from '../../describe-error.ts';
-import type { DryRunDocument, QueuedDocument, WaitedDocument } from '../documents/commissions.ts';
+import type { QueuedDocument, WaitedDocument } from '../documents/commissions.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { Stopped } from '../lifetime.ts';
 import { nameUser } from '../name-user.ts';
-import { type OutputFlags, printListing } from '../output/format.ts';
+import { printListing } from '../output/format.ts';
 import { print, printError } from '../output/print.ts';
-import { outcomeOfPreview, type RowOutcome } from './apply-outcome.ts';
 import { reportAskedBefore } from './asked-before.ts';
+import { type AskedRow, isForPeople, type QueueFlags } from './asked-row.ts';
 import { describeFarDates } from './far-dates.ts';
-import {
-  describeCounts,
-  hasBadEnd,
-  type PreviewRow,
-  paymentListing,
-  previewListing,
-  previewRow,
-  repeatedRow,
-} from './listings.ts';
-import { readOutcomes, reportChangedSince } from './outcomes.ts';
-import { makeBatchProgress } from './progress.ts';
+import { describeCounts, paymentListing } from './listings.ts';
+import { readOutcomes } from './outcomes.ts';
+import { previewRows } from './preview.ts';
 import type { Openers, PaymentLedgerSession, ProgramSession } from './session.ts';
 import { describeStateTotals, renderStateTotals, totalsByState } from './totals.ts';
 import { waitFor } from './wait.ts';
-
-export interface QueueFlags extends OutputFlags {
-  readonly dryRun?: true;
-  readonly wait?: true;
-  /** Stdout carries another document already: only stderr tells what became of the requests. */
-  readonly isStdoutTaken?: boolean;
-  /** Called with what became of every row, before anything of it is printed. */
-  readonly onOutcomes?: (outcomes: readonly RowOutcome[]) => Promise<void>;
-}
-
-/** A request with the line of the file that it is on; null where it comes from no file. */
-export interface AskedRow {
-  readonly line: number | null;
-  readonly request: UpdateRequest;
-  /** Whether whoever asks chose the idempotency key: then --again changes nothing about it. */
-  readonly hasOwnKey: boolean;
-  /** A request that waits and does the same: then there is nothing to queue. */
-  readonly waiting?: RequestedUpdate | null;
-}
+import { reportWaitingBefore } from './waiting-before.ts';
 
 /** Requests beyond this many are not listed one by one in the terminal, except those that somebody must look at. */
 const MOST_LISTED = 50;
@@ -72,20 +40,29 @@ export async function queueUpdates(
   if (farDates !== null) printError(farDates);
   if (flags.dryRun === true) {
     const session = await open.program();
-    return await preview(session, await takeEarlierPayments(session.db, given), flags);
+    return await previewRows(session, await findEarlier(session, given), flags);
   }
   // Opened before anything is queued: whoever wants to wait must be able to.
   const program = flags.wait === true ? await open.program() : null;
   const session = program ?? (await open.paymentLedger());
   const batchId = batchName(source);
-  const rows = await takeWaitingTwins(session.db, await takeEarlierPayments(session.db, given));
+  const rows = await findEarlier(session, given);
+  const unasked = rows.filter(({ waiting }) => waiting == null);
+  const waitingBefore = await readWaitingBefore(
+    session.db,
+    unasked.map(({ request }) => request),
+  );
   const made = await requestUpdates(
     session,
-    rows.filter(({ waiting }) => waiting == null).map(({ request }) => request),
+    unasked.map(({ request }) => request),
     { batchId, requestedBy: nameUser(), signal: session.signal },
   ).catch((error: unknown) => {
     throw error instanceof Stopped ? error.saying('nothing was queued') : error;
   });
+  reportWaitingBefore(
+    unasked,
+    waitingBefore.map((before, index) => (made[index]?.isNew === true ? before : null)),
+  );
   const left = made.values();
   const requested = rows.flatMap(({ waiting }) => waiting ?? left.next().value ?? []);
   const isWorrying = reportAskedBefore(
@@ -98,72 +75,12 @@ export async function queueUpdates(
   return isWorrying ? 3 : exitCode;
 }
 
-/** Returns the exit code, after printing what would become of the requests. Only reads the program. */
-async function preview(
-  session: ProgramSession,
+/** Returns the rows, each with the request that it need not make again. */
+async function findEarlier(
+  { db }: PaymentLedgerSession,
   rows: readonly AskedRow[],
-  flags: QueueFlags,
-): Promise<ExitCode> {
-  const { reader, db, concurrency, signal, amountUnit } = session;
-  const before = await findRequested(
-    db,
-    rows.map(({ request }) => request),
-  );
-  const earlierIds = [...before.values()].map(({ id }) => id);
-  const latest = await readLatest(db, await readPaymentLedger(db, { kind: 'requests', ids: earlierIds }));
-  const repeated = new Map(
-    rows.flatMap((row) => {
-      const earlier = before.get(row.request.idempotency_key ?? '');
-      const now = latest.get(earlier?.id ?? 0);
-      if (earlier === undefined || now === undefined) return [];
-      return [[row, { ...earlier, row, request: earlier.id, now }] as const];
-    }),
-  );
-  const anew = rows.filter((row) => !repeated.has(row));
-  const progress = makeBatchProgress(anew.length, session);
-  const previewed: PreviewedUpdate[] = [];
-  try {
-    const requests = anew.map(({ request }) => request);
-    for await (const row of previewUpdates({ client: reader, db }, requests, {
-      concurrency,
-      signal,
-      amountUnit,
-    })) {
-      previewed.push(row);
-      progress.show({ pending: anew.length - previewed.length });
-    }
-  } finally {
-    progress.finish();
-  }
-  // Taken one by one: to take the first of a long array moves all the others.
-  const left = previewed.values();
-  const listed = rows.flatMap((row): PreviewRow[] => {
-    const earlier = repeated.get(row);
-    if (earlier !== undefined) return [repeatedRow(row, earlier, earlier.now)];
-    const next = left.next().value;
-    return next === undefined ? [] : [previewRow(next, row.line)];
-  });
-  await flags.onOutcomes?.(listed.map(outcomeOfPreview));
-  const totals = totalsByState(listed.map((row) => ({ ...row, state: row.would })));
-  const documentOf = (documented: object[]): DryRunDocument => ({
-    dry_run: true,
-    totals: describeStateTotals(totals, 'would', amountUnit),
-    rows: documented,
-  });
-  printListing(previewListing(listed, amountUnit, documentOf), flags);
-  if (isForPeople(flags) && listed.length > 0) print(renderStateTotals(totals, 'would', amountUnit));
-  const counts = Map.groupBy(listed, ({ would }) => would);
-  const words = [...counts].map(([would, of]) => `${formatCount(of.length)} ${would}`).join(', ');
-  printError(`dry run: nothing was queued or changed. ${words}`);
-  // What applying it would say of them, and end with.
-  const isWorrying = reportAskedBefore(
-    rows,
-    rows.map((row) => repeated.get(row) ?? null),
-  );
-  const unsaid = [...repeated.values()].filter(({ overtaken_by }) => overtaken_by === null);
-  const isChangedSince = reportChangedSince(unsaid);
-  const hasBadRow = listed.some(({ would }) => BAD_STATES.some((state) => state === would));
-  return isWorrying || isChangedSince || hasBadRow ? 3 : 0;
+): Promise<readonly AskedRow[]> {
+  return await takeWaitingTwins(db, await takeEarlierPayments(db, rows));
 }
 
 /** What was asked for: `requested` has one for each of the rows. */
@@ -219,7 +136,7 @@ async function wait(session: ProgramSession, asked: Asked, flags: QueueFlags): P
   const listed =
     !isForPeople(flags) || lines.length <= MOST_LISTED
       ? lines
-      : lines.filter(({ state }) => BAD_STATES.includes(state));
+      : lines.filter(({ state }) => UNMET_STATES.includes(state));
   const totals = totalsByState(lines);
   if (flags.isStdoutTaken !== true) {
     const documentOf = (requests: object[]): WaitedDocument => ({
@@ -232,11 +149,8 @@ async function wait(session: ProgramSession, asked: Asked, flags: QueueFlags): P
     if (isForPeople(flags) && lines.length > 0) print(renderStateTotals(totals, 'state', amountUnit));
   }
   printError(isQueued ? `${batchId}: ${describeCounts(counts)}` : describeCounts(counts));
-  return isChangedSince || hasBadEnd(counts) ? 3 : 0;
-}
-
-function isForPeople(flags: OutputFlags): boolean {
-  return flags.json !== true && flags.csv !== true;
+  // Whoever waits wants it done, whatever somebody else wants meanwhile.
+  return isChangedSince || UNMET_STATES.some((state) => counts[state] !== undefined) ? 3 : 0;
 }
 
 // Sorts by time, says where it came from, and can be typed.

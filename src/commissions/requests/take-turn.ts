@@ -50,15 +50,16 @@ async function waitForTurn(db: Database, trx: DatabaseTransaction): Promise<void
     await sql`select take_lock(${TURN}, true, ${LONGEST_TURN})`.execute(trx);
   } catch (error) {
     if (errorCode(error) !== LOCK_NOT_AVAILABLE) throw error;
-    throw new Busy(
-      `${await nameHolder(db)} has asked for commission updates and has not ended yet, so nothing was queued: commit it or roll it back, and try again`,
-      { cause: error },
-    );
+    throw new Busy(await describeHolder(db));
   }
 }
 
-/** Returns whose transaction has the turn, or had it until a moment ago. */
-async function nameHolder(db: Database): Promise<string> {
+/** Returns whose transaction has the turn, or had it until a moment ago, and what to do. */
+async function describeHolder(db: Database): Promise<string> {
   const holder = await findLockHolder(db, TURN);
-  return holder === null ? 'another transaction' : `the transaction of ${nameSession(holder)}`;
+  if (holder?.application.startsWith('affiliate-mirror ') === true) {
+    return `nothing was queued: ${nameSession(holder)} is asking for many commission updates: try again once it is done`;
+  }
+  const whose = holder === null ? 'another transaction' : `the transaction of ${nameSession(holder)}`;
+  return `nothing was queued: ${whose} has asked for commission updates and has not ended yet: commit it or roll it back, and try again`;
 }

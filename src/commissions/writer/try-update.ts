@@ -111,7 +111,7 @@ export async function tryUpdate(
     tried = { ...tried, observed: { commission: live, observedAt: askedAt } };
     const verdict = isShown
       ? judgeUpdate(update, live, sent, amountUnit)
-      : judgeReading(update, live, amountUnit);
+      : judgeReading(update, sent?.on ?? null, live, amountUnit);
     if (verdict.kind === 'end') {
       // Where a PUT was announced, what was there before is in the payment ledger since then.
       return sent === null
@@ -130,7 +130,7 @@ export async function tryUpdate(
     if (put.kind === 'answered') {
       const { commission, askedAt: sentAt, answeredAt } = put.answer;
       onAnswer(sentAt);
-      const end = judgeAnswer(update, commission, amountUnit);
+      const end = judgeAnswer(update, before, commission, amountUnit);
       const observed = { commission, observedAt: answeredAt };
       tried = { ...tried, before, after: valuesOf(commission), observed, mayBeSent: true };
       if (end.state === 'applied') return { ...tried, end };

@@ -59,7 +59,7 @@ describe('a transaction that asks and does not end', () => {
     await expect(ask()).rejects.toMatchObject({
       code: 'BUSY',
       message: expect.stringContaining(
-        `the transaction of psql (pid ${pid}, role ${role}) has asked for commission updates and has not ended yet, so nothing`,
+        `nothing was queued: the transaction of psql (pid ${pid}, role ${role}) has asked for commission updates and has not ended`,
       ),
     });
     await person.end();

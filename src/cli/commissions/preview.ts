@@ -1,0 +1,98 @@
+// The dry run of every command that asks for updates: what would become of each row, and the exit code of that.
+
+import { type PreviewedUpdate, previewUpdates } from '../../commissions/preview-updates.ts';
+import { readPaymentLedger } from '../../commissions/read-payment-ledger.ts';
+import { readLatest } from '../../commissions/requests/read-latest.ts';
+import { findRequested } from '../../commissions/requests/request-updates.ts';
+import { readWaitingBefore } from '../../commissions/requests/waiting-before.ts';
+import { BAD_STATES } from '../../commissions/update-request.ts';
+import { formatCount } from '../../contract/format.ts';
+import type { DryRunDocument } from '../documents/commissions.ts';
+import type { ExitCode } from '../exit-code.ts';
+import { printListing } from '../output/format.ts';
+import { print, printError } from '../output/print.ts';
+import { outcomeOfPreview } from './apply-outcome.ts';
+import { reportAskedBefore } from './asked-before.ts';
+import { type AskedRow, isForPeople, type QueueFlags } from './asked-row.ts';
+import { type PreviewRow, previewListing, previewRow, repeatedRow } from './listings.ts';
+import { reportChangedSince } from './outcomes.ts';
+import { makeBatchProgress } from './progress.ts';
+import type { ProgramSession } from './session.ts';
+import { describeStateTotals, renderStateTotals, totalsByState } from './totals.ts';
+import { reportWaitingBefore } from './waiting-before.ts';
+
+/** Returns the exit code, after printing what would become of the rows. Only reads the program. */
+export async function previewRows(
+  session: ProgramSession,
+  rows: readonly AskedRow[],
+  flags: QueueFlags,
+): Promise<ExitCode> {
+  const { reader, db, concurrency, signal, amountUnit } = session;
+  const before = await findRequested(
+    db,
+    rows.map(({ request }) => request),
+  );
+  const earlierOf = ({ waiting, request }: AskedRow) => waiting ?? before.get(request.idempotency_key ?? '');
+  const earlierIds = rows.flatMap((row) => earlierOf(row)?.id ?? []);
+  const latest = await readLatest(db, await readPaymentLedger(db, { kind: 'requests', ids: earlierIds }));
+  const repeated = new Map(
+    rows.flatMap((row) => {
+      const earlier = earlierOf(row);
+      const now = latest.get(earlier?.id ?? 0);
+      if (earlier === undefined || now === undefined) return [];
+      return [[row, { ...earlier, row, request: earlier.id, now }] as const];
+    }),
+  );
+  const anew = rows.filter((row) => !repeated.has(row));
+  const progress = makeBatchProgress(anew.length, session);
+  const previewed: PreviewedUpdate[] = [];
+  try {
+    const requests = anew.map(({ request }) => request);
+    for await (const row of previewUpdates({ client: reader, db }, requests, {
+      concurrency,
+      signal,
+      amountUnit,
+    })) {
+      previewed.push(row);
+      progress.show({ pending: anew.length - previewed.length });
+    }
+  } finally {
+    progress.finish();
+  }
+  // Taken one by one: to take the first of a long array moves all the others.
+  const left = previewed.values();
+  const listed = rows.flatMap((row): PreviewRow[] => {
+    const earlier = repeated.get(row);
+    if (earlier !== undefined) return [repeatedRow(row, earlier, earlier.now)];
+    const next = left.next().value;
+    return next === undefined ? [] : [previewRow(next, row.line)];
+  });
+  await flags.onOutcomes?.(listed.map(outcomeOfPreview));
+  const totals = totalsByState(listed.map((row) => ({ ...row, state: row.would })));
+  const documentOf = (documented: object[]): DryRunDocument => ({
+    dry_run: true,
+    totals: describeStateTotals(totals, 'would', amountUnit),
+    rows: documented,
+  });
+  printListing(previewListing(listed, amountUnit, documentOf), flags);
+  if (isForPeople(flags) && listed.length > 0) print(renderStateTotals(totals, 'would', amountUnit));
+  const counts = Map.groupBy(listed, ({ would }) => would);
+  const words = [...counts].map(([would, of]) => `${formatCount(of.length)} ${would}`).join(', ');
+  printError(`dry run: nothing was queued or changed. ${words}`);
+  // What applying it would say of them, and end with.
+  const isWorrying = reportAskedBefore(
+    rows,
+    rows.map((row) => repeated.get(row) ?? null),
+  );
+  const isBehind = reportWaitingBefore(
+    anew,
+    await readWaitingBefore(
+      db,
+      anew.map(({ request }) => request),
+    ),
+  );
+  const unsaid = [...repeated.values()].filter(({ overtaken_by }) => overtaken_by === null);
+  const isChangedSince = reportChangedSince(unsaid);
+  const hasBadRow = listed.some(({ would }) => BAD_STATES.some((state) => state === would));
+  return isWorrying || isBehind || isChangedSince || hasBadRow ? 3 : 0;
+}

@@ -1,0 +1,31 @@
+// Says which rows come after requests that wait for the same value of their commissions, somebody else's most likely.
+
+import type { WaitingRequest } from '../../commissions/requests/waiting-before.ts';
+import { formatCount } from '../../contract/format.ts';
+import { spellTimestamp } from '../../contract/timestamp.ts';
+import { printError } from '../output/print.ts';
+
+const MOST_NAMED = 5;
+
+/** Names the first of them on stderr. Returns whether there is one. `waiting` has one for each of the rows. */
+export function reportWaitingBefore(
+  rows: readonly { readonly line: number | null; readonly request: { readonly commission_id: string } }[],
+  waiting: readonly (WaitingRequest | null)[],
+): boolean {
+  const named = rows.flatMap(({ line, request }, index) => {
+    const before = waiting[index];
+    if (before == null) return [];
+    return [`${line === null ? request.commission_id : `line ${line}`} (${describe(before)})`];
+  });
+  if (named.length === 0) return false;
+  const more = named.length > MOST_NAMED ? ` and ${formatCount(named.length - MOST_NAMED)} more` : '';
+  printError(
+    `another request waits for the same commission and is applied first: ${named.slice(0, MOST_NAMED).join(', ')}${more}`,
+  );
+  return true;
+}
+
+function describe({ id, action, paid_at, due_at }: WaitingRequest): string {
+  const at = paid_at ?? due_at;
+  return `request ${id}: ${action}${at === null ? '' : ` ${spellTimestamp(at)}`}`;
+}
