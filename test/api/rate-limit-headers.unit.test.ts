@@ -22,11 +22,13 @@ describe('the rate limit that headers name', () => {
   });
 
   it('takes the figure before a quota policy, and the first of a repeated header', () => {
-    expect(read(200, { 'ratelimit-limit': '45, 45;w=30' }).limit).toBe(45);
+    for (const limit of ['45, 45;w=30', '45;w=30', '45 ;w=30']) {
+      expect(read(200, { 'ratelimit-limit': limit }).limit, limit).toBe(45);
+    }
     expect(read(200, { 'ratelimit-remaining': ['3', '9'] }).remaining).toBe(3);
   });
 
-  it.each(['soon', '', ' ', '-1', '1e3', '0x10', 'NaN', '12abc', '99999999999999999999'])(
+  it.each(['soon', '', ' ', '-1', '1e3', '0x10', 'NaN', '12abc', '9999999999', '99999999999999999999'])(
     'is not guessed from %j',
     (value) => {
       const headers = { 'ratelimit-limit': value, 'ratelimit-remaining': value, 'ratelimit-reset': value };
@@ -41,6 +43,8 @@ describe('the rate limit that headers name', () => {
 
   it('ignores a reset that cannot be a wait, such as a Unix timestamp', () => {
     expect(waitOf({ 'ratelimit-reset': '1772366400' })).toBeNull();
+    expect(waitOf({ 'ratelimit-reset': '86401' })).toBeNull();
+    expect(waitOf({ 'ratelimit-reset': '86400' }), 'a day is a wait').toBe(300_000);
     expect(waitOf({ 'retry-after': 'Fri, 31 Dec 2027 23:59:59 GMT' })).toBeNull();
   });
 });
