@@ -14,6 +14,7 @@ import { ALERT_TIMINGS } from '../../src/alerts/timings.ts';
 import { makeWebhook } from '../../src/alerts/webhook.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { makeLogger } from '../../src/log.ts';
+import { countWaiting } from '../support/count-waiting.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let pool: TestDatabase['pool'];
@@ -71,6 +72,62 @@ test('a worker whose claim has ended leaves the message to the one that has it, 
   expect(await claim()).toBe(null);
 });
 
+test('a doubt stays, whatever keeps the message from arriving after that', async () => {
+  const fail = async (mayHaveArrived: boolean) => {
+    const notice = await claim();
+    if (notice === null) throw new Error('nothing was claimed');
+    await putOff(db, notice, { reasonCode: 'ETIMEDOUT', mayHaveArrived }, 0);
+  };
+  await fail(true);
+  await fail(false);
+  expect(await read()).toMatchObject({ is_in_doubt: true, attempts: 2 });
+  expect(await claim()).not.toBe(null);
+});
+
+test('a claim that is given up can be taken at once, and leaves no doubt', async () => {
+  const notice = await claim();
+  if (notice === null) throw new Error('nothing was claimed');
+  await releaseNotice(db, notice);
+  expect(await claim()).not.toBe(null);
+  expect(await read()).toMatchObject({ is_in_doubt: false, attempts: 2 });
+});
+
+test('a claim of which too little is left is not used', async () => {
+  const enough = await claimNotice(db, 'webhook', ALERT_TIMINGS);
+  expect(enough?.hasTimeLeft()).toBe(true);
+  await endClaim();
+  const leastLeftMs = ALERT_TIMINGS.claimMs + 1;
+  const little = await claimNotice(db, 'webhook', { ...ALERT_TIMINGS, leastLeftMs });
+  expect(little?.hasTimeLeft()).toBe(false);
+});
+
+test('while another worker claims the oldest message, nobody goes on to the next', async () => {
+  await pool.query(`
+    with alert as (
+      insert into alerts (code, what, fix, opened_at) values ('stale', 'w', 'f', now()) returning id
+    )
+    insert into alert_notices (alert_id, kind, channel) select id, 'opened', 'webhook' from alert`);
+  const other = await pool.connect();
+  try {
+    await other.query('begin');
+    await other.query('update alert_notices set attempts = 7 where id = (select min(id) from alert_notices)');
+    const claiming = claim();
+    await expect.poll(() => countWaiting(pool)).toBe(1);
+    await other.query('commit');
+    expect(await claiming).toMatchObject({ code: 'books_differ', attempts: 8 });
+  } finally {
+    other.release();
+  }
+});
+
+test('a message says since when it is wrong; where that is not known, since when it was noticed', async () => {
+  await pool.query(`update alerts set since = '2026-01-01T00:00:00Z', noticed_at = '2026-01-02T00:00:00Z'`);
+  expect(await claim()).toMatchObject({ since: '2026-01-01T00:00:00Z' });
+  await pool.query('update alerts set since = null');
+  await endClaim();
+  expect(await claim()).toMatchObject({ since: '2026-01-02T00:00:00Z' });
+});
+
 test.each([
   [2, 'pending'],
   [4, 'given_up'],
@@ -93,6 +150,8 @@ test.each([
     `update alert_notices set last_error_code = $1, next_attempt_at = now() + interval '1 hour'`,
     [code],
   );
+  await tryAgainNow(db, ['email']);
+  expect(await read()).toMatchObject({ is_due: false });
   await tryAgainNow(db, ['webhook']);
   expect(await read()).toMatchObject({ is_due: isDue });
 });
