@@ -167,6 +167,7 @@ test('an e-mail is a conversation: that it is well again answers that it was not
   expect(opened).toMatchObject({ from: 'mirror@example.com', to, user: 'mirror@example.com' });
   const id = /^Message-ID: (<.+@example\.com>)\r$/m.exec(opened?.text ?? '')?.[1];
   expect(id).toBeDefined();
+  expect(opened?.text, 'nobody answers that they are away').toMatch(/^Auto-Submitted: auto-generated\r$/m);
   expect(opened?.text).toMatch(/^Subject: affiliate-mirror: the program refuses the API secret/m);
   expect(resolved?.text).toMatch(/^Subject: affiliate-mirror: well again: the program refuses/m);
   expect(resolved?.text).toContain(`In-Reply-To: ${id}`);
