@@ -3,9 +3,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { AnsweredLimits, TakePermit } from '../../src/api/permit.ts';
 import { makeTakePermit } from '../../src/budget/shared-budget.ts';
+import type { Priority } from '../../src/budget/waits.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makeLogger } from '../../src/log.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { whyWait as askWhy, forgetAll, pass as letPass, SILENT } from './budgeting.ts';
 
 const database = await createTestDatabase();
 const db = makeDatabase(database.pool);
@@ -14,10 +16,7 @@ const REQUESTS = 10;
 const WINDOW_SECONDS = 60;
 const HOUR_MS = 3_600_000;
 
-beforeEach(async () => {
-  await database.pool.query('truncate request_permits; delete from request_budget');
-  await database.pool.query('insert into request_budget default values');
-});
+beforeEach(() => forgetAll(database.pool));
 
 function takeWith(requests: number, windowSeconds: number): TakePermit {
   return makeTakePermit(
@@ -29,40 +28,12 @@ function takeWith(requests: number, windowSeconds: number): TakePermit {
 /** Sends one request, whose answer says this. */
 async function send(take: TakePermit, says: Partial<AnsweredLimits> = {}): Promise<void> {
   const permit = await take();
-  await permit.returnAnswered({ throttled: false, limit: null, remaining: null, resetMs: null, ...says });
+  await permit.returnAnswered({ ...SILENT, ...says });
 }
 
-/** Returns why the next request would have to wait; null where it would not. Grants nothing. */
-async function whyWait(requests = REQUESTS, priority = 'reads'): Promise<string | null> {
-  const client = await database.pool.connect();
-  try {
-    await client.query('begin');
-    const { rows } = await client.query('select wait_for from take_permit($1, $2, 100, 0.2)', [
-      priority,
-      requests,
-    ]);
-    return rows[0].wait_for;
-  } finally {
-    await client.query('rollback');
-    client.release();
-  }
-}
-
-/** Lets so many seconds pass for everything that the budget remembers. */
-async function pass(seconds: number): Promise<void> {
-  await database.pool.query(
-    `update request_budget set limit_until = limit_until - $1::float8 * interval '1 second',
-       foreign_until = foreign_until - $1::float8 * interval '1 second',
-       paused_until = paused_until - $1::float8 * interval '1 second'`,
-    [seconds],
-  );
-  await database.pool.query(
-    `update request_permits set granted_at = granted_at - $1::float8 * interval '1 second',
-       returned_at = returned_at - $1::float8 * interval '1 second',
-       expires_at = expires_at - $1::float8 * interval '1 second'`,
-    [seconds],
-  );
-}
+const whyWait = (requests = REQUESTS, priority: Priority = 'reads') =>
+  askWhy(database.pool, { requests, priority });
+const pass = (seconds: number) => letPass(database.pool, seconds);
 
 describe('a limit that is said once', () => {
   test('of 0 is a pause until the reset', async () => {

@@ -6,25 +6,22 @@ import type { BudgetWait } from '../../src/budget/waits.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makeLogger } from '../../src/log.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { forgetAll, SILENT } from './budgeting.ts';
 
 const database = await createTestDatabase();
 const db = makeDatabase(database.pool);
-const ANSWERED = { throttled: false, limit: null, remaining: null, resetMs: null };
 
-beforeEach(async () => {
-  await database.pool.query('truncate request_permits; delete from request_budget');
-  await database.pool.query('insert into request_budget default values');
-});
+beforeEach(() => forgetAll(database.pool));
 
 /** Returns the first wait that is reported, after so many requests were answered. */
-async function firstWait(answered: number, windowSeconds: number): Promise<BudgetWait> {
+async function firstWait(answered: number, windowSeconds: number, requests = 1): Promise<BudgetWait> {
   const over = new AbortController();
   const { promise, resolve } = Promise.withResolvers<BudgetWait>();
   const take = makeTakePermit(
     { db, log: makeLogger('fatal'), onWait: resolve },
-    { rateLimit: { requests: 1, windowSeconds }, priority: 'reads', requestTimeoutMs: 1000 },
+    { rateLimit: { requests, windowSeconds }, priority: 'reads', requestTimeoutMs: 1000 },
   );
-  for (let count = 0; count < answered; count += 1) await (await take()).returnAnswered(ANSWERED);
+  for (let count = 0; count < answered; count += 1) await (await take()).returnAnswered(SILENT);
   const taking = take(over.signal);
   const wait = await promise;
   over.abort(new Error('seen enough'));
@@ -66,6 +63,11 @@ test('a full window of requests in flight: nobody knows', async () => {
     `insert into request_permits (priority, granted_at, expires_at) values ('reads', now(), now() + interval '1 hour')`,
   );
   expect(await firstWait(0, 3600)).toEqual({ reason: 'window', goesOnInMs: null });
+});
+
+test('a payment that goes first: nobody knows, whatever leaves the window when', async () => {
+  await database.pool.query(`update request_budget set payments_wait_until = now() + interval '4 minutes'`);
+  expect(await firstWait(1, 3600, 5)).toEqual({ reason: 'payments', goesOnInMs: null });
 });
 
 test('a pause that the program asked for: until its end', async () => {
