@@ -169,3 +169,14 @@ test('what is well again while its message is on its way is followed by the word
     { kind: 'resolved', state: 'pending' },
   ]);
 });
+
+test('the database refuses a second alert for one cause, and a second message for one channel, whoever writes it', async () => {
+  await refuseSecret(database);
+  await lookNow({ channels: ['webhook'] });
+  for (const again of [
+    'insert into alerts (code, what, fix) select code, what, fix from alerts',
+    'insert into alert_notices (alert_id, kind, channel) select alert_id, kind, channel from alert_notices',
+  ]) {
+    await expect(database.pool.query(again), again).rejects.toMatchObject({ code: '23505' });
+  }
+});
