@@ -130,6 +130,53 @@ test('the coupons of an affiliate are forgotten in the history too, also where t
   ]);
 });
 
+test('a coupon in the history is whose it was then, whoever has the referral now', async () => {
+  await syncAffiliate(AFFILIATE, CURRENT, null);
+  const hers = buildAffiliate({ id: AFFILIATE, email: CURRENT });
+  const others = buildAffiliate({ id: 'a0000000-0000-4000-8000-00000000000b', email: OTHER });
+  for (const [place, owners] of [[hers, others] as const, [others, hers] as const].entries()) {
+    for (const [affiliate, token] of [[owners[0], 'FIRST10'] as const, [owners[1], 'THEN20'] as const]) {
+      await syncs.referrals([{ id: idOf(place), affiliate, customer: null, link: null, coupon: { token } }]);
+    }
+  }
+  await forgetPerson(db, PLAIN, { who: CURRENT, by: 'privacy' });
+  const { rows } = await pool.query(
+    `select before -> 'coupon' ->> 'token' as before, after -> 'coupon' ->> 'token' as after
+     from record_history where before ? 'coupon' order by record_id`,
+  );
+  expect(rows).toEqual([
+    { before: null, after: 'THEN20' },
+    { before: 'FIRST10', after: null },
+  ]);
+});
+
+test('an address of the person to which another affiliate is paid is gone and kept out, and the other one stays', async () => {
+  const other = { id: AFFILIATE, email: OTHER, payout_email: CURRENT };
+  await syncs.affiliate(other);
+  await forgetPerson(db, PLAIN, { who: CURRENT, by: 'privacy' });
+  const stored = async () => (await pool.query('select email, payout_email from affiliates')).rows;
+  expect(await stored()).toEqual([{ email: OTHER, payout_email: null }]);
+  const personalData = await makePersonalDataSource(PLAIN).current(db);
+  const records = [buildAffiliate({ ...other, updated_at: at(9) })];
+  await load(db, { resource: 'affiliates', pages: [{ observedAt: at(9), records }], personalData });
+  expect(await stored()).toEqual([{ email: OTHER, payout_email: null }]);
+});
+
+test('a coupon of somebody else is stored as ever, wherever it says whose it is', async () => {
+  await forgetPerson(db, PLAIN, { who: CURRENT, by: 'privacy' });
+  const affiliate = buildAffiliate({ id: AFFILIATE, email: OTHER });
+  const personalData = await makePersonalDataSource(PLAIN).current(db);
+  const shown = { customer: null, link: null };
+  const records = [
+    buildReferral({ ...shown, id: idOf(0), affiliate, coupon: { token: 'OTHER10' } }),
+    buildReferral({ ...shown, id: idOf(1), coupon: { token: 'OTHER20', affiliate_id: AFFILIATE } }),
+    buildReferral({ ...shown, id: idOf(2), coupon: { token: 'ANYBODYS' } }),
+  ];
+  await load(db, { resource: 'referrals', pages: [{ observedAt: at(9), records }], personalData });
+  const { rows } = await pool.query(`select coupon ->> 'token' as token from referrals order by id`);
+  expect(rows).toEqual([{ token: 'OTHER10' }, { token: 'OTHER20' }, { token: null }]);
+});
+
 test('each address of the person is kept out from then on', async () => {
   await syncAffiliate(AFFILIATE, CURRENT, WAITING);
   await forgetPerson(db, PLAIN, { who: CURRENT, by: 'privacy' });

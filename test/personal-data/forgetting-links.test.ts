@@ -59,3 +59,16 @@ test('such a link is forgotten with the affiliate of the referral, also where th
   await load(db, { resource: 'referrals', pages: [{ observedAt: at(2), records }] });
   expect(await forgetMaria()).toEqual([STRANGERS, FORGOTTEN]);
 });
+
+test('a link of another affiliate stays, also where a referral of the person names it', async () => {
+  const link = linkOf('other');
+  const affiliates = [buildAffiliate({ ...OTHER, links: [link] })];
+  await load(db, { resource: 'affiliates', pages: [{ observedAt: at(1), records: affiliates }] });
+  const records = [buildReferral({ affiliate: buildAffiliate(MARIA), link: linkOf('maria') })];
+  await load(db, { resource: 'referrals', pages: [{ observedAt: at(2), records }] });
+  await pool.query('update referrals set link_id = $1', [link.id]);
+  expect(await forgetMaria()).toEqual([
+    { ...STRANGERS, affiliate_id: OTHER.id },
+    { ...FORGOTTEN, affiliate_id: MARIA.id },
+  ]);
+});
