@@ -22,8 +22,13 @@ const NOTES = [
   `https://shop.example/?email=${EMAIL}&plan=1`,
   'https://shop.example/?email=maria%40people.example&plan=1',
   `mailto:${EMAIL}?subject=hello`,
+  `mailto:ann@people.example%2C${EMAIL}`,
+  `https://shop.example/#${EMAIL}`,
+  `**${EMAIL}**`,
+  `Contact|${EMAIL}|`,
   // What Rails makes of angle brackets.
   `Written by \\u003c${EMAIL}\\u003e`,
+  `Written by \\u003C${EMAIL}\\u003E`,
 ] as const;
 
 let database: TestDatabase;
@@ -63,6 +68,17 @@ test.each(NOTES)('an address that was forgotten is not stored later with %j', as
   expect(rows).toEqual([{ stored: 1 }]);
   expect(await findText(database, 'maria')).toEqual([]);
 });
+
+test.each(['maria/sales@people.example', 'maria=1@people.example', 'maria%2Fsales@people.example'])(
+  'an address that has in it what is around one in a web address is not stored later: %s',
+  async (email) => {
+    await forgetPerson(db, PLAIN, { who: email, by: 'privacy' });
+    const personalData = await makePersonalDataSource(PLAIN).current(db);
+    const records = [buildReferral(noted(`Wrote to ${email}.`))];
+    await load(db, { resource: 'referrals', pages: [{ observedAt: at(1), records }], personalData });
+    expect(await findText(database, 'maria')).toEqual([]);
+  },
+);
 
 test('a longer address is another one, and stays', async () => {
   const notes = `x.${EMAIL}, ann+${EMAIL}; ${EMAIL}.au, ${EMAIL}-x`;
