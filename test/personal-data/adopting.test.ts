@@ -6,6 +6,7 @@ import { makeDatabase } from '../../src/db/database.ts';
 import { adoptMode } from '../../src/personal-data/adopt-mode.ts';
 import { readState } from '../../src/personal-data/stored-state.ts';
 import { switchMode } from '../../src/personal-data/switch-mode.ts';
+import { REWRITTEN_TABLES } from '../../src/personal-data/vacuum.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { findText, HASH, MARK, OMIT, PLAIN } from './marked-program.ts';
 
@@ -45,6 +46,32 @@ test.each([HASH, OMIT])(
   },
 );
 
+test.each([
+  [
+    'a record',
+    `insert into campaigns (id, created_at, name, _first_seen_at, _changed_at, _observed_at)
+       values ('some', now(), 'Friends', now(), now(), now());
+     truncate record_history`,
+  ],
+  [
+    'a record that was refused',
+    `insert into rejected_records (resource, reason, payload, observed_at) values ('affiliates', 'email', '{}', now())`,
+  ],
+  [
+    'the history of a record',
+    `insert into record_history (table_name, record_id, change, before, after, observed_at, recorded_at)
+     values ('affiliates', 'some', 'updated', '{"email": "a"}', '{"email": "b"}', now(), now())`,
+  ],
+])('a mirror that holds %s is not new, and stays as it is', async (_, statement) => {
+  const database = await createTestDatabase();
+  const db = makeDatabase(database.pool);
+  await fillWithErrors(database);
+  await database.pool.query(statement);
+  await adoptMode(db, OMIT);
+  expect(await readState(db)).toMatchObject({ mode: 'plain' });
+  expect(await findText(database, MARK)).toEqual(QUOTING);
+});
+
 test('a mirror that goes back to plain before it has any record keeps its errors', async () => {
   const database = await createTestDatabase();
   const db = makeDatabase(database.pool);
@@ -65,6 +92,7 @@ test.each([HASH, OMIT])(
     const { isChanged, counts } = await switchMode(db, settings);
     expect(isChanged).toBe(false);
     expect([...counts.keys()].sort()).toEqual(QUOTING);
+    expect(REWRITTEN_TABLES).toEqual(expect.arrayContaining(QUOTING));
     expect(await findText(database, MARK)).toEqual([]);
     expect((await switchMode(db, settings)).counts).toEqual(new Map());
   },

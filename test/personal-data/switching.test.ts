@@ -1,6 +1,7 @@
 // A mirror that is rewritten from one mode to another: what is left of people, in its tables and in their files.
 
 import { createSecretKey } from 'node:crypto';
+import pg from 'pg';
 import { beforeAll, expect, test } from 'vitest';
 import type { PersonalDataSettings } from '../../src/config/personal-data.ts';
 import { switchMode } from '../../src/personal-data/switch-mode.ts';
@@ -118,4 +119,26 @@ test('old rows that a transaction may still read are not said to be gone; once i
   await written;
   reader.release();
   expect(await findInFiles(database, MARK)).toEqual([]);
+});
+
+test('a reader in another database of the server is not waited for', async () => {
+  const { database, db } = program();
+  const other = new pg.Client({
+    connectionString: Object.assign(new URL(database.url), { pathname: '/postgres' }).href,
+  });
+  await other.connect();
+  await other.query('begin isolation level repeatable read');
+  await other.query('select 1');
+  await vacuumFull(db, ['campaigns'], { patienceMs: 0 });
+  await other.end();
+});
+
+test('to write the tables anew can be stopped between two of them', async () => {
+  const { database, db } = program();
+  const fileOf = async () =>
+    (await database.pool.query(`select pg_relation_filenode('mirror.campaigns') as file`)).rows;
+  const before = await fileOf();
+  const signal = AbortSignal.abort(new Error('the command stops'));
+  await expect(vacuumFull(db, ['campaigns'], { signal })).rejects.toThrow('the command stops');
+  expect(await fileOf()).toEqual(before);
 });

@@ -1,0 +1,80 @@
+// Whatever rewrites the mirror, or takes over a mode, waits for a load that is under way, and sees what that brought; a
+// load waits for it, too.
+
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { type Database, makeDatabase } from '../../src/db/database.ts';
+import { lockForLoading } from '../../src/mirror/load-batch.ts';
+import { adoptMode } from '../../src/personal-data/adopt-mode.ts';
+import { forgetPerson } from '../../src/personal-data/forget-person.ts';
+import { lockForRewriting } from '../../src/personal-data/locks.ts';
+import { readState } from '../../src/personal-data/stored-state.ts';
+import { switchMode } from '../../src/personal-data/switch-mode.ts';
+import { buildAffiliate } from '../mirror/build-records.ts';
+import { at, load } from '../mirror/load.ts';
+import { countWaiting } from '../support/count-waiting.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { OMIT, PLAIN } from './marked-program.ts';
+
+const EMAIL = 'maria@people.example';
+
+test.each<[string, (db: Database) => Promise<unknown>, { mode: string; email: string | null }]>([
+  [
+    'a person who is forgotten',
+    (db) => forgetPerson(db, PLAIN, { who: EMAIL, by: 'privacy' }),
+    { mode: 'plain', email: null },
+  ],
+  ['a switch', (db) => switchMode(db, OMIT), { mode: 'omit', email: null }],
+  // It is no new mirror any more.
+  ['a mode that is taken over', (db) => adoptMode(db, OMIT), { mode: 'plain', email: EMAIL }],
+])('%s waits for a load, however small', async (_, rewrite, { mode, email }) => {
+  const { pool } = await createTestDatabase();
+  const db = makeDatabase(pool);
+  const mayLoad = Promise.withResolvers<void>();
+  const hasRight = Promise.withResolvers<void>();
+  const loading = db.transaction().execute(async (trx) => {
+    await lockForLoading(trx, { isAlone: false, runId: null });
+    hasRight.resolve();
+    await mayLoad.promise;
+    await sql`
+      insert into affiliates (id, created_at, email, _first_seen_at, _changed_at, _observed_at)
+      values ('some', now(), ${EMAIL}, now(), now(), now())
+    `.execute(trx);
+  });
+  await hasRight.promise;
+  const rewriting = rewrite(db);
+  try {
+    await expect.poll(() => countWaiting(pool), { timeout: 10_000 }).toBe(1);
+  } finally {
+    mayLoad.resolve();
+    await Promise.all([loading, rewriting]);
+  }
+  expect((await pool.query('select email from affiliates')).rows).toEqual([{ email }]);
+  expect(await readState(db)).toMatchObject({ mode });
+});
+
+test('a load that waited for a person to be forgotten is refused: it read before', async () => {
+  const { pool } = await createTestDatabase();
+  const db = makeDatabase(pool);
+  const isForgotten = Promise.withResolvers<void>();
+  const mayEnd = Promise.withResolvers<void>();
+  const forgetting = db.transaction().execute(async (trx) => {
+    await lockForRewriting(trx);
+    await sql`update personal_data set version = version + 1`.execute(trx);
+    isForgotten.resolve();
+    await mayEnd.promise;
+  });
+  await isForgotten.promise;
+  const pages = [{ observedAt: at(1), records: [buildAffiliate({ email: EMAIL })] }];
+  const refused = expect(load(db, { resource: 'affiliates', pages })).rejects.toMatchObject({
+    code: 'PERSONAL_DATA_STALE',
+  });
+  try {
+    await expect.poll(() => countWaiting(pool), { timeout: 10_000 }).toBe(1);
+  } finally {
+    mayEnd.resolve();
+    await forgetting;
+  }
+  await refused;
+  expect((await pool.query('select from affiliates')).rowCount).toBe(0);
+});
