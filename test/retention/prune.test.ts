@@ -406,7 +406,7 @@ test('an alert goes long after it was resolved, and not while its message is und
   await pool.query(`
     insert into alerts (code, what, fix, noticed_at, opened_at, well_at, resolved_at)
     select code, 'w', 'f', at, at, at, case when code <> 'open' then at end
-    from (values ('sent', 500), ('pending', 500), ('late', 300), ('open', 500)) as alert (code, days),
+    from (values ('sent', 500), ('pending', 500), ('late', 399), ('open', 500)) as alert (code, days),
       lateral (select now() - make_interval(days => days) as at) as aged`);
   await pool.query(`
     insert into alert_notices (alert_id, kind, channel, state, settled_at)
