@@ -218,3 +218,12 @@ test('what is no address, such as a dash, leads from an identifier to nobody els
   await forgetPerson(db, PLAIN, { who: idOf(0), by: 'privacy' });
   expect(await stillNamed()).toEqual([false, true]);
 });
+
+test('a coupon that says itself whose it is is forgotten with them, whoever has the referral', async () => {
+  await syncAffiliate(AFFILIATE, CURRENT, null);
+  const coupon = { token: 'MARIA10', affiliate_id: AFFILIATE };
+  await syncs.referrals([{ id: idOf(0), customer: null, link: null, coupon }]);
+  await forgetPerson(db, PLAIN, { who: CURRENT, by: 'privacy' });
+  const { rows } = await pool.query('select coupon from referrals');
+  expect(rows).toEqual([{ coupon: { token: null, affiliate_id: AFFILIATE } }]);
+});

@@ -55,6 +55,14 @@ test('a customer whose identifier the program has in capitals is found by it, wi
   expect(forgotten).toMatchObject({ records: { affiliates: 0, referrals: 1 }, addresses: 2 });
 });
 
+test('an address with white space around it leads from an identifier to the others who have it', async () => {
+  await syncs.referrals([
+    { id: REFERRAL, customer: customer(` ${CURRENT} `) },
+    { customer: customer(CURRENT) },
+  ]);
+  expect(await forget(REFERRAL)).toMatchObject({ records: { referrals: 2 }, addresses: 1 });
+});
+
 test('a customer without an address is found by an identifier in capitals as well', async () => {
   await syncs.referrals([{ id: REFERRAL, customer: customer('n/a') }]);
   expect(await forget(REFERRAL.toLowerCase())).toMatchObject({ records: { referrals: 1 }, addresses: 0 });

@@ -6,7 +6,7 @@ import { makeDatabase } from '../../src/db/database.ts';
 import { makePersonalDataSource } from '../../src/personal-data/personal-data-source.ts';
 import { readState } from '../../src/personal-data/stored-state.ts';
 import { switchMode } from '../../src/personal-data/switch-mode.ts';
-import { buildAffiliate } from '../mirror/build-records.ts';
+import { buildAffiliate, buildReferral } from '../mirror/build-records.ts';
 import { at, load } from '../mirror/load.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { HASH, OMIT, PLAIN } from './marked-program.ts';
@@ -58,4 +58,17 @@ test('what may quote the program is said by the mode', async () => {
     expect(await readState(db)).toMatchObject({ mode: settings.mode });
     expect(makePersonalDataSource(settings).mayQuote).toBe(mayQuote);
   }
+});
+
+test('back in mode plain no hash is left in a coupon', async () => {
+  const { pool } = await createTestDatabase();
+  const db = makeDatabase(pool);
+  await switchMode(db, HASH);
+  const records = [buildReferral({ coupon: { token: 'MARIA10' } })];
+  const personalData = await makePersonalDataSource(HASH).current(db);
+  await load(db, { resource: 'referrals', pages: [{ observedAt: at(1), records }], personalData });
+  const token = async () => (await pool.query(`select coupon ->> 'token' as token from referrals`)).rows;
+  expect(await token()).toEqual([{ token: expect.stringMatching(/^hmac:/) }]);
+  await switchMode(db, PLAIN);
+  expect(await token()).toEqual([{ token: null }]);
 });

@@ -108,3 +108,12 @@ test.each(['became_lead_at', 'became_conversion_at'])('a change of %s stays', as
   await pruneNow(mirror, { ...FOR_EVER, history: 10 });
   expect(await idsOf(pool, 'record_history')).toEqual([1, 3]);
 });
+
+test('the runs of one resource make none of another needless', async () => {
+  const mirror = await makeAgedMirror();
+  const { pool } = mirror;
+  const runs = [await addRun(pool, 20, { mode: 'full' }), await addRun(pool, 15)];
+  for (const days of [12, 10]) runs.push(await addRun(pool, days, { resource: 'affiliates', mode: 'full' }));
+  await pruneNow(mirror, ONE_DAY);
+  expect(await idsOf(pool, 'sync_runs')).toEqual([runs[0], runs[1], runs[3]]);
+});
