@@ -1,6 +1,7 @@
 // Whatever rewrites the mirror, or takes over a mode, waits for a load that is under way, and sees what that brought; a
 // load waits for it, too.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
@@ -77,4 +78,20 @@ test('a load that waited for a person to be forgotten is refused: it read before
   }
   await refused;
   expect((await pool.query('select from affiliates')).rowCount).toBe(0);
+});
+
+test('a small load waits for no other small load, and one that is alone waits for it', async () => {
+  const { pool } = await createTestDatabase();
+  const db = makeDatabase(pool);
+  const lock = (isAlone: boolean) =>
+    db.transaction().execute((trx) => lockForLoading(trx, { isAlone, runId: null }));
+  let alone: Promise<string> | undefined;
+  await db.transaction().execute(async (trx) => {
+    await lockForLoading(trx, { isAlone: false, runId: null });
+    const small = lock(false);
+    await expect(Promise.race([small, sleep(5000, 'it waits')])).resolves.toBe('plain:-:0:0');
+    alone = lock(true);
+    await expect.poll(() => countWaiting(pool), { timeout: 10_000 }).toBe(1);
+  });
+  await alone;
 });
