@@ -96,7 +96,7 @@ begin
     into used, reads, next_free
     from request_permits where expires_at > moment;
   most := least(most_requests, case when budget.limit_until > moment then budget.limit_requests end);
-  if budget.foreign_until > moment then
+  if budget.foreign_until > moment and budget.foreign_requests > 0 then
     used := used + budget.foreign_requests;
     next_free := least(next_free, budget.foreign_until);
   end if;

@@ -16,7 +16,7 @@ export function makeReadNextFree(db: Database): () => Promise<number | null> {
       const answer = await sql<{ free_in_ms: number | null }>`
         select (extract(epoch from least(
             (select min(expires_at) from request_permits where returned_at is not null and expires_at > moment),
-            (select foreign_until from request_budget where foreign_until > moment)
+            (select foreign_until from request_budget where foreign_until > moment and foreign_requests > 0)
           ) - moment) * 1000)::float8 as free_in_ms
         from clock_timestamp() as moment`.execute(db);
       const atMs = performance.now();

@@ -145,10 +145,16 @@ function inCalendar(text: string, timestamp: Timestamp): ReadTimestamp {
   return { timestamp: spellTimestamp(timestamp) };
 }
 
-/** Returns the text in quotes, short enough for a message. */
+/** What nobody sees in a message: spaces of no width, marks of direction, and their kin. */
+const INVISIBLE = /\p{Cf}/gu;
+
+/** Returns the text in quotes, short enough for a message, with what is invisible in it as its code. */
 export function quote(text: string): string {
   const short = text.length > 60 ? `${text.slice(0, 60)}…` : text;
-  return JSON.stringify(short);
+  return JSON.stringify(short).replace(
+    INVISIBLE,
+    (sign) => `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`,
+  );
 }
 
 /** How the program's timestamp relates to the one that was asked for. `cut`: the same, with its end cut off. */

@@ -58,6 +58,14 @@ test('a window that somebody else on the account has filled: until their request
   expect(goesOnInMs).toBeLessThanOrEqual(240_000);
 });
 
+test('a full window, where nobody else on the account has any request left in it: until its own first leaves it', async () => {
+  await database.pool.query(
+    `update request_budget set foreign_requests = 0, foreign_until = now() + interval '4 minutes'`,
+  );
+  const { goesOnInMs } = await firstWait(1, 3600);
+  expect(goesOnInMs).toBeGreaterThan(3_500_000);
+});
+
 test('a full window of requests in flight: nobody knows', async () => {
   await database.pool.query(
     `insert into request_permits (priority, granted_at, expires_at) values ('reads', now(), now() + interval '1 hour')`,

@@ -77,7 +77,7 @@ test('a key of the user’s own counts as such whatever it begins with: --again 
   const path = await file('own-key.csv', header, `${id},pay,${AT},row:4711`);
   expect((await commissions('apply', path, '--wait')).code).toBe(0);
   const again = await commissions('apply', path, '--wait', '--again');
-  expect(again.stderr).toContain('1 of 1 were asked for before: not queued again');
+  expect(again.stderr).toContain('1 of 1 was asked for before: not queued again');
   expect(await requestsFor(id)).toBe(1);
   const preview = await commissions('apply', path, '--again', '--dry-run', '--json');
   expect(readDocument('commissions-dry-run', preview.stdout).rows).toMatchObject([
@@ -225,7 +225,7 @@ test('a dry run ends with the exit code of applying, where the only trouble is r
       3,
       /^line 2: request \d+ asked for this and still waits, but request \d+ came later: --again asks anew$/m,
     ],
-    [fine, 0, /^1 of 1 were asked for before: not queued again$/m],
+    [fine, 0, /^1 of 1 was asked for before: not queued again$/m],
   ] as const) {
     for (const flags of [['--dry-run'], []]) {
       const again = await commissions('apply', path, ...flags);
@@ -334,7 +334,7 @@ test('--again run once more takes what waits since the first time, unless a late
   expect([await requestsFor(first), await requestsFor(second)]).toEqual([1, 1]);
 
   await commissions('unpay', second);
-  expect(await ask()).toContain('1 of 2 were asked for before: not queued again');
+  expect(await ask()).toContain('1 of 2 was asked for before: not queued again');
   expect([await requestsFor(first), await requestsFor(second)]).toEqual([1, 3]);
   const { code, stdout } = await commissions('apply', path, '--again', '--wait', '--json');
   expect(readDocument('commissions-requests', stdout)['counts']).toEqual({ applied: 2 });

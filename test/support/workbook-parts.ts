@@ -123,30 +123,38 @@ const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 
 /**
  * Returns a workbook as Excel saves one: shared strings, Excel's own date formats (1 and 2, and from 3 on `formats`), the sheets' XML as
- * given: their rows, and what comes after these.
+ * given: their rows, and what comes after these. A chart that has a sheet to itself has neither.
  */
 export function writeExcelWorkbook(
-  sheets: readonly { readonly rows: string; readonly after?: string; readonly isHidden?: true }[],
+  sheets: readonly {
+    readonly rows: string;
+    readonly after?: string;
+    readonly isHidden?: true;
+    readonly isChart?: true;
+  }[],
   strings: readonly string[],
   formats: readonly string[] = [],
 ): Buffer {
-  const parts = sheets.map((_, index) => `/xl/worksheets/sheet${index + 1}.xml`);
+  const kindOf = (index: number) => (sheets[index]?.isChart === true ? 'chartsheet' : 'worksheet');
+  const parts = sheets.map((_, index) => `/xl/${kindOf(index)}s/sheet${index + 1}.xml`);
   const type = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
   const override = (name: string, kind: string) =>
     `<Override PartName="${name}" ContentType="${type}.${kind}+xml"/>`;
   const relation = (id: number, kind: string, target: string) =>
     `<Relationship Id="rId${id}" Type="${OFFICE}/${kind}" Target="${target}"/>`;
   return writeZip({
-    '[Content_Types].xml': `<?xml version="1.0"?><Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>${override('/xl/workbook.xml', 'sheet.main')}${parts.map((part) => override(part, 'worksheet')).join('')}${override('/xl/styles.xml', 'styles')}${override('/xl/sharedStrings.xml', 'sharedStrings')}</Types>`,
+    '[Content_Types].xml': `<?xml version="1.0"?><Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>${override('/xl/workbook.xml', 'sheet.main')}${parts.map((part, index) => override(part, kindOf(index))).join('')}${override('/xl/styles.xml', 'styles')}${override('/xl/sharedStrings.xml', 'sharedStrings')}</Types>`,
     '_rels/.rels': `<?xml version="1.0"?><Relationships xmlns="${PACKAGE}/relationships">${relation(1, 'officeDocument', 'xl/workbook.xml')}</Relationships>`,
     'xl/workbook.xml': `<?xml version="1.0"?><workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets>${sheets.map(({ isHidden }, index) => `<sheet name="Tabelle${index + 1}" sheetId="${index + 1}"${isHidden === true ? ' state="hidden"' : ''} r:id="rId${index + 1}"/>`).join('')}</sheets></workbook>`,
-    'xl/_rels/workbook.xml.rels': `<?xml version="1.0"?><Relationships xmlns="${PACKAGE}/relationships">${sheets.map((_, index) => relation(index + 1, 'worksheet', `worksheets/sheet${index + 1}.xml`)).join('')}${relation(98, 'styles', 'styles.xml')}${relation(99, 'sharedStrings', 'sharedStrings.xml')}</Relationships>`,
+    'xl/_rels/workbook.xml.rels': `<?xml version="1.0"?><Relationships xmlns="${PACKAGE}/relationships">${sheets.map((_, index) => relation(index + 1, kindOf(index), `${kindOf(index)}s/sheet${index + 1}.xml`)).join('')}${relation(98, 'styles', 'styles.xml')}${relation(99, 'sharedStrings', 'sharedStrings.xml')}</Relationships>`,
     'xl/styles.xml': `<?xml version="1.0"?><styleSheet xmlns="${MAIN}"><numFmts count="${formats.length + 1}"><numFmt numFmtId="164" formatCode="dd/mm/yyyy\\ hh:mm;@"/>${formats.map((code, index) => `<numFmt numFmtId="${index + 165}" formatCode="${code.replaceAll('"', '&quot;')}"/>`).join('')}</numFmts><fonts count="1"><font><sz val="11"/></font></fonts><fills count="1"><fill><patternFill patternType="none"/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="${formats.length + 3}"><xf numFmtId="0"/><xf numFmtId="14" applyNumberFormat="1"/><xf numFmtId="164" applyNumberFormat="1"/>${formats.map((_, index) => `<xf numFmtId="${index + 165}" applyNumberFormat="1"/>`).join('')}</cellXfs></styleSheet>`,
     'xl/sharedStrings.xml': `<?xml version="1.0"?><sst xmlns="${MAIN}">${strings.map((text) => `<si><t xml:space="preserve">${text}</t></si>`).join('')}</sst>`,
     ...Object.fromEntries(
       sheets.map(({ rows, after = '' }, index) => [
         parts[index]?.slice(1) ?? '',
-        `<?xml version="1.0"?><worksheet xmlns="${MAIN}"><sheetData>${rows}</sheetData>${after}</worksheet>`,
+        kindOf(index) === 'chartsheet'
+          ? `<?xml version="1.0"?><chartsheet xmlns="${MAIN}"/>`
+          : `<?xml version="1.0"?><worksheet xmlns="${MAIN}"><sheetData>${rows}</sheetData>${after}</worksheet>`,
       ]),
     ),
   });

@@ -192,7 +192,9 @@ function report(
   const listed = isForPrograms(flags) ? rows : rows.filter(({ finding }) => finding !== 'match');
   printListing(reconcileListing(listed, totals, unit), flags);
   if (!isForPrograms(flags)) print(renderTotals(totals, unit));
-  printError(`${counted(rows.length, 'commission')} compared: ${formatCount(differing)} differ`);
+  printError(
+    `${counted(rows.length, 'commission')} compared: ${formatCount(differing)} ${differing === 1 ? 'differs' : 'differ'}`,
+  );
 }
 
 function isForPrograms({ json, csv }: OutputFlags): boolean {

@@ -16,7 +16,10 @@ export function reportAskedBefore(
 ): boolean {
   const before = requested.filter((request) => request !== null).length;
   if (before === 0) return false;
-  printError(`${formatCount(before)} of ${formatCount(rows.length)} were asked for before: not queued again`);
+  const was = before === 1 ? 'was' : 'were';
+  printError(
+    `${formatCount(before)} of ${formatCount(rows.length)} ${was} asked for before: not queued again`,
+  );
   let isWorrying = false;
   requested.forEach((request, index) => {
     if (request === null) return;

@@ -1,7 +1,7 @@
 // Reads one JSON object a line as a raw table: its header has every key, in the order in which they first appear. Pure.
 
 import { quote } from '../timestamps.ts';
-import type { Problem, RawCell, RawRow, RawTable } from './raw-table.ts';
+import { brokenTable, type Problem, type RawCell, type RawRow, type RawTable } from './raw-table.ts';
 
 /** Returns the table; a value that is an object or a list is a problem where the name of its key `isKnown`. */
 export function readJsonLines(text: string, isKnown: (name: string) => boolean): RawTable {
@@ -22,6 +22,20 @@ export function readJsonLines(text: string, isKnown: (name: string) => boolean):
       problems.push({ line, problem: `${quote(name)} is in the object more than once: keep one of them` });
     }
   });
+  const form = { kind: 'ndjson' } as const;
+  if (objects.length === 0) {
+    return brokenTable(
+      form,
+      'no line is a whole JSON object: write each object on a line of its own (jq -c . FILE)',
+    );
+  }
+  const [list = null] = objects.length === 1 ? findLists(objects[0]?.object ?? {}) : [];
+  if (list !== null) {
+    return brokenTable(
+      form,
+      `the rows are a list in ${quote(list)}: write one object a line instead (jq -c ".${list}[]" FILE)`,
+    );
+  }
   const names = [...new Set(objects.flatMap(({ object }) => Object.keys(object)))];
   const rows = objects.map(({ line, object }) => {
     const cells = names.map((name): RawCell => {
@@ -37,13 +51,25 @@ export function readJsonLines(text: string, isKnown: (name: string) => boolean):
     return { line, cells };
   });
   return {
-    form: { kind: 'ndjson' },
+    form,
     header: { line: 1, names },
     rows: [...rows, ...broken].toSorted((a, b) => a.line - b.line),
     problems,
     areRowsUnsure: false,
     unreadSheets: [],
   };
+}
+
+/** Returns the names of those fields that are lists of objects. */
+function findLists(object: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(object).filter((name) => {
+    const value = object[name];
+    return (
+      Array.isArray(value) &&
+      value.length > 0 &&
+      value.every((one) => typeof one === 'object' && one !== null)
+    );
+  });
 }
 
 function parseObject(source: string): Readonly<Record<string, unknown>> | null {

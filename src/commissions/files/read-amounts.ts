@@ -5,6 +5,7 @@
 // can be both (Excel shows 84.00 and keeps 84), so it is refused until somebody says which: --unit.
 
 import type { AmountUnit } from '../../config/amount-unit.ts';
+import { counted } from '../../contract/format.ts';
 import { formatMoney, fractionDigits, isCode, spellDecimal } from '../../contract/money.ts';
 import { quote } from '../timestamps.ts';
 import { type Decimal, type DecimalMark, readDecimal, readEitherWay, spell, toUnits } from './decimals.ts';
@@ -119,7 +120,7 @@ function inMajor(
   if (amount === null) return TOO_LARGE;
   // Excel keeps no trailing zeros, but somebody who types 83.9 may have lost a digit.
   if (unit === null && !isNumber && decimal.fraction.length !== digits) {
-    return `has ${decimal.fraction.length} digits after the point where ${currency} has ${digits}: write ${spellDecimal(amount, digits)} if it is ${formatMoney(amount, currency, programUnit)}, or give --unit major`;
+    return `has ${counted(decimal.fraction.length, 'digit')} after the point where ${currency} has ${digits}: write ${spellDecimal(amount, digits)} if it is ${formatMoney(amount, currency, programUnit)}, or give --unit major`;
   }
   return amount;
 }

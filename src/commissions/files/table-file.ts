@@ -14,6 +14,7 @@ import {
   type TableForm,
 } from './raw-table.ts';
 import { type Columns, makeColumnFinder, resolveHeader } from './table-columns.ts';
+import { columnLetters } from './workbook-cells.ts';
 import { readWorkbook } from './workbook-table.ts';
 
 export interface TableLine {
@@ -53,7 +54,8 @@ export async function readTableFile(
   const nothing = { form, header: [], rows: [], lines: [], ignored: [], areRowsUnsure, unreadSheets };
   if (raw.header === null) return { ...nothing, problems: raw.problems };
   const header = raw.header.names;
-  const { names, ignored, problems: ofHeader } = resolveHeader(header, columns);
+  const { names, ignored, problems: named } = resolveHeader(header, columns);
+  const ofHeader = [...named, ...findUnnamed(header, raw.rows, columns)];
   // Under a header that cannot be read, every line would be reported because of it.
   if (ofHeader.length > 0) {
     const { line } = raw.header;
@@ -80,6 +82,17 @@ export async function readTableFile(
     areRowsUnsure,
     unreadSheets,
   };
+}
+
+// A guard without its name would be one that is silently not there.
+function findUnnamed(header: readonly string[], rows: readonly RawRow[], { guards }: Columns): string[] {
+  if (guards.length === 0) return [];
+  const whole = rows.filter(({ broken }) => broken === undefined);
+  const width = whole.reduce((most, { cells }) => Math.max(most, cells.length), 0);
+  const hasValue = (column: number) => whole.some(({ cells }) => spellCell(cells[column] ?? '') !== '');
+  return Array.from({ length: width }, (_, column) => column)
+    .filter((column) => (header[column] ?? '').trim() === '' && hasValue(column))
+    .map((column) => `column ${columnLetters(column)} has values and no name: give it one, or empty it`);
 }
 
 function nameCells(
@@ -134,6 +147,7 @@ async function readRaw(bytes: Uint8Array, columns: Columns, name: string | null)
     return problem === null ? await readWorkbook(bytes, find) : brokenTable({ kind: 'xlsx' }, problem);
   }
   const csv = { kind: 'csv', delimiter: ',', hasMark: false } as const;
+  if (bytes.byteLength === 0) return brokenTable(csv, 'the file is empty');
   if (isNamedWorkbook) {
     return brokenTable(
       csv,
@@ -167,6 +181,9 @@ function describeOtherZip(bytes: Uint8Array, extension: string): string | null {
     return 'this is an OpenDocument file: save it as .xlsx or as CSV';
   }
   if (archive.includes('xl/workbook.bin')) return 'this is a binary workbook (.xlsb): save it as .xlsx';
+  // Every workbook has it, wherever its other parts are.
+  if (!archive.includes('[Content_Types].xml'))
+    return 'this is an archive: unpack it, and give the file in it';
   if (extension === '' || WORKBOOK_NAMES.includes(extension)) return null;
   if (!archive.includes('xl/workbook.xml')) return 'this is an archive: unpack it, and give the file in it';
   return `this is an Excel workbook, although its name ends in ${extension}: rename it to end in .xlsx, or save it as CSV`;

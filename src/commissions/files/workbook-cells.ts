@@ -75,8 +75,8 @@ export function placeOf(row: number, column: number): string {
   return `${columnLetters(column)}${row + 1}`;
 }
 
-/** 0 is A, 26 is AA. */
-function columnLetters(column: number): string {
+/** Returns the name of the column, as Excel shows it: 0 is A, 26 is AA. */
+export function columnLetters(column: number): string {
   const last = String.fromCharCode(65 + (column % 26));
   return column < 26 ? last : `${columnLetters(Math.floor(column / 26) - 1)}${last}`;
 }

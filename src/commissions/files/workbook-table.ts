@@ -21,20 +21,8 @@ export async function readWorkbook(
   bytes: Uint8Array,
   find: (name: string) => string | null,
 ): Promise<RawTable> {
-  // Loading it takes longer than most commands.
-  const { readXlsx } = await import('hucre/xlsx');
-  const visible: SheetPlace[] = [];
-  const workbook = await readXlsx(bytes, {
-    readStyles: true,
-    sheets: ({ index, name, hidden, veryHidden }) => {
-      if (hidden === true || veryHidden === true) return false;
-      visible.push({ index, name });
-      return visible.length === 1;
-    },
-  }).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
-  if (workbook instanceof Error)
-    return brokenTable(FORM, await explainUnreadable(bytes, visible[0], workbook));
-  const [sheet] = workbook.sheets;
+  const { visible, sheet, error } = await readFirstSheet(bytes, 0);
+  if (error !== null) return brokenTable(FORM, await explainUnreadable(bytes, visible[0], error));
   if (sheet === undefined) return brokenTable(FORM, 'the workbook has no visible sheet');
   const others = await readOtherSheets(bytes, visible.slice(1), find);
   const forgotten = others.find(({ hasCommissions }) => hasCommissions);
@@ -47,8 +35,40 @@ export async function readWorkbook(
   return { ...readSheet(sheet, find), unreadSheets: others.map(({ name }) => name) };
 }
 
+interface FirstSheet {
+  /** The visible sheets, from this one on. */
+  readonly visible: readonly SheetPlace[];
+  readonly sheet: Sheet | undefined;
+  readonly error: Error | null;
+}
+
+/** What hucre says of a chart that has a sheet to itself: it has no rows. */
+const IS_CHART = /missing worksheet file/;
+
+/** Returns the first visible sheet after so many charts that have a sheet to themselves. */
+async function readFirstSheet(bytes: Uint8Array, charts: number): Promise<FirstSheet> {
+  // Loading it takes longer than most commands.
+  const { readXlsx } = await import('hucre/xlsx');
+  const seen: SheetPlace[] = [];
+  const workbook = await readXlsx(bytes, {
+    readStyles: true,
+    sheets: ({ index, name, hidden, veryHidden }) => {
+      if (hidden === true || veryHidden === true) return false;
+      seen.push({ index, name });
+      return seen.length === charts + 1;
+    },
+  }).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
+  const visible = seen.slice(charts);
+  if (!(workbook instanceof Error)) return { visible, sheet: workbook.sheets[0], error: null };
+  const isChart = IS_CHART.test(workbook.message) && visible.length > 1;
+  return isChart ? await readFirstSheet(bytes, charts + 1) : { visible, sheet: undefined, error: workbook };
+}
+
 /** What is read of a sheet to learn whether it is only too large. */
 const CORNER = 'A1:Z1000';
+
+/** What hucre says of an archive that is not whole. */
+const IS_DAMAGED = /Central Directory|local file header|CRC-32|[di]n?flat|compressed/i;
 
 // hucre says of a sheet that is too large to be read how a program could read less of it.
 async function explainUnreadable(
@@ -63,6 +83,9 @@ async function explainUnreadable(
       () => true,
       () => false,
     ));
+  if (IS_DAMAGED.test(error.message)) {
+    return `the file is damaged, or its end is missing (${error.message}): get it once more from where it came from`;
+  }
   return isTooLarge
     ? `the sheet ${quote(first.name)} is too large to be read, where cells far from the table count too, also blank ones that are formatted: delete the columns to the right of it and the rows below it, or save the sheet as CSV`
     : `the workbook cannot be read (${error.message}): save it once more in Excel`;
@@ -84,7 +107,7 @@ function readSheet(sheet: Sheet, find: (name: string) => string | null): RawTabl
   });
   const [header, ...others] = rows;
   if (header === undefined) return brokenTable(FORM, `the first sheet, ${quote(sheet.name)}, is empty`);
-  const names = trimEnd(header.cells.map((cell) => (cell === null ? '' : String(cell))));
+  const names = trimEnd(header.cells.map(nameOf));
   const read = new Set([...names.keys()].filter((column) => find(names[column] ?? '') !== null));
   for (const { line, cells } of others) {
     for (const column of read) {
@@ -101,6 +124,11 @@ function readSheet(sheet: Sheet, find: (name: string) => string | null): RawTabl
     areRowsUnsure: false,
     unreadSheets: [],
   };
+}
+
+function nameOf(cell: RawCell): string {
+  if (cell instanceof Date) return cell.toISOString().slice(0, 10);
+  return cell === null ? '' : String(cell);
 }
 
 function findLastFilled(values: readonly RawCell[]): number {

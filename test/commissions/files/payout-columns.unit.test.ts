@@ -213,13 +213,54 @@ describe('a file is named as what it is', () => {
     ],
     [
       'a broken workbook',
-      () => Buffer.from('PK\x03\x04 and nothing more'),
+      () => writeZip({ '[Content_Types].xml': 'x' }),
       'p.xlsx',
       /the workbook cannot be read/,
     ],
+    [
+      'a workbook whose end is missing',
+      async () => (await workbook(['a'], ['b'])).subarray(0, -200),
+      'p.xlsx',
+      /the file is damaged, or its end is missing \(.*\): get it once more/,
+    ],
+    [
+      'an archive as a workbook',
+      () => writeZip({ 'payouts.csv': 'x' }),
+      'payouts.xlsx',
+      /this is an archive: unpack it/,
+    ],
+    ['nothing as a workbook', () => Buffer.alloc(0), 'p.xlsx', /the file is empty/],
   ])('%s', async (_, makeBytes, name, problem) => {
     expect((await readPayouts(await makeBytes(), { name })).words).toEqual([expect.stringMatching(problem)]);
   });
+});
+
+test('values without a name of their column are refused, since they may be what a row expects', async () => {
+  const refused = [expect.stringMatching(/^1: column D has values and no name: give it one, or empty it$/)];
+  expect((await readPayouts(`commission_id,action,paid_at,,\n${A},pay,${AT},9999.99,\n`)).words).toEqual(
+    refused,
+  );
+  expect((await readPayouts(`commission_id,action,paid_at,,\n${A},pay,${AT},,\n`)).words).toEqual([]);
+  const bytes = await workbook(['commission_id', 'action', 'paid_at', ''], [A, 'pay', AT, 9999.99]);
+  expect((await readPayouts(bytes, { name: 'p.xlsx' })).words).toEqual(refused);
+  const books = await readBooksFile(Buffer.from(`commission_id,paid_at,\n${A},${AT},a note\n`));
+  expect([books.problems, books.rows.length]).toEqual([[], 1]);
+});
+
+test('JSON that is no object a line says so', async () => {
+  const words = async (text: string) => (await readPayouts(text)).words;
+  const pretty = JSON.stringify({ commission_id: A, action: 'unpay' }, null, 2);
+  expect(await words(pretty)).toEqual([
+    expect.stringMatching(/^file: no line is a whole JSON object: .*jq -c \./),
+  ]);
+  expect(await words(JSON.stringify({ rows: [{ commission_id: A, action: 'unpay' }] }))).toEqual([
+    expect.stringMatching(/^file: the rows are a list in "rows": .*jq -c "\.rows\[\]" FILE/),
+  ]);
+});
+
+test('what nobody sees in a name or a value is shown as its code', async () => {
+  const { words } = await readPayouts(`commission_id,action\n${A}\u200b,unpay\n`);
+  expect(words).toEqual([expect.stringContaining('\\u{200b}" is not a UUID')]);
 });
 
 test("Excel's own hint about the delimiter is no header", async () => {

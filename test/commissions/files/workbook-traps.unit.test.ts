@@ -221,3 +221,26 @@ describe('a time of day in a cell', () => {
     expect((await read(NOW, 'yyyy-mm-dd', 'made at')).words).toEqual([]);
   });
 });
+
+test('charts that have sheets to themselves, before the rows, are passed over', async () => {
+  const chart = { rows: '', isChart: true } as const;
+  const rows = rowsOf([
+    ['commission_id', 'paid_at'],
+    [IDS[0] ?? '', '2026-10-01'],
+  ]);
+  const file = await readPayouts(writeExcelWorkbook([chart, chart, { rows }], []), OPTIONS);
+  expect([file.words, file.rows.length]).toEqual([[], 1]);
+  const charts = await readPayouts(writeExcelWorkbook([chart], []), OPTIONS);
+  expect(charts.words).toEqual([expect.stringMatching(/^file: /)]);
+});
+
+test('a date above the header is shown as a date', async () => {
+  const { words } = await readPayouts(
+    book([
+      [{ day: OCTOBER_1 }, 'Payouts'],
+      ['commission_id', 'paid_at'],
+    ]),
+    OPTIONS,
+  );
+  expect(words.join(' ')).toContain('"2026-10-01"');
+});
