@@ -15,7 +15,7 @@ import type { RunLoader } from './run-loader.ts';
 import type { SyncDeps, WalkInput } from './walk.ts';
 
 /** After so many requests the run says that it is alive. */
-const SAVED_AFTER = 20;
+const SAVED_AFTER = 5;
 /** It may always ask for so many affiliates, and for as many as the list has pages. */
 const LEAST_REQUESTS = 10;
 
