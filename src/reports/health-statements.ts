@@ -13,7 +13,7 @@ from "${reportsSchema(schema)}".freshness;`;
 export function verdictSql(schema: string): string {
   const reports = reportsSchema(schema);
   return `select resource, changes_age_seconds, rejected_records, deletions_held_back, deletions_accepted, last_run_state,
-  last_run_verified, last_run_saved_age_seconds, last_run_error_code, last_run_error
+  last_run_verified, last_run_saved_at, last_run_saved_age_seconds, last_run_error_code, last_run_error
 from "${reports}".freshness;
 
 select state, requests, needing_attention, needing_attention_since
@@ -22,7 +22,7 @@ from "${reports}".payment_states;
 select differences
 from "${reports}".commission_coverage;
 
-select secret_refused_since, paused_until
+select secret_refused_since, paused_until, last_throttled_at
 from "${reports}".request_usage;
 
 select books, compared_at, differing
