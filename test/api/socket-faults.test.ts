@@ -203,6 +203,21 @@ describe('a connection', () => {
     expect(events.map(({ status }) => status)).toEqual(Array(10).fill(null));
   });
 
+  it('that is encrypted to what speaks no TLS says so in plain words, without those of OpenSSL', async () => {
+    // As a server of HTTP answers what is none.
+    const server = createServer((socket) =>
+      socket.once('data', () => socket.end(rawAnswer('400 Bad Request', ''))),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const { api } = makeClient({ url: `https://127.0.0.1:${port}`, attempts: ONCE });
+    expect(describeError(await failureOf(api.list('affiliates', FIRST_PAGE)))).toMatch(
+      /^no answer from https:\S+ after 1 attempt: what answers there speaks no TLS, which https:\/\/ asks for: check AFFILIATE_API_URL$/,
+    );
+  });
+
   it('to a name that does not exist is one that a PUT may be tried again on', async () => {
     const { api } = makeClient({ url: 'http://no-such-host.invalid', attempts: ONCE });
     const error = await failureOf(api.putCommission(ID, PAY));

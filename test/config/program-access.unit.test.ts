@@ -1,7 +1,7 @@
-// Which hosts are this machine itself: only to these may a secret travel in the clear.
+// Which hosts are this machine itself: only to these may a secret travel in the clear. And what no secret is.
 
 import { expect, test } from 'vitest';
-import { isLoopback } from '../../src/config/program-access.ts';
+import { checkSecret, isLoopback } from '../../src/config/program-access.ts';
 
 test.each(['localhost', '127.0.0.1', '127.1.2.3', '[::1]', '::1'])('%s is this machine', (host) => {
   expect(isLoopback(host)).toBe(true);
@@ -18,3 +18,14 @@ test.each([
 ])('%s is not', (host) => {
   expect(isLoopback(host)).toBe(false);
 });
+
+test.each(['two words', 'a:b', 'two\nlines', 'sändbox', 'x\u0001y'])(
+  '%j is no secret, and the message says why',
+  (raw) => {
+    const problems: string[] = [];
+    expect(checkSecret(raw, 'AFFILIATE_API_SECRET', problems)).toBeNull();
+    expect(problems).toEqual([
+      'AFFILIATE_API_SECRET holds a character that no API secret has (a space, a colon, a line break, or one that is not plain ASCII)',
+    ]);
+  },
+);
