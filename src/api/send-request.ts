@@ -68,8 +68,8 @@ const MISUSE_CODES = new Set([
   'UND_ERR_CLOSED',
 ]);
 
-/** Unknown names and closed ports, and TLS where none is spoken. */
 const NO_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
+/** Unknown names and closed ports, and TLS where none is spoken. */
 const NOBODY_THERE = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', NO_TLS]);
 
 /**

@@ -96,7 +96,7 @@ describe('what has not held for long enough', () => {
     expect(await readNotices(database)).toMatchObject([{ kind: 'opened' }]);
   });
 
-  test('is told as it is by then', async () => {
+  test('is described as it is by then', async () => {
     const fail = (code: string) =>
       database.pool.query(
         `insert into sync_runs (resource, mode, state, finished_at, error, error_code)

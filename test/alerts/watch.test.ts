@@ -4,11 +4,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import pg from 'pg';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { makeWebhook } from '../../src/alerts/webhook.ts';
 import { makeGrowth } from '../reports/make-growth.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { startParting } from './parting.ts';
 import { type Receiver, startReceiver } from './receivers.ts';
 import {
   createWellMirror,
@@ -298,16 +298,7 @@ test('a database that goes away is waited for', async () => {
 
 test('a message whose receipt cannot be noted, since the database is away by then, is sent once all the same', async () => {
   const database = await createWellMirror();
-  const name = new URL(database.url).pathname.slice(1);
-  const server = new pg.Client({ connectionString: inject('testPostgres').url });
-  await server.connect();
-  onTestFinished(() => server.end());
-  const receiver = await startReceiver();
-  receiver.answer = async () => {
-    await server.query(`alter database ${name} allow_connections false`);
-    await server.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
-    return { status: 200 };
-  };
+  const { receiver, letBackIn } = await startParting(database);
   const [sender, other] = [webhook(receiver), webhook(receiver)].map((channel) =>
     startWatcher(database, { channels: [channel] }),
   );
@@ -317,7 +308,7 @@ test('a message whose receipt cannot be noted, since the database is away by the
   const warnings = () => (sender?.warnings.length ?? 0) + (other?.warnings.length ?? 0);
   await expect.poll(warnings).toBeGreaterThan(2);
   receiver.answer = () => ({ status: 200 });
-  await server.query(`alter database ${name} allow_connections true`);
+  await letBackIn();
   await expect.poll(() => readNotices(database)).toMatchObject([{ state: 'sent', last_error_code: null }]);
   await waitForLooks(database);
   expect(receiver.received).toHaveLength(1);

@@ -99,3 +99,17 @@ export async function pruneNow(
   const { signal } = new AbortController();
   return await pruneTables({ db, log: makeLogger('silent') }, { retention, signal, batchRows });
 }
+
+/** Adds a refused record of so many days ago; where it is of a run, with a difference to the contract that it found. */
+export async function addFinding({ pool }: AgedMirror, run: number | null, days: number): Promise<void> {
+  await pool.query(
+    `insert into rejected_records (run_id, resource, record_id, reason, payload, observed_at)
+     values ($1, 'referrals', 'bad', 'no', '{}', now() - make_interval(days => $2))`,
+    [run, days],
+  );
+  if (run === null) return;
+  await pool.query(
+    `insert into schema_drift (run_id, resource, field, kind, occurrences) values ($1, 'referrals', 'f', 'appeared', 1)`,
+    [run],
+  );
+}

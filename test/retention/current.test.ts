@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import {
   type AgedMirror,
   addChange,
+  addFinding,
   addRun,
   FOR_EVER,
   idsOf,
@@ -11,19 +12,6 @@ import {
   ONE_DAY,
   pruneNow,
 } from './aged-mirror.ts';
-
-async function addFinding({ pool }: AgedMirror, run: number | null, days: number): Promise<void> {
-  await pool.query(
-    `insert into rejected_records (run_id, resource, record_id, reason, payload, observed_at)
-     values ($1, 'referrals', 'bad', 'no', '{}', now() - make_interval(days => $2))`,
-    [run, days],
-  );
-  if (run === null) return;
-  await pool.query(
-    `insert into schema_drift (run_id, resource, field, kind, occurrences) values ($1, 'referrals', 'f', 'appeared', 1)`,
-    [run],
-  );
-}
 
 const runsOf = async ({ pool }: AgedMirror) => [
   await idsOf(pool, 'rejected_records', 'run_id'),

@@ -13,6 +13,7 @@ import {
   type AgedMirror,
   type AgedRun,
   addChange,
+  addFinding,
   addRun,
   FOR_EVER,
   idsOf,
@@ -24,18 +25,11 @@ import {
 const COMMISSION = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
 
 /** A row of each table, of so many days ago, that nothing needs; the last run that read everything is later. */
-async function addNeedless({ pool }: AgedMirror, days: number): Promise<void> {
+async function addNeedless(mirror: AgedMirror, days: number): Promise<void> {
+  const { pool } = mirror;
   const run = await addRun(pool, days);
   await addChange(pool, days, { record: 'r1' });
-  await pool.query(
-    `insert into rejected_records (run_id, resource, record_id, reason, payload, observed_at)
-     values ($1, 'referrals', 'bad', 'no', '{}', now() - make_interval(days => $2))`,
-    [run, days],
-  );
-  await pool.query(
-    `insert into schema_drift (run_id, resource, field, kind, occurrences) values ($1, 'referrals', 'f', 'appeared', 1)`,
-    [run],
-  );
+  await addFinding(mirror, run, days);
   await pool.query(
     `with request as (
        insert into commission_updates (commission_id, action) values ($1, 'unpay') returning id

@@ -40,7 +40,7 @@ import { openProgram, type ProgramSession, readInput } from '../commissions/sess
 import { readCliConfig } from '../configuration.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { addOutputFlags, type OutputFlags, printListing } from '../output/format.ts';
+import { addOutputFlags, isForPeople, type OutputFlags, printListing } from '../output/format.ts';
 import { print, printError } from '../output/print.ts';
 import { parseDate } from '../parse-moment.ts';
 
@@ -189,16 +189,12 @@ function report(
   unit: AmountUnit,
 ): void {
   const totals = totalsOf(rows);
-  const listed = isForPrograms(flags) ? rows : rows.filter(({ finding }) => finding !== 'match');
+  const listed = isForPeople(flags) ? rows.filter(({ finding }) => finding !== 'match') : rows;
   printListing(reconcileListing(listed, totals, unit), flags);
-  if (!isForPrograms(flags)) print(renderTotals(totals, unit));
+  if (isForPeople(flags)) print(renderTotals(totals, unit));
   printError(
     `${counted(rows.length, 'commission')} compared: ${formatCount(differing)} ${differing === 1 ? 'differs' : 'differ'}`,
   );
-}
-
-function isForPrograms({ json, csv }: OutputFlags): boolean {
-  return json === true || csv === true;
 }
 
 /** Queues the payments, and returns how queueing or waiting for them ended. */
@@ -218,7 +214,7 @@ function fix(
   return queueUpdates(
     { paymentLedger: async () => session, program: async () => session },
     asked,
-    { ...(flags.wait === true && { wait: true }), isStdoutTaken: isForPrograms(flags) },
+    { ...(flags.wait === true && { wait: true }), isStdoutTaken: !isForPeople(flags) },
     `reconcile-${path === '-' ? 'stdin' : basename(path)}`,
   );
 }

@@ -23,8 +23,3 @@ export interface AskedRow {
   /** A request that waits and does the same: then there is nothing to queue. */
   readonly waiting?: RequestedUpdate | null;
 }
-
-/** Returns whether people read the answer on stdout, and no program. */
-export function isForPeople(flags: OutputFlags): boolean {
-  return flags.json !== true && flags.csv !== true;
-}

@@ -2,12 +2,11 @@
 // with a wrong digit would go through, and be seen only when somebody looks for the payment.
 
 import type { UpdateRequest } from '../../commissions/update-request.ts';
-import { formatCount } from '../../contract/format.ts';
 import { spellTimestamp } from '../../contract/timestamp.ts';
+import { nameFirst } from './name-first.ts';
 
 /** Half a year: in January, whoever writes the year before is found too. */
 const FAR_MS = 183 * 86_400_000;
-const MOST_NAMED = 5;
 
 /**
  * Returns a warning that names the first of them, with the line or else the commission; null where no date is far from
@@ -24,6 +23,5 @@ export function describeFarDates(
     return [`${where} (${spellTimestamp(at)})`];
   });
   if (far.length === 0) return null;
-  const more = far.length > MOST_NAMED ? ` and ${formatCount(far.length - MOST_NAMED)} more` : '';
-  return `dated more than half a year from now, so make sure of the year: ${far.slice(0, MOST_NAMED).join(', ')}${more}`;
+  return `dated more than half a year from now, so make sure of the year: ${nameFirst(far)}`;
 }

@@ -9,11 +9,11 @@ import { BAD_STATES } from '../../commissions/update-request.ts';
 import { formatCount } from '../../contract/format.ts';
 import type { DryRunDocument } from '../documents/commissions.ts';
 import type { ExitCode } from '../exit-code.ts';
-import { printListing } from '../output/format.ts';
+import { isForPeople, printListing } from '../output/format.ts';
 import { print, printError } from '../output/print.ts';
 import { outcomeOfPreview } from './apply-outcome.ts';
 import { reportAskedBefore } from './asked-before.ts';
-import { type AskedRow, isForPeople, type QueueFlags } from './asked-row.ts';
+import type { AskedRow, QueueFlags } from './asked-row.ts';
 import { type PreviewRow, previewListing, previewRow, repeatedRow } from './listings.ts';
 import { reportChangedSince } from './outcomes.ts';
 import { makeBatchProgress } from './progress.ts';
@@ -44,10 +44,10 @@ export async function previewRows(
     }),
   );
   const anew = rows.filter((row) => !repeated.has(row));
+  const requests = anew.map(({ request }) => request);
   const progress = makeBatchProgress(anew.length, session);
   const previewed: PreviewedUpdate[] = [];
   try {
-    const requests = anew.map(({ request }) => request);
     for await (const row of previewUpdates({ client: reader, db }, requests, {
       concurrency,
       signal,
@@ -84,13 +84,7 @@ export async function previewRows(
     rows,
     rows.map((row) => repeated.get(row) ?? null),
   );
-  const isBehind = reportWaitingBefore(
-    anew,
-    await readWaitingBefore(
-      db,
-      anew.map(({ request }) => request),
-    ),
-  );
+  const isBehind = reportWaitingBefore(anew, await readWaitingBefore(db, requests));
   const unsaid = [...repeated.values()].filter(({ overtaken_by }) => overtaken_by === null);
   const isChangedSince = reportChangedSince(unsaid);
   const hasBadRow = listed.some(({ would }) => BAD_STATES.some((state) => state === would));

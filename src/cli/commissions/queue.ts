@@ -13,10 +13,10 @@ import type { QueuedDocument, WaitedDocument } from '../documents/commissions.ts
 import type { ExitCode } from '../exit-code.ts';
 import { Stopped } from '../lifetime.ts';
 import { nameUser } from '../name-user.ts';
-import { printListing } from '../output/format.ts';
+import { isForPeople, printListing } from '../output/format.ts';
 import { print, printError } from '../output/print.ts';
 import { reportAskedBefore } from './asked-before.ts';
-import { type AskedRow, isForPeople, type QueueFlags } from './asked-row.ts';
+import type { AskedRow, QueueFlags } from './asked-row.ts';
 import { describeFarDates } from './far-dates.ts';
 import { describeCounts, paymentListing } from './listings.ts';
 import { readOutcomes } from './outcomes.ts';
@@ -48,15 +48,13 @@ export async function queueUpdates(
   const batchId = batchName(source);
   const rows = await findEarlier(session, given);
   const unasked = rows.filter(({ waiting }) => waiting == null);
-  const waitingBefore = await readWaitingBefore(
-    session.db,
-    unasked.map(({ request }) => request),
-  );
-  const made = await requestUpdates(
-    session,
-    unasked.map(({ request }) => request),
-    { batchId, requestedBy: nameUser(), signal: session.signal },
-  ).catch((error: unknown) => {
+  const requests = unasked.map(({ request }) => request);
+  const waitingBefore = await readWaitingBefore(session.db, requests);
+  const made = await requestUpdates(session, requests, {
+    batchId,
+    requestedBy: nameUser(),
+    signal: session.signal,
+  }).catch((error: unknown) => {
     throw error instanceof Stopped ? error.saying('nothing was queued') : error;
   });
   reportWaitingBefore(

@@ -1,11 +1,9 @@
 // Says which rows come after requests that wait for the same value of their commissions, somebody else's most likely.
 
 import type { WaitingRequest } from '../../commissions/requests/waiting-before.ts';
-import { formatCount } from '../../contract/format.ts';
 import { spellTimestamp } from '../../contract/timestamp.ts';
 import { printError } from '../output/print.ts';
-
-const MOST_NAMED = 5;
+import { nameFirst } from './name-first.ts';
 
 /** Names the first of them on stderr. Returns whether there is one. `waiting` has one for each of the rows. */
 export function reportWaitingBefore(
@@ -18,10 +16,7 @@ export function reportWaitingBefore(
     return [`${line === null ? request.commission_id : `line ${line}`} (${describe(before)})`];
   });
   if (named.length === 0) return false;
-  const more = named.length > MOST_NAMED ? ` and ${formatCount(named.length - MOST_NAMED)} more` : '';
-  printError(
-    `another request waits for the same commission and is applied first: ${named.slice(0, MOST_NAMED).join(', ')}${more}`,
-  );
+  printError(`another request waits for the same commission and is applied first: ${nameFirst(named)}`);
   return true;
 }
 

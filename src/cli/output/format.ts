@@ -10,6 +10,11 @@ export interface OutputFlags {
   readonly csv?: true;
 }
 
+/** Returns whether people read the answer on stdout, and no program. */
+export function isForPeople({ json, csv }: OutputFlags): boolean {
+  return json !== true && csv !== true;
+}
+
 /** A list to print: for people the columns with a title, for programs all of them. */
 export interface Listing<Row> {
   readonly rows: readonly Row[];

@@ -181,11 +181,13 @@ function describeOtherZip(bytes: Uint8Array, extension: string): string | null {
     return 'this is an OpenDocument file: save it as .xlsx or as CSV';
   }
   if (archive.includes('xl/workbook.bin')) return 'this is a binary workbook (.xlsb): save it as .xlsx';
-  // Every workbook has it, wherever its other parts are.
-  if (!archive.includes('[Content_Types].xml'))
+  const isNamedWorkbook = extension === '' || WORKBOOK_NAMES.includes(extension);
+  // Every workbook has the first, wherever its other parts are.
+  const parts = ['[Content_Types].xml', ...(isNamedWorkbook ? [] : ['xl/workbook.xml'])];
+  if (!parts.every((part) => archive.includes(part))) {
     return 'this is an archive: unpack it, and give the file in it';
-  if (extension === '' || WORKBOOK_NAMES.includes(extension)) return null;
-  if (!archive.includes('xl/workbook.xml')) return 'this is an archive: unpack it, and give the file in it';
+  }
+  if (isNamedWorkbook) return null;
   return `this is an Excel workbook, although its name ends in ${extension}: rename it to end in .xlsx, or save it as CSV`;
 }
 

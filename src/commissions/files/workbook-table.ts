@@ -76,6 +76,9 @@ async function explainUnreadable(
   first: SheetPlace | undefined,
   error: Error,
 ): Promise<string> {
+  if (IS_DAMAGED.test(error.message)) {
+    return `the file is damaged, or its end is missing (${error.message}): get it once more from where it came from`;
+  }
   const { readXlsx } = await import('hucre/xlsx');
   const isTooLarge =
     first !== undefined &&
@@ -83,9 +86,6 @@ async function explainUnreadable(
       () => true,
       () => false,
     ));
-  if (IS_DAMAGED.test(error.message)) {
-    return `the file is damaged, or its end is missing (${error.message}): get it once more from where it came from`;
-  }
   return isTooLarge
     ? `the sheet ${quote(first.name)} is too large to be read, where cells far from the table count too, also blank ones that are formatted: delete the columns to the right of it and the rows below it, or save the sheet as CSV`
     : `the workbook cannot be read (${error.message}): save it once more in Excel`;

@@ -3,23 +3,25 @@
 import { describe, expect, test } from 'vitest';
 import { drainUpdates } from '../../../src/commissions/writer/drain-updates.ts';
 import { formatMoney } from '../../../src/contract/money.ts';
+import type { FaultKind } from '../../../src/sandbox/fault-plan.ts';
 import { makeAlteredApi, PAID_AT, silent, useWriter } from './start-writer.ts';
 
 const writer = useWriter();
 
 describe('a change whose answer is lost', () => {
+  async function payWithFault(kind: FaultKind) {
+    const { fresh, ask, drain, sandbox } = writer();
+    const { id } = await fresh();
+    const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT, expected_unpaid: true });
+    sandbox.setFaults({ shares: {}, exact: [{ kind, method: 'PUT' }] });
+    await drain();
+    return { id, asked };
+  }
+
   for (const kind of ['reset-after', 'cut', 'truncated'] as const) {
     test(`(${kind}) is found by reading, and is not sent again`, async () => {
-      const { fresh, ask, drain, row, received, sandbox, attempts } = writer();
-      const { id } = await fresh();
-      const [asked] = await ask({
-        commission_id: id,
-        action: 'pay',
-        paid_at: PAID_AT,
-        expected_unpaid: true,
-      });
-      sandbox.setFaults({ shares: {}, exact: [{ kind, method: 'PUT' }] });
-      await drain();
+      const { row, received, attempts } = writer();
+      const { asked } = await payWithFault(kind);
       expect(await row(asked?.id)).toMatchObject({
         state: 'applied',
         note: 'the answer to the change was lost; reading the commission showed that it had arrived',
@@ -34,16 +36,8 @@ describe('a change whose answer is lost', () => {
 
   for (const kind of ['5xx', 'reset', 'html'] as const) {
     test(`(${kind}) and that did not arrive is sent again`, async () => {
-      const { fresh, ask, drain, row, received, sandbox, program } = writer();
-      const { id } = await fresh();
-      const [asked] = await ask({
-        commission_id: id,
-        action: 'pay',
-        paid_at: PAID_AT,
-        expected_unpaid: true,
-      });
-      sandbox.setFaults({ shares: {}, exact: [{ kind, method: 'PUT' }] });
-      await drain();
+      const { row, received, program } = writer();
+      const { id, asked } = await payWithFault(kind);
       expect(await row(asked?.id)).toMatchObject({ state: 'applied', note: null, attempts: 0 });
       expect(received('PUT').length).toBe(2);
       expect((await program(id)).paid_at).toBe('2026-10-05T12:00:00.000Z');
