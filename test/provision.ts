@@ -17,7 +17,7 @@ const PROGRAMS = [
   { program: 'systemd-analyze', debianPackage: 'systemd', isLong: true },
   { program: 'zsh', debianPackage: 'zsh', isLong: true },
   { program: 'fish', debianPackage: 'fish', isLong: true },
-  { program: 'chromium', debianPackage: 'chromium', isLong: true },
+  { program: 'chromium-headless-shell', debianPackage: 'chromium-headless-shell', isLong: true },
   { program: 'nginx', debianPackage: 'nginx', isLong: true },
   { program: 'caddy', debianPackage: 'caddy', isLong: true },
   { program: 'prometheus', debianPackage: 'prometheus', isLong: true },

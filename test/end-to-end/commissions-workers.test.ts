@@ -11,7 +11,7 @@ import { commissionsOf, makeSetting, outcomes } from './working-batches.ts';
 /** Both queues share the code that this is about: `npm test` shows it on one, the long tests on the other. */
 const SOME_KINDS = sized(KINDS.slice(0, 1), KINDS.slice(1));
 
-const UPDATES = sized(150, 3000);
+const UPDATES = sized(150, 1500);
 
 const cutToSecond = (timestamp: string | null) => timestamp?.replace(/\.\d+/, '') ?? null;
 

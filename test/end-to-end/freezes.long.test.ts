@@ -19,7 +19,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { startRedis } from '../support/redis.ts';
 import type { BusyProcessOptions } from './busy-process.ts';
 
-const FREEZES = 50;
+const FREEZES = 25;
 const SCRIPT = fileURLToPath(new URL('busy-process.ts', import.meta.url));
 const LIMIT = 45;
 const WINDOW_MS = 1500;

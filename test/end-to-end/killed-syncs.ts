@@ -218,7 +218,7 @@ export const IN_SECOND_WALK: Ends = {
 };
 
 /** A process takes three times as long as a connection; both end at the same places. */
-const steps = sized({ broken: 31, killed: 67 }, { broken: 6, killed: 18 });
+const steps = sized({ broken: 31, killed: 67 }, { broken: 10, killed: 30 });
 
 /** Describes what syncs of the subject leave behind that end there. */
 export function describeKilledSyncs(of: Subject, { what, deletions, countFrom, least }: Ends): void {

@@ -62,7 +62,10 @@ try {
   const postgres = await openEmbeddedPostgres({ log }, { dataDir: directory });
   const pool = makePool({ log }, { url: postgres.url, schema: SCHEMA, max: 4, applicationName: 'stills' });
   const page = await servePage(pool);
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium-headless-shell',
+    args: ['--no-sandbox'],
+  });
   try {
     await mkdir(IMAGES, { recursive: true });
     await fillWell(pool);

@@ -8,7 +8,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { KINDS, makeQueueing, missTick, type Queueing } from './queueing.ts';
 import type { WorkerProcess } from './worker-processes.ts';
 
-/** What a garbage collector may leave, and caches may grow by; a leak of one page per run would be ten times that. */
+/** What a garbage collector may leave, and caches may grow by; a leak of one page per run would be several times that. */
 const TOLERATED_BYTES = 4_000_000;
 /** A pool that grows late brings its connections and their timers; a leak of one thing per run, twice as many. */
 const TOLERATED_RESOURCES = 10;
@@ -17,8 +17,8 @@ const MOST_CONNECTIONS = { postgres: 8 + 4, redis: 8 };
 const MOST_REDIS_CONNECTIONS = 2;
 
 /** Of affiliates and referrals each, before and after the first look. */
-const WARM_UP = 25;
-const RUNS = 100;
+const WARM_UP = 20;
+const RUNS = 60;
 
 let sandbox: TestSandbox;
 

@@ -80,7 +80,7 @@ it.each([
 });
 
 it('tells how far a large program has come while it is made up', async () => {
-  const referrals = 200_000;
+  const referrals = 100_000;
   const stderr = await serve(
     ['--affiliates', '50', '--referrals', `${referrals}`, '--reset'],
     async (address) => {

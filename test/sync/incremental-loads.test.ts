@@ -15,7 +15,7 @@ import { type Syncing, useSyncing } from './syncing.ts';
 
 const given = useSyncing({ affiliates: 4, referrals: 60, commissionList: true });
 
-const SYNCS = sized(24, 1000);
+const SYNCS = sized(24, 360);
 /** So often a sync reads everything, finds deletions and marks them. */
 const FULL_EVERY = 12;
 

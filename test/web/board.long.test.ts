@@ -1,16 +1,15 @@
 // The board of the queue in a browser: under the headers that the site sends, it shows the queue, and nothing is
 // refused, and nothing is asked of another host.
 
-import { chromium } from 'playwright-core';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { openBrowser } from '../support/browser.ts';
 import { startWorkerWithPage } from './worker-with-page.ts';
 
 const PASSWORD = 'a-password-of-this-test';
 
 test('the board works in a browser, below a path and behind the door', async () => {
   const worker = await startWorkerWithPage({ STATUS_PASSWORD: PASSWORD });
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
-  onTestFinished(() => browser.close());
+  const browser = await openBrowser();
   const httpCredentials = { username: 'operator', password: PASSWORD };
   const page = await browser.newPage({ httpCredentials });
   const complaints: string[] = [];

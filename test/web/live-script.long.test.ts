@@ -2,9 +2,9 @@
 // also where it changed at a bad moment.
 
 import { beforeEach, expect, test } from 'vitest';
+import { openBrowser } from '../support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { openStatusPage } from '../support/status-page.ts';
-import { openBrowser } from './pages/browser-look.ts';
 
 /** Well below the 30 seconds after which every page is read anew. */
 const SOON = { timeout: 15_000 };

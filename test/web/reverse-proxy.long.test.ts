@@ -1,26 +1,21 @@
 // The status page behind nginx and Caddy, configured as the documentation says: below a path of another site.
 
-import { type Browser, chromium } from 'playwright-core';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { afterFile } from '../support/after-file.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openBrowser } from '../support/browser.ts';
 import { PROXIES, startReverseProxy } from '../support/reverse-proxy.ts';
 import { basic } from '../support/status-page.ts';
 import { BASE_PATH, startWorkerWithPage } from './worker-with-page.ts';
 
 const PASSWORD = 'a-password-of-this-test';
 const PII_PASSWORD = 'another-of-this-test';
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
-  afterFile(() => browser.close());
-});
 
 describe.each(PROXIES)('behind %s', (proxy) => {
   test('every page opens by its links, follows along, and stays below its path', async () => {
     const worker = await startWorkerWithPage({ STATUS_PASSWORD: PASSWORD });
     const url = await startReverseProxy(proxy, worker.url);
-    const page = await browser.newPage({ httpCredentials: { username: 'operator', password: PASSWORD } });
+    const page = await (await openBrowser()).newPage({
+      httpCredentials: { username: 'operator', password: PASSWORD },
+    });
     onTestFinished(() => page.close());
     const complaints: string[] = [];
     const addresses: string[] = [];

@@ -2,9 +2,9 @@
 // wrong with what is seen there.
 
 import { AxeBuilder } from '@axe-core/playwright';
-import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
+import type { BrowserContextOptions } from 'playwright-core';
 import { expect } from 'vitest';
-import { afterFile } from '../../support/after-file.ts';
+import { openBrowser } from '../../support/browser.ts';
 
 export const LOOKS = {
   light: { colorScheme: 'light' },
@@ -30,28 +30,6 @@ export interface Seeing {
 
 /** Smaller letters are not read. Units: pixels of CSS. */
 const LEAST_LETTERS = 9;
-
-let shared: Promise<Browser> | null = null;
-
-/** Returns the browser of this test file. */
-export function openBrowser(): Promise<Browser> {
-  if (shared !== null) return shared;
-  const launched = chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-dev-shm-usage',
-      '--disable-background-networking',
-      '--disable-component-update',
-    ],
-  });
-  shared = launched;
-  afterFile(async () => {
-    shared = null;
-    await (await launched).close();
-  });
-  return launched;
-}
 
 /**
  * Opens each page, and fails where one has another status, says something on the console, asks another host, breaks a

@@ -2,9 +2,10 @@
 // that leads nowhere, of a mirror with everything in it and of one with nothing.
 
 import { beforeAll, expect, test } from 'vitest';
+import { openBrowser } from '../../support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { openStatusPage } from '../../support/status-page.ts';
-import { LOOKS, type Look, lookAt, openBrowser } from './browser-look.ts';
+import { LOOKS, type Look, lookAt } from './browser-look.ts';
 import { RUNS, storeFindings } from './store-findings.ts';
 
 const PLACES = [

@@ -1,6 +1,6 @@
-// Every state of a mirror and its worker, as a browser shows it (Debian's chromium): light, dark, on a phone, and
-// without JavaScript, nothing is wrong with any page. One with something of every kind is looked at by
-// browser.long.test.ts.
+// Every state of a mirror and its worker, as a browser shows it (Debian's chromium): dark, light on a phone, and without
+// JavaScript, nothing is wrong with any page. One with something of every kind is looked at by browser.long.test.ts, in
+// a wide light window as well.
 
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { makePool } from '../../../src/db/pool.ts';
@@ -13,12 +13,12 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { startOwnPostgres } from '../../support/own-postgres.ts';
 import { startRedis } from '../../support/redis.ts';
 import { openStatusPage } from '../../support/status-page.ts';
-import { LOOKS, type Look, lookAt } from './browser-look.ts';
+import { type Look, lookAt } from './browser-look.ts';
 import { STATES, storeWell } from './store-states.ts';
 
 /** What is shown instead of a page is the same for all. */
 const FAILED = ['/', '/data'];
-const EACH_LOOK = Object.keys(LOOKS) as Look[];
+const EACH_LOOK: readonly Look[] = ['dark', 'phone', 'without JavaScript'];
 
 const all = (places: readonly string[], status: number) =>
   Object.fromEntries(places.map((place) => [place, status]));
