@@ -1,6 +1,6 @@
-// Installs the package from its tarball as anybody would, in an empty project, on the oldest and the newest Node that
-// it is meant for, and uses it: the command by npx and installed globally, the demo to its end, the client with its
-// types. Needs npm's registry.
+// Installs the package from its tarball as anybody would, in an empty project, on the oldest Node that it is meant for,
+// and uses it: the command by npx and installed globally, the demo to its end, the client with its types. On the pinned
+// Node, with which all other tests run, it is installed and started. Needs npm's registry.
 
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { mkdir, realpath, writeFile } from 'node:fs/promises';
@@ -54,28 +54,12 @@ test.each([
   ]);
 });
 
-describe.each([
-  ['the oldest', findOldestNode],
-  ['the pinned', async () => dirname(await realpath(process.execPath))],
-])('on %s Node', (_, findNode) => {
-  let node: string;
-  let project: string;
-
-  beforeAll(async () => {
-    node = await findNode();
-    project = await makeDataDir();
-    await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
-    await mustRun(node, project, 'npm', ['install', tarball]);
-  }, INSTALLING_MS);
-  afterAll(() => removeDataDir(project));
-
-  test('npx says its versions, and those of the Node that runs it', async () => {
-    const version = await mustRun(node, project, 'node', ['--version']);
-    const said = await mustRun(node, project, 'npx', ['affiliate-mirror', '--version']);
-    expect(said).toContain(`node ${version.trim().slice(1)}\n`);
-  });
+describe('on the oldest Node', () => {
+  const given = useProject(findOldestNode);
+  testEverywhere(given);
 
   test('installed globally, the command runs by its name', async () => {
+    const { node, project } = given();
     const prefix = join(project, 'global');
     await mustRun(node, project, 'npm', ['install', '--global', `--prefix=${prefix}`, tarball]);
     const help = await mustRun(node, project, join(prefix, 'bin/affiliate-mirror'), ['--help']);
@@ -83,6 +67,7 @@ describe.each([
   });
 
   test('the demo mirrors and pays from nothing, and leaves no process behind', async () => {
+    const { node, project } = given();
     const printed = await mustRun(node, project, 'npx', ['affiliate-mirror', 'demo', '--once']);
     expect(printed).toMatch(/│ referrals +│ 6,000 │ +6,000 │ yes +│/);
     expect(await findProcesses(project)).toEqual([]);
@@ -91,6 +76,7 @@ describe.each([
   test.each(['demo', 'work'])(
     '%s ends with the npx that started it, and its Postgres too',
     async (command) => {
+      const { node, project } = given();
       const environment = {
         STATUS_PORT: '0',
         AFFILIATE_API_URL: sandbox.url,
@@ -107,8 +93,48 @@ describe.each([
       await expect.poll(() => findProcesses(project)).toEqual([]);
     },
   );
+});
+
+describe('on the pinned Node', () => {
+  testEverywhere(useProject(async () => dirname(await realpath(process.execPath))));
+});
+
+interface Project {
+  /** The directory of the executable of Node. */
+  readonly node: string;
+  readonly project: string;
+}
+
+/** Registers a project that has the package installed with the Node; returns the function to reach it. */
+function useProject(findNode: () => Promise<string>): () => Project {
+  let made: Project | undefined;
+  beforeAll(async () => {
+    const node = await findNode();
+    const project = await makeDataDir();
+    made = { node, project };
+    await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+    await mustRun(node, project, 'npm', ['install', tarball]);
+  }, INSTALLING_MS);
+  afterAll(async () => {
+    if (made !== undefined) await removeDataDir(made.project);
+  });
+  return () => {
+    if (made === undefined) throw new Error('the package is not installed');
+    return made;
+  };
+}
+
+/** What every Node is to do with it. */
+function testEverywhere(given: () => Project): void {
+  test('npx says its versions, and those of the Node that runs it', async () => {
+    const { node, project } = given();
+    const version = await mustRun(node, project, 'node', ['--version']);
+    const said = await mustRun(node, project, 'npx', ['affiliate-mirror', '--version']);
+    expect(said).toContain(`node ${version.trim().slice(1)}\n`);
+  });
 
   test('the client has its types, and reads the program', async () => {
+    const { node, project } = given();
     await writeFile(
       join(project, 'read.ts'),
       `import { createClient, type Referral } from 'affiliate-mirror/client';
@@ -133,7 +159,7 @@ describe.each([
     ]);
     expect(await mustRun(node, project, 'node', ['read.ts'])).toBe('250 string function\n');
   });
-});
+}
 
 /**
  * What npm has of its user: proxies, certificates, its cache. Nothing of the npm that runs this test, or of its own
