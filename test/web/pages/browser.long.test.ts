@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { openBrowser } from '../../support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { openStatusPage } from '../../support/status-page.ts';
-import { LOOKS, type Look, lookAt } from './browser-look.ts';
+import { LOOKS, lookAt } from './browser-look.ts';
 import { RUNS, storeFindings } from './store-findings.ts';
 
 const PLACES = [
@@ -32,10 +32,12 @@ beforeAll(async () => {
 });
 
 test.each([
-  ...(Object.keys(LOOKS) as Look[]).map((look) => ['filled', look, false] as const),
-  ['filled', 'light', true] as const,
-  ['empty', 'phone', false] as const,
-])('a mirror that is %s, %s, with people %s', async (mirror, look, withPeople) => {
+  ['filled', 'light', true],
+  ['filled', 'dark', false],
+  ['filled', 'phone', false],
+  ['filled', 'without JavaScript', false],
+  ['empty', 'phone', false],
+] as const)('a mirror that is %s, %s, with people %s', async (mirror, look, withPeople) => {
   const piiPassword = 'people-see';
   const { url } = await openStatusPage(mirror === 'filled' ? filled : empty, {}, { piiPassword });
   const isThere = (place: string) =>

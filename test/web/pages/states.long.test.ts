@@ -1,6 +1,6 @@
-// Every state of a mirror and its worker, as a browser shows it (Debian's chromium): dark, light on a phone, and without
+// Every state of a mirror and its worker, as a browser shows it (Debian's chromium): on a phone, light, and dark without
 // JavaScript, nothing is wrong with any page. One with something of every kind is looked at by browser.long.test.ts, in
-// a wide light window as well.
+// wide windows as well.
 
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { makePool } from '../../../src/db/pool.ts';
@@ -18,7 +18,7 @@ import { STATES, storeWell } from './store-states.ts';
 
 /** What is shown instead of a page is the same for all. */
 const FAILED = ['/', '/data'];
-const EACH_LOOK: readonly Look[] = ['dark', 'phone', 'without JavaScript'];
+const EACH_LOOK: readonly Look[] = ['phone', 'without JavaScript'];
 
 const all = (places: readonly string[], status: number) =>
   Object.fromEntries(places.map((place) => [place, status]));
