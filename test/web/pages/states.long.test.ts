@@ -1,6 +1,6 @@
-// Every state of a mirror and its worker, as a browser shows it (Debian's chromium): on a phone, light, and dark without
-// JavaScript, nothing is wrong with any page. One with something of every kind is looked at by browser.long.test.ts, in
-// wide windows as well.
+// Every state of a mirror and its worker, as a browser shows it (Debian's chromium): on a phone, light, and dark
+// without JavaScript, nothing is wrong with any page, nor, dark, with the overview, which has the state's colours. A
+// mirror with something of every kind is looked at by browser.long.test.ts, in wide windows as well.
 
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { makePool } from '../../../src/db/pool.ts';
@@ -37,6 +37,10 @@ describe.each(Object.entries(STATES))('%s', (_name, { store, says, places = [], 
 
   test.each(EACH_LOOK)('%s', async (look) => {
     await lookAt({ url, look, places: all(['/', '/runs', ...places], 200) });
+  });
+
+  test('the overview, dark', async () => {
+    await lookAt({ url, look: 'dark', places: { '/': 200 } });
   });
 });
 
