@@ -117,11 +117,12 @@ async function spawnServer(
   return server;
 }
 
+/** Asks until it is done: a replica that writes its first AOF refuses to end ("Writing initial AOF, can't exit"). */
 async function end(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
-  const ended = once(server, 'exit');
-  server.kill('SIGTERM');
-  await ended;
+  const ended = once(server, 'exit').then(() => true);
+  do server.kill('SIGTERM');
+  while (!(await Promise.race([ended, sleep(500, false)])));
 }
 
 /** Returns the beginning of what the server answers to one line. */
