@@ -125,7 +125,7 @@ async function end(server: ChildProcess): Promise<void> {
   while (!(await Promise.race([ended, sleep(500, false)])));
 }
 
-/** Returns the beginning of what the server answers to one line. */
+/** Returns the beginning of what the server answers to one line. Throws: Error where it answers nothing. */
 function tell(port: number, line: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(`${line}\r\n`));
@@ -134,6 +134,7 @@ function tell(port: number, line: string): Promise<string> {
       resolve(answer.toString());
     });
     socket.once('error', reject);
+    socket.once('close', () => reject(new Error(`the Redis on port ${port} says nothing to ${line}`)));
   });
 }
 
