@@ -1,6 +1,8 @@
 // The life of one command: what stops it, and what has to be closed when it ends.
 
+import { isStderrTerminal } from '../terminal.ts';
 import type { ExitCode } from './exit-code.ts';
+import { printError } from './output/print.ts';
 import { isUnderNohup, watchNpm } from './starters.ts';
 
 export interface Lifetime {
@@ -8,6 +10,11 @@ export interface Lifetime {
    * Aborts on the first Ctrl-C, SIGTERM or SIGHUP, and when npm, which started us, is gone; its reason is a Stopped.
    */
   readonly signal: AbortSignal;
+  /**
+   * For work that may be cut off anywhere: `cutOff` is called when the signal aborts, and whatever error the work then
+   * ends in, its being stopped is what is said.
+   */
+  onStop(cutOff: () => void): void;
   /** What was opened last is closed first, whatever became of the command. */
   onClose(close: () => Promise<unknown>): void;
 }
@@ -46,6 +53,11 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** npm passes a Ctrl-C on to its child, which has it from the terminal already: one key press, two signals. */
 const SAME_KEY_PRESS_MS = 500;
 
+/** Who waits for longer hears what for. */
+const QUICK_END_MS = 2000;
+const STILL_ENDING =
+  'affiliate-mirror: stopping, once what is under way has ended; Ctrl-C again ends it at once';
+
 /**
  * Returns the exit code that the work returns, once everything that it opened is closed. The first signal
  * aborts the work; a second one ends the process at once. The environment tells who started us.
@@ -57,28 +69,47 @@ export async function withLifetime(
   environment: Readonly<Record<string, string | undefined>> = {},
 ): Promise<ExitCode> {
   const controller = new AbortController();
+  const { signal } = controller;
   const closers: (() => Promise<unknown>)[] = [];
+  let isCutOff = false;
   let stoppedAtMs: number | null = null;
+  let hint: NodeJS.Timeout | undefined;
   const stop = (cause: StopCause) => {
     if (cause === 'SIGHUP' && isUnderNohup(environment)) return;
     const nowMs = performance.now();
     if (stoppedAtMs === null) {
       stoppedAtMs = nowMs;
+      if (isStderrTerminal()) hint = setTimeout(() => printError(STILL_ENDING), QUICK_END_MS);
       controller.abort(new Stopped(cause));
     } else if (nowMs - stoppedAtMs > SAME_KEY_PRESS_MS) {
       process.exit(CAUSES[cause].exitCode);
     }
   };
-  for (const signal of SIGNALS) process.on(signal, stop);
+  for (const name of SIGNALS) process.on(name, stop);
   const endWatch = watchNpm(environment, () => stop('npm is gone'));
   try {
-    return await closeAfterwards(
-      () => work({ signal: controller.signal, onClose: (close) => closers.push(close) }),
-      closers,
-    );
+    const lifetime: Lifetime = {
+      signal,
+      onStop: (cutOff) => {
+        const onAbort = () => {
+          isCutOff = true;
+          cutOff();
+        };
+        signal.addEventListener('abort', onAbort, { once: true });
+      },
+      onClose: (close) => closers.push(close),
+    };
+    return await closeAfterwards(async () => {
+      try {
+        return await work(lifetime);
+      } catch (error) {
+        throw isCutOff && !(error instanceof Stopped) ? signal.reason : error;
+      }
+    }, closers);
   } finally {
-    for (const signal of SIGNALS) process.off(signal, stop);
+    for (const name of SIGNALS) process.off(name, stop);
     endWatch();
+    clearTimeout(hint);
   }
 }
 

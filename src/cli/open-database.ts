@@ -8,6 +8,7 @@ import { checkConnection, nameDatabase } from '../db/check-connection.ts';
 import { type Database, makeDatabase } from '../db/database.ts';
 import { makePool } from '../db/pool.ts';
 import type { Session } from '../db/session.ts';
+import { makeSockets, type Sockets } from '../db/sockets.ts';
 import { describeHolder, watchLocks } from '../db/watch-locks.ts';
 import { openEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts';
 import type { Logger } from '../log.ts';
@@ -70,6 +71,9 @@ export interface OpenDatabase {
  * Postgres, such as the one who waits for a lock of ours. Whoever keeps us waiting for one is named on stderr, a
  * worker's in the log.
  *
+ * Where it `endsAtOnce`, the first signal closes its connections, and what was not committed is undone: for commands
+ * that have nothing to bring to an end. Of every other one that is so until the database has answered.
+ *
  * Throws: EmbeddedPostgresFailed; DatabaseUnreachable; AccessRefused where the command writes and the database takes no
  * writes; ConfigError where DATABASE_URL leads to what cannot be used; the signal's reason when aborted.
  */
@@ -77,12 +81,14 @@ export async function openDatabase(
   deps: { log: Logger; lifetime: Lifetime },
   config: Pick<Config, 'databaseUrl' | 'dataDir' | 'mirrorSchema'>,
   command: DatabaseCommand,
+  { endsAtOnce }: { readonly endsAtOnce: boolean } = { endsAtOnce: false },
 ): Promise<OpenDatabase> {
   const { log, lifetime } = deps;
   const url = config.databaseUrl ?? (await openEmbedded(deps, config.dataDir, command));
   lifetime.signal.throwIfAborted();
+  const sockets = makeSockets();
   const pool = makePool(
-    { log },
+    { log, sockets },
     {
       url,
       schema: config.mirrorSchema,
@@ -91,11 +97,8 @@ export async function openDatabase(
     },
   );
   lifetime.onClose(() => pool.end());
-  const session = await checkConnection(pool, url).catch((error: unknown) => {
-    // Who stops a command that waits for a silent server hears that, and not of the server.
-    lifetime.signal.throwIfAborted();
-    throw error;
-  });
+  if (endsAtOnce) lifetime.onStop(sockets.closeAll);
+  const session = await connect(pool, { url, sockets, signal: lifetime.signal });
   if (CONNECTIONS[command].isWriting) await refuseReadOnly(pool);
   lifetime.signal.throwIfAborted();
   const endWatch = watchLocks(pool, (holder) => {
@@ -113,6 +116,22 @@ export async function openDatabase(
     isEmbedded: config.databaseUrl === null,
     psqlCommand: describePsql(url, config),
   };
+}
+
+/** Who stops a command that waits for a silent server hears that, and not of the server. */
+async function connect(
+  pool: Pool,
+  { url, sockets, signal }: { url: string; sockets: Sockets; signal: AbortSignal },
+): Promise<Session> {
+  signal.addEventListener('abort', sockets.closeAll);
+  try {
+    return await checkConnection(pool, url);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', sockets.closeAll);
+  }
 }
 
 async function openEmbedded(

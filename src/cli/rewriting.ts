@@ -11,7 +11,7 @@ import type { RowCounts } from '../personal-data/rewrite-rows.ts';
 import { ONLY_OWNER } from '../personal-data/vacuum.ts';
 import type { Cli } from './cli.ts';
 import { readCliConfig } from './configuration.ts';
-import type { Lifetime } from './lifetime.ts';
+import { type Lifetime, Stopped } from './lifetime.ts';
 import { type DatabaseCommand, openDatabase } from './open-database.ts';
 
 export interface Rewriting {
@@ -27,16 +27,23 @@ export async function openRewriting(
 ): Promise<Rewriting> {
   const config = readCliConfig(cli);
   const log = makeLogger(config.logLevel);
-  const { pool, db } = await openDatabase({ log, lifetime }, config, command);
+  const { pool, db } = await openDatabase({ log, lifetime }, config, command, { endsAtOnce: true });
   await checkSchema(pool, { schema: config.mirrorSchema });
   return { db, settings: config.personalData };
 }
 
-/** Returns what `work` returns. Throws: AccessRefused where the role does not own the tables. */
-export async function asOwner<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Returns what `work` returns.
+ *
+ * Throws: AccessRefused where the role does not own the tables; Stopped, which says what is left to do.
+ */
+export async function rewrite<T>({ signal }: Lifetime, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    if (signal.reason instanceof Stopped) {
+      throw signal.reason.saying('not all of it may be done: run the same command again');
+    }
     if (!isLackOfRights(error)) throw error;
     throw new AccessRefused(ONLY_OWNER, { cause: error });
   }

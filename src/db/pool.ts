@@ -5,6 +5,7 @@ import type { Logger } from '../log.ts';
 import { connectionConfig } from './connection-config.ts';
 import { refuseSharing } from './refuse-sharing.ts';
 import { makeSetUp } from './session.ts';
+import type { Sockets } from './sockets.ts';
 
 export interface PoolSettings {
   /** An accepted address of a Postgres (config/database-url.ts). */
@@ -24,14 +25,19 @@ export interface PoolSettings {
  *
  * Throws: ConfigError where a file that the address names cannot be used.
  */
-export function makePool({ log }: { log: Logger }, settings: PoolSettings): Pool {
-  const pool = new Pool({ ...poolConfig(settings), types: { getTypeParser } });
+export function makePool(
+  { log, sockets }: { readonly log: Logger; readonly sockets?: Sockets },
+  settings: PoolSettings,
+): Pool {
+  const stream = sockets === undefined ? {} : { stream: sockets.open };
+  const pool = new Pool({ ...poolConfig(settings), ...stream, types: { getTypeParser } });
   // Without these listeners, a connection that the server closes would end the process: the pool reports idle ones
   // only, and a connection that is checked out (the run's lock, say) reports itself.
   pool.on('connect', (client) => {
     client.on('error', (error) => {
       // How a connection that we close ends is nobody's concern.
-      if (!pool.ending) log.warn({ reason: error.message }, 'db.connection_lost');
+      if (!pool.ending && sockets?.areClosed() !== true)
+        log.warn({ reason: error.message }, 'db.connection_lost');
     });
   });
   pool.on('error', () => {

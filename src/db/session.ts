@@ -22,6 +22,10 @@ const ANSWER_TIMEOUT_MS = 10_000;
  */
 const IDLE_IN_TRANSACTION = '5s';
 
+const CHECK_INTERVAL = 'client_connection_check_interval';
+/** How the version of a Postgres on Windows names its compiler: there the system cannot tell, and it is refused. */
+const WINDOWS = 'Visual C|mingw';
+
 const SETTINGS: Readonly<Record<string, string>> = {
   TimeZone: 'UTC',
   DateStyle: 'ISO, MDY',
@@ -36,6 +40,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tcp_keepalives_idle: '30',
   tcp_keepalives_interval: '10',
   tcp_keepalives_count: '3',
+  // A statement of a process that is gone ends. By itself, Postgres sees that only when it has something to send: until
+  // then it would go on waiting for a lock, and let others wait behind it, or write a table anew to the end.
+  [CHECK_INTERVAL]: '1s',
 };
 
 /** No limit, except where the address itself sets one: waits have limits of their own here, where they need them. */
@@ -138,6 +145,7 @@ async function ask(
              current_setting('session_replication_role') <> 'replica' as fires_triggers,
              (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as wanted (name, value)
               where current_setting(name, true) is not null
+                and (name <> '${CHECK_INTERVAL}' or version() !~ '${WINDOWS}')
                 and ($3::int is null or pg_backend_pid() = $3::int))::int as settings`,
     values: [Object.keys(settings), Object.values(settings), onlyPid],
     query_timeout: ANSWER_TIMEOUT_MS,

@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Stopped, withLifetime } from '../../src/cli/lifetime.ts';
+import { fakeTerminal } from '../support/fake-terminal.ts';
+
+const STOPPING = 'affiliate-mirror: stopping, once what is under way has ended; Ctrl-C again ends it at once';
 
 test('what was opened last is closed first, also where the work and a closer fail', async () => {
   const closed: string[] = [];
@@ -51,6 +54,59 @@ test.each([
   const error = await life.catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(Stopped);
   expect(error).toMatchObject({ exitCode });
+});
+
+describe('work that may be cut off anywhere', () => {
+  test('is cut off by the first signal, and ends as stopped whatever error it ends in', async () => {
+    const life = withLifetime(async ({ onStop }) => {
+      const cut = Promise.withResolvers<0>();
+      onStop(() => cut.reject(new Error('the connection is closed')));
+      process.emit('SIGTERM', 'SIGTERM');
+      return cut.promise;
+    });
+    await expect(life).rejects.toThrow(new Stopped('SIGTERM'));
+  });
+
+  test('may say how far it came', async () => {
+    const life = withLifetime(async ({ signal, onStop }) => {
+      onStop(() => {});
+      process.emit('SIGINT', 'SIGINT');
+      throw signal.reason.saying('half of it');
+    });
+    await expect(life).rejects.toThrow('stopped by Ctrl-C: half of it');
+  });
+
+  test('keeps the error of its own that comes before a signal', async () => {
+    const failure = new Error('the work failed');
+    const life = withLifetime(async ({ onStop, onClose }) => {
+      onStop(() => {});
+      onClose(async () => process.emit('SIGTERM', 'SIGTERM'));
+      throw failure;
+    });
+    await expect(life).rejects.toBe(failure);
+  });
+});
+
+test.each([
+  ['at a terminal', 80, [STOPPING]],
+  ['and nobody watches', Number.POSITIVE_INFINITY, []],
+])('work that takes its time to stop, %s, says so: %i columns', async (_, columns, said) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const terminal = fakeTerminal(columns);
+  const takeSeconds = (seconds: number) =>
+    withLifetime(async () => {
+      process.emit('SIGINT', 'SIGINT');
+      vi.advanceTimersByTime(seconds * 1000);
+      return 0;
+    });
+  await takeSeconds(1);
+  vi.advanceTimersByTime(60_000);
+  expect(terminal.stderr).toEqual([]);
+  await takeSeconds(3);
+  expect(terminal.stderr.map((text) => text.replaceAll('\n', ' ').trim())).toEqual(said);
 });
 
 test('nothing listens to signals when the life is over', async () => {

@@ -58,6 +58,7 @@ describe.each(['role', 'database'] as const)('Defaults of the role or the databa
     ['lock_timeout', '1', '0'],
     ['idle_session_timeout', '1000', '0'],
     ['idle_in_transaction_session_timeout', '0', '5s'],
+    ['client_connection_check_interval', '0', '1s'],
   ])('%s %s does not matter', async (name, given, wanted) => {
     await alter(whose, name, given);
     const { pool } = open();

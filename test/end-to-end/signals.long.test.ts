@@ -4,9 +4,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Pool } from 'pg';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Client, Pool } from 'pg';
+import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { ROOT } from '../support/read-docs.ts';
 import { runCli } from '../support/run-cli.ts';
@@ -109,19 +110,20 @@ test.each(['setsid', 'nohup'])(
   },
 );
 
-/** Returns how the command ended that was sent SIGTERM once it waits. */
+/** Returns how the command ended that was sent SIGTERM once it waits, and what it said. */
 async function endedWhileWaiting(args: readonly string[], isWaiting: (pid: number) => Promise<boolean>) {
   const child = spawn(process.execPath, ['src/main.ts', ...args], {
     cwd: ROOT,
     env: environment,
-    stdio: ['pipe', 'ignore', 'ignore'],
+    stdio: ['pipe', 'ignore', 'pipe'],
   });
   const pid = Number(child.pid);
   pids.push(pid);
-  const ended = once(child, 'exit');
+  const ended = Promise.all([once(child, 'exit'), text(child.stderr)]);
   await expect.poll(() => isWaiting(pid)).toBe(true);
   child.kill('SIGTERM');
-  return (await ended)[0];
+  const [[code], said] = await ended;
+  return { code, said };
 }
 
 // Nothing else shows from outside that it reads: by then it needs no more time of the processor.
@@ -134,7 +136,7 @@ test('a command that waits for its standard input ends at the first signal', asy
     await sleep(1000);
     return isStill;
   };
-  expect(await endedWhileWaiting(['commissions', 'apply', '-'], isIdle)).toBe(143);
+  expect(await endedWhileWaiting(['commissions', 'apply', '-'], isIdle)).toMatchObject({ code: 143 });
 });
 
 /** Returns what the process has spent, in ticks, of itself and of the kernel. Source: proc(5). */
@@ -142,6 +144,44 @@ async function processorTime(pid: number): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   return stat.split(') ').at(-1)?.split(' ').slice(11, 13).join(' ') ?? '';
 }
+
+async function connect(): Promise<Client> {
+  const client = new Client({ connectionString: environment['DATABASE_URL'] });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+describe('a command that waits for a table', () => {
+  const NOBODY = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
+
+  test.each([
+    'status',
+    `forget ${NOBODY}`,
+    'deletions list',
+    'commissions status',
+    'commissions payable',
+  ])('ends at the first signal, and waits in Postgres no longer: %s', async (line) => {
+    // Within a transaction, pg_stat_activity stays as it was first read.
+    const [holder, watcher] = await Promise.all([connect(), connect()]);
+    const { rows } = await holder.query<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables
+       where schemaname = 'mirror' and tablename <> 'schema_migrations'`,
+    );
+    await holder.query(`begin; lock table ${rows.map(({ name }) => name).join()} in access exclusive mode`);
+    const countWaiting = async () =>
+      (
+        await watcher.query(
+          `select from pg_stat_activity where application_name like 'affiliate-mirror %' and wait_event_type = 'Lock'
+           and datname = current_database()`,
+        )
+      ).rowCount ?? 0;
+    const { code, said } = await endedWhileWaiting(line.split(' '), async () => (await countWaiting()) > 0);
+    expect(said).toMatch(/^affiliate-mirror: stopped by SIGTERM(: not all of it .* again)?\n$/);
+    expect(code).toBe(143);
+    await expect.poll(countWaiting).toBe(0);
+  });
+});
 
 test('migrate that waits for another one ends at the first signal', async () => {
   const pool = new Pool({ connectionString: environment['DATABASE_URL'] });
@@ -152,7 +192,7 @@ test('migrate that waits for another one ends at the first signal', async () => 
       await holder.query(`select from pg_locks where locktype = 'advisory' and not granted
        and database = (select oid from pg_database where datname = current_database())`)
     ).rowCount === 1;
-  expect(await endedWhileWaiting(['migrate'], isWaiting)).toBe(143);
+  expect(await endedWhileWaiting(['migrate'], isWaiting)).toMatchObject({ code: 143 });
   holder.release(true);
   await pool.end();
 });

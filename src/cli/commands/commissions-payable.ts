@@ -82,7 +82,9 @@ async function showPayable(cli: Cli, lifetime: Lifetime, flags: PayableFlags): P
     throw new ConfigError(['--paid-at is for the payout file: give -o payouts.xlsx, or --format csv']);
   }
   const writeFile = isFileWanted ? await openPayoutFile(flags, lifetime) : null;
-  const { db, amountUnit, personalDataSettings } = await openPaymentLedger(cli, lifetime);
+  const { db, amountUnit, personalDataSettings } = await openPaymentLedger(cli, lifetime, {
+    endsAtOnce: true,
+  });
   const affiliateIds =
     affiliate === undefined ? null : await namedAffiliates(db, affiliate, personalDataSettings);
   // Coverage first: a sync that ends in between makes the rows newer than what is said of them, and never older.

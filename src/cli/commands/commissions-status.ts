@@ -37,7 +37,7 @@ export function registerStatusOfPayments(group: Command, cli: Cli): void {
     .addHelpText('after', HELP)
     .action((what: string | undefined, flags: OutputFlags) =>
       cli.run(async (lifetime) => {
-        const { db, amountUnit } = await openPaymentLedger(cli, lifetime);
+        const { db, amountUnit } = await openPaymentLedger(cli, lifetime, { endsAtOnce: true });
         if (what === undefined) {
           const batches = await readBatches(db, MOST_BATCHES);
           printListing(batchListing(batches), flags);

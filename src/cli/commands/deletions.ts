@@ -72,7 +72,9 @@ export function registerDeletions(root: Command, cli: Cli): void {
 async function open(cli: Cli, lifetime: Lifetime): Promise<Database> {
   const config = readCliConfig(cli);
   const log = makeLogger(config.logLevel);
-  const { pool, db } = await openDatabase({ log, lifetime }, config, 'deletions');
+  const { pool, db } = await openDatabase({ log, lifetime }, config, 'deletions', {
+    endsAtOnce: true,
+  });
   await checkSchema(pool, { schema: config.mirrorSchema });
   return db;
 }

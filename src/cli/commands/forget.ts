@@ -8,7 +8,7 @@ import type { Cli } from '../cli.ts';
 import type { ReceiptDocument } from '../documents/personal-data.ts';
 import { nameUser } from '../name-user.ts';
 import { print, printJson } from '../output/print.ts';
-import { asOwner, describeRewritten, openRewriting, rewrittenRows } from '../rewriting.ts';
+import { describeRewritten, openRewriting, rewrite, rewrittenRows } from '../rewriting.ts';
 
 const HELP = `
 Empties what is personal of the person in every table and in the history, and keeps it out at later syncs. Commissions,
@@ -35,8 +35,11 @@ export function registerForget(root: Command, cli: Cli): void {
     .action((who: string, { json }: { json?: true }) =>
       cli.run(async (lifetime) => {
         const { db, settings } = await openRewriting(cli, lifetime, 'forget');
-        const forgetting = await asOwner(() => forgetPerson(db, settings, { who, by: nameUser() }));
-        await vacuum(db, forgetting.counts.keys());
+        const forgetting = await rewrite(lifetime, async () => {
+          const forgotten = await forgetPerson(db, settings, { who, by: nameUser() });
+          await vacuum(db, forgotten.counts.keys());
+          return forgotten;
+        });
         const receipt = makeReceipt(forgetting);
         if (json === true) printJson(receipt);
         else for (const line of describe(receipt)) print(line);

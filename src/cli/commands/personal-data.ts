@@ -6,7 +6,7 @@ import { REWRITTEN_TABLES, vacuumFull } from '../../personal-data/vacuum.ts';
 import type { Cli } from '../cli.ts';
 import type { SwitchedDocument } from '../documents/personal-data.ts';
 import { print, printError, printJson } from '../output/print.ts';
-import { asOwner, describeRewritten, openRewriting, rewrittenRows } from '../rewriting.ts';
+import { describeRewritten, openRewriting, rewrite, rewrittenRows } from '../rewriting.ts';
 
 const HELP = `
 The mode is that of the environment (PII, PII_KEY_FILE). Rewrites the mirrored tables, their history, the rejected records
@@ -36,10 +36,13 @@ export function registerPersonalData(root: Command, cli: Cli): void {
     .action(({ json }: { json?: true }) =>
       cli.run(async (lifetime) => {
         const { db, settings } = await openRewriting(cli, lifetime, 'personal-data');
-        const switched = await asOwner(() => switchMode(db, settings));
+        const switched = await rewrite(lifetime, async () => {
+          const done = await switchMode(db, settings);
+          // Also where nothing was left to do: an earlier one may have been stopped before it.
+          await vacuumFull(db, REWRITTEN_TABLES, { signal: lifetime.signal });
+          return done;
+        });
         const { from, to, isChanged, counts } = switched;
-        // Also where nothing was left to do: an earlier one may have been stopped before it.
-        await vacuumFull(db, REWRITTEN_TABLES, { signal: lifetime.signal });
         const result: SwitchedDocument = {
           from,
           to,

@@ -71,14 +71,18 @@ export function makeOpeners(cli: Cli, lifetime: Lifetime): Openers {
 }
 
 /** Returns the database alone, with the schema up to date. Closed with the lifetime. */
-export async function openPaymentLedger(cli: Cli, lifetime: Lifetime): Promise<PaymentLedgerSession> {
-  return open(lifetime, readCliConfig(cli));
+export async function openPaymentLedger(
+  cli: Cli,
+  lifetime: Lifetime,
+  how: { readonly endsAtOnce: boolean } = { endsAtOnce: false },
+): Promise<PaymentLedgerSession> {
+  return open(lifetime, readCliConfig(cli), how);
 }
 
 /** Returns the database and the program. Closed with the lifetime. */
 export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<ProgramSession> {
   const { config, program } = readCliProgramConfig(cli);
-  const session = await open(lifetime, config);
+  const session = await open(lifetime, config, { endsAtOnce: false });
   await openTracing({ log: session.log, lifetime }, config);
   await refuseDemoMirror(session.pool, config.mirrorSchema, program.url);
   const personalData = await openPersonalData(session.db, config.personalData);
@@ -100,9 +104,13 @@ export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<Program
   };
 }
 
-async function open(lifetime: Lifetime, config: Config): Promise<PaymentLedgerSession> {
+async function open(
+  lifetime: Lifetime,
+  config: Config,
+  how: { readonly endsAtOnce: boolean },
+): Promise<PaymentLedgerSession> {
   const log = makeLogger(canDrawStatusLine() ? calmLevel(config.logLevel) : config.logLevel);
-  const { pool, db } = await openDatabase({ log, lifetime }, config, 'commissions');
+  const { pool, db } = await openDatabase({ log, lifetime }, config, 'commissions', how);
   await checkSchema(pool, { schema: config.mirrorSchema });
   const { amountUnit, personalData: personalDataSettings } = config;
   return { pool, db, log, signal: lifetime.signal, amountUnit, personalDataSettings };

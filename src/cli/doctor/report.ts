@@ -26,6 +26,8 @@ export function makeReport(signal: AbortSignal, print: (line: string) => void): 
         print(`✓ ${subject}: ${says}`);
         return found;
       } catch (thrown) {
+        // Then it is why the check failed.
+        signal.throwIfAborted();
         const error = asDatabaseError(thrown);
         if (!(error instanceof AppError)) throw error;
         const says = error instanceof ConfigError ? [...error.problems] : [describeError(error)];
