@@ -155,32 +155,29 @@ async function connect(): Promise<Client> {
 describe('a command that waits for a table', () => {
   const NOBODY = '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11';
 
-  test.each([
-    'status',
-    `forget ${NOBODY}`,
-    'deletions list',
-    'commissions status',
-    'commissions payable',
-  ])('ends at the first signal, and waits in Postgres no longer: %s', async (line) => {
-    // Within a transaction, pg_stat_activity stays as it was first read.
-    const [holder, watcher] = await Promise.all([connect(), connect()]);
-    const { rows } = await holder.query<{ name: string }>(
-      `select format('%I.%I', schemaname, tablename) as name from pg_tables
+  test.each(['status', `forget ${NOBODY}`, 'deletions list', 'commissions status', 'commissions payable'])(
+    'ends at the first signal, and waits in Postgres no longer: %s',
+    async (line) => {
+      // Within a transaction, pg_stat_activity stays as it was first read.
+      const [holder, watcher] = await Promise.all([connect(), connect()]);
+      const { rows } = await holder.query<{ name: string }>(
+        `select format('%I.%I', schemaname, tablename) as name from pg_tables
        where schemaname = 'mirror' and tablename <> 'schema_migrations'`,
-    );
-    await holder.query(`begin; lock table ${rows.map(({ name }) => name).join()} in access exclusive mode`);
-    const countWaiting = async () =>
-      (
-        await watcher.query(
-          `select from pg_stat_activity where application_name like 'affiliate-mirror %' and wait_event_type = 'Lock'
+      );
+      await holder.query(`begin; lock table ${rows.map(({ name }) => name).join()} in access exclusive mode`);
+      const countWaiting = async () =>
+        (
+          await watcher.query(
+            `select from pg_stat_activity where application_name like 'affiliate-mirror %' and wait_event_type = 'Lock'
            and datname = current_database()`,
-        )
-      ).rowCount ?? 0;
-    const { code, said } = await endedWhileWaiting(line.split(' '), async () => (await countWaiting()) > 0);
-    expect(said).toMatch(/^affiliate-mirror: stopped by SIGTERM(: not all of it .* again)?\n$/);
-    expect(code).toBe(143);
-    await expect.poll(countWaiting).toBe(0);
-  });
+          )
+        ).rowCount ?? 0;
+      const { code, said } = await endedWhileWaiting(line.split(' '), async () => (await countWaiting()) > 0);
+      expect(said).toMatch(/^affiliate-mirror: stopped by SIGTERM(: not all of it .* again)?\n$/);
+      expect(code).toBe(143);
+      await expect.poll(countWaiting).toBe(0);
+    },
+  );
 });
 
 test('migrate that waits for another one ends at the first signal', async () => {
