@@ -4,6 +4,7 @@ import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunct
 import { prettyFactory } from 'pino-pretty';
 import { describeError, errorCode } from './describe-error.ts';
 import { AppError } from './errors.ts';
+import { asPlainText } from './plain-text.ts';
 import { hasStderrColors, isStderrTerminal, writeErrorText } from './terminal.ts';
 import { describeTrace } from './tracing/span.ts';
 
@@ -64,7 +65,8 @@ function makeLineWriter(colorize: boolean): DestinationStream {
     errorLikeObjectKeys: [],
     translateTime: 'SYS:HH:MM:ss',
   });
-  return { write: (event) => writeErrorText(asLine(event)) };
+  // Before it is coloured: what is obeyed instead of shown is somebody else's then. JSON itself escapes the rest.
+  return { write: (event) => writeErrorText(asLine(asPlainText(event))) };
 }
 
 /**

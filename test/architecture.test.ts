@@ -113,6 +113,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'tracing',
       'web',
       'sandbox',
+      'plain-text.ts',
       'terminal.ts',
     ],
     packages: ['commander', 'cli-table3', 'csv-stringify', 'hucre', 'pg', 'string-width', 'zod'],
@@ -126,7 +127,8 @@ const ROOT_FILES: Readonly<Record<string, Room>> = {
   'describe-error.ts': { rooms: [], packages: [] },
   'sleep.ts': { rooms: [], packages: [] },
   'make-directory.ts': { rooms: [], packages: [] },
-  'log.ts': { rooms: ['terminal.ts', 'tracing'], packages: ['pino', 'pino-pretty'] },
+  'plain-text.ts': { rooms: [], packages: [] },
+  'log.ts': { rooms: ['plain-text.ts', 'terminal.ts', 'tracing'], packages: ['pino', 'pino-pretty'] },
   'terminal.ts': { rooms: [], packages: [] },
   'within.ts': { rooms: [], packages: [] },
 };

@@ -65,6 +65,11 @@ test.each([
   expect(text).not.toContain('hunter2');
 });
 
+test('what a terminal obeys instead of showing it has a mark in its place', () => {
+  const [line] = linesOf((log) => log.warn({ field: 'a\u009B31mb\u202Ec\u001B[31md' }, 'x'), true);
+  expect(line).toContain('"field":"a\uFFFD31mb\uFFFDc\\u001b[31md"');
+});
+
 test('colours are shown where the terminal has them, and nowhere else', () => {
   expect(linesOf((log) => log.info('x'), true).join('')).toContain('\u001B[');
   expect(linesOf((log) => log.info('x'), false).join('')).not.toContain('\u001B[');

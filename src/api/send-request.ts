@@ -4,6 +4,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { describeError, describeUntrusted, errorCode } from '../describe-error.ts';
+import { findExcess, LARGEST_BODY_BYTES } from './body-limits.ts';
 import type { AnswerHeaders } from './rate-limit-headers.ts';
 import type { Scrub } from './scrub.ts';
 
@@ -53,12 +54,6 @@ export interface Wire {
   readonly timeoutMs: number;
   readonly scrub: Scrub;
 }
-
-/**
- * A full page of the largest records (100 referrals with their affiliates) is about 120 KB; more than a hundred
- * times that cannot be a page, and reading on would only fill the memory.
- */
-const LARGEST_BODY_BYTES = 16 * 1024 * 1024;
 
 /** Mistakes of the caller, not of the network: thrown as they are. */
 const MISUSE_CODES = new Set([
@@ -163,7 +158,7 @@ function startExchange(wire: Wire, request: ApiRequest, mayLeave: () => boolean)
         started.abort(new Error('the body is too large'));
       }
     },
-    onResponseEnd: () => answer(decode(chunks, size) ?? undecodable(wire, head?.headers)),
+    onResponseEnd: () => answer(decode(chunks, size) ?? undecodable(head?.headers)),
     onResponseError(_, error) {
       if (head === null) reject(error);
       else answer({ kind: 'broken-off', reason: wire.scrub(describeError(error)) });
@@ -206,16 +201,23 @@ function dispatchOptions(wire: Wire, { method, path, query, body }: ApiRequest):
   };
 }
 
+/** Source: the registry of HTTP content codings (iana.org/assignments/http-parameters, read 2026-11). */
+const CODINGS = ['gzip', 'x-gzip', 'br', 'deflate', 'compress', 'zstd'];
+
 /** Returns the body; null where it is no text. */
 function decode(chunks: readonly Buffer[], size: number): AnswerBody | null {
   const bytes = Buffer.concat(chunks, size);
+  const excess = findExcess(bytes);
+  if (excess !== null) return { kind: 'unreadable', reason: excess };
   // Replacing what is not UTF-8 would store damaged names as if they were the program's.
   return isUtf8(bytes) ? { kind: 'text', bytes } : null;
 }
 
-function undecodable({ scrub }: Wire, headers: AnswerHeaders = {}): AnswerBody {
-  const coding = [headers['content-encoding'] ?? []].flat().join(', ');
-  const packed = `a body that is encoded as ${scrub(coding)}, though none was asked for (accept-encoding: identity)`;
+function undecodable(headers: AnswerHeaders = {}): AnswerBody {
+  const coding = [headers['content-encoding'] ?? []].flat().join(', ').toLowerCase();
+  // Another word may be anything, a name among others.
+  const known = CODINGS.includes(coding) ? `as ${coding}` : 'in an unknown way';
+  const packed = `a body that is encoded ${known}, though none was asked for (accept-encoding: identity)`;
   return { kind: 'unreadable', reason: coding === '' ? 'bytes that are no UTF-8' : packed };
 }
 

@@ -1,6 +1,6 @@
 // Makes, starts, finds and stops one Postgres cluster in its directory. Its callers hold the start lock.
 
-import { chown, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { basename, join } from 'node:path';
@@ -9,6 +9,7 @@ import { EmbeddedPostgresFailed } from '../errors.ts';
 import { type Executables, run } from './executables.ts';
 import { type Home, makePassword } from './home.ts';
 import { notePlace } from './place.ts';
+import { replaceFile } from './replace-file.ts';
 
 /** The cluster's only role, its superuser. */
 export const ROLE = 'affiliate_mirror';
@@ -139,8 +140,7 @@ export async function startServer(home: Home, executables: Executables): Promise
   for (let attempt = 1; ; attempt++) {
     const port = await findFreePort(attempt === 1 ? lastPort : 0);
     // Before the start: a server whose port could not be stored would run on with nobody using it.
-    await writeFile(`${home.portFile}.new`, `${port}\n`);
-    await rename(`${home.portFile}.new`, home.portFile);
+    await replaceFile(home.portFile, `${port}\n`, { mode: 0o644, account: null });
     await notePlace(home);
     if (await launch(home, executables, port)) return port;
     // A start that a killed process began goes on, and may have been faster than ours.
@@ -155,7 +155,7 @@ export async function startServer(home: Home, executables: Executables): Promise
 
 async function launch(home: Home, executables: Executables, port: number): Promise<boolean> {
   await rename(home.logFile, `${home.logFile}.previous`).catch(whereMissing(undefined));
-  const log = await open(home.logFile, 'w', 0o600);
+  const log = await open(home.logFile, 'wx', 0o600);
   try {
     const { code } = await run(
       executables.pgCtl,

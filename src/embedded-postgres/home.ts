@@ -1,26 +1,14 @@
 // Where the embedded Postgres keeps its files, whom they belong to, and its password.
 
 import { randomBytes } from 'node:crypto';
-import {
-  access,
-  chmod,
-  chown,
-  constants,
-  lstat,
-  mkdir,
-  readFile,
-  realpath,
-  rename,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { access, chmod, constants, lstat, mkdir, readFile, realpath, stat, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describeError } from '../describe-error.ts';
 import { EmbeddedPostgresFailed } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { makeDirectory } from '../make-directory.ts';
 import { type Account, canEnter, findServerAccount, makeSystemDirectory } from './executables.ts';
+import { replaceFile } from './replace-file.ts';
 
 export interface Home {
   /** The real path of DATA_DIR/postgres. */
@@ -155,8 +143,6 @@ export async function readPassword(home: Home): Promise<string> {
 
 /** Stores a new random password where only root and the server's account can read it. */
 export async function makePassword(home: Home): Promise<void> {
-  const draft = `${home.passwordFile}.new`;
-  await writeFile(draft, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 });
-  if (home.account !== null) await chown(draft, home.account.uid, home.account.gid);
-  await rename(draft, home.passwordFile);
+  const password = randomBytes(24).toString('hex');
+  await replaceFile(home.passwordFile, `${password}\n`, { mode: 0o600, account: home.account });
 }

@@ -2,14 +2,14 @@
 // other's processes: to one of them, Postgres' own check included, the other's running server looks like one that has
 // crashed. A second server on the same data would destroy them.
 
-import { readFile, readlink, rename, writeFile } from 'node:fs/promises';
+import { readFile, readlink } from 'node:fs/promises';
 import { EmbeddedPostgresFailed } from '../errors.ts';
 import type { Home } from './home.ts';
+import { replaceFile } from './replace-file.ts';
 
 /** Notes that the server is started here. To be called before it is. */
 export async function notePlace({ placeFile }: Home): Promise<void> {
-  await writeFile(`${placeFile}.new`, `${await findPlace()}\n`);
-  await rename(`${placeFile}.new`, placeFile);
+  await replaceFile(placeFile, `${await findPlace()}\n`, { mode: 0o644, account: null });
 }
 
 /**

@@ -35,13 +35,16 @@ export async function startStatusPage(deps: StatusPageDeps, options: StatusPageO
     if (health !== undefined) return answerHealth(readReadiness, health, request, response);
     (await loadSite()).answer(request, response);
   };
-  const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => {
-      log.error({ reason: describeError(error) }, 'status.not_loaded');
-      if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
-      response.end('the status page cannot be shown: the reason is in the log of the worker\n');
-    });
-  });
+  const server = createServer(
+    { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS },
+    (request, response) => {
+      answer(request, response).catch((error: unknown) => {
+        log.error({ reason: describeError(error) }, 'status.not_loaded');
+        if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
+        response.end('the status page cannot be shown: the reason is in the log of the worker\n');
+      });
+    },
+  );
   const url = `${await listen(server, host, port)}${basePath}`;
   // Without a listener, one connection that the system refuses to open would end the worker.
   server.on('error', (error) => log.warn({ reason: describeError(error) }, 'status.not_accepted'));
@@ -57,5 +60,11 @@ export async function startStatusPage(deps: StatusPageDeps, options: StatusPageO
     },
   };
 }
+
+/**
+ * No request has a body, and its head is one packet. There is no limit to connections: with one, whoever opens that
+ * many would keep out what asks whether the worker lives.
+ */
+const REQUEST_MS = 10_000;
 
 const HEALTH_PATHS: readonly HealthPath[] = ['/healthz', '/readyz'];

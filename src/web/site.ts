@@ -21,6 +21,9 @@ export interface Site {
   close(): Promise<void>;
 }
 
+/** A path of any length comes to the door: beyond its own bound, fastify would answer by itself. */
+const ROUTER = { ignoreTrailingSlash: true, maxParamLength: Number.MAX_SAFE_INTEGER };
+
 const NO_CACHE = { 'cache-control': 'no-store' };
 
 /** Returns the site, ready to answer. */
@@ -31,7 +34,7 @@ export async function makeSite(deps: StatusPageDeps, options: StatusPageOptions)
   const site = fastify({
     // Prometheus asks past the proxy, at the usual path.
     rewriteUrl: ({ url = '' }) => (isAt(basePath, url, '/metrics') ? '/metrics' : pathOf(basePath, url)),
-    routerOptions: { ignoreTrailingSlash: true },
+    routerOptions: ROUTER,
   });
   await site.register(helmet, SITE_HEADERS);
   site.addHook('onRequest', async (_request, reply) => {
@@ -106,7 +109,7 @@ function addMetrics(
 function addBoard(site: FastifyInstance, registerBoard: RegisterBoard, basePath: string) {
   let making: Promise<FastifyInstance> | null = null;
   const make = async () => {
-    const board = fastify({ routerOptions: { ignoreTrailingSlash: true } });
+    const board = fastify({ routerOptions: ROUTER });
     await board.register(helmet, BOARD_HEADERS);
     board.addHook('onRequest', async (_request, reply) => {
       reply.headers(NO_CACHE);

@@ -85,6 +85,35 @@ describe('a body', () => {
     expect(program.requests[0]?.toLowerCase()).toContain('\r\naccept-encoding: identity\r\n');
   });
 
+  it("that names a coding nobody knows is refused without its words, which may be anybody's name", async () => {
+    const program = await startRawProgram((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: jane.doe@example.com\r\ncontent-length: 1\r\n\r\n');
+      socket.write(Buffer.from([0xff]));
+    });
+    const error = await failureOf(makeClient({ url: program.url, attempts: ONCE }).api.getCommission(ID));
+    expect(describeError(error)).toContain(
+      'got a body that is encoded in an unknown way, though none was asked',
+    );
+    expect(describeError(error)).not.toContain('jane');
+  });
+
+  // Parsed, the first two take more memory than a worker has; the third is searched for the secret for seconds.
+  it.each([
+    ['lists within lists', '[', 'a body with more than 200000 objects and lists'],
+    ['empty objects', '{},', 'a body with more than 200000 objects and lists'],
+    ['backslashes', '\\', 'a body with more than 1000000 escapes'],
+  ])('of megabytes of %s is refused at once, unread', async (_, piece, words) => {
+    const body = `{"data":${piece.repeat(8_000_000 / piece.length)}`;
+    const program = await startRawProgram((socket) => {
+      socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+    });
+    const error = await failureOf(
+      makeClient({ url: program.url, attempts: ONCE }).api.list('affiliates', FIRST_PAGE),
+    );
+    expect(error).toBeInstanceOf(ContractViolation);
+    expect(describeError(error)).toContain(words);
+  });
+
   it('that breaks off does not hide what the status said', async () => {
     const statuses = ['401 Unauthorized', '429 Too Many Requests', '404 Not Found'];
     const program = await startRawProgram((socket, number) => {

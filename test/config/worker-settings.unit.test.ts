@@ -144,3 +144,9 @@ test('a pattern is checked by the very parser that BullMQ reads it with', () => 
   const bullmqs = createRequire(ours.resolve('bullmq'));
   expect(ours.resolve('cron-parser')).toBe(bullmqs.resolve('cron-parser'));
 });
+
+test('a bucket that is named with a key is refused, and the key is not repeated', () => {
+  const read = () => readConfig({ EXPORT_TARGET: 's3://key:secret@bucket/x' });
+  expect(read).toThrow('EXPORT_TARGET must be s3://bucket/prefix');
+  expect(read).not.toThrow('secret');
+});

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -51,6 +51,19 @@ describe('a start', () => {
     expect(postgres.madeIn).toBe(await realpath(given.home));
     await postgres.stop();
     await expectGone(postgres);
+  });
+
+  it('writes through no link that lies in its directory', async () => {
+    await given.makeCluster();
+    const victim = join(given.dataDir, 'victim');
+    await writeFile(victim, 'precious');
+    for (const name of ['password.new', 'port.new', 'place.new', 'log', 'log.previous']) {
+      await rm(join(given.home, name), { force: true });
+      await symlink(victim, join(given.home, name));
+    }
+    const postgres = await open();
+    await postgres.stop();
+    expect(await readFile(victim, 'utf8')).toBe('precious');
   });
 
   it('finds the data and the port of the last run again', async () => {

@@ -1,8 +1,8 @@
 // The two streams of the command line: data on stdout, everything else on stderr.
 
 import { makeExactNumber } from '../../contract/exact-number.ts';
+import { asPlainText } from '../../plain-text.ts';
 import { columnsOfStderr, columnsOfStdout, writeData, writeErrorText, writeText } from '../../terminal.ts';
-import { asPlainText } from './plain-text.ts';
 import { wrapProse } from './wrap-text.ts';
 
 /** Writes a line for a person to stdout, broken between words where the terminal is narrower. */

@@ -5,9 +5,9 @@ import { stringify } from 'csv-stringify/sync';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { formatCount } from '../../contract/format.ts';
 import { formatMoney } from '../../contract/money.ts';
+import { asPlainText } from '../../plain-text.ts';
 import { columnsOfStdout, spellForStdout } from '../../terminal.ts';
 import { breakLongWords, type Column, fitColumns, PADDING, type Sacrifices } from './fit-columns.ts';
-import { asPlainText } from './plain-text.ts';
 
 export type Cell = string | number | boolean | null;
 

@@ -1,0 +1,35 @@
+// How much of an answer is taken. What is beyond that is no page, and would cost a worker all of its memory, or keep it
+// busy for long: payments, the status page and everything else would wait with it.
+
+/**
+ * A full page of the largest records (100 referrals with their affiliates) is about 120 KB; more than a hundred
+ * times that cannot be a page, and reading on would only fill the memory.
+ */
+export const LARGEST_BODY_BYTES = 16 * 1024 * 1024;
+
+/** A body of at most so many bytes does no harm, whatever is in it. */
+const SMALL_BYTES = 256 * 1024;
+/** Parsed, 16 MB of `[` take 1.5 GB, and of `{},` a quarter. A page of links has an object for every 200 bytes. */
+const MOST_CONTAINERS = 200_000;
+/** At each, the secret could begin: 16 MB of backslashes are searched for it for 13 seconds. */
+const MOST_ESCAPES = 1_000_000;
+
+const CONTAINERS = new Set(Buffer.from('[{'));
+const ESCAPES = new Set(Buffer.from('\\%&'));
+const KIND_OF = Array.from({ length: 256 }, (_, byte) =>
+  CONTAINERS.has(byte) ? 'container' : ESCAPES.has(byte) ? 'escape' : null,
+);
+
+/** Returns why the body is not to be read; null where it may be. What is within strings counts as well. */
+export function findExcess(bytes: Buffer): string | null {
+  if (bytes.length <= SMALL_BYTES) return null;
+  let containers = 0;
+  let escapes = 0;
+  for (const byte of bytes) {
+    const kind = KIND_OF[byte];
+    if (kind === 'container') containers += 1;
+    else if (kind === 'escape') escapes += 1;
+  }
+  if (containers > MOST_CONTAINERS) return `a body with more than ${MOST_CONTAINERS} objects and lists`;
+  return escapes > MOST_ESCAPES ? `a body with more than ${MOST_ESCAPES} escapes` : null;
+}
