@@ -95,7 +95,8 @@ export async function withLifetime(
           isCutOff = true;
           cutOff();
         };
-        signal.addEventListener('abort', onAbort, { once: true });
+        if (signal.aborted) onAbort();
+        else signal.addEventListener('abort', onAbort, { once: true });
       },
       onClose: (close) => closers.push(close),
     };

@@ -29,8 +29,7 @@ export function makePool(
   { log, sockets }: { readonly log: Logger; readonly sockets?: Sockets },
   settings: PoolSettings,
 ): Pool {
-  const stream = sockets === undefined ? {} : { stream: sockets.open };
-  const pool = new Pool({ ...poolConfig(settings), ...stream, types: { getTypeParser } });
+  const pool = new Pool({ ...poolConfig(settings, sockets), types: { getTypeParser } });
   // Without these listeners, a connection that the server closes would end the process: the pool reports idle ones
   // only, and a connection that is checked out (the run's lock, say) reports itself.
   pool.on('connect', (client) => {
@@ -63,8 +62,12 @@ const LONGEST_IDLE_MS = 60_000;
  *
  * Throws: as makePool.
  */
-export function poolConfig({ url, schema, max, applicationName }: PoolSettings): PoolConfig {
-  const config = { ...connectionConfig(url), application_name: applicationName };
+export function poolConfig(
+  { url, schema, max, applicationName }: PoolSettings,
+  sockets?: Sockets,
+): PoolConfig {
+  const stream = sockets === undefined ? {} : { stream: sockets.open };
+  const config = { ...connectionConfig(url), ...stream, application_name: applicationName };
   const { options = '' } = config;
   return {
     ...config,

@@ -23,8 +23,8 @@ const ANSWER_TIMEOUT_MS = 10_000;
 const IDLE_IN_TRANSACTION = '5s';
 
 const CHECK_INTERVAL = 'client_connection_check_interval';
-/** How the version of a Postgres on Windows names its compiler: there the system cannot tell, and it is refused. */
-const WINDOWS = 'Visual C|mingw';
+/** In the version of a Postgres, the systems that can tell. On others, Windows among them, the setting is refused. */
+const CAN_TELL = 'linux|darwin|bsd';
 
 const SETTINGS: Readonly<Record<string, string>> = {
   TimeZone: 'UTC',
@@ -145,7 +145,7 @@ async function ask(
              current_setting('session_replication_role') <> 'replica' as fires_triggers,
              (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as wanted (name, value)
               where current_setting(name, true) is not null
-                and (name <> '${CHECK_INTERVAL}' or version() !~ '${WINDOWS}')
+                and (name <> '${CHECK_INTERVAL}' or version() ~* '${CAN_TELL}')
                 and ($3::int is null or pg_backend_pid() = $3::int))::int as settings`,
     values: [Object.keys(settings), Object.values(settings), onlyPid],
     query_timeout: ANSWER_TIMEOUT_MS,

@@ -67,6 +67,24 @@ describe.each(['role', 'database'] as const)('Defaults of the role or the databa
   });
 });
 
+// Postgres refuses the setting where its system cannot tell whether a client is gone.
+test.each([
+  ['PostgreSQL 15.20 (Debian 15.20-0+deb12u1) on x86_64-pc-linux-gnu, compiled by gcc', '1s'],
+  ['PostgreSQL 18.4 on aarch64-apple-darwin23.6.0, compiled by Apple clang', '1s'],
+  ['PostgreSQL 16.3, compiled by Visual C++ build 1938, 64-bit', '0'],
+  ['PostgreSQL 18.6 on x86_64-windows, compiled by msvc-19.44.35228, 64-bit', '0'],
+])(
+  'A statement of a process that is gone is looked for where that can be seen: %s: %s',
+  async (version, set) => {
+    await database.pool.query(`create schema fake;
+    create function fake.version() returns text language sql as $$ select '${version}' $$`);
+    closers.push(() => database.pool.query('drop schema fake cascade'));
+    await alter('role', 'search_path', 'fake, pg_catalog');
+    const { rows } = await open().pool.query('show client_connection_check_interval');
+    expect(rows).toEqual([{ client_connection_check_interval: set }]);
+  },
+);
+
 test('A role that reads only by default writes; a database that does is left read-only', async () => {
   await alter('role', 'default_transaction_read_only', 'on');
   const first = open();

@@ -46,7 +46,10 @@ export function registerDeletions(root: Command, cli: Cli): void {
     .option('--json', 'print them as one JSON document')
     .action((resource: ListedResource | undefined, { json }: { json?: true }) =>
       cli.run(async (lifetime) => {
-        const rows = await listHeldBack(await open(cli, lifetime), resource ? [resource] : LISTED_RESOURCES);
+        const rows = await listHeldBack(
+          await open(cli, lifetime, { endsAtOnce: true }),
+          resource ? [resource] : LISTED_RESOURCES,
+        );
         if (json === true) printJson({ held_back: rows } satisfies HeldBackDocument);
         else if (rows.length === 0) print('no deletions are held back');
         else print(renderHeldBack(rows));
@@ -61,7 +64,7 @@ export function registerDeletions(root: Command, cli: Cli): void {
     .addHelpText('after', ACCEPT_HELP)
     .action((resource: ListedResource, { json }: { json?: true }) =>
       cli.run(async (lifetime) => {
-        const accepted = await accept(await open(cli, lifetime), resource);
+        const accepted = await accept(await open(cli, lifetime, { endsAtOnce: false }), resource);
         if (json === true) printJson({ resource, accepted } satisfies AcceptedDocument);
         else print(describeAccepted(resource, accepted));
         return 0;
@@ -69,12 +72,10 @@ export function registerDeletions(root: Command, cli: Cli): void {
     );
 }
 
-async function open(cli: Cli, lifetime: Lifetime): Promise<Database> {
+async function open(cli: Cli, lifetime: Lifetime, how: { endsAtOnce: boolean }): Promise<Database> {
   const config = readCliConfig(cli);
   const log = makeLogger(config.logLevel);
-  const { pool, db } = await openDatabase({ log, lifetime }, config, 'deletions', {
-    endsAtOnce: true,
-  });
+  const { pool, db } = await openDatabase({ log, lifetime }, config, 'deletions', how);
   await checkSchema(pool, { schema: config.mirrorSchema });
   return db;
 }

@@ -38,6 +38,8 @@ export function registerPersonalData(root: Command, cli: Cli): void {
         const { db, settings } = await openRewriting(cli, lifetime, 'personal-data');
         const switched = await rewrite(lifetime, async () => {
           const done = await switchMode(db, settings);
+          // At once: the same command again would no longer know it.
+          if (done.lacksFormerKey) printError(done.to === 'hash' ? FORGET_AGAIN : KEEP_KEY);
           // Also where nothing was left to do: an earlier one may have been stopped before it.
           await vacuumFull(db, REWRITTEN_TABLES, { signal: lifetime.signal });
           return done;
@@ -49,7 +51,6 @@ export function registerPersonalData(root: Command, cli: Cli): void {
           is_changed: isChanged,
           rewritten: rewrittenRows(counts),
         };
-        if (switched.lacksFormerKey) printError(to === 'hash' ? FORGET_AGAIN : KEEP_KEY);
         if (json === true) printJson(result);
         else for (const line of describe(result)) print(line);
         return 0;
