@@ -1,7 +1,8 @@
 // Says who keeps us waiting. A statement waits without a word for as long as somebody holds a lock on a table, such as
 // an analyst whose transaction was left open, and nothing else shows that it is not simply slow.
 //
-// Advisory locks are left out: they are our own, and waiting for one is part of the work.
+// Advisory locks of other processes of ours are left out: waiting for one is part of the work. But every role that may
+// connect can take one, so those of anybody else are not.
 
 import type { Pool, PoolClient } from 'pg';
 import { nameSession, type OtherSession, SESSION_COLUMNS } from './name-session.ts';
@@ -50,12 +51,14 @@ export function watchLocks(pool: Pool, say: (holder: LockHolder) => void): () =>
 }
 
 const HOLDERS = `
-  select distinct on (activity.pid) ${SESSION_COLUMNS}, coalesce(relname::text, 'a row') as relation
+  select distinct on (activity.pid) ${SESSION_COLUMNS},
+    coalesce(relname::text, case locktype when 'advisory' then 'a name (advisory)' else 'a row' end) as relation
   from pg_locks waiting
   cross join unnest(pg_blocking_pids(waiting.pid)) as blocking (pid)
   join pg_stat_activity activity on activity.pid = blocking.pid
   left join pg_class on pg_class.oid = waiting.relation
-  where not waiting.granted and waiting.locktype <> 'advisory' and waiting.pid = any ($1)
+  where not waiting.granted and waiting.pid = any ($1)
+    and (waiting.locktype <> 'advisory' or activity.application_name !~ '^affiliate-mirror')
     and waiting.waitstart < clock_timestamp() - $2::interval`;
 
 /** Returns who holds a lock that keeps others from reading or writing a table of the schema, each session once. */

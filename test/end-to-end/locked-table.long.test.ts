@@ -23,26 +23,33 @@ async function makeMirror() {
   const analyst = new pg.Client({ connectionString: url, application_name: 'notebook' });
   await analyst.connect();
   onTestFinished(() => analyst.end());
-  const lock = async () => {
-    await analyst.query('begin; lock table mirror.referrals in access exclusive mode');
+  const lock = async (statement = 'lock table mirror.referrals in access exclusive mode') => {
+    await analyst.query(`begin; ${statement}`);
     const { rows } = await analyst.query<{ pid: number }>('select pg_backend_pid() as pid');
     return rows[0]?.pid ?? 0;
   };
   return { lock, unlock: () => analyst.query('commit'), environment };
 }
 
-const holds = (pid: number) =>
+const holds = (pid: number, what = 'referrals') =>
   new RegExp(
-    `notebook \\(pid ${pid}, role \\w+\\) holds a lock on referrals: end its transaction, with "select pg_terminate_backend\\(${pid}\\)" where it was forgotten`,
+    `notebook \\(pid ${pid}, role \\w+\\) holds a lock on ${what}: end its transaction, with "select pg_terminate_backend\\(${pid}\\)" where it was forgotten`,
     'g',
   );
 
-test.each([[['status']], [['sync', 'referrals']]])(
-  '%j says who holds it, once, and goes on when it is free',
+const OUR_LOCK = `select pg_advisory_xact_lock(hashtextextended('affiliate-mirror load of mirror', 0))`;
+
+test.each([
+  [['status'], undefined, 'referrals'],
+  [['sync', 'referrals'], undefined, 'referrals'],
+  [['sync', 'referrals'], OUR_LOCK, 'a name \\(advisory\\)'],
+])(
+  '%j says who holds it, once, and goes on when it is free (%s)',
   { timeout: 90_000 },
-  async (args) => {
+  async (args, statement, what) => {
     const { lock, unlock, environment } = await makeMirror();
-    const pid = await lock();
+    await runCli(['migrate'], environment);
+    const pid = await lock(statement);
     const child = spawnCli(args, environment);
     const ended = once(child, 'close');
     let stderr = '';
@@ -53,7 +60,7 @@ test.each([[['status']], [['sync', 'referrals']]])(
     await expect.poll(() => stderr, { timeout: 60_000 }).toContain('affiliate-mirror: waiting: notebook');
     await unlock();
     const [code] = await ended;
-    expect(stderr.match(holds(pid)), stderr).toHaveLength(1);
+    expect(stderr.match(holds(pid, what)), stderr).toHaveLength(1);
     expect(code, stderr).toBe(0);
   },
 );
