@@ -9,9 +9,13 @@ import { findMerged } from './merged-cells.ts';
 import { readOtherSheets, type SheetPlace } from './other-sheets.ts';
 import type { Problem, RawCell, RawTable } from './raw-table.ts';
 import { brokenTable } from './raw-table.ts';
+import { unpackedSize } from './unpacked-size.ts';
 import { describeHiddenTime, isBlank, placeOf, readCell } from './workbook-cells.ts';
 
 const FORM = { kind: 'xlsx' } as const;
+
+/** Some 500,000 rows of six columns; read, they take 1.5 GB. */
+const MOST_UNPACKED_BYTES = 256 * 1024 * 1024;
 
 /**
  * Returns the table. Its header is the first row that is not empty; `find` tells which column a name in it is, null for
@@ -21,6 +25,12 @@ export async function readWorkbook(
   bytes: Uint8Array,
   find: (name: string) => string | null,
 ): Promise<RawTable> {
+  if (unpackedSize(bytes) > MOST_UNPACKED_BYTES) {
+    return brokenTable(
+      FORM,
+      'the workbook is larger than 256 MB unpacked: delete what the table does not need, other sheets and pictures too, or save the sheet as CSV',
+    );
+  }
   const { visible, sheet, error } = await readFirstSheet(bytes, 0);
   if (error !== null) return brokenTable(FORM, await explainUnreadable(bytes, visible[0], error));
   if (sheet === undefined) return brokenTable(FORM, 'the workbook has no visible sheet');

@@ -224,6 +224,17 @@ describe('a file is named as what it is', () => {
       /the file is damaged, or its end is missing \(.*\): get it once more/,
     ],
     [
+      'a workbook that is small and says it is huge unpacked',
+      async () => {
+        const bytes = Buffer.from(await workbook(['a'], ['b']));
+        const entry = bytes.indexOf(Buffer.from('504b0102', 'hex'));
+        bytes.writeUInt32LE(256 * 1024 * 1024, entry + 24);
+        return bytes;
+      },
+      'p.xlsx',
+      /^the workbook is larger than 256 MB unpacked: delete what the table does not need/,
+    ],
+    [
       'an archive as a workbook',
       () => writeZip({ 'payouts.csv': 'x' }),
       'payouts.xlsx',
