@@ -292,7 +292,7 @@ select request.id as request,
        end as asked,
        request.state,
        coalesce(request.outcome, case
-         when request.claimed_until > clock_timestamp() then 'being applied now'
+         when request.claimed_until > statement_timestamp() then 'being applied now'
          when request.last_error is not null then 'will be tried again: ' || request.last_error
          else 'waits its turn'
        end) as outcome,

@@ -103,7 +103,10 @@ comment on column commission_totals.unknown_total is 'Reported minus known, of a
 
 create view commission_differences as
 with reported as (
-  select max(started_at) as as_of from sync_runs where resource = 'affiliates' and verified
+  select max(started_at) filter (where resource = 'affiliates') as as_of,
+         max(started_at) filter (where resource = 'commissions') as commissions_as_of
+  from sync_runs
+  where verified
 ), changed as (
   select sale.affiliate_id,
          upper(commission.currency collate "C") as currency,
@@ -140,7 +143,9 @@ with reported as (
 select compared.*,
        reported.as_of as reported_as_of,
        changed.at as changed_at,
-       coalesce(changed.at >= reported.as_of, false) as is_recent
+       -- A sync reads the affiliates first: until it has read the commissions as well, what is new among them is unknown.
+       coalesce(changed.at >= reported.as_of, false) or coalesce(reported.commissions_as_of < reported.as_of, false)
+         as is_recent
 from compared
 cross join reported
 left join changed on changed.affiliate_id = compared.affiliate_id and changed.currency = compared.currency
@@ -161,7 +166,7 @@ comment on column commission_differences.reported_paid is 'What the program repo
 comment on column commission_differences.reported_total is 'What the program reports in all.';
 comment on column commission_differences.reported_as_of is 'When the last verified sync of affiliates began, which read what the program reports.';
 comment on column commission_differences.changed_at is 'When one of these commissions last changed in the program, or was found to be deleted.';
-comment on column commission_differences.is_recent is 'Whether that was after reported_as_of: the next sync of affiliates may settle the difference.';
+comment on column commission_differences.is_recent is 'Whether that was after reported_as_of, or all commissions were last read before it: the next sync may settle the difference.';
 
 create view unpaid_commissions as
 select commission.id as commission_id,

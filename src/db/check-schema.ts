@@ -10,6 +10,7 @@ import {
   sayEdited,
 } from './migration-files.ts';
 import { refuseAstrayFunctions } from './pinned-functions.ts';
+import { refuseLostGuards } from './refuse-lost-guards.ts';
 import { refuseLostReports } from './refuse-lost-reports.ts';
 
 /**
@@ -43,7 +44,7 @@ function refuseUnknown(
  * Resolves where every migration of this version is applied and no other.
  *
  * Throws: SchemaMismatch where the schema has no tables, is older, newer, or was made by edited migrations, where the
- * views of its reports are lost, or where its functions work on another schema.
+ * views of its reports, its triggers or its keys are lost, or where its functions work on another schema.
  */
 export async function checkSchema(
   pool: Pool,
@@ -68,4 +69,5 @@ export async function checkSchema(
   }
   await refuseLostReports(pool, schema, files, done);
   await refuseAstrayFunctions(pool, schema);
+  await refuseLostGuards(pool, schema);
 }

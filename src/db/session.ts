@@ -33,6 +33,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   bytea_output: 'hex',
   extra_float_digits: '1',
   standard_conforming_strings: 'on',
+  quote_all_identifiers: 'off',
   default_transaction_isolation: 'read committed',
   default_transaction_deferrable: 'off',
   idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION,

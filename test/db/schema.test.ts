@@ -2,7 +2,9 @@
 
 import { beforeAll, expect, test } from 'vitest';
 import { LISTED_RESOURCES } from '../../src/contract/resources.ts';
+import { checkSchema } from '../../src/db/check-schema.ts';
 import { PINNED_FUNCTIONS } from '../../src/db/pinned-functions.ts';
+import { KEYS, TRIGGERS } from '../../src/db/refuse-lost-guards.ts';
 import { MIRRORED_TABLES } from '../../src/records/mirrored-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -97,6 +99,43 @@ test('every pinned function is among those that are compared with the name of th
         and exists (select from unnest(proconfig) setting where setting like 'search_path=%')
       order by proname collate "C"`),
   ).toEqual(PINNED_FUNCTIONS.toSorted());
+});
+
+test('every trigger and every unique index is among those that a restore must have made', async () => {
+  expect(
+    await names(`
+      select relname || '.' || tgname as name from pg_trigger join pg_class on pg_class.oid = tgrelid
+      where relnamespace = 'mirror'::regnamespace and not tgisinternal order by 1`),
+  ).toEqual(TRIGGERS.toSorted());
+  expect(
+    await names(`
+      select relname as name from pg_index join pg_class on pg_class.oid = indexrelid
+      where relnamespace = 'mirror'::regnamespace and indisunique order by 1`),
+  ).toEqual(KEYS.toSorted());
+});
+
+test.each([
+  [
+    'a trigger is gone',
+    'drop trigger record_changes on referrals',
+    'the trigger referrals.record_changes is missing',
+  ],
+  [
+    'a trigger is off',
+    'alter table commission_updates disable trigger check_request',
+    'or off in the schema mirror',
+  ],
+  [
+    'a key is gone',
+    'alter table campaigns drop constraint campaigns_pkey',
+    'the key campaigns_pkey is missing',
+  ],
+  ['an index is gone', 'drop index sync_runs_one_running', 'the key sync_runs_one_running is missing'],
+])('a mirror in which %s is refused', async (_, loss, words) => {
+  const { pool } = await createTestDatabase();
+  await checkSchema(pool, { schema: 'mirror' });
+  await pool.query(loss);
+  await expect(checkSchema(pool, { schema: 'mirror' })).rejects.toThrow(words);
 });
 
 test('the run log refuses counts that do not add up and success without verification', async () => {

@@ -51,6 +51,7 @@ describe.each(['role', 'database'] as const)('Defaults of the role or the databa
     ['IntervalStyle', 'iso_8601', 'postgres'],
     ['bytea_output', 'escape', 'hex'],
     ['extra_float_digits', '0', '1'],
+    ['quote_all_identifiers', 'on', 'off'],
     ['search_path', 'public', 'mirror, mirror_reports'],
     ['default_transaction_isolation', 'serializable', 'read committed'],
     ['default_transaction_deferrable', 'on', 'off'],

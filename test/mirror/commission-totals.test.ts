@@ -161,12 +161,13 @@ describe('differences', () => {
          from commission_differences order by currency`,
       )
     ).rows;
-  const noteAffiliatesRead = (startedAt: string, verified = true) =>
+  const noteAffiliatesRead = (startedAt: string, verified = true, resource = 'affiliates') =>
     database.pool.query(
       `insert into sync_runs (resource, mode, state, verified, started_at, finished_at)
-       values ('affiliates', 'full', $2, $3, $1, $1)`,
-      [startedAt, verified ? 'succeeded' : 'partial', verified],
+       values ($4, 'full', $2, $3, $1, $1)`,
+      [startedAt, verified ? 'succeeded' : 'partial', verified, resource],
     );
+  const noteCommissionsRead = (startedAt: string) => noteAffiliatesRead(startedAt, true, 'commissions');
 
   test('there are none where the sums agree, nor where the program reports none', async () => {
     const [agreed, silent] = [buildAffiliate(), buildAffiliate()];
@@ -250,6 +251,19 @@ describe('differences', () => {
     await noteAffiliatesRead(at(3), false);
     expect(await differences()).toMatchObject([{ currency: 'USD', is_recent: true }]);
     await noteAffiliatesRead(at(3));
+    expect(await differences()).toMatchObject([{ currency: 'USD', is_recent: false }]);
+  });
+
+  test('is recent, while a sync has read the affiliates and not yet the commissions', async () => {
+    const affiliate = buildAffiliate();
+    await loadAffiliates({ ...affiliate, ...stats(300, 0) });
+    await loadCommissions(affiliate, { amount: 200, updated_at: earlier });
+    await noteAffiliatesRead(at(1));
+    await noteCommissionsRead(at(2));
+    expect(await differences()).toMatchObject([{ currency: 'USD', is_recent: false }]);
+    await noteAffiliatesRead(at(3));
+    expect(await differences()).toMatchObject([{ currency: 'USD', is_recent: true }]);
+    await noteCommissionsRead(at(4));
     expect(await differences()).toMatchObject([{ currency: 'USD', is_recent: false }]);
   });
 

@@ -59,12 +59,13 @@ export interface CounterChange {
  */
 export async function readCounterChanges(db: Database, runId: number): Promise<readonly CounterChange[]> {
   const { rows } = await sql<CounterChange>`
-    with covered as (
+    -- Materialized: Postgres knows nothing of a run that has just begun, and would read both anew for each affiliate.
+    with covered as materialized (
       select distinct on (c.affiliate_id) c.affiliate_id, c.visitors, c.leads, c.conversions
       from covered_counters c join sync_runs r on r.id = c.run_id
       where r.verified
       order by c.affiliate_id, c.run_id desc
-    ), explained as (
+    ), explained as materialized (
       select affiliate_id, count(*) as visitors,
         count(*) filter (where conversion_state in ('lead', 'conversion')) as leads,
         count(*) filter (where conversion_state = 'conversion') as conversions

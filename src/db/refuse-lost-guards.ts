@@ -1,0 +1,90 @@
+// The triggers that keep the history and check requests for payments, and the keys that let nothing be there twice. A
+// restore makes them last: one that was stopped, or that left them out, looks whole, and what it lets through is never
+// noticed.
+
+import type { PoolClient } from 'pg';
+import { SchemaMismatch } from '../errors.ts';
+
+/** By table. A test compares them, and the keys, with what the migrations make. */
+export const TRIGGERS: readonly string[] = [
+  ...['affiliates', 'campaigns', 'commissions', 'links', 'referrals', 'sales'].flatMap((table) => [
+    `${table}.record_changes`,
+    `${table}.record_insertions`,
+  ]),
+  'commission_updates.announce',
+  'commission_updates.check_request',
+  'commission_updates.keep_request',
+  'commission_updates.keep_requests',
+  'commission_updates.take_turns',
+];
+
+const KEYED_TABLES = [
+  'affiliates',
+  'alert_notices',
+  'alert_watch',
+  'alerts',
+  'books_comparisons',
+  'campaigns',
+  'change_clock',
+  'commission_list',
+  'commission_update_attempts',
+  'commission_updates',
+  'commissions',
+  'covered_counters',
+  'exports',
+  'forgotten_addresses',
+  'forgotten_people',
+  'forgotten_records',
+  'held_back_deletions',
+  'links',
+  'personal_data',
+  'pruned_tables',
+  'record_history',
+  'referrals',
+  'rejected_records',
+  'request_budget',
+  'request_permits',
+  'sales',
+  'schema_drift',
+  'schema_migrations',
+  'sync_runs',
+  'tracked_commissions',
+  'worker_state',
+];
+
+export const KEYS: readonly string[] = [
+  ...KEYED_TABLES.map((table) => `${table}_pkey`),
+  'alert_notices_alert_id_kind_channel_key',
+  'alerts_unresolved',
+  'commission_updates_idempotency_key_is_used_once',
+  'rejected_records_once_a_run',
+  'sync_runs_one_running',
+];
+
+/** Throws: SchemaMismatch where one of them is missing, or does not work. */
+export async function refuseLostGuards(client: Pick<PoolClient, 'query'>, schema: string): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select wanted as name from unnest($2::text[]) as wanted
+     where not exists (
+       select from pg_trigger join pg_class on pg_class.oid = tgrelid
+       where relnamespace = (select oid from pg_namespace where nspname = $1) and relname || '.' || tgname = wanted
+         and tgenabled in ('O', 'A')
+     )
+     union all
+     select wanted from unnest($3::text[]) as wanted
+     where not exists (
+       select from pg_index join pg_class on pg_class.oid = indexrelid
+       where relnamespace = (select oid from pg_namespace where nspname = $1) and relname = wanted and indisunique and indisvalid
+     )
+     limit 1`,
+    [schema, TRIGGERS, KEYS],
+  );
+  const [lost] = rows;
+  if (lost === undefined) return;
+  const what = lost.name.includes('.')
+    ? `trigger ${lost.name} is missing or off`
+    : `key ${lost.name} is missing`;
+  throw new SchemaMismatch(
+    `the ${what} in the schema ${schema}, as after a restore that did not come to its end: without it, changes leave no history, or records and payments come twice. Restore the backup once more, whole; a trigger that is off is put on with "alter table … enable trigger"`,
+  );
+}
