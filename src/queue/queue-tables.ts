@@ -33,12 +33,18 @@ export async function migrateQueue(pool: ConnectionPool, settings: QueueSettings
   let isBroken = true;
   try {
     await runQueueMigrations(withoutCreatingSchema(client, schema), schema);
+    // "if not exists" keeps nobody from making it at the same time: workers that start together would fail on its name.
+    await client.query('begin');
+    await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
+      `affiliate-mirror queue of ${schema}`,
+    ]);
     await makeJobSequence(client, schema, QUEUE_NAME);
     // Every job leaves dead rows behind, and claiming one slows down with each until they are vacuumed.
     for (const table of ['job', 'event']) {
       await client.query(`alter table ${schema}.${table}
         set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02)`);
     }
+    await client.query('commit');
     isBroken = false;
   } catch (error) {
     throw asMismatch(error, schema);

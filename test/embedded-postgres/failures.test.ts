@@ -96,10 +96,12 @@ it('shows what initdb said where it cannot write the data', async () => {
   await given.makeCluster();
 });
 
-it('starts nothing where the disk is full', async () => {
+it('starts nothing where nothing can be written', async () => {
   await given.makeCluster();
-  await symlink('/dev/full', join(given.home, 'port.new'));
-  await expectFailure(given.dataDir, 'ENOSPC');
+  const script = join(given.dataDir, 'with-no-room.sh');
+  await writeFile(script, `ulimit -f 0\nexec "${process.execPath}" "${EMBEDDED_PROCESS}" "$1"\n`);
+  const start = startEmbeddedUser(given.dataDir, { node: '/bin/sh', script });
+  await expect(start).rejects.toThrow(/could not be opened: disk I\/O error\. Fix that, set DATA_DIR/);
 });
 
 it('names the link where the place it leads to is gone', async () => {

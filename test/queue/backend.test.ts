@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { pino } from 'pino';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeLogger } from '../../src/log.ts';
 import { openQueue } from '../../src/queue/backend.ts';
 import type { Duty, JobContext, JobOutcome } from '../../src/queue/duty.ts';
@@ -191,9 +191,11 @@ describe('the queue in Postgres', () => {
   });
 
   test('is migrated as often as one likes, also by several at once', async () => {
-    const { url, pool } = await createTestDatabase();
+    const { url } = await createTestDatabase();
+    const pool = new pg.Pool({ connectionString: url, max: 10 });
+    onTestFinished(() => pool.end());
     const settings = { redisUrl: null, databaseUrl: url, mirrorSchema: 'mirror' };
-    await Promise.all([1, 2, 3].map(() => migrateQueue(pool, settings)));
+    await Promise.all(Array.from({ length: 10 }, () => migrateQueue(pool, settings)));
     await migrateQueue(pool, settings);
     const backend = await openQueue({ log }, settings, 'id');
     await backend.queue.add('once', {});
