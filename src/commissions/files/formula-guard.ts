@@ -1,18 +1,24 @@
 // Text that a spreadsheet would run: in CSV nothing tells text from a formula, so a cell such as =HYPERLINK(…) that
-// came from an affiliate's name would be one. It is written with an apostrophe before it, and read without it.
+// came from an affiliate's name would be one. It is written with an apostrophe before it, and read without it. So is
+// what would be a cell of its own where the file is opened with another delimiter, as a German Excel opens one with
+// commas: quotes keep no cell together there.
 // Source: https://owasp.org/www-community/attacks/CSV_Injection (read 2026-11).
 
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /^[=+\-@\t\r\n]/;
 const NUMBER = /^[+-]?[\d.,]+$/;
+/** A delimiter or the end of a line, and a formula right behind it, which may have apostrophes already. */
+const FORMULA_WITHIN = /(?<=[;,\t\r\n])(?='*[=+\-@])/g;
+const GUARDED_WITHIN = /(?<=[;,\t\r\n])'(?='*[=+\-@])/g;
 
 /** Returns the text as a CSV cell that no spreadsheet runs; a number stays one. */
 export function withApostrophe(text: string): string {
-  return isFormula(text) || isGuarded(text) ? `'${text}` : text;
+  const cell = text.replace(FORMULA_WITHIN, "'");
+  return isFormula(text) || isGuarded(text) ? `'${cell}` : cell;
 }
 
 /** Returns the text that `withApostrophe` was given. */
 export function withoutApostrophe(cell: string): string {
-  return isGuarded(cell) ? cell.slice(1) : cell;
+  return (isGuarded(cell) ? cell.slice(1) : cell).replace(GUARDED_WITHIN, '');
 }
 
 function isFormula(text: string): boolean {
