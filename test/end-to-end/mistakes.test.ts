@@ -101,6 +101,19 @@ describe('sync', () => {
     }
   });
 
+  test.each([[['migrate']], [['sync', '--migrate']], [['status']]])(
+    'says so where a restore left out the triggers: %j',
+    async (args) => {
+      const { url, pool } = await createTestDatabase();
+      await pool.query('drop trigger record_changes on referrals');
+      const { code, stderr } = await run(args, configured({ DATABASE_URL: url, LOG_LEVEL: 'error' }));
+      expect(stderr).toMatch(
+        /^affiliate-mirror: the trigger referrals\.record_changes is missing or off in .*\n$/,
+      );
+      expect(code).toBe(1);
+    },
+  );
+
   test('says to migrate where there are no tables, and makes none by itself', async () => {
     const { code, stderr } = await run(['sync'], configured({ MIRROR_SCHEMA: 'untouched' }));
     expect(code).toBe(1);

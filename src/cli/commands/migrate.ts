@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { refuseReadOnly } from '../../db/check-access.ts';
+import { checkSchema } from '../../db/check-schema.ts';
 import { listPending, runMigrations } from '../../db/migrate.ts';
 import { SchemaMismatch } from '../../errors.ts';
 import { makeLogger } from '../../log.ts';
@@ -51,6 +52,8 @@ async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promi
     : await runMigrations(pool, { schema, signal: lifetime.signal });
   if (!isDryRun) {
     await migrateQueue(pool, queue);
+    // What is missing although its migration was applied is found here alone.
+    await checkSchema(pool, { schema });
     await adoptMode(db, config.personalData);
   }
   const result: MigrateDocument = {

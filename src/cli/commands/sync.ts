@@ -171,11 +171,14 @@ async function prepareTables(
   { pool, url }: OpenDatabase,
   { mayMigrate }: { mayMigrate: boolean },
 ): Promise<void> {
-  if (!mayMigrate) return void (await checkSchema(pool, { schema: mirrorSchema }));
-  await runMigrations(pool, { schema: mirrorSchema, signal: lifetime.signal });
-  // BullMQ takes a fifth of the start-up, and only its tables need it here.
-  const { migrateQueue } = await import('../../queue/queue-tables.ts');
-  await migrateQueue(pool, { redisUrl, mirrorSchema, databaseUrl: url });
+  if (mayMigrate) {
+    await runMigrations(pool, { schema: mirrorSchema, signal: lifetime.signal });
+    // BullMQ takes a fifth of the start-up, and only its tables need it here.
+    const { migrateQueue } = await import('../../queue/queue-tables.ts');
+    await migrateQueue(pool, { redisUrl, mirrorSchema, databaseUrl: url });
+  }
+  // What is missing although its migration was applied is found here alone.
+  await checkSchema(pool, { schema: mirrorSchema });
 }
 
 async function syncEach(
