@@ -67,7 +67,7 @@ export function makeScrub(secret: string): Scrub {
 }
 
 /** Every escape contains one of these. */
-const ESCAPES = ['%', '&', '\\'];
+export const ESCAPES = ['%', '&', '\\'];
 
 /** So many characters show where the secret may begin; the rest is read only there. */
 const HEAD_LENGTH = 4;

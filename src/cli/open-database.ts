@@ -52,6 +52,14 @@ export function isDatabaseCommand(word: string | undefined): word is DatabaseCom
   return word !== undefined && Object.hasOwn(CONNECTIONS, word);
 }
 
+export interface Stopping {
+  /**
+   * Whether the first signal closes the connections, and what was not committed is undone: for commands that have
+   * nothing to bring to an end.
+   */
+  readonly endsAtOnce: boolean;
+}
+
 export interface OpenDatabase {
   readonly pool: Pool;
   readonly db: Database;
@@ -71,8 +79,7 @@ export interface OpenDatabase {
  * Postgres, such as the one who waits for a lock of ours. Whoever keeps us waiting for one is named on stderr, a
  * worker's in the log.
  *
- * Where it `endsAtOnce`, the first signal closes its connections, and what was not committed is undone: for commands
- * that have nothing to bring to an end. Of every other one that is so until the database has answered.
+ * Until the database has answered, the first signal closes its connections, whatever the command.
  *
  * Throws: EmbeddedPostgresFailed; DatabaseUnreachable; AccessRefused where the command writes and the database takes no
  * writes; ConfigError where DATABASE_URL leads to what cannot be used; the signal's reason when aborted.
@@ -81,7 +88,7 @@ export async function openDatabase(
   deps: { log: Logger; lifetime: Lifetime },
   config: Pick<Config, 'databaseUrl' | 'dataDir' | 'mirrorSchema'>,
   command: DatabaseCommand,
-  { endsAtOnce }: { readonly endsAtOnce: boolean } = { endsAtOnce: false },
+  { endsAtOnce }: Stopping = { endsAtOnce: false },
 ): Promise<OpenDatabase> {
   const { log, lifetime } = deps;
   const url = config.databaseUrl ?? (await openEmbedded(deps, config.dataDir, command));

@@ -26,7 +26,8 @@ export function findTargetProblem(words: string, kinds: string): string | null {
   }
   const { bucket, prefix } = splitBucket(words);
   if (bucket === '') {
-    return `must be s3://bucket/prefix, with 3 to 63 small letters, digits, dots and hyphens for the bucket${words.includes('@') ? '' : `, not ${words}`}`;
+    const quoted = words.includes('@') ? '' : `, not ${words}`;
+    return `must be s3://bucket/prefix, with 3 to 63 small letters, digits, dots and hyphens for the bucket${quoted}`;
   }
   // On its way these would be left out, or lead into another bucket.
   if (prefix.split('/').some((part, index) => part === '.' || part === '..' || (part === '' && index > 0))) {

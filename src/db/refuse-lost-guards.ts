@@ -64,18 +64,13 @@ export const KEYS: readonly string[] = [
 /** Throws: SchemaMismatch where one of them is missing, or does not work. */
 export async function refuseLostGuards(client: Pick<PoolClient, 'query'>, schema: string): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
-    `select wanted as name from unnest($2::text[]) as wanted
-     where not exists (
-       select from pg_trigger join pg_class on pg_class.oid = tgrelid
-       where relnamespace = (select oid from pg_namespace where nspname = $1) and relname || '.' || tgname = wanted
-         and tgenabled in ('O', 'A')
-     )
+    `with ours as (select pg_class.oid, relname::text from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+                   where nspname = $1)
+     (select unnest($2::text[]) as name
+      except select relname || '.' || tgname from pg_trigger join ours on ours.oid = tgrelid where tgenabled in ('O', 'A'))
      union all
-     select wanted from unnest($3::text[]) as wanted
-     where not exists (
-       select from pg_index join pg_class on pg_class.oid = indexrelid
-       where relnamespace = (select oid from pg_namespace where nspname = $1) and relname = wanted and indisunique and indisvalid
-     )
+     (select unnest($3::text[])
+      except select relname from pg_index join ours on ours.oid = indexrelid where indisunique and indisvalid)
      limit 1`,
     [schema, TRIGGERS, KEYS],
   );

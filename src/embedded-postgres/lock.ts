@@ -6,7 +6,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorCode } from '../describe-error.ts';
 
 export interface FileLock {
   /** Idempotent: yes. */
@@ -25,7 +24,7 @@ const held = new Set<DatabaseSync>();
 /**
  * Returns the lock, or null where another process, or another part of this one, holds it.
  *
- * Throws: the system's error, or SQLite's, where the file cannot be made or opened.
+ * Throws: SQLite's error where the file cannot be made or opened.
  */
 export function tryLock(path: string, kind: LockKind): FileLock | null {
   makeOwnFile(path);
@@ -49,9 +48,9 @@ export function tryLock(path: string, kind: LockKind): FileLock | null {
 function makeOwnFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
-  } catch (error) {
-    // It is not opened where it is there: to close it would release every lock that this process has on it.
-    if (errorCode(error) !== 'EEXIST') throw error;
+  } catch {
+    // It is not opened where it is there: to close it would release every lock that this process has on it. Where it
+    // cannot be made, SQLite says so next.
   }
 }
 

@@ -35,6 +35,7 @@ export async function startStatusPage(deps: StatusPageDeps, options: StatusPageO
     if (health !== undefined) return answerHealth(readReadiness, health, request, response);
     (await loadSite()).answer(request, response);
   };
+  // Without a limit to connections: whoever opens that many would keep out what asks whether the worker lives.
   const server = createServer(
     { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS },
     (request, response) => {
@@ -61,10 +62,7 @@ export async function startStatusPage(deps: StatusPageDeps, options: StatusPageO
   };
 }
 
-/**
- * No request has a body, and its head is one packet. There is no limit to connections: with one, whoever opens that
- * many would keep out what asks whether the worker lives.
- */
+/** No request has a body, and its head is one packet. */
 const REQUEST_MS = 10_000;
 
 const HEALTH_PATHS: readonly HealthPath[] = ['/healthz', '/readyz'];

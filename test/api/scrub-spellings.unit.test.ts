@@ -64,6 +64,12 @@ describe('scrubbing', () => {
     );
   });
 
+  it('leaves nothing of a text that could begin as the secret without end', () => {
+    const scrub = makeScrub('sk_live_a-secret');
+    expect(scrub('sk_l '.repeat(100_000))).toBe('sk_l '.repeat(100_000));
+    expect(scrub('sk_l%20'.repeat(100_001))).toBe('[secret]');
+  });
+
   it.each(NAMES)('takes out a secret spelled whole: %s', (name) => {
     const secret = 'sk_live_"Zo&3/+<\\secret>';
     const echo = Array.from(secret, (character) => spell(name, character)).join('');

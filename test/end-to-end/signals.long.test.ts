@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Pool } from 'pg';
+import { Client } from 'pg';
 import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { ROOT } from '../support/read-docs.ts';
@@ -181,8 +181,7 @@ describe('a command that waits for a table', () => {
 });
 
 test('migrate that waits for another one ends at the first signal', async () => {
-  const pool = new Pool({ connectionString: environment['DATABASE_URL'] });
-  const holder = await pool.connect();
+  const holder = await connect();
   await holder.query(`select pg_advisory_lock(hashtextextended('affiliate-mirror migrations of mirror', 0))`);
   const isWaiting = async () =>
     (
@@ -190,6 +189,4 @@ test('migrate that waits for another one ends at the first signal', async () => 
        and database = (select oid from pg_database where datname = current_database())`)
     ).rowCount === 1;
   expect(await endedWhileWaiting(['migrate'], isWaiting)).toMatchObject({ code: 143 });
-  holder.release(true);
-  await pool.end();
 });

@@ -77,9 +77,7 @@ async function test(cli: Cli, { signal }: Lifetime): Promise<ExitCode> {
 async function list(cli: Cli, lifetime: Lifetime, isJson: boolean): Promise<ExitCode> {
   const config = readCliConfig(cli);
   const log = makeLogger(config.logLevel);
-  const { pool, db } = await openDatabase({ log, lifetime }, config, 'alerts', {
-    endsAtOnce: true,
-  });
+  const { pool, db } = await openDatabase({ log, lifetime }, config, 'alerts', { endsAtOnce: true });
   await checkSchema(pool, { schema: config.mirrorSchema });
   const { rows: alerts } = await readAlerts({ db, mirrorSchema: config.mirrorSchema }, RESOLVED_SHOWN);
   if (isJson) printJson({ alerts } satisfies AlertsDocument);

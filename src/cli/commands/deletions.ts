@@ -14,7 +14,7 @@ import { readCliConfig } from '../configuration.ts';
 import type { AcceptedDocument, HeldBackDocument } from '../documents/deletions.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { nameUser } from '../name-user.ts';
-import { openDatabase } from '../open-database.ts';
+import { openDatabase, type Stopping } from '../open-database.ts';
 import { print, printJson } from '../output/print.ts';
 import { renderTable } from '../output/render-table.ts';
 
@@ -64,7 +64,7 @@ export function registerDeletions(root: Command, cli: Cli): void {
     .addHelpText('after', ACCEPT_HELP)
     .action((resource: ListedResource, { json }: { json?: true }) =>
       cli.run(async (lifetime) => {
-        const accepted = await accept(await open(cli, lifetime, { endsAtOnce: false }), resource);
+        const accepted = await accept(await open(cli, lifetime), resource);
         if (json === true) printJson({ resource, accepted } satisfies AcceptedDocument);
         else print(describeAccepted(resource, accepted));
         return 0;
@@ -72,10 +72,10 @@ export function registerDeletions(root: Command, cli: Cli): void {
     );
 }
 
-async function open(cli: Cli, lifetime: Lifetime, how: { endsAtOnce: boolean }): Promise<Database> {
+async function open(cli: Cli, lifetime: Lifetime, stopping?: Stopping): Promise<Database> {
   const config = readCliConfig(cli);
   const log = makeLogger(config.logLevel);
-  const { pool, db } = await openDatabase({ log, lifetime }, config, 'deletions', how);
+  const { pool, db } = await openDatabase({ log, lifetime }, config, 'deletions', stopping);
   await checkSchema(pool, { schema: config.mirrorSchema });
   return db;
 }

@@ -94,9 +94,7 @@ async function checkAlerts({ alerts }: Config, { check }: Report): Promise<void>
 
 function checkDatabase({ config, log, lifetime, report }: Session): Promise<OpenDatabase | null> {
   return report.check('database', async () => {
-    const found = await openDatabase({ log, lifetime }, config, 'doctor', {
-      endsAtOnce: true,
-    });
+    const found = await openDatabase({ log, lifetime }, config, 'doctor', { endsAtOnce: true });
     const through = found.session.isPooled ? ', through a pooler in session mode' : '';
     return { found, says: `${found.name} answers${found.isEmbedded ? ' (embedded)' : ''}${through}` };
   });

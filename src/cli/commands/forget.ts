@@ -37,7 +37,7 @@ export function registerForget(root: Command, cli: Cli): void {
         const { db, settings } = await openRewriting(cli, lifetime, 'forget');
         const forgetting = await rewrite(lifetime, async () => {
           const forgotten = await forgetPerson(db, settings, { who, by: nameUser() });
-          // Of all, since an earlier one may have been stopped before it; what nobody wrote takes no time.
+          // Of all, since an earlier one may have been stopped before it.
           await vacuum(db, REWRITTEN_TABLES);
           return forgotten;
         });

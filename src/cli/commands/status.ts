@@ -73,9 +73,7 @@ async function showStatus(
   }
   const config = readCliConfig(cli);
   const log = makeLogger(config.logLevel);
-  const { pool, db, name } = await openDatabase({ log, lifetime }, config, 'status', {
-    endsAtOnce: true,
-  });
+  const { pool, db, name } = await openDatabase({ log, lifetime }, config, 'status', { endsAtOnce: true });
   await checkSchema(pool, { schema: config.mirrorSchema });
   await checkReportsAccess(pool, config.mirrorSchema);
   const growth = await readGrowth(db, { space: await readDiskSpace(config) });

@@ -22,7 +22,7 @@ import type { Cli } from '../cli.ts';
 import { readCliConfig, readCliProgramConfig } from '../configuration.ts';
 import { refuseDemoMirror } from '../demo/mark.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { openDatabase } from '../open-database.ts';
+import { openDatabase, type Stopping } from '../open-database.ts';
 import { openPersonalData } from '../personal-data.ts';
 import { makeProgramClient } from '../program-client.ts';
 import { openTracing } from '../tracing.ts';
@@ -74,15 +74,15 @@ export function makeOpeners(cli: Cli, lifetime: Lifetime): Openers {
 export async function openPaymentLedger(
   cli: Cli,
   lifetime: Lifetime,
-  how: { readonly endsAtOnce: boolean } = { endsAtOnce: false },
+  stopping?: Stopping,
 ): Promise<PaymentLedgerSession> {
-  return open(lifetime, readCliConfig(cli), how);
+  return open(lifetime, readCliConfig(cli), stopping);
 }
 
 /** Returns the database and the program. Closed with the lifetime. */
 export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<ProgramSession> {
   const { config, program } = readCliProgramConfig(cli);
-  const session = await open(lifetime, config, { endsAtOnce: false });
+  const session = await open(lifetime, config);
   await openTracing({ log: session.log, lifetime }, config);
   await refuseDemoMirror(session.pool, config.mirrorSchema, program.url);
   const personalData = await openPersonalData(session.db, config.personalData);
@@ -104,13 +104,9 @@ export async function openProgram(cli: Cli, lifetime: Lifetime): Promise<Program
   };
 }
 
-async function open(
-  lifetime: Lifetime,
-  config: Config,
-  how: { readonly endsAtOnce: boolean },
-): Promise<PaymentLedgerSession> {
+async function open(lifetime: Lifetime, config: Config, stopping?: Stopping): Promise<PaymentLedgerSession> {
   const log = makeLogger(canDrawStatusLine() ? calmLevel(config.logLevel) : config.logLevel);
-  const { pool, db } = await openDatabase({ log, lifetime }, config, 'commissions', how);
+  const { pool, db } = await openDatabase({ log, lifetime }, config, 'commissions', stopping);
   await checkSchema(pool, { schema: config.mirrorSchema });
   const { amountUnit, personalData: personalDataSettings } = config;
   return { pool, db, log, signal: lifetime.signal, amountUnit, personalDataSettings };
