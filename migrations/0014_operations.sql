@@ -9,7 +9,8 @@ select permits.used as used_requests,
        case when limit_until > now() then limit_requests end as limit_requests,
        case when paused_until > now() then paused_until end as paused_until,
        last_throttled_at,
-       (select refused_at from worker_state) as secret_refused_since
+       (select refused_at from worker_state where refused_code = 'API_UNAUTHORIZED') as secret_refused_since,
+       (select refused_at from worker_state where refused_code = 'PROGRAM_CHANGED') as program_changed_since
 from request_budget
 cross join (
   select count(*) as used, count(*) filter (where priority = 'payments') as payments
@@ -95,6 +96,7 @@ comment on column :"reports".request_usage.limit_requests is 'The limit that the
 comment on column :"reports".request_usage.paused_until is 'No request is sent before this; null where nothing is paused.';
 comment on column :"reports".request_usage.last_throttled_at is 'When the program last answered 429.';
 comment on column :"reports".request_usage.secret_refused_since is 'Since when the program refuses the API secret of the workers, which pauses all of them; null where it does not.';
+comment on column :"reports".request_usage.program_changed_since is 'Since when the API answers the workers with none of the records that the mirror has, which pauses all of them; null if it does not.';
 
 comment on view :"reports".payment_states is 'How many requests for payment are in each state, and which of them somebody should look at.';
 comment on column :"reports".payment_states.state is 'The state; see commission_ledger.state. Primary key.';

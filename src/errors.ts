@@ -75,6 +75,12 @@ export class ApiUnauthorized extends AppError {
   readonly retry = 'never';
 }
 
+/** Thrown when the API answers with none of the records that the mirror has: most likely it is another account. */
+export class ProgramChanged extends AppError {
+  readonly code = 'PROGRAM_CHANGED';
+  readonly retry = 'never';
+}
+
 /** Thrown on any other answer below 500 that is not a success (a redirect, 404, 422 …). */
 export class ApiRejected extends AppError {
   readonly code = 'API_REJECTED';

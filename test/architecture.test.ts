@@ -25,7 +25,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   db: { rooms: ['contract'], packages: ['pg', 'kysely'] },
   'embedded-postgres': { rooms: ['make-directory.ts'], packages: ['pg'] },
   budget: { rooms: ['api', 'db', 'contract'], packages: ['kysely'] },
-  mirror: { rooms: ['records', 'db', 'contract'], packages: ['kysely', 'pg'] },
+  mirror: { rooms: ['records', 'api/client.ts', 'db', 'contract'], packages: ['kysely', 'pg'] },
   'personal-data': { rooms: ['mirror', 'records', 'db', 'contract'], packages: ['kysely', 'zod'] },
   sync: {
     rooms: ['crawl', 'personal-data', 'mirror', 'records', 'api', 'tracing', 'db', 'contract'],

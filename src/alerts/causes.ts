@@ -32,6 +32,7 @@ const AT_ONCE: Omit<Rule, 'why'> = {
 /** The most serious first. */
 export const RULES: Readonly<Record<AlertCode, Rule>> = {
   secret_refused: { ...AT_ONCE, why: 'all workers pause until somebody acts' },
+  program_changed: { ...AT_ONCE, why: 'all workers pause until the settings or the records are put right' },
   queue_away: {
     ...AT_ONCE,
     opensAfterSeconds: 2 * MINUTE,

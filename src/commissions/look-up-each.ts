@@ -2,6 +2,7 @@
 // others, as it is to the writer, and costs nobody else's.
 
 import type { ApiClient } from '../api/client.ts';
+import type { Database } from '../db/database.ts';
 import { ApiUnavailable, ApiUnreachable, ContractViolation } from '../errors.ts';
 import type { Ending } from './judge-update.ts';
 import { type LookedUp, lookUp } from './look-up.ts';
@@ -25,10 +26,10 @@ const MOST_IN_A_ROW = 10;
  * but not where the program answers others.
  */
 export function makeLookUpEach(
-  client: ApiClient,
+  { client, db }: { client: ApiClient; db: Database },
   signal: AbortSignal,
 ): (id: string) => Promise<LookedUpEach> {
-  const health = makeProgramHealth({ client });
+  const health = makeProgramHealth({ client, db });
   let inARow = 0;
   return async (id) => {
     try {

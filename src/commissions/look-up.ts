@@ -19,8 +19,8 @@ export type LookedUp =
  * Returns the commission, or how the program refuses it while it answers others: that takes one request more at most,
  * and two more where nothing is known of the program's health.
  *
- * Throws: ApiRejected where the program refuses everything (the address is wrong); the client's other errors, also
- * where the program turns out to be down; the signal's reason when aborted.
+ * Throws: ProgramChanged; ApiRejected where the program refuses everything (the address is wrong); the client's other
+ * errors, also where the program turns out to be down; the signal's reason when aborted.
  */
 export async function lookUp(
   { client, health }: { client: ApiClient; health: ProgramHealth },
@@ -32,6 +32,7 @@ export async function lookUp(
     try {
       const { commission, askedAt } = await client.getCommission(id, { signal });
       health.noteAnswer(askedAt);
+      await health.confirmAccount(commission, signal);
       return { commission, refusal: null, askedAt };
     } catch (error) {
       if (!(error instanceof ApiRejected) || signal.aborted) throw error;

@@ -34,7 +34,7 @@ export async function* previewUpdates(
     amountUnit = 'minor',
   }: { concurrency: number; signal: AbortSignal; amountUnit?: AmountUnit },
 ): AsyncGenerator<PreviewedUpdate> {
-  const lookUp = makeLookUpEach(client, signal);
+  const lookUp = makeLookUpEach({ client, db }, signal);
   const spell = await readSpellings(
     db,
     requests.map(({ commission_id }) => commission_id),

@@ -4,11 +4,15 @@
 // behind it says 404 to everything for a while, and may find it again right after that. The answer before it must be
 // there before the request is sent, with no outage seen since: what answers beside it may have been asked for after the
 // program was found again. The answer after it must be to something that was asked for once the refusal was there:
-// what answers beside it may have been answered before the program was lost.
+// what answers beside it may have been answered before the program was lost. And it counts only from the account that
+// the mirror knows (see mirror/account.ts): another one says 404 to everything that this mirror asks for.
 
 import type { ApiClient } from '../api/client.ts';
+import type { Commission } from '../contract/commission.ts';
 import { type Timestamp, toMicros } from '../contract/timestamp.ts';
+import type { Database } from '../db/database.ts';
 import { ApiRejected, ApiThrottled, ApiUnavailable, ApiUnreachable, ContractViolation } from '../errors.ts';
+import { type AnsweredIds, affiliateIds, commissionIds, makeAccount } from '../mirror/account.ts';
 
 /** What is known of the program before a request is sent: which of its times without an outage this is, if any. */
 export type HealthMark = number | null;
@@ -22,6 +26,13 @@ export type RefusalMeaning = 'believed' | 'again' | 'down';
 export interface ProgramHealth {
   /** Call whenever the program answered as it should, with when it was asked. */
   noteAnswer(askedAt: Timestamp): void;
+  /**
+   * Resolves once it is known that the API serves the mirror's account, for which this commission, as it was just
+   * answered, is looked up. To be called before anything is concluded from it.
+   *
+   * Throws: ProgramChanged; what the client and the database throw.
+   */
+  confirmAccount(commission: Commission, signal: AbortSignal): Promise<void>;
   /**
    * Returns whether the program answers now: asks for the shortest list there is, once for all callers at the same
    * time. An answer of something in front of the program is an outage where the program has answered before.
@@ -37,7 +48,7 @@ export interface ProgramHealth {
    * Returns what a refusal says that was there at that time. Asks as `isUp` does, unless a good answer to something
    * that was asked later is there already.
    *
-   * Throws: what `isUp` throws.
+   * Throws: what `isUp` throws; ProgramChanged where none of the records that the mirror has is answered.
    */
   judgeRefusal(
     refusal: { readonly mark: HealthMark; readonly answeredAt: Timestamp },
@@ -53,12 +64,14 @@ const ONCE = { most: 1 };
 const DOWN = [ApiUnreachable, ApiUnavailable, ApiThrottled, ContractViolation];
 
 /** Returns the health as known by one reader or writer; nothing is known at first. */
-export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
+export function makeProgramHealth({ client, db }: { client: ApiClient; db: Database }): ProgramHealth {
+  const account = makeAccount({ api: client, db });
   let isProven = false;
   let outages = 0;
   /** The latest time at which something was asked for that was answered; null before the first answer. */
   let answered: bigint | null = null;
   let asking: Promise<boolean> | null = null;
+  let listed: readonly AnsweredIds[] = [];
 
   function noteAnswer(askedAt: Timestamp): void {
     const asked = toMicros(askedAt);
@@ -69,12 +82,14 @@ export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
   function noteDown(): void {
     isProven = false;
     outages += 1;
+    account.doubt();
   }
 
   async function ask(signal: AbortSignal): Promise<boolean> {
     try {
-      const page = await deps.client.list('affiliates', { page: 1, limit: 1 }, { signal, attempts: ONCE });
+      const page = await client.list('affiliates', { page: 1, limit: 1 }, { signal, attempts: ONCE });
       noteAnswer(page.askedAt);
+      listed = [affiliateIds(page)];
       return true;
     } catch (error) {
       const isForeign = error instanceof ApiRejected && !error.isOfProgram;
@@ -96,6 +111,7 @@ export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
     noteDown,
     isProven: () => isProven,
     isUp,
+    confirmAccount: (commission, signal) => account.confirm([commissionIds(commission)], { signal }),
     mark: () => (isProven ? outages : null),
     async judgeRefusal({ mark, answeredAt }, signal) {
       const isAnsweredSince = () => answered !== null && answered > toMicros(answeredAt);
@@ -103,7 +119,9 @@ export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
       for (let asked = 0; asked < 2 && !isAnsweredSince(); asked += 1) {
         if (!(await isUp(signal))) return 'down';
       }
-      return mark === outages && isAnsweredSince() ? 'believed' : 'again';
+      if (mark !== outages || !isAnsweredSince()) return 'again';
+      await account.confirm(listed, { signal });
+      return 'believed';
     },
   };
 }

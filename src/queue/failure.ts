@@ -1,7 +1,7 @@
 // Decides what becomes of a job whose work threw, by the class of the error. Pure.
 
 import { isRefusal, isStatementError } from '../db/refusal.ts';
-import { ApiThrottled, ApiUnauthorized, AppError, PersonalDataMismatch } from '../errors.ts';
+import { ApiThrottled, ApiUnauthorized, AppError, PersonalDataMismatch, ProgramChanged } from '../errors.ts';
 import type { Timings } from './timings.ts';
 
 export type Decision =
@@ -9,9 +9,14 @@ export type Decision =
   | { readonly kind: 'retry' }
   /** Once more after this wait; costs none. */
   | { readonly kind: 'wait'; readonly waitMs: number }
-  /** The whole queue stops until the program accepts the secret; costs none. */
-  | { readonly kind: 'pause' }
+  /** The whole queue stops until the API serves the mirror's account again; costs none. */
+  | { readonly kind: 'pause'; readonly error: AppError }
   | { readonly kind: 'fail' };
+
+/** Returns whether every further request would meet it: the API refuses the secret, or serves another account. */
+export function isPausing(error: unknown): error is ApiUnauthorized | ProgramChanged {
+  return error instanceof ApiUnauthorized || error instanceof ProgramChanged;
+}
 
 /** What a bug throws: the next attempt would throw it again. */
 const BUGS = [TypeError, RangeError, ReferenceError, SyntaxError];
@@ -21,7 +26,7 @@ const BUGS = [TypeError, RangeError, ReferenceError, SyntaxError];
  * the attempts are bounded.
  */
 export function decideAfterFailure(error: unknown, { throttledMs }: Pick<Timings, 'throttledMs'>): Decision {
-  if (error instanceof ApiUnauthorized) return { kind: 'pause' };
+  if (isPausing(error)) return { kind: 'pause', error };
   if (error instanceof ApiThrottled) return { kind: 'wait', waitMs: error.retryAfterMs ?? throttledMs };
   // This worker ends within its next round (makeWatchdog); the job is for one that is set as the mirror is.
   if (error instanceof PersonalDataMismatch) return { kind: 'wait', waitMs: throttledMs };

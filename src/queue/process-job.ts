@@ -6,6 +6,7 @@ import { asDatabaseError } from '../db/as-database-error.ts';
 import type { Database } from '../db/database.ts';
 import { storable, storableText } from '../db/storable.ts';
 import { describeError } from '../describe-error.ts';
+import type { AppError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { inTrace, type Span } from '../tracing/span.ts';
 import { LOCK_LOST } from './backend.ts';
@@ -30,8 +31,8 @@ export interface ProcessDeps extends TurnDeps {
   readonly log: Logger;
   readonly duties: readonly Duty[];
   readonly causes: Causes;
-  /** Called on a 401, once it is clear that it was one. */
-  readonly pause: (error: unknown) => Promise<void>;
+  /** Called with an error that pauses all work. */
+  readonly pause: (error: AppError) => Promise<void>;
 }
 
 const PROGRESS_INTERVAL_MS = 1000;
@@ -153,7 +154,7 @@ async function endAfter(
   }
   const decision = decideAfterFailure(error, timings);
   if (decision.kind === 'pause') {
-    await pause(error);
+    await pause(decision.error);
     return aside;
   }
   if (decision.kind === 'wait') {

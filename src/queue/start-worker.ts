@@ -3,6 +3,7 @@
 import { hostname } from 'node:os';
 import type { WorkerOptions } from 'bullmq';
 import type { Database } from '../db/database.ts';
+import type { AppError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { within } from '../within.ts';
 import { openQueue } from './backend.ts';
@@ -95,9 +96,9 @@ export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise
   const watchdog = makeWatchdog({ ...deps, backend, duties, causes, onUnfit: unfit.reject }, timings);
   let worker: QueueWorker | null = null;
   const cancelJobs = (why: string) => worker?.cancelAllJobs(why);
-  const pause = async (error: unknown) => {
+  const pause = async (error: AppError) => {
     await watchdog.pause(error);
-    cancelJobs('the program refuses the API secret');
+    cancelJobs('all work is paused');
   };
   const processDeps = {
     db,

@@ -6,12 +6,19 @@ import { checkClock, readClock } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
 import { withSessionLock } from '../db/session-lock.ts';
 import { describeError } from '../describe-error.ts';
-import { ApiUnauthorized, ClockWrong, PersonalDataMismatch, SchemaMismatch } from '../errors.ts';
+import {
+  type AppError,
+  ClockWrong,
+  PersonalDataMismatch,
+  ProgramChanged,
+  SchemaMismatch,
+} from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { QueueBackend } from './backend.ts';
 import type { Causes } from './causes.ts';
 import type { Duty } from './duty.ts';
 import { ensureJob } from './ensure-job.ts';
+import { isPausing } from './failure.ts';
 import { freeFromFuture } from './free-from-future.ts';
 import { makePacer } from './pacer.ts';
 import { noteAcceptance, noteRefusal, readPause } from './program-pause.ts';
@@ -21,7 +28,7 @@ import { reviveSchedules, setSchedules } from './schedules.ts';
 import type { Timings } from './timings.ts';
 import { readMoment } from './worker-state.ts';
 
-/** Asks the program for as little as it can. Throws: ApiUnauthorized; another error where no usable answer came. */
+/** Asks the API for as little as it can. Throws: what `isPausing`; another error where no usable answer came. */
 export type Probe = (signal: AbortSignal) => Promise<void>;
 
 export interface WatchdogDeps {
@@ -47,8 +54,8 @@ export interface Watchdog {
   start(): void;
   /** Looks now, or as soon as it may, whether everything that is due has a job. */
   lookNow(): void;
-  /** Pauses the queue because the program answered 401; only the first of a pause is logged. */
-  pause(error: unknown): Promise<void>;
+  /** Pauses the queue because of the error; only the first of a pause is logged. */
+  pause(error: AppError): Promise<void>;
   /** Resolves once no round is under way. Idempotent: yes. */
   stop(): Promise<void>;
 }
@@ -144,7 +151,7 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
     },
     lookNow: pacer.askNow,
     async pause(error) {
-      if (await noteRefusal(db, timings, { isProbe: false })) logRefusal(log, error);
+      if (await noteRefusal(db, timings, { isProbe: false, code: error.code })) logPause(log, error);
       await queue.pause();
     },
     async stop() {
@@ -165,26 +172,27 @@ async function tryProgram(
   } catch (error) {
     signal.throwIfAborted();
     // A program that is down has not refused anything, nor accepted.
-    if (!(error instanceof ApiUnauthorized)) {
+    if (!isPausing(error)) {
       log.warn({ reason: describeError(error) }, 'program.silent');
-    } else if (await noteRefusal(db, timings, { isProbe: true })) {
-      logRefusal(log, error);
+    } else if (await noteRefusal(db, timings, { isProbe: true, code: error.code })) {
+      logPause(log, error);
     }
     return;
   }
   if (await noteAcceptance(db)) log.info('program.secret_accepted');
 }
 
-const REFUSAL_FIX =
+const PAUSE_FIX =
   'the queue is paused, and nothing is lost. Correct AFFILIATE_API_SECRET and restart the worker; if the secret was right, it goes on by itself once it is accepted';
 
-function logRefusal(log: Logger, error: unknown): void {
-  log.error({ reason: describeError(error), fix: REFUSAL_FIX }, 'program.secret_refused');
+function logPause(log: Logger, error: AppError): void {
+  if (error instanceof ProgramChanged) log.error({ reason: error.message }, 'program.changed');
+  else log.error({ reason: describeError(error), fix: PAUSE_FIX }, 'program.secret_refused');
 }
 
 /** Pauses the queue, or lets it go on. Returns whether it was not paused before, and is not now. */
 async function alignPause(db: Database, queue: WorkQueue): Promise<boolean> {
-  const { isRefused } = await readPause(db);
+  const isRefused = (await readPause(db)).code !== null;
   const isPaused = await queue.isPaused();
   if (isRefused && !isPaused) await queue.pause();
   if (!isRefused && isPaused) await queue.resume();

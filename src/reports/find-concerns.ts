@@ -29,6 +29,7 @@ export interface Concern {
 /** Every kind of concern, the most serious first. */
 export const CONCERN_CODES = [
   'secret_refused',
+  'program_changed',
   'sync_failed',
   'sync_interrupted',
   'sync_silent',
@@ -60,7 +61,7 @@ export function findConcerns(
   { maxAgeSeconds, growth }: { maxAgeSeconds: number; growth?: Growth },
 ): readonly Concern[] {
   const concerns = [
-    ...judgeSecret(status),
+    ...judgePause(status),
     ...status.resources.flatMap((resource) => [
       ...judgeLastRun(resource, status.budget.last_throttled_at),
       ...judgeHeldBack(resource),
@@ -81,7 +82,13 @@ export function isStale({ changes_age_seconds }: ResourceStatus, maxAgeSeconds: 
   return changes_age_seconds === null || changes_age_seconds > maxAgeSeconds;
 }
 
-function judgeSecret({ worker: { secret_refused_since } }: MirrorHealth): Concern[] {
+function judgePause({ worker: { secret_refused_since, program_changed_since } }: MirrorHealth): Concern[] {
+  if (program_changed_since !== null) {
+    const what =
+      'the API has none of the records that the mirror has: it is another account, and all workers are paused';
+    const fix = 'affiliate-mirror doctor';
+    return [concern({ code: 'program_changed', what, since: program_changed_since, fix })];
+  }
   if (secret_refused_since === null) return [];
   const what = 'the program refuses the API secret, and all workers are paused';
   return [

@@ -22,7 +22,7 @@ from "${reports}".payment_states;
 select differences
 from "${reports}".commission_coverage;
 
-select secret_refused_since, paused_until, last_throttled_at
+select secret_refused_since, program_changed_since, paused_until, last_throttled_at
 from "${reports}".request_usage;
 
 select books, compared_at, differing

@@ -21,6 +21,8 @@ export interface MirrorHealth {
 export interface WorkerStatus {
   /** Since when the program refuses the API secret of the workers, which pauses all of them; null where it does not. */
   readonly secret_refused_since: Timestamp | null;
+  /** Since when the API has none of the records that the mirror has; null if it has some, as far as is known. */
+  readonly program_changed_since: Timestamp | null;
 }
 
 /** Returns the health at this moment. `readList` reads the one part of it that takes long (remembered-list.ts). */
@@ -37,6 +39,6 @@ export async function readHealth(db: Database, readList = readCommissionList): P
 
 async function readWorker(db: Database): Promise<WorkerStatus> {
   const { rows } = await sql<WorkerStatus>`
-    select secret_refused_since from request_usage`.execute(db);
-  return rows[0] ?? { secret_refused_since: null };
+    select secret_refused_since, program_changed_since from request_usage`.execute(db);
+  return rows[0] ?? { secret_refused_since: null, program_changed_since: null };
 }

@@ -5,6 +5,7 @@ import type { Filters, ListedResource } from '../contract/resources.ts';
 import type { Checkpoint, CrawlDeps, Loaded } from '../crawl/page.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
+import type { Account, AnsweredIds } from '../mirror/account.ts';
 import type { FirstLoad } from '../mirror/first-load.ts';
 import { type LoadCounts, type LoadResult, loadBatch } from '../mirror/load-batch.ts';
 import { restartWalk } from '../mirror/runs/open-run.ts';
@@ -64,6 +65,8 @@ export interface RunLoader {
 export interface RunLoaderDeps {
   readonly api: ApiClient;
   readonly db: Database;
+  /** Null where a person has accepted that the API has other records than the mirror. */
+  readonly account: Account | null;
   readonly personalData: PersonalData | null;
   readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
 }
@@ -87,8 +90,13 @@ interface WalkState {
 
 /** Returns the loader of one run, or of its resumption. */
 export function makeRunLoader(
-  { api, db, personalData, onProgress }: RunLoaderDeps,
-  { run, resource, before }: { run: SyncRun; resource: ListedResource; before: MetBefore },
+  { api, db, account, personalData, onProgress }: RunLoaderDeps,
+  {
+    run,
+    resource,
+    before,
+    signal,
+  }: { run: SyncRun; resource: ListedResource; before: MetBefore; signal: AbortSignal | undefined },
 ): RunLoader {
   let lastSaved = run;
   const cache = makeLoadedCache();
@@ -124,6 +132,7 @@ export function makeRunLoader(
       throw new TypeError('pages are to be loaded in the order in which they were read');
     }
     await spelling.check(contents);
+    await account?.confirm(contents.map(idsOf), { ...(signal && { signal }), onRequest: countRequest });
     const { result, rows, saved } = await transact(db, write, () => beginSpan('commit'));
     async function write(trx: DatabaseTransaction) {
       const result = await loadBatch(trx, {
@@ -206,6 +215,11 @@ export function rowCounts(run: SyncRun): LoadCounts {
     rejected: run.rows_rejected,
     repeated: run.rows_repeated,
   };
+}
+
+function idsOf({ rows }: ReadPages): AnsweredIds {
+  const byTable = Map.groupBy(rows, ({ table }) => table);
+  return new Map([...byTable].map(([table, groups]) => [table, groups.flatMap(({ ids }) => ids)]));
 }
 
 function loadCounts({ seen, inserted, updated, unchanged, rejected, repeated }: LoadCounts): LoadCounts {

@@ -5,6 +5,7 @@ import type { ListedResource } from '../contract/resources.ts';
 import { asDatabaseError } from '../db/as-database-error.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
+import { makeAccount } from '../mirror/account.ts';
 import { beginFirstLoad, makeFirstLoad } from '../mirror/first-load.ts';
 import { saveHeldBack } from '../mirror/held-back.ts';
 import { markDeleted, markUnnamed } from '../mirror/mark-deleted.ts';
@@ -39,6 +40,8 @@ export interface SyncInput {
   readonly concurrency: number;
   /** Marks rows deleted even where suspiciously many are gone. */
   readonly acceptDeletes: boolean;
+  /** Goes on also where the API has none of the records that the mirror has. Left out: it fails. */
+  readonly acceptProgram?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -80,8 +83,14 @@ async function runLocked(deps: RunDeps, input: SyncInput, startedMs: number, spa
   log.info({ run_id: run.id, resource, mode, attempt: run.attempt }, 'sync.started');
   const before = await readMetBefore(db, { run, resource });
   const loader = makeRunLoader(
-    { api: deps.api, db, personalData, onProgress: deps.onProgress },
-    { run, resource, before },
+    {
+      api: deps.api,
+      db,
+      account: input.acceptProgram === true ? null : makeAccount({ api: deps.api, db }),
+      personalData,
+      onProgress: deps.onProgress,
+    },
+    { run, resource, before, signal },
   );
   try {
     if (resource === 'referrals') await noteCounters(db, run);

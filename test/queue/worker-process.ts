@@ -12,6 +12,7 @@ import { makePool } from '../../src/db/pool.ts';
 import { makePollDuty } from '../../src/jobs/poll-job.ts';
 import { makeSchedules, makeSyncDuty } from '../../src/jobs/sync-job.ts';
 import { makeLogger } from '../../src/log.ts';
+import { probeAccount } from '../../src/mirror/account.ts';
 import type { Duty } from '../../src/queue/duty.ts';
 import { lastTick, type Schedule } from '../../src/queue/schedules.ts';
 import { startWorker } from '../../src/queue/start-worker.ts';
@@ -72,7 +73,7 @@ const starting = startWorker(
     db,
     log,
     probe: async (signal) => {
-      await probeApi.list('affiliates', { page: 1, limit: 1 }, { signal });
+      await probeAccount({ api: probeApi, db }, { signal });
     },
   },
   {

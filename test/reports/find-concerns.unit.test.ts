@@ -32,8 +32,14 @@ const WRONG: Readonly<
   Record<ConcernCode, readonly [Given, what: RegExp, fix: RegExp, since: string | null]>
 > = {
   secret_refused: [
-    { worker: { secret_refused_since: THEN } },
+    { worker: { secret_refused_since: THEN, program_changed_since: null } },
     /refuses the API secret, and all workers are paused/,
+    /^affiliate-mirror doctor$/,
+    THEN,
+  ],
+  program_changed: [
+    { worker: { secret_refused_since: null, program_changed_since: THEN } },
+    /none of the records that the mirror has: it is another account, and all workers are paused/,
     /^affiliate-mirror doctor$/,
     THEN,
   ],
@@ -172,7 +178,7 @@ test('the most serious comes first, whatever the order of the figures', () => {
     resource: { rejected_records: 1, last_run_state: 'failed' },
     budget: { paused_until: THEN },
     payments: { failed: 1 },
-    worker: { secret_refused_since: THEN },
+    worker: { secret_refused_since: THEN, program_changed_since: null },
   });
   const codes = findConcerns(status, USUAL).map(({ code }) => code);
   expect(codes).toEqual([

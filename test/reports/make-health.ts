@@ -41,7 +41,7 @@ export function makeHealth({
   resources = [{}],
   payments,
   budget,
-  worker = { secret_refused_since: null },
+  worker = { secret_refused_since: null, program_changed_since: null },
   books = { compared_at: null, differing: 0, differ_since: null, differ_in: null },
   differences = 0,
 }: GivenHealth = {}): MirrorHealth {

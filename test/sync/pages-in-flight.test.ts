@@ -84,10 +84,11 @@ describe('the loader of a run', () => {
     const { api, db } = given();
     await sql`truncate referrals, sync_runs cascade`.execute(db);
     loader = makeRunLoader(
-      { api, db, personalData: null },
+      { api, db, account: null, personalData: null },
       {
         run: await startRun(db, { resource: 'referrals', mode: 'full' }),
         resource: 'referrals',
+        signal: undefined,
         before: { seen: makeSeenRows(), anonymous: 0, firstLoad: makeFirstLoad(true) },
       },
     );

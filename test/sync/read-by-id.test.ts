@@ -29,7 +29,10 @@ beforeEach(async () => {
   );
   const run = await startRun(db, { resource, mode: 'full' });
   const before = { seen: makeSeenRows(), anonymous: 0, firstLoad: makeFirstLoad(false) };
-  loader = makeRunLoader({ api, db, personalData: null }, { run, resource, before });
+  loader = makeRunLoader(
+    { api, db, account: null, personalData: null },
+    { run, resource, before, signal: undefined },
+  );
 });
 
 function read(asked: readonly string[], getCommission = given().api.getCommission) {

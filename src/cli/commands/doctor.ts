@@ -32,8 +32,8 @@ import { describeUnknownVariables } from '../unknown-variables.ts';
 
 const HELP = `
 Sends two requests to the program, four where it does not list its commissions, and changes nothing in it: whether it
-accepts the secret, and whether it lists its commissions. Where the secret is accepted, a worker that stopped at a
-refused one tries its own again.
+accepts the secret and has records that the mirror has, and whether it lists its commissions. If it does, a worker that
+paused because of a refused secret or another account tries again.
 
 Exit code 2: a variable is missing, malformed or misspelt. Exit code 1: another check failed.`;
 
@@ -141,7 +141,9 @@ async function checkProgram(
     return leaveOut(['program'], 'the database, which keeps its request budget, does not answer');
   }
   const options = { ...program, timeoutMs: config.api.timeoutMs, takePermit: tables ?? takeOnlyPermit };
-  const accepted = await check('program', () => lookAtProgram({ log, lifetime }, options));
+  const accepted = await check('program', () =>
+    lookAtProgram({ log, lifetime }, options, tables && database.db),
+  );
   if (accepted === null || tables === null) return;
 
   const { db } = database;

@@ -29,6 +29,7 @@ interface SyncFlags {
   readonly mode: SyncMode;
   readonly migrate?: true;
   readonly acceptDeletes?: true;
+  readonly acceptProgram?: true;
   readonly json?: true;
 }
 
@@ -43,6 +44,10 @@ affiliates' counters, so it always syncs affiliates first, also where only refer
 the newest, those that are pending or due, and one by one those that were. The plan and the requests that it expects to need are part of the result.
 ${describeBlindSpots()}
 How long ago everything was last read: affiliate-mirror status.
+
+A sync fails with PROGRAM_CHANGED, before it writes anything, if the API has none of the records that the mirror has:
+then another account is configured. Only if all records of this account were really replaced, --accept-program goes on;
+the former records are held back as deletions, or with --accept-deletes marked deleted.
 
 Examples:
   $ affiliate-mirror sync --migrate
@@ -69,6 +74,7 @@ export function registerSync(root: Command, cli: Cli): void {
     )
     .option('--migrate', 'make the tables, or bring them up to date, first')
     .option('--accept-deletes', 'mark as deleted also where suspiciously many rows are gone')
+    .option('--accept-program', 'go on although the API has none of the records that the mirror has')
     .option('--json', 'print every run that was begun as one JSON document, also where one fails')
     .addHelpText('after', HELP)
     .action((resources: ListedResource[], flags: SyncFlags) =>
@@ -144,7 +150,11 @@ async function syncAll(
           return found;
         },
         syncOne: async (resource) => {
-          const how = { mode: flags.mode, acceptDeletes: flags.acceptDeletes === true };
+          const how = {
+            mode: flags.mode,
+            acceptDeletes: flags.acceptDeletes === true,
+            acceptProgram: flags.acceptProgram === true,
+          };
           const run = await syncOne(resource, how).catch((error: unknown) => {
             throw asListError(error, { resource, setting: config.commissionList });
           });

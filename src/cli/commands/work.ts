@@ -16,6 +16,7 @@ import { makePollDuty } from '../../jobs/poll-job.ts';
 import { makeRetentionDuty } from '../../jobs/retention-job.ts';
 import { makeSchedules, makeSyncDuty, type SyncDutyDeps } from '../../jobs/sync-job.ts';
 import { type Logger, makeLogger } from '../../log.ts';
+import { probeAccount } from '../../mirror/account.ts';
 import { noteListSetting } from '../../mirror/commission-list.ts';
 import type { Duty } from '../../queue/duty.ts';
 import { makePatiently } from '../../queue/patiently.ts';
@@ -116,7 +117,7 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   );
   const duties = makeDuties({ clients, db, log, personalData, meter }, config);
   const probe = async (signal: AbortSignal) => {
-    await clients.probe.list('affiliates', { page: 1, limit: 1 }, { signal });
+    await probeAccount({ api: clients.probe, db }, { signal });
   };
   const checkMirror = async () => {
     await refuseNewerSchema(pool, { schema: mirrorSchema });

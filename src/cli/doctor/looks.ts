@@ -2,19 +2,20 @@
 // how to fix it.
 
 import type { Pool } from 'pg';
-import { type ApiClientOptions, makeApiClient } from '../../api/client.ts';
+import { type ApiClient, type ApiClientOptions, makeApiClient } from '../../api/client.ts';
 import type { TakePermit } from '../../api/permit.ts';
 import { makeTakePermit } from '../../budget/shared-budget.ts';
 import type { Config } from '../../config/config.ts';
 import type { ScheduledExports } from '../../config/exports.ts';
 import { counted } from '../../contract/format.ts';
-import type { ListedResource } from '../../contract/resources.ts';
 import { checkWorkerAccess, readConnectionLimit, writeForTrial } from '../../db/check-access.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { checkClock } from '../../db/clock.ts';
+import type { Database } from '../../db/database.ts';
 import { describeHolder, findHolders } from '../../db/watch-locks.ts';
 import { AccessRefused, Busy, ConfigError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
+import { probeAccount } from '../../mirror/account.ts';
 import { readState, refuseOtherMode } from '../../personal-data/stored-state.ts';
 import { openQueue } from '../../queue/backend.ts';
 import { readPause } from '../../queue/program-pause.ts';
@@ -125,8 +126,8 @@ export async function lookAtQueue(
   await backend.close();
   if (backend.warnings.length > 0) throw new ConfigError(backend.warnings);
   const where = redisUrl === null ? 'Postgres' : `Redis at ${nameRedis(redisUrl)}`;
-  const { isRefused } = await readPause(db);
-  const paused = isRefused ? ', and is paused: the program refused the secret of a worker' : '';
+  const { code } = await readPause(db);
+  const paused = code === null ? '' : `, and is paused: a worker met ${code}`;
   return { found: true, says: `${where} keeps it${paused}` };
 }
 
@@ -148,9 +149,17 @@ interface LookDeps {
 
 type LookOptions = ApiClientOptions & { readonly takePermit: TakePermit };
 
-/** Throws: what `ApiClient.list` throws. */
-export async function lookAtProgram(deps: LookDeps, program: LookOptions): Promise<Seen> {
-  const affiliates = counted(await countListed('affiliates', deps, program), 'affiliate');
+/**
+ * `db` is the mirror; null if it has no tables. Throws: ProgramChanged if the API has none of the records that the
+ * mirror has; what `ApiClient.list` throws.
+ */
+export async function lookAtProgram(
+  deps: LookDeps,
+  program: LookOptions,
+  db: Database | null,
+): Promise<Seen> {
+  const total = await withClient(deps, program, (api, options) => probeAccount({ api, db }, options));
+  const affiliates = counted(total, 'affiliate');
   return { found: true, says: `${program.url} accepts the secret, and has ${affiliates}` };
 }
 
@@ -160,7 +169,10 @@ export async function lookAtProgram(deps: LookDeps, program: LookOptions): Promi
  * Throws: ListNotServed where it does not; what `ApiClient.list` throws.
  */
 export async function lookAtList(deps: LookDeps, program: LookOptions): Promise<Seen> {
-  const count = await countListed('commissions', deps, program).catch((error: unknown) => {
+  const count = await withClient(deps, program, async (api, { signal }) => {
+    const page = await api.list('commissions', { page: 1, limit: 1 }, { signal });
+    return page.pagination.total_count;
+  }).catch((error: unknown) => {
     throw asListError(error, { resource: 'commissions', setting: 'on' });
   });
   return {
@@ -169,17 +181,16 @@ export async function lookAtList(deps: LookDeps, program: LookOptions): Promise<
   };
 }
 
-/** Asks for the shortest page there is, once. */
-async function countListed(
-  resource: ListedResource,
+/** Returns what `ask` returns, whose client makes each request once. */
+async function withClient<T>(
   { log, lifetime }: LookDeps,
   { takePermit, ...program }: LookOptions,
-): Promise<number> {
+  ask: (api: ApiClient, options: { signal: AbortSignal }) => Promise<T>,
+): Promise<T> {
   const attempts = { most: 1, mostThrottled: 1 };
   const api = makeApiClient({ takePermit, log }, { ...program, attempts });
   try {
-    const page = await api.list(resource, { page: 1, limit: 1 }, { signal: lifetime.signal });
-    return page.pagination.total_count;
+    return await ask(api, { signal: lifetime.signal });
   } finally {
     await api.close();
   }

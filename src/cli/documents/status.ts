@@ -183,6 +183,9 @@ export const statusDocument = z
       secret_refused_since: timestamp(
         'since when all workers pause, as the program refuses the secret',
       ).nullable(),
+      program_changed_since: timestamp(
+        'since when all workers pause, as the API has none of the records that the mirror has',
+      ).nullable(),
     }),
   })
   .meta({ title: 'affiliate-mirror status --json' });

@@ -7,8 +7,8 @@ import type { ListedResource } from '../../contract/resources.ts';
 import type { Database } from '../../db/database.ts';
 import type { Logger } from '../../log.ts';
 import type { PersonalDataSource } from '../../personal-data/personal-data-source.ts';
-import type { RunSummary, SyncMode, SyncProgress } from '../../sync/run-summary.ts';
-import { runSync } from '../../sync/run-sync.ts';
+import type { RunSummary, SyncProgress } from '../../sync/run-summary.ts';
+import { runSync, type SyncInput } from '../../sync/run-sync.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { makeProgramClient } from '../program-client.ts';
 
@@ -38,11 +38,14 @@ export interface SyncProgram {
 export function makeSync(
   { onProgress, onStopped = () => {}, ...deps }: MakeSyncDeps,
   { concurrency, ...program }: SyncProgram,
-): (resource: ListedResource, how: { mode: SyncMode; acceptDeletes: boolean }) => Promise<RunSummary> {
+): (
+  resource: ListedResource,
+  how: Pick<SyncInput, 'mode' | 'acceptDeletes' | 'acceptProgram'>,
+) => Promise<RunSummary> {
   const api = makeProgramClient(deps, { ...program, priority: 'reads' });
-  return (resource, { mode, acceptDeletes }) =>
+  return (resource, how) =>
     runSync(
       { api, db: deps.db, log: deps.log, personalData: deps.personalData, onProgress, onStopped },
-      { resource, mode, concurrency, acceptDeletes, signal: deps.lifetime.signal },
+      { resource, concurrency, ...how, signal: deps.lifetime.signal },
     );
 }

@@ -67,7 +67,7 @@ export async function* reconcileBooks(
   { withOthers, concurrency, signal }: { withOthers: boolean; concurrency: number; signal: AbortSignal },
 ): AsyncGenerator<ReconciledRow> {
   const { client, db } = deps;
-  const read = makeLookUpEach(client, signal);
+  const read = makeLookUpEach({ client, db }, signal);
   const spell = await readSpellings(
     db,
     books.map(({ commission_id }) => commission_id),

@@ -8,7 +8,13 @@ import { isOfTheRow, isRefusal } from '../../db/refusal.ts';
 import { storableText } from '../../db/storable.ts';
 import { transact } from '../../db/transact.ts';
 import { describeError } from '../../describe-error.ts';
-import { ApiRejected, ApiUnauthorized, AppError, PersonalDataMismatch } from '../../errors.ts';
+import {
+  ApiRejected,
+  ApiUnauthorized,
+  AppError,
+  PersonalDataMismatch,
+  ProgramChanged,
+} from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import { isInEitherCase } from '../../mirror/either-case.ts';
 import { lockForLoading } from '../../mirror/load-batch.ts';
@@ -52,7 +58,7 @@ export async function pollTracked(
   { concurrency, signal }: { concurrency: number; signal: AbortSignal },
 ): Promise<PollSummary> {
   const { client, db, log, personalData } = deps;
-  const health = makeProgramHealth({ client });
+  const health = makeProgramHealth({ client, db });
   const sum = { polled: 0, gone: 0, failed: 0 };
   for (;;) {
     signal.throwIfAborted();
@@ -114,7 +120,7 @@ async function askForAll(
 }
 
 /** What would meet every other commission as well. */
-const OF_ALL = [ApiUnauthorized, ApiRejected, PersonalDataMismatch];
+const OF_ALL = [ApiUnauthorized, ApiRejected, ProgramChanged, PersonalDataMismatch];
 
 async function ask(deps: PollDeps, id: string, signal: AbortSignal): Promise<Answer> {
   try {

@@ -80,8 +80,8 @@ const TIMING: DrainTiming = { claimMs: 30_000, firstBackoffMs: 2_000, freshMs: 1
  * number of processes.
  *
  * Throws: ApiUnauthorized, or ApiRejected where the program refuses every request (the address is wrong);
- * PersonalDataMismatch; the reason of the signal that was aborted; the database's errors. Whatever it throws, undecided
- * requests are pending, and free for others once their claims are released or have ended.
+ * ProgramChanged; PersonalDataMismatch; the reason of the signal that was aborted; the database's errors. Whatever it
+ * throws, undecided requests are pending, and free for others once their claims are released or have ended.
  */
 export function drainUpdates(deps: DrainDeps, options: DrainOptions): Promise<DrainSummary> {
   return inTrace('drain', { attributes: {} }, async (span) => {
@@ -103,7 +103,7 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   const { claimMs, firstBackoffMs, freshMs }: DrainTiming = { ...TIMING, ...options.timing };
   const name = `${hostname()}:${process.pid}:${randomUUID()}`;
   const claims = makeClaims(db, { name, claimMs, onRefused });
-  const health: ProgramHealth = makeProgramHealth({ client: api });
+  const health: ProgramHealth = makeProgramHealth({ client: api, db });
   const recorder: UpdateRecorder = makeRecorderByRule(deps.personalData, (personalData) =>
     makeUpdateRecorder({ db, personalData }, name),
   );
@@ -177,9 +177,10 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
 
   async function handle(update: ClaimedUpdate, span: Span): Promise<void> {
     let mark = health.mark();
-    const tried = await attempt(update, (askedAt) => {
+    const tried = await attempt(update, async ({ commission, askedAt }) => {
       noteAnswer(askedAt);
       mark = health.mark();
+      await health.confirmAccount(commission, signal);
     });
     const cost = await judgeTry({ health, outage, log, firstBackoffMs }, update, tried, { mark, signal });
     const { isOurs, end } = await settleTry({ recorder, log, firstBackoffMs }, update, tried, cost);

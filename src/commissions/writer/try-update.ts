@@ -10,10 +10,9 @@
 // reading decides. Nothing is sent on it.
 
 import { uptime } from 'node:os';
-import type { ApiClient } from '../../api/client.ts';
+import type { ApiClient, ReadCommission } from '../../api/client.ts';
 import { isGone } from '../../api/refusal.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
-import type { Timestamp } from '../../contract/timestamp.ts';
 import {
   ApiRejected,
   ApiThrottled,
@@ -44,8 +43,8 @@ export interface TryDeps extends SendDeps {
   readonly freshMs: number;
   /** Every request that is sent is added to it, also where this throws. */
   readonly calls: RecordedCall[];
-  /** Called whenever the program answered with a commission, with when it was asked. */
-  readonly onAnswer: (askedAt: Timestamp) => void;
+  /** Called with each commission that is answered, before anything follows from it. What it throws ends the try. */
+  readonly onAnswer: (answer: ReadCommission) => Promise<void>;
 }
 
 /** The result of a try. With `end` null it is undecided, and `error` says why; with both null the claim was lost. */
@@ -73,7 +72,7 @@ const SLOWER = 4;
 /**
  * Returns the result of the try; every failure of the program, of noting the PUT and every abort is data.
  *
- * Throws: what cannot be read of the request or the answer (RangeError, TypeError).
+ * Throws: what cannot be read of the request or the answer (RangeError, TypeError); what `onAnswer` throws.
  */
 export async function tryUpdate(
   deps: TryDeps,
@@ -104,7 +103,7 @@ export async function tryUpdate(
       return { ...tried, ...refused, ...(sent !== null && !isGone(read.error) && { end: null }) };
     }
     const { commission: live, askedAt } = read.answer;
-    onAnswer(askedAt);
+    await onAnswer(read.answer);
     // What was read is as old as its question, and its answer may have taken long.
     const readForMs = calls.at(-1)?.sent.at(-1)?.durationMs ?? 0;
     const freshUntil = uptime() + (freshMs - readForMs) / 1000;
@@ -128,8 +127,8 @@ export async function tryUpdate(
       continue;
     }
     if (put.kind === 'answered') {
-      const { commission, askedAt: sentAt, answeredAt } = put.answer;
-      onAnswer(sentAt);
+      const { commission, answeredAt } = put.answer;
+      await onAnswer(put.answer);
       const end = judgeAnswer(update, before, commission, amountUnit);
       const observed = { commission, observedAt: answeredAt };
       tried = { ...tried, before, after: valuesOf(commission), observed, mayBeSent: true };
