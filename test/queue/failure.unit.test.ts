@@ -15,7 +15,12 @@ function databaseError(code: string): Error {
 }
 
 test.each([
-  ['a secret that is refused', new catalogue.ApiUnauthorized('401'), { kind: 'pause' }],
+  [
+    'a secret that is refused',
+    new catalogue.ApiUnauthorized('401'),
+    expect.objectContaining({ kind: 'pause' }),
+  ],
+  ['another account', new catalogue.ProgramChanged('other'), expect.objectContaining({ kind: 'pause' })],
   ['a 429 that names a moment', new ApiThrottled('429', 1234), { kind: 'wait', waitMs: 1234 }],
   ['a 429 that names none', new ApiThrottled('429', null), { kind: 'wait', waitMs: 30_000 }],
   ['a program that cannot be reached', new catalogue.ApiUnreachable('away'), { kind: 'retry' }],
