@@ -27,10 +27,16 @@ const PERSONAL = /\bada\b|lovelace|10\.1\.2\.3|sk_live|the-password|the-token|po
 /** Each cause: what makes it, its message, what to run, and what ends it. */
 const FAULTS: Readonly<Record<string, readonly [make: string, says: RegExp, run: string, end: string]>> = {
   secret_refused: [
-    `update worker_state set refused_at = now()`,
+    `update worker_state set refused_at = now(), refused_code = 'API_UNAUTHORIZED'`,
     /^the program refuses the API secret/,
     'affiliate-mirror doctor',
-    `update worker_state set refused_at = null`,
+    `update worker_state set refused_at = null, refused_code = null`,
+  ],
+  program_changed: [
+    `update worker_state set refused_at = now(), refused_code = 'PROGRAM_CHANGED'`,
+    /^the API has none of the records that the mirror has/,
+    'affiliate-mirror doctor',
+    `update worker_state set refused_at = null, refused_code = null`,
   ],
   'sync_failed affiliates': [
     `insert into sync_runs (resource, mode, state, finished_at, error_code, error)

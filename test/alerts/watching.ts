@@ -98,7 +98,11 @@ export function startWatcherProcess(options: WatcherOptions, environment: Record
 
 /** Has the program refuse the secret, as a worker notes it; or accept it. */
 export async function refuseSecret({ pool }: TestDatabase, isRefused = true): Promise<void> {
-  await pool.query(`update worker_state set refused_at = case when $1 then now() end`, [isRefused]);
+  await pool.query(
+    `update worker_state set refused_at = case when $1 then now() end,
+     refused_code = case when $1 then 'API_UNAUTHORIZED' end`,
+    [isRefused],
+  );
 }
 
 /** Resolves once workers have looked so many times more. */

@@ -42,7 +42,7 @@ test('the figures are those of the run log and the payment ledger', async () => 
               3, 0, 0, 0, 0);
     insert into commission_updates (batch_id, commission_id, action, paid_at, expected_unpaid, requested_by)
       values (gen_random_uuid(), '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11', 'pay', now(), false, 'x');
-    update worker_state set refused_at = now();
+    update worker_state set refused_at = now(), refused_code = 'API_UNAUTHORIZED';
   `);
   const { of } = await scrapeOnce(makeScraper(pool));
   expect(of('freshness_age_seconds{resource="affiliates"}')).toBeCloseTo(3 * 3600, -3);

@@ -100,7 +100,9 @@ describe.each(KINDS)('a queue on %s', (kind) => {
     const { db, settings } = queueing;
     const worker = await startWorker({ db, log, probe: PROBE }, { queue: settings, duties, timings });
     const busy = await countStatements(queueing);
-    await queueing.pool.query('update worker_state set refused_at = clock_timestamp()');
+    await queueing.pool.query(
+      "update worker_state set refused_at = clock_timestamp(), refused_code = 'API_UNAUTHORIZED'",
+    );
     const backend = await queueing.open();
     await expect.poll(() => backend.queue.isPaused()).toBe(true);
     gate.resolve();

@@ -354,7 +354,12 @@ test('a payment that waits for a program which is down is not neglected while a 
 });
 
 test('a refused secret is in the status for as long as it is refused', async () => {
-  expect((await readStatus(db)).worker).toEqual({ secret_refused_since: null });
-  await database.pool.query(`update worker_state set refused_at = '2026-01-01T00:00:00Z'`);
-  expect((await readStatus(db)).worker).toEqual({ secret_refused_since: '2026-01-01T00:00:00Z' });
+  expect((await readStatus(db)).worker).toEqual({ secret_refused_since: null, program_changed_since: null });
+  await database.pool.query(
+    `update worker_state set refused_at = '2026-01-01T00:00:00Z', refused_code = 'API_UNAUTHORIZED'`,
+  );
+  expect((await readStatus(db)).worker).toEqual({
+    secret_refused_since: '2026-01-01T00:00:00Z',
+    program_changed_since: null,
+  });
 });

@@ -19,6 +19,7 @@ import type { PersonalDataSource } from '../../../src/personal-data/personal-dat
 import { NO_FAULTS } from '../../../src/sandbox/fault-plan.ts';
 import type { ReceivedRequest } from '../../../src/sandbox/received-requests.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.ts';
+import { runSync } from '../../../src/sync/run-sync.ts';
 import { startAlteringProxy } from '../../support/altering-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
@@ -196,6 +197,11 @@ export function useWriter(size = { affiliates: 20, referrals: 800 }): () => Test
       },
     );
     const api = makeTestApi(db, sandbox.url);
+    // Then each payment finds the account's evidence in the affiliate that its commission names.
+    await runSync(
+      { api, db, log: silent },
+      { resource: 'affiliates', mode: 'full', concurrency: 1, acceptDeletes: false },
+    );
     const columns = `id, to_char(paid_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as paid_at,
       to_char(due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as due_at, amount, currency, voided_at`;
     const taken = new Set<string>();

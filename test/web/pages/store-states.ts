@@ -126,8 +126,9 @@ export const STATES: Readonly<Record<string, State>> = {
     places: ['/runs/7', '/data'],
   },
   'secret refused': {
-    store: well(`insert into worker_state (only_row, refused_at) values (true, now() - interval '5 minutes')
-      on conflict (only_row) do update set refused_at = excluded.refused_at`),
+    store: well(`insert into worker_state (only_row, refused_at, refused_code)
+      values (true, now() - interval '5 minutes', 'API_UNAUTHORIZED')
+      on conflict (only_row) do update set refused_at = excluded.refused_at, refused_code = excluded.refused_code`),
     says: ['Not well', 'The program refuses the API secret'],
   },
   paused: {

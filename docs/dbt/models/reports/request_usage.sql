@@ -6,5 +6,6 @@ select
   limit_requests,
   paused_until,
   last_throttled_at,
-  secret_refused_since
+  secret_refused_since,
+  program_changed_since
 from {{ source('mirror_reports', 'request_usage') }}
