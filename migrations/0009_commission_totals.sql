@@ -173,6 +173,14 @@ select commission.id as commission_id,
        affiliate.id as affiliate_id,
        nullif(btrim(concat_ws(' ', affiliate.first_name, affiliate.last_name)), '') as affiliate_name,
        affiliate.email as affiliate_email,
+       nullif(affiliate.payout_email, '') as payout_email,
+       nullif(affiliate.wise_email, '') as wise_email,
+       case
+         when affiliate.id is null then false
+         when concat(affiliate.payout_email, affiliate.wise_email) <> '' then true
+         -- The API sends each affiliate's address: where none is stored, the mirror keeps none (PII=omit, forget).
+         when affiliate.email is not null then false
+       end as has_payout_address,
        commission.amount,
        upper(commission.currency collate "C") as currency,
        commission.due_at,
@@ -216,6 +224,9 @@ comment on column unpaid_commissions.commission_id is 'The commission (commissio
 comment on column unpaid_commissions.affiliate_id is 'The affiliate whom it is owed to (affiliates.id); null where its sale names none.';
 comment on column unpaid_commissions.affiliate_name is 'First and last name of the affiliate.';
 comment on column unpaid_commissions.affiliate_email is 'Email address of the affiliate.';
+comment on column unpaid_commissions.payout_email is 'Address to which the affiliate is paid; null where there is none.';
+comment on column unpaid_commissions.wise_email is 'Address of the affiliate at another payout provider; null where there is none.';
+comment on column unpaid_commissions.has_payout_address is 'Whether the affiliate has one of these two addresses; false without an affiliate, null where the mirror keeps no addresses of the affiliate.';
 comment on column unpaid_commissions.amount is 'Its amount, as in commissions.amount.';
 comment on column unpaid_commissions.currency is 'Currency code of the amount, in capitals.';
 comment on column unpaid_commissions.due_at is 'From when it is payable.';

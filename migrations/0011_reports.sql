@@ -333,12 +333,18 @@ select affiliate_id,
        currency,
        case when (select has_table_privilege('affiliates'::regclass, 'select')) then affiliate_name end as affiliate_name,
        case when (select has_table_privilege('affiliates'::regclass, 'select')) then affiliate_email end as affiliate_email,
+       case when (select has_table_privilege('affiliates'::regclass, 'select')) then payout_email end as payout_email,
+       case when (select has_table_privilege('affiliates'::regclass, 'select')) then wise_email end as wise_email,
+       has_payout_address,
        count(*) as commissions,
        sum(amount)::numeric(38, 0) as amount,
+       -- As src/reports/read-payable.ts judges it for the command, also for a day to come.
+       sum(amount) > 0 and has_payout_address is not false as is_transferable,
        min(due_at) as due_since
-from unpaid_commissions
+from unpaid_commissions payable
 where is_payable
-group by affiliate_id, currency, unpaid_commissions.affiliate_name, unpaid_commissions.affiliate_email;
+group by affiliate_id, currency, payable.affiliate_name, payable.affiliate_email, payable.payout_email,
+         payable.wise_email, has_payout_address;
 
 create view :"reports".freshness as
 select listed.resource,
@@ -473,13 +479,17 @@ comment on column :"reports".commission_aging.overdue is 'Sum of the amounts tha
 comment on column :"reports".commission_aging.pending is 'Sum of the amounts that are payable later.';
 comment on column :"reports".commission_aging.withheld is 'Sum of the amounts that are due and not to be paid now: a request waits in the payment ledger, a payment for them failed there, the payment ledger has them as paid, their sale was refunded in full, or they have no currency.';
 
-comment on view :"reports".payouts_due is 'What is to be paid now, to whom: one row per affiliate and currency, of the commissions that are due and that nothing speaks against.';
+comment on view :"reports".payouts_due is 'The balance of each affiliate: one row per affiliate and currency, of the commissions that are due and that nothing speaks against. What is to be transferred now are the rows with is_transferable.';
 comment on column :"reports".payouts_due.affiliate_id is 'The affiliate; null where the sale names none. Part of the primary key. Refers to affiliates.id.';
 comment on column :"reports".payouts_due.currency is 'Currency code of the amount, in capitals. Part of the primary key.';
 comment on column :"reports".payouts_due.affiliate_name is 'First and last name. Personal data: null unless you may read the table affiliates.';
 comment on column :"reports".payouts_due.affiliate_email is 'Email address. Personal data: null unless you may read the table affiliates.';
+comment on column :"reports".payouts_due.payout_email is 'Address to which the affiliate is paid; null where there is none. Personal data: null unless you may read the table affiliates.';
+comment on column :"reports".payouts_due.wise_email is 'Address of the affiliate at another payout provider; null where there is none. Personal data: null unless you may read the table affiliates.';
+comment on column :"reports".payouts_due.has_payout_address is 'Whether the affiliate has one of these two addresses; false without an affiliate, null where the mirror keeps no addresses of the affiliate.';
 comment on column :"reports".payouts_due.commissions is 'How many commissions.';
-comment on column :"reports".payouts_due.amount is 'Sum of their amounts, in the unit of commissions.amount.';
+comment on column :"reports".payouts_due.amount is 'Sum of their amounts, in the unit of commissions.amount; negative where more was clawed back than earned.';
+comment on column :"reports".payouts_due.is_transferable is 'Whether the amount is to be transferred: it is more than zero, and the affiliate is not known to lack a payout address.';
 comment on column :"reports".payouts_due.due_since is 'Since when the oldest of them is payable; null where the program sends no due_at.';
 
 comment on view :"reports".freshness is 'How fresh the mirror is: one row per resource.';

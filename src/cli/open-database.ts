@@ -8,6 +8,7 @@ import { checkConnection, nameDatabase } from '../db/check-connection.ts';
 import { type Database, makeDatabase } from '../db/database.ts';
 import { makePool } from '../db/pool.ts';
 import type { Session } from '../db/session.ts';
+import { reportsSchema } from '../db/sibling-schema.ts';
 import { makeSockets, type Sockets } from '../db/sockets.ts';
 import { describeHolder, watchLocks } from '../db/watch-locks.ts';
 import { openEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts';
@@ -158,7 +159,7 @@ async function openEmbedded(
 }
 
 function describePsql(url: string, config: Pick<Config, 'databaseUrl' | 'dataDir' | 'mirrorSchema'>): string {
-  const options = `PGOPTIONS=--search_path=${config.mirrorSchema}`;
+  const options = `PGOPTIONS=--search_path=${config.mirrorSchema},${reportsSchema(config.mirrorSchema)}`;
   if (config.databaseUrl !== null) return `${options} psql "$DATABASE_URL"`;
   const address = new URL(url);
   address.password = '';

@@ -1,6 +1,7 @@
 // What is payable: what a payout file is made of, and how much of the program the answer covers.
 
 import { sql } from 'kysely';
+import { addAmounts } from '../contract/money.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
@@ -11,6 +12,10 @@ export interface PayableCommission {
   readonly affiliate_id: string | null;
   readonly affiliate_name: string | null;
   readonly affiliate_email: string | null;
+  readonly payout_email: string | null;
+  readonly wise_email: string | null;
+  /** Null: the mirror keeps no addresses of the affiliate. */
+  readonly has_payout_address: boolean | null;
   /** As the program counts. */
   readonly amount: number;
   readonly currency: string;
@@ -30,10 +35,31 @@ export interface Payable {
   readonly withheld: ReadonlyMap<string, number>;
 }
 
+/** What is payable to one affiliate in one currency. */
+export interface Balance extends Omit<PayableCommission, 'commission_id' | 'amount'> {
+  readonly commissions: readonly PayableCommission[];
+  readonly amount: bigint;
+  /** Why it is not to be transferred; null where it is. */
+  readonly obstacle: 'no payout address' | 'zero or negative' | null;
+}
+
+/** Returns the balances, in the order of their first commissions: payouts_due, also for a day to come. */
+export function balancesOf(commissions: readonly PayableCommission[]): Balance[] {
+  const groups = Map.groupBy(commissions, ({ affiliate_id, currency }) => `${affiliate_id} ${currency}`);
+  return [...groups.values()].flatMap((of) => {
+    const [first] = of;
+    if (first === undefined) return [];
+    const amount = addAmounts(of.map((commission) => commission.amount));
+    const lacking = first.has_payout_address === false ? 'no payout address' : null;
+    return [{ ...first, commissions: of, amount, obstacle: amount > 0n ? lacking : 'zero or negative' }];
+  });
+}
+
 /** Returns what is payable (the view unpaid_commissions). */
 export async function readPayable(db: Database, { before, affiliateIds }: PayableQuestion): Promise<Payable> {
   const { rows } = await sql<PayableCommission & { withheld: string | null }>`
-    select commission_id, affiliate_id, affiliate_name, affiliate_email, amount, currency, withheld
+    select commission_id, affiliate_id, affiliate_name, affiliate_email, payout_email, wise_email, has_payout_address,
+           amount, currency, withheld
     from unpaid_commissions
     where case when ${before}::timestamptz is null then is_due else coalesce(due_at < ${before}::timestamptz, is_due) end
       and (${affiliateIds}::text[] is null or affiliate_id = any(${affiliateIds}::text[]))

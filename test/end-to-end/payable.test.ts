@@ -27,6 +27,7 @@ async function setUp(commissionList: boolean) {
   const mirror = await createTestDatabase();
   const sandbox = await runSandbox(program.pool, { affiliates: 12, referrals: 300, commissionList });
   closers.push(() => sandbox.close());
+  await program.pool.query('update sandbox.affiliates set payout_email = email');
   const run = async (line: string) => {
     const args = line.split(' ').map((word) => word.replace('DIR', directory));
     const { code, stdout, stderr } = await runCli(args, {
@@ -144,6 +145,98 @@ test('where commissions are listed, all that is payable is paid once, whatever i
   );
   expect(puts()).toBe(due.length);
   expect(await readPaid(sandbox)).toEqual(paid);
+});
+
+test('who cannot or need not be paid is named with the sum, and is in no sum to transfer and no payout file', async () => {
+  const { program, sandbox, mirror, run } = await setUp(true);
+  const { pool } = program;
+  const { rows: people } = await pool.query<{ id: string; email: string; due: string[] }>(
+    `select affiliate.id, affiliate.email, array_agg(commission.id order by commission.id) as due
+     from sandbox.commissions commission
+     join sandbox.sales sale on sale.id = commission.sale_id
+     join sandbox.referrals referral on referral.id = sale.referral_id
+     join sandbox.affiliates affiliate on affiliate.id = referral.affiliate_id
+     where commission.paid_at is null and commission.voided_at is null and commission.due_at <= now()
+     group by affiliate.id having count(*) > 1 order by affiliate.id limit 4`,
+  );
+  const [lacking, owing, even, paid] = people;
+  // All others are paid already, and each of the four has two commissions.
+  const due = people.flatMap(({ due: [a, b] }) => [a ?? '', b ?? '']);
+  await pool.query(`update sandbox.commissions set paid_at = now() where paid_at is null and id <> all($1)`, [
+    due,
+  ]);
+  const amounts = [700, 50, 300, -400, 900, -900, 1000, -250];
+  for (const [index, id] of due.entries()) {
+    await pool.query(`update sandbox.commissions set amount = $2, currency = 'EUR' where id = $1`, [
+      id,
+      amounts[index],
+    ]);
+  }
+  await pool.query(`update sandbox.affiliates set last_name = 'Number ' || substr(id, 1, 8)`);
+  await pool.query(
+    `update sandbox.affiliates set payout_email = case when id = $1 then '' else 'payout.' || email end`,
+    [lacking?.id],
+  );
+  expect((await run('sync')).code).toBe(0);
+
+  const shown = (await run('commissions payable')).stdout;
+  expect(shown).toMatch(new RegExp(`│ payout\\.${paid?.email} +│ EUR +│ +2 │ +7\\.50 EUR │`));
+  expect(shown).toMatch(
+    /│ currency │ affiliates │ commissions │ to transfer │\n.*\n│ EUR +│ +1 │ +2 │ +7\.50 EUR │/,
+  );
+  const others = [
+    [lacking, '7.50 EUR', 'no payout address'],
+    [owing, '-1.00 EUR', 'zero or negative'],
+    [even, '0.00 EUR', 'zero or negative'],
+  ] as const;
+  for (const [who, sum, why] of others) {
+    expect(shown).toMatch(
+      new RegExp(`│ \\S+ Number ${who?.id.slice(0, 8)} +│ ${who?.email} +│ +2 │ +${sum} │ ${why} +│`),
+    );
+  }
+  expect(shown).toContain('8 commissions are payable by now\n');
+  expect(shown).toContain('not to transfer, no payout address: 2 commissions of 1 affiliate, 7.50 EUR\n');
+  expect(shown).toContain('not to transfer, zero or negative: 4 commissions of 2 affiliates, -1.00 EUR\n');
+
+  // The view says the same.
+  const { rows: balances } = await mirror.pool.query(
+    'select affiliate_id, payout_email, amount, has_payout_address, is_transferable from mirror_reports.payouts_due order by 1',
+  );
+  expect(balances).toEqual(
+    people.map(({ id, email }, index) => ({
+      affiliate_id: id,
+      payout_email: index === 0 ? null : `payout.${email}`,
+      amount: ['750', '-100', '0', '750'][index],
+      has_payout_address: index > 0,
+      is_transferable: index === 3,
+    })),
+  );
+
+  // What the file holds is what is transferred; a commission that was clawed back is read again as it was written.
+  const csv = await run('commissions payable --paid-at 2026-10-01T12:00:00Z --format csv');
+  const [header, ...lines] = csv.stdout.trimEnd().split('\r\n');
+  expect(header).toMatch(/,affiliate_name,affiliate_email,payout_email,wise_email$/);
+  expect(lines.map((line) => line.split(',')[0])).toEqual(due.slice(6));
+  for (const line of lines) expect(line).toContain(`,${paid?.email},payout.${paid?.email},`);
+  expect(csv.said).toContain(`Number ${lacking?.id.slice(0, 8)}`);
+  await writeFile(join(directory, 'transfers.csv'), csv.stdout);
+  const applied = await run('commissions apply DIR/transfers.csv --wait --json');
+  expect(applied.code, applied.said).toBe(0);
+  expect(JSON.parse(applied.stdout).counts).toEqual({ applied: 2 });
+  const now = await readPaid(sandbox);
+  expect(due.map((id) => now[id] !== null)).toEqual(due.map((_, index) => index >= 6));
+  const made = await run('commissions payable --paid-at 2026-10-01T12:00:00Z -o DIR/transfers.xlsx');
+  const sheet = readSheet(await readFile(join(directory, 'transfers.xlsx')));
+  expect([sheet.get('M1')?.value, sheet.get('A2')]).toEqual(['payout_email', undefined]);
+  expect(made.said).toContain('6 commissions are payable by now');
+
+  // Of a person whose addresses the mirror does not keep, nothing says that there is none.
+  await mirror.pool.query('update mirror.affiliates set email = null, payout_email = null where id = $1', [
+    lacking?.id,
+  ]);
+  const unknown = (await run('commissions payable')).stdout;
+  expect(unknown).toMatch(/Number \S+ +│ – +│ EUR +│ +2 │ +7\.50 EUR │/);
+  expect(unknown).toContain('not known, as the mirror keeps none: payout addresses of 1 affiliate\n');
 });
 
 test('reconcile --due compares what is payable and what was paid here with the program, and fixes nothing', async () => {

@@ -12,7 +12,7 @@ import { cancelUpdates, retryUpdates } from '../../src/commissions/requests/revi
 import { plainRequest } from '../../src/commissions/update-request.ts';
 import type { Commission } from '../../src/contract/commission.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { findAffiliates, readCoverage, readPayable } from '../../src/reports/read-payable.ts';
+import { balancesOf, findAffiliates, readCoverage, readPayable } from '../../src/reports/read-payable.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const NOW = { before: null, affiliateIds: null };
@@ -78,6 +78,9 @@ test('payable are those that are due, not voided and not gone; without a date, t
       affiliate_id: null,
       affiliate_name: null,
       affiliate_email: null,
+      payout_email: null,
+      wise_email: null,
+      has_payout_address: false,
       amount: 8395,
       currency: 'EUR',
     })),
@@ -180,6 +183,91 @@ test('nobody is paid what has no amount or no currency', async () => {
   const { commissions, withheld } = await readPayable(db, NOW);
   expect(commissions.map(({ commission_id }) => commission_id)).toEqual([id(0)]);
   expect(withheld).toEqual(new Map([['it has no amount or no currency', 2]]));
+});
+
+test('a balance is transferred where it is above zero and a payout address is not known to be lacking', async () => {
+  const database = await createTestDatabase();
+  const db = makeDatabase(database.pool);
+  const people = [
+    ['paid', 'payout@example.com', null, 'a@example.com'],
+    ['by another provider', '', 'wise@example.com', 'b@example.com'],
+    ['empty', '', null, 'c@example.com'],
+    ['none', null, '', 'd@example.com'],
+    ['not kept', null, null, null],
+    ['owing', 'payout@example.com', null, 'e@example.com'],
+    ['even', '', null, 'f@example.com'],
+  ] as const;
+  await store(
+    database,
+    [...people, 'owing', 'even', 'paid'].map(() => ''),
+  );
+  for (const [digit, person] of people.entries()) {
+    await database.pool.query(
+      `insert into affiliates (id, payout_email, wise_email, email, _first_seen_at, _changed_at, _observed_at)
+       values ($1, $2, $3, $4, now(), now(), now())`,
+      [...person],
+    );
+    await database.pool.query(
+      'insert into sales (id, affiliate_id, _first_seen_at, _changed_at, _observed_at) values ($1, $1, now(), now(), now())',
+      [person[0]],
+    );
+    await database.pool.query('update commissions set sale_id = $1 where id = $2', [person[0], id(digit)]);
+  }
+  await database.pool.query(`update commissions set sale_id = 'owing', amount = -9000 where id = $1`, [
+    id(7),
+  ]);
+  await database.pool.query(`update commissions set sale_id = 'even', amount = -8395 where id = $1`, [id(8)]);
+  // Another currency is another balance; what is due later is in none.
+  await database.pool.query(
+    `update commissions set sale_id = 'paid', currency = 'USD', amount = -1 where id = $1`,
+    [id(9)],
+  );
+  await database.pool.query(
+    `insert into commissions (id, amount, currency, due_at, sale_id, _first_seen_at, _changed_at, _observed_at)
+     values ('later', 9000, 'EUR', now() + interval '1 day', 'owing', now(), now(), now()),
+            ('unnamed', 5, 'EUR', '2026-01-01Z', null, now(), now(), now())`,
+  );
+
+  const readBalances = async (before: string | null) => {
+    const { commissions } = await readPayable(db, { ...NOW, before });
+    return Object.fromEntries(
+      balancesOf(commissions).map((of) => [
+        `${of.affiliate_id} ${of.currency}`,
+        [of.amount, of.has_payout_address, of.obstacle],
+      ]),
+    );
+  };
+  const balances = {
+    'paid EUR': [8395n, true, null],
+    'paid USD': [-1n, true, 'zero or negative'],
+    'by another provider EUR': [8395n, true, null],
+    'empty EUR': [8395n, false, 'no payout address'],
+    'none EUR': [8395n, false, 'no payout address'],
+    'not kept EUR': [8395n, null, null],
+    'owing EUR': [-605n, true, 'zero or negative'],
+    'even EUR': [0n, false, 'zero or negative'],
+    'null EUR': [5n, false, 'no payout address'],
+  };
+  expect(await readBalances(null)).toEqual(balances);
+  const { rows } = await database.pool.query('select * from mirror_reports.payouts_due');
+  expect(
+    Object.fromEntries(
+      rows.map((of) => [
+        `${of.affiliate_id} ${of.currency}`,
+        [BigInt(of.amount), of.has_payout_address, of.is_transferable],
+      ]),
+    ),
+  ).toEqual(
+    Object.fromEntries(
+      Object.entries(balances).map(([key, [amount, has, obstacle]]) => [
+        key,
+        [amount, has, obstacle === null],
+      ]),
+    ),
+  );
+
+  const inTwoDays = new Date(Date.now() + 2 * 86_400_000).toISOString();
+  expect(await readBalances(inTwoDays)).toEqual({ ...balances, 'owing EUR': [8395n, true, null] });
 });
 
 test('a sale is refunded in full for the view as it is for the writer', async () => {

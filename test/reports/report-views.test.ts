@@ -186,8 +186,12 @@ describe('of a small mirror', () => {
         currency: 'USD',
         affiliate_name: 'Ada Lovelace',
         affiliate_email: 'ada@example.com',
+        payout_email: 'payout-ada@example.com',
+        wise_email: 'wise-ada@example.com',
+        has_payout_address: true,
         commissions: 2,
         amount: '370',
+        is_transferable: true,
         due_since: '2026-03-05T00:00:00Z',
       },
     ]);

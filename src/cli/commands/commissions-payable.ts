@@ -8,28 +8,26 @@ import { BATCH_COLUMNS } from '../../commissions/files/batch-file.ts';
 import type { RawCell } from '../../commissions/files/raw-table.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import type { PersonalDataSettings } from '../../config/personal-data.ts';
-import { counted, countedAre, formatCount, formatTimestamp } from '../../contract/format.ts';
-import { addAmounts, fractionDigits, spellDecimal } from '../../contract/money.ts';
+import { fractionDigits, spellDecimal } from '../../contract/money.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
 import { ConfigError } from '../../errors.ts';
 import {
-  type CommissionCoverage,
+  type Balance,
+  balancesOf,
   findAffiliates,
-  type Payable,
   type PayableCommission,
   readCoverage,
   readPayable,
 } from '../../reports/read-payable.ts';
 import type { Cli } from '../cli.ts';
-import { money } from '../commissions/listings.ts';
+import { describePayable, renderTransfers } from '../commissions/payable-listing.ts';
 import { addPayoutFileFlags, openPayoutFile, type PayoutFileFlags } from '../commissions/payout-file.ts';
-import { readable, storedForms } from '../commissions/readable-person.ts';
+import { readable, storedForms, withoutHash } from '../commissions/readable-person.ts';
 import { openPaymentLedger } from '../commissions/session.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { print, printError } from '../output/print.ts';
-import { renderTable } from '../output/render-table.ts';
 import type { WrittenTable } from '../output/table-writer.ts';
 import { parseDate, parseMoment } from '../parse-moment.ts';
 
@@ -39,6 +37,9 @@ interface PayableFlags extends PayoutFileFlags {
   readonly paidAt?: Timestamp;
 }
 
+/** What `apply` does not read: for people. */
+const AFFILIATE_COLUMNS = ['affiliate_name', 'affiliate_email', 'payout_email', 'wise_email'] as const;
+
 const HELP = `
 Payable is what the mirror has as unpaid and due, by now or --before. Left out,
 and counted, is what must not be paid so: a commission for which a request
@@ -46,6 +47,12 @@ waits in the payment ledger or a payment failed there, one that was paid
 through it before, one whose sale was refunded in full, and one without an
 amount or a currency. A payment that failed may have arrived: retry it, or take it back
 with unpay.
+
+What is payable to one affiliate in one currency is a balance. To transfer are
+those above zero whose affiliate has a payout address; the others are named,
+with the reason, and are in no sum and no payout file. Commissions of an affiliate
+who is paid in another way are marked with "commissions pay".
+
 Where the program does not list its commissions, or they were never read whole,
 only the known ones can be covered: the last lines say so, and as of when.
 
@@ -90,16 +97,14 @@ async function showPayable(cli: Cli, lifetime: Lifetime, flags: PayableFlags): P
   // Coverage first: a sync that ends in between makes the rows newer than what is said of them, and never older.
   const coverage = await readCoverage(db);
   const { commissions, withheld } = await readPayable(db, { before, affiliateIds });
-  const payable = { withheld, commissions: commissions.map(readable) };
-  await writeFile?.(makePayouts(payable.commissions, paidAt, amountUnit));
+  const balances = balancesOf(commissions.map(withoutHashes));
+  const transfers = balances.filter(({ obstacle }) => obstacle === null);
+  await writeFile?.(makePayouts(transfers, paidAt, amountUnit));
   // Where stdout carries the file, it carries nothing else.
   const isStdoutTaken = isFileWanted && output === undefined;
   const say = isStdoutTaken ? printError : print;
-  if (payable.commissions.length > 0) {
-    if (!isStdoutTaken) print(renderByAffiliate(payable.commissions, amountUnit));
-    say(renderTotals(payable.commissions, amountUnit));
-  }
-  for (const line of describePayable(payable, before, coverage)) say(line);
+  if (transfers.length > 0 && !isStdoutTaken) print(renderTransfers(transfers, amountUnit));
+  for (const text of describePayable({ balances, withheld, before, coverage }, amountUnit)) say(text);
   if (output !== undefined) printError(`written: ${output}`);
   return 0;
 }
@@ -121,11 +126,21 @@ async function namedAffiliates(
   );
 }
 
+/** Returns the commission as people read it: where the mirror keeps hashes or nothing, without names and addresses. */
+function withoutHashes(commission: PayableCommission): PayableCommission {
+  return {
+    ...readable(commission),
+    payout_email: withoutHash(commission.payout_email),
+    wise_email: withoutHash(commission.wise_email),
+  };
+}
+
 function makePayouts(
-  commissions: readonly PayableCommission[],
+  transfers: readonly Balance[],
   paidAt: Timestamp | null,
   unit: AmountUnit,
 ): WrittenTable {
+  const commissions = transfers.flatMap((balance) => balance.commissions);
   const rows = commissions.map((commission) => {
     const { commission_id, amount, currency } = commission;
     const cells: Readonly<Record<string, RawCell>> = {
@@ -138,91 +153,11 @@ function makePayouts(
       expected_currency: currency,
     };
     const own = BATCH_COLUMNS.map((name) => cells[name] ?? null);
-    return [...own, commission.affiliate_name, commission.affiliate_email];
+    return [...own, ...AFFILIATE_COLUMNS.map((name) => commission[name])];
   });
-  return { header: [...BATCH_COLUMNS, 'affiliate_name', 'affiliate_email'], rows };
-}
-
-function renderByAffiliate(commissions: readonly PayableCommission[], unit: AmountUnit): string {
-  const groups = Map.groupBy(commissions, ({ affiliate_id, currency }) => `${affiliate_id} ${currency}`);
-  return renderTable(
-    ['affiliate', 'email', 'currency', 'commissions', 'payable'],
-    [...groups.values()].flatMap((of) => {
-      const [first] = of;
-      if (first === undefined) return [];
-      const { affiliate_name, affiliate_id, affiliate_email, currency } = first;
-      return [
-        [
-          affiliate_name ?? affiliate_id,
-          affiliate_email,
-          currency,
-          of.length,
-          money(sum(of), currency, unit),
-        ],
-      ];
-    }),
-    { mayGo: ['currency', 'email', 'commissions'], otherwise: null },
-  );
-}
-
-function renderTotals(commissions: readonly PayableCommission[], unit: AmountUnit): string {
-  const groups = Map.groupBy(commissions, ({ currency }) => currency);
-  return renderTable(
-    ['currency', 'affiliates', 'commissions', 'payable'],
-    [...groups]
-      .toSorted(([a], [b]) => a.localeCompare(b))
-      .map(([currency, of]) => [
-        currency,
-        new Set(of.map(({ affiliate_id }) => affiliate_id)).size,
-        of.length,
-        money(sum(of), currency, unit),
-      ]),
-    { otherwise: null },
-  );
+  return { header: [...BATCH_COLUMNS, ...AFFILIATE_COLUMNS], rows };
 }
 
 function collectNames(name: string, before: readonly string[] = []): readonly string[] {
   return [...before, name.trim()];
-}
-
-function sum(commissions: readonly PayableCommission[]): bigint {
-  return addAmounts(commissions.map(({ amount }) => amount));
-}
-
-function describePayable(
-  { commissions, withheld }: Payable,
-  before: Timestamp | null,
-  coverage: CommissionCoverage,
-): string[] {
-  const count = commissions.length === 0 ? 'nothing is' : countedAre(commissions.length, 'commission');
-  const when = before === null ? 'by now' : `before ${formatTimestamp(before)}`;
-  return [
-    `${count} payable ${when}`,
-    ...[...withheld].map(([reason, of]) => `left out although due: ${formatCount(of)} (${reason})`),
-    describeCoverage(coverage),
-  ];
-}
-
-function describeCoverage({
-  known,
-  isListed,
-  everything_as_of,
-  changes_as_of,
-  polled_as_of,
-  not_stored,
-}: CommissionCoverage): string {
-  const count = counted(known, 'commission');
-  if (everything_as_of !== null && changes_as_of !== null) {
-    const changes =
-      changes_as_of === everything_as_of ? '' : `, with changes as of ${formatTimestamp(changes_as_of)}`;
-    const moment = `as of ${formatTimestamp(everything_as_of)}${changes}`;
-    return not_stored === 0
-      ? `covers all ${count} of the program ${moment}`
-      : `covers ${count} of the program ${moment}, and not ${formatCount(not_stored)} that could not be stored (the table rejected_records)`;
-  }
-  const why = isListed
-    ? 'they were never read whole ("affiliate-mirror sync commissions" does it)'
-    : 'the program is not known to list them';
-  const since = polled_as_of === null ? '' : `, each read since ${formatTimestamp(polled_as_of)}`;
-  return `covers only the ${count} that the mirror knows${since}: ${why}`;
 }

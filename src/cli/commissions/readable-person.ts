@@ -16,8 +16,13 @@ export function readable<T extends NamedAffiliate>(line: T): T {
   return {
     ...line,
     affiliate_name: isName ? affiliate_name : affiliate_id,
-    affiliate_email: affiliate_email !== null && isHashed(affiliate_email) ? null : affiliate_email,
+    affiliate_email: withoutHash(affiliate_email),
   };
+}
+
+/** Returns the text; null where it is a hash. */
+export function withoutHash(text: string | null): string | null {
+  return text !== null && isHashed(text) ? null : text;
 }
 
 /** Returns the texts under which the mirror may have an affiliate whom a user names by identifier or address. */

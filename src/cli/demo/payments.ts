@@ -43,7 +43,7 @@ const REQUESTS = 4;
 export async function choosePayable(pool: Pool): Promise<DueCommission[]> {
   const { rows } = await pool.query<DueCommission>(
     `select commission_id, amount from unpaid_commissions
-     where is_payable order by due_at, commission_id limit ${REQUESTS}`,
+     where is_payable and has_payout_address is not false order by due_at, commission_id limit ${REQUESTS}`,
   );
   return rows;
 }

@@ -12,9 +12,9 @@ export interface Example {
 /** What is asked before anything is paid. */
 export const PAYABLE_TODAY: Example = {
   question: 'What would finance pay today?',
-  query: `select currency, count(*) as commissions, count(distinct affiliate_id) as affiliates, sum(amount)::bigint as cents
-from unpaid_commissions
-where is_payable
+  query: `select currency, sum(commissions)::bigint as commissions, count(*) as affiliates, sum(amount)::bigint as cents
+from payouts_due
+where is_transferable
 group by currency
 order by currency;`,
 };
