@@ -9,6 +9,7 @@
 import { sql } from 'kysely';
 import type { PersonalDataSettings } from '../config/personal-data.ts';
 import { identifier } from '../contract/fields.ts';
+import { addressSpellings } from '../contract/mail-address.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
@@ -67,7 +68,8 @@ export async function forgetPerson(
     const lasting = state.mode === 'hash' ? forms.filter(isHashed) : forms.filter((form) => !isHashed(form));
     const known = await noteForgotten(trx, state, { person, id, forms: lasting, by });
     const others = person.addresses.map(formOf);
-    const pattern = patternOf([...new Set([...forms, ...others, ...person.names])]);
+    const addressTexts = [...forms, ...others].flatMap(addressSpellings);
+    const pattern = patternOf([...new Set([...addressTexts, ...person.names])]);
     const counts: RowCounts = new Map();
     const rule = await readRule(trx, settings, await readState(trx));
     const names = pattern === null ? null : new RegExp(pattern.regex, 'i');
