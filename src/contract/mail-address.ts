@@ -9,7 +9,7 @@ const INTERNATIONAL = /[^ -~]|xn--/i;
 /** Node would read these as the end of the host of a URL, decode them or leave them out. */
 const NO_DOMAIN = /[\s/?#\\%]/;
 
-/** Returns the text as addresses are compared: composed, without white space around it, in lower case, in ASCII domain. */
+/** Returns the address as it is compared: composed, trimmed, in lower case, with its domain in ASCII. */
 export function canonicalAddress(text: string): string {
   const plain = text.normalize('NFC').trim();
   return (plain.includes('@') ? respell(plain, domainToASCII) : plain).toLowerCase();

@@ -56,7 +56,7 @@ async function referralFilters(db: Database, ids: readonly string[]): Promise<Fo
   });
 }
 
-/** The program may compare texts, and spell the domain in the other way by now. */
+/** The API may compare texts, and spell the domain in the other way by now. */
 function addressFilters(stored: string | null): readonly { email: string }[] {
   return stored?.includes('@') === true ? addressSpellings(stored).map((email) => ({ email })) : [];
 }

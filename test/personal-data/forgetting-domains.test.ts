@@ -39,7 +39,7 @@ const referral = (place: number, email: string) => ({
 
 describe.each([PLAIN, HASH])('in mode $mode', (settings) => {
   test.each([UNICODE, ASCII])(
-    'whoever is forgotten as %s is forgotten and kept out in each spelling',
+    'a person who is forgotten as %s is forgotten and kept out in each spelling',
     async (who) => {
       await syncs.affiliate({ email: ASCII });
       await syncs.referrals([UNICODE, ASCII, CAPITALS, OTHER].map((email, place) => referral(place, email)));
