@@ -5,7 +5,8 @@
 -- * How personal data are kept is a fact of the database, not of a process: every load compares what it brings with
 --   this row under the lock of loads, so a process that is set otherwise can write nothing, also one that was running
 --   while the data were rewritten.
--- * Who was forgotten is kept without saying who: identifiers, and hashes of addresses. The salt is here, so whoever
+-- * Who was forgotten is kept without saying who: identifiers of records, and hashes of addresses and of customers'
+--   identifiers by which a person was forgotten. The salt is here, so whoever
 --   reads these tables and guesses an address can test the guess; hence they are nothing for analysts. In mode hash
 --   the address is hashed with the key first, and cannot be guessed without that.
 
@@ -109,8 +110,8 @@ comment on table forgotten_records is 'Records of forgotten people: what the pro
 comment on column forgotten_records.table_name is 'affiliates, referrals or links.';
 comment on column forgotten_records.record_id is 'Identifier of the record.';
 comment on column forgotten_records.number is 'The person (forgotten_people.number).';
-comment on table forgotten_addresses is 'E-mail addresses of forgotten people, as salted hashes. Nothing for analysis.';
-comment on column forgotten_addresses.address_hash is 'Salted hash of the address, or of its keyed hash where there was a key.';
+comment on table forgotten_addresses is 'E-mail addresses of forgotten people, and identifiers of customers by which they were forgotten, as salted hashes. Nothing for analysis.';
+comment on column forgotten_addresses.address_hash is 'Salted hash of the address or the identifier, or of its keyed hash where there was a key.';
 comment on column forgotten_addresses.number is 'The person (forgotten_people.number).';
 comment on function kept_personal_data() is 'Returns how personal data are kept: mode, fingerprint of the key, how often somebody was forgotten, and how many records of forgotten people are known. Whoever stores what it read, or is about to read, compares itself with it.';
 comment on function lock_for_storing(boolean) is 'Waits for the right to load (see lock_for_loading), and returns how personal data are kept from then on.';

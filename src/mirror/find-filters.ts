@@ -5,6 +5,7 @@
 // brings it back. Where the mirror keeps hashes of addresses, it has none to look for: what is known by an address
 // alone is then settled by a second walk.
 
+import { addressSpellings } from '../contract/mail-address.ts';
 import type { Filters, ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';
 
@@ -35,7 +36,7 @@ async function affiliateFilters(db: Database, ids: readonly string[]): Promise<F
     .where('id', 'in', ids)
     .execute();
   return rows.map(({ email, unconfirmed_email, processor_customer_id }) => [
-    ...[email, unconfirmed_email].filter(isAddress).map((address) => ({ email: address })),
+    ...[email, unconfirmed_email].flatMap(addressFilters),
     ...(processor_customer_id ? [{ stripe_customer_id: processor_customer_id }] : []),
   ]);
 }
@@ -49,11 +50,13 @@ async function referralFilters(db: Database, ids: readonly string[]): Promise<Fo
     .execute();
   return rows.map((row) => {
     if (row.processor_customer_id) return [{ stripe_customer_id: row.processor_customer_id }];
-    if (isAddress(row.customer_email)) return [{ email: row.customer_email }];
+    const filters = addressFilters(row.customer_email);
+    if (filters.length > 0) return filters;
     return row.affiliate_id ? [{ affiliate_id: row.affiliate_id }] : [];
   });
 }
 
-function isAddress(stored: string | null): stored is string {
-  return stored?.includes('@') === true;
+/** The API may compare texts, and spell the domain in the other way by now. */
+function addressFilters(stored: string | null): readonly { email: string }[] {
+  return stored?.includes('@') === true ? addressSpellings(stored).map((email) => ({ email })) : [];
 }

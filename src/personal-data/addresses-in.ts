@@ -8,8 +8,11 @@ const HASHES = /hmac:[0-9a-f]{64}/g;
 /** How JSON spells the end of a line, a tab, and punctuation that means something in HTML. */
 const ESCAPES = /\\(?:[bfnrt]|u00[0-3][0-9a-f])/gi;
 
-/** How a web address spells punctuation, the @ included. */
-const ENCODED = /%[2-7][0-9a-f]/gi;
+/** How JSON may spell any other character; in JSON within JSON with more than one backslash. */
+const LETTERS = /\\+u([0-9a-f]{4})/gi;
+
+/** How a web address spells punctuation, the @ included, and letters beyond ASCII. */
+const ENCODED = /(?:%[2-9a-f][0-9a-f])+/gi;
 
 /** Characters that an address may have, but that hardly any has: in a web address they are around it. */
 const AROUND = /[/?&=#|!*]/;
@@ -17,8 +20,10 @@ const AROUND = /[/?&=#|!*]/;
 /** Returns whatever in a text, or in JSON, may be an address or a hash of one: more than there are. */
 export function addressesIn(text: string): ReadonlySet<string> {
   const found = new Set<string>(text.match(HASHES));
-  const plain = text.replace(ESCAPES, ' ');
-  for (const spelling of [plain, plain.replace(ENCODED, decodeURIComponent)]) {
+  const plain = text
+    .replace(ESCAPES, ' ')
+    .replace(LETTERS, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  for (const spelling of [plain, plain.replace(ENCODED, decode)]) {
     for (const word of spelling.match(WORDS) ?? []) {
       if (!word.includes('@')) continue;
       for (const part of [word, ...word.split(AROUND)]) {
@@ -27,4 +32,9 @@ export function addressesIn(text: string): ReadonlySet<string> {
     }
   }
   return found;
+}
+
+// By Buffer, which takes what is no UTF-8 as well.
+function decode(encoded: string): string {
+  return Buffer.from(encoded.replaceAll('%', ''), 'hex').toString();
 }

@@ -1,4 +1,5 @@
-// Finds what the mirror holds of a person, given an e-mail address or the identifier of an affiliate or a referral.
+// Finds what the mirror holds of a person, given an e-mail address or the identifier of an affiliate, a referral or a
+// customer.
 
 import type { KeyObject } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
@@ -13,7 +14,10 @@ export type PersonRecords = Readonly<Record<'affiliates' | 'referrals' | 'links'
 
 export interface FoundPerson {
   readonly records: PersonRecords;
-  /** Every form of every address that leads to the records: those that were given, and those of the affiliates. */
+  /**
+   * Every form of every address that leads to the records: those that were given, and those of the affiliates. Also of
+   * a customer's identifier that was given.
+   */
   readonly forms: readonly string[];
   /** Every address that the records have or had, as it is stored: an old one leads here as well as the present one. */
   readonly addresses: readonly string[];
@@ -27,38 +31,70 @@ interface Sought {
   readonly key: KeyObject | null;
   /** Of what is kept of forgotten addresses. */
   readonly salt: string;
+  /** And identifiers of customers. */
   readonly addresses: readonly string[];
-  readonly id: string | null;
+  /** Of records, in lower case. */
+  readonly ids: readonly string[];
 }
 
 /**
- * Returns the addresses by which the record's person is or was known, as they are stored; null where there is no such
- * record.
+ * Returns the addresses and records by which a word leads to a person; null if it is neither an address nor the
+ * identifier of a record or a customer in the mirror. A customer's identifier that was named is kept as addresses are.
  */
-export async function findAddresses(trx: DatabaseTransaction, id: string): Promise<readonly string[] | null> {
+export async function findNamed(
+  trx: DatabaseTransaction,
+  { key, salt, word }: Pick<Sought, 'key' | 'salt'> & { word: string },
+): Promise<Pick<Sought, 'addresses' | 'ids'> | null> {
+  if (isAddress(word)) return { addresses: [word], ids: [] };
+  const hashes = addressForms(key, word).map((form) => saltAddress(salt, form));
+  const { rows } = await sql<{ id: string; is_customer: boolean }>`
+    with customers as (
+      select id from affiliates where processor_customer_id = ${word}
+      union
+      select id from referrals where ${word} in (processor_customer_id, customer_id)
+      union
+      select record_id from record_history
+      where table_name in ('affiliates', 'referrals')
+        and ${word} in (before ->> 'processor_customer_id', before ->> 'customer_id',
+                        after ->> 'processor_customer_id', after ->> 'customer_id')
+      union
+      select record_id from forgotten_records
+      where number in (select number from forgotten_addresses where address_hash = any(${hashes}::text[]))
+    ), records as (
+      select id from affiliates union select id from referrals union select record_id from forgotten_records
+    )
+    select lower(id) as id, true as is_customer from customers
+    union
+    select lower(id), false from records where lower(id) = ${word.toLowerCase()}
+  `.execute(trx);
+  if (rows.length === 0) return null;
+  const ids = rows.map(({ id }) => id);
+  const addresses = await findAddresses(trx, ids);
+  return { ids, addresses: rows.some((row) => row.is_customer) ? [word, ...addresses] : addresses };
+}
+
+/** Returns the addresses by which the person of the records is or was known, as they are stored. */
+async function findAddresses(trx: DatabaseTransaction, ids: readonly string[]): Promise<readonly string[]> {
   const { rows } = await sql<{ addresses: readonly (string | null)[] }>`
-    select array[email, unconfirmed_email] as addresses from affiliates where lower(id) = ${id}
+    select array[email, unconfirmed_email] as addresses from affiliates where lower(id) = any(${ids}::text[])
     union all
-    select array[customer_email] from referrals where lower(id) = ${id}
+    select array[customer_email] from referrals where lower(id) = any(${ids}::text[])
     union all
     select array[before ->> 'email', before ->> 'unconfirmed_email', before ->> 'customer_email',
       after ->> 'email', after ->> 'unconfirmed_email', after ->> 'customer_email']
-    from record_history where lower(record_id) = ${id} and table_name in ('affiliates', 'referrals')
-    union all
-    select array[]::text[] from forgotten_records where lower(record_id) = ${id}
+    from record_history where lower(record_id) = any(${ids}::text[]) and table_name in ('affiliates', 'referrals')
   `.execute(trx);
-  if (rows.length === 0) return null;
-  return clean(rows.flatMap(({ addresses }) => addresses));
+  return onlyAddresses(rows.flatMap(({ addresses }) => addresses));
 }
 
 /**
- * Returns the records of whoever is or was known by one of the addresses, and of the identifier, with those that were
- * noted as the same person's. An affiliate's other addresses, those of before included, are the person's as well, and
- * lead to more records.
+ * Returns the records of the person who is or was known by one of the addresses, and of the identifiers, with those
+ * that were noted as the same person's. An affiliate's other addresses, those of before included, are the person's as
+ * well, and lead to more records.
  */
 export async function findPerson(
   trx: DatabaseTransaction,
-  { key, salt, addresses, id }: Sought,
+  { key, salt, addresses, ids }: Sought,
 ): Promise<FoundPerson> {
   let forms: readonly string[] = [];
   let known = new Set(addresses.flatMap((address) => addressForms(key, address)));
@@ -67,12 +103,12 @@ export async function findPerson(
   let theirs: readonly string[];
   do {
     forms = [...known];
-    noted = await readNoted(trx, { hashes: forms.map((form) => saltAddress(salt, form)), id });
-    affiliates = union(noted.affiliates, await findIds(trx, 'affiliates', { forms, id }));
+    noted = await readNoted(trx, { hashes: forms.map((form) => saltAddress(salt, form)), ids });
+    affiliates = union(noted.affiliates, await findIds(trx, 'affiliates', { forms, ids }));
     theirs = await readAddresses(trx, 'affiliates', affiliates);
     known = new Set([...forms, ...theirs.flatMap((address) => addressForms(key, address))]);
   } while (known.size > forms.length);
-  const referrals = union(noted.referrals, await findIds(trx, 'referrals', { forms, id }));
+  const referrals = union(noted.referrals, await findIds(trx, 'referrals', { forms, ids }));
   return {
     records: { affiliates, referrals, links: union(noted.links, await findLinks(trx, affiliates)) },
     forms,
@@ -114,14 +150,14 @@ function union(some: readonly string[], others: readonly string[]): readonly str
   return [...new Set([...some, ...others])];
 }
 
-/** Returns what was noted of whoever has the identifier, or one of the addresses. */
+/** Returns what was noted of the person who has one of the identifiers or addresses. */
 async function readNoted(
   trx: DatabaseTransaction,
-  { hashes, id }: { hashes: readonly string[]; id: string | null },
+  { hashes, ids }: { hashes: readonly string[]; ids: readonly string[] },
 ): Promise<PersonRecords> {
   const { rows } = await sql<{ table_name: keyof PersonRecords; record_id: string }>`
     select table_name, record_id from forgotten_records where number in (
-      select number from forgotten_records where lower(record_id) = ${id}
+      select number from forgotten_records where lower(record_id) = any(${ids}::text[])
       union
       select number from forgotten_addresses where address_hash = any(${hashes}::text[])
     )
@@ -135,20 +171,20 @@ async function readNoted(
 const BATCH = 5000;
 
 /**
- * Returns the records that have or had one of the addresses, and that of the identifier. Compared in Node: Postgres
+ * Returns the records that have or had one of the addresses, and those of the identifiers. Compared in Node: Postgres
  * sees neither every white space nor that two spellings of a letter are one, and its lower case depends on the locale.
  */
 async function findIds(
   trx: DatabaseTransaction,
   table: PersonTable,
-  { forms, id }: { forms: readonly string[]; id: string | null },
+  { forms, ids }: { forms: readonly string[]; ids: readonly string[] },
 ): Promise<readonly string[]> {
   const wanted = new Set(forms);
   const found = new Set<string>();
   const add = (rows: readonly KnownBy[]): void => {
     for (const { record_id, addresses } of rows) {
       const isTheirs = addresses.some((address) => address !== null && wanted.has(formOf(address)));
-      if (isTheirs || record_id.toLowerCase() === id) found.add(record_id);
+      if (isTheirs || ids.includes(record_id.toLowerCase())) found.add(record_id);
     }
   };
   const columns = IDENTITY_COLUMNS[table];
@@ -194,10 +230,10 @@ async function readAddresses(
     select address from record_history, unnest(array[${sql.join(formerOf(columns))}]) as address
     where table_name = ${table} and record_id = any(${ids}::text[])
   `.execute(trx);
-  return clean(rows.map(({ address }) => address));
+  return onlyAddresses(rows.map(({ address }) => address));
 }
 
 /** Returns the addresses alone: what is none, such as a dash, leads to much that is about somebody else. */
-function clean(texts: readonly (string | null)[]): readonly string[] {
+export function onlyAddresses(texts: readonly (string | null)[]): readonly string[] {
   return texts.map((text) => text?.trim() ?? '').filter((text) => isAddress(text) || isHashed(text));
 }

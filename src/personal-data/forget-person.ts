@@ -8,19 +8,19 @@
 
 import { sql } from 'kysely';
 import type { PersonalDataSettings } from '../config/personal-data.ts';
-import { identifier } from '../contract/fields.ts';
+import { addressSpellings } from '../contract/mail-address.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
 import { transact } from '../db/transact.ts';
 import { ConfigError } from '../errors.ts';
-import { type FoundPerson, findAddresses, findPerson, type PersonRecords } from './find-person.ts';
+import { type FoundPerson, findNamed, findPerson, onlyAddresses, type PersonRecords } from './find-person.ts';
 import { lockForRewriting } from './locks.ts';
 import { type RowCounts, rewriteRows } from './rewrite-rows.ts';
 import { findKept, forgetInTexts, type Kept } from './rewrite-texts.ts';
 import { readRule, readState, refuseOtherMode, type StoredState } from './stored-state.ts';
 import { patternOf } from './text-pattern.ts';
-import { formOf, isAddress, isHashed, saltAddress } from './values.ts';
+import { formOf, isHashed, saltAddress } from './values.ts';
 
 export interface Forgetting {
   readonly number: number;
@@ -35,11 +35,11 @@ export interface Forgetting {
 }
 
 /**
- * Returns what was done about the person of this e-mail address, or of the affiliate or referral with this identifier.
+ * Returns what was done about the person of this e-mail address, or of the affiliate, the referral or the customer with
+ * this identifier.
  * Idempotent: yes; done again, it finds nothing left, and says so under the same number.
  *
- * Throws: ConfigError where it is neither, or no record has the identifier; PersonalDataMismatch; the database's
- * errors.
+ * Throws: ConfigError where it is neither; PersonalDataMismatch; the database's errors.
  */
 export async function forgetPerson(
   db: Database,
@@ -47,27 +47,27 @@ export async function forgetPerson(
   { who, by }: { who: string; by: string },
 ): Promise<Forgetting> {
   const word = who.trim();
-  const id = identifier.safeParse(word).success ? word.toLowerCase() : null;
-  if (id === null && !isAddress(word)) {
-    throw new ConfigError([
-      `${word} is neither an e-mail address nor the identifier of an affiliate or a referral`,
-    ]);
-  }
   return transact(db, async (trx) => {
     await lockForRewriting(trx);
     const state = await readState(trx);
     refuseOtherMode(settings, state);
-    const addresses = id === null ? [word] : await findAddresses(trx, id);
-    if (addresses === null) {
-      throw new ConfigError([`the mirror has no affiliate and no referral with the identifier ${id}`]);
+    const { salt } = state;
+    const { key } = settings;
+    const named = await findNamed(trx, { key, salt, word });
+    if (named === null) {
+      throw new ConfigError([
+        `${word} is neither an e-mail address nor the identifier of an affiliate, a referral or a customer in the mirror`,
+      ]);
     }
-    const person = await findPerson(trx, { key: settings.key, salt: state.salt, addresses, id });
+    const person = await findPerson(trx, { key, salt, ...named });
     const { forms } = person;
     // With a key, the address is only kept in a form that nobody without the key can guess.
     const lasting = state.mode === 'hash' ? forms.filter(isHashed) : forms.filter((form) => !isHashed(form));
-    const known = await noteForgotten(trx, state, { person, id, forms: lasting, by });
+    const known = await noteForgotten(trx, state, { person, forms: lasting, by });
     const others = person.addresses.map(formOf);
-    const pattern = patternOf([...new Set([...forms, ...others, ...person.names])]);
+    // The identifier of a customer may be a number, which is in many texts.
+    const addressTexts = [...onlyAddresses(forms), ...others].flatMap(addressSpellings);
+    const pattern = patternOf([...new Set([...addressTexts, ...person.names])]);
     const counts: RowCounts = new Map();
     const rule = await readRule(trx, settings, await readState(trx));
     const names = pattern === null ? null : new RegExp(pattern.regex, 'i');
@@ -83,7 +83,7 @@ type Known = Omit<Forgetting, 'counts' | 'kept'>;
 async function noteForgotten(
   trx: DatabaseTransaction,
   { salt }: StoredState,
-  { person, id, forms, by }: { person: FoundPerson; id: string | null; forms: readonly string[]; by: string },
+  { person, forms, by }: { person: FoundPerson; forms: readonly string[]; by: string },
 ): Promise<Known> {
   const records = Object.entries(person.records).flatMap(([table, ids]) =>
     ids.map((record) => ({ table_name: table, record_id: record })),
@@ -91,7 +91,7 @@ async function noteForgotten(
   const hashes = [...new Set(forms.map((form) => saltAddress(salt, form)))];
   const earlier = await sql<{ number: number }>`
     select number from forgotten_records
-    where lower(record_id) = ${id} or record_id = any(${records.map(({ record_id }) => record_id)}::text[])
+    where record_id = any(${records.map(({ record_id }) => record_id)}::text[])
     union
     select number from forgotten_addresses where address_hash = any(${hashes}::text[])
     order by number limit 1

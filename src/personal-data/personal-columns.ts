@@ -40,3 +40,9 @@ export const IDENTITY_COLUMNS = {
   affiliates: ['email', 'unconfirmed_email'],
   referrals: ['customer_email'],
 } as const;
+
+/** These identify a customer: a person is known by them only where they were named to forget that person. */
+export const CUSTOMER_COLUMNS = {
+  affiliates: ['processor_customer_id'],
+  referrals: ['processor_customer_id', 'customer_id'],
+} as const;

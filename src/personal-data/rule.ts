@@ -6,7 +6,7 @@ import { identifiersIn } from '../contract/fields.ts';
 import type { MirroredTable } from '../records/mirrored-tables.ts';
 import type { Recognised } from '../records/personal-data.ts';
 import { addressesIn } from './addresses-in.ts';
-import { IDENTITY_COLUMNS } from './personal-columns.ts';
+import { CUSTOMER_COLUMNS, IDENTITY_COLUMNS } from './personal-columns.ts';
 import { addressForms, saltAddress } from './values.ts';
 
 /** The people who were forgotten, as far as it is known who they were. */
@@ -66,11 +66,11 @@ function recogniseLink(rule: Rule, { table, id, fields }: RecordFields): Recogni
   return { table, id, addressHash: null, affiliateId };
 }
 
-/** A record with an address by which a forgotten person is known. */
+/** A record with an address, or with the identifier of a customer, by which a forgotten person is known. */
 function recogniseAddress(rule: Rule, { table, id, fields }: RecordFields): Recognised | null {
   if (table !== 'affiliates' && table !== 'referrals') return null;
-  for (const column of IDENTITY_COLUMNS[table]) {
-    const value = fields[column];
+  const columns = [...IDENTITY_COLUMNS[table], ...CUSTOMER_COLUMNS[table]];
+  for (const value of new Set(columns.map((column) => fields[column]))) {
     const addressHash = typeof value === 'string' ? findForgottenAddress(rule, value) : undefined;
     if (addressHash !== undefined) return { table, id, addressHash, affiliateId: null };
   }

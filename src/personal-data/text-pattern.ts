@@ -49,7 +49,7 @@ function anyOf(character: string): string {
   const spelled = [...cases].flatMap((one) => [
     literal(one),
     [...Buffer.from(one)].map((byte) => `%${hex(byte, 2)}`).join(''),
-    Array.from({ length: one.length }, (_, at) => String.raw`\\u${hex(one.charCodeAt(at), 4)}`).join(''),
+    Array.from({ length: one.length }, (_, at) => String.raw`\\+u${hex(one.charCodeAt(at), 4)}`).join(''),
     [...one].map((point) => `&#0*${point.codePointAt(0)};`).join(''),
     [...one].map((point) => `&#x0*${hex(point.codePointAt(0) ?? 0, 1)};`).join(''),
     ...(one in NAMED_IN_HTML ? [NAMED_IN_HTML[one] ?? ''] : []),

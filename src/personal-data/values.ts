@@ -2,16 +2,16 @@
 // salted hashes of the addresses of people who were forgotten.
 
 import { createHmac, type KeyObject } from 'node:crypto';
+import { canonicalAddress } from '../contract/mail-address.ts';
 
 const PREFIX = 'hmac:';
 const HASHED = /^hmac:[0-9a-f]{64}$/;
 const FINGERPRINT_OF = 'affiliate-mirror: which key is it';
 const FINGERPRINT_CHARACTERS = 32;
 
-/** Returns the value as it is compared: an address without white space around it, in lower case. */
+/** Returns the value as it is compared. */
 export function normalise(value: string, isAddress: boolean): string {
-  const text = value.normalize('NFC').trim();
-  return isAddress ? text.toLowerCase() : text;
+  return isAddress ? canonicalAddress(value) : value.normalize('NFC').trim();
 }
 
 /** Returns the keyed hash of a value that was normalised, as text that says what it is. */

@@ -1,6 +1,7 @@
 // What is payable: what a payout file is made of, and how much of the program the answer covers.
 
 import { sql } from 'kysely';
+import { addressSpellings } from '../contract/mail-address.ts';
 import { addAmounts } from '../contract/money.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
@@ -74,9 +75,9 @@ export async function readPayable(db: Database, { before, affiliateIds }: Payabl
   return { commissions, withheld };
 }
 
-/** Returns the affiliates whose identifier or email address is one of the texts, in capitals or not. */
+/** Returns the affiliates whose identifier or email address is one of the texts, in any spelling. */
 export async function findAffiliates(db: Database, forms: readonly string[]): Promise<string[]> {
-  const lowered = forms.map((form) => form.toLowerCase());
+  const lowered = forms.flatMap(addressSpellings).map((form) => form.toLowerCase());
   // A Turkish database makes another letter of I than i.
   const { rows } = await sql<{ id: string }>`
     select id from affiliates

@@ -2,6 +2,7 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { UpdateState } from '../commissions/update-request.ts';
+import { addressSpellings } from '../contract/mail-address.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { type BatchRef, isOfBatch } from './read-batch-log.ts';
 import {
@@ -164,8 +165,10 @@ function conditionsOf(reader: Reader, filter: LedgerFilter): RawBuilder<unknown>
     ...(state === null ? [] : [sql`state = ${state}`]),
     ...(batch === null ? [] : [isOfBatch(reader, sql`batch`, batch)]),
     ...(requestedBy === null ? [] : [sql`requested_by = ${requestedBy}`]),
-    ...(person === null
-      ? []
-      : [sql`strpos(lower(concat_ws(' ', affiliate_name, affiliate_email)), lower(${person})) > 0`]),
+    ...(person === null ? [] : [sql`(${sql.join(addressSpellings(person).map(isInPerson), sql` or `)})`]),
   ];
+}
+
+function isInPerson(text: string): RawBuilder<unknown> {
+  return sql`strpos(lower(concat_ws(' ', affiliate_name, affiliate_email)), lower(${text})) > 0`;
 }

@@ -7,6 +7,7 @@ import { forgetPerson } from '../../src/personal-data/forget-person.ts';
 import { FOR_EVER, pruneNow } from '../retention/aged-mirror.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { findText, PLAIN } from './marked-program.ts';
+import { makeSyncs } from './syncs.ts';
 
 const OLDEST = 'm.first@people.example';
 const BETWEEN = 'm.second@people.example';
@@ -50,5 +51,26 @@ test.each([OLDEST, BETWEEN, CURRENT])(
     expect(await findText(database, 'people.example')).toEqual([]);
     const { rows } = await pool.query('select reason from commission_updates');
     expect(rows).toEqual([{ reason: '[forgotten], [forgotten]; [forgotten]' }]);
+  },
+);
+
+test.each([['the identifier'], ['the former address']])(
+  'a person whom the API anonymised stays in the last change of the history at any age, until forgotten by %s',
+  async (by) => {
+    const database = await createTestDatabase();
+    const { pool } = database;
+    const db = makeDatabase(pool);
+    const syncs = makeSyncs(db);
+    const id = 'a0000000-0000-4000-8000-00000000000a';
+    await syncs.affiliate({ id, first_name: 'Maria', last_name: 'Oldest', email: OLDEST });
+    await syncs.affiliate({ id, first_name: 'Maria', last_name: 'Current', email: CURRENT });
+    await syncs.affiliate({ id, first_name: null, last_name: null, email: `${id}@gone.example` });
+    await pool.query(`update record_history set recorded_at = recorded_at - interval '9 days'`);
+    await pruneNow({ pool, db }, { ...FOR_EVER, history: 1 });
+    const kept = `select before ->> 'last_name' as name from record_history where before is not null`;
+    expect((await pool.query(kept)).rows).toEqual([{ name: 'Current' }]);
+    expect(await findText(database, 'maria')).toEqual(['record_history']);
+    await forgetPerson(db, PLAIN, { who: by === 'the identifier' ? id : CURRENT, by: 'privacy' });
+    expect(await findText(database, 'maria')).toEqual([]);
   },
 );

@@ -189,7 +189,7 @@ describe('in mode plain', () => {
       'Quince is neither an e-mail address nor',
     );
     await expect(forget(program(), PLAIN, '00000000-0000-4000-8000-000000000009')).rejects.toThrow(
-      'the mirror has no affiliate and no referral with the identifier',
+      'nor the identifier of an affiliate, a referral or a customer in the mirror',
     );
     await expect(forget(program(), HASH, EMAIL)).rejects.toMatchObject({ code: 'PERSONAL_DATA_MISMATCH' });
   });

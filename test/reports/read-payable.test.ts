@@ -317,6 +317,22 @@ test('an affiliate is found by its identifier or its email address', async () =>
   expect(await findAffiliates(db, ['nobody'])).toEqual([]);
 });
 
+test.each(['jane@münchen.example', 'JANE@xn--mnchen-3ya.example'])(
+  'affiliates are found by the address %s, however its domain is spelled',
+  async (address) => {
+    const { pool } = await createTestDatabase();
+    await pool.query(
+      `insert into affiliates (id, email, _first_seen_at, _changed_at, _observed_at)
+       select email, email, now(), now(), now()
+       from unnest(array['jane@MÜNCHEN.example', 'jane@xn--mnchen-3ya.example', 'jane@munchen.example']) as email`,
+    );
+    expect(await findAffiliates(makeDatabase(pool), [address])).toEqual([
+      'jane@MÜNCHEN.example',
+      'jane@xn--mnchen-3ya.example',
+    ]);
+  },
+);
+
 test('commissions are covered whole where the list is used and was read whole, but for what could not be stored', async () => {
   const database = await createTestDatabase();
   const { pool } = database;

@@ -109,6 +109,29 @@ describe('a living record that a verified walk did not meet', () => {
     expect(rows).toEqual([{ email: 'new@example.com' }, { email: 'other@example.com' }]);
   });
 
+  test.each([
+    ['affiliates', 'email'],
+    ['referrals', 'customer_email'],
+  ] as const)(
+    'is not marked deleted, where one of %s has its address with the domain in another spelling by now',
+    async (resource, column) => {
+      const { sandbox, sync } = given();
+      const id = await pick(`select id from ${resource} where ${column} is not null order by id limit 1`);
+      const spell = (domain: string) =>
+        resource === 'affiliates'
+          ? sandbox.program.updateAffiliate(id, { email: `jane@${domain}`, processor_customer_id: null })
+          : sandbox.program.updateReferral(id, {
+              customer_email: `jane@${domain}`,
+              processor_customer_id: null,
+            });
+      await spell('münchen.example');
+      await sync(resource);
+      await spell('xn--mnchen-3ya.example');
+      expect(await syncWithout(resource, id)).toMatchObject({ verified: true, deleted: 0 });
+      expect(await isMarkedDeleted(resource, id)).toBe(false);
+    },
+  );
+
   const UNSETTLED = [
     {
       why: 'the list that must have it has fewer than it says',

@@ -17,18 +17,23 @@ says so under the same number. Run it as the owner of the tables. Nothing is cha
 deleted there too. The receipt names nobody.
 
 An e-mail address finds affiliates by their address and the one that waits to be confirmed, and referrals by their
-customer's. Where PII=omit, the mirror has no addresses: give the identifier as well.
+customer's; the identifier of a customer, all referrals of that customer. Where PII=omit, the mirror has no addresses:
+give the identifier as well.
 
 Examples:
   $ affiliate-mirror forget jane@example.com --json > receipt.json
-  $ affiliate-mirror forget 0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11`;
+  $ affiliate-mirror forget 0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11
+  $ affiliate-mirror forget cus_Nffrze3uQqUd7u`;
 
 export function registerForget(root: Command, cli: Cli): void {
   root
     .command('forget')
     .description("take one person's data out of the mirror for good")
     .addArgument(
-      new Argument('<who>', 'e-mail address, or identifier of an affiliate or a referral').argRequired(),
+      new Argument(
+        '<who>',
+        'e-mail address, or identifier of an affiliate, a referral or a customer',
+      ).argRequired(),
     )
     .option('--json', 'print the receipt as one JSON document')
     .addHelpText('after', HELP)

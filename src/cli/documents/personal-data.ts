@@ -33,7 +33,9 @@ export const receiptDocument = z
         affiliates: count('affiliates whose data are no longer stored'),
         referrals: count('referrals whose data are no longer stored'),
         links: count('links whose data are no longer stored'),
-        addresses: count('e-mail addresses that are recognised, in each form in which they are'),
+        addresses: count(
+          'e-mail addresses, and identifiers of customers that were named, that are recognised, in each form in which they are',
+        ),
       })
       .describe('what later syncs recognise and store without personal data'),
     rewritten,

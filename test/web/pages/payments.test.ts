@@ -216,6 +216,19 @@ describe('the payment ledger', () => {
     expect(masked.html).not.toContain(`value="${asked}"`);
   });
 
+  test.each(['Anna@MÜNCHEN.example', 'anna@xn--mnchen-3ya.example', 'münchen.example'])(
+    'is searched by the address %s, however its domain is spelled',
+    async (person) => {
+      const { pool } = await createTestDatabase();
+      await storeFindings(pool);
+      for (const domain of ['münchen.example', 'xn--mnchen-3ya.example']) {
+        await pool.query('update affiliates set email = $1', [`anna@${domain}`]);
+        const { html } = await visit(pool, ledgerPage, { query: { person }, mayReadPeople: true });
+        expect(sectionOf(html, 'requests').rows).not.toEqual([]);
+      }
+    },
+  );
+
   test('keeps what was searched for in its fields and in the way on', async () => {
     const { html } = await search({ state: 'failed', commission: '"><script>' });
     expect(html).toContain('value="&quot;&gt;&lt;script&gt;"');
