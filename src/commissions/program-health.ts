@@ -8,7 +8,14 @@
 
 import type { ApiClient } from '../api/client.ts';
 import { type Timestamp, toMicros } from '../contract/timestamp.ts';
-import { ApiRejected, ApiThrottled, ApiUnavailable, ApiUnreachable, ContractViolation } from '../errors.ts';
+import {
+  AnswerStored,
+  ApiRejected,
+  ApiThrottled,
+  ApiUnavailable,
+  ApiUnreachable,
+  ContractViolation,
+} from '../errors.ts';
 
 /** What is known of the program before a request is sent: which of its times without an outage this is, if any. */
 export type HealthMark = number | null;
@@ -50,7 +57,7 @@ export interface ProgramHealth {
 /** Whatever fails is a sign of an outage, also where the next attempt would succeed. */
 const ONCE = { most: 1 };
 
-const DOWN = [ApiUnreachable, ApiUnavailable, ApiThrottled, ContractViolation];
+const DOWN = [ApiUnreachable, ApiUnavailable, ApiThrottled, ContractViolation, AnswerStored];
 
 /** Returns the health as known by one reader or writer; nothing is known at first. */
 export function makeProgramHealth(deps: { client: ApiClient }): ProgramHealth {
