@@ -14,6 +14,8 @@
 import { randomUUID } from 'node:crypto';
 import { RESOURCES } from '../contract/resources.ts';
 import { readDate, readSeconds } from '../contract/retry-after.ts';
+import { AnswerStored } from '../errors.ts';
+import { isFailure } from './answer.ts';
 import { listQueryString } from './request-parameters.ts';
 import type { ApiRequest, Outcome } from './send-request.ts';
 
@@ -23,7 +25,7 @@ type Answered = Pick<Extract<Outcome, { kind: 'answered' }>, 'headers' | 'sentAt
 const CLOCKS_MS = 5000;
 /** For so long the API's clock is not asked for again. */
 const LEARNT_FOR_MS = 60_000;
-/** Whatever is older is not to be believed more; and a time so long ago can still be spelled. */
+/** A time so long ago can still be spelled, and an answer that is older is believed no less. */
 const MOST_AGE_MS = 365 * 24 * 60 * 60 * 1000;
 
 /**
@@ -63,8 +65,26 @@ function ageByAge({ headers, sentAtMs, headersAtMs }: Answered): number {
 }
 
 /**
- * Returns a request that no cache has the answer to: it has a parameter of its own, which the API ignores. Source:
- * contract, Addendum: an unknown parameter is ignored.
+ * Returns where the answer may be used: it is no older than its question, or a failure that passes, or a success that
+ * its caller takes as old as it is.
+ *
+ * Throws: AnswerStored for any other.
+ */
+export function refuseStored(
+  { method, path }: ApiRequest,
+  status: number,
+  { ageMs, takesStored }: { ageMs: number; takesStored: boolean },
+): void {
+  if (ageMs === 0 || status === 429 || isFailure(status) || (takesStored && status < 300)) return;
+  throw new AnswerStored(
+    `${method} ${path} was answered by a cache in front of the API, from its store: the answer is ${Math.round(ageMs / 1000)} s older than the question; have it pass on what is asked for with cache-control: no-cache`,
+  );
+}
+
+/**
+ * Returns a request that no cache has the answer to: it has a parameter of its own, which the API ignores.
+ *
+ * Source: contract, Paging.
  */
 export function unstoredRequest(): ApiRequest {
   const query = `${listQueryString({ page: 1, limit: 1 })}&unstored=${randomUUID()}`;

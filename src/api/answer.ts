@@ -6,7 +6,6 @@ import { parseJson } from '../contract/parse-json.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { describeError } from '../describe-error.ts';
 import {
-  AnswerStored,
   ApiRejected,
   ApiThrottled,
   ApiUnauthorized,
@@ -33,10 +32,6 @@ export interface AnswerContext {
   /** When that was allowed. */
   readonly askedAt: Timestamp;
   readonly answeredAt: Timestamp;
-  /** By how much the answer is older than its question, as its headers say; 0 as a rule. */
-  readonly ageMs: number;
-  /** Whether a success may be older than its question. */
-  readonly takesStored: boolean;
   readonly scrub: Scrub;
   /** Returns what an error may say of a text of the program's. */
   readonly quote: (text: string) => string;
@@ -54,8 +49,7 @@ export interface BodyReader<T> {
  * Returns what the reader makes of a success's body.
  *
  * Throws: ApiUnauthorized on 401; ApiThrottled on 429; ApiRejected on any other status from 300 to 499 but 408;
- * ApiUnavailable on that and on 5xx; AnswerStored on any other answer that is older than its question, unless it is a
- * success and the caller takes it; ApiUnreachable where no whole answer came; ContractViolation on a success that
+ * ApiUnavailable on that and on 5xx; ApiUnreachable where no whole answer came; ContractViolation on a success that
  * is not what the contract says. On a PUT that may have been applied, the last three become WriteOutcomeUnknown, and so
  * does a refusal that is not the program's own.
  */
@@ -66,7 +60,6 @@ export function readAnswer<T>(context: AnswerContext, received: Outcome, reader:
       throw unreachable(context, 'no answer', outcome.reason, outcome.isNobodyThere ? CHECK_ADDRESS : '');
     }
     if (!isSuccess(outcome.status)) throw errorOfStatus(context, outcome);
-    if (context.ageMs > 0 && !context.takesStored) throw stored(context);
     if (outcome.body.kind === 'broken-off')
       throw unreachable(context, 'no whole answer', outcome.body.reason);
     const read = outcome.body.kind === 'text' ? reader.readBytes?.(outcome.body.bytes) : null;
@@ -131,15 +124,13 @@ function isSuccess(status: number): boolean {
  * Returns whether the program, or what is in front of it, failed to answer: nothing is said of the request itself.
  * 408 is among them: a load balancer gives it where the request came too slowly. Source: RFC 9110, 15.5.9.
  */
-function isFailure(status: number): boolean {
+export function isFailure(status: number): boolean {
   return status >= 500 || status === 408;
 }
 
 function errorOfStatus(context: AnswerContext, answer: Extract<Outcome, { kind: 'answered' }>): AppError {
   const { status, headers } = answer;
   const { summary, details, isWebPage } = readErrorBody(context, answer.body);
-  const isPassing = status === 429 || isFailure(status);
-  if (context.ageMs > 0 && !isPassing) return stored(context);
   if (status === 401) {
     return new ApiUnauthorized(
       // Source: contract, Authentication 5 and 6.
@@ -206,13 +197,6 @@ function redirectTarget({ origin, request, quote }: AnswerContext, headers: Answ
   if (text === undefined || !URL.canParse(text, base)) return 'an address that it does not name';
   const target = new URL(text, base);
   return quote(`${target.protocol}//${target.host}${target.pathname}`);
-}
-
-function stored({ request, ageMs }: AnswerContext): AnswerStored {
-  const seconds = Math.round(ageMs / 1000);
-  return new AnswerStored(
-    `${request.method} ${request.path} was answered by a cache in front of the API, from its store: the answer is ${seconds} s older than the question; have it pass on what is asked for with cache-control: no-cache`,
-  );
 }
 
 function unreachable(context: AnswerContext, what: string, reason: string, hint = ''): ApiUnreachable {

@@ -7,7 +7,7 @@ import type { Commission } from '../contract/commission.ts';
 import { type ListedResource, RESOURCES } from '../contract/resources.ts';
 import { MICROS_PER_MILLI, spellMicros, type Timestamp, toMicros } from '../contract/timestamp.ts';
 import { type BodyReader, excerpt, readAnswer } from './answer.ts';
-import { makeMeasureAge, unstoredRequest } from './answer-age.ts';
+import { makeMeasureAge, refuseStored, unstoredRequest } from './answer-age.ts';
 import { type AttemptDeps, attemptRequest, type BeforeSend } from './attempt-request.ts';
 import { type RecordReader, readListBytes } from './list-bytes.ts';
 import { openTransport } from './open-transport.ts';
@@ -75,8 +75,8 @@ export interface ReadCommission {
 }
 
 /**
- * Throws (every method): the `Api…` errors and ContractViolation of the catalogue, after retries where they can
- * help; the signal's reason when aborted; TypeError once `close` was called.
+ * Throws (every method): the `Api…` errors, AnswerStored and ContractViolation of the catalogue, after retries where
+ * they can help; the signal's reason when aborted; TypeError once `close` was called.
  */
 export interface ApiClient {
   list<R extends ListedResource>(
@@ -158,10 +158,10 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
         const input = { request, attempt, beforeSend, signal };
         const { outcome, askedAt, answeredAt } = await attemptRequest(attemptDeps, wire, input);
         const ageMs = await ageOf(request, outcome, signal);
+        if (outcome.kind === 'answered') refuseStored(request, outcome.status, { ageMs, takesStored });
         const times = { askedAt: earlier(askedAt, ageMs), answeredAt, ageMs };
         const way = transport.describeWay();
-        const context = { request, origin, way, attempt, ...times, takesStored, scrub, quote };
-        const value = readAnswer(context, outcome, reader);
+        const value = readAnswer({ request, origin, way, attempt, ...times, scrub, quote }, outcome, reader);
         isFound = true;
         return { value, ...times };
       },

@@ -7,8 +7,8 @@
 // since the prefix walk's argument needs answers in order; and so is one at whose head more was created than its total
 // rose by, since then something was deleted as well. Where the totals swing, the overlap walk reads the list, and is
 // not verified: there is no total to compare it with. Nor is there where a list that stood still holds more than its
-// total. Where no walk can go on, the crawl ends there (see tally.ts). A walk with a page that is older than its question
-// is read to its end, since the other pages are news, and is not verified.
+// total. Where no walk can go on, the crawl ends there (see tally.ts). A walk with a page that is older than its
+// question is read to its end, since the other pages are news, and is not verified.
 // Records without an identifier that are the same (`null`, say) count once. Where that alone makes them too few, the
 // list is verified if it stood still and each of its positions was read once, and else not: no further walk could tell.
 // Why the head shows a deletion: what came at the head after the first answer is still there, unless it vanished again.

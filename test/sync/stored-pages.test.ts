@@ -1,4 +1,4 @@
-// A cache in front of the program answers a sync from its store: nothing goes back to what it was, and nothing is proved.
+// A cache in front of the program answers a sync from its store: nothing goes back to what it was, or is proved by it.
 
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
