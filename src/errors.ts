@@ -119,6 +119,14 @@ export class ApiRejected extends AppError {
   }
 }
 
+/**
+ * Thrown when something in front of the program answered a read from its store: the answer is older than the question.
+ */
+export class AnswerStored extends AppError {
+  readonly code = 'ANSWER_STORED';
+  readonly retry = 'soon';
+}
+
 /** Thrown when a PUT was sent and no usable answer came: it may have been applied, and only a GET shows whether. */
 export class WriteOutcomeUnknown extends AppError {
   readonly code = 'WRITE_UNKNOWN';

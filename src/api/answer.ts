@@ -124,7 +124,7 @@ function isSuccess(status: number): boolean {
  * Returns whether the program, or what is in front of it, failed to answer: nothing is said of the request itself.
  * 408 is among them: a load balancer gives it where the request came too slowly. Source: RFC 9110, 15.5.9.
  */
-function isFailure(status: number): boolean {
+export function isFailure(status: number): boolean {
   return status >= 500 || status === 408;
 }
 

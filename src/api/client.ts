@@ -5,8 +5,9 @@ import type { HttpProxy } from '../config/http-proxy.ts';
 import type { ListEnvelope } from '../contract/answer-bodies.ts';
 import type { Commission } from '../contract/commission.ts';
 import { type ListedResource, RESOURCES } from '../contract/resources.ts';
-import type { Timestamp } from '../contract/timestamp.ts';
+import { MICROS_PER_MILLI, spellMicros, type Timestamp, toMicros } from '../contract/timestamp.ts';
 import { type BodyReader, excerpt, readAnswer } from './answer.ts';
+import { makeMeasureAge, refuseStored, unstoredRequest } from './answer-age.ts';
 import { type AttemptDeps, attemptRequest, type BeforeSend } from './attempt-request.ts';
 import { type RecordReader, readListBytes } from './list-bytes.ts';
 import { openTransport } from './open-transport.ts';
@@ -21,7 +22,7 @@ import {
 } from './request-parameters.ts';
 import { ATTEMPTS, type Attempts, retry } from './retry.ts';
 import { makeScrub } from './scrub.ts';
-import type { ApiRequest, Wire } from './send-request.ts';
+import type { ApiRequest, Outcome, Wire } from './send-request.ts';
 
 export interface ApiClientOptions {
   /** Base address, without `/v1` and without a slash at its end. */
@@ -49,6 +50,8 @@ export interface CallOptions {
 export interface ListOptions extends CallOptions {
   /** Reads the records by their bytes where it can; the others are parsed. */
   readonly recordReader?: RecordReader;
+  /** Takes a page that is older than its question as what it is; left out, it is an error: AnswerStored. */
+  readonly takesStored?: boolean;
 }
 
 export interface PutOptions extends CallOptions {
@@ -59,7 +62,10 @@ export interface ListedPage {
   readonly pagination: ListEnvelope['pagination'];
   /** In the contract's spelling, otherwise unchecked; or what the given reader read. */
   readonly data: readonly unknown[];
+  /** When it was asked; of a page that is older than that, when it was made. */
   readonly askedAt: Timestamp;
+  /** By how many milliseconds it is older than its question; 0 as a rule. */
+  readonly ageMs: number;
 }
 
 export interface ReadCommission {
@@ -69,8 +75,8 @@ export interface ReadCommission {
 }
 
 /**
- * Throws (every method): the `Api…` errors and ContractViolation of the catalogue, after retries where they can
- * help; the signal's reason when aborted; TypeError once `close` was called.
+ * Throws (every method): the `Api…` errors, AnswerStored and ContractViolation of the catalogue, after retries where
+ * they can help; the signal's reason when aborted; TypeError once `close` was called.
  */
 export interface ApiClient {
   list<R extends ListedResource>(
@@ -114,15 +120,29 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
     scrub,
   };
 
+  const measureAge = makeMeasureAge();
   let isClosed = false;
   /** Whether the program has answered once: at a wrong address it never does, and nothing is tried again there. */
   let isFound = false;
 
+  async function ageOf(
+    { method }: ApiRequest,
+    outcome: Outcome,
+    signal: AbortSignal | undefined,
+  ): Promise<number> {
+    if (method !== 'GET' || outcome.kind === 'unanswered') return 0;
+    return measureAge(outcome, async () => {
+      const input = { request: unstoredRequest(), attempt: 1, beforeSend: undefined, signal };
+      const unstored = await attemptRequest(deps, wire, input);
+      return unstored.outcome.kind === 'answered' ? unstored.outcome : null;
+    });
+  }
+
   async function call<T>(
     request: ApiRequest,
     reader: BodyReader<T>,
-    { signal, onRequest, beforeSend, attempts: ownAttempts }: PutOptions,
-  ): Promise<{ value: T; askedAt: Timestamp; answeredAt: Timestamp }> {
+    { signal, onRequest, beforeSend, attempts: ownAttempts, takesStored = false }: PutOptions & ListOptions,
+  ): Promise<{ value: T; askedAt: Timestamp; answeredAt: Timestamp; ageMs: number }> {
     if (isClosed) throw new TypeError('the client was closed: it takes no calls any more');
     const { method, path } = request;
     const attemptDeps: AttemptDeps = {
@@ -137,13 +157,13 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
       async (attempt) => {
         const input = { request, attempt, beforeSend, signal };
         const { outcome, askedAt, answeredAt } = await attemptRequest(attemptDeps, wire, input);
-        const value = readAnswer(
-          { request, origin, way: transport.describeWay(), attempt, askedAt, answeredAt, scrub, quote },
-          outcome,
-          reader,
-        );
+        const ageMs = await ageOf(request, outcome, signal);
+        if (outcome.kind === 'answered') refuseStored(request, outcome.status, { ageMs, takesStored });
+        const times = { askedAt: earlier(askedAt, ageMs), answeredAt, ageMs };
+        const way = transport.describeWay();
+        const value = readAnswer({ request, origin, way, attempt, ...times, scrub, quote }, outcome, reader);
         isFound = true;
-        return { value, askedAt, answeredAt };
+        return { value, ...times };
       },
       {
         onWait: ({ error, attempt, waitMs }) => {
@@ -160,7 +180,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
       const { path } = RESOURCES[resource];
       const request: ApiRequest = { method: 'GET', path, query: listQueryString(query), body: null };
       const { recordReader } = callOptions;
-      const { value, askedAt } = await call(
+      const { value, askedAt, ageMs } = await call(
         request,
         {
           readJson: readListAnswer,
@@ -168,7 +188,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
         },
         callOptions,
       );
-      return { pagination: value.pagination, data: value.data, askedAt };
+      return { pagination: value.pagination, data: value.data, askedAt, ageMs };
     },
     async getCommission(id, callOptions = {}) {
       const request: ApiRequest = { method: 'GET', path: commissionPath(id), query: '', body: null };
@@ -191,6 +211,10 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
 /** What an error says in place of what the program said. */
 const NOT_QUOTED = 'what is not quoted, because of PII';
 const NAMES_FORGOTTEN = 'what is not quoted: it names somebody who was forgotten';
+
+function earlier(time: Timestamp, byMs: number): Timestamp {
+  return byMs === 0 ? time : spellMicros(toMicros(time) - BigInt(Math.ceil(byMs)) * MICROS_PER_MILLI);
+}
 
 function commissionPath(id: string): string {
   return `${RESOURCES.commissions.path}/${encodeURIComponent(id)}`;

@@ -28,6 +28,9 @@ export type Outcome =
       readonly status: number;
       readonly headers: AnswerHeaders;
       readonly body: AnswerBody;
+      /** By this machine's clock: when the request began to leave, and when the answer's headers were there. */
+      readonly sentAtMs: number;
+      readonly headersAtMs: number;
     }
   | {
       readonly kind: 'unanswered';
@@ -130,11 +133,12 @@ function startExchange(wire: Wire, request: ApiRequest, mayLeave: () => boolean)
   let controller: Dispatcher.DispatchController | null = null;
   let stopped: { reason: unknown } | null = null;
   let isWithheld = false;
-  let head: { status: number; headers: AnswerHeaders } | null = null;
+  let sentAtMs = 0;
+  let head: { status: number; headers: AnswerHeaders; headersAtMs: number } | null = null;
   const chunks: Buffer[] = [];
   let size = 0;
   const answer = (body: AnswerBody) => {
-    if (head !== null) resolve({ kind: 'answered', ...head, body });
+    if (head !== null) resolve({ kind: 'answered', ...head, sentAtMs, body });
   };
   const abort = (started: Dispatcher.DispatchController, reason: unknown) =>
     started.abort(reason instanceof Error ? reason : new Error(describeError(reason)));
@@ -143,12 +147,13 @@ function startExchange(wire: Wire, request: ApiRequest, mayLeave: () => boolean)
       if (stopped !== null) return abort(started, stopped.reason);
       isWithheld = !mayLeave();
       // undici writes in the same turn of the event loop, right after this, unless the request is aborted here.
-      if (isWithheld) abort(started, 'withheld');
-      else controller = started;
+      if (isWithheld) return abort(started, 'withheld');
+      controller = started;
+      sentAtMs = Date.now();
     },
     onResponseStart(_, status, headers) {
       // Statuses below 200 only announce the answer.
-      if (status >= 200) head = { status, headers };
+      if (status >= 200) head = { status, headers, headersAtMs: Date.now() };
     },
     onResponseData(started, chunk) {
       size += chunk.length;
@@ -196,6 +201,8 @@ function dispatchOptions(wire: Wire, { method, path, query, body }: ApiRequest):
       // Nothing here unpacks an answer, and without this a program may choose a coding by itself.
       'accept-encoding': 'identity',
       'user-agent': 'affiliate-mirror',
+      // Of what a cache in front of the API has stored, nothing is believed: see answer-age.ts.
+      ...(method === 'GET' && { 'cache-control': 'no-cache' }),
       ...(body !== null && { 'content-type': 'application/x-www-form-urlencoded' }),
     },
   };

@@ -19,6 +19,7 @@ export type { Commission, Sale } from '../contract/commission.ts';
 export type { Referral } from '../contract/referral.ts';
 // biome-ignore lint/performance/noBarrelFile: whoever catches an error of the client imports it from where the client is.
 export {
+  AnswerStored,
   ApiRejected,
   ApiThrottled,
   ApiUnauthorized,

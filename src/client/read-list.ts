@@ -13,7 +13,7 @@ import { crawl } from '../crawl/crawl.ts';
 import type { Loader } from '../crawl/loader.ts';
 import { overlapStart, walkOverlap } from '../crawl/overlap-walk.ts';
 import type { Loaded, Page, PageRequest } from '../crawl/page.ts';
-import { OUTRUN } from '../crawl/tally.ts';
+import { describeStored, OUTRUN } from '../crawl/tally.ts';
 import { ContractViolation, ListUnverified } from '../errors.ts';
 import { usableId } from '../records/read-record.ts';
 import { describeIssues } from '../records/rejection-reason.ts';
@@ -47,11 +47,13 @@ export async function* readList<R extends AlwaysListed>(
 
   async function listPage(request: PageRequest): Promise<RecordPage> {
     await wanted.promise;
-    const { pagination, data } = await api.list(resource, { ...request, ...query }, { signal: stopped });
+    const options = { signal: stopped, takesStored: true };
+    const { pagination, data, ageMs } = await api.list(resource, { ...request, ...query }, options);
     return {
       ...positionOf(pagination),
       ids: data.map(usableId),
       records: data,
+      ageMs,
     };
   }
 
@@ -153,6 +155,8 @@ async function walkFiltered({ listPage, take }: Reading, signal: AbortSignal): P
   const walk = await walkOverlap({ listPage, loader }, overlapStart(MAXIMUM_LIMIT), { signal });
   if (walk.how === 'ended') return walk.why;
   if (walk.how === 'outrun') return OUTRUN;
+  const stored = describeStored(walk.checkpoint.tally);
+  if (stored !== null) return stored;
   const { total, moved } = walk.checkpoint.tally;
   const { distinct } = (await loader.drain()) ?? NOTHING;
   if (moved || distinct >= (total ?? 0)) return null;

@@ -121,8 +121,8 @@ export interface Affiliates extends Lists<'affiliates'> {
    * console.log(affiliate === null ? 'nobody' : (affiliate.links?.length ?? 0));
    * ```
    *
-   * Throws: ContractViolation where the program answers several; the `Api…` errors; the signal's reason; TypeError
-   * where the key is not exactly one of the two, with a value.
+   * Throws: ContractViolation where the program answers several; AnswerStored; the `Api…` errors; the signal's
+   * reason; TypeError where the key is not exactly one of the two, with a value.
    */
   find(
     key: AffiliateKey & { readonly expand?: readonly Expansion<'affiliates'>[] },
@@ -135,8 +135,8 @@ export interface Commissions {
    * Returns the commission with its sale, campaign, referral and affiliate. The commission's and its sale's own fields
    * are checked, those of the others are passed on as they came.
    *
-   * Throws: ApiRejected with `status` 404 where there is none; ContractViolation; the other `Api…` errors; the
-   * signal's reason; TypeError where the identifier is no UUID.
+   * Throws: ApiRejected with `status` 404 where there is none; AnswerStored; ContractViolation; the other `Api…`
+   * errors; the signal's reason; TypeError where the identifier is no UUID.
    */
   get(id: string, options?: CallOptions): Promise<Commission>;
   /**

@@ -11,7 +11,14 @@ import type { ApiClient } from '../api/client.ts';
 import type { Commission } from '../contract/commission.ts';
 import { type Timestamp, toMicros } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
-import { ApiRejected, ApiThrottled, ApiUnavailable, ApiUnreachable, ContractViolation } from '../errors.ts';
+import {
+  AnswerStored,
+  ApiRejected,
+  ApiThrottled,
+  ApiUnavailable,
+  ApiUnreachable,
+  ContractViolation,
+} from '../errors.ts';
 import { type AnsweredIds, affiliateIds, commissionIds, makeAccount } from '../mirror/account.ts';
 
 /** What is known of the program before a request is sent: which of its times without an outage this is, if any. */
@@ -61,7 +68,7 @@ export interface ProgramHealth {
 /** Whatever fails is a sign of an outage, also where the next attempt would succeed. */
 const ONCE = { most: 1 };
 
-const DOWN = [ApiUnreachable, ApiUnavailable, ApiThrottled, ContractViolation];
+const DOWN = [ApiUnreachable, ApiUnavailable, ApiThrottled, ContractViolation, AnswerStored];
 
 /** Returns the health as known by one reader or writer; nothing is known at first. */
 export function makeProgramHealth({ client, db }: { client: ApiClient; db: Database }): ProgramHealth {

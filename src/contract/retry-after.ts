@@ -25,9 +25,10 @@ export function firstOf(value: HeaderValue): string {
   return (Array.isArray(value) ? (value[0] ?? '') : (value ?? '')).trim();
 }
 
-// Date.parse accepts almost anything as a date (V8 accepts "-5"); an HTTP date starts with its weekday.
-function readDate(value: HeaderValue): number | null {
+/** Returns an HTTP date in milliseconds since 1970; null where the header is none. */
+export function readDate(value: HeaderValue): number | null {
   const text = firstOf(value);
+  // Date.parse accepts almost anything as a date (V8 accepts "-5"); an HTTP date starts with its weekday.
   const time = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? null : time;
 }

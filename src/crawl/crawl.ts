@@ -7,7 +7,8 @@
 // since the prefix walk's argument needs answers in order; and so is one at whose head more was created than its total
 // rose by, since then something was deleted as well. Where the totals swing, the overlap walk reads the list, and is
 // not verified: there is no total to compare it with. Nor is there where a list that stood still holds more than its
-// total. Where no walk can go on, the crawl ends there (see tally.ts).
+// total. Where no walk can go on, the crawl ends there (see tally.ts). A walk with a page that is older than its
+// question is read to its end, since the other pages are news, and is not verified.
 // Records without an identifier that are the same (`null`, say) count once. Where that alone makes them too few, the
 // list is verified if it stood still and each of its positions was read once, and else not: no further walk could tell.
 // Why the head shows a deletion: what came at the head after the first answer is still there, unless it vanished again.
@@ -22,7 +23,7 @@ import { type Loader, makeLoader } from './loader.ts';
 import { overlapStart, walkOverlap } from './overlap-walk.ts';
 import type { Checkpoint, CrawlDeps, OverlapCheckpoint, Page, PrefixCheckpoint } from './page.ts';
 import { prefixStart, walkPrefix } from './prefix-walk.ts';
-import { describeSwing, OUTRUN } from './tally.ts';
+import { describeStored, describeSwing, OUTRUN } from './tally.ts';
 import {
   countRecords,
   describeSmallTotal,
@@ -90,7 +91,8 @@ async function crawlByPrefix<P extends Page>(
   const walk = await walkPrefix({ ...walking, listPage }, from, options);
   const { checkpoint } = walk;
   const { tally } = checkpoint;
-  if (walk.how === 'ended') return judge('prefix', await withoutHead(walking, checkpoint), walk.why);
+  const why = walk.how === 'ended' ? walk.why : describeStored(tally);
+  if (why !== null) return judge('prefix', await withoutHead(walking, checkpoint), why);
   const swing = describeSwing(tally);
   if (walk.how !== 'complete' || swing !== null) return overlapStart(limit, swing);
 
@@ -114,7 +116,8 @@ async function crawlByOverlap<P extends Page>(
 ): Promise<WalkVerdict> {
   const walk = await walkOverlap(walking, start, { signal });
   const { checkpoint } = walk;
-  if (walk.how === 'ended') return judge('overlap', await withoutHead(walking, checkpoint), walk.why);
+  const why = walk.how === 'ended' ? walk.why : describeStored(checkpoint.tally);
+  if (why !== null) return judge('overlap', await withoutHead(walking, checkpoint), why);
   const end = await headOf(walking, checkpoint, signal);
   const outrun = walk.how === 'outrun' ? OUTRUN : null;
   return judge('overlap', end, checkpoint.doubt ?? describeSwing(checkpoint.tally) ?? end.why ?? outrun);

@@ -2,14 +2,14 @@
 
 import type { Loader } from './loader.ts';
 import type { Checkpoint, CrawlDeps, Loaded, Page } from './page.ts';
-import { EMPTY_TALLY, isMisplaced, tallyAnswer, whyEnd } from './tally.ts';
+import { describeStored, EMPTY_TALLY, isMisplaced, tallyAnswer, whyEnd } from './tally.ts';
 
 export interface HeadOutcome {
   readonly total: number;
   readonly loaded: Loaded;
   /** How many of its records were never seen before: created since the first page of the walk was answered. */
   readonly created: number;
-  /** Why it did not end, where records that were never seen before came page after page; else null. */
+  /** Why it shows nothing, as where records that were never seen before came page after page; else null. */
   readonly why: string | null;
 }
 
@@ -41,7 +41,7 @@ export async function readHead<P extends Page>(
     if (!isMisplaced(request, page)) {
       const known = new Set(page.ids.filter((id) => id !== null)).size;
       if (loaded.fresh < known || page.isLast || page.ids.length === 0) {
-        return { total: page.total, loaded, created, why: null };
+        return { total: page.total, loaded, created, why: describeStored(tally) };
       }
       number += 1;
     }

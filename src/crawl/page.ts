@@ -19,6 +19,8 @@ export interface Page {
   readonly isLast: boolean;
   /** The records' identifiers in their order; null where a record has none that can be used. */
   readonly ids: readonly (string | null)[];
+  /** By how many milliseconds the page is older than its question; left out: it is not. */
+  readonly ageMs?: number;
 }
 
 /** What a load returns, once the pages' records, their seen ids and the checkpoint are committed together. */
@@ -72,6 +74,8 @@ export interface Tally {
   readonly moved: boolean;
   /** How many of the last answers in a row were another page than the one that was asked for. */
   readonly misplaced: number;
+  /** By how many milliseconds a page was older than its question, at most. */
+  readonly oldestMs: number;
 }
 
 /**

@@ -31,6 +31,7 @@ export const EMPTY_TALLY: Tally = {
   fallen: 0,
   moved: false,
   misplaced: 0,
+  oldestMs: 0,
 };
 
 /** Returns the tally with one more answer. */
@@ -44,6 +45,7 @@ export function tallyAnswer(before: Tally, request: PageRequest, page: Page): Ta
     fallen: before.fallen + fall,
     moved: before.moved || (before.total !== null && before.total !== page.total),
     misplaced: isMisplaced(request, page) ? before.misplaced + 1 : 0,
+    oldestMs: Math.max(before.oldestMs, page.ageMs ?? 0),
   };
 }
 
@@ -79,6 +81,18 @@ export function whyEnd(tally: Tally, limit: number, request: PageRequest, page: 
   return (
     `reading the list took ${tally.answers} requests without coming to its end, ` +
     `where ${Math.max(1, Math.ceil((tally.firstTotal ?? 0) / limit))} are enough for ${tally.firstTotal} records`
+  );
+}
+
+/**
+ * Returns why pages that are older than their questions prove nothing, where there were some; else null. They show the
+ * list at other times than the pages beside them, and neither totals nor positions of different times fit together.
+ */
+export function describeStored({ oldestMs }: Tally): string | null {
+  if (!(oldestMs > 0)) return null;
+  return (
+    `a cache in front of the API answered from its store, with a page that was ${Math.round(oldestMs / 1000)} s old: ` +
+    'have it pass on what is asked for with cache-control: no-cache'
   );
 }
 

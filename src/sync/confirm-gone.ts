@@ -9,7 +9,7 @@
 
 import type { ListedPage } from '../api/client.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { ApiRejected } from '../errors.ts';
+import { AnswerStored, ApiRejected } from '../errors.ts';
 import { findGoneAffiliates, findReferringAffiliate } from '../mirror/gone-affiliates.ts';
 import type { RunLoader } from './run-loader.ts';
 import type { SyncDeps, WalkInput } from './walk.ts';
@@ -59,7 +59,7 @@ export async function confirmGoneReferrals(
   return { ids: confirmed.flat(), observedAt };
 }
 
-/** Returns the newest referral of the affiliate, as the program lists it; null where it refuses. */
+/** Returns the newest referral of the affiliate, as the program lists it; null where it refuses, or a cache answers. */
 async function listOne(
   { api }: SyncDeps,
   { loader, signal }: Pick<WalkInput, 'signal'> & { loader: RunLoader },
@@ -69,7 +69,7 @@ async function listOne(
   try {
     return await api.list('referrals', query, { onRequest: loader.countRequest, ...(signal && { signal }) });
   } catch (error) {
-    if (error instanceof ApiRejected) return null;
+    if (error instanceof ApiRejected || error instanceof AnswerStored) return null;
     throw error;
   }
 }

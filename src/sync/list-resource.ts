@@ -56,8 +56,9 @@ export function makeListPage<R extends ListedResource>(
       { attributes: { resource, page: request.page, limit: request.limit } },
       async (span): Promise<RecordPage> => {
         const query = { ...request, filters, expand: EXPANSIONS[resource] };
-        const { pagination, data, askedAt } = await api.list(resource, query, {
+        const { pagination, data, askedAt, ageMs } = await api.list(resource, query, {
           onRequest,
+          takesStored: true,
           // Whoever looks at records wants them parsed.
           ...(look === null && { recordReader }),
           ...(signal && { signal }),
@@ -70,6 +71,7 @@ export function makeListPage<R extends ListedResource>(
           ids: data.map(usableId),
           content: readPage({ observedAt: askedAt, records: data }),
           askedAt,
+          ageMs,
           reference: span.reference,
         };
       },

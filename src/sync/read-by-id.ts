@@ -6,7 +6,7 @@
 
 import { isGone } from '../api/refusal.ts';
 import { readNow } from '../db/clock.ts';
-import { ApiRejected, ContractViolation } from '../errors.ts';
+import { AnswerStored, ApiRejected, ContractViolation } from '../errors.ts';
 import { findMetCommission } from '../mirror/open-commissions.ts';
 import type { ObservedPage } from '../records/read-page.ts';
 import type { RunLoader } from './run-loader.ts';
@@ -87,7 +87,7 @@ async function ask(
     return { observedAt: askedAt, records: [commission] };
   } catch (error) {
     if (isGone(error)) return 'gone';
-    if (error instanceof ApiRejected) return 'refused';
+    if (error instanceof ApiRejected || error instanceof AnswerStored) return 'refused';
     if (error instanceof ContractViolation) return 'unreadable';
     throw error;
   }

@@ -4,6 +4,7 @@
 import type { ListedResource } from '../contract/resources.ts';
 import type { Checkpoint } from '../crawl/page.ts';
 import { prefixStart, walkPrefix } from '../crawl/prefix-walk.ts';
+import { describeStored } from '../crawl/tally.ts';
 import type { Database } from '../db/database.ts';
 import { areRowsOld } from '../mirror/runs/new-rows.ts';
 import type { RecordPage } from './list-resource.ts';
@@ -13,7 +14,7 @@ import type { WalkInput } from './walk.ts';
 export interface Head {
   /** Records that the program says exist. */
   readonly total: number;
-  /** Why it came to no end; null where it did. */
+  /** Why it came to no end, or proves nothing; else null. */
   readonly why: string | null;
   /** Pages that were asked for. */
   readonly pages: number;
@@ -55,6 +56,6 @@ export async function readHead(
   const { total, answers } = checkpoint.tally;
   const head = { total: total ?? 0, pages: answers };
   return walk.how === 'complete'
-    ? { ...head, why: null, reached: checkpoint }
+    ? { ...head, why: describeStored(checkpoint.tally), reached: checkpoint }
     : { ...head, why: walk.why, reached: null };
 }

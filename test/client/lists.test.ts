@@ -5,6 +5,7 @@ import { ApiUnauthorized, type Client, type ClientOptions, createClient } from '
 import { ContractViolation, ListUnverified } from '../../src/errors.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { startAlteringProxy } from '../support/altering-proxy.ts';
+import { startCachingProxy } from '../support/caching-proxy.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 const REFERRALS = 450;
@@ -144,6 +145,20 @@ describe('a program that lies', () => {
       `the list of referrals may lack records: ${REFERRALS} different records were seen, where the program says that it has ${REFERRALS + 3}`,
     );
     expect(yielded).toHaveLength(REFERRALS);
+  });
+
+  test.each([
+    ['an unfiltered', {}],
+    ['a filtered', { conversion_state: ['lead', 'conversion', 'visitor'] }],
+  ])('behind a cache that answers from its store ends %s list with ListUnverified', async (_, filters) => {
+    const { sandbox } = await open();
+    const proxy = await startCachingProxy(sandbox.url, { says: 'Age' });
+    const client = newClient({ url: proxy.url });
+    expect(await idsOf(client.referrals.list(filters))).toHaveLength(REFERRALS);
+    proxy.age(3600);
+    await expect(idsOf(client.referrals.list(filters))).rejects.toThrow(
+      /^the list of referrals may lack records: a cache in front of the API answered from its store/,
+    );
   });
 
   test('ends the list at a record that is not what the contract says, naming it', async () => {

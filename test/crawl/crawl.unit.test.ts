@@ -356,6 +356,35 @@ describe('a crawl', () => {
     expect([...list.seen].toSorted()).toEqual(list.current().slice(0, 24).toSorted());
   });
 
+  test('with a page that is older than its question is read to its end, and not verified, also where it is killed', async () => {
+    const given: ListCase = { ...STILL, size: 50, changes: [], movingAnswers: 0 };
+    const killed = new Error('killed');
+    const reason = expect.stringContaining('with a page that was 300 s old');
+    for (const [stored, killedAt] of [
+      [1, null],
+      [7, null],
+      // The head.
+      [8, null],
+      [1, 4],
+    ] as const) {
+      const list = makeMovingList(given);
+      let asked = 0;
+      const listPage: MovingList['listPage'] = async (request) => {
+        asked += 1;
+        if (asked === killedAt) throw killed;
+        return { ...(await list.listPage(request)), ...(asked === stored && { ageMs: 300_000 }) };
+      };
+      const behindCache = { ...list, listPage };
+      let verdict = await crawlList(behindCache, given).catch((error) => {
+        expect(error).toBe(killed);
+        return null;
+      });
+      verdict ??= await crawlList(behindCache, given, { resumeFrom: list.lastCheckpoint() });
+      expect(verdict).toMatchObject({ verified: false, reason, distinct: 50 });
+      expect(list.seen.size).toBe(50);
+    }
+  });
+
   test('is not verified where the program states more records than it serves', async () => {
     const list = makeMovingList({
       size: 30,

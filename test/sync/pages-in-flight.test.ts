@@ -45,6 +45,7 @@ describe('a page that is answered before one that was asked for earlier', () => 
       pagination: { ...position, current_page: page, limit: LIMIT },
       data: [page],
       askedAt: '2026-07-01T00:00:00Z',
+      ageMs: 0,
     });
     return {
       read,

@@ -2,12 +2,12 @@
 // whether the program answers others.
 
 import { isOfTheRow } from '../../db/refusal.ts';
-import { ApiRejected, ApiThrottled, ApiUnauthorized, AppError } from '../../errors.ts';
+import { AnswerStored, ApiRejected, ApiThrottled, ApiUnauthorized, AppError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import type { HealthMark, ProgramHealth } from '../program-health.ts';
 import type { ClaimedUpdate } from '../update-request.ts';
 import type { Outage } from './outage.ts';
-import { describeUnreadable, FREE, ownFailure, type TryCost } from './try-cost.ts';
+import { describeUnreadable, FREE, ownFailure, STORED_WAIT_MS, type TryCost } from './try-cost.ts';
 import type { Tried } from './try-update.ts';
 
 export interface JudgeDeps {
@@ -43,6 +43,7 @@ export async function judgeTry(
     }
     const isOwn = error instanceof AppError || isOfTheRow(error);
     if (signal.aborted || !isOwn || error instanceof ApiUnauthorized) return { ...FREE, fatal: error };
+    if (error instanceof AnswerStored) return { ...FREE, waitMs: STORED_WAIT_MS };
     if (error instanceof ApiThrottled || !(await health.isUp(signal))) return beginOutage(error);
     const reason = error instanceof AppError ? error.message : describeUnreadable(error);
     return ownFailure(update, { reason, mayBeSent }, firstBackoffMs);

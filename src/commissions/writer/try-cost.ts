@@ -17,6 +17,8 @@ export const FREE: TryCost = { end: null, attempts: 0, waitMs: 0, fatal: null };
 
 /** No request waits for longer between two tries. */
 export const LONGEST_BACKOFF_MS = 600_000;
+/** A cache in front of the API has the commission in its store: it may have thrown it away by then. */
+export const STORED_WAIT_MS = 30_000;
 /** With the waits between them, some forty minutes in which the program answers every request but this one. */
 const MOST_ATTEMPTS = 12;
 
