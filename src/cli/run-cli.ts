@@ -73,6 +73,7 @@ async function runCommand(
   }
   let exitCode: ExitCode = 0;
   const cli: Cli = {
+    args,
     environment,
     run: async (work) => {
       exitCode = await withLifetime(work, environment);

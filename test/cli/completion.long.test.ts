@@ -15,7 +15,7 @@ let directory: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-completion-'));
-  const places = readPlaces(await loadProgram({ environment: {}, run: async () => undefined }));
+  const places = readPlaces(await loadProgram({ args: [], environment: {}, run: async () => undefined }));
   await writeFile(join(directory, 'zsh'), renderZsh(places));
   await writeFile(join(directory, 'fish'), renderFish(places));
 });

@@ -6,7 +6,7 @@ import { renderBash } from '../../src/cli/completion/bash.ts';
 import { readPlaces } from '../../src/cli/completion/word-tree.ts';
 import { loadProgram } from '../../src/cli/run-cli.ts';
 
-const places = readPlaces(await loadProgram({ environment: {}, run: async () => undefined }));
+const places = readPlaces(await loadProgram({ args: [], environment: {}, run: async () => undefined }));
 
 const ASK = `
 COMP_WORDS=(affiliate-mirror "$@") COMP_CWORD=$# COMPREPLY=()
@@ -65,7 +65,7 @@ test('where a file or any value may follow, nothing is offered, so that bash off
 });
 
 test('every command and every option is known', async () => {
-  const program = await loadProgram({ environment: {}, run: async () => undefined });
+  const program = await loadProgram({ args: [], environment: {}, run: async () => undefined });
   const [root] = places;
   expect(root?.words.map(({ text }) => text)).toEqual([...program.commands.map((one) => one.name()), 'help']);
   for (const command of program.commands.flatMap((one) => [one, ...one.commands])) {

@@ -70,7 +70,7 @@ async function paidAt(id: string): Promise<string | null> {
 
 test('a German day: template, Excel, dry run, apply, result, reconcile', async () => {
   const template = await commissions('template');
-  expect([template.code, template.stdout]).toEqual([0, `${BATCH_COLUMNS.join(',')}\r\n`]);
+  expect([template.code, template.stdout]).toEqual([0, `\uFEFF${BATCH_COLUMNS.join(',')}\r\n`]);
 
   const [a, b, c, d] = await withAmounts([8395, 'EUR'], [123_450, 'EUR'], [5980, 'JPY'], [700, 'EUR']);
   // As Excel in German saves "CSV UTF-8": a mark, semicolons, decimal commas, dates with dots, its own names.
@@ -230,6 +230,90 @@ test('a sheet of a workbook that is not read is named, as a payout file and as b
   ]) {
     expect((await commissions(...args)).stderr).toMatch(/^not read: the sheet "Tabelle2"$/m);
   }
+});
+
+test('the result file of a payment provider pays what arrived, and the run says how many rows it left out', async () => {
+  const [arrived = '', failed = ''] = await withAmounts([1100, 'USD'], [2200, 'USD']);
+  const path = inDirectory('provider result.csv');
+  const rows = [`${arrived},2027-02-01T12:00:00Z,Completed`, `${failed},2027-02-01T12:00:00Z,Failed`];
+  await writeFile(path, `Payouts of October\nUnique ID,Time,Status\n${rows.join('\n')}\n`);
+  const map = ['--map', 'commission_id=Unique ID', '--map', 'paid_at=Time'];
+  const before = lastRequest();
+
+  // Each is refused with itself and what makes it right.
+  const apply = ['apply', path, ...map, '--action', 'pay'];
+  for (const args of [
+    [...apply, '--dry-run'],
+    [...apply, '--wait', '--skip-invalid'],
+    ['reconcile', path, ...map],
+  ]) {
+    const { code, stdout, stderr } = await commissions(...args);
+    expect([code, stdout]).toEqual([2, '']);
+    const command = ['commissions', ...args]
+      .map((word) => (word.includes(' ') ? `'${word}'` : word))
+      .join(' ');
+    expect(stderr).toMatch(/the column "Status" says of 1 of 2 rows that they were not paid \("Failed"\)/);
+    expect(stderr).toContain(`run affiliate-mirror ${command} --only Status=Completed\n`);
+  }
+  expect(lastRequest()).toBe(before);
+
+  const done = inDirectory('provider done.csv');
+  for (const flags of [['--dry-run'], ['--wait', '--result', done]]) {
+    const run = await commissions(...apply, '--only', 'Status=Completed', ...flags);
+    expect(run.code, run.stderr).toBe(0);
+    expect(run.stderr).toMatch(/^1 of 2 rows left out by --only$/m);
+  }
+  expect([await paidAt(arrived), await paidAt(failed)]).toEqual(['2027-02-01T12:00:00.000Z', null]);
+  const [, first, second] = (await readFile(done, 'utf8')).split('\r\n');
+  expect([first, second]).toEqual([
+    `${rows[0]},applied,marked paid at 2027-02-01T12:00:00Z,2027-02-01T12:00:00Z,1100,USD`,
+    `${rows[1]},left_out,left out by --only,,,`,
+  ]);
+
+  // As books: the provider's file with the same condition, and ours, which says of each row what became of it.
+  for (const args of [[path, '--only', 'Status=Completed'], [done]]) {
+    const books = await commissions('reconcile', ...args, ...map, '--json');
+    expect(books.code, books.stderr).toBe(0);
+    expect(readDocument('commissions-reconcile', books.stdout).rows).toMatchObject([
+      { commission_id: arrived, finding: 'match' },
+    ]);
+  }
+  const wrong = await commissions('reconcile', path, '--only', 'Status');
+  expect([wrong.code, wrong.stderr]).toEqual([
+    2,
+    expect.stringContaining('It must be COLUMN=VALUE as in your file'),
+  ]);
+});
+
+test('CSV that people open begins with a byte order mark, and what programs read does not', async () => {
+  const [id = ''] = await withAmounts([100, 'USD']);
+  await writeFile(
+    inDirectory('plain.ndjson'),
+    `${JSON.stringify({ commission_id: id, paid_at: '2026-10-01T12:00:00Z' })}\n`,
+  );
+  const plain = inDirectory('plain.ndjson');
+  const wrote = [
+    await commissions('payable', '-o', inDirectory('mark-payable.csv')),
+    await commissions('template', '-o', inDirectory('mark-template.csv')),
+    await commissions(
+      'apply',
+      plain,
+      '--action',
+      'pay',
+      '--dry-run',
+      '--result',
+      inDirectory('mark-result.csv'),
+    ),
+  ];
+  expect(wrote.map(({ code, stderr }) => (code === 0 ? '' : stderr))).toEqual(['', '', '']);
+  for (const name of ['payable', 'template', 'result']) {
+    expect(await readFile(inDirectory(`mark-${name}.csv`), 'utf8')).toMatch(/^\uFEFFcommission_id,/);
+  }
+  expect((await commissions('template')).stdout).toMatch(/^\uFEFFcommission_id,/);
+  expect((await commissions('payable', '--format', 'csv')).stdout).toMatch(/^commission_id,/);
+  expect((await commissions('apply', plain, '--action', 'pay', '--dry-run', '--csv')).stdout).toMatch(
+    /^line,/,
+  );
 });
 
 test('an English day in Excel: what is unpaid, filled in, applied, handed back as a workbook', async () => {

@@ -123,11 +123,12 @@ const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 
 /**
  * Returns a workbook as Excel saves one: shared strings, Excel's own date formats (1 and 2, and from 3 on `formats`), the sheets' XML as
- * given: their rows, and what comes after these. A chart that has a sheet to itself has neither.
+ * given: their rows, and what comes before and after these. A chart that has a sheet to itself has neither.
  */
 export function writeExcelWorkbook(
   sheets: readonly {
     readonly rows: string;
+    readonly before?: string;
     readonly after?: string;
     readonly isHidden?: true;
     readonly isChart?: true;
@@ -150,11 +151,11 @@ export function writeExcelWorkbook(
     'xl/styles.xml': `<?xml version="1.0"?><styleSheet xmlns="${MAIN}"><numFmts count="${formats.length + 1}"><numFmt numFmtId="164" formatCode="dd/mm/yyyy\\ hh:mm;@"/>${formats.map((code, index) => `<numFmt numFmtId="${index + 165}" formatCode="${code.replaceAll('"', '&quot;')}"/>`).join('')}</numFmts><fonts count="1"><font><sz val="11"/></font></fonts><fills count="1"><fill><patternFill patternType="none"/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="${formats.length + 3}"><xf numFmtId="0"/><xf numFmtId="14" applyNumberFormat="1"/><xf numFmtId="164" applyNumberFormat="1"/>${formats.map((_, index) => `<xf numFmtId="${index + 165}" applyNumberFormat="1"/>`).join('')}</cellXfs></styleSheet>`,
     'xl/sharedStrings.xml': `<?xml version="1.0"?><sst xmlns="${MAIN}">${strings.map((text) => `<si><t xml:space="preserve">${text}</t></si>`).join('')}</sst>`,
     ...Object.fromEntries(
-      sheets.map(({ rows, after = '' }, index) => [
+      sheets.map(({ rows, before = '', after = '' }, index) => [
         parts[index]?.slice(1) ?? '',
         kindOf(index) === 'chartsheet'
           ? `<?xml version="1.0"?><chartsheet xmlns="${MAIN}"/>`
-          : `<?xml version="1.0"?><worksheet xmlns="${MAIN}"><sheetData>${rows}</sheetData>${after}</worksheet>`,
+          : `<?xml version="1.0"?><worksheet xmlns="${MAIN}">${before}<sheetData>${rows}</sheetData>${after}</worksheet>`,
       ]),
     ),
   });

@@ -17,7 +17,6 @@ import {
   FILE_HELP,
   type FileFlags,
   fileOptions,
-  nameUnread,
 } from '../commissions/file-flags.ts';
 import { queueUpdates } from '../commissions/queue.ts';
 import { openResultFile } from '../commissions/result-file.ts';
@@ -87,7 +86,7 @@ async function apply(cli: Cli, lifetime: Lifetime, path: string, flags: ApplyFla
   const { amountUnit } = readCliConfig(cli);
   const open = makeOpeners(cli, lifetime);
   const read = await readBatchFile(await readInput(path, lifetime.signal), {
-    ...fileOptions(path, flags, amountUnit),
+    ...fileOptions(cli, path, flags, amountUnit),
     action: flags.action ?? null,
     evenIfRefunded: flags.evenIfRefunded === true,
   });
@@ -118,11 +117,11 @@ async function queueGoodRows(
 ): Promise<ExitCode> {
   const { rows, problems, rowCount } = batch;
   const words = problems.map(describeProblem);
+  for (const note of batch.table.notes) printError(note);
   const isUnsure = flags.skipInvalid === true && batch.table.areRowsUnsure;
   if (words.length > 0 && (flags.skipInvalid !== true || rows.length === 0 || isUnsure)) {
     throw new ConfigError([`nothing was queued from ${path}`, ...words, ...(isUnsure ? [UNSURE] : [])]);
   }
-  nameUnread(batch.table);
   for (const problem of words) printError(problem);
   if (words.length > 0) {
     printError(`${formatCount(rowCount - rows.length)} of ${counted(rowCount, 'row')} left out`);

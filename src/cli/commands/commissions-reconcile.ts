@@ -31,7 +31,6 @@ import {
   FILE_HELP,
   type FileFlags,
   fileOptions,
-  nameUnread,
 } from '../commissions/file-flags.ts';
 import { makeBatchProgress } from '../commissions/progress.ts';
 import { queueUpdates } from '../commissions/queue.ts';
@@ -116,7 +115,7 @@ async function reconcile(
   const { since = null } = flags;
   const { amountUnit } = readCliConfig(cli);
   const how = { unit: amountUnit, signal: lifetime.signal };
-  const ofFile = path === undefined ? null : await readFileOfBooks(path, flags, how);
+  const ofFile = path === undefined ? null : await readFileOfBooks(cli, path, flags, how);
   const session = await openProgram(cli, lifetime);
   const { db } = session;
   const books = ofFile ?? (await readOwnBooks(db, { since }));
@@ -220,15 +219,16 @@ function fix(
 }
 
 async function readFileOfBooks(
+  cli: Cli,
   path: string,
   flags: FileFlags,
   { unit, signal }: { unit: AmountUnit; signal: AbortSignal },
 ): Promise<readonly BooksEntry[]> {
   const bytes = await readInput(path, signal);
-  const books = await readBooksFile(bytes, fileOptions(path, flags, unit));
+  const books = await readBooksFile(bytes, fileOptions(cli, path, flags, unit));
+  for (const note of books.notes) printError(note);
   if (books.problems.length > 0) {
     throw new ConfigError([`nothing was compared with ${path}`, ...books.problems.map(describeProblem)]);
   }
-  nameUnread(books);
   return books.rows;
 }

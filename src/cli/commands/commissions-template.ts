@@ -39,7 +39,7 @@ export function registerTemplate(group: Command, cli: Cli): void {
     .addHelpText('after', HELP)
     .action((flags: PayoutFileFlags) =>
       cli.run(async (lifetime) => {
-        const write = await openPayoutFile(flags, lifetime);
+        const write = await openPayoutFile(flags, lifetime, true);
         await write(EMPTY_PAYOUTS);
         return 0;
       }),

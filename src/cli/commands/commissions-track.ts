@@ -66,6 +66,7 @@ async function readIds(word: string, signal: AbortSignal): Promise<string[]> {
     renamed: null,
     guards: [],
     filled: new Map(),
+    only: [],
   };
   const name = word === '-' ? null : basename(word);
   const file = await readTableFile(await readInput(word, signal), columns, name);

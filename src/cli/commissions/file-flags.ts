@@ -6,42 +6,50 @@ import type { FileOptions } from '../../commissions/files/file-options.ts';
 import type { Problem } from '../../commissions/files/raw-table.ts';
 import { FILE_UNITS, type FileUnit } from '../../commissions/files/read-amounts.ts';
 import { isLocale } from '../../commissions/files/spelling.ts';
+import type { Condition } from '../../commissions/files/table-columns.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { isTimeZone } from '../../config/time-zone.ts';
-import { printError } from '../output/print.ts';
+import { asShellWord } from '../../contract/quote-for-shell.ts';
+import type { Cli } from '../cli.ts';
 
 export interface FileFlags {
   readonly map?: ReadonlyMap<string, string>;
   readonly timezone?: string;
   readonly locale?: string;
   readonly unit?: FileUnit;
+  readonly only?: readonly Condition[];
 }
 
 /** By what commander calls them. */
-export const FILE_FLAGS: readonly (keyof FileFlags)[] = ['map', 'timezone', 'locale', 'unit'];
+export const FILE_FLAGS: readonly (keyof FileFlags)[] = ['map', 'timezone', 'locale', 'unit', 'only'];
 
 /** What the flags do, for --help. */
 export const FILE_HELP = `
-A workbook's first visible sheet is read, also rows that a filter hides there.
-Other visible sheets, and columns with other names, are not read, and are
-named; --map says which column is which. A date alone is its midnight in
+The table is where a header names commission_id: a title may be above it, and
+other sheets of a workbook before it. Visible sheets and columns that are not
+read are named, and so are hidden rows, which are read as all others are.
+--map says which column is which. --only Status=Completed reads the rows that
+say so alone: of several values of a column any will do, of several columns
+each has to hold. A file whose status, state or result says that some rows were
+not paid, as that of a payment provider may, is not read without it. A date alone is its midnight in
 --timezone; so are times without a zone, such as Excel's. 01.10.2026 and 4,90
 are read as they are; what could mean two things (01/10/2026, 4.990) is refused,
 unless the rest of the file or --locale leaves no doubt.
 Amounts are whole numbers in minor units (4990 is 49.90 EUR), or decimals with
 all of the currency's digits. --unit major reads 49.9 and 49 as 49.90 and 49.00.`;
 
-/** Adds --map, --timezone, --locale and --unit. */
+/** Adds the flags. */
 export function addFileFlags(command: Command, columns: readonly string[]): Command {
   return command
     .option('--map <column=name>', 'what your file calls a column; once for each', makeMapReader(columns))
     .option('--timezone <zone>', 'of dates and times that name none', parseTimeZone)
     .option('--locale <locale>', 'how dates and numbers are spelled: de, en-US …', parseLocale)
+    .option('--only <column=value>', 'read only the rows that say so; once for each value', readCondition)
     .addOption(new Option('--unit <unit>', 'of the amounts in the file').choices(FILE_UNITS));
 }
 
 /** Returns what the flags say of the file at the path; `-` has no name. */
-export function fileOptions(path: string, flags: FileFlags, programUnit: AmountUnit): FileOptions {
+export function fileOptions(cli: Cli, path: string, flags: FileFlags, programUnit: AmountUnit): FileOptions {
   return {
     name: path === '-' ? null : basename(path),
     renamed: flags.map ?? new Map(),
@@ -49,25 +57,9 @@ export function fileOptions(path: string, flags: FileFlags, programUnit: AmountU
     locale: flags.locale ?? null,
     unit: flags.unit ?? null,
     programUnit,
+    only: flags.only ?? [],
+    command: ['affiliate-mirror', ...cli.args.map(asShellWord)].join(' '),
   };
-}
-
-/** Says which sheets and columns of the file are not read, where there are any. */
-export function nameUnread({
-  unreadSheets,
-  ignored,
-}: {
-  readonly unreadSheets: readonly string[];
-  readonly ignored: readonly string[];
-}): void {
-  for (const [kind, names] of [
-    ['sheet', unreadSheets],
-    ['column', ignored],
-  ] as const) {
-    if (names.length === 0) continue;
-    const words = names.map((name) => JSON.stringify(name)).join(', ');
-    printError(`not read: the ${kind}${names.length === 1 ? '' : 's'} ${words}`);
-  }
 }
 
 /** Returns the problem with its line in words. */
@@ -85,6 +77,14 @@ function makeMapReader(columns: readonly string[]) {
     }
     return new Map([...before, [column.trim(), name.trim()]]);
   };
+}
+
+function readCondition(text: string, before: readonly Condition[] = []): readonly Condition[] {
+  const [, column, value] = /^([^=]*\S[^=]*)=(.*\S.*)$/s.exec(text) ?? [];
+  if (column === undefined || value === undefined) {
+    throw new InvalidArgumentError('It must be COLUMN=VALUE as in your file, such as Status=Completed.');
+  }
+  return [...before, { column: column.trim(), value: value.trim() }];
 }
 
 function parseTimeZone(text: string): string {

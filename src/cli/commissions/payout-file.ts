@@ -32,13 +32,15 @@ export function addPayoutFileFlags(command: Command, says: { format: string; out
 
 /**
  * Returns what writes the file, to stdout or whole under its name. Called first, so that nothing is done for a file
- * that cannot be written.
+ * that cannot be written. CSV begins with a byte order mark where a spreadsheet opens it (`hasMark`): what goes to
+ * stdout is usually for a program.
  *
  * Throws: ConfigError.
  */
 export async function openPayoutFile(
   { format: asked, output }: PayoutFileFlags,
   lifetime: Lifetime,
+  hasMark = output !== undefined,
 ): Promise<(table: WrittenTable) => Promise<void>> {
   const format = chooseFormat(asked, output);
   if (format === 'xlsx' && output === undefined && process.stdout.isTTY === true) {
@@ -46,7 +48,10 @@ export async function openPayoutFile(
   }
   const file = output === undefined ? null : await openWholeFile(output, lifetime, { mayReplace: false });
   return async (table) => {
-    const bytes = format === 'csv' ? writeCsv(table, CSV) : await writeWorkbook(table);
+    const bytes =
+      format === 'csv'
+        ? writeCsv(table, { delimiter: ',', hasMark, decimal: '.' })
+        : await writeWorkbook(table);
     if (file === null) process.stdout.write(bytes);
     else await file.write(bytes);
   };
@@ -64,5 +69,3 @@ function chooseFormat(asked: WrittenFormat | undefined, output: string | undefin
   }
   return asked;
 }
-
-const CSV = { delimiter: ',', hasMark: false, decimal: '.' } as const;

@@ -3,9 +3,9 @@
 
 import { stat } from 'node:fs/promises';
 import type { BatchFile } from '../../commissions/files/batch-file.ts';
-import { LEFT_OUT, RESULT_AMOUNT } from '../../commissions/files/books-file.ts';
 import type { RawCell } from '../../commissions/files/raw-table.ts';
-import { AMOUNT_UNITS, type AmountUnit } from '../../config/amount-unit.ts';
+import { isResultColumn, LEFT_OUT, RESULT_AMOUNT } from '../../commissions/files/result-columns.ts';
+import type { AmountUnit } from '../../config/amount-unit.ts';
 import { fractionDigits, spellDecimal } from '../../contract/money.ts';
 import { ConfigError } from '../../errors.ts';
 import { LARGEST_NUMBER } from '../../exports/formats/workbook-text.ts';
@@ -20,12 +20,6 @@ import {
 } from '../output/table-writer.ts';
 import { openWholeFile } from '../output/whole-file.ts';
 import type { RowOutcome } from './apply-outcome.ts';
-
-/** A result that is applied again carries these from the last time: they are written anew. */
-const OWN_COLUMN = new RegExp(
-  `^result_(state|outcome|paid_at|amount(_(${AMOUNT_UNITS.join('|')}))?|currency)$`,
-  'i',
-);
 
 /**
  * Returns what writes the result, whole or not at all. Called before anything is queued, so that a path at which
@@ -61,11 +55,11 @@ async function isSameFile(path: string, other: string): Promise<boolean> {
   return a != null && b != null && a.ino === b.ino && a.dev === b.dev;
 }
 
-// As the payout file was: so it opens where that one did.
+// Separated as the payout file was: so it opens where that one did.
 function csvFormOf({ table: { form }, spelling }: BatchFile): CsvForm {
   const decimal = spelling.amounts.decimal ?? '.';
-  if (form.kind === 'csv') return { delimiter: form.delimiter, hasMark: form.hasMark, decimal };
-  return { delimiter: decimal === ',' ? ';' : ',', hasMark: form.kind === 'xlsx', decimal };
+  const delimiter = form.kind === 'csv' ? form.delimiter : decimal === ',' ? ';' : ',';
+  return { delimiter, hasMark: true, decimal };
 }
 
 /** Returns the table. Its amounts are in the unit of the file's own: major units beside decimals. */
@@ -78,7 +72,8 @@ function makeResult(
   const { table, problems, spelling } = batch;
   const { unit, hasDecimals } = spelling.amounts;
   const isMajor = unit === 'major' || (unit === null && hasDecimals);
-  const kept = [...table.header.keys()].filter((index) => !OWN_COLUMN.test(table.header[index] ?? ''));
+  // A result that is applied again carries those of the last time: they are written anew.
+  const kept = [...table.header.keys()].filter((index) => !isResultColumn(table.header[index] ?? ''));
   const byLine = new Map(outcomes.map((outcome) => [outcome.line, outcome]));
   const problemsByLine = Map.groupBy(problems, ({ line }) => line);
   const digitsOf = (currency: string | null) =>
@@ -88,11 +83,12 @@ function makeResult(
     format === 'csv' || Math.abs(amount) > LARGEST_NUMBER
       ? spellDecimal(amount, digits, spelling.amounts.decimal ?? '.')
       : Number(spellDecimal(amount, digits));
-  const rows = table.rows.map(({ line, cells }): RawCell[] => {
+  const inOrder = [...table.rows, ...table.leftOut].toSorted((a, b) => a.line - b.line);
+  const rows = inOrder.map(({ line, cells }): RawCell[] => {
     const own = kept.map((index) => cells[index] ?? null);
     const outcome = byLine.get(line);
     if (outcome === undefined) {
-      const wrong = problemsByLine.get(line) ?? [];
+      const wrong = problemsByLine.get(line) ?? [{ problem: 'left out by --only' }];
       return [...own, LEFT_OUT, wrong.map(({ problem }) => problem).join('; '), null, null, null];
     }
     const { state, paid_at, amount, currency } = outcome;

@@ -11,6 +11,7 @@ import type { Problem } from './raw-table.ts';
 import { readAmount } from './read-amounts.ts';
 import { findAction, readCommissionId, readCurrency, readFlag, readTimestampCell } from './read-cells.ts';
 import { readTableFile, type TableFile, type TableLine } from './table-file.ts';
+import { findUnpaidRows } from './unpaid-rows.ts';
 
 /** The columns of a batch, in the order of the documentation. */
 export const BATCH_COLUMNS = [
@@ -71,11 +72,13 @@ export async function readBatchFile(
     renamed: options.renamed,
     guards: BATCH_COLUMNS.filter((name) => name.startsWith('expected_')),
     filled: new Map(options.action === null ? [] : [['action', options.action]]),
+    only: options.only,
   };
   const file = await readTableFile(bytes, columns, options.name);
   const spelling = findSpelling(file.lines, SPELLED, options);
-  const problems = [...file.problems, ...findMixedDates(file.lines, SPELLED.dates)];
-  const badLines = new Set(problems.map(({ line }) => line));
+  const unpaid = findUnpaidRows(file, asksToPay, options);
+  const problems = [...unpaid, ...file.problems, ...findMixedDates(file.lines, SPELLED.dates)];
+  const badLines = new Set(problems.flatMap(({ line }) => line ?? []));
   const rows: BatchRow[] = [];
   for (const line of file.lines) {
     const ofRow: string[] = [];
@@ -99,10 +102,15 @@ export async function readBatchFile(
   return {
     table: file,
     spelling,
-    rows: rows.filter(({ line }) => !repeated.has(line)),
+    rows: unpaid.length > 0 ? [] : rows.filter(({ line }) => !repeated.has(line)),
     problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
     rowCount: new Set([...file.lines.map(({ line }) => line), ...badLines]).size,
   };
+}
+
+function asksToPay({ cells }: TableLine): boolean {
+  const action = findAction(cells.get('action'));
+  return cells.has('paid_at') && (action === undefined || action === 'pay');
 }
 
 /** Returns what the row asks for, without its key. */

@@ -6,8 +6,10 @@ import { findMixedDates } from './mixed-dates.ts';
 import type { Problem } from './raw-table.ts';
 import { readAmount } from './read-amounts.ts';
 import { readCommissionId, readCurrency, readTimestampCell } from './read-cells.ts';
+import { LEFT_OUT, RESULT_AMOUNT } from './result-columns.ts';
 import { makeColumnFinder } from './table-columns.ts';
 import { readTableFile, type TableLine } from './table-file.ts';
+import { findUnpaidRows } from './unpaid-rows.ts';
 
 /** The columns that are read; the file may have others. */
 export const BOOKS_COLUMNS = [
@@ -31,19 +33,11 @@ export interface BooksEntry {
 
 const SPELLED = { dates: ['paid_at'], amounts: ['amount'] };
 
-/** The result_state of a row that `apply --skip-invalid` left out: whatever is in it, nothing was asked for. */
-export const LEFT_OUT = 'left_out';
-
-/** What `apply --result` calls amounts in the currency's own unit. In a workbook 84.00 is 84 there, and no 84 cents. */
-export const RESULT_AMOUNT = 'result_amount';
-
 export interface BooksFile {
   readonly rows: readonly BooksEntry[];
   readonly problems: readonly Problem[];
-  /** The file's own names of the columns that are not read. */
-  readonly ignored: readonly string[];
   /** See RawTable. */
-  readonly unreadSheets: readonly string[];
+  readonly notes: readonly string[];
 }
 
 /**
@@ -61,17 +55,23 @@ export async function readBooksFile(
     renamed: options.renamed,
     guards: [],
     filled: new Map(),
+    only: options.only,
   };
   const file = await readTableFile(bytes, columns, options.name);
   const isInMajor = options.renamed.get('amount')?.toLowerCase() === RESULT_AMOUNT;
   const unit = options.unit ?? (isInMajor ? 'major' : null);
   const spelling = findSpelling(file.lines, SPELLED, { ...options, unit });
   const compared = file.lines.filter(isCompared);
-  const problems = [...file.problems, ...findMixedDates(compared, SPELLED.dates)];
   const rows: BooksEntry[] = [];
   const lineOf = new Map<string, number>();
   const find = makeColumnFinder(columns);
   const isResult = file.header.some((name) => find(name) === 'result_state');
+  const isPaid = (line: TableLine) => line.cells.has('paid_at') && (!isResult || isPaidState(line));
+  const problems = [
+    ...findUnpaidRows(file, (line) => isCompared(line) && isPaid(line), options),
+    ...file.problems,
+    ...findMixedDates(compared, SPELLED.dates),
+  ];
   for (const tableLine of compared) {
     const { line, cells } = tableLine;
     const ofRow: string[] = [];
@@ -84,16 +84,20 @@ export async function readBooksFile(
     problems.push(...ofRow.map((problem) => ({ line, problem })));
     if (commissionId === null || ofRow.length > 0) continue;
     lineOf.set(commissionId, line);
-    const isPaid = !isResult || isPaidState(tableLine);
-    rows.push({ line, commission_id: commissionId, paid_at: isPaid ? paidAt : null, amount, currency });
+    rows.push({
+      line,
+      commission_id: commissionId,
+      paid_at: isPaid(tableLine) ? paidAt : null,
+      amount,
+      currency,
+    });
   }
   if (rows.length === 0 && problems.length === 0) {
     problems.push({ line: null, problem: 'the file holds no rows' });
   }
   return {
     rows,
-    ignored: file.ignored,
-    unreadSheets: file.unreadSheets,
+    notes: file.notes,
     problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
   };
 }

@@ -3,6 +3,7 @@
 import { CsvError, type Info, parse } from 'csv-parse/sync';
 import { identifiersIn } from '../../contract/fields.ts';
 import { withoutApostrophe } from './formula-guard.ts';
+import { describePlaces, type FindColumn, findHeaders } from './header-place.ts';
 import { brokenTable, type Problem, type RawTable } from './raw-table.ts';
 
 interface CsvRecord {
@@ -12,33 +13,42 @@ interface CsvRecord {
 
 const DELIMITERS = [',', ';', '\t'] as const;
 
-/** Returns the table; of the delimiters the one that finds the most names which `isKnown`. */
-export function readCsv(source: string, hasMark: boolean, isKnown: (name: string) => boolean): RawTable {
+/** Returns the table; of the delimiters the one that finds the most names of columns in its header. */
+export function readCsv(source: string, find: FindColumn): RawTable {
   // Excel's own hint about the delimiter; a line of it is one that is empty.
   const text = source.replace(/^sep=[,;\t]\n/i, '\n');
-  const delimiter = chooseDelimiter(text, isKnown);
-  const other = findOtherDelimiter(text, delimiter, isKnown);
+  const header = findHeaderLine(text, find);
+  const delimiter = chooseDelimiter(header, find);
+  const form = { kind: 'csv', delimiter } as const;
+  const other = findOtherDelimiter(header, delimiter, find);
   if (other !== null) {
     return brokenTable(
-      { kind: 'csv', delimiter, hasMark },
+      form,
       `its columns are separated by "${other}": save it with a comma, a semicolon or a tab between them`,
     );
   }
   const problems: Problem[] = [];
-  const [header, ...records] = parseCsv(text, delimiter, problems);
-  problems.push(...records.flatMap((record) => findSwallowedRows(record)));
+  const records = parseCsv(text, delimiter, problems).filter(({ record }) =>
+    record.some((cell) => cell !== ''),
+  );
+  problems.push(...records.flatMap(findSwallowedRows));
   // The parser is sure of everything but quotes, and where these do not match it skips more than their row.
   const areRowsUnsure = problems.length > 0;
+  const rows = records.map((record) => ({
+    line: firstLineOf(record),
+    cells: record.record.map(withoutApostrophe),
+  }));
+  const places = findHeaders([{ sheet: null, rows }], find);
+  if (places.length > 1) return brokenTable(form, describePlaces(places));
+  const at = places[0]?.index ?? 0;
+  const names = records[at]?.record;
   return {
-    form: { kind: 'csv', delimiter, hasMark },
-    header: header === undefined ? null : { line: header.info.lines, names: header.record },
-    rows: records.map((record) => ({
-      line: firstLineOf(record),
-      cells: record.record.map(withoutApostrophe),
-    })),
+    form,
+    header: names === undefined ? null : { line: rows[at]?.line ?? 1, names },
+    rows: rows.slice(at + 1),
     problems,
     areRowsUnsure,
-    unreadSheets: [],
+    notes: [],
   };
 }
 
@@ -94,25 +104,27 @@ function describeCsvError(error: CsvError): Problem {
   return { line, problem: `the quotes do not match (${error.message})` };
 }
 
-function headerOf(text: string): string {
-  return text.trimStart().split('\n', 1)[0] ?? '';
+/** More than any header is below, also where lines between are blank. */
+const MOST_LINES = 200;
+
+// Before the delimiter is known: one that a cell of a title or a header holds splits it, which is no harm here.
+function findHeaderLine(text: string, find: FindColumn): string {
+  const lines = text.split('\n', MOST_LINES).filter((line) => line.trim() !== '');
+  const rows = lines.map((line, index) => ({ line: index, cells: line.split(/[,;\t]/) }));
+  const [place] = findHeaders([{ sheet: null, rows }], find);
+  return lines[place?.index ?? 0] ?? '';
 }
 
-function chooseDelimiter(text: string, isKnown: (name: string) => boolean): string {
-  const header = headerOf(text);
+function chooseDelimiter(header: string, find: FindColumn): string {
   const names = (delimiter: string) => header.split(delimiter);
-  const found = (delimiter: string) => names(delimiter).filter(isKnown).length;
+  const found = (delimiter: string) => names(delimiter).filter((name) => find(name) !== null).length;
   // Where no name is known, the message about it should name the columns one by one.
   return DELIMITERS.toSorted((a, b) => found(b) - found(a) || names(b).length - names(a).length)[0] ?? ',';
 }
 
 /** Returns the character that finds names where the delimiter finds none; null where no other one does either. */
-function findOtherDelimiter(
-  text: string,
-  delimiter: string,
-  isKnown: (name: string) => boolean,
-): string | null {
-  const header = headerOf(text);
+function findOtherDelimiter(header: string, delimiter: string, find: FindColumn): string | null {
+  const isKnown = (name: string) => find(name) !== null;
   if (header.split(delimiter).some(isKnown)) return null;
   const others = header.match(/[^\w\s"]/g) ?? [];
   const found = others.find((other) => header.split(other).filter(isKnown).length > 1);

@@ -3,6 +3,7 @@
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { type AmountSpelling, type FileUnit, isDecimal } from './read-amounts.ts';
 import { type DateSpelling, guessSpelling, spellingOf } from './spelling.ts';
+import type { Condition } from './table-columns.ts';
 import type { TableLine } from './table-file.ts';
 
 export interface FileOptions {
@@ -18,6 +19,10 @@ export interface FileOptions {
   readonly unit: FileUnit | null;
   /** How the program counts. */
   readonly programUnit: AmountUnit;
+  /** Which rows are read; empty: all. */
+  readonly only: readonly Condition[];
+  /** The command that reads the file, for a message that adds to it. */
+  readonly command: string;
 }
 
 /** Nothing is said about the file. */
@@ -28,6 +33,8 @@ export const PLAIN_FILE: FileOptions = {
   locale: null,
   unit: null,
   programUnit: 'minor',
+  only: [],
+  command: 'affiliate-mirror',
 };
 
 /** How the file spells what its cells hold. */

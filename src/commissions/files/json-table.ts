@@ -1,10 +1,11 @@
 // Reads one JSON object a line as a raw table: its header has every key, in the order in which they first appear. Pure.
 
 import { quote } from '../timestamps.ts';
+import type { FindColumn } from './header-place.ts';
 import { brokenTable, type Problem, type RawCell, type RawRow, type RawTable } from './raw-table.ts';
 
-/** Returns the table; a value that is an object or a list is a problem where the name of its key `isKnown`. */
-export function readJsonLines(text: string, isKnown: (name: string) => boolean): RawTable {
+/** Returns the table; a value that is an object or a list is a problem where its key is a column that is read. */
+export function readJsonLines(text: string, find: FindColumn): RawTable {
   const problems: Problem[] = [];
   const objects: { line: number; object: Readonly<Record<string, unknown>> }[] = [];
   const broken: RawRow[] = [];
@@ -42,7 +43,7 @@ export function readJsonLines(text: string, isKnown: (name: string) => boolean):
       const value = object[name] ?? null;
       if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) return value as RawCell;
       const json = JSON.stringify(value);
-      if (isKnown(name)) {
+      if (find(name) !== null) {
         const problem = `${name} must be a text or a number (or true or false), not ${json}`;
         problems.push({ line, problem });
       }
@@ -56,7 +57,7 @@ export function readJsonLines(text: string, isKnown: (name: string) => boolean):
     rows: [...rows, ...broken].toSorted((a, b) => a.line - b.line),
     problems,
     areRowsUnsure: false,
-    unreadSheets: [],
+    notes: [],
   };
 }
 

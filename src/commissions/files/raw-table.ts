@@ -1,5 +1,7 @@
 // A table as it was in its file, before anybody asks what its columns mean: what CSV, NDJSON and Excel have in common.
 
+import { quote } from '../timestamps.ts';
+
 /** Something wrong with the file; `line` is null where it is the file as a whole. */
 export interface Problem {
   readonly line: number | null;
@@ -20,7 +22,7 @@ export interface RawRow {
 
 /** How the file is written: what somebody who wants it returned expects to see again. */
 export type TableForm =
-  | { readonly kind: 'csv'; readonly delimiter: string; readonly hasMark: boolean }
+  | { readonly kind: 'csv'; readonly delimiter: string }
   | { readonly kind: 'ndjson' }
   | { readonly kind: 'xlsx' };
 
@@ -32,12 +34,27 @@ export interface RawTable {
   readonly problems: readonly Problem[];
   /** Whether rows may be missing, or be parts of others, since nobody can tell where each of them ends. */
   readonly areRowsUnsure: boolean;
-  /** The visible sheets of a workbook that are not read, and not empty. */
-  readonly unreadSheets: readonly string[];
+  /** What is to be said in the run of how the file is read. */
+  readonly notes: readonly string[];
 }
 
 /** Returns a table of nothing but the problem. */
 export function brokenTable(form: TableForm, problem: string): RawTable {
   const problems = [{ line: null, problem }];
-  return { form, header: null, rows: [], problems, areRowsUnsure: false, unreadSheets: [] };
+  return { form, header: null, rows: [], problems, areRowsUnsure: false, notes: [] };
+}
+
+/** Returns what is to be said of the things of these names; nothing where there are none. */
+export function describeNames(what: string, names: readonly string[]): string[] {
+  return names.length === 0 ? [] : [`${what}${names.length === 1 ? '' : 's'} ${names.map(quote).join(', ')}`];
+}
+
+/** Returns the text of the cell, trimmed; a date is ISO 8601 without a zone. */
+export function spellCell(value: RawCell): string {
+  if (!(value instanceof Date)) return String(value ?? '').trim();
+  const [day = '', time = ''] = value
+    .toISOString()
+    .replace(/(\.000)?Z$/, '')
+    .split('T');
+  return time === '00:00:00' ? day : `${day}T${time}`;
 }

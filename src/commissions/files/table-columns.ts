@@ -3,6 +3,12 @@
 import { quote } from '../timestamps.ts';
 import { findNearMiss } from './near-miss.ts';
 
+/** A value that the rows to be read have in a column of the file's. */
+export interface Condition {
+  readonly column: string;
+  readonly value: string;
+}
+
 export interface Columns {
   /** All columns that are read. */
   readonly known: readonly string[];
@@ -14,6 +20,8 @@ export interface Columns {
   readonly guards: readonly string[];
   /** What a known column holds in every row, where the file has no such column. */
   readonly filled: ReadonlyMap<string, string>;
+  /** Which rows are read; empty: all. */
+  readonly only: readonly Condition[];
 }
 
 export interface ResolvedHeader {
@@ -25,7 +33,7 @@ export interface ResolvedHeader {
 }
 
 /** Returns the name as columns are compared: `Commission ID` is commission_id. */
-function columnName(text: string): string {
+export function columnName(text: string): string {
   return text
     .trim()
     .replace(/^"(.*)"$/, '$1')

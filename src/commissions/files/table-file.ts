@@ -2,17 +2,20 @@
 // their line numbers.
 
 import { extname } from 'node:path';
-import { counted } from '../../contract/format.ts';
+import { counted, formatCount } from '../../contract/format.ts';
 import { readCsv } from './csv-table.ts';
 import { readJsonLines } from './json-table.ts';
 import {
   brokenTable,
+  describeNames,
   type Problem,
   type RawCell,
   type RawRow,
   type RawTable,
+  spellCell,
   type TableForm,
 } from './raw-table.ts';
+import { findUnknownConditions, makeFilter } from './row-conditions.ts';
 import { type Columns, makeColumnFinder, resolveHeader } from './table-columns.ts';
 import { columnLetters } from './workbook-cells.ts';
 import { readWorkbook } from './workbook-table.ts';
@@ -31,16 +34,16 @@ export interface TableFile {
   readonly form: TableForm;
   /** The file's own names of its columns. */
   readonly header: readonly string[];
-  /** Every row as it is in the file. */
+  /** Every row that is meant, as it is in the file. */
   readonly rows: readonly RawRow[];
+  /** The others: those that do not meet the conditions. */
+  readonly leftOut: readonly RawRow[];
   readonly lines: readonly TableLine[];
-  /** The file's own names of the columns that are not read. */
-  readonly ignored: readonly string[];
   readonly problems: readonly Problem[];
   /** See RawTable. */
   readonly areRowsUnsure: boolean;
   /** See RawTable. */
-  readonly unreadSheets: readonly string[];
+  readonly notes: readonly string[];
 }
 
 /** Returns the lines with every problem of the file's form. Its name says what it claims to be; null for none. */
@@ -50,22 +53,38 @@ export async function readTableFile(
   name: string | null = null,
 ): Promise<TableFile> {
   const raw = await readRaw(bytes, columns, name);
-  const { form, areRowsUnsure, unreadSheets } = raw;
-  const nothing = { form, header: [], rows: [], lines: [], ignored: [], areRowsUnsure, unreadSheets };
+  const { form, areRowsUnsure } = raw;
+  const nothing = { ...raw, header: [], rows: [], leftOut: [], lines: [] };
   if (raw.header === null) return { ...nothing, problems: raw.problems };
   const header = raw.header.names;
   const { names, ignored, problems: named } = resolveHeader(header, columns);
-  const ofHeader = [...named, ...findUnnamed(header, raw.rows, columns)];
+  const ofHeader = [
+    ...named,
+    ...findUnknownConditions(header, columns.only),
+    ...findUnnamed(header, raw.rows, columns),
+  ];
   // Under a header that cannot be read, every line would be reported because of it.
   if (ofHeader.length > 0) {
     const { line } = raw.header;
     return { ...nothing, problems: [...ofHeader.map((problem) => ({ line, problem })), ...raw.problems] };
   }
-  const problems = [...raw.problems];
-  const rows = raw.rows.filter(({ cells }) => cells.some((cell) => cell !== null && cell !== ''));
-  const lines = rows.flatMap(({ line, cells, broken }) => {
-    if (broken === undefined && (cells.length === names.length || form.kind === 'xlsx'))
-      return [nameCells(line, cells, names, columns)];
+  const filled = raw.rows.filter(({ cells }) => cells.some((cell) => cell !== null && cell !== ''));
+  const isWhole = ({ cells, broken }: RawRow) =>
+    broken === undefined && (cells.length === names.length || form.kind === 'xlsx');
+  const isMeant = makeFilter(header, columns.only);
+  // What a row says that could not be taken apart, nobody knows.
+  const [rows, leftOut] = [
+    filled.filter((row) => !isWhole(row) || isMeant(row)),
+    filled.filter((row) => isWhole(row) && !isMeant(row)),
+  ];
+  const isLeftOut = new Set<number | null>(areRowsUnsure ? [] : leftOut.map(({ line }) => line));
+  const problems = raw.problems.filter(({ line }) => !isLeftOut.has(line));
+  if (rows.length === 0 && leftOut.length > 0) {
+    problems.push({ line: null, problem: `--only leaves none of its ${counted(leftOut.length, 'row')}` });
+  }
+  const lines = rows.flatMap((row) => {
+    const { line, cells, broken } = row;
+    if (isWhole(row)) return [nameCells(line, cells, names, columns)];
     const problem =
       broken ??
       `has ${counted(cells.length, 'cell')} where the header has ${names.length}: a separator or a quote is missing, or one too many`;
@@ -76,11 +95,17 @@ export async function readTableFile(
     form,
     header,
     rows,
+    leftOut,
     lines,
-    ignored,
     problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
     areRowsUnsure,
-    unreadSheets,
+    notes: [
+      ...raw.notes,
+      ...describeNames('not read: the column', ignored),
+      ...(leftOut.length === 0
+        ? []
+        : [`${formatCount(leftOut.length)} of ${counted(filled.length, 'row')} left out by --only`]),
+    ],
   };
 }
 
@@ -89,7 +114,7 @@ function findUnnamed(header: readonly string[], rows: readonly RawRow[], { guard
   if (guards.length === 0) return [];
   const whole = rows.filter(({ broken }) => broken === undefined);
   const width = whole.reduce((most, { cells }) => Math.max(most, cells.length), 0);
-  const hasValue = (column: number) => whole.some(({ cells }) => spellCell(cells[column] ?? '') !== '');
+  const hasValue = (column: number) => whole.some(({ cells }) => spellCell(cells[column] ?? null) !== '');
   return Array.from({ length: width }, (_, column) => column)
     .filter((column) => (header[column] ?? '').trim() === '' && hasValue(column))
     .map((column) => `column ${columnLetters(column)} has values and no name: give it one, or empty it`);
@@ -106,7 +131,7 @@ function nameCells(
   const dates = new Set<string>();
   names.forEach((name, index) => {
     const value = values[index] ?? null;
-    if (name === null || value === null) return;
+    if (name === null) return;
     const text = spellCell(value);
     if (text === '') return;
     cells.set(name, text);
@@ -114,15 +139,6 @@ function nameCells(
     if (value instanceof Date) dates.add(name);
   });
   return { line, cells, numbers, dates };
-}
-
-function spellCell(value: Exclude<RawCell, null>): string {
-  if (!(value instanceof Date)) return String(value).trim();
-  const [day = '', time = ''] = value
-    .toISOString()
-    .replace(/(\.000)?Z$/, '')
-    .split('T');
-  return time === '00:00:00' ? day : `${day}T${time}`;
 }
 
 const ZIP = Buffer.from('PK\x03\x04', 'latin1');
@@ -135,7 +151,6 @@ async function readRaw(bytes: Uint8Array, columns: Columns, name: string | null)
   const extension = extname(name ?? '').toLowerCase();
   const isNamedWorkbook = WORKBOOK_NAMES.includes(extension);
   const find = makeColumnFinder(columns);
-  const isKnown = (column: string) => find(column) !== null;
   if (begin.subarray(0, OLE.length).equals(OLE)) {
     return brokenTable(
       { kind: 'xlsx' },
@@ -146,7 +161,7 @@ async function readRaw(bytes: Uint8Array, columns: Columns, name: string | null)
     const problem = describeOtherZip(bytes, extension);
     return problem === null ? await readWorkbook(bytes, find) : brokenTable({ kind: 'xlsx' }, problem);
   }
-  const csv = { kind: 'csv', delimiter: ',', hasMark: false } as const;
+  const csv = { kind: 'csv', delimiter: ',' } as const;
   if (bytes.byteLength === 0) return brokenTable(csv, 'the file is empty');
   if (isNamedWorkbook) {
     return brokenTable(
@@ -169,7 +184,7 @@ async function readRaw(bytes: Uint8Array, columns: Columns, name: string | null)
   if (start.startsWith('[')) {
     return brokenTable(csv, 'the file is a JSON array: write one object a line instead (jq -c ".[]" FILE)');
   }
-  return start.startsWith('{') ? readJsonLines(text, isKnown) : readCsv(text, hasMark(bytes), isKnown);
+  return start.startsWith('{') ? readJsonLines(text, find) : readCsv(text, find);
 }
 
 /**
@@ -206,8 +221,4 @@ function hasMarkOfUtf16([first, second, third, fourth]: Uint8Array): boolean {
   if (first === 0xfe) return second === 0xff;
   // Followed by two zeros, it is the mark of UTF-32.
   return first === 0xff && second === 0xfe && (third !== 0 || fourth !== 0);
-}
-
-function hasMark([first, second, third]: Uint8Array): boolean {
-  return first === 0xef && second === 0xbb && third === 0xbf;
 }

@@ -1,14 +1,22 @@
-// Reads the first visible sheet of an Excel workbook as a raw table.
+// Reads the sheet of an Excel workbook that has the table, of those that are visible, as a raw table.
 //
 // The whole sheet at once, and not as a stream of rows: only so does hucre tell a formula whose result is missing, or
 // an error such as #REF!, from an empty cell and from text. An empty expected_amount expects nothing, so that matters.
 
 import type { Sheet } from 'hucre/xlsx';
+import { counted } from '../../contract/format.ts';
 import { quote } from '../timestamps.ts';
+import { describePlaces, type FindColumn, findHeaders } from './header-place.ts';
 import { findMerged } from './merged-cells.ts';
-import { readOtherSheets, type SheetPlace } from './other-sheets.ts';
-import type { Problem, RawCell, RawTable } from './raw-table.ts';
-import { brokenTable } from './raw-table.ts';
+import {
+  brokenTable,
+  describeNames,
+  type Problem,
+  type RawCell,
+  type RawRow,
+  type RawTable,
+  spellCell,
+} from './raw-table.ts';
 import { unpackedSize } from './unpacked-size.ts';
 import { describeHiddenTime, isBlank, placeOf, readCell } from './workbook-cells.ts';
 
@@ -17,109 +25,85 @@ const FORM = { kind: 'xlsx' } as const;
 /** Some 500,000 rows of six columns; read, they take 1.5 GB. */
 const MOST_UNPACKED_BYTES = 256 * 1024 * 1024;
 
-/**
- * Returns the table. Its header is the first row that is not empty; `find` tells which column a name in it is, null for
- * one that is not read.
- */
-export async function readWorkbook(
-  bytes: Uint8Array,
-  find: (name: string) => string | null,
-): Promise<RawTable> {
+/** Returns the table: the rows below the header, which one place of the visible sheets has. */
+export async function readWorkbook(bytes: Uint8Array, find: FindColumn): Promise<RawTable> {
   if (unpackedSize(bytes) > MOST_UNPACKED_BYTES) {
     return brokenTable(
       FORM,
       'the workbook is larger than 256 MB unpacked: delete what the table does not need, other sheets and pictures too, or save the sheet as CSV',
     );
   }
-  const { visible, sheet, error } = await readFirstSheet(bytes, 0);
-  if (error !== null) return brokenTable(FORM, await explainUnreadable(bytes, visible[0], error));
-  if (sheet === undefined) return brokenTable(FORM, 'the workbook has no visible sheet');
-  const others = await readOtherSheets(bytes, visible.slice(1), find);
-  const forgotten = others.find(({ hasCommissions }) => hasCommissions);
-  if (forgotten !== undefined) {
-    return brokenTable(
-      FORM,
-      `the sheet ${quote(forgotten.name)} has rows with a commission_id too, and only the first visible sheet, ${quote(sheet.name)}, is read: put all rows into that one, or hide the other`,
-    );
-  }
-  return { ...readSheet(sheet, find), unreadSheets: others.map(({ name }) => name) };
+  const read = await readVisibleSheets(bytes);
+  if (typeof read === 'string') return brokenTable(FORM, read);
+  const tables = read.map((sheet) => ({ sheet: sheet.name, rows: filledRows(sheet), content: sheet }));
+  const [place, ...more] = findHeaders(tables, find);
+  if (place === undefined) return brokenTable(FORM, 'the workbook has no visible sheet with anything in it');
+  if (more.length > 0) return brokenTable(FORM, describePlaces([place, ...more]));
+  const others = tables.filter((table) => table !== place.table && table.rows.length > 0);
+  const table = readSheet(place.table.content, place.table.rows[place.index]?.line ?? 1, find);
+  const unread = describeNames(
+    'not read: the sheet',
+    others.map(({ sheet }) => sheet),
+  );
+  return { ...table, notes: [...unread, ...table.notes] };
 }
-
-interface FirstSheet {
-  /** The visible sheets, from this one on. */
-  readonly visible: readonly SheetPlace[];
-  readonly sheet: Sheet | undefined;
-  readonly error: Error | null;
-}
-
-/** What hucre says of a chart that has a sheet to itself: it has no rows. */
-const IS_CHART = /missing worksheet file/;
-
-/** Returns the first visible sheet after so many charts that have a sheet to themselves. */
-async function readFirstSheet(bytes: Uint8Array, charts: number): Promise<FirstSheet> {
-  // Loading it takes longer than most commands.
-  const { readXlsx } = await import('hucre/xlsx');
-  const seen: SheetPlace[] = [];
-  const workbook = await readXlsx(bytes, {
-    readStyles: true,
-    sheets: ({ index, name, hidden, veryHidden }) => {
-      if (hidden === true || veryHidden === true) return false;
-      seen.push({ index, name });
-      return seen.length === charts + 1;
-    },
-  }).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
-  const visible = seen.slice(charts);
-  if (!(workbook instanceof Error)) return { visible, sheet: workbook.sheets[0], error: null };
-  const isChart = IS_CHART.test(workbook.message) && visible.length > 1;
-  return isChart ? await readFirstSheet(bytes, charts + 1) : { visible, sheet: undefined, error: workbook };
-}
-
-/** What is read of a sheet to learn whether it is only too large. */
-const CORNER = 'A1:Z1000';
 
 /** What hucre says of an archive that is not whole. */
 const IS_DAMAGED = /Central Directory|local file header|CRC-32|[di]n?flat|compressed/i;
 
-// hucre says of a sheet that is too large to be read how a program could read less of it.
-async function explainUnreadable(
+/** Returns the visible sheets but `charts`, which have a sheet to themselves and no rows; or why there are none. */
+async function readVisibleSheets(
   bytes: Uint8Array,
-  first: SheetPlace | undefined,
-  error: Error,
-): Promise<string> {
-  if (IS_DAMAGED.test(error.message)) {
-    return `the file is damaged, or its end is missing (${error.message}): get it once more from where it came from`;
-  }
+  charts: readonly string[] = [],
+): Promise<Sheet[] | string> {
+  // Loading it takes longer than most commands.
   const { readXlsx } = await import('hucre/xlsx');
-  const isTooLarge =
-    first !== undefined &&
-    (await readXlsx(bytes, { sheets: [first.index], range: CORNER }).then(
-      () => true,
-      () => false,
-    ));
-  return isTooLarge
-    ? `the sheet ${quote(first.name)} is too large to be read, where cells far from the table count too, also blank ones that are formatted: delete the columns to the right of it and the rows below it, or save the sheet as CSV`
-    : `the workbook cannot be read (${error.message}): save it once more in Excel`;
+  try {
+    const workbook = await readXlsx(bytes, {
+      readStyles: true,
+      sheets: ({ name, hidden, veryHidden }) =>
+        hidden !== true && veryHidden !== true && !charts.includes(name),
+    });
+    return workbook.sheets;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const [, chart] = /missing worksheet file for sheet "(.*)"/s.exec(message) ?? [];
+    if (chart !== undefined && !charts.includes(chart)) {
+      return await readVisibleSheets(bytes, [...charts, chart]);
+    }
+    // hucre says then how a program could read less of it.
+    const [, large] = /^Sheet "(.*)" spans /s.exec(message) ?? [];
+    if (large !== undefined) {
+      return `the sheet ${quote(large)} is too large to be read, where cells far from the table count too, also blank ones that are formatted: delete the columns to the right of it and the rows below it, or save the sheet as CSV`;
+    }
+    return IS_DAMAGED.test(message)
+      ? `the file is damaged, or its end is missing (${message}): get it once more from where it came from`
+      : `the workbook cannot be read (${message}): save it once more in Excel`;
+  }
 }
 
-function readSheet(sheet: Sheet, find: (name: string) => string | null): RawTable {
+function filledRows({ rows }: Sheet): RawRow[] {
+  return rows.flatMap((cells, row) => (cells.every(isBlank) ? [] : [{ line: row + 1, cells }]));
+}
+
+function readSheet(sheet: Sheet, headerLine: number, find: FindColumn): RawTable {
   const problems: Problem[] = [];
   const detailsOf = (row: number, column: number) => sheet.cells?.get(`${row},${column}`) ?? {};
+  const values = sheet.rows.slice(headerLine - 1);
   // Cells that are only formatted may reach to the last column that Excel has.
-  const width = sheet.rows.reduce((most, values) => Math.max(most, findLastFilled(values) + 1), 0);
-  const rows = sheet.rows.flatMap((values, row) => {
-    const line = row + 1;
-    const ofRow: string[] = [];
-    const cells = values
+  const width = values.reduce((most, cells) => Math.max(most, findLastFilled(cells) + 1), 0);
+  const [header, ...rows] = values.flatMap((ofRow, index) => {
+    const line = headerLine + index;
+    const wrong: string[] = [];
+    const cells = ofRow
       .slice(0, width)
-      .map((value, column) => readCell(value, detailsOf(row, column), placeOf(row, column), ofRow));
-    problems.push(...ofRow.map((problem) => ({ line, problem })));
+      .map((value, column) => readCell(value, detailsOf(line - 1, column), placeOf(line - 1, column), wrong));
+    problems.push(...wrong.map((problem) => ({ line, problem })));
     return cells.every((cell) => cell === null) ? [] : [{ line, cells }];
   });
-  const [header, ...others] = rows;
-  if (header === undefined) return brokenTable(FORM, `the first sheet, ${quote(sheet.name)}, is empty`);
-  const names = trimEnd(header.cells.map(nameOf));
+  const names = trimEnd((header?.cells ?? []).map(spellCell));
   const read = new Set([...names.keys()].filter((column) => find(names[column] ?? '') !== null));
-  for (const { line, cells } of others) {
+  for (const { line, cells } of rows) {
     for (const column of read) {
       const [value, details] = [cells[column] ?? null, detailsOf(line - 1, column)];
       const problem = describeHiddenTime(value, details, placeOf(line - 1, column));
@@ -128,17 +112,35 @@ function readSheet(sheet: Sheet, find: (name: string) => string | null): RawTabl
   }
   return {
     form: FORM,
-    header: { line: header.line, names },
-    rows: others,
-    problems: [...problems, ...findMerged(sheet, header.line - 1, read)],
+    header: { line: headerLine, names },
+    rows,
+    problems: [...problems, ...findMerged(sheet, headerLine - 1, read)],
     areRowsUnsure: false,
-    unreadSheets: [],
+    notes: describeHidden(
+      sheet,
+      rows,
+      [...read].map((column) => ({ column, name: names[column] ?? '' })),
+    ),
   };
 }
 
-function nameOf(cell: RawCell): string {
-  if (cell instanceof Date) return cell.toISOString().slice(0, 10);
-  return cell === null ? '' : String(cell);
+/** Says what is read although Excel shows it not: a filter or a person hid it. */
+function describeHidden(
+  { rowDefs, columns }: Sheet,
+  rows: readonly RawRow[],
+  read: readonly { readonly column: number; readonly name: string }[],
+): string[] {
+  const [first, ...others] = rows.filter(({ line }) => rowDefs?.get(line - 1)?.hidden === true);
+  const count = counted(others.length + 1, 'row');
+  return [
+    ...(first === undefined
+      ? []
+      : [`read although hidden: ${count} of the sheet, the first on line ${first.line}`]),
+    ...describeNames(
+      'read although hidden: the column',
+      read.flatMap(({ column, name }) => (columns?.[column]?.hidden === true ? name : [])),
+    ),
+  ];
 }
 
 function findLastFilled(values: readonly RawCell[]): number {

@@ -19,9 +19,9 @@ test('columns that are not known are not read, and are named', async () => {
   const { rows, table, words } = await readPayouts(
     `Name;commission_id;action;paid_at;Betrag\nx;${A};pay;${AT};83,95`,
   );
-  expect([words, table.ignored, rows.length]).toEqual([[], ['Name', 'Betrag'], 1]);
+  expect([words, table.notes, rows.length]).toEqual([[], ['not read: the columns "Name", "Betrag"'], 1]);
   const books = await readBooksFile(Buffer.from(`Name;commission_id;paid_at\nx;${A};${AT}`));
-  expect([books.problems, books.ignored, books.rows.length]).toEqual([[], ['Name'], 1]);
+  expect([books.problems, books.notes, books.rows.length]).toEqual([[], ['not read: the column "Name"'], 1]);
 });
 
 test('a row that was left out of a batch is not compared, whatever is in it', async () => {
@@ -32,7 +32,13 @@ test('a row that was left out of a batch is not compared, whatever is in it', as
 });
 
 test('where the command has no --map, a column is to be renamed', async () => {
-  const columns = { known: ['commission_id'], required: ['commission_id'], guards: [], filled: new Map() };
+  const columns = {
+    known: ['commission_id'],
+    required: ['commission_id'],
+    guards: [],
+    filled: new Map(),
+    only: [],
+  };
   const problemsOf = async (header: string) =>
     (await readTableFile(Buffer.from(`${header}\n${A}`), { ...columns, renamed: null })).problems;
   expect(await problemsOf('Provision')).toEqual([

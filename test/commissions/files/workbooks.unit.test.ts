@@ -24,9 +24,12 @@ const HEADER = `<row r="1">${['A', 'B', 'C', 'D', 'E'].map((letter, index) => `<
 const payRow = (row: number, id: number, paidAt: string, amount: string) =>
   `<row r="${row}"><c r="A${row}" t="s"><v>${id}</v></c><c r="B${row}" t="s"><v>7</v></c>${paidAt}${amount}<c r="E${row}" t="s"><v>8</v></c></row>`;
 
-async function read(rows: string, unit: 'major' | null = null) {
+async function read(rows: string, unit: 'major' | null = null, columns = '') {
   const bytes = writeExcelWorkbook(
-    [{ rows: HEADER.replaceAll('1"', '9"'), isHidden: true }, { rows: HEADER + rows }],
+    [
+      { rows: HEADER.replaceAll('1"', '9"'), isHidden: true },
+      { rows: HEADER + rows, before: columns },
+    ],
     STRINGS,
   );
   const file = await readBatchFile(bytes, {
@@ -38,7 +41,7 @@ async function read(rows: string, unit: 'major' | null = null) {
     evenIfRefunded: false,
   });
   const words = file.problems.map(({ line, problem }) => `${line}: ${problem}`);
-  return { words, requests: file.rows.map(({ request }) => request) };
+  return { words, requests: file.rows.map(({ request }) => request), notes: file.table.notes };
 }
 
 test('dates of any format, numbers, and results of formulas are read from the first sheet that is visible', async () => {
@@ -89,11 +92,21 @@ test("a date that lost its format is said to be Excel's number for it", async ()
   ]);
 });
 
-test('rows that a filter hides are read, as the help says', async () => {
-  const hidden = payRow(2, 5, '<c r="C2" s="1"><v>46296</v></c>', '').replace('<row ', '<row hidden="1" ');
-  const { words, requests } = await read(hidden + payRow(3, 6, '<c r="C3" s="1"><v>46296</v></c>', ''));
+test('hidden rows, such as those of a filter, and hidden columns are read, and that is said', async () => {
+  const paidOn = (row: number) => `<c r="C${row}" s="1"><v>46296</v></c>`;
+  const hidden = payRow(2, 5, paidOn(2), '').replace('<row ', '<row hidden="1" ');
+  const seen = payRow(3, 6, paidOn(3), '');
+  // A row in which nothing is says nothing, hidden or not.
+  const { words, requests, notes } = await read(
+    `${hidden}${seen}<row r="4" hidden="1"><c r="A4" s="1"/></row>`,
+  );
   expect(words).toEqual([]);
   expect(requests).toMatchObject([{ commission_id: A }, { commission_id: B }]);
+  expect(notes).toEqual(['read although hidden: 1 row of the sheet, the first on line 2']);
+  const columns = '<cols><col min="3" max="4" hidden="1"/><col min="9" max="9" hidden="1"/></cols>';
+  expect((await read(seen, null, columns)).notes).toEqual([
+    'read although hidden: the columns "paid_at", "expected_amount"',
+  ]);
 });
 
 test('a sheet with a formatted cell far beyond its table says what is to be deleted', async () => {

@@ -1,0 +1,164 @@
+// A file that says of some of its rows that they were not paid, such as the result file of a payment provider: none of
+// these may count as paid.
+
+import { describe, expect, test } from 'vitest';
+import { writeWorkbook } from '../../../src/cli/output/table-writer.ts';
+import { readBooksFile } from '../../../src/commissions/files/books-file.ts';
+import { PLAIN_FILE } from '../../../src/commissions/files/file-options.ts';
+import { UNMET_STATES } from '../../../src/commissions/update-request.ts';
+import { readPayouts } from './read-payouts.ts';
+
+const idOf = (row: number) => `${row}b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11`;
+const AT = '2026-10-01T12:00:00Z';
+const COMMAND = 'affiliate-mirror commissions apply result.csv';
+const OPTIONS = {
+  action: 'pay',
+  command: COMMAND,
+  renamed: new Map([
+    ['commission_id', 'Unique ID'],
+    ['paid_at', 'Time'],
+  ]),
+} as const;
+
+/** Returns a provider's result with these statuses. */
+const resultOf = (statuses: readonly string[], name = 'Status') =>
+  [`Unique ID,Time,${name}`, ...statuses.map((status, row) => `${idOf(row)},${AT},${status}`)].join('\n');
+
+const only = (...conditions: readonly (readonly [string, string])[]) =>
+  conditions.map(([column, value]) => ({ column, value }));
+
+test('rows that failed refuse a payout file and books, with the command that reads the others', async () => {
+  const text = resultOf(['Completed', 'Failed', 'Completed', 'Returned', 'Failed']);
+  const problem = `the column "Status" says of 3 of 5 rows that they were not paid ("Failed", "Returned"): to read the others alone, run ${COMMAND} --only Status=Completed`;
+  const payouts = await readPayouts(text, OPTIONS);
+  expect([payouts.words, payouts.rows]).toEqual([[`file: ${problem}`], []]);
+  const books = await readBooksFile(Buffer.from(text), { ...PLAIN_FILE, ...OPTIONS });
+  expect(books.problems).toEqual([{ line: null, problem }]);
+});
+
+test('--only reads the rows that say so, in every form of file, and counts the others', async () => {
+  const options = { ...OPTIONS, only: only(['STATUS', 'completed']) };
+  const statuses = ['Completed', 'Failed', 'Completed ', ''];
+  const objects = statuses.map((Status, row) => ({ 'Unique ID': idOf(row), Time: AT, Status }));
+  const files = [
+    resultOf(statuses),
+    objects.map((object) => JSON.stringify(object)).join('\n'),
+    await writeWorkbook({
+      header: ['Unique ID', 'Time', 'Status'],
+      rows: statuses.map((status, row) => [idOf(row), AT, status]),
+    }),
+  ];
+  for (const file of files) {
+    const { rows, words, table } = await readPayouts(file, options);
+    expect([words, rows.map(({ request }) => request.commission_id)]).toEqual([[], [idOf(0), idOf(2)]]);
+    expect(table.notes.at(-1)).toBe('2 of 4 rows left out by --only');
+    const books = await readBooksFile(Buffer.from(file), { ...PLAIN_FILE, ...options });
+    expect([books.problems, books.rows.length, books.notes.at(-1)]).toEqual([[], 2, table.notes.at(-1)]);
+  }
+});
+
+test('of several values of a column any will do, of several columns each has to hold', async () => {
+  const text = `Unique ID,Time,Status,Method\n${[
+    ['Completed', 'SEPA'],
+    ['Sent', 'SEPA'],
+    ['Sent', 'Wallet'],
+    ['Failed', 'SEPA'],
+  ]
+    .map((cells, row) => [idOf(row), AT, ...cells].join(','))
+    .join('\n')}`;
+  const conditions = only(['Status', 'Completed'], ['Status', 'Sent'], ['Method', 'SEPA']);
+  const { rows, words } = await readPayouts(text, { ...OPTIONS, only: conditions });
+  expect([words, rows.map(({ line }) => line)]).toEqual([[], [2, 3]]);
+});
+
+test('a first try that failed is no contradiction to the second one, nor is what is wrong with it', async () => {
+  const text = [resultOf(['Failed', 'Completed']).replaceAll(idOf(1), idOf(0)), 'x,never,Failed'].join('\n');
+  const { rows, words } = await readPayouts(text, { ...OPTIONS, only: only(['Status', 'Completed']) });
+  expect([words, rows.map(({ line }) => line)]).toEqual([[], [3]]);
+});
+
+test('a row that cannot be taken apart is not left out: nobody knows what it says', async () => {
+  const text = `${resultOf(['Completed', 'Failed'])}\n${idOf(2)},${AT}`;
+  const { words } = await readPayouts(text, { ...OPTIONS, only: only(['Status', 'Completed']) });
+  expect(words).toEqual([expect.stringMatching(/^4: has 2 cells where the header has 3/)]);
+});
+
+test.each([
+  [
+    only(['Statuss', 'Completed']),
+    /^1: there is no column "Statuss" for --only: the columns are "Unique ID", "Time", "Status"$/,
+  ],
+  [only(['Status', 'Compleet']), /^file: --only leaves none of its 2 rows$/],
+])('a condition that fits nothing is refused: %j', async (conditions, problem) => {
+  const { words, rows } = await readPayouts(resultOf(['Completed', 'Failed']), {
+    ...OPTIONS,
+    only: conditions,
+  });
+  expect([words, rows]).toEqual([[expect.stringMatching(problem)], []]);
+});
+
+describe('whatever the column and its words are called', () => {
+  test.each([
+    ['Payment status', 'Completed', 'Unclaimed'],
+    ['Transaction Status', 'SUCCESS', 'PENDING'],
+    ['State', 'paid', 'on hold'],
+    ['result', 'ok', 'Payment denied by the bank'],
+    ['payoutState', 'Paid', 'Not paid'],
+    ['Zahlungsstatus', 'Ausgeführt', 'Zurückgewiesen'],
+    ['Zustand', 'bezahlt', 'Zurueckgebucht'],
+    ['Ergebnis', 'Erfolgreich', 'fehlgeschlagen'],
+    ['Status', 'Überwiesen', 'In Bearbeitung'],
+    ['state', 'Deposited', 'Cancelled'],
+    ['Status', 'Gutgeschrieben', 'nicht zustellbar'],
+  ])('%s: %s and %s', async (name, paid, unpaid) => {
+    const { words } = await readPayouts(resultOf([paid, unpaid, 'Elsewhere'], name), OPTIONS);
+    expect(words).toEqual([
+      expect.stringContaining(`"${name}" says of 1 of 3 rows that they were not paid ("${unpaid}")`),
+    ]);
+    expect(words[0]).toMatch(new RegExp(` --only '?${name}=${paid}'?$`));
+  });
+
+  test.each(UNMET_STATES)('%s, as our own listings have it', async (state) => {
+    const { words } = await readPayouts(resultOf(['applied', state, 'unchanged'], 'state'), OPTIONS);
+    expect(words[0]).toMatch(/--only state=applied --only state=unchanged$/);
+  });
+
+  test('all of them are unpaid: there is no command, and a way for a word that says otherwise', async () => {
+    const { words } = await readPayouts(resultOf(['No error', 'Error 51'], 'Result'), OPTIONS);
+    expect(words).toEqual([
+      expect.stringMatching(/if one of these words means that it was, give --only "Result"=WORD$/),
+    ]);
+    const said = { ...OPTIONS, only: only(['Result', 'No error']) };
+    expect((await readPayouts(resultOf(['No error', 'Error 51'], 'Result'), said)).rows).toHaveLength(1);
+  });
+});
+
+test.each([
+  ['no row says that it was not paid', resultOf(['Completed', 'Sent', ''])],
+  ['the column is called otherwise', resultOf(['CA', 'pending'], 'Region')],
+  [
+    'the row has no date of a payment',
+    `Unique ID,Time,Status\n${idOf(0)},${AT},Completed\n${idOf(1)},,Failed`,
+  ],
+])('books in which %s are read as they are', async (_, text) => {
+  const { problems } = await readBooksFile(Buffer.from(text), { ...PLAIN_FILE, ...OPTIONS });
+  expect(problems).toEqual([]);
+});
+
+test('a row that takes a payment back may say that it was returned', async () => {
+  const text = `commission_id,action,paid_at,Status\n${idOf(0)},unpay,,Returned\n${idOf(1)},pay,${AT},Paid`;
+  expect((await readPayouts(text)).words).toEqual([]);
+});
+
+test('a result of our own is a payout file and books again: what failed in it is asked for, and is not paid', async () => {
+  const states = ['applied', 'failed', 'pending', 'left_out', 'conflict'];
+  const rows = states.map((state, row) => `${idOf(row)},pay,${AT},${state},"rejected, failed",,,EUR`);
+  const header =
+    'commission_id,action,paid_at,result_state,result_outcome,result_paid_at,result_amount_minor,result_currency';
+  const text = [header, ...rows].join('\n');
+  const payouts = await readPayouts(text);
+  expect([payouts.words, payouts.rows.length]).toEqual([[], states.length]);
+  const books = await readBooksFile(Buffer.from(text));
+  expect(books.problems).toEqual([]);
+  expect(books.rows.map(({ paid_at }) => paid_at)).toEqual([AT, null, null, null]);
+});
