@@ -96,8 +96,8 @@ describe.each(['Age', 'Date'] as const)('a list that is an hour old by %s', (say
     const readers = { api: connect(), db, log };
     const before = { seen: makeSeenRows(), anonymous: 0, firstLoad: makeFirstLoad(false) };
     const loader = makeRunLoader(
-      { ...readers, personalData: null },
-      { run, resource: 'commissions', before },
+      { ...readers, account: null, personalData: null },
+      { run, resource: 'commissions', before, signal: undefined },
     );
     const read = (ids: readonly string[]) => readById(readers, { loader, signal: undefined }, ids);
     // Those that are there answer as they should, so that a 404 would be believed.
