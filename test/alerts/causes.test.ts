@@ -32,12 +32,6 @@ const FAULTS: Readonly<Record<string, readonly [make: string, says: RegExp, run:
     'affiliate-mirror doctor',
     `update worker_state set refused_at = null, refused_code = null`,
   ],
-  program_changed: [
-    `update worker_state set refused_at = now(), refused_code = 'PROGRAM_CHANGED'`,
-    /^the API has none of the records that the mirror has/,
-    'affiliate-mirror doctor',
-    `update worker_state set refused_at = null, refused_code = null`,
-  ],
   'sync_failed affiliates': [
     `insert into sync_runs (resource, mode, state, finished_at, error_code, error)
      values ('affiliates', 'delta', 'failed', now(), 'CONTRACT_VIOLATION', '${ADA}')`,
