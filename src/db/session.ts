@@ -26,6 +26,12 @@ const CHECK_INTERVAL = 'client_connection_check_interval';
 /** In the version of a Postgres, the systems that can tell. On others, Windows among them, the setting is refused. */
 const CAN_TELL = 'linux|darwin|bsd';
 
+/**
+ * Off, a usual default where data are analysed, a commit is answered before it is on the disk, and a crash of Postgres
+ * undoes it. Every other value is a choice between safe ones, and stays.
+ */
+const COMMITS = 'synchronous_commit';
+
 const SETTINGS: Readonly<Record<string, string>> = {
   TimeZone: 'UTC',
   DateStyle: 'ISO, MDY',
@@ -44,6 +50,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   // A statement of a process that is gone ends. By itself, Postgres sees that only when it has something to send: until
   // then it would go on waiting for a lock, and let others wait behind it, or write a table anew to the end.
   [CHECK_INTERVAL]: '1s',
+  [COMMITS]: 'on',
 };
 
 /** No limit, except where the address itself sets one: waits have limits of their own here, where they need them. */
@@ -147,6 +154,7 @@ async function ask(
              (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as wanted (name, value)
               where current_setting(name, true) is not null
                 and (name <> '${CHECK_INTERVAL}' or version() ~* '${CAN_TELL}')
+                and (name <> '${COMMITS}' or current_setting(name) = 'off')
                 and ($3::int is null or pg_backend_pid() = $3::int))::int as settings`,
     values: [Object.keys(settings), Object.values(settings), onlyPid],
     query_timeout: ANSWER_TIMEOUT_MS,
