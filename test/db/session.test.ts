@@ -61,6 +61,7 @@ describe.each(['role', 'database'] as const)('Defaults of the role or the databa
     ['idle_in_transaction_session_timeout', '0', '5s'],
     ['client_connection_check_interval', '0', '1s'],
     ['synchronous_commit', 'off', 'on'],
+    ['row_security', 'on', 'off'],
   ])('%s %s does not matter', async (name, given, wanted) => {
     await alter(whose, name, given);
     const { pool } = open();
