@@ -82,7 +82,7 @@ language plpgsql
 set search_path from current
 as $$
 begin
-  -- Off, the commit is answered before it is on the disk: after a crash of Postgres, what was accepted would not be there.
+  -- Off, the commit is answered before it is on the disk: a crash of Postgres would undo what was accepted.
   if current_setting('synchronous_commit') = 'off' then
     perform set_config('synchronous_commit', 'on', true);
   end if;

@@ -14,8 +14,8 @@ import { reportsSchema } from './sibling-schema.ts';
 const MOST_NAMED = 3;
 
 /**
- * Resolves where this role may do what a worker does in those schemas and sees all their rows, may read the reports, and
- * the database takes writes.
+ * Resolves where this role may do what a worker does in those schemas and sees all their rows, may read the reports,
+ * and the database takes writes.
  * A schema that is missing, or has no tables yet, is left to check-schema.ts; tables of other owners are ignored.
  *
  * Throws: AccessRefused naming what is lacking; the database's errors.

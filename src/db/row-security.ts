@@ -1,7 +1,7 @@
-// Row level security leaves rows out without a word, and no row is an answer to much that is asked here: nobody was
-// forgotten, no payment waits, all is paid. So Postgres is told to refuse instead, on every connection (session.ts), and
-// this says which table that is about and what to do. A policy that shows every row is refused too: Postgres does not
-// say what a policy shows.
+// Row level security leaves rows out without an error, and no row is an answer to much that is asked here: no person
+// was forgotten, no payment waits, all is paid. So on every connection Postgres refuses instead (session.ts), and this
+// says which table that is about and what to do. A policy that shows every row is refused too: Postgres does not say
+// what a policy shows.
 
 import { type ClientBase, DatabaseError } from 'pg';
 import { AccessRefused } from '../errors.ts';

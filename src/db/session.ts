@@ -66,10 +66,13 @@ export interface Session {
   /** Of the process that serves it, also behind a pooler. */
   readonly pid: number;
   readonly isPooled: boolean;
+  /** In which the database keeps its text: UTF8, LATIN1 … */
+  readonly encoding: string;
 }
 
 interface Answer {
   readonly version: number;
+  readonly encoding: string;
   readonly pid: number;
   readonly role: string;
   readonly is_read_only: boolean;
@@ -123,10 +126,10 @@ export function makeSetUp(
       isKnown = true;
       answer = await ask(client, settings, null);
     }
-    const { version, role, pid, is_read_only, fires_triggers } = answer;
+    const { version, role, pid, encoding, is_read_only, fires_triggers } = answer;
     if (!fires_triggers) throw await sayNoTriggers(client);
     if (is_read_only) await overruleRole(client);
-    sessions.set(client, { version, role, pid, isPooled });
+    sessions.set(client, { version, role, pid, isPooled, encoding });
   };
 }
 
@@ -150,7 +153,7 @@ async function ask(
     // A setting that this version of Postgres does not have is left out.
     text: `
       select current_setting('server_version_num')::int / 10000 as version, pg_backend_pid() as pid,
-             current_user::text as role,
+             current_user::text as role, current_setting('server_encoding') as encoding,
              current_setting('default_transaction_read_only') = 'on' as is_read_only,
              current_setting('session_replication_role') <> 'replica' as fires_triggers,
              (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as wanted (name, value)
