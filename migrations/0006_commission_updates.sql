@@ -82,6 +82,10 @@ language plpgsql
 set search_path from current
 as $$
 begin
+  -- Off, the commit is answered before it is on the disk: a crash of Postgres would undo what was accepted.
+  if current_setting('synchronous_commit') = 'off' then
+    perform set_config('synchronous_commit', 'on', true);
+  end if;
   perform pg_advisory_xact_lock(
     hashtextextended('affiliate-mirror commission updates of ' || tg_table_schema, 0));
   return null;
@@ -389,13 +393,13 @@ comment on column commission_ledger.affiliate_name is 'Name of the affiliate.';
 comment on column commission_ledger.affiliate_email is 'Email address of the affiliate.';
 comment on column commission_ledger.puts is 'How often the change was sent.';
 
-comment on function take_turns_requesting() is 'Trigger function: lets the transactions that ask for updates take turns, so that their numbers are the order in which they asked.';
+comment on function take_turns_requesting() is 'Trigger function: lets the transactions that ask for updates take turns, so that their numbers are the order in which they asked, and has their commit wait for the disk.';
 comment on function is_same_request(commission_updates, commission_updates) is 'Whether two requests under one key ask for the same thing, whoever asks and why.';
 comment on function check_commission_update() is 'Trigger function: refuses invalid requests, and drops those that were made before under the same key.';
 comment on function announce_commission_updates() is 'Trigger function: drops what new requests supersede, and notifies the workers.';
 comment on function refuse_edited_request() is 'Trigger function: what was asked for is never edited.';
 comment on function refuse_deleted_request() is 'Trigger function: the payment ledger keeps everything.';
-comment on trigger take_turns on commission_updates is 'One inserting transaction at a time.';
+comment on trigger take_turns on commission_updates is 'One inserting transaction at a time, whose commit is on the disk.';
 comment on trigger check_request on commission_updates is 'Refuses invalid requests with a message that says how to fix them.';
 comment on trigger announce on commission_updates is 'Drops what is superseded; notifies the workers.';
 comment on trigger keep_request on commission_updates is 'Keeps what was asked as it was asked.';

@@ -1,10 +1,11 @@
-// Turns a lost connection into DatabaseUnreachable, a refused right, a read-only database or a full disk into words
-// that say how to fix it, and leaves every other error of a statement as it is.
+// Turns a lost connection into DatabaseUnreachable, a refused right, row level security, a read-only database or a full
+// disk into words that say how to fix it, and leaves every other error of a statement as it is.
 
 import { DatabaseError } from 'pg';
 import { errorCode } from '../describe-error.ts';
 import { AccessRefused, AppError, DatabaseFull, DatabaseUnreachable } from '../errors.ts';
 import { GRANTEES } from './grants.ts';
+import { asRowSecurity, isRowSecurity } from './row-security.ts';
 
 /**
  * SQLSTATE classes and codes of a server that went away, is not up yet, or closed the connection of a process that was
@@ -40,7 +41,8 @@ const DISK_FULL = '53100';
 
 /**
  * Returns DatabaseUnreachable, with the error as its cause, where the error means that the connection to Postgres was
- * lost or could not be made; AccessRefused where this role or this database may not write, or not so; DatabaseFull
+ * lost or could not be made; AccessRefused where this role or this database may not write, or not so, or would see only
+ * a part; DatabaseFull
  * where its disk has no room; every other error as it is.
  */
 export function asDatabaseError(error: unknown): unknown {
@@ -52,6 +54,7 @@ export function asDatabaseError(error: unknown): unknown {
       cause: error,
     });
   }
+  if (isRowSecurity(error)) return asRowSecurity(error);
   if (isLackOfRights(error)) return new AccessRefused(LACKS_RIGHTS, { cause: error });
   if (error instanceof DatabaseError && error.code === READ_ONLY) {
     return new AccessRefused(readOnlyDatabase(), { cause: error });

@@ -6,6 +6,7 @@ import { AccessRefused } from '../errors.ts';
 import { readOnlyDatabase } from './as-database-error.ts';
 import { type GrantsInput, NOTED_IN } from './grants.ts';
 import { onlyRow } from './only-row.ts';
+import { refuseRowSecurity } from './row-security.ts';
 import { readSession, type Session } from './session.ts';
 import { reportsSchema } from './sibling-schema.ts';
 
@@ -13,7 +14,8 @@ import { reportsSchema } from './sibling-schema.ts';
 const MOST_NAMED = 3;
 
 /**
- * Resolves where this role may do what a worker does in those schemas, read the reports, and the database takes writes.
+ * Resolves where this role may do what a worker does in those schemas and sees all their rows, may read the reports,
+ * and the database takes writes.
  * A schema that is missing, or has no tables yet, is left to check-schema.ts; tables of other owners are ignored.
  *
  * Throws: AccessRefused naming what is lacking; the database's errors.
@@ -23,6 +25,7 @@ export async function checkWorkerAccess(
   { schema, queueSchema }: Pick<GrantsInput, 'schema' | 'queueSchema'>,
 ): Promise<void> {
   const schemas = [schema, ...(queueSchema === null ? [] : [queueSchema])];
+  const notedIn = [NOTED_IN.mirror, NOTED_IN.queue].slice(0, schemas.length);
   const client = await pool.connect();
   let session: Session;
   let lacking: string[];
@@ -30,11 +33,12 @@ export async function checkWorkerAccess(
     session = readSession(client);
     const { rows } = await client.query<{ lacks: string }>(LACKING, [
       schemas,
-      [NOTED_IN.mirror, NOTED_IN.queue].slice(0, schemas.length),
+      notedIn,
       reportsSchema(schema),
     ]);
     lacking = rows.map(({ lacks }) => lacks);
     await refuseReadOnly(client);
+    if (lacking.length === 0) await refuseRowSecurity(client, { schemas, notedIn });
     client.release();
   } catch (error) {
     client.release(true);

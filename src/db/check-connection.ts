@@ -3,7 +3,7 @@
 import { DatabaseError, type Pool } from 'pg';
 import { readDatabaseUrl } from '../config/database-url.ts';
 import { errorCode } from '../describe-error.ts';
-import { AppError, DatabaseUnreachable } from '../errors.ts';
+import { AppError, ConfigError, DatabaseUnreachable } from '../errors.ts';
 import { isShortOfConnections, isUnanswered, NO_CONNECTION_LEFT, UNANSWERED } from './as-database-error.ts';
 import { readSession, type Session } from './session.ts';
 
@@ -48,7 +48,7 @@ const NO_PASSWORD = 'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a
  * Returns what the first connection is, once it was set up.
  *
  * Throws: DatabaseUnreachable naming host, port and database, never the password, also where the server is too old;
- * ConfigError where a pooler shares connections out.
+ * ConfigError where a pooler shares connections out, or the database is not in UTF-8.
  */
 export async function checkConnection(pool: Pool, url: string): Promise<Session> {
   let session: Session;
@@ -66,6 +66,11 @@ export async function checkConnection(pool: Pool, url: string): Promise<Session>
     throw new DatabaseUnreachable(
       `${nameDatabase(url)} runs Postgres ${session.version}: version ${OLDEST_SERVER} or newer is needed`,
     );
+  }
+  if (session.encoding !== 'UTF8') {
+    throw new ConfigError([
+      `${nameDatabase(url)} keeps its text as ${session.encoding}, which lacks characters that records have: make another with "create database NAME encoding 'UTF8' locale 'C.UTF-8' template template0", and name it in DATABASE_URL`,
+    ]);
   }
   return session;
 }

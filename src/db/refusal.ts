@@ -11,10 +11,11 @@ import { DatabaseError } from 'pg';
 const PASSING = /^(08|25|40|53|55|57|58)/;
 
 /**
- * Those that are about the values of a row: cardinality, data, constraints, check options, limits (an index entry that
- * is too long, JSON nested too deeply), and what a trigger raises. Missing tables and rights would hit every row.
+ * Those that would hit every row: what is missing, forbidden or not supported, states of a session, faults of the
+ * server and of functions of ours. All others are about the values of a row: data, constraints, limits (an index entry
+ * that is too long, JSON nested too deeply), and what a trigger raises, under any SQLSTATE that its author chose.
  */
-const OF_VALUES = /^(21|22|23|44|54|P0)/;
+const OF_EVERY_ROW = /^(0[ABFLPZ]|2[468D]|3[4BDF]|42|F0|HV|XX|P000[0234])/;
 
 /** What our own code throws for a value that it cannot read or encode, such as a record nested too deeply. */
 const UNREADABLE = [RangeError, TypeError];
@@ -28,7 +29,7 @@ export function isRefusal(error: unknown): boolean {
 /** Returns whether it was refused for its own values, so that other rows may well be written. */
 export function isOfTheRow(error: unknown): error is Error {
   if (isUnreadable(error)) return true;
-  return isStatementError(error) && OF_VALUES.test(error.code ?? '');
+  return isRefusal(error) && isStatementError(error) && !OF_EVERY_ROW.test(error.code ?? '');
 }
 
 /** Returns whether it is Postgres' own answer to a statement. */

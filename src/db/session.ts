@@ -26,6 +26,12 @@ const CHECK_INTERVAL = 'client_connection_check_interval';
 /** In the version of a Postgres, the systems that can tell. On others, Windows among them, the setting is refused. */
 const CAN_TELL = 'linux|darwin|bsd';
 
+/**
+ * Off, a usual default where data are analysed, a commit is answered before it is on the disk, and a crash of Postgres
+ * undoes it. Every other value is a choice between safe ones, and stays.
+ */
+const COMMITS = 'synchronous_commit';
+
 const SETTINGS: Readonly<Record<string, string>> = {
   TimeZone: 'UTC',
   DateStyle: 'ISO, MDY',
@@ -44,6 +50,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   // A statement of a process that is gone ends. By itself, Postgres sees that only when it has something to send: until
   // then it would go on waiting for a lock, and let others wait behind it, or write a table anew to the end.
   [CHECK_INTERVAL]: '1s',
+  [COMMITS]: 'on',
+  // Where a policy would leave rows out, Postgres refuses (row-security.ts).
+  row_security: 'off',
 };
 
 /** No limit, except where the address itself sets one: waits have limits of their own here, where they need them. */
@@ -57,10 +66,13 @@ export interface Session {
   /** Of the process that serves it, also behind a pooler. */
   readonly pid: number;
   readonly isPooled: boolean;
+  /** In which the database keeps its text: UTF8, LATIN1 … */
+  readonly encoding: string;
 }
 
 interface Answer {
   readonly version: number;
+  readonly encoding: string;
   readonly pid: number;
   readonly role: string;
   readonly is_read_only: boolean;
@@ -114,10 +126,10 @@ export function makeSetUp(
       isKnown = true;
       answer = await ask(client, settings, null);
     }
-    const { version, role, pid, is_read_only, fires_triggers } = answer;
+    const { version, role, pid, encoding, is_read_only, fires_triggers } = answer;
     if (!fires_triggers) throw await sayNoTriggers(client);
     if (is_read_only) await overruleRole(client);
-    sessions.set(client, { version, role, pid, isPooled });
+    sessions.set(client, { version, role, pid, isPooled, encoding });
   };
 }
 
@@ -141,12 +153,13 @@ async function ask(
     // A setting that this version of Postgres does not have is left out.
     text: `
       select current_setting('server_version_num')::int / 10000 as version, pg_backend_pid() as pid,
-             current_user::text as role,
+             current_user::text as role, current_setting('server_encoding') as encoding,
              current_setting('default_transaction_read_only') = 'on' as is_read_only,
              current_setting('session_replication_role') <> 'replica' as fires_triggers,
              (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as wanted (name, value)
               where current_setting(name, true) is not null
                 and (name <> '${CHECK_INTERVAL}' or version() ~* '${CAN_TELL}')
+                and (name <> '${COMMITS}' or current_setting(name) = 'off')
                 and ($3::int is null or pg_backend_pid() = $3::int))::int as settings`,
     values: [Object.keys(settings), Object.values(settings), onlyPid],
     query_timeout: ANSWER_TIMEOUT_MS,

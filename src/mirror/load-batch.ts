@@ -13,10 +13,11 @@ import type { DatabaseTransaction } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
 import { joinRows } from '../records/batch-rows.ts';
 import type { EncodedRows } from '../records/page-rows.ts';
-import type { ReadPages } from '../records/read-page.ts';
+import type { NestedRejection, ReadPages } from '../records/read-page.ts';
 import { countMet, type LoadRun } from './count-met.ts';
 import { insertNew } from './first-load.ts';
 import { findUnnamedLinks } from './gone-links.ts';
+import { sendApart } from './load-apart.ts';
 import { sendRows, type Upserted } from './load-statement.ts';
 import { noteRecognised } from './note-recognised.ts';
 import { refuseOtherTreatment } from './refuse-other-treatment.ts';
@@ -30,7 +31,13 @@ const SMALL_LOAD_RECORDS = 20;
 
 /** Outside a run nothing is noted as seen, and all pages were read together. */
 export type LoadInput =
-  | { readonly run: LoadRun; readonly resource: ListedResource; readonly pages: readonly ReadPages[] }
+  | {
+      readonly run: LoadRun;
+      readonly resource: ListedResource;
+      readonly pages: readonly ReadPages[];
+      /** Has the database refuse single rows instead of all: after it has refused them together. */
+      readonly isApart?: boolean;
+    }
   | {
       readonly run: null;
       readonly resource: ListedResource;
@@ -87,14 +94,16 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
     await refuseOtherTreatment(trx, treatment, kept);
   }
   await noteRecognised(trx, recognised);
+  const isApart = input.run !== null && input.isApart === true;
   const own: Upserted[] = [];
+  const refused: NestedRejection[] = [];
   const valid = new Set<string>();
   for (const rows of statements) {
     const isOwn = rows.table === resource;
     // What is loaded page by page has little to gain, and often comes again: the head, a list that moves. And a record
     // that is on two pages of a batch is in the table when its second statement comes.
     const isRepeated = rows.ids.some((id) => valid.has(id));
-    const isNew = isOwn && pages.length > 1 && !isRepeated;
+    const isNew = isOwn && pages.length > 1 && !isRepeated && !isApart;
     const firstLoad = isNew && run?.firstLoad.isOn() ? run.firstLoad : null;
     const how = run !== null && isOwn ? 'numbered' : isAlone ? 'alone' : 'beside';
     // What has a list of its own is there again when that shows it. A program may go on naming a record that it no
@@ -102,27 +111,38 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
     const revives = isOwn || !LISTED_RESOURCES.some((listed) => listed === rows.table);
     // An affiliate lists its links: a referral may go on naming one that is gone, or be another affiliate's by now.
     const keepsOwner = rows.table === 'links' && resource !== 'affiliates';
-    const upserted =
+    const send = (some: EncodedRows) =>
       firstLoad === null
-        ? await upsertRows(trx, rows, { how, touch: touch && isOwn, revives, keepsOwner })
-        : await insertNew(trx, firstLoad, rows);
+        ? upsertRows(trx, some, { how, touch: touch && isOwn, revives, keepsOwner })
+        : insertNew(trx, firstLoad, some);
+    const sent = isApart
+      ? await sendApart(trx, rows, pages[0]?.treatment ?? null, send)
+      : { upserted: [await send(rows)], refused: [] };
+    refused.push(...sent.refused);
     if (!isOwn) continue;
-    own.push(upserted);
-    for (const id of rows.ids) valid.add(id);
+    own.push(...sent.upserted);
+    const lacking = new Set(sent.refused.map(({ id }) => id));
+    for (const id of rows.ids) if (!lacking.has(id)) valid.add(id);
   }
   // Of an affiliate that is on two pages, the later one says which links there are.
   const named = new Map(
     pages.flatMap(({ namedLinks }) => namedLinks.map((links) => [links.affiliateId, links])),
   );
   const unnamedLinks = await findUnnamedLinks(trx, [...named.values()]);
-  const rejections = pages.flatMap((page) => page.rejections);
+  const rejections = [
+    ...pages.flatMap((page) => page.rejections),
+    ...refused.filter(({ table }) => table === resource),
+  ];
   const met = { ...(await countMet(trx, input, { valid, rejections, upserted: own })), unnamedLinks };
   const { recorded, anonymous } = await recordRejections(
     trx,
     { runId: run?.id ?? null, resource },
     rejections,
   );
-  const nested = pages.flatMap(({ nestedRejections }) => nestedRejections);
+  const nested = [
+    ...pages.flatMap(({ nestedRejections }) => nestedRejections),
+    ...refused.filter(({ table }) => table !== resource),
+  ];
   for (const [table, refused] of Map.groupBy(nested, (one) => one.table)) {
     await recordRejections(trx, { runId: run?.id ?? null, resource: table }, refused);
   }

@@ -1,6 +1,7 @@
 // What every statement of a load has in common: the rows that it sends, how it inserts them, and what it returns.
 
 import { CompiledQuery } from 'kysely';
+import type { Timestamp } from '../contract/timestamp.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
 import { COLUMN_NAMES, COLUMN_TYPES, type MirroredTable } from '../records/mirrored-tables.ts';
@@ -61,12 +62,24 @@ export function insertFrom(source: string, shape: RowShape, stamp = STAMP): stri
 }
 
 /** Sends the rows with the statement, and returns what became of them. Throws: the errors of the database. */
-export async function sendRows(
+export async function sendRows(trx: DatabaseTransaction, text: string, rows: EncodedRows): Promise<Upserted> {
+  const answer = await trx.executeQuery<Upserted>(CompiledQuery.raw(text, parametersOf(rows)));
+  return onlyRow(answer, `the load of ${rows.table}`);
+}
+
+/** Returns the columns of a single row, and when it was observed. Throws: the errors of the database. */
+export async function readRow(
   trx: DatabaseTransaction,
-  text: string,
-  { table, columns, extras, observedAt }: EncodedRows,
-): Promise<Upserted> {
-  const parameters = [...columns, ...(extras === null ? [] : [extras]), observedAt];
-  const answer = await trx.executeQuery<Upserted>(CompiledQuery.raw(text, parameters));
-  return onlyRow(answer, `the load of ${table}`);
+  rows: EncodedRows,
+): Promise<{ readonly payload: unknown; readonly observedAt: Timestamp }> {
+  const incoming = incomingRows({ ...rows, hasExtra: rows.extras !== null });
+  const text = `select to_jsonb(incoming) - '_observed_at' as payload, _observed_at as "observedAt" from (${incoming}) incoming`;
+  const answer = await trx.executeQuery<{ payload: unknown; observedAt: Timestamp }>(
+    CompiledQuery.raw(text, parametersOf(rows)),
+  );
+  return onlyRow(answer, `a row of ${rows.table}`);
+}
+
+function parametersOf({ columns, extras, observedAt }: EncodedRows): Buffer[] {
+  return [...columns, ...(extras === null ? [] : [extras]), observedAt];
 }

@@ -1,7 +1,7 @@
 // Joins the rows of several pages into as few statements as possible: a record that is on two pages goes into two of
 // them, as if the pages were loaded one after the other.
 
-import { joinBinaryArrays, toBinaryArray } from './binary-array.ts';
+import { joinBinaryArrays, sliceBinaryArray, toBinaryArray } from './binary-array.ts';
 import { LOAD_ORDER } from './mirrored-tables.ts';
 import type { EncodedRows } from './page-rows.ts';
 
@@ -54,6 +54,18 @@ function joinAlike(alike: readonly EncodedRows[]): EncodedRows {
     ),
     extras: hasExtra ? joinBinaryArrays(alike.map((rows) => rows.extras ?? noExtras(rows))) : null,
     observedAt: joinBinaryArrays(alike.map(({ observedAt }) => observedAt)),
+  };
+}
+
+/** Returns the rows from one place up to another. */
+export function sliceRows(rows: EncodedRows, from: number, to: number): EncodedRows {
+  const slice = (array: Buffer) => sliceBinaryArray(array, from, to);
+  return {
+    ...rows,
+    ids: rows.ids.slice(from, to),
+    columns: rows.columns.map(slice),
+    extras: rows.extras === null ? null : slice(rows.extras),
+    observedAt: slice(rows.observedAt),
   };
 }
 

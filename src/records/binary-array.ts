@@ -73,6 +73,19 @@ export function joinBinaryArrays(arrays: readonly Buffer[]): Buffer {
   return joined;
 }
 
+/** Returns an array of the elements from one place up to another. */
+export function sliceBinaryArray(array: Buffer, from: number, to: number): Buffer {
+  let [start, at] = [HEADER_BYTES, HEADER_BYTES];
+  for (let index = 0; index < to; index += 1) {
+    if (index === from) start = at;
+    // Of null, the length is -1.
+    at += LENGTH_BYTES + Math.max(0, array.readInt32BE(at));
+  }
+  const slice = Buffer.concat([array.subarray(0, HEADER_BYTES), array.subarray(start, at)]);
+  slice.writeInt32BE(to - from, LENGTH_AT);
+  return slice;
+}
+
 /**
  * Returns the microseconds since 1970 of a timestamp.
  * Units: exact for the years 1685 to 2255, which is where observations are.

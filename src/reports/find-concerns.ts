@@ -172,7 +172,7 @@ function judgeHeldBack(status: ResourceStatus): Concern[] {
 
 function judgeRejected({ resource, rejected_records, rejected_since: since }: ResourceStatus): Concern[] {
   if (rejected_records === 0) return [];
-  const what = `${counted(rejected_records, 'record')} of ${resource} rejected: not what the contract says`;
+  const what = `${counted(rejected_records, 'record')} of ${resource} rejected: not what the contract says, or refused by the database`;
   const fix = 'affiliate-mirror status drift';
   return [concern({ code: 'records_rejected', resource, what, since, fix })];
 }

@@ -7,6 +7,7 @@ import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import type { Account, AnsweredIds } from '../mirror/account.ts';
 import type { FirstLoad } from '../mirror/first-load.ts';
+import { isRefusedRow } from '../mirror/load-apart.ts';
 import { type LoadCounts, type LoadResult, loadBatch } from '../mirror/load-batch.ts';
 import { restartWalk } from '../mirror/runs/open-run.ts';
 import type { SeenRows } from '../mirror/runs/seen-rows.ts';
@@ -133,12 +134,22 @@ export function makeRunLoader(
     }
     await spelling.check(contents);
     await account?.confirm(contents.map(idsOf), { ...(signal && { signal }), onRequest: countRequest });
-    const { result, rows, saved } = await transact(db, write, () => beginSpan('commit'));
-    async function write(trx: DatabaseTransaction) {
+    const loadOnce = (isApart: boolean) =>
+      transact(
+        db,
+        (trx) => write(trx, isApart),
+        () => beginSpan('commit'),
+      );
+    const { result, rows, saved } = await loadOnce(false).catch((error: unknown) => {
+      if (!isRefusedRow(error)) throw error;
+      return loadOnce(true);
+    });
+    async function write(trx: DatabaseTransaction, isApart: boolean) {
       const result = await loadBatch(trx, {
         run: { id: run.id, seen, firstLoad },
         resource,
         pages: contents,
+        isApart,
       });
       const rows = isSecondReading ? asRepeated(result) : result;
       const saved = await saveProgress(trx, run, {

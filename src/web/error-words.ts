@@ -23,7 +23,7 @@ export const ERROR_WORDS: Readonly<Record<string, string>> = {
   DB_UNREACHABLE:
     'Postgres, or the Redis that keeps the queue, cannot be reached or used: the message says why. Check DATABASE_URL or REDIS_URL, and the server.',
   DB_ACCESS_REFUSED:
-    'The role lacks a right, or the database takes no writes, or fires no trigger (session_replication_role): the message says which, and deployment what to grant.',
+    'The role lacks a right, or row level security would leave rows out, or the database takes no writes, or fires no trigger (session_replication_role): the message says which, and deployment what to grant.',
   DB_FULL: 'The disk of Postgres is full: make room there. Workers go on by themselves then.',
   DB_SCHEMA_MISMATCH:
     'The tables are missing or of another version, or their schema was renamed: run affiliate-mirror migrate, or update. Or the reports are lost: restore them.',

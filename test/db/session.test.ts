@@ -60,6 +60,8 @@ describe.each(['role', 'database'] as const)('Defaults of the role or the databa
     ['idle_session_timeout', '1000', '0'],
     ['idle_in_transaction_session_timeout', '0', '5s'],
     ['client_connection_check_interval', '0', '1s'],
+    ['synchronous_commit', 'off', 'on'],
+    ['row_security', 'on', 'off'],
   ])('%s %s does not matter', async (name, given, wanted) => {
     await alter(whose, name, given);
     const { pool } = open();
@@ -67,6 +69,16 @@ describe.each(['role', 'database'] as const)('Defaults of the role or the databa
     expect(rows).toEqual([{ value: wanted }]);
   });
 });
+
+test.each(['local', 'remote_write', 'remote_apply'])(
+  'A commit that waits for what the role chose goes on doing so: synchronous_commit %s',
+  async (chosen) => {
+    await alter('role', 'synchronous_commit', chosen);
+    expect((await open().pool.query('show synchronous_commit')).rows).toEqual([
+      { synchronous_commit: chosen },
+    ]);
+  },
+);
 
 // Postgres refuses the setting where its system cannot tell whether a client is gone.
 test.each([

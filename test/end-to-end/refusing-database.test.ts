@@ -136,6 +136,34 @@ test('A read-only database: what writes says so in one line, and doctor too', as
   expect(code).toBe(1);
 });
 
+test.each(['LATIN1', 'SQL_ASCII'])(
+  'A database that is not in UTF-8 but in %s: one line that makes another, in which migrate works',
+  async (encoding) => {
+    const make = async (options: string) => {
+      const made = `encoded_${randomBytes(4).toString('hex')}`;
+      await database.pool.query(options.replace('NAME', made));
+      closers.push(() => database.pool.query(`drop database ${made} with (force)`));
+      const url = new URL(database.url);
+      url.pathname = `/${made}`;
+      return url.href;
+    };
+    const url = await make(`create database NAME encoding '${encoding}' locale 'C' template template0`);
+    const line = new RegExp(
+      `database encoded_\\w+ at \\S+ keeps its text as ${encoding}, which lacks .*"(create .*)", and`,
+    );
+    for (const args of [['migrate'], ['sync', '--migrate'], ['work']]) {
+      const { code, stdout, stderr } = await runCli(args, environment(url));
+      expect(stderr.trimEnd().split('\n'), stderr).toEqual([expect.stringMatching(line)]);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    }
+    const { code, stdout } = await runCli(['doctor'], environment(url));
+    expect(stdout).toMatch(new RegExp(`^✗ database: ${line.source}`, 'm'));
+    expect(code).toBe(1);
+    const [, statement = ''] = line.exec(stdout) ?? [];
+    expect(await runCli(['migrate'], environment(await make(statement)))).toMatchObject({ code: 0 });
+  },
+);
+
 test('A full disk: a sync fails with what to do, and doctor notices it', async () => {
   // What Postgres says of a full disk, said by triggers: no disk is filled here.
   const { pool, url } = await createTestDatabase();

@@ -2,6 +2,7 @@
 
 import { chown, realpath, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { runMigrations } from '../../src/db/migrate.ts';
 import { makePool } from '../../src/db/pool.ts';
@@ -12,7 +13,7 @@ import {
 import { makeLogger } from '../../src/log.ts';
 import { afterFile } from './after-file.ts';
 import type { TestDatabase } from './database.ts';
-import { makeDataDir, query, removeDataDir } from './embedded-directories.ts';
+import { findProcesses, makeDataDir, query, removeDataDir } from './embedded-directories.ts';
 import { copyCluster } from './prepared-cluster.ts';
 
 export interface OwnPostgres {
@@ -20,6 +21,8 @@ export interface OwnPostgres {
   readonly url: string;
   /** Ends every connection, and then the server. */
   stop(): Promise<void>;
+  /** Ends it as a crash does: nothing more is written. */
+  crash(): Promise<void>;
   /** Starts it again, at the same address. */
   start(): Promise<void>;
   /** Where its configuration files are; what is written there belongs to the server's own account. */
@@ -53,6 +56,13 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     url,
     stop,
     directory,
+    async crash() {
+      const processes = () => findProcesses(join(directory, '..'));
+      // Immediate shutdown: it waits until no process of the server is left, and has none of them write.
+      for (const { pid } of await processes()) process.kill(pid, 'SIGQUIT');
+      while ((await processes()).length > 0) await sleep(10);
+      await stop();
+    },
     query: (statement) => query(url, statement),
     async write(name, text) {
       const path = join(directory, name);
