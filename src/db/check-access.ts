@@ -140,12 +140,14 @@ const LACKING = `
     and not has_table_privilege(relation.oid, privilege)
   group by searched.schema, relation.relname
   union all
-  select format('usage on sequence %I.%I', searched.schema, relation.relname)
+  select format('select, usage on sequence %I.%I', searched.schema, relation.relname)
   from searched
   join pg_class relation on relation.relnamespace = searched.oid and relation.relowner = searched.owner
-  -- Those of identity columns need no right.
-  where case relation.relkind when 'S' then not has_sequence_privilege(relation.oid, 'usage') else false end
-    and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = relation.oid and deptype = 'i')
+  -- That of an identity column is used without a right, and read by doctor.
+  where case relation.relkind
+      when 'S' then not (has_sequence_privilege(relation.oid, 'usage') and has_sequence_privilege(relation.oid, 'select'))
+      else false
+    end
   union all
   select format('execute on function %I.%I', searched.schema, function.proname)
   from searched

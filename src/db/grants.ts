@@ -4,6 +4,7 @@
 // the tables, since a migration makes them as that role.
 
 import { escapeIdentifier, escapeLiteral } from 'pg';
+import { checkOtherWays } from './check-other-ways.ts';
 import { ANALYST_RELATIONS, BOOKKEEPING_TABLES } from './relations.ts';
 import { reportsSchema } from './sibling-schema.ts';
 
@@ -28,22 +29,6 @@ const REQUEST_COLUMNS = [
   'even_if_refunded',
 ];
 
-/** Functions that statements call by name; those of triggers need no right of the role that writes. */
-const CALLED_FUNCTIONS = [
-  'take_permit',
-  'learn_limits',
-  'return_permit',
-  'kept_personal_data',
-  'lock_for_storing',
-  'lock_for_loading',
-  'note_recognised',
-  'count_forgotten',
-  'take_lock',
-  'is_same_request',
-  'change_stamp',
-  'stamp_changes',
-];
-
 export interface GrantsInput {
   readonly role: string;
   /** The mirror's schema. */
@@ -57,13 +42,16 @@ export const NOTED_IN = { mirror: 'schema_migrations', queue: 'migration' } as c
 
 /** Returns the SQL, in one transaction. Idempotent: yes. */
 export function describeGrants(grantee: Grantee, input: GrantsInput): string {
-  const { says, statements } = KINDS[grantee](input);
+  const { says, statements, forbidden } = KINDS[grantee](input);
+  const { role, schema, queueSchema } = input;
+  const schemas = [schema, ...(queueSchema === null ? [] : [queueSchema])] as const;
   return [
     `-- ${says}`,
     '-- Run it after affiliate-mirror migrate, as the role that ran that, or as a superuser; again after an update.',
     `-- It needs the role: create role ${escapeIdentifier(input.role)} login password '...';`,
     'begin;',
     ...statements,
+    checkOtherWays({ role, schemas, notedIn: NOTED_IN.mirror, forbidden }),
     'commit;',
   ].join('\n');
 }
@@ -71,88 +59,95 @@ export function describeGrants(grantee: Grantee, input: GrantsInput): string {
 interface Kind {
   readonly says: string;
   readonly statements: readonly string[];
+  /** What the role must not be able to do by another way either: see checkOtherWays. */
+  readonly forbidden: string;
 }
 
+const LEDGER = ['commission_updates', 'commission_update_attempts', 'commission_ledger'];
+
 const KINDS: Readonly<Record<Grantee, (input: GrantsInput) => Kind>> = {
-  worker: ({ role, schema, queueSchema }) => {
-    const to = escapeIdentifier(role);
-    const queue =
-      queueSchema === null
-        ? []
-        : [
-            ...writeAll(queueSchema, NOTED_IN.queue, to),
-            `grant usage on all sequences in schema ${escapeIdentifier(queueSchema)} to ${to};`,
-            `grant execute on all functions in schema ${escapeIdentifier(queueSchema)} to ${to};`,
-            ...later({
-              schema: queueSchema,
-              role,
-              notedIn: NOTED_IN.queue,
-              rights: [
-                'select, insert, update, delete on tables',
-                'usage on sequences',
-                'execute on functions',
-              ],
-            }),
-          ];
-    return {
-      says: 'What the commands work, sync, status, doctor and commissions need.',
-      statements: [
-        ...writeAll(schema, NOTED_IN.mirror, to),
-        `grant execute on function ${listed(schema, CALLED_FUNCTIONS)} to ${to};`,
-        ...later({ schema, role, rights: ['select, insert, update, delete on tables'] }),
-        ...readReports(schema, role),
-        ...queue,
-      ],
-    };
-  },
-  analyst: ({ role, schema }) => {
-    const to = escapeIdentifier(role);
-    return {
-      says: 'What an analyst needs: to read the reports, with personal data masked, and nothing else.',
-      statements: [
-        ...readReports(schema, role),
-        '-- Whoever reads the tables sees personal data in the reports too: what the role could read there is taken back.',
-        `revoke all on all tables in schema ${escapeIdentifier(schema)} from ${to};`,
-        `revoke all on schema ${escapeIdentifier(schema)} from ${to};`,
-        ...later({ schema, role, rights: ['select on tables'], verb: 'revoke' }),
-      ],
-    };
-  },
+  worker: ({ role, schema, queueSchema }) => ({
+    says: 'What the commands work, sync, status, doctor and commissions need.',
+    statements: [
+      ...writeAll(schema, NOTED_IN.mirror, role),
+      ...readReports(schema, role),
+      ...(queueSchema === null ? [] : writeAll(queueSchema, NOTED_IN.queue, role)),
+    ],
+    forbidden: `relation in (${literals(Object.values(NOTED_IN))}) and privilege_type <> 'SELECT'`,
+  }),
+  analyst: ({ role, schema }) => ({
+    says: 'What an analyst needs: to read the reports, with personal data masked, and nothing else.',
+    statements: [
+      ...readReports(schema, role),
+      '-- Whoever reads the tables sees personal data in the reports too: what the role could read there is taken back.',
+      ...takeBack(schema, role),
+    ],
+    forbidden: 'true',
+  }),
   analyst_pii: ({ role, schema }) => {
     const to = escapeIdentifier(role);
     return {
       says: 'What an analyst needs who may see personal data: to read the reports, and the tables, but not those that keep the mirror its own books.',
       statements: [
+        ...takeBack(schema, role),
         ...readReports(schema, role),
         `grant usage on schema ${escapeIdentifier(schema)} to ${to};`,
         `grant select on ${listed(schema, ANALYST_RELATIONS)} to ${to};`,
-        `revoke all on ${listed(schema, BOOKKEEPING_TABLES)} from ${to};`,
         `grant execute on function ${escapeIdentifier(schema)}.referrals_at to ${to};`,
         ...later({ schema, role, rights: ['select on tables'] }),
       ],
+      forbidden: `privilege_type <> 'SELECT' or schema <> ${escapeLiteral(schema)} or relation in (${literals(BOOKKEEPING_TABLES)})`,
     };
   },
   payroll: ({ role, schema }) => {
     const to = escapeIdentifier(role);
+    const own = [...LEDGER, NOTED_IN.mirror];
     return {
       says: 'What a role needs that asks for commission updates, and reads what became of them.',
       statements: [
+        ...takeBack(schema, role),
         `grant usage on schema ${escapeIdentifier(schema)} to ${to};`,
         `grant insert (${REQUEST_COLUMNS.join(', ')})\n  on ${escapeIdentifier(schema)}.commission_updates to ${to};`,
-        `grant select on ${listed(schema, ['commission_updates', 'commission_update_attempts', 'commission_ledger'])} to ${to};`,
-        '-- So that the commands of affiliate-mirror commissions see that the tables are of their version.',
-        `grant select on ${escapeIdentifier(schema)}.${NOTED_IN.mirror} to ${to};`,
+        '-- Of these, the last shows the commands of affiliate-mirror commissions that the tables are of their version.',
+        `grant select on ${listed(schema, own)} to ${to};`,
+        `grant execute on function ${listed(schema, ['take_lock', 'is_same_request'])} to ${to};`,
       ],
+      forbidden: `(privilege_type = 'SELECT' and relation in (${literals(own)})
+        or privilege_type = 'INSERT' and relation = 'commission_updates' and grantee = asked.oid) is not true`,
     };
   },
 };
 
-function writeAll(schema: string, migrationsTable: string, to: string): string[] {
+function writeAll(schema: string, notedIn: string, role: string): string[] {
+  const to = escapeIdentifier(role);
+  const where = `in schema ${escapeIdentifier(schema)} to ${to};`;
   return [
     `grant usage on schema ${escapeIdentifier(schema)} to ${to};`,
-    `grant select, insert, update, delete on all tables in schema ${escapeIdentifier(schema)} to ${to};`,
+    `grant select, insert, update, delete on all tables ${where}`,
     '-- Only whoever migrates writes down which migrations ran.',
-    `revoke insert, update, delete on ${escapeIdentifier(schema)}.${migrationsTable} from ${to};`,
+    `revoke insert, update, delete on ${escapeIdentifier(schema)}.${notedIn} from ${to};`,
+    `grant usage, select on all sequences ${where}`,
+    `grant execute on all functions ${where}`,
+    ...later({
+      schema,
+      role,
+      notedIn,
+      rights: [
+        'select, insert, update, delete on tables',
+        'usage, select on sequences',
+        'execute on functions',
+      ],
+    }),
+  ];
+}
+
+/** What the role was granted itself, as one of another kind. */
+function takeBack(schema: string, role: string): string[] {
+  const from = escapeIdentifier(role);
+  return [
+    `revoke all on all tables in schema ${escapeIdentifier(schema)} from ${from};`,
+    `revoke all on schema ${escapeIdentifier(schema)} from ${from};`,
+    ...later({ schema, role, rights: ['all on tables'], verb: 'revoke' }),
   ];
 }
 
@@ -203,6 +198,10 @@ function later({
     'end',
     '$grants$;',
   ];
+}
+
+function literals(names: readonly string[]): string {
+  return names.map(escapeLiteral).join(', ');
 }
 
 function listed(schema: string, relations: readonly string[]): string {

@@ -4,6 +4,7 @@ import { DatabaseError, escapeIdentifier, type Pool, type PoolClient } from 'pg'
 import { AccessRefused, MigrationFailed } from '../errors.ts';
 import { isLackOfRights } from './as-database-error.ts';
 import { withClientUntil } from './client-until.ts';
+import { advanceIdentities, findIdentitiesBehind } from './identities.ts';
 import {
   MIGRATIONS_DIRECTORY,
   type MigrationFile,
@@ -32,16 +33,19 @@ export interface AppliedMigration {
   readonly sha256: string;
 }
 
-/** What was done, or would be; both are in the order of their names. */
+/** What was done, or would be; each is in the order of its names. */
 export interface Migrated {
   readonly applied: readonly string[];
   /** Functions that worked on the schema's former name. */
   readonly repinned: readonly string[];
+  /** Identity columns, with their tables, that gave new rows numbers which other rows had. */
+  readonly advanced: readonly string[];
 }
 
 /**
  * Applies the migrations that the schema lacks, each in its own transaction, and returns their names. Where the schema
- * was renamed since, points its functions at the name that it has now.
+ * was renamed since, points its functions at the name that it has now. Where its identities are behind its rows, as
+ * after a move by logical replication, lets them go on behind the last.
  * Creates the schema, and that of the reports beside it, where there is none. Idempotent: yes, and safe for several
  * processes at once (one works, the others wait and then find nothing to do; one that was stopped in the middle loses
  * its turn after seconds).
@@ -71,8 +75,10 @@ export async function runMigrations(
     }
     const astray = await findAstrayFunctions(client, schema);
     if (astray.length > 0) await repinFunctions(client, schema, astray);
+    const behind = await findIdentitiesBehind(client, schema);
+    await advanceIdentities(client, behind);
     await releaseLock(client, schema, usual);
-    return { applied, repinned: astray.map(({ name }) => name) };
+    return { applied, repinned: namesOf(astray), advanced: namesOf(behind) };
   });
 }
 
@@ -91,11 +97,15 @@ export async function listPending(
   if (done.length === 0) await refuseForeignTables(pool, schema);
   refuseDisagreement(files, done);
   await refuseLostReports(pool, schema, files, done);
-  const astray = await findAstrayFunctions(pool, schema);
   return {
-    applied: lacking(files, done).map(({ name }) => name),
-    repinned: astray.map(({ name }) => name),
+    applied: namesOf(lacking(files, done)),
+    repinned: namesOf(await findAstrayFunctions(pool, schema)),
+    advanced: namesOf(await findIdentitiesBehind(pool, schema)),
   };
+}
+
+function namesOf(items: readonly { readonly name: string }[]): readonly string[] {
+  return items.map(({ name }) => name);
 }
 
 function lacking(

@@ -54,9 +54,12 @@ const KEYED_TABLES = [
 
 export const KEYS: readonly string[] = [
   ...KEYED_TABLES.map((table) => `${table}_pkey`),
+  'affiliates__row_number_key',
   'alert_notices_alert_id_kind_channel_key',
   'alerts_unresolved',
   'commission_updates_idempotency_key_is_used_once',
+  'commissions__row_number_key',
+  'referrals__row_number_key',
   'rejected_records_once_a_run',
   'sync_runs_one_running',
 ];

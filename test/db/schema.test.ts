@@ -3,6 +3,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { LISTED_RESOURCES } from '../../src/contract/resources.ts';
 import { checkSchema } from '../../src/db/check-schema.ts';
+import { IDENTITY_KEYS } from '../../src/db/identities.ts';
 import { PINNED_FUNCTIONS } from '../../src/db/pinned-functions.ts';
 import { KEYS, TRIGGERS } from '../../src/db/refuse-lost-guards.ts';
 import { MIRRORED_TABLES } from '../../src/records/mirrored-tables.ts';
@@ -112,6 +113,18 @@ test('every trigger and every unique index is among those that a restore must ha
       select relname as name from pg_index join pg_class on pg_class.oid = indexrelid
       where relnamespace = 'mirror'::regnamespace and indisunique order by 1`),
   ).toEqual(KEYS.toSorted());
+});
+
+test('every identity has a key, by which a number that is taken is recognised', async () => {
+  expect(
+    await names(`
+      select coalesce(index.relname, table_name || '.' || column_name) as name
+      from information_schema.columns
+      left join pg_index on indrelid = format('mirror.%I', table_name)::regclass and indisunique and indnkeyatts = 1
+        and indkey[0] = ordinal_position
+      left join pg_class index on index.oid = indexrelid
+      where table_schema = 'mirror' and is_identity = 'YES' order by 1`),
+  ).toEqual(IDENTITY_KEYS.toSorted());
 });
 
 test.each([

@@ -15,6 +15,7 @@ const HELP = `
 
 Connects to nothing: read what it prints, and have it run by whoever owns the tables, after "affiliate-mirror migrate".
 The schemas are those of MIRROR_SCHEMA; with REDIS_URL set, the queue needs none.
+It fails, and grants nothing, where the role has more rights by another way (PUBLIC, a group, default privileges).
 
 Example:
   $ affiliate-mirror grants worker --role mirror_worker > grants.sql

@@ -47,7 +47,7 @@ async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promi
   if (!isDryRun) await refuseReadOnly(pool);
   const queue = { redisUrl, mirrorSchema: schema, databaseUrl: url };
   const isQueueReady = await checkQueueSchema(pool, queue).then(() => true, notReady);
-  const { applied, repinned } = isDryRun
+  const { applied, repinned, advanced } = isDryRun
     ? await listPending(pool, { schema })
     : await runMigrations(pool, { schema, signal: lifetime.signal });
   if (!isDryRun) {
@@ -62,6 +62,7 @@ async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promi
     dry_run: isDryRun,
     migrations: [...applied],
     repinned_functions: [...repinned],
+    advanced_identities: [...advanced],
     queue_schema: redisUrl === null ? queueSchema(schema) : null,
     queue_is_up_to_date: redisUrl === null ? isQueueReady : null,
   };
@@ -76,13 +77,20 @@ function notReady(error: unknown): false {
 }
 
 function describe(result: MigrateDocument): string[] {
-  const { schema, database, dry_run, migrations, repinned_functions, queue_schema, queue_is_up_to_date } =
-    result;
-  const isReady = migrations.length === 0 && repinned_functions.length === 0 && queue_is_up_to_date !== false;
+  const { schema, database, dry_run, migrations, repinned_functions, advanced_identities } = result;
+  const { queue_schema, queue_is_up_to_date } = result;
+  const due = [migrations, repinned_functions, advanced_identities];
+  const isReady = due.every((names) => names.length === 0) && queue_is_up_to_date !== false;
   const lines = migrations.map((migration) => `${dry_run ? 'would apply' : 'applied'} ${migration}`);
   if (repinned_functions.length > 0) {
     const pointed = dry_run ? 'would point' : 'pointed';
     lines.push(`${pointed} the functions of schema ${schema}, which was renamed, at its tables`);
+  }
+  if (advanced_identities.length > 0) {
+    const names = advanced_identities.join(', ');
+    lines.push(
+      `${dry_run ? 'would set' : 'set'} the next number of ${names}, which other rows had, as after a move by logical replication`,
+    );
   }
   if (!dry_run || isReady) return [...lines, `schema ${schema} in ${database} is up to date`];
   const queue =

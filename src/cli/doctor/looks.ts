@@ -12,6 +12,8 @@ import { checkWorkerAccess, readConnectionLimit, writeForTrial } from '../../db/
 import { checkSchema } from '../../db/check-schema.ts';
 import { checkClock } from '../../db/clock.ts';
 import type { Database } from '../../db/database.ts';
+import { refuseIdentitiesBehind } from '../../db/identities.ts';
+import { refuseInheritors } from '../../db/refuse-inheritors.ts';
 import { describeHolder, findHolders } from '../../db/watch-locks.ts';
 import { AccessRefused, Busy, ConfigError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
@@ -79,7 +81,8 @@ export async function lookAtClock({ db }: OpenDatabase): Promise<Seen> {
 /**
  * Finds the request budget.
  *
- * Throws: what `checkSchema` throws where the tables are not up to date; Busy where somebody holds a lock on one of
+ * Throws: what `checkSchema` throws where the tables are not up to date; SchemaMismatch where new rows would get the
+ * numbers of others, or another table inherits from one of them; Busy where another session holds a lock on one of
  * them; PersonalDataMismatch where they keep personal data in another way than the configuration says.
  */
 export async function lookAtTables(
@@ -88,6 +91,8 @@ export async function lookAtTables(
   { pool, db }: OpenDatabase,
 ): Promise<Seen<TakePermit>> {
   await checkSchema(pool, { schema: config.mirrorSchema });
+  await refuseIdentitiesBehind(pool, config.mirrorSchema);
+  await refuseInheritors(pool, config.mirrorSchema);
   await refuseLocked(pool, config.mirrorSchema, lifetime.signal);
   refuseOtherMode(config.personalData, await readState(db));
   const { mode } = config.personalData;

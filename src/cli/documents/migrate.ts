@@ -16,6 +16,11 @@ export const migrateDocument = z
       .describe(
         'functions that worked on the tables of another schema, since this one was renamed: those that were pointed at their own, or in a dry run would be',
       ),
+    advanced_identities: z
+      .array(z.string())
+      .describe(
+        'identity columns that gave new rows numbers which other rows had: those that go on behind the highest now, or in a dry run would',
+      ),
     queue_schema: text('the schema that keeps the queue; null where Redis does').nullable(),
     queue_is_up_to_date: yesNo(
       'it was up to date before this command; null where Redis keeps the queue',

@@ -4,7 +4,6 @@
 import { type Selectable, sql } from 'kysely';
 import { DatabaseError } from 'pg';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
-import { UNIQUE_VIOLATION } from '../../db/sqlstate.ts';
 import type { RunMode, SyncRunsTable } from '../../db/tables.ts';
 import { Busy } from '../../errors.ts';
 import type { Drift } from '../../records/drift-watch.ts';
@@ -31,7 +30,7 @@ export async function startRun(
       .returningAll()
       .executeTakeFirstOrThrow();
   } catch (error) {
-    if (error instanceof DatabaseError && error.code === UNIQUE_VIOLATION) {
+    if (error instanceof DatabaseError && error.constraint === 'sync_runs_one_running') {
       throw new Busy(`another sync of ${resource} is running: see affiliate-mirror status`, { cause: error });
     }
     throw error;
