@@ -1,5 +1,5 @@
-// Turns a lost connection into DatabaseUnreachable, a refused right, row level security, a read-only database, a full
-// disk or a number that is taken into words that say how to fix it, and leaves every other error of a statement as it is.
+// Turns a lost connection into DatabaseUnreachable, and a refused right, row level security, a read-only database, a
+// full disk or a number that is taken into words that say how to fix it. Leaves every other error as it is.
 
 import { DatabaseError } from 'pg';
 import { errorCode } from '../describe-error.ts';

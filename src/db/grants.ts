@@ -29,6 +29,9 @@ const REQUEST_COLUMNS = [
   'even_if_refunded',
 ];
 
+/** What a request that was made before is answered from, beside its own line: nothing of it is personal. */
+const LATEST_COLUMNS = ['id', 'paid_at', 'due_at', 'amount', 'currency', '_deleted_at', '_observed_at'];
+
 export interface GrantsInput {
   readonly role: string;
   /** The mirror's schema. */
@@ -110,9 +113,11 @@ const KINDS: Readonly<Record<Grantee, (input: GrantsInput) => Kind>> = {
         `grant insert (${REQUEST_COLUMNS.join(', ')})\n  on ${escapeIdentifier(schema)}.commission_updates to ${to};`,
         '-- Of these, the last shows the commands of affiliate-mirror commissions that the tables are of their version.',
         `grant select on ${listed(schema, own)} to ${to};`,
+        `grant select (${LATEST_COLUMNS.join(', ')})\n  on ${escapeIdentifier(schema)}.commissions to ${to};`,
         `grant execute on function ${listed(schema, ['take_lock', 'is_same_request'])} to ${to};`,
       ],
       forbidden: `(privilege_type = 'SELECT' and relation in (${literals(own)})
+        or privilege_type = 'SELECT' and relation = 'commissions' and grantee = asked.oid
         or privilege_type = 'INSERT' and relation = 'commission_updates' and grantee = asked.oid) is not true`,
     };
   },

@@ -135,7 +135,11 @@ test('an applied file that was edited is refused by name, and so is a database t
   await runMigrations(pool, { schema, directory });
 
   await writeFile(join(directory, '0001_first.sql'), 'create table first ();\r\n');
-  expect(await runMigrations(pool, { schema, directory })).toEqual({ applied: [], repinned: [], advanced: [] });
+  expect(await runMigrations(pool, { schema, directory })).toEqual({
+    applied: [],
+    repinned: [],
+    advanced: [],
+  });
 
   await writeFile(join(directory, '0001_first.sql'), 'create table first (a int);\n');
   const edited = await failure(runMigrations(pool, { schema, directory }));

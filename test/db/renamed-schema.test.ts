@@ -58,7 +58,11 @@ test('a renamed mirror is refused until it is migrated, and then writes nothing 
   expect(await listPending(pool, { schema: 'former' })).toEqual(due);
   expect(await runMigrations(pool, { schema: 'former' })).toEqual(due);
   await checkSchema(pool, { schema: 'former' });
-  expect(await runMigrations(pool, { schema: 'former' })).toEqual({ applied: [], repinned: [], advanced: [] });
+  expect(await runMigrations(pool, { schema: 'former' })).toEqual({
+    applied: [],
+    repinned: [],
+    advanced: [],
+  });
 
   const referral = buildReferral();
   expect(await load(db, pageOf(at(1), referral))).toMatchObject({ inserted: 1 });
@@ -82,7 +86,11 @@ test("a function of somebody else in the mirror's schema keeps its search path",
   );
   const { pool } = openMirror('mirror');
   await checkSchema(pool, { schema: 'mirror' });
-  expect(await runMigrations(pool, { schema: 'mirror' })).toEqual({ applied: [], repinned: [], advanced: [] });
+  expect(await runMigrations(pool, { schema: 'mirror' })).toEqual({
+    applied: [],
+    repinned: [],
+    advanced: [],
+  });
 });
 
 test('what a guarded function finds last stays last', async () => {

@@ -89,6 +89,8 @@ test('grants payroll is enough to ask by SQL and by the commands, and to read', 
   );
   const commissions = (...args: string[]) => runCli(['commissions', ...args], environment('payroll'));
   expect(await commissions('pay', byCommand, '--at', AT)).toMatchObject({ code: 0 });
+  // Asked again, it is answered from what the mirror has of the commission.
+  expect(await commissions('pay', byCommand, '--at', AT)).toMatchObject({ code: 0 });
   // With which the commands look ahead.
   const same =
     'select mirror.is_same_request(own, own) as is_same from mirror.commission_updates own limit 1';
