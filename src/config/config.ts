@@ -65,8 +65,9 @@ function check(
   const set = Object.entries(withSmallLetters(environment)).filter(
     ([name, value]) => value !== undefined && (value.trim() !== '' || MAY_BE_EMPTY.includes(name)),
   );
-  const given = withoutDisabledTracing(Object.fromEntries(set));
-  const problems = isProgramNeeded ? missingProgram(given) : [];
+  const problems: string[] = [];
+  const given = withoutQuotes(withoutDisabledTracing(Object.fromEntries(set)), problems);
+  if (isProgramNeeded) problems.push(...missingProgram(given));
   const env = readVariables(given, problems);
   const secret = readSecret(given, problems);
   const key = readPersonalDataKey(given, problems);
@@ -128,6 +129,27 @@ function readVariables(given: Environment, problems: string[]): z.output<typeof 
   return environmentSchema.parse(
     Object.fromEntries(Object.entries(given).filter(([name]) => !malformed.has(name))),
   );
+}
+
+const IN_QUOTES = /^\s*(["'])(.*)\1\s*$/s;
+/** What pg reads beside DATABASE_URL. */
+const OF_LIBPQ = /^PG(HOST|PORT|USER|PASSWORD|DATABASE|OPTIONS|SSLMODE)$/;
+
+/**
+ * Returns the variables without the quotes around their values, so that the rest of each is checked as well. The quotes
+ * are added to `problems`: a shell takes them away, `docker run --env-file` passes them on.
+ */
+function withoutQuotes(given: Environment, problems: string[]): Environment {
+  const read = Object.entries(given).map(([name, value = '']) => {
+    const [, , inside] = IN_QUOTES.exec(value) ?? [];
+    const isRead = name in environmentSchema.shape || OF_LIBPQ.test(name);
+    if (inside === undefined || !isRead) return [name, value];
+    problems.push(
+      `${name} begins and ends with a quotation mark, which counts as part of the value (docker run --env-file keeps it): leave both out`,
+    );
+    return [name, inside];
+  });
+  return Object.fromEntries(read);
 }
 
 function readProxy(url: string | undefined, exceptions = ''): HttpProxy | null {
