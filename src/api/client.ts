@@ -6,6 +6,7 @@ import type { ListEnvelope } from '../contract/answer-bodies.ts';
 import type { Commission } from '../contract/commission.ts';
 import { type ListedResource, RESOURCES } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
+import { ApiUnauthorized } from '../errors.ts';
 import { type BodyReader, excerpt, readAnswer } from './answer.ts';
 import { type AttemptDeps, attemptRequest, type BeforeSend } from './attempt-request.ts';
 import { type RecordReader, readListBytes } from './list-bytes.ts';
@@ -27,6 +28,11 @@ export interface ApiClientOptions {
   /** Base address, without `/v1` and without a slash at its end. */
   readonly url: string;
   readonly secret: string;
+  /**
+   * Asked for the secret as it is now, once the program refuses the one in use: another one is tried at once, and kept.
+   * Null: there is none.
+   */
+  readonly rereadSecret?: () => string | null;
   /** For one attempt, from connecting to the last byte. */
   readonly timeoutMs: number;
   /** Left out or null: the program is reached directly. */
@@ -97,22 +103,31 @@ export interface ApiClient {
 export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): ApiClient {
   const { log } = deps;
   const { origin, pathname } = new URL(options.url);
-  const scrub = makeScrub(options.secret);
-  const quote = (text: string): string => {
+  const quote = (text: string, { scrub }: Wire): string => {
     if (options.quotesAnswers === false) return NOT_QUOTED;
     const quoted = excerpt(scrub(text));
     return options.namesForgotten?.(quoted) === true ? NAMES_FORGOTTEN : quoted;
   };
   const attempts = { ...ATTEMPTS, ...options.attempts };
   const transport = openTransport(origin, options.proxy ?? null, options.timeoutMs);
-  const wire: Wire = {
+  const makeWire = (secret: string): Wire => ({
     dispatcher: transport.dispatcher,
     origin,
     pathPrefix: pathname.replace(/\/+$/, ''),
-    authorization: basicAuth(options.secret),
+    authorization: basicAuth(secret),
     timeoutMs: options.timeoutMs,
-    scrub,
-  };
+    scrub: makeScrub(secret),
+  });
+  let wire = makeWire(options.secret);
+
+  /** Returns whether there is another secret than the refused one by now. */
+  function renewSecret(refused: Wire): boolean {
+    if (wire === refused) {
+      const secret = options.rereadSecret?.() ?? null;
+      if (secret !== null && basicAuth(secret) !== wire.authorization) wire = makeWire(secret);
+    }
+    return wire !== refused;
+  }
 
   let isClosed = false;
   /** Whether the program has answered once: at a wrong address it never does, and nothing is tried again there. */
@@ -132,18 +147,29 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
         onRequest?.(event);
       },
     };
+    const attemptOnce = async (attempt: number, used: Wire) => {
+      const input = { request, attempt, beforeSend, signal };
+      const { outcome, ...times } = await attemptRequest(attemptDeps, used, input);
+      const said = { scrub: used.scrub, quote: (text: string) => quote(text, used) };
+      const value = readAnswer(
+        { request, origin, way: transport.describeWay(), attempt, ...times, ...said },
+        outcome,
+        reader,
+      );
+      isFound = true;
+      return { value, ...times };
+    };
     return retry(
       { ...attempts, ...ownAttempts },
       async (attempt) => {
-        const input = { request, attempt, beforeSend, signal };
-        const { outcome, askedAt, answeredAt } = await attemptRequest(attemptDeps, wire, input);
-        const value = readAnswer(
-          { request, origin, way: transport.describeWay(), attempt, askedAt, answeredAt, scrub, quote },
-          outcome,
-          reader,
-        );
-        isFound = true;
-        return { value, askedAt, answeredAt };
+        const used = wire;
+        try {
+          return await attemptOnce(attempt, used);
+        } catch (error) {
+          if (!(error instanceof ApiUnauthorized) || !renewSecret(used)) throw error;
+          log.warn({ method, path, attempt, wait_ms: 0, reason: RENEWED }, 'api.request_retried');
+          return await attemptOnce(attempt, wire);
+        }
       },
       {
         onWait: ({ error, attempt, waitMs }) => {
@@ -187,6 +213,8 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
     },
   };
 }
+
+const RENEWED = 'the program refused the API secret, and its file holds another one by now';
 
 /** What an error says in place of what the program said. */
 const NOT_QUOTED = 'what is not quoted, because of PII';

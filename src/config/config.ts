@@ -38,6 +38,8 @@ export function readConfig(environment: Environment, { servesPage }: Use = { ser
 export interface ProgramAddress {
   readonly url: string;
   readonly secret: string;
+  /** Returns the secret that its file holds by now; see ApiClientOptions. Left out: the secret never changes. */
+  readonly rereadSecret?: () => string | null;
   readonly proxy: HttpProxy | null;
   /** See ApiClientOptions. */
   readonly quotesAnswers: boolean;
@@ -55,18 +57,17 @@ export function readProgramConfig(
   const config = check(environment, { isProgramNeeded: true, servesPage });
   const { url, secret, proxy } = config.api;
   if (url === null || secret === null) throw new TypeError('the check accepted a missing variable');
-  return { config, program: { url, secret, proxy, quotesAnswers: config.personalData.mode === 'plain' } };
+  const rereadSecret = () => readSecret(readGiven(environment), []);
+  const quotesAnswers = config.personalData.mode === 'plain';
+  return { config, program: { url, secret, rereadSecret, proxy, quotesAnswers } };
 }
 
 function check(
   environment: Environment,
   { isProgramNeeded, servesPage }: { isProgramNeeded: boolean; servesPage: boolean },
 ) {
-  const set = Object.entries(withSmallLetters(environment)).filter(
-    ([name, value]) => value !== undefined && (value.trim() !== '' || MAY_BE_EMPTY.includes(name)),
-  );
   const problems: string[] = [];
-  const given = withoutQuotes(withoutDisabledTracing(Object.fromEntries(set)), problems);
+  const given = withoutQuotes(readGiven(environment), problems);
   if (isProgramNeeded) problems.push(...missingProgram(given));
   const env = readVariables(given, problems);
   const secret = readSecret(given, problems);
@@ -114,6 +115,14 @@ function check(
     dataDir: env.DATA_DIR,
     logLevel: env.LOG_LEVEL,
   };
+}
+
+/** Returns the variables that count. */
+function readGiven(environment: Environment): Environment {
+  const set = Object.entries(withSmallLetters(environment)).filter(
+    ([name, value]) => value !== undefined && (value.trim() !== '' || MAY_BE_EMPTY.includes(name)),
+  );
+  return withoutDisabledTracing(Object.fromEntries(set));
 }
 
 /**

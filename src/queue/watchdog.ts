@@ -176,7 +176,7 @@ async function tryProgram(
 }
 
 const REFUSAL_FIX =
-  'the queue is paused, and nothing is lost. Correct AFFILIATE_API_SECRET and restart the worker; if the secret was right, it goes on by itself once it is accepted';
+  'the queue is paused, and nothing is lost. Correct AFFILIATE_API_SECRET and restart the worker, or correct its file (AFFILIATE_API_SECRET_FILE), which is read again with the next try; it goes on by itself once the secret is accepted';
 
 function logRefusal(log: Logger, error: unknown): void {
   log.error({ reason: describeError(error), fix: REFUSAL_FIX }, 'program.secret_refused');

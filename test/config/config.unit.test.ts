@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { readConfig, readProgramConfig } from '../../src/config/config.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { ConfigError } from '../../src/errors.ts';
@@ -59,10 +62,30 @@ test('with both variables, it returns the program', () => {
   expect(readProgramConfig(environment).program).toEqual({
     url: 'https://program.example',
     secret: 's3cret',
+    rereadSecret: expect.any(Function),
     proxy: null,
     quotesAnswers: true,
   });
   expect(readProgramConfig({ ...environment, PII: 'omit' }).program.quotesAnswers).toBe(false);
+});
+
+test('the secret is read again from its file, and is none while that holds none', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-secret-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const file = join(directory, 'secret');
+  await writeFile(file, 'first\n');
+  const { program } = readProgramConfig({
+    AFFILIATE_API_URL: 'https://program.example',
+    AFFILIATE_API_SECRET: '',
+    AFFILIATE_API_SECRET_FILE: file,
+  });
+  expect(program.secret).toBe('first');
+  await writeFile(file, 'second\n');
+  expect(program.rereadSecret?.()).toBe('second');
+  await writeFile(file, '');
+  expect(program.rereadSecret?.()).toBeNull();
+  await rm(file);
+  expect(program.rereadSecret?.()).toBeNull();
 });
 
 test.each(['https://program.example?', 'https://program.example/#', 'https://program.example/?a=b'])(
