@@ -4,6 +4,7 @@ import { DatabaseError, escapeIdentifier, type Pool, type PoolClient } from 'pg'
 import { AccessRefused, MigrationFailed } from '../errors.ts';
 import { isLackOfRights } from './as-database-error.ts';
 import { withClientUntil } from './client-until.ts';
+import { findLostReports } from './lost-reports.ts';
 import {
   MIGRATIONS_DIRECTORY,
   type MigrationFile,
@@ -14,7 +15,6 @@ import {
 import { onlyRow } from './only-row.ts';
 import { findAstrayFunctions, repinFunctions } from './pinned-functions.ts';
 import { refuseForeignTables } from './refuse-foreign-tables.ts';
-import { refuseLostReports } from './refuse-lost-reports.ts';
 import { CLOSED_AFTER } from './session-lock.ts';
 import { reportsSchema } from './sibling-schema.ts';
 
@@ -37,19 +37,21 @@ export interface Migrated {
   readonly applied: readonly string[];
   /** Functions that worked on the schema's former name. */
   readonly repinned: readonly string[];
+  /** Whether the views of the reports were lost, and were made again. */
+  readonly hasRemadeReports: boolean;
 }
 
 /**
  * Applies the migrations that the schema lacks, each in its own transaction, and returns their names. Where the schema
- * was renamed since, points its functions at the name that it has now.
+ * was renamed since, points its functions at the name that it has now. Where the views of the reports are lost, makes
+ * them again.
  * Creates the schema, and that of the reports beside it, where there is none. Idempotent: yes, and safe for several
  * processes at once (one works, the others wait and then find nothing to do; one that was stopped in the middle loses
  * its turn after seconds).
  *
  * Throws: MigrationFailed where a file fails (nothing of it remains), was edited since it was applied, or is missing
- * here although the database has it; SchemaMismatch where the views of the reports are lost; ConfigError where
- * something else has tables of our names in the schema; the signal's reason when aborted, and then nothing remains of
- * the file that was being applied.
+ * here although the database has it; ConfigError where something else has tables of our names in the schema; the
+ * signal's reason when aborted, and then nothing remains of the file that was being applied.
  */
 export async function runMigrations(
   pool: Pool,
@@ -61,18 +63,19 @@ export async function runMigrations(
     const done = await readApplied(client, schema);
     if (done.length === 0) await refuseForeignTables(client, schema);
     refuseDisagreement(files, done);
-    await refuseLostReports(client, schema, files, done);
+    const lost = await findLostReports(client, schema, files, done);
     await createMigrationsTable(client, schema);
     await ensureSchema(client, reportsSchema(schema));
+    if (lost.length > 0) await applyFiles(client, schema, lost, { isNew: false });
     const applied: string[] = [];
     for (const file of lacking(files, done)) {
-      await applyFile(client, schema, file);
+      await applyFiles(client, schema, [file], { isNew: true });
       applied.push(file.name);
     }
     const astray = await findAstrayFunctions(client, schema);
     if (astray.length > 0) await repinFunctions(client, schema, astray);
     await releaseLock(client, schema, usual);
-    return { applied, repinned: astray.map(({ name }) => name) };
+    return { applied, repinned: astray.map(({ name }) => name), hasRemadeReports: lost.length > 0 };
   });
 }
 
@@ -80,8 +83,7 @@ export async function runMigrations(
  * Returns what `runMigrations` would do now. Changes nothing.
  *
  * Throws: MigrationFailed where one was edited since it was applied, or is missing here although the database has it;
- * SchemaMismatch where the views of the reports are lost; ConfigError where something else has tables of our names in
- * the schema.
+ * ConfigError where something else has tables of our names in the schema.
  */
 export async function listPending(
   pool: Pool,
@@ -90,11 +92,12 @@ export async function listPending(
   const [files, done] = await Promise.all([readMigrationFiles(directory), readApplied(pool, schema)]);
   if (done.length === 0) await refuseForeignTables(pool, schema);
   refuseDisagreement(files, done);
-  await refuseLostReports(pool, schema, files, done);
+  const lost = await findLostReports(pool, schema, files, done);
   const astray = await findAstrayFunctions(pool, schema);
   return {
     applied: lacking(files, done).map(({ name }) => name),
     repinned: astray.map(({ name }) => name),
+    hasRemadeReports: lost.length > 0,
   };
 }
 
@@ -206,18 +209,30 @@ function refuseDisagreement(files: readonly MigrationFile[], done: readonly Appl
   }
 }
 
-async function applyFile(client: PoolClient, schema: string, file: MigrationFile): Promise<void> {
-  const text = file.sql.replaceAll(REPORTS, escapeIdentifier(reportsSchema(schema)));
+/** Applies the files in one transaction, and notes those that are new. */
+async function applyFiles(
+  client: PoolClient,
+  schema: string,
+  files: readonly MigrationFile[],
+  { isNew }: { isNew: boolean },
+): Promise<void> {
+  let name = '';
+  let text = '';
   try {
     await client.query(`begin; set local search_path to ${escapeIdentifier(schema)}`);
-    await client.query(text);
-    await client.query(`insert into ${migrationsTable(schema)} (name, sha256) values ($1, $2)`, [
-      file.name,
-      file.sha256,
-    ]);
+    for (const file of files) {
+      name = file.name;
+      text = file.sql.replaceAll(REPORTS, escapeIdentifier(reportsSchema(schema)));
+      await client.query(text);
+      if (!isNew) continue;
+      await client.query(`insert into ${migrationsTable(schema)} (name, sha256) values ($1, $2)`, [
+        name,
+        file.sha256,
+      ]);
+    }
     await client.query('commit');
   } catch (error) {
-    throw new MigrationFailed(`${file.name}${place(text, error)} failed; nothing of it remains`, {
+    throw new MigrationFailed(`${name}${place(text, error)} failed; nothing of it remains`, {
       cause: error,
     });
   }

@@ -54,11 +54,15 @@ test('a renamed mirror is refused until it is migrated, and then writes nothing 
   await expect(checkSchema(pool, { schema: 'former' })).rejects.toThrow(
     'the functions of the schema former work on tables of another one (announce_commission_updates on mirror), as after a rename: run affiliate-mirror migrate',
   );
-  const due = { applied: [], repinned: PINNED_FUNCTIONS.toSorted() };
+  const due = { applied: [], repinned: PINNED_FUNCTIONS.toSorted(), hasRemadeReports: false };
   expect(await listPending(pool, { schema: 'former' })).toEqual(due);
   expect(await runMigrations(pool, { schema: 'former' })).toEqual(due);
   await checkSchema(pool, { schema: 'former' });
-  expect(await runMigrations(pool, { schema: 'former' })).toEqual({ applied: [], repinned: [] });
+  expect(await runMigrations(pool, { schema: 'former' })).toEqual({
+    applied: [],
+    repinned: [],
+    hasRemadeReports: false,
+  });
 
   const referral = buildReferral();
   expect(await load(db, pageOf(at(1), referral))).toMatchObject({ inserted: 1 });
@@ -82,7 +86,11 @@ test("a function of somebody else in the mirror's schema keeps its search path",
   );
   const { pool } = openMirror('mirror');
   await checkSchema(pool, { schema: 'mirror' });
-  expect(await runMigrations(pool, { schema: 'mirror' })).toEqual({ applied: [], repinned: [] });
+  expect(await runMigrations(pool, { schema: 'mirror' })).toEqual({
+    applied: [],
+    repinned: [],
+    hasRemadeReports: false,
+  });
 });
 
 test('what a guarded function finds last stays last', async () => {

@@ -16,6 +16,9 @@ export const migrateDocument = z
       .describe(
         'functions that worked on the tables of another schema, since this one was renamed: those that were pointed at their own, or in a dry run would be',
       ),
+    remade_reports: text(
+      'the schema of the reports, where its views were lost and were made again, or in a dry run would be; else null',
+    ).nullable(),
     queue_schema: text('the schema that keeps the queue; null where Redis does').nullable(),
     queue_is_up_to_date: yesNo(
       'it was up to date before this command; null where Redis keeps the queue',
