@@ -1,14 +1,14 @@
 // Brings the mirror's schema up to date, file by file, and refuses where files and database disagree.
 
-import { DatabaseError, escapeIdentifier, type Pool, type PoolClient } from 'pg';
+import { escapeIdentifier, type Pool, type PoolClient } from 'pg';
 import { AccessRefused, MigrationFailed } from '../errors.ts';
+import { applyFiles, migrationsTable } from './apply-files.ts';
 import { isLackOfRights } from './as-database-error.ts';
 import { withClientUntil } from './client-until.ts';
 import { findLostReports } from './lost-reports.ts';
 import {
   MIGRATIONS_DIRECTORY,
   type MigrationFile,
-  REPORTS,
   readMigrationFiles,
   sayEdited,
 } from './migration-files.ts';
@@ -125,11 +125,6 @@ export async function readApplied(
   return answer.rows;
 }
 
-// Quoted, since a schema may be named by a word of SQL.
-function migrationsTable(schema: string): string {
-  return `${escapeIdentifier(schema)}.schema_migrations`;
-}
-
 // A lock of the session, since each file has a transaction of its own; Postgres drops it with the connection, and
 // closes that where the process was stopped. Not `withSessionLock`: its name needs the schema, which may not be there
 // yet, and its work goes on over other connections. Here all work goes over the connection that holds the lock, so
@@ -207,46 +202,4 @@ function refuseDisagreement(files: readonly MigrationFile[], done: readonly Appl
       throw new MigrationFailed(sayEdited(name));
     }
   }
-}
-
-/** Applies the files in one transaction, and notes those that are new. */
-async function applyFiles(
-  client: PoolClient,
-  schema: string,
-  files: readonly MigrationFile[],
-  { isNew }: { isNew: boolean },
-): Promise<void> {
-  let name = '';
-  let text = '';
-  try {
-    await client.query(`begin; set local search_path to ${escapeIdentifier(schema)}`);
-    for (const file of files) {
-      name = file.name;
-      text = file.sql.replaceAll(REPORTS, escapeIdentifier(reportsSchema(schema)));
-      await client.query(text);
-      if (!isNew) continue;
-      await client.query(`insert into ${migrationsTable(schema)} (name, sha256) values ($1, $2)`, [
-        name,
-        file.sha256,
-      ]);
-    }
-    await client.query('commit');
-  } catch (error) {
-    throw new MigrationFailed(`${name}${place(text, error)} failed; nothing of it remains`, {
-      cause: error,
-    });
-  }
-}
-
-// Postgres counts characters in the whole file, from 1; it gives no position for an error at run time, but often
-// names the statement or the function.
-function place(text: string, error: unknown): string {
-  if (!(error instanceof DatabaseError)) return '';
-  if (error.position !== undefined) {
-    const before = [...text].slice(0, Number(error.position) - 1);
-    const line = before.filter((character) => character === '\n').length + 1;
-    return ` line ${line} (${text.split('\n')[line - 1]?.trim()})`;
-  }
-  const details = [error.where, error.detail].filter((detail) => detail !== undefined);
-  return details.length === 0 ? '' : ` (${details.join('; ').replaceAll('\n', ' ')})`;
 }

@@ -1,5 +1,5 @@
-// The links between the libraries of the embedded Postgres, which npm cannot pack: a script of the package makes them at
-// its installation. `npm ci --ignore-scripts`, a usual precaution, leaves them out, so they are made at the first start.
+// The links between the libraries of the embedded Postgres, which npm cannot pack: a script of the package makes them
+// when it is installed. `npm ci --ignore-scripts`, a usual precaution, leaves them out, so the first start makes them.
 
 import { readFile, stat, symlink } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
@@ -35,7 +35,7 @@ async function makeLink(path: string, file: string, rebuild: string): Promise<vo
     // Another process has made it meanwhile.
     if (code === 'EEXIST') return;
     throw new EmbeddedPostgresFailed(
-      `the embedded Postgres lacks the link ${path}, which cannot be made (${code}): npm was told to run no scripts (ignore-scripts). ` +
+      `the embedded Postgres lacks the link ${path}, which cannot be made (${code}): npm ran no scripts (ignore-scripts). ` +
         `Run "${rebuild}" as the user who installs, or set DATABASE_URL.`,
       { cause: error },
     );

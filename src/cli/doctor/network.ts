@@ -4,7 +4,7 @@
 import type { HttpProxy } from '../../config/http-proxy.ts';
 import { ConfigError } from '../../errors.ts';
 
-/** What NO_PROXY may hold: hosts, domains and addresses, each with a port or not. Source: undici's EnvHttpProxyAgent. */
+/** Hosts, domains and addresses, each with a port or not. Source: undici's EnvHttpProxyAgent. */
 const UNDERSTOOD = /^(?:\*|(?:\*?\.)?[\w-]+(?:\.[\w-]+)*\.?|\[[\da-f:.]+\])(?::\d+)?$|^[\da-f:.]+$/i;
 
 /**

@@ -43,7 +43,7 @@ export function makeS3Call(access: S3Access, bucket: string, location: string): 
   };
 }
 
-/** `onStatus` is told the status of each answer, and null where a request begins. */
+/** `onStatus` is called with the status of each answer, and with null where a request begins. */
 function openBucket(
   access: S3Access,
   bucket: string,
