@@ -210,7 +210,7 @@ where _deleted_at is null;
 
 -- Without it the planner takes every row for a day of its own, and does without parallel workers. It costs nothing but a
 -- moment of ANALYZE, where indexes would cost every load.
-create statistics referrals_days
+create statistics if not exists referrals_days
   on (date_bin('1 day', created_at, '2000-01-01Z')), (date_bin('1 day', became_lead_at, '2000-01-01Z')) from referrals;
 
 comment on statistics referrals_days is 'On how many days referrals were created, and became leads.';

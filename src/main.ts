@@ -9,6 +9,11 @@
 
 const OLDEST_NODE = 24;
 
+// Node opens a debugger at this signal unless it is listened to, and every user of the machine could read the secret
+// through that. `--disable-sigusr1` does the same, but every start of Node would have to name it, and an older Node
+// refuses it.
+process.on('SIGUSR1', () => {});
+
 if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   process.stderr.write(
     `affiliate-mirror needs Node ${OLDEST_NODE} or newer, and this is ${process.versions.node}. ` +

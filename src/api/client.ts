@@ -6,6 +6,7 @@ import type { ListEnvelope } from '../contract/answer-bodies.ts';
 import type { Commission } from '../contract/commission.ts';
 import { type ListedResource, RESOURCES } from '../contract/resources.ts';
 import { MICROS_PER_MILLI, spellMicros, type Timestamp, toMicros } from '../contract/timestamp.ts';
+import { ApiUnauthorized } from '../errors.ts';
 import { type BodyReader, excerpt, readAnswer } from './answer.ts';
 import { makeMeasureAge, refuseStored, unstoredRequest } from './answer-age.ts';
 import { type AttemptDeps, attemptRequest, type BeforeSend } from './attempt-request.ts';
@@ -13,6 +14,7 @@ import { type RecordReader, readListBytes } from './list-bytes.ts';
 import { openTransport } from './open-transport.ts';
 import { commissionReader, readListAnswer } from './records.ts';
 import { mayPass } from './refusal.ts';
+import { makeRenewableWire } from './renewable-wire.ts';
 import type { RequestEvent } from './request-event.ts';
 import {
   type CommissionChange,
@@ -21,13 +23,17 @@ import {
   listQueryString,
 } from './request-parameters.ts';
 import { ATTEMPTS, type Attempts, retry } from './retry.ts';
-import { makeScrub } from './scrub.ts';
 import type { ApiRequest, Outcome, Wire } from './send-request.ts';
 
 export interface ApiClientOptions {
   /** Base address, without `/v1` and without a slash at its end. */
   readonly url: string;
   readonly secret: string;
+  /**
+   * Asked for the secret as it is now, once the program refuses the one in use: another one is tried at once, and kept.
+   * Null: there is none.
+   */
+  readonly rereadSecret?: () => string | null;
   /** For one attempt, from connecting to the last byte. */
   readonly timeoutMs: number;
   /** Left out or null: the program is reached directly. */
@@ -90,6 +96,8 @@ export interface ApiClient {
    * open as well.
    */
   putCommission(id: string, change: CommissionChange, options?: PutOptions): Promise<ReadCommission>;
+  /** Returns how often the secret was read anew after a 401: it may be that of another account since. */
+  renewals(): number;
   /** Closes every connection; requests still in flight fail. */
   close(): Promise<void>;
 }
@@ -103,23 +111,21 @@ export interface ApiClient {
 export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): ApiClient {
   const { log } = deps;
   const { origin, pathname } = new URL(options.url);
-  const scrub = makeScrub(options.secret);
-  const quote = (text: string): string => {
+  const quote = (text: string, { scrub }: Wire): string => {
     if (options.quotesAnswers === false) return NOT_QUOTED;
     const quoted = excerpt(scrub(text));
     return options.namesForgotten?.(quoted) === true ? NAMES_FORGOTTEN : quoted;
   };
   const attempts = { ...ATTEMPTS, ...options.attempts };
   const transport = openTransport(origin, options.proxy ?? null, options.timeoutMs);
-  const wire: Wire = {
+  const { timeoutMs, rereadSecret } = options;
+  const base = {
     dispatcher: transport.dispatcher,
     origin,
     pathPrefix: pathname.replace(/\/+$/, ''),
-    authorization: basicAuth(options.secret),
-    timeoutMs: options.timeoutMs,
-    scrub,
+    timeoutMs,
   };
-
+  const wire = makeRenewableWire(base, options.secret, rereadSecret);
   const measureAge = makeMeasureAge();
   let isClosed = false;
   /** Whether the program has answered once: at a wrong address it never does, and nothing is tried again there. */
@@ -133,7 +139,7 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
     if (method !== 'GET' || outcome.kind === 'unanswered') return 0;
     return measureAge(outcome, async () => {
       const input = { request: unstoredRequest(), attempt: 1, beforeSend: undefined, signal };
-      const unstored = await attemptRequest(deps, wire, input);
+      const unstored = await attemptRequest(deps, wire.current(), input);
       return unstored.outcome.kind === 'answered' ? unstored.outcome : null;
     });
   }
@@ -152,18 +158,32 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
         onRequest?.(event);
       },
     };
+    const attemptOnce = async (attempt: number, used: Wire) => {
+      const input = { request, attempt, beforeSend, signal };
+      const { outcome, askedAt, answeredAt } = await attemptRequest(attemptDeps, used, input);
+      const ageMs = await ageOf(request, outcome, signal);
+      if (outcome.kind === 'answered') refuseStored(request, outcome.status, { ageMs, takesStored });
+      const times = { askedAt: earlier(askedAt, ageMs), answeredAt, ageMs };
+      const said = { scrub: used.scrub, quote: (text: string) => quote(text, used) };
+      const value = readAnswer(
+        { request, origin, way: transport.describeWay(), attempt, ...times, ...said },
+        outcome,
+        reader,
+      );
+      isFound = true;
+      return { value, ...times };
+    };
     return retry(
       { ...attempts, ...ownAttempts },
       async (attempt) => {
-        const input = { request, attempt, beforeSend, signal };
-        const { outcome, askedAt, answeredAt } = await attemptRequest(attemptDeps, wire, input);
-        const ageMs = await ageOf(request, outcome, signal);
-        if (outcome.kind === 'answered') refuseStored(request, outcome.status, { ageMs, takesStored });
-        const times = { askedAt: earlier(askedAt, ageMs), answeredAt, ageMs };
-        const way = transport.describeWay();
-        const value = readAnswer({ request, origin, way, attempt, ...times, scrub, quote }, outcome, reader);
-        isFound = true;
-        return { value, ...times };
+        const used = wire.current();
+        try {
+          return await attemptOnce(attempt, used);
+        } catch (error) {
+          if (!(error instanceof ApiUnauthorized) || !wire.renew(used)) throw error;
+          log.warn({ method, path, attempt, wait_ms: 0, reason: RENEWED }, 'api.request_retried');
+          return await attemptOnce(attempt, wire.current());
+        }
       },
       {
         onWait: ({ error, attempt, waitMs }) => {
@@ -201,12 +221,15 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
       const { value, ...times } = await call(request, { readJson: commissionReader(id) }, callOptions);
       return { commission: value, ...times };
     },
+    renewals: wire.renewals,
     async close() {
       isClosed = true;
       await transport.close();
     },
   };
 }
+
+const RENEWED = 'the program refused the API secret, and its file holds another one by now';
 
 /** What an error says in place of what the program said. */
 const NOT_QUOTED = 'what is not quoted, because of PII';
@@ -218,13 +241,4 @@ function earlier(time: Timestamp, byMs: number): Timestamp {
 
 function commissionPath(id: string): string {
   return `${RESOURCES.commissions.path}/${encodeURIComponent(id)}`;
-}
-
-/**
- * Returns the `Authorization` header's value: the secret as the user name, an empty password.
- *
- * Source: contract, Authentication, 2.
- */
-export function basicAuth(secret: string): string {
-  return `Basic ${Buffer.from(`${secret}:`).toString('base64')}`;
 }

@@ -38,6 +38,8 @@ export function readConfig(environment: Environment, { servesPage }: Use = { ser
 export interface ProgramAddress {
   readonly url: string;
   readonly secret: string;
+  /** Returns the secret that its file holds by now; see ApiClientOptions. Left out: the secret never changes. */
+  readonly rereadSecret?: () => string | null;
   readonly proxy: HttpProxy | null;
   /** See ApiClientOptions. */
   readonly quotesAnswers: boolean;
@@ -55,18 +57,18 @@ export function readProgramConfig(
   const config = check(environment, { isProgramNeeded: true, servesPage });
   const { url, secret, proxy } = config.api;
   if (url === null || secret === null) throw new TypeError('the check accepted a missing variable');
-  return { config, program: { url, secret, proxy, quotesAnswers: config.personalData.mode === 'plain' } };
+  const rereadSecret = () => readSecret(readGiven(environment), []);
+  const quotesAnswers = config.personalData.mode === 'plain';
+  return { config, program: { url, secret, rereadSecret, proxy, quotesAnswers } };
 }
 
 function check(
   environment: Environment,
   { isProgramNeeded, servesPage }: { isProgramNeeded: boolean; servesPage: boolean },
 ) {
-  const set = Object.entries(withSmallLetters(environment)).filter(
-    ([name, value]) => value !== undefined && (value.trim() !== '' || MAY_BE_EMPTY.includes(name)),
-  );
-  const given = withoutDisabledTracing(Object.fromEntries(set));
-  const problems = isProgramNeeded ? missingProgram(given) : [];
+  const problems: string[] = [];
+  const given = withoutQuotes(readGiven(environment), problems);
+  if (isProgramNeeded) problems.push(...missingProgram(given));
   const env = readVariables(given, problems);
   const secret = readSecret(given, problems);
   const key = readPersonalDataKey(given, problems);
@@ -115,6 +117,14 @@ function check(
   };
 }
 
+/** Returns the variables that count. */
+function readGiven(environment: Environment): Environment {
+  const set = Object.entries(withSmallLetters(environment)).filter(
+    ([name, value]) => value !== undefined && (value.trim() !== '' || MAY_BE_EMPTY.includes(name)),
+  );
+  return withoutDisabledTracing(Object.fromEntries(set));
+}
+
 /**
  * Returns every variable as its schema reads it; what is wrong is added to `problems`. A malformed one is as if it were
  * not set, so that what several variables need of each other can be checked all the same.
@@ -128,6 +138,27 @@ function readVariables(given: Environment, problems: string[]): z.output<typeof 
   return environmentSchema.parse(
     Object.fromEntries(Object.entries(given).filter(([name]) => !malformed.has(name))),
   );
+}
+
+const IN_QUOTES = /^\s*(["'])(.*)\1\s*$/s;
+/** What pg reads beside DATABASE_URL. */
+const OF_LIBPQ = /^PG(HOST|PORT|USER|PASSWORD|DATABASE|OPTIONS|SSLMODE)$/;
+
+/**
+ * Returns the variables without the quotes around their values, so that the rest of each is checked as well. The quotes
+ * are added to `problems`: a shell takes them away, `docker run --env-file` passes them on.
+ */
+function withoutQuotes(given: Environment, problems: string[]): Environment {
+  const read = Object.entries(given).map(([name, value = '']) => {
+    const [, , inside] = IN_QUOTES.exec(value) ?? [];
+    const isRead = name in environmentSchema.shape || OF_LIBPQ.test(name);
+    if (inside === undefined || !isRead) return [name, value];
+    problems.push(
+      `${name} begins and ends with a quotation mark, which counts as part of the value (docker run --env-file keeps it): leave both out`,
+    );
+    return [name, inside];
+  });
+  return Object.fromEntries(read);
 }
 
 function readProxy(url: string | undefined, exceptions = ''): HttpProxy | null {

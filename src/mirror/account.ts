@@ -23,7 +23,7 @@ export interface Account {
   /**
    * Resolves once a record that the mirror has was among the API's answers, or the mirror has none. Asks the mirror
    * about these answers, and the API for records that the mirror has only if none of these is known. Once it has
-   * resolved, it asks nothing again until `doubt` is called.
+   * resolved, it asks nothing again until `doubt` is called or the client has another secret.
    *
    * Throws: ProgramChanged; what the client and the database throw.
    */
@@ -33,7 +33,7 @@ export interface Account {
 }
 
 export interface AccountDeps {
-  readonly api: Pick<ApiClient, 'list' | 'getCommission'>;
+  readonly api: Pick<ApiClient, 'list' | 'getCommission' | 'renewals'>;
   readonly db: Database;
 }
 
@@ -42,7 +42,8 @@ const SAMPLE = 3;
 
 /** Returns the account as it is known to one run, drain or command; nothing is known at first. */
 export function makeAccount({ api, db }: AccountDeps): Account {
-  let isConfirmed = false;
+  /** The secret, as the client counts them, under which the account was recognised; null where it was not. */
+  let confirmedUnder: number | null = null;
   let asking: Promise<boolean> | null = null;
 
   async function holdsAny(answers: readonly AnsweredIds[]): Promise<boolean> {
@@ -57,7 +58,8 @@ export function makeAccount({ api, db }: AccountDeps): Account {
 
   return {
     async confirm(answers, options) {
-      if (isConfirmed) return;
+      const under = api.renewals();
+      if (confirmedUnder === under) return;
       const isKnown = (await holdsAny(answers)) || !(await hasRecords(db));
       if (!isKnown) {
         asking ??= ask(options).finally(() => {
@@ -65,10 +67,10 @@ export function makeAccount({ api, db }: AccountDeps): Account {
         });
         if (!(await asking)) throw new ProgramChanged(CHANGED);
       }
-      isConfirmed = true;
+      confirmedUnder = under;
     },
     doubt() {
-      isConfirmed = false;
+      confirmedUnder = null;
     },
   };
 }

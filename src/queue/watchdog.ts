@@ -183,7 +183,7 @@ async function tryProgram(
 }
 
 const PAUSE_FIX =
-  'the queue is paused, and nothing is lost. Correct AFFILIATE_API_SECRET and restart the worker; if the secret was right, it goes on by itself once it is accepted';
+  'the queue is paused, and nothing is lost. Correct AFFILIATE_API_SECRET and restart the worker, or correct its file (AFFILIATE_API_SECRET_FILE), which is read again with the next try; it goes on by itself once the secret is accepted';
 
 function logPause(log: Logger, error: AppError): void {
   if (error instanceof ProgramChanged) log.error({ reason: error.message }, 'program.changed');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { excerpt } from '../../src/api/answer.ts';
-import { basicAuth } from '../../src/api/client.ts';
+import { basicAuth } from '../../src/api/renewable-wire.ts';
 import { makeScrub } from '../../src/api/scrub.ts';
 
 // What config.ts accepts as a secret; short ones are left out, since any text holds them by chance.

@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { readConfig, readProgramConfig } from '../../src/config/config.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { ConfigError } from '../../src/errors.ts';
@@ -59,10 +62,30 @@ test('with both variables, it returns the program', () => {
   expect(readProgramConfig(environment).program).toEqual({
     url: 'https://program.example',
     secret: 's3cret',
+    rereadSecret: expect.any(Function),
     proxy: null,
     quotesAnswers: true,
   });
   expect(readProgramConfig({ ...environment, PII: 'omit' }).program.quotesAnswers).toBe(false);
+});
+
+test('the secret is read again from its file, and is none while that holds none', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-secret-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const file = join(directory, 'secret');
+  await writeFile(file, 'first\n');
+  const { program } = readProgramConfig({
+    AFFILIATE_API_URL: 'https://program.example',
+    AFFILIATE_API_SECRET: '',
+    AFFILIATE_API_SECRET_FILE: file,
+  });
+  expect(program.secret).toBe('first');
+  await writeFile(file, 'second\n');
+  expect(program.rereadSecret?.()).toBe('second');
+  await writeFile(file, '');
+  expect(program.rereadSecret?.()).toBeNull();
+  await rm(file);
+  expect(program.rereadSecret?.()).toBeNull();
 });
 
 test.each(['https://program.example?', 'https://program.example/#', 'https://program.example/?a=b'])(
@@ -73,3 +96,37 @@ test.each(['https://program.example?', 'https://program.example/#', 'https://pro
     ]);
   },
 );
+
+describe('quotation marks that an env file of Docker leaves around a value', () => {
+  const says = (name: string) =>
+    `${name} begins and ends with a quotation mark, which counts as part of the value (docker run --env-file keeps it): leave both out`;
+
+  test.each([...VARIABLES.map(({ name }) => name), 'PGPASSWORD', 'PGSSLMODE'])(
+    'are refused in %s',
+    (name) => {
+      expect(problemsOf({ [name]: '"value"' })).toContain(says(name));
+    },
+  );
+
+  test('are the only problem where the value between them is right', () => {
+    const environment = {
+      AFFILIATE_API_URL: "'https://program.example'",
+      AFFILIATE_API_SECRET: '"s3cret"',
+      STATUS_PASSWORD: ' "long enough" ',
+      EXPORT_TARGET: '"/exports/"',
+    };
+    expect(problemsOf(environment)).toEqual(Object.keys(environment).map(says));
+  });
+
+  test.each([`"half`, `"other'`, `"`, `a "b"`])('a value such as %s is left as it is', (secret) => {
+    expect(
+      problemsOf({ AFFILIATE_API_URL: 'https://program.example', STATUS_PASSWORD: `${secret}1234567` }),
+    ).toEqual([
+      "AFFILIATE_API_SECRET is not set (nor AFFILIATE_API_SECRET_FILE): give the API secret, which is found in the account's company settings",
+    ]);
+  });
+
+  test('are nothing to us in a variable of another program', () => {
+    expect(() => readConfig({ LS_OPTIONS: '"--color"' })).not.toThrow();
+  });
+});

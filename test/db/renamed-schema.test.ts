@@ -54,7 +54,7 @@ test('a renamed mirror is refused until it is migrated, and then writes nothing 
   await expect(checkSchema(pool, { schema: 'former' })).rejects.toThrow(
     'the functions of the schema former work on tables of another one (announce_commission_updates on mirror), as after a rename: run affiliate-mirror migrate',
   );
-  const due = { applied: [], repinned: PINNED_FUNCTIONS.toSorted(), advanced: [] };
+  const due = { applied: [], repinned: PINNED_FUNCTIONS.toSorted(), advanced: [], hasRemadeReports: false };
   expect(await listPending(pool, { schema: 'former' })).toEqual(due);
   expect(await runMigrations(pool, { schema: 'former' })).toEqual(due);
   await checkSchema(pool, { schema: 'former' });
@@ -62,6 +62,7 @@ test('a renamed mirror is refused until it is migrated, and then writes nothing 
     applied: [],
     repinned: [],
     advanced: [],
+    hasRemadeReports: false,
   });
 
   const referral = buildReferral();
@@ -90,6 +91,7 @@ test("a function of somebody else in the mirror's schema keeps its search path",
     applied: [],
     repinned: [],
     advanced: [],
+    hasRemadeReports: false,
   });
 });
 

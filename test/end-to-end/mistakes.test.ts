@@ -280,6 +280,24 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^✗ tables: /m);
   });
 
+  test('fails where no certificate is checked, and says so of entries of NO_PROXY that have no effect', async () => {
+    const { code, stdout } = await run(
+      ['doctor'],
+      configured({
+        MIRROR_SCHEMA: 'untouched',
+        NODE_TLS_REJECT_UNAUTHORIZED: '0',
+        https_proxy: 'http://user:hidden@proxy.example:3128',
+        no_proxy: 'localhost,10.0.0.0/8',
+      }),
+    );
+    expect(code).toBe(2);
+    expect(stdout).toMatch(/^✗ certificates: NODE_TLS_REJECT_UNAUTHORIZED is 0: .* Unset it/m);
+    expect(stdout).toContain(
+      '✓ proxy: requests to https:// addresses go through http://proxy.example:3128; NO_PROXY names 10.0.0.0/8 without effect: it takes hosts, domains and single addresses\n',
+    );
+    expect(stdout).not.toContain('hidden');
+  });
+
   test('finds all well where all is well, with four requests', async () => {
     const before = sandbox.requests.length;
     await run(['migrate'], { DATABASE_URL: database.url });

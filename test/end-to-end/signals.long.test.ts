@@ -91,6 +91,16 @@ test('a worker ends cleanly when its terminal is closed', async () => {
   expect(child.exitCode).toBe(0);
 });
 
+test('SIGUSR1 opens no debugger, through which others could read the secret', async () => {
+  const { child, url, ended } = await start(process.execPath, ['src/main.ts', 'work']);
+  child.kill('SIGUSR1');
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  child.kill('SIGTERM');
+  const said = await ended;
+  expect(said).toContain('worker.stopping');
+  expect(said).not.toContain('Debugger');
+});
+
 test.each(['setsid', 'nohup'])(
   'a worker under %s goes on when the shell that started it is gone, until it is stopped',
   async (how) => {

@@ -1,11 +1,14 @@
 // The start of the command `work`: what it waits for, what ends it, and what it does without.
 
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from 'vitest';
-import { SECRET } from '../sandbox/running-sandbox.ts';
+import { runSandbox, SECRET } from '../sandbox/running-sandbox.ts';
 import { readDocument } from '../schemas/read-document.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
@@ -267,4 +270,27 @@ describe("a machine whose clock is a day ahead of the database's", () => {
     expect(agoMs).toBeGreaterThanOrEqual(0);
     expect(agoMs).toBeLessThan(3_600_000);
   });
+});
+
+test('a worker that was refused goes on once its secret file holds the right secret, ready all the while', async () => {
+  const { pool } = await createTestDatabase();
+  const sandbox = await runSandbox(pool, { affiliates: 1, referrals: 1 });
+  closers.push(() => sandbox.close());
+  const directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-secret-'));
+  closers.push(() => rm(directory, { recursive: true }));
+  const file = join(directory, 'secret');
+  await writeFile(file, 'former-secret');
+  const { AFFILIATE_API_SECRET: _, ...rest } = await makeMigrated();
+  const environment = { ...rest, AFFILIATE_API_URL: sandbox.url, AFFILIATE_API_SECRET_FILE: file };
+  const worker = startWork(environment);
+  await worker.says('program.secret_refused');
+  await worker.says('worker.started');
+  const { url } = JSON.parse(worker.lines.find((line) => line.includes('status.listening')) ?? '{}');
+  // A restart brings no other secret than the file does.
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  await writeFile(file, `${SECRET}\n`);
+  expect(await runCli(['doctor'], environment)).toMatchObject({ code: 0 });
+  await worker.says('program.secret_accepted');
+  expect(await worker.stop()).toBe(0);
+  expect(worker.lines.join('\n')).not.toContain(SECRET);
 });

@@ -80,6 +80,27 @@ test.each([
 });
 
 test.each([
+  [
+    '<?xml version="1.0"?> <Error><Code>AccessDenied</Code></Error>',
+    'with the error AccessDenied: this access key may not do that',
+  ],
+  ['<html><body>busy</body></html>', 'with a body that is not understood'],
+])('a storage that answers the end of an upload with 200 and %j is quoted', async (body, words) => {
+  const { storage, run } = given();
+  const before = await storage.list();
+  storage.intercept = ({ method, url = '' }, response) => {
+    if (method !== 'POST' || !url.includes('uploadId=')) return false;
+    response.writeHead(200, { 'content-type': 'application/xml' }).end(body);
+    return true;
+  };
+  const { code, stderr } = await run(...ARGS);
+  expect(stderr).toContain(`: it answered 200 ${words}`);
+  expect(code).toBe(1);
+  expect(await storage.list()).toEqual(before);
+  expect(storage.countUploads()).toBe(0);
+});
+
+test.each([
   ['a part', /partNumber=2/],
   ['the manifest', /manifest\.json/],
 ])('a storage that refuses %s keeps nothing of the export', async (_, url) => {

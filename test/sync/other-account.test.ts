@@ -9,6 +9,7 @@ import { trackCommissions } from '../../src/commissions/tracking/track-commissio
 import { pollTracked } from '../../src/commissions/tracking/tracked-commissions.ts';
 import { drainUpdates } from '../../src/commissions/writer/drain-updates.ts';
 import type { ListedResource } from '../../src/contract/resources.ts';
+import { makeAccount } from '../../src/mirror/account.ts';
 import type { SyncInput } from '../../src/sync/run-sync.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
@@ -160,6 +161,22 @@ describe('the same account', () => {
     expect(await syncWith(program, 'affiliates')).toMatchObject({ verified: true, rows: { inserted: 150 } });
     await program.close();
   });
+});
+
+test('a secret that is read anew may be that of another account, and is not believed without evidence', async () => {
+  await given().syncAll();
+  const other = await otherAccount();
+  let [current, renewals] = [given().api, 0];
+  const api = {
+    list: (...call: Parameters<typeof current.list>) => current.list(...call),
+    getCommission: (...call: Parameters<typeof current.getCommission>) => current.getCommission(...call),
+    renewals: () => renewals,
+  };
+  const account = makeAccount({ api, db: given().db });
+  await account.confirm([], { signal });
+  [current, renewals] = [clientOf(other), 1];
+  await expect(account.confirm([], { signal })).rejects.toMatchObject({ code: 'PROGRAM_CHANGED' });
+  await other.close();
 });
 
 describe('payments and tracked commissions at another account', () => {

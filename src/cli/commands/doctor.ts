@@ -20,6 +20,7 @@ import {
   lookAtRights,
   lookAtTables,
 } from '../doctor/looks.ts';
+import { describeProxy, uncheckedCertificates } from '../doctor/network.ts';
 import { makeReport, type Report } from '../doctor/report.ts';
 import type { DoctorDocument } from '../documents/doctor.ts';
 import type { ExitCode } from '../exit-code.ts';
@@ -35,7 +36,7 @@ Sends two requests to the program, four where it does not list its commissions, 
 accepts the secret and has records that the mirror has, and whether it lists its commissions. If it does, a worker that
 paused because of a refused secret or another account tries again.
 
-Exit code 2: a variable is missing, malformed or misspelt. Exit code 1: another check failed.`;
+Exit code 2: a variable is missing, malformed, misspelt or dangerous. Exit code 1: another check failed.`;
 
 export function registerDoctor(root: Command, cli: Cli): void {
   root
@@ -66,6 +67,7 @@ async function examine(cli: Cli, lifetime: Lifetime, report: Report): Promise<vo
     const subjects = ['database', 'connections', 'clock', 'rights', 'tables', 'queue', 'program'];
     return report.leaveOut(subjects, 'the configuration is wrong');
   }
+  await checkNetwork(cli, config, report);
   await checkAlerts(config, report);
   // On a terminal the checks say it all.
   const log = makeLogger(canDrawStatusLine() ? calmLevel(config.logLevel) : config.logLevel);
@@ -83,6 +85,13 @@ async function checkConfiguration(cli: Cli, { check }: Report): Promise<Config |
   const unknown = describeUnknownVariables(cli.environment);
   if (unknown.length > 0) await check(UNKNOWN, () => Promise.reject(new ConfigError(unknown)));
   return config;
+}
+
+async function checkNetwork(cli: Cli, { api: { proxy } }: Config, { check }: Report): Promise<void> {
+  if (cli.environment['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
+    await check(CERTIFICATES, () => Promise.reject(uncheckedCertificates()));
+  }
+  if (proxy !== null) await check('proxy', async () => ({ found: true, says: describeProxy(proxy) }));
 }
 
 async function checkAlerts({ alerts }: Config, { check }: Report): Promise<void> {
@@ -196,11 +205,12 @@ function conclude(report: Report, isJson: boolean): ExitCode {
 /** What reads variables: where it fails, trying again does not help. */
 const CONFIGURATION = 'configuration';
 const UNKNOWN = 'unknown variables';
+const CERTIFICATES = 'certificates';
 const SETTINGS = 'program settings';
 const EXPORTS = 'exports';
 
 function isOfVariables({ subject, state }: Report['checks'][number]): boolean {
-  return state === 'failed' && [CONFIGURATION, UNKNOWN, SETTINGS, EXPORTS].includes(subject);
+  return state === 'failed' && [CONFIGURATION, UNKNOWN, CERTIFICATES, SETTINGS, EXPORTS].includes(subject);
 }
 
 // Without tables there is no shared budget, and nobody who could be sharing it.

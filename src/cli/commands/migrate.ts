@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { refuseReadOnly } from '../../db/check-access.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { listPending, runMigrations } from '../../db/migrate.ts';
+import { reportsSchema } from '../../db/sibling-schema.ts';
 import { SchemaMismatch } from '../../errors.ts';
 import { makeLogger } from '../../log.ts';
 import { adoptMode } from '../../personal-data/adopt-mode.ts';
@@ -47,7 +48,7 @@ async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promi
   if (!isDryRun) await refuseReadOnly(pool);
   const queue = { redisUrl, mirrorSchema: schema, databaseUrl: url };
   const isQueueReady = await checkQueueSchema(pool, queue).then(() => true, notReady);
-  const { applied, repinned, advanced } = isDryRun
+  const { applied, repinned, advanced, hasRemadeReports } = isDryRun
     ? await listPending(pool, { schema })
     : await runMigrations(pool, { schema, signal: lifetime.signal });
   if (!isDryRun) {
@@ -63,6 +64,7 @@ async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promi
     migrations: [...applied],
     repinned_functions: [...repinned],
     advanced_identities: [...advanced],
+    remade_reports: hasRemadeReports ? reportsSchema(schema) : null,
     queue_schema: redisUrl === null ? queueSchema(schema) : null,
     queue_is_up_to_date: redisUrl === null ? isQueueReady : null,
   };
@@ -78,8 +80,8 @@ function notReady(error: unknown): false {
 
 function describe(result: MigrateDocument): string[] {
   const { schema, database, dry_run, migrations, repinned_functions, advanced_identities } = result;
-  const { queue_schema, queue_is_up_to_date } = result;
-  const due = [migrations, repinned_functions, advanced_identities];
+  const { remade_reports, queue_schema, queue_is_up_to_date } = result;
+  const due = [migrations, repinned_functions, advanced_identities, remade_reports ?? []];
   const isReady = due.every((names) => names.length === 0) && queue_is_up_to_date !== false;
   const lines = migrations.map((migration) => `${dry_run ? 'would apply' : 'applied'} ${migration}`);
   if (repinned_functions.length > 0) {
@@ -90,6 +92,12 @@ function describe(result: MigrateDocument): string[] {
     const names = advanced_identities.join(', ');
     lines.push(
       `${dry_run ? 'would set' : 'set'} the next number of ${names}, which other rows had, as after a move by logical replication`,
+    );
+  }
+  if (remade_reports !== null) {
+    const made = dry_run ? 'would make' : 'made';
+    lines.push(
+      `${made} the views of schema ${remade_reports} again, which was lost: roles that read them need "affiliate-mirror grants" again`,
     );
   }
   if (!dry_run || isReady) return [...lines, `schema ${schema} in ${database} is up to date`];

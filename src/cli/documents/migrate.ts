@@ -21,6 +21,9 @@ export const migrateDocument = z
       .describe(
         'identity columns that gave new rows numbers which other rows had: those that go on behind the highest now, or in a dry run would',
       ),
+    remade_reports: text(
+      'the schema of the reports, where its views were lost and were made again, or in a dry run would be; else null',
+    ).nullable(),
     queue_schema: text('the schema that keeps the queue; null where Redis does').nullable(),
     queue_is_up_to_date: yesNo(
       'it was up to date before this command; null where Redis keeps the queue',

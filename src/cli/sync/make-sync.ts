@@ -1,7 +1,7 @@
 // Puts a sync together: the client, the shared budget, the database.
 
 import type { BudgetWait } from '../../budget/waits.ts';
-import type { HttpProxy } from '../../config/http-proxy.ts';
+import type { ProgramAddress } from '../../config/config.ts';
 import type { RateLimit } from '../../config/rate-limit.ts';
 import type { ListedResource } from '../../contract/resources.ts';
 import type { Database } from '../../db/database.ts';
@@ -24,11 +24,7 @@ export interface MakeSyncDeps {
   readonly onStopped?: (run: RunSummary) => void;
 }
 
-export interface SyncProgram {
-  readonly url: string;
-  readonly secret: string;
-  readonly proxy: HttpProxy | null;
-  readonly quotesAnswers?: boolean;
+export interface SyncProgram extends ProgramAddress {
   readonly timeoutMs: number;
   readonly concurrency: number;
   readonly rateLimit: RateLimit;

@@ -21,7 +21,10 @@ export type S3Call = <T>(signal: AbortSignal, request: (s3: S3mini) => Promise<T
 /** Returns the function that sends requests to the bucket; `location` is what an error names. */
 export function makeS3Call(access: S3Access, bucket: string, location: string): S3Call {
   return async (signal, request) => {
-    const s3 = openBucket(access, bucket, signal);
+    let answered: number | null = null;
+    const s3 = openBucket(access, bucket, signal, (status) => {
+      answered = status;
+    });
     const attempt = async () => {
       try {
         return await request(s3);
@@ -34,28 +37,38 @@ export function makeS3Call(access: S3Access, bucket: string, location: string): 
     } catch (error) {
       signal.throwIfAborted();
       throw new ExportTargetUnwritable(
-        `cannot write to ${location} at ${access.endpoint}: ${explain(error, access)}`,
+        `cannot write to ${location} at ${access.endpoint}: ${explain(error, answered, access)}`,
       );
     }
   };
 }
 
-function openBucket(access: S3Access, bucket: string, signal: AbortSignal): S3mini {
+/** `onStatus` is called with the status of each answer, and with null where a request begins. */
+function openBucket(
+  access: S3Access,
+  bucket: string,
+  signal: AbortSignal,
+  onStatus: (status: number | null) => void,
+): S3mini {
   const { endpoint, region, accessKeyId, secretAccessKey, sessionToken } = access;
   return new S3mini({
     accessKeyId,
     secretAccessKey,
     region,
     endpoint: `${endpoint}/${bucket}`,
-    fetch: (input, init) =>
-      fetch(input, {
+    async fetch(input, init) {
+      onStatus(null);
+      const answer = await fetch(input, {
         ...init,
         ...(sessionToken !== null && {
           headers: signWithToken(new URL(String(input)), init ?? {}, access, sessionToken),
         }),
         redirect: 'error',
         signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
-      }),
+      });
+      onStatus(answer.status);
+      return answer;
+    },
   });
 }
 
@@ -88,15 +101,18 @@ const HINTS: Readonly<Record<string, string>> = {
   PermanentRedirect: 'the bucket is elsewhere: check AWS_REGION and AWS_ENDPOINT_URL',
 };
 
-function explain(error: unknown, { region }: S3Access): string {
-  const status = statusOf(error);
-  const code = networkCode(error) ?? errorCode(error);
+function explain(error: unknown, answered: number | null, { region }: S3Access): string {
+  const broken = networkCode(error);
+  const code = broken ?? errorCode(error);
   const hint = HINTS[code];
-  if (status === null) {
+  const status = statusOf(error) ?? answered;
+  if (status === null || broken !== null) {
     return `it cannot be reached${code === '' ? '' : ` (${code})`}: check AWS_ENDPOINT_URL and AWS_REGION (${region})`;
   }
   const known = /^[A-Za-z]{1,64}$/.test(code) && code !== 'Unknown' ? ` ${code}` : '';
-  return `it answered ${status}${known}${hint === undefined ? '' : `: ${hint}`}`;
+  const said =
+    status >= 300 ? known : ` with ${known === '' ? 'a body that is not understood' : `the error${known}`}`;
+  return `it answered ${status}${said}${hint === undefined ? '' : `: ${hint}`}`;
 }
 
 function networkCode(error: unknown): string | null {

@@ -24,6 +24,11 @@ export interface S3FileInput {
   readonly call: <T>(request: (s3: S3mini) => Promise<T>) => Promise<T>;
 }
 
+interface Completed {
+  readonly etag?: string;
+  readonly Error?: { readonly Code?: unknown };
+}
+
 /** Returns the file, of which nothing is in the storage yet. */
 export function openS3File({ key, contentType, stored, call }: S3FileInput): OpenFile {
   const { keys, uploads } = stored;
@@ -39,9 +44,10 @@ export function openS3File({ key, contentType, stored, call }: S3FileInput): Ope
 
   const complete = async (id: string) => {
     await call(async (s3) => {
-      // A storage that fails at this answers 200, and says so in the body alone.
-      const { etag } = await s3.completeMultipartUpload(key, id, sent);
-      if (!etag) throw new Error('the upload was not completed');
+      // A storage that fails at this answers 200, and names its error in the body alone.
+      const { etag, Error: failure }: Completed = await s3.completeMultipartUpload(key, id, sent);
+      const code = String(failure?.Code ?? '');
+      if (!etag) throw Object.assign(new Error('the upload was not completed'), { code });
     });
     uploads.delete(key);
   };

@@ -152,6 +152,7 @@ export function losingProgram(db: Database, url: string, lost: { from: number; t
     list: (...given) => ask((program) => program.list(...given)),
     getCommission: (...given) => ask((program) => program.getCommission(...given)),
     putCommission: (...given) => ask((program) => program.putCommission(...given)),
+    renewals: there.renewals,
     close: there.close,
   };
   const close = () => Promise.all([there.close(), away.close()]);
