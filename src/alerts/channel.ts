@@ -27,7 +27,7 @@ const NOTHING_SENT = [
   'EAUTH',
 ];
 
-/** Returns whether a message may have arrived all the same: nobody but its receiver knows. */
+/** Returns whether a message may have arrived all the same. */
 export function mayHaveArrived(code: string): boolean {
   return !NOTHING_SENT.includes(code);
 }

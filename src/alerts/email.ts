@@ -45,7 +45,7 @@ async function deliver(
   } catch (error) {
     throw describeFailure(new URL(settings.smtpUrl).hostname, error, signal);
   } finally {
-    // Left at once, whatever else the server has to say.
+    // Left at once: a server may take long to say goodbye.
     socket.on('error', () => {}).destroy();
   }
 }

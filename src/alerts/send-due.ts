@@ -42,7 +42,7 @@ async function sendOne(
   }
   let problem: string | null;
   try {
-    // A worker that stops waits for the answer: nobody else could know whether the message arrived.
+    // A worker that stops waits for the answer. Otherwise the next one would send the message again.
     problem = await channel.send(describeNotice(notice), AbortSignal.timeout(timings.sendTimeoutMs));
   } catch (error) {
     if (!(error instanceof AlertNotSent)) throw error;

@@ -70,7 +70,8 @@ async function post(address: URL, proxy: HttpProxy | null, message: Message, sig
   } catch (error) {
     throw describeFailure(address.host, error, signal);
   } finally {
-    // Redirects are not followed, and only the status counts. What the answer says may hold anything, or never end: it is broken off unread.
+    // Redirects are not followed, and only the status counts. What the answer says may hold anything, or never end: it
+    // is broken off unread.
     void dispatcher.destroy();
   }
 }

@@ -5,7 +5,7 @@ import { Argument, type Command } from 'commander';
 import type { Cli } from '../cli.ts';
 import { printData } from '../output/print.ts';
 
-/** The words that may stand at a place; none where a file or any value may. */
+/** The words that may follow at a place; none if a file or any value may. */
 type WordsAt = readonly [place: string, words: readonly string[]];
 
 const HELP = `
@@ -42,7 +42,7 @@ export function renderCompletion(root: Command, shell: string): string {
   return SHELLS[shell]?.(readWords(root, '')) ?? '';
 }
 
-/** Returns the words behind ` commissions apply`, its options behind ` commissions apply -`, their values behind each. */
+/** Returns the words behind ` sync`, its options behind ` sync -`, and the values of each behind ` sync --mode`. */
 function readWords(command: Command, place: string): WordsAt[] {
   const help = command.createHelp();
   const commands = help.visibleCommands(command);
