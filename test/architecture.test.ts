@@ -65,7 +65,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     rooms: ['reports', 'api', 'budget', 'db', 'contract', 'within.ts'],
     packages: ['kysely', 'prom-client'],
   },
-  alerts: { rooms: ['reports', 'db', 'contract', 'within.ts'], packages: ['kysely', 'nodemailer'] },
+  alerts: { rooms: ['reports', 'db', 'contract', 'within.ts'], packages: ['kysely', 'nodemailer', 'undici'] },
   // Its span.ts imports nothing; the rest is loaded only where the standard variables ask for traces.
   tracing: {
     rooms: [],

@@ -8,21 +8,26 @@ export interface Channel {
   /** The receiver's host, and how many read there: what may be printed of it. */
   readonly name: string;
   /**
-   * Sends the message, and once its receiver has accepted it, returns what is wrong all the same, or null. Called right
-   * before its first byte leaves, `mayLeave` says whether it still may; a signal stops what has not left by then.
+   * Sends the message, and once its receiver has accepted it, returns what is wrong all the same, or null. When the
+   * signal aborts, the receiver did not answer in time.
    *
-   * Throws: AlertNotSent; RequestWithheld where it might not leave; the signal's reason.
+   * Throws: AlertNotSent.
    */
-  send(message: Message, control: SendControl): Promise<string | null>;
+  send(message: Message, signal: AbortSignal): Promise<string | null>;
 }
 
-/** Thrown where a receiver takes longer than `timeoutMs`. */
-export class ReceiverTimedOut extends Error {
-  readonly code = 'ETIMEDOUT';
-}
+/** What a connection fails with before anything is sent over it. */
+const NOTHING_SENT = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETLS',
+  'EAUTH',
+];
 
-export interface SendControl {
-  readonly mayLeave: () => boolean;
-  readonly signal: AbortSignal;
-  readonly timeoutMs: number;
+/** Returns whether a message may have arrived all the same. */
+export function mayHaveArrived(code: string): boolean {
+  return !NOTHING_SENT.includes(code);
 }

@@ -7,7 +7,6 @@ import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import type { Logger } from '../log.ts';
 import { readHealth } from '../reports/read-health.ts';
-import { leaveOldTime } from './clock-put-back.ts';
 import { type Decision, decide, type KnownAlert } from './decide.ts';
 import { type Cause, type FindOptions, findCauses } from './find-causes.ts';
 import { type ChannelKind, queueOpened, queueResolved } from './outbox.ts';
@@ -31,8 +30,7 @@ export async function look(
   options: LookOptions,
 ): Promise<boolean> {
   const changes = await transact(db, async (trx) => {
-    if (!(await takeTurn(trx, options.timings))) return null;
-    await leaveOldTime(trx, options.timings);
+    if (!(await takeTurn(trx))) return null;
     const known = await readUnresolved(trx);
     const decision = decide(known, findCauses(await readHealth(trx), options));
     const opened = [...(await writeNoticed(trx, decision)), ...(await writeOpened(trx, decision))];
@@ -50,12 +48,9 @@ export async function look(
   return changes !== null;
 }
 
-async function takeTurn(trx: DatabaseTransaction, { longestRestMs }: AlertTimings): Promise<boolean> {
+async function takeTurn(trx: DatabaseTransaction): Promise<boolean> {
   const { rows } = await sql`
-    select from alert_watch
-    where not next_look_at between clock_timestamp()
-      and clock_timestamp() + make_interval(secs => ${longestRestMs / 1000})
-    for update skip locked`.execute(trx);
+    select from alert_watch where next_look_at <= clock_timestamp() for update skip locked`.execute(trx);
   return rows.length > 0;
 }
 

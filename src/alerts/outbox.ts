@@ -1,11 +1,10 @@
 // The messages as rows: written with the change that they are about, and sent by whoever claims them: at least once
 // each, and by one worker at a time.
 //
-// A claim ends by the database's clock. Its worker also notes a time that is earlier than that end, by a clock that
-// goes on while the process or the machine is suspended, and sends nothing once that has passed. The messages of one
-// channel are sent one after the other, in order: an alert is never resolved before it was opened.
+// A claim ends by the database's clock. A worker that is suspended for longer than its claim while it sends may send a
+// message that another one has sent by then. The messages of one channel are sent one after the other, in order: an
+// alert is never resolved before it was opened.
 
-import { uptime } from 'node:os';
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
@@ -65,22 +64,12 @@ export interface ClaimedNotice {
   readonly opened_state: string | null;
 }
 
-export interface Claim {
-  readonly notice: ClaimedNotice;
-  /** Returns whether it holds for long enough to send the message. */
-  readonly hasTimeLeft: () => boolean;
-}
-
-type ClaimTimings = Pick<AlertTimings, 'claimMs' | 'leastLeftMs'>;
-
 /** Returns the oldest unsent message of the channel, now claimed; null where there is none, or it is not due. */
 export async function claimNotice(
   db: Database,
   channel: ChannelKind,
-  { claimMs, leastLeftMs }: ClaimTimings,
-): Promise<Claim | null> {
-  // Counted from before the query: the database counts from a little later.
-  const heldUntil = uptime() + claimMs / 1000;
+  { claimMs }: Pick<AlertTimings, 'claimMs'>,
+): Promise<ClaimedNotice | null> {
   // The lock on the oldest is waited for, not skipped: the next one must not overtake it.
   const { rows } = await sql<ClaimedNotice>`
     with oldest as materialized (
@@ -104,9 +93,7 @@ export async function claimNotice(
         select opened.state from alert_notices opened
         where opened.alert_id = notice.alert_id and opened.channel = notice.channel and opened.kind = 'opened'
       ) end as opened_state`.execute(db);
-  const [notice] = rows;
-  if (notice === undefined) return null;
-  return { notice, hasTimeLeft: () => heldUntil - uptime() > leastLeftMs / 1000 };
+  return rows[0] ?? null;
 }
 
 /** Notes that the message was accepted, whoever has the claim by now. */
@@ -140,13 +127,6 @@ export async function putOff(
     update alert_notices
     set claimed_until = null, is_in_doubt = is_in_doubt or ${mayHaveArrived}, last_error_code = ${reasonCode},
       next_attempt_at = clock_timestamp() + make_interval(secs => ${waitMs / 1000})
-    where id = ${id} and state = 'pending' and attempts = ${attempts}`.execute(db);
-}
-
-/** Gives the claim up: nothing of the message has left. */
-export async function releaseNotice(db: Database, { id, attempts }: ClaimedNotice): Promise<void> {
-  await sql`
-    update alert_notices set claimed_until = null
     where id = ${id} and state = 'pending' and attempts = ${attempts}`.execute(db);
 }
 

@@ -2,20 +2,12 @@
 
 import type { Database } from '../db/database.ts';
 import { describeError } from '../describe-error.ts';
-import { AlertNotSent, RequestWithheld } from '../errors.ts';
+import { AlertNotSent } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { sleepOrAbort } from '../sleep.ts';
 import type { Channel } from './channel.ts';
 import { describeNotice } from './message.ts';
-import {
-  type Claim,
-  type ClaimedNotice,
-  claimNotice,
-  putOff,
-  releaseNotice,
-  settleSent,
-  settleUnsent,
-} from './outbox.ts';
+import { type ClaimedNotice, claimNotice, putOff, settleSent, settleUnsent } from './outbox.ts';
 import type { AlertTimings } from './timings.ts';
 
 const SETTLE_AGAIN_MS = 1000;
@@ -29,8 +21,8 @@ export async function sendDue(
 ): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
-    const claim = await claimNotice(deps.db, channel.kind, timings);
-    if (claim === null || !(await sendOne(deps, channel, claim, timings, signal))) return;
+    const notice = await claimNotice(deps.db, channel.kind, timings);
+    if (notice === null || !(await sendOne(deps, channel, notice, timings, signal))) return;
   }
 }
 
@@ -38,7 +30,7 @@ export async function sendDue(
 async function sendOne(
   { db, log }: { db: Database; log: Logger },
   channel: Channel,
-  { notice, hasTimeLeft }: Claim,
+  notice: ClaimedNotice,
   timings: AlertTimings,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -50,20 +42,15 @@ async function sendOne(
   }
   let problem: string | null;
   try {
-    const control = { mayLeave: hasTimeLeft, signal, timeoutMs: timings.sendTimeoutMs };
-    problem = await channel.send(describeNotice(notice), control);
+    // A worker that stops waits for the answer. Otherwise the next one would send the message again.
+    problem = await channel.send(describeNotice(notice), AbortSignal.timeout(timings.sendTimeoutMs));
   } catch (error) {
-    if (error instanceof AlertNotSent) {
-      const failure = await settleFailure(db, notice, error, timings);
-      const line = { ...about, ...failure, reason: describeError(error) };
-      if (failure.waits_ms === null) log.error(line, 'alert.notice_given_up');
-      else log.warn(line, 'alert.notice_failed');
-      return failure.waits_ms === null;
-    }
-    await releaseNotice(db, notice);
-    // This process was stopped for so long that another has it by now.
-    if (error instanceof RequestWithheld) return false;
-    throw error;
+    if (!(error instanceof AlertNotSent)) throw error;
+    const failure = await settleFailure(db, notice, error, timings);
+    const line = { ...about, ...failure, reason: describeError(error) };
+    if (failure.waits_ms === null) log.error(line, 'alert.notice_given_up');
+    else log.warn(line, 'alert.notice_failed');
+    return failure.waits_ms === null;
   }
   await settleSurely(db, notice, timings, signal);
   log.info(about, 'alert.notice_sent');

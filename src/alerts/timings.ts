@@ -8,12 +8,10 @@ export interface AlertTimings {
    * most, however large the mirror is.
    */
   readonly restFactor: number;
-  /** It rests no longer than this: a look that seems further ahead was put off before the clock was put back. */
+  /** It rests no longer than this. */
   readonly longestRestMs: number;
   /** For how long one worker alone may send a message. */
   readonly claimMs: number;
-  /** What of that must be left at the moment when the message leaves. */
-  readonly leastLeftMs: number;
   /** A receiver that has not accepted a message by then has failed. Well below a claim. */
   readonly sendTimeoutMs: number;
   /** The wait after the first failure; it doubles with each, up to the second figure. */
@@ -29,7 +27,6 @@ export const ALERT_TIMINGS: AlertTimings = {
   // For a look of 36 seconds.
   longestRestMs: 1_800_000,
   claimMs: 90_000,
-  leastLeftMs: 60_000,
   // Also below the 25 s in which a worker stops.
   sendTimeoutMs: 15_000,
   firstPauseMs: 10_000,

@@ -1,18 +1,11 @@
 // Messages as JSON to an address that takes what Slack takes. The address is a secret: Slack's has a token in its path.
-//
-// Decision: Node's own request, not fetch. It tells when the connection is there, and the message is handed to it then:
-// whether the message may still leave is known at that moment, and what fails before it has certainly not arrived. It
-// follows no redirect, and goes through the proxy that it is given.
 
-import { Agent as HttpAgent, type IncomingMessage, request as requestPlain } from 'node:http';
-import { Agent, request as requestSecure } from 'node:https';
-import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { Agent, EnvHttpProxyAgent, request } from 'undici';
 import type { HttpProxy } from '../config/http-proxy.ts';
 import { readRetryAfter } from '../contract/retry-after.ts';
 import { describeUntrusted, errorCode } from '../describe-error.ts';
-import { AlertNotSent, RequestWithheld } from '../errors.ts';
-import { type Channel, ReceiverTimedOut, type SendControl } from './channel.ts';
+import { AlertNotSent } from '../errors.ts';
+import { type Channel, mayHaveArrived } from './channel.ts';
 import type { Message } from './message.ts';
 
 /** Answers that say that this very message is not taken: the next one may be. */
@@ -24,14 +17,13 @@ export function makeWebhook({ url, proxy }: { url: string; proxy: HttpProxy | nu
   return {
     kind: 'webhook',
     name: address.host,
-    async send(message, control) {
-      const answer = await post(address, proxy, message, control);
-      const status = answer.statusCode ?? 0;
+    async send(message, signal) {
+      const { statusCode: status, headers } = await post(address, proxy, message, signal);
       if (status >= 200 && status < 300) return null;
       throw new AlertNotSent(describeStatus(address.host, status), `HTTP_${status}`, {
         isFinal: ABOUT_THE_MESSAGE.includes(status),
         // At once, or in the past, says nothing: how often it failed already does.
-        retryAfterMs: readRetryAfter(answer.headers, Date.now()) || null,
+        retryAfterMs: readRetryAfter(headers, Date.now()) || null,
       });
     },
   };
@@ -57,71 +49,31 @@ function escapeForSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-async function post(
-  address: URL,
-  proxy: HttpProxy | null,
-  message: Message,
-  { mayLeave, signal, timeoutMs }: SendControl,
-): Promise<IncomingMessage> {
-  const body = Buffer.from(JSON.stringify(toSlack(message)));
-  const isSecure = address.protocol === 'https:';
-  const agent = isSecure ? new Agent(proxyOptions(proxy)) : new HttpAgent();
-  const request = (isSecure ? requestSecure : requestPlain)(address, {
-    method: 'POST',
-    agent,
-    headers: {
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': body.length,
-      'user-agent': 'affiliate-mirror',
-      'idempotency-key': message.key,
-    },
-  });
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  let hasLeft = false;
-  const stop = () => {
-    if (!hasLeft) request.destroy(signal.reason);
-  };
-  const timer = setTimeout(() => request.destroy(new ReceiverTimedOut()), timeoutMs);
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
-  request.on('error', reject).on('response', (answer) => {
-    // Only its status counts. What it says may hold anything, or never end: it is broken off unread.
-    answer.on('error', () => {});
-    resolve(answer);
-  });
-  request.on('socket', (socket) =>
-    whenOpen(socket, isSecure, () => {
-      if (request.destroyed) return;
-      if (!mayLeave()) return void request.destroy(new RequestWithheld('the claim of an alert has ended'));
-      hasLeft = true;
-      request.end(body);
-    }),
-  );
+async function post(address: URL, proxy: HttpProxy | null, message: Message, signal: AbortSignal) {
+  // Given as it is: undici would otherwise read the environment itself. What is in the clear stays on this machine.
+  const dispatcher =
+    proxy === null || address.protocol === 'http:'
+      ? new Agent()
+      : new EnvHttpProxyAgent({ httpProxy: '', httpsProxy: proxy.url, noProxy: proxy.exceptions });
   try {
-    return await promise;
+    return await request(address, {
+      method: 'POST',
+      body: JSON.stringify(toSlack(message)),
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'user-agent': 'affiliate-mirror',
+        'idempotency-key': message.key,
+      },
+      dispatcher,
+      signal,
+    });
   } catch (error) {
-    if (error instanceof RequestWithheld || (signal.aborted && error === signal.reason)) throw error;
-    throw describeFailure(address.host, error, hasLeft);
+    throw describeFailure(address.host, error, signal);
   } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
-    agent.destroy();
+    // Redirects are not followed, and only the status counts. What the answer says may hold anything, or never end: it
+    // is broken off unread.
+    void dispatcher.destroy();
   }
-}
-
-function proxyOptions(proxy: HttpProxy | null) {
-  return proxy === null ? {} : { proxyEnv: { HTTPS_PROXY: proxy.url, NO_PROXY: proxy.exceptions } };
-}
-
-function whenOpen(socket: Socket, isSecure: boolean, go: () => void): void {
-  if (isSecure && socket instanceof TLSSocket && !isEncrypted(socket)) socket.once('secureConnect', go);
-  else if (socket.connecting) socket.once('connect', go);
-  else go();
-}
-
-// Before the handshake has ended, no cipher is agreed upon.
-function isEncrypted(socket: TLSSocket): boolean {
-  return !socket.connecting && socket.getCipher()?.name !== undefined;
 }
 
 function describeStatus(host: string, status: number): string {
@@ -138,9 +90,12 @@ function describeStatus(host: string, status: number): string {
   return `${host} answers ${status}`;
 }
 
-function describeFailure(host: string, error: unknown, mayHaveArrived: boolean): AlertNotSent {
+function describeFailure(host: string, error: unknown, signal: AbortSignal): AlertNotSent {
+  if (signal.aborted)
+    return new AlertNotSent(`${host}: does not answer in time`, 'ETIMEDOUT', { mayHaveArrived: true });
   const untrusted = describeUntrusted(error, 'NODE_EXTRA_CA_CERTS');
-  const code = /^[A-Z0-9_]+$/.test(errorCode(error)) ? errorCode(error) : 'NO_ANSWER';
-  const why = untrusted ?? (code === 'ETIMEDOUT' ? 'does not answer in time' : `cannot be reached (${code})`);
-  return new AlertNotSent(`${host}: ${why}`, code, { mayHaveArrived });
+  const code = errorCode(error) || 'NO_ANSWER';
+  return new AlertNotSent(`${host}: ${untrusted ?? `cannot be reached (${code})`}`, code, {
+    mayHaveArrived: untrusted === null && mayHaveArrived(code),
+  });
 }

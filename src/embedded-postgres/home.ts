@@ -1,6 +1,5 @@
 // Where the embedded Postgres keeps its files, whom they belong to, and its password.
 
-import { randomBytes } from 'node:crypto';
 import { access, chmod, constants, lstat, mkdir, readFile, realpath, stat, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describeError } from '../describe-error.ts';
@@ -8,7 +7,6 @@ import { EmbeddedPostgresFailed } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { makeDirectory } from '../make-directory.ts';
 import { type Account, canEnter, findServerAccount, makeSystemDirectory } from './executables.ts';
-import { replaceFile } from './replace-file.ts';
 
 export interface Home {
   /** The real path of DATA_DIR/postgres. */
@@ -16,10 +14,6 @@ export interface Home {
   /** Postgres' own data directory; missing before the first start. */
   readonly clusterDir: string;
   readonly passwordFile: string;
-  /** The port of the last start, kept so that a saved `psql` command goes on working. */
-  readonly portFile: string;
-  /** See place.ts. */
-  readonly placeFile: string;
   readonly logFile: string;
   readonly account: Account;
 }
@@ -61,17 +55,13 @@ export async function prepareHome(deps: { log: Logger }, dataDir: string): Promi
   try {
     directory = await realpath(entry);
   } catch (error) {
-    throw new EmbeddedPostgresFailed(
-      `${entry} links to a directory that is gone. Bring it back, or remove the link to start with an empty database.`,
-      { cause: error },
-    );
+    const fix = 'Bring it back, or remove the link to start with an empty database.';
+    throw new EmbeddedPostgresFailed(`${entry} links to a directory that is gone. ${fix}`, { cause: error });
   }
   return {
     directory,
     clusterDir: join(directory, 'data'),
     passwordFile: join(directory, 'password'),
-    portFile: join(directory, 'port'),
-    placeFile: join(directory, 'place'),
     logFile: join(directory, 'log'),
     account: await findOwner(directory),
   };
@@ -102,7 +92,6 @@ async function makeHome({ log }: { log: Logger }, dataDir: string, entry: string
 }
 
 async function findOwner(directory: string): Promise<Account> {
-  await refuseForeign(directory);
   if (process.getuid?.() !== 0) return null;
   // Root serves a cluster that an ordinary user made as that user, so that both can go on using it.
   const { uid: ownerUid, gid } = await stat(join(directory, 'data')).catch(() => stat(directory));
@@ -139,10 +128,4 @@ export async function readPassword(home: Home): Promise<string> {
       { cause: error },
     );
   }
-}
-
-/** Stores a new random password where only root and the server's account can read it. */
-export async function makePassword(home: Home): Promise<void> {
-  const password = randomBytes(24).toString('hex');
-  await replaceFile(home.passwordFile, `${password}\n`, { mode: 0o600, account: home.account });
 }

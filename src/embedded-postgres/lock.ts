@@ -3,7 +3,6 @@
 // killed process leaves nothing stale behind. A file with a pid in it was rejected: two processes that find it
 // stale can each remove the other's new one, and pids are used again.
 
-import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -27,7 +26,6 @@ const held = new Set<DatabaseSync>();
  * Throws: SQLite's error where the file cannot be made or opened.
  */
 export function tryLock(path: string, kind: LockKind): FileLock | null {
-  makeOwnFile(path);
   const connection = new DatabaseSync(path, { timeout: 0 });
   try {
     connection.exec(kind === 'exclusive' ? 'begin exclusive' : 'begin; select * from sqlite_schema');
@@ -42,16 +40,6 @@ export function tryLock(path: string, kind: LockKind): FileLock | null {
       if (held.delete(connection)) connection.close();
     },
   };
-}
-
-/** SQLite would make it with a mode that lets every user of the machine take a lock on it. */
-function makeOwnFile(path: string): void {
-  try {
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch {
-    // It is not opened where it is there: to close it would release every lock that this process has on it. Where it
-    // cannot be made, SQLite says so next.
-  }
 }
 
 /** Returns the exclusive lock as soon as it is free, or null where it was not within `waitMs`. */

@@ -1,15 +1,14 @@
-// The metrics as Prometheus reads them. Loaded with the first scrape, and prom-client with it: a worker that nobody
-// scrapes starts no slower. What was counted before that is kept by the recorder.
+// The metrics as Prometheus reads them: the recorder's counters, and gauges that are read for each scrape.
 
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import { describeError } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
 import { within } from '../within.ts';
-import { type Metric, type MetricSettings, PREFIX, type Reading } from './metric.ts';
+import { type GaugeMetric, type MetricSettings, PREFIX, type Reading } from './metric.ts';
 import { MIRROR_METRICS } from './mirror-metrics.ts';
 import { PROCESS_METRICS } from './process-metrics.ts';
 import { type FiguresDeps, makeReadFigures } from './read-figures.ts';
-import type { Recorder } from './recorder.ts';
+import { COUNTERS, type Recorder } from './recorder.ts';
 import { WORK_METRICS } from './work-metrics.ts';
 
 export interface MetricsDeps extends FiguresDeps {
@@ -24,8 +23,16 @@ export interface MetricsText {
   readonly text: string;
 }
 
+const GAUGES: readonly GaugeMetric[] = [...PROCESS_METRICS, ...MIRROR_METRICS, ...WORK_METRICS];
+
 /** Every metric of our own. */
-export const METRICS: readonly Metric[] = [...PROCESS_METRICS, ...MIRROR_METRICS, ...WORK_METRICS];
+export const METRICS = [
+  ...Object.entries(COUNTERS).map(([name, { help, labels }]) => ({
+    ...{ name, type: 'counter', help },
+    labels: Object.keys(labels),
+  })),
+  ...GAUGES.map(({ name, help, labels }) => ({ name, type: 'gauge', help, labels })),
+];
 
 /** Names that Prometheus' conventions keep for counters, which these are not. */
 const MISNAMED = [
@@ -51,40 +58,28 @@ export function makeMetrics(deps: MetricsDeps, settings: MetricSettings): () => 
       return null;
     }
   };
-  let latest: Reading = { figures: null, jobs: null, recorded: recorder.read(), settings };
-  const registry = makeRegistry(() => latest);
+  const { registry } = recorder;
+  let latest: Reading = { figures: null, jobs: null, settings };
+  addGauges(registry, () => latest);
   return async () => {
     const [figures, jobs] = await Promise.all([readFigures(), readJobs()]);
-    latest = { figures, jobs, recorded: recorder.read(), settings };
+    latest = { figures, jobs, settings };
     return { contentType: registry.contentType, text: await registry.metrics() };
   };
 }
 
-function makeRegistry(latest: () => Reading): Registry {
-  const registry = new Registry();
-  for (const { name, type, help, labels, samples } of METRICS) {
-    const options = { name: PREFIX + name, help, labelNames: labels, registers: [registry] };
-    if (type === 'gauge') {
-      new Gauge({
-        ...options,
-        collect() {
-          this.reset();
-          // One without labels begins with a 0, which would say that something is known.
-          this.remove({});
-          for (const sample of samples(latest())) this.set(sample.labels, sample.value);
-        },
-      });
-    } else {
-      new Counter({
-        ...options,
-        collect() {
-          this.reset();
-          for (const sample of samples(latest())) this.inc(sample.labels, sample.value);
-        },
-      });
-    }
+function addGauges(registry: Registry, latest: () => Reading): void {
+  for (const { name, help, labels, samples } of GAUGES) {
+    new Gauge({
+      ...{ name: PREFIX + name, help, labelNames: labels, registers: [registry] },
+      collect() {
+        this.reset();
+        // One without labels begins with a 0, which would say that something is known.
+        this.remove({});
+        for (const sample of samples(latest())) this.set(sample.labels, sample.value);
+      },
+    });
   }
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
-  return registry;
 }

@@ -1,9 +1,14 @@
-// What a metric is: its name, what it says, and how its samples follow from what was read for a scrape.
+// What a gauge is: its name, what it says, and how its samples follow from what was read for a scrape.
 
 import type { RateLimit } from '../config/rate-limit.ts';
 import type { Figures } from './read-figures.ts';
-import type { Recorded } from './recorder.ts';
-import type { Labels, Sample } from './tally.ts';
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface Sample {
+  readonly labels: Labels;
+  readonly value: number;
+}
 
 /** What one scrape knows. */
 export interface Reading {
@@ -11,7 +16,6 @@ export interface Reading {
   readonly figures: Figures | null;
   /** Jobs of the queue by state; null where it does not answer. */
   readonly jobs: Readonly<Record<string, number>> | null;
-  readonly recorded: Recorded;
   readonly settings: MetricSettings;
 }
 
@@ -22,10 +26,10 @@ export interface MetricSettings {
   readonly rateLimit: RateLimit;
 }
 
-export interface Metric {
+/** What is read for each scrape; what is counted is in recorder.ts. */
+export interface GaugeMetric {
   /** Without what all names begin with. */
   readonly name: string;
-  readonly type: 'gauge' | 'counter';
   readonly help: string;
   readonly labels: readonly string[];
   samples(reading: Reading): readonly Sample[];

@@ -2,15 +2,13 @@
 
 import { CONCERN_CODES } from '../reports/find-concerns.ts';
 import type { LatestRun } from '../reports/read-latest-runs.ts';
-import { each, type Metric, oneOf, single } from './metric.ts';
-import type { Sample } from './tally.ts';
+import { each, type GaugeMetric, oneOf, type Sample, single } from './metric.ts';
 
 const RUN_STATES = ['running', 'succeeded', 'partial', 'failed', 'interrupted'];
 
-export const MIRROR_METRICS: readonly Metric[] = [
+export const MIRROR_METRICS: readonly GaugeMetric[] = [
   {
     name: 'freshness_age_seconds',
-    type: 'gauge',
     help: 'Age of the mirror: since the start of the last verified run. Absent where there was none.',
     labels: ['resource'],
     samples: ({ figures }) =>
@@ -18,7 +16,6 @@ export const MIRROR_METRICS: readonly Metric[] = [
   },
   {
     name: 'full_freshness_age_seconds',
-    type: 'gauge',
     help: 'The same, since everything of the resource was last read. Absent where it never was.',
     labels: ['resource'],
     samples: ({ figures }) =>
@@ -26,14 +23,12 @@ export const MIRROR_METRICS: readonly Metric[] = [
   },
   {
     name: 'stale_after_seconds',
-    type: 'gauge',
     help: 'The age from which the worker calls a resource stale.',
     labels: [],
     samples: ({ settings }) => single(settings.maxAgeSeconds),
   },
   {
     name: 'concern',
-    type: 'gauge',
     help: 'Whether "affiliate-mirror status" finds this wrong.',
     labels: ['code'],
     samples: ({ figures }) =>
@@ -46,14 +41,12 @@ export const MIRROR_METRICS: readonly Metric[] = [
   },
   {
     name: 'secret_refused',
-    type: 'gauge',
     help: 'Whether the program refuses the API secret, which pauses all workers.',
     labels: [],
     samples: ({ figures }) => single(figures && figures.worker.secret_refused_since !== null),
   },
   {
     name: 'last_run_state',
-    type: 'gauge',
     help: '1 for the state of the last run, by whichever process, and 0 for the others.',
     labels: ['resource', 'state'],
     samples: ({ figures }) =>
@@ -61,7 +54,6 @@ export const MIRROR_METRICS: readonly Metric[] = [
   },
   {
     name: 'last_run_duration_seconds',
-    type: 'gauge',
     help: 'How long the last run took from its first start, or takes so far.',
     labels: ['resource'],
     samples: ({ figures }) =>
@@ -69,21 +61,18 @@ export const MIRROR_METRICS: readonly Metric[] = [
   },
   {
     name: 'last_run_requests',
-    type: 'gauge',
     help: 'Requests of the last run.',
     labels: ['resource'],
     samples: ({ figures }) => each(figures?.latestRuns, ofResource, ({ requests }) => requests),
   },
   {
     name: 'last_run_rows',
-    type: 'gauge',
     help: 'Records of the last run, by what became of each.',
     labels: ['resource', 'outcome'],
     samples: ({ figures }) => (figures?.latestRuns ?? []).flatMap(rowsOf),
   },
   {
     name: 'runs_last_day',
-    type: 'gauge',
     help: 'Runs that ended within 24 hours, by whichever process: of the run log.',
     labels: ['resource', 'state'],
     samples: ({ figures }) =>
@@ -95,7 +84,6 @@ export const MIRROR_METRICS: readonly Metric[] = [
   },
   {
     name: 'rejected_records',
-    type: 'gauge',
     help: 'Records that could not be stored: the most of one run, since everything was last read.',
     labels: ['resource'],
     samples: ({ figures }) =>
@@ -103,7 +91,6 @@ export const MIRROR_METRICS: readonly Metric[] = [
   },
   {
     name: 'held_back_deletions',
-    type: 'gauge',
     help: 'Rows that look deleted, are not marked, and that nobody accepted.',
     labels: ['resource'],
     samples: ({ figures }) =>
@@ -115,7 +102,6 @@ export const MIRROR_METRICS: readonly Metric[] = [
   },
   {
     name: 'schema_drift_fields',
-    type: 'gauge',
     help: 'Fields that appeared, vanished or changed their type, since everything was last read.',
     labels: ['resource'],
     samples: ({ figures }) =>
@@ -127,21 +113,18 @@ export const MIRROR_METRICS: readonly Metric[] = [
   },
   {
     name: 'table_rows',
-    type: 'gauge',
     help: 'Rows of a mirrored table, those marked deleted among them; above 8 MB an estimate.',
     labels: ['table'],
     samples: ({ figures }) => each(figures?.sizes.tables, ofTable, ({ rows }) => rows),
   },
   {
     name: 'table_size_bytes',
-    type: 'gauge',
     help: 'Size of a table of the mirror with its indexes.',
     labels: ['table'],
     samples: ({ figures }) => each(figures?.sizes.tables, ofTable, ({ bytes }) => bytes),
   },
   {
     name: 'database_size_bytes',
-    type: 'gauge',
     help: 'Size of the whole database.',
     labels: [],
     samples: ({ figures }) => single(figures?.sizes.database_bytes),

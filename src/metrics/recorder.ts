@@ -4,10 +4,11 @@
 // pruned, and Prometheus would take that for a restart. Each worker counts what it did itself, so their sum is what all
 // of them did. Labels have few values, none of which comes from the program: no identifier, no path, no name.
 
+import { Counter, Registry } from 'prom-client';
 import type { RequestEvent } from '../api/request-event.ts';
 import type { PermitMeter, Priority, WaitReason } from '../budget/waits.ts';
 import { LISTED_RESOURCES, RESOURCES } from '../contract/resources.ts';
-import { makeTally, type Sample } from './tally.ts';
+import { type Labels, PREFIX } from './metric.ts';
 
 /** Of what was committed by one batch. */
 export interface BatchRows {
@@ -32,20 +33,9 @@ export interface Recorder {
   permits(priority: Priority): PermitMeter;
   progressed(progress: { readonly resource: string; readonly batch: BatchRows }): void;
   ended(run: EndedRun): void;
-  read(): Recorded;
+  /** Holds the counters. */
+  readonly registry: Registry;
 }
-
-/** By the name of the metric, without what all names begin with. */
-export type Recorded = Readonly<Record<CounterName, readonly Sample[]>>;
-
-export type CounterName =
-  | 'requests_total'
-  | 'request_seconds_total'
-  | 'permits_granted_total'
-  | 'permit_wait_seconds_total'
-  | 'runs_total'
-  | 'run_seconds_total'
-  | 'rows_total';
 
 const MODES = ['full', 'delta'];
 const RUN_OUTCOMES = ['succeeded', 'partial', 'failed', 'interrupted', 'skipped'];
@@ -54,66 +44,90 @@ const PRIORITIES: readonly Priority[] = ['reads', 'payments'];
 const WAIT_REASONS: readonly WaitReason[] = ['pause', 'window', 'payments', 'answer'];
 /** Those that say something of their own; any other is counted by its class. */
 const STATUSES = [200, 401, 404, 429, 500, 502, 503, 504];
+const KNOWN_STATUSES = [...STATUSES.map(String), 'none'];
 const LIST_PATHS: ReadonlyMap<string, string> = new Map(
   LISTED_RESOURCES.map((resource) => [RESOURCES[resource].path, `list_${resource}`]),
 );
 const ENDPOINTS = [...LIST_PATHS.values(), 'read_commission', 'write_commission'];
 
+interface CounterDeclaration {
+  readonly help: string;
+  /** By label, the values that are known to come: Prometheus cannot see the first of a series that begins with one. */
+  readonly labels: Readonly<Record<string, readonly string[]>>;
+}
+
+export const COUNTERS = {
+  requests_total: {
+    help: 'Requests sent to the program, by what for and by the status of the answer; none: no answer came.',
+    labels: { endpoint: ENDPOINTS, status: KNOWN_STATUSES },
+  },
+  request_seconds_total: {
+    help: 'Seconds from sending a request to the end of its answer, added up.',
+    labels: { endpoint: ENDPOINTS },
+  },
+  permits_granted_total: {
+    help: 'Permits of the request budget that were granted.',
+    labels: { priority: PRIORITIES },
+  },
+  permit_wait_seconds_total: {
+    help: 'Seconds that requests waited for a permit, added up, by what they waited for.',
+    labels: { priority: PRIORITIES, reason: WAIT_REASONS },
+  },
+  runs_total: {
+    help: 'Runs of this worker that ended; skipped: another process was at it.',
+    labels: { resource: LISTED_RESOURCES, mode: MODES, outcome: RUN_OUTCOMES },
+  },
+  run_seconds_total: {
+    help: 'Seconds that this worker spent in runs that ended, added up.',
+    labels: { resource: LISTED_RESOURCES, mode: MODES },
+  },
+  rows_total: {
+    help: 'Records that this worker committed, by what became of each; repeated: read once more in the same run.',
+    labels: { resource: LISTED_RESOURCES, outcome: [...ROW_OUTCOMES, 'deleted'] },
+  },
+} satisfies Readonly<Record<string, CounterDeclaration>>;
+
 /** Returns the recorder of this process, with nothing counted. */
 export function makeRecorder(): Recorder {
-  const tallies = {
-    requests_total: makeTally(
-      ENDPOINTS.flatMap((endpoint) =>
-        [...STATUSES, null].map((status) => ({ endpoint, status: nameStatus(status) })),
-      ),
-    ),
-    request_seconds_total: makeTally(ENDPOINTS.map((endpoint) => ({ endpoint }))),
-    permits_granted_total: makeTally(PRIORITIES.map((priority) => ({ priority }))),
-    permit_wait_seconds_total: makeTally(
-      PRIORITIES.flatMap((priority) => WAIT_REASONS.map((reason) => ({ priority, reason }))),
-    ),
-    runs_total: makeTally(
-      LISTED_RESOURCES.flatMap((resource) =>
-        MODES.flatMap((mode) => RUN_OUTCOMES.map((outcome) => ({ resource, mode, outcome }))),
-      ),
-    ),
-    run_seconds_total: makeTally(
-      LISTED_RESOURCES.flatMap((resource) => MODES.map((mode) => ({ resource, mode }))),
-    ),
-    rows_total: makeTally(
-      LISTED_RESOURCES.flatMap((resource) =>
-        [...ROW_OUTCOMES, 'deleted'].map((outcome) => ({ resource, outcome })),
-      ),
-    ),
-  };
+  const registry = new Registry();
+  const counters = new Map(
+    Object.entries<CounterDeclaration>(COUNTERS).map(([name, { help, labels }]) => {
+      const labelNames = Object.keys(labels);
+      const counter = new Counter({ name: PREFIX + name, help, labelNames, registers: [registry] });
+      for (const known of combine(labels)) counter.inc(known, 0);
+      return [name, counter];
+    }),
+  );
+  const add = (name: keyof typeof COUNTERS, labels: Labels, value: number) =>
+    counters.get(name)?.inc(labels, value);
   return {
+    registry,
     countRequest({ method, path, status, durationMs }) {
       const endpoint = nameEndpoint(method, path);
-      tallies.requests_total.add({ endpoint, status: nameStatus(status) }, 1);
-      tallies.request_seconds_total.add({ endpoint }, durationMs / 1000);
+      add('requests_total', { endpoint, status: nameStatus(status) }, 1);
+      add('request_seconds_total', { endpoint }, durationMs / 1000);
     },
     permits: (priority) => ({
-      granted: () => tallies.permits_granted_total.add({ priority }, 1),
-      waited: (reason, ms) => tallies.permit_wait_seconds_total.add({ priority, reason }, ms / 1000),
+      granted: () => add('permits_granted_total', { priority }, 1),
+      waited: (reason, ms) => add('permit_wait_seconds_total', { priority, reason }, ms / 1000),
     }),
     progressed({ resource, batch }) {
-      for (const outcome of ROW_OUTCOMES) tallies.rows_total.add({ resource, outcome }, batch[outcome]);
+      for (const outcome of ROW_OUTCOMES) add('rows_total', { resource, outcome }, batch[outcome]);
     },
     ended({ resource, mode, state, deleted, durationMs }) {
-      tallies.runs_total.add({ resource, mode, outcome: state }, 1);
-      tallies.run_seconds_total.add({ resource, mode }, durationMs / 1000);
-      tallies.rows_total.add({ resource, outcome: 'deleted' }, deleted);
+      add('runs_total', { resource, mode, outcome: state }, 1);
+      add('run_seconds_total', { resource, mode }, durationMs / 1000);
+      add('rows_total', { resource, outcome: 'deleted' }, deleted);
     },
-    read: () => ({
-      requests_total: tallies.requests_total.samples(),
-      request_seconds_total: tallies.request_seconds_total.samples(),
-      permits_granted_total: tallies.permits_granted_total.samples(),
-      permit_wait_seconds_total: tallies.permit_wait_seconds_total.samples(),
-      runs_total: tallies.runs_total.samples(),
-      run_seconds_total: tallies.run_seconds_total.samples(),
-      rows_total: tallies.rows_total.samples(),
-    }),
   };
+}
+
+/** Returns every combination of the labels' values. */
+function combine(labels: CounterDeclaration['labels']): Labels[] {
+  return Object.entries(labels).reduce<Labels[]>(
+    (rows, [label, values]) => rows.flatMap((row) => values.map((value) => ({ ...row, [label]: value }))),
+    [{}],
+  );
 }
 
 function nameEndpoint(method: RequestEvent['method'], path: string): string {

@@ -1,12 +1,11 @@
 // The metrics of what is to be done: payments, known commissions, request budget and queue. All workers share these, so
 // every worker reports the same.
 
-import { each, type Metric, single } from './metric.ts';
+import { each, type GaugeMetric, single } from './metric.ts';
 
-export const WORK_METRICS: readonly Metric[] = [
+export const WORK_METRICS: readonly GaugeMetric[] = [
   {
     name: 'commission_updates',
-    type: 'gauge',
     help: 'Requests for commission updates in the payment ledger.',
     labels: ['state'],
     samples: ({ figures }) =>
@@ -18,35 +17,30 @@ export const WORK_METRICS: readonly Metric[] = [
   },
   {
     name: 'payments_failed',
-    type: 'gauge',
     help: 'Requests that failed, without a newer one for the same value of their commission.',
     labels: [],
     samples: ({ figures }) => single(figures?.payments.failed),
   },
   {
     name: 'payments_neglected',
-    type: 'gauge',
     help: 'Requests that are due for minutes, while no worker works on any.',
     labels: [],
     samples: ({ figures }) => single(figures?.payments.neglected),
   },
   {
     name: 'oldest_pending_update_age_seconds',
-    type: 'gauge',
     help: 'Since when the oldest request that is not carried out waits; 0 where none does.',
     labels: [],
     samples: ({ figures }) => single(figures && (figures.oldestPendingSeconds ?? 0)),
   },
   {
     name: 'commission_sums_differing',
-    type: 'gauge',
     help: 'Sums of commissions that are not those of the program. Absent where it does not list commissions.',
     labels: [],
     samples: ({ figures }) => single(figures?.commission_list.differences),
   },
   {
     name: 'tracked_commissions',
-    type: 'gauge',
     help: 'Known commissions that are asked for one by one; due, unanswered: part of tracked; gone: no longer.',
     labels: ['state'],
     samples: ({ figures }) => {
@@ -60,21 +54,18 @@ export const WORK_METRICS: readonly Metric[] = [
   },
   {
     name: 'budget_used_requests',
-    type: 'gauge',
     help: 'Permits in use: of requests in flight, or answered less than a window ago.',
     labels: [],
     samples: ({ figures }) => single(figures?.budget.used_requests),
   },
   {
     name: 'budget_foreign_requests',
-    type: 'gauge',
     help: 'Requests of this window that somebody else on the account must have sent.',
     labels: [],
     samples: ({ figures }) => single(figures?.budget.foreign_requests),
   },
   {
     name: 'budget_limit_requests',
-    type: 'gauge',
     help: 'Requests that a window may have: API_RATE_LIMIT, or less where the program says so. Absent without.',
     labels: [],
     samples: ({ figures, settings: { rateLimit } }) =>
@@ -82,21 +73,18 @@ export const WORK_METRICS: readonly Metric[] = [
   },
   {
     name: 'budget_window_seconds',
-    type: 'gauge',
     help: 'Length of a window of the request budget. Absent without a limit.',
     labels: [],
     samples: ({ settings: { rateLimit } }) => single(rateLimit?.windowSeconds),
   },
   {
     name: 'budget_paused',
-    type: 'gauge',
     help: 'Whether the program asked for a pause (429) that lasts.',
     labels: [],
     samples: ({ figures }) => single(figures && figures.budget.paused_until !== null),
   },
   {
     name: 'queue_jobs',
-    type: 'gauge',
     help: 'Jobs of the queue. Waiting are those that any worker may take.',
     labels: ['state'],
     samples: ({ jobs }) => Object.entries(jobs ?? {}).map(([state, value]) => ({ labels: { state }, value })),

@@ -139,12 +139,6 @@ describe('what must be well for a while', () => {
     await lookNow();
     expect(await readAlertStates(database)).toEqual(['queue_away open']);
   });
-
-  test('begins anew where the clock was put back meanwhile', async () => {
-    await database.pool.query(`update alerts set well_at = now() + interval '1 day'`);
-    await lookNow();
-    expect(await readAlert(`well_at <= clock_timestamp()`)).toBe(true);
-  });
 });
 
 test('a channel that is set up later is sent what is open, and the other one no second message', async () => {

@@ -110,10 +110,9 @@ describe('the wait before the next attempt', () => {
   });
 });
 
-test('a message leaves well before its claim ends', () => {
-  const { claimMs, leastLeftMs, sendTimeoutMs } = ALERT_TIMINGS;
-  expect(claimMs - leastLeftMs).toBeGreaterThan(sendTimeoutMs);
-  expect(leastLeftMs).toBeGreaterThan(sendTimeoutMs);
+test('a message has failed long before its claim ends', () => {
+  const { claimMs, sendTimeoutMs } = ALERT_TIMINGS;
+  expect(claimMs).toBeGreaterThan(5 * sendTimeoutMs);
 });
 
 function inWords(seconds: number): string {

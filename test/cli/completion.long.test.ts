@@ -5,9 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { renderFish } from '../../src/cli/completion/fish.ts';
-import { readPlaces } from '../../src/cli/completion/word-tree.ts';
-import { renderZsh } from '../../src/cli/completion/zsh.ts';
+import { renderCompletion } from '../../src/cli/commands/completion.ts';
 import { loadProgram } from '../../src/cli/run-cli.ts';
 import { openTerminal } from '../support/terminal.ts';
 
@@ -15,9 +13,9 @@ let directory: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-completion-'));
-  const places = readPlaces(await loadProgram({ args: [], environment: {}, run: async () => undefined }));
-  await writeFile(join(directory, 'zsh'), renderZsh(places));
-  await writeFile(join(directory, 'fish'), renderFish(places));
+  const program = await loadProgram({ args: [], environment: {}, run: async () => undefined });
+  await writeFile(join(directory, 'zsh'), renderCompletion(program, 'zsh'));
+  await writeFile(join(directory, 'fish'), renderCompletion(program, 'fish'));
 });
 
 afterAll(() => rm(directory, { recursive: true }));
@@ -30,9 +28,8 @@ test.each([
   ['affiliate-mirror help gr', ['grants']],
   ['affiliate-mirror commissions rec', ['reconcile']],
   ['affiliate-mirror commissions apply --wa', ['--wait']],
-  ['affiliate-mirror work ', []],
+  ['affiliate-mirror work ', ['--help']],
   ['affiliate-mirror commissions payable -o z', ['zsh']],
-  ['affiliate-mirror sync -- -', []],
 ])('fish completes "%s" to %j', (line, offered) => {
   const said = execFileSync('fish', ['-c', `source ${directory}/fish; complete -C "${line}"`], {
     encoding: 'utf8',
@@ -43,20 +40,16 @@ test.each([
   expect(words).toEqual(offered);
 });
 
-test('fish says what a word means, and offers files where one may follow', () => {
+test('fish offers files where one may follow', () => {
   const said = execFileSync(
     'fish',
-    [
-      '-c',
-      `source ${directory}/fish; complete -C "affiliate-mirror gr"; complete -C "affiliate-mirror commissions apply z"`,
-    ],
+    ['-c', `source ${directory}/fish; complete -C "affiliate-mirror commissions apply z"`],
     { encoding: 'utf8', cwd: directory, env: { PATH: process.env['PATH'], HOME: directory } },
   );
-  expect(said).toMatch(/^grants\tprint the SQL/);
-  expect(said).toContain('\nzsh');
+  expect(said).toMatch(/^zsh/);
 });
 
-test('zsh completes commands, options and their values, and says what they mean', async () => {
+test('zsh completes commands, options and their values', async () => {
   const session = openTerminal('zsh -f -i', {
     size: { columns: 80, rows: 24 },
     environment: { PATH: process.env['PATH'] ?? '', HOME: directory, TERM: 'xterm', LANG: 'C.UTF-8' },
@@ -74,7 +67,7 @@ test('zsh completes commands, options and their values, and says what they mean'
     session.type('\u0015affiliate-mirror commissions payable -o fi\t');
     await session.untilShown(/^> affiliate-mirror commissions payable -o fish/);
     session.type('\u0015affiliate-mirror deletions \t');
-    await session.untilShown(/accept +-- have the next full sync mark/);
+    await session.untilShown(/^accept +help +list/);
     session.type('\u0015exit\n');
     await session.ended;
   } finally {

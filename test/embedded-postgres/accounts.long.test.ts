@@ -166,7 +166,7 @@ function describeRoot(): void {
     await chmod(given.dataDir, 0o777);
     const nameless = { ...asNobody, uid: 54_321, gid: 54_321 };
     await expect(startEmbeddedUser(given.dataDir, nameless)).rejects.toThrow(
-      /the user 54321 has no entry in \/etc\/passwd, .*DATABASE_URL/,
+      /could not look up effective user ID 54321: user does not exist.*DATABASE_URL/s,
     );
   });
 

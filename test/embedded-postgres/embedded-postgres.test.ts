@@ -57,7 +57,7 @@ describe('a start', () => {
     await given.makeCluster();
     const victim = join(given.dataDir, 'victim');
     await writeFile(victim, 'precious');
-    for (const name of ['password.new', 'port.new', 'place.new', 'log', 'log.previous']) {
+    for (const name of ['log', 'log.previous']) {
       await rm(join(given.home, name), { force: true });
       await symlink(victim, join(given.home, name));
     }
@@ -102,6 +102,16 @@ describe('a start', () => {
       },
     });
     expect(await user.end('SIGTERM')).toMatchObject({ code: 3 });
+  });
+
+  it('makes its password through no link either', async () => {
+    await mkdir(given.home);
+    const victim = join(given.dataDir, 'victim');
+    await writeFile(victim, 'precious');
+    await symlink(victim, join(given.home, 'password'));
+    const postgres = await open();
+    await postgres.stop();
+    expect(await readFile(victim, 'utf8')).toBe('precious');
   });
 
   it('works after a first start that was killed half way', async () => {
@@ -151,18 +161,21 @@ describe('sharing', () => {
   it('is refused to a process in another container, which would start a second server on the same data', async () => {
     await given.makeCluster();
     const user = await startEmbeddedUser(given.dataDir);
-    const place = join(given.home, 'place');
-    const here = await readFile(place, 'utf8');
-    await writeFile(place, 'pid:[1]\n');
+    // Where Postgres keeps what it was started with.
+    const options = join(given.home, 'data', 'postmaster.opts');
+    const here = await readFile(options, 'utf8');
+    const elsewhere = here.replace(/affiliate_mirror\.place=\w+/, 'affiliate_mirror.place=1');
+    expect(elsewhere).not.toBe(here);
+    await writeFile(options, elsewhere);
     await expect(open()).rejects.toThrow('is used by a process in another container');
     expect(await query(user.url, 'select 1 as answer')).toEqual([{ answer: 1 }]);
-    await writeFile(place, here);
+    await writeFile(options, here);
     const guest = await open();
     expect(guest.isOwner).toBe(false);
     await guest.stop();
     await user.end('SIGTERM');
     // Nobody uses it: wherever it was, it is gone.
-    await writeFile(place, 'pid:[1]\n');
+    await writeFile(options, elsewhere);
     const next = await open();
     expect(next.isOwner).toBe(true);
     await next.stop();

@@ -23,7 +23,7 @@ export async function prepareCluster(): Promise<string> {
   await server.stop();
   const home = join(dataDir, 'postgres');
   // A server takes the port of its last run again, and the copies run side by side.
-  for (const name of ['port', 'log']) await rm(join(home, name));
+  for (const name of ['data/postmaster.opts', 'log']) await rm(join(home, name));
   return dataDir;
 }
 

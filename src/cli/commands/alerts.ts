@@ -58,14 +58,15 @@ async function test(cli: Cli, { signal }: Lifetime): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
   for (const channel of channels) {
     try {
-      const control = { mayLeave: () => true, signal, timeoutMs: ALERT_TIMINGS.sendTimeoutMs };
-      const problem = await channel.send(message, control);
+      const inTime = AbortSignal.any([signal, AbortSignal.timeout(ALERT_TIMINGS.sendTimeoutMs)]);
+      const problem = await channel.send(message, inTime);
       if (problem === null) print(`${channel.kind}: ${channel.name} took the test message`);
       else {
         printError(`${channel.kind}: ${problem}`);
         exitCode = 1;
       }
     } catch (error) {
+      signal.throwIfAborted();
       if (!(error instanceof AlertNotSent)) throw error;
       printError(`${channel.kind}: ${describeError(error)}`);
       exitCode = 1;
