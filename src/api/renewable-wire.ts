@@ -1,4 +1,4 @@
-// The secret that requests are sent with, which is read again once the API has refused it: rotated, it needs no restart.
+// The secret that requests are sent with. It is read again once the API has refused it: a rotation needs no restart.
 
 import { makeScrub } from './scrub.ts';
 import type { Wire } from './send-request.ts';

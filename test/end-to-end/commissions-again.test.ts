@@ -353,6 +353,8 @@ test.each([
     const other = await database.pool.connect();
     try {
       await other.query('begin');
+      // However long the command takes to start.
+      await other.query('set local idle_in_transaction_session_timeout = 0');
       await other.query(
         `insert into commission_updates (commission_id, action) select id, 'unpay' from sandbox.commissions limit 1`,
       );
