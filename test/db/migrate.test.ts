@@ -200,7 +200,7 @@ test.each([
     expect(text).toBe(
       'the schema restored_reports, which goes with restored, is missing or empty: run affiliate-mirror migrate, which makes its views again',
     );
-    const due = { applied: [], repinned: [], hasRemadeReports: true };
+    const due = { applied: [], repinned: [], advanced: [], hasRemadeReports: true };
     expect(await listPending(pool, { schema })).toEqual(due);
     expect(await found()).toEqual([]);
     expect(await runMigrations(pool, { schema })).toEqual(due);
