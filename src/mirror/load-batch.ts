@@ -55,8 +55,6 @@ export interface LoadCounts {
 export interface LoadResult extends LoadCounts {
   /** Identifiers that the run had not met before, rejected records included. */
   readonly fresh: number;
-  /** Rejected records without a usable identifier: they exist upstream, but cannot be distinguished. */
-  readonly anonymousRejected: number;
   /** For the run's own notes, once the transaction is committed, and only then. */
   readonly met: NewlySeen;
 }
@@ -117,11 +115,7 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
   const unnamedLinks = await findUnnamedLinks(trx, [...named.values()]);
   const rejections = pages.flatMap((page) => page.rejections);
   const met = { ...(await countMet(trx, input, { valid, rejections, upserted: own })), unnamedLinks };
-  const { recorded, anonymous } = await recordRejections(
-    trx,
-    { runId: run?.id ?? null, resource },
-    rejections,
-  );
+  const recorded = await recordRejections(trx, { runId: run?.id ?? null, resource }, rejections);
   const nested = pages.flatMap(({ nestedRejections }) => nestedRejections);
   for (const [table, refused] of Map.groupBy(nested, (one) => one.table)) {
     await recordRejections(trx, { runId: run?.id ?? null, resource: table }, refused);
@@ -139,7 +133,6 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
     rejected: recorded,
     repeated: seen - inserted - updated - unchanged - recorded,
     fresh: met.freshValid + met.freshRejected,
-    anonymousRejected: anonymous,
     met,
   };
 }

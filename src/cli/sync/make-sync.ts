@@ -30,14 +30,13 @@ export interface SyncProgram {
   readonly proxy: HttpProxy | null;
   readonly quotesAnswers?: boolean;
   readonly timeoutMs: number;
-  readonly concurrency: number;
   readonly rateLimit: RateLimit;
 }
 
 /** Returns the function that syncs one resource. The client is closed with the lifetime. */
 export function makeSync(
   { onProgress, onStopped = () => {}, ...deps }: MakeSyncDeps,
-  { concurrency, ...program }: SyncProgram,
+  program: SyncProgram,
 ): (
   resource: ListedResource,
   how: Pick<SyncInput, 'mode' | 'acceptDeletes' | 'acceptProgram'>,
@@ -46,6 +45,6 @@ export function makeSync(
   return (resource, how) =>
     runSync(
       { api, db: deps.db, log: deps.log, personalData: deps.personalData, onProgress, onStopped },
-      { resource, concurrency, ...how, signal: deps.lifetime.signal },
+      { resource, ...how, signal: deps.lifetime.signal },
     );
 }
