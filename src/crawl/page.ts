@@ -32,7 +32,7 @@ export interface Loaded {
 }
 
 export interface CrawlDeps<P extends Page> {
-  /** Called once the page before is answered. Unless the crawl ends in an error, every page is loaded, in that order. */
+  /** One call at a time. Unless the crawl ends in an error, every page is loaded, in the order of the calls. */
   readonly listPage: (request: PageRequest, signal: AbortSignal | undefined) => Promise<P>;
   readonly load: (pages: readonly P[], checkpoint: Checkpoint) => Promise<Loaded>;
 }

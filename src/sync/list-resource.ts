@@ -35,8 +35,8 @@ const EXPANSIONS: { readonly [R in ListedResource]: readonly Expansion<R>[] } = 
 };
 
 /**
- * Returns the function by which a walk lists the resource, narrowed by the filters. `look` is called with the records of
- * each page before they are read, and may throw.
+ * Returns the function by which a walk lists the resource, narrowed by the filters. `look` is called with the records
+ * of each page before they are read, and may throw.
  */
 export function makeListPage<R extends ListedResource>(
   { api, onRequest, readPage, recordReader }: ListDeps,

@@ -280,6 +280,20 @@ describe('a crawl', () => {
     expect([...list.seen].toSorted()).toEqual(list.current().slice(0, 24).toSorted());
   });
 
+  test('that fails while a load fails ends with the error of the load: its pages were read and are not stored', async () => {
+    const list = makeMovingList({ ...STILL, size: 50, changes: [[]], movingAnswers: 0 });
+    const listPage: MovingList['listPage'] = async (request) => {
+      if (request.page === 4) throw new Error('page 4 fails');
+      return list.listPage(request);
+    };
+    const load: MovingList['load'] = async () => {
+      throw new Error('the load fails');
+    };
+    await expect(
+      crawlList({ ...list, listPage, load }, { ...STILL, changes: [[]], movingAnswers: 0 }),
+    ).rejects.toThrow('the load fails');
+  });
+
   test('with a page that is older than its question is read to its end, and not verified, also where it is killed', async () => {
     const given: ListCase = { ...STILL, size: 50, changes: [], movingAnswers: 0 };
     const killed = new Error('killed');
