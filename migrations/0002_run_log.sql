@@ -61,7 +61,7 @@ comment on column sync_runs.rows_deleted is 'Rows marked deleted by the run.';
 comment on column sync_runs.deletes_held_back is 'Rows that look deleted and were not marked, as a rule because too many looked so at once; see error and held_back_deletions.';
 comment on column sync_runs.total_upstream is 'How many records the program said it had, at the end of the walk.';
 comment on column sync_runs.distinct_seen is 'How many different records the run saw.';
-comment on column sync_runs.verified is 'Whether it is known that the run missed nothing: it saw at least as many different records as the program said exist, the program did not contradict itself, and nothing that was read before a stop was too old.';
+comment on column sync_runs.verified is 'Whether it is known that the run missed nothing: it saw at least as many different records as the program said exist, each had a usable identifier, the program did not contradict itself, and nothing that was read before a stop was too old.';
 comment on column sync_runs.plan is 'What the run set out to do and the requests that it expected to need.';
 comment on column sync_runs.reads_everything is 'Whether the run reads all of its resource, whatever its mode: a delta of affiliates does, and one of referrals where that costs no more.';
 comment on column sync_runs.checkpoint is 'Where a stopped run goes on; empty once the run has ended.';

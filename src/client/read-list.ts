@@ -13,7 +13,7 @@ import { crawl } from '../crawl/crawl.ts';
 import type { Loader } from '../crawl/loader.ts';
 import { overlapStart, walkOverlap } from '../crawl/overlap-walk.ts';
 import type { Loaded, Page, PageRequest } from '../crawl/page.ts';
-import { describeStored, OUTRUN } from '../crawl/tally.ts';
+import { OUTRUN, whyUnproven } from '../crawl/tally.ts';
 import { ContractViolation, ListUnverified } from '../errors.ts';
 import { usableId } from '../records/read-record.ts';
 import { describeIssues } from '../records/rejection-reason.ts';
@@ -73,7 +73,7 @@ export async function* readList<R extends AlwaysListed>(
       wanted = Promise.withResolvers();
       served.resolve();
     }
-    return { distinct: met.size, anonymous: 0, fresh: met.size - before };
+    return { distinct: met.size, fresh: met.size - before };
   }
 
   const isFiltered = Object.keys(query.filters ?? {}).length > 0;
@@ -116,7 +116,7 @@ interface Reading {
   readonly take: (page: RecordPage) => Loaded;
 }
 
-const NOTHING: Loaded = { distinct: 0, anonymous: 0, fresh: 0 };
+const NOTHING: Loaded = { distinct: 0, fresh: 0 };
 
 /** Returns why records may be missing, once the list is read; null where none can be. */
 async function walkWhole({ listPage, take }: Reading, signal: AbortSignal): Promise<string | null> {
@@ -138,7 +138,7 @@ async function walkWhole({ listPage, take }: Reading, signal: AbortSignal): Prom
         };
       },
     },
-    { limit: MAXIMUM_LIMIT, concurrency: 1, resumeFrom: null, head: 'when-moved', signal },
+    { limit: MAXIMUM_LIMIT, resumeFrom: null, head: 'when-moved', signal },
   );
   return verdict.reason;
 }
@@ -155,8 +155,8 @@ async function walkFiltered({ listPage, take }: Reading, signal: AbortSignal): P
   const walk = await walkOverlap({ listPage, loader }, overlapStart(MAXIMUM_LIMIT), { signal });
   if (walk.how === 'ended') return walk.why;
   if (walk.how === 'outrun') return OUTRUN;
-  const stored = describeStored(walk.checkpoint.tally);
-  if (stored !== null) return stored;
+  const why = whyUnproven(walk.checkpoint.tally);
+  if (why !== null) return why;
   const { total, moved } = walk.checkpoint.tally;
   const { distinct } = (await loader.drain()) ?? NOTHING;
   if (moved || distinct >= (total ?? 0)) return null;

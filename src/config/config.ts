@@ -88,7 +88,6 @@ function check(
       secret,
       proxy,
       timeoutMs: env.API_TIMEOUT_MS,
-      concurrency: env.API_CONCURRENCY,
       rateLimit: env.API_RATE_LIMIT,
     },
     amountUnit: env.AFFILIATE_AMOUNT_UNIT,

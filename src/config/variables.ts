@@ -62,7 +62,6 @@ const schema = {
   PII_KEY_FILE: optional('a file of at least 32 bytes, the key of the hashes; needed for `hash`', z.string()),
   API_RATE_LIMIT: variable("the account's budget, requests/seconds; `none` for no limit", rateLimit, '45/30'),
   API_TIMEOUT_MS: variable('longest wait for one answer, in milliseconds', integer(1, 600_000), '30000'),
-  API_CONCURRENCY: variable('pages in flight at once, 1 to 16', integer(1, 16), '1'),
   HTTPS_PROXY: optional('proxy for requests to the program; also in small letters', proxyUrlSchema),
   HTTP_PROXY: optional('the same, where `HTTPS_PROXY` is not set', proxyUrlSchema),
   NO_PROXY: optional('hosts and domains that are reached without it, with commas between them', z.string()),

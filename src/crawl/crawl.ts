@@ -3,42 +3,25 @@
 //
 // The verdict: at least as many distinct records must have been seen as the final total says exist (records seen
 // and then deleted make it more, never fewer). Fewer after a prefix walk: one overlap walk. Still fewer, or a walk
-// that gave up: not verified. With several pages in flight, a list whose total fell is read again by the overlap walk,
-// since the prefix walk's argument needs answers in order; and so is one at whose head more was created than its total
-// rose by, since then something was deleted as well. Where the totals swing, the overlap walk reads the list, and is
-// not verified: there is no total to compare it with. Nor is there where a list that stood still holds more than its
-// total. Where no walk can go on, the crawl ends there (see tally.ts). A walk with a page that is older than its
-// question is read to its end, since the other pages are news, and is not verified.
-// Records without an identifier that are the same (`null`, say) count once. Where that alone makes them too few, the
-// list is verified if it stood still and each of its positions was read once, and else not: no further walk could tell.
-// Why the head shows a deletion: what came at the head after the first answer is still there, unless it vanished again.
-// Where the total rose by at least that much, whatever vanished had come in the same time, and moved nothing forward.
+// that gave up: not verified. Where the totals swing, the overlap walk reads the list, and is not verified: there is no
+// total to compare it with. Nor is there where a list that stood still holds more than its total. Where no walk can go
+// on, the crawl ends there (see tally.ts). A walk with a page that is older than its question, or with a record that
+// nothing tells from others, is read to its end, since the other pages are news, and is not verified.
 // What a verified crawl can still miss: records of equal time whose order flips between two answers, a wrong total, and
-// a record missed behind a back-dated insertion (with several pages in flight, also where more than a page of records
-// came in the meantime) while another one, seen, vanished. The next crawl finds each of them; how often this happens,
-// test/crawl/measure-verdicts.ts measures.
+// a record missed behind a back-dated insertion while another one, seen, vanished. The next crawl finds each of them;
+// how often this happens, test/crawl/measure-verdicts.ts measures.
 
 import { readHead } from './head.ts';
 import { type Loader, makeLoader } from './loader.ts';
 import { overlapStart, walkOverlap } from './overlap-walk.ts';
 import type { Checkpoint, CrawlDeps, OverlapCheckpoint, Page, PrefixCheckpoint } from './page.ts';
 import { prefixStart, walkPrefix } from './prefix-walk.ts';
-import { describeStored, describeSwing, OUTRUN } from './tally.ts';
-import {
-  countRecords,
-  describeSmallTotal,
-  type End,
-  hasNothingVanished,
-  judge,
-  judgeAlike,
-  type WalkVerdict,
-} from './verdict.ts';
+import { describeSwing, OUTRUN, whyUnproven } from './tally.ts';
+import { describeSmallTotal, type End, judge, type WalkVerdict } from './verdict.ts';
 
 export interface CrawlOptions {
   /** Records per page to ask for. */
   readonly limit: number;
-  /** Pages in flight at once. */
-  readonly concurrency: number;
   /** Where a killed run stopped; null to start from the head, `overlapStart` for the overlap walk from there. */
   readonly resumeFrom: Checkpoint | null;
   /** `when-moved` saves the head's request where the total never changed during the walk. */
@@ -57,9 +40,8 @@ export async function crawl<P extends Page>(deps: CrawlDeps<P>, options: CrawlOp
   try {
     return await crawlThrough({ listPage: deps.listPage, loader }, options);
   } catch (error) {
-    await loader.drain().catch(() => {
-      // The loader's own failure is either `error` itself or came after it; the first one is the one to report.
-    });
+    // Where loading fails as well, that is the error to throw: what was read counts as loaded (see sync/run-loader.ts).
+    await loader.drain();
     throw error;
   }
 }
@@ -85,13 +67,12 @@ async function crawlByPrefix<P extends Page>(
   resumeFrom: PrefixCheckpoint | null,
   options: CrawlOptions,
 ): Promise<WalkVerdict | OverlapCheckpoint> {
-  const { limit, concurrency, head, signal } = options;
-  const { listPage, read } = countRecords(walking.listPage);
+  const { limit, head, signal } = options;
   const from = resumeFrom === null ? prefixStart(limit) : onePageBack(resumeFrom);
-  const walk = await walkPrefix({ ...walking, listPage }, from, options);
+  const walk = await walkPrefix(walking, from, { signal });
   const { checkpoint } = walk;
   const { tally } = checkpoint;
-  const why = walk.how === 'ended' ? walk.why : describeStored(tally);
+  const why = walk.how === 'ended' ? walk.why : whyUnproven(tally);
   if (why !== null) return judge('prefix', await withoutHead(walking, checkpoint), why);
   const swing = describeSwing(tally);
   if (walk.how !== 'complete' || swing !== null) return overlapStart(limit, swing);
@@ -104,9 +85,7 @@ async function crawlByPrefix<P extends Page>(
   const stoodStill = isStill && end.created === 0 && end.total === tally.total;
   const doubt = end.why ?? (stoodStill ? describeSmallTotal(end) : null);
   const verdict = judge('prefix', end, doubt);
-  if (doubt !== null) return verdict;
-  if (!verdict.verified) return judgeAlike(verdict, end, read, { stoodStill }) ?? overlapStart(limit, null);
-  return concurrency === 1 || hasNothingVanished(tally, end) ? verdict : overlapStart(limit, null);
+  return verdict.verified || doubt !== null ? verdict : overlapStart(limit, null);
 }
 
 async function crawlByOverlap<P extends Page>(
@@ -116,7 +95,7 @@ async function crawlByOverlap<P extends Page>(
 ): Promise<WalkVerdict> {
   const walk = await walkOverlap(walking, start, { signal });
   const { checkpoint } = walk;
-  const why = walk.how === 'ended' ? walk.why : describeStored(checkpoint.tally);
+  const why = walk.how === 'ended' ? walk.why : whyUnproven(checkpoint.tally);
   if (why !== null) return judge('overlap', await withoutHead(walking, checkpoint), why);
   const end = await headOf(walking, checkpoint, signal);
   const outrun = walk.how === 'outrun' ? OUTRUN : null;
@@ -129,12 +108,12 @@ async function headOf<P extends Page>(
   signal: AbortSignal | undefined,
 ): Promise<End> {
   const { loaded, ...head } = await readHead(walking, checkpoint, { limit: checkpoint.limit, signal });
-  return { distinct: loaded.distinct, anonymous: loaded.anonymous, ...head };
+  return { distinct: loaded.distinct, ...head };
 }
 
 async function withoutHead<P extends Page>(walking: Walking<P>, { tally }: Checkpoint): Promise<End> {
-  const { distinct, anonymous } = (await walking.loader.drain()) ?? { distinct: 0, anonymous: 0 };
-  return { distinct, anonymous, total: tally.total ?? 0, created: 0, why: null };
+  const { distinct } = (await walking.loader.drain()) ?? { distinct: 0 };
+  return { distinct, total: tally.total ?? 0, created: 0, why: null };
 }
 
 // The argument needs no page twice; one is read again all the same, in case the order flipped while nobody read.

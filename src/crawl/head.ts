@@ -2,7 +2,7 @@
 
 import type { Loader } from './loader.ts';
 import type { Checkpoint, CrawlDeps, Loaded, Page } from './page.ts';
-import { describeStored, EMPTY_TALLY, isMisplaced, tallyAnswer, whyEnd } from './tally.ts';
+import { EMPTY_TALLY, isMisplaced, tallyAnswer, whyEnd, whyUnproven } from './tally.ts';
 
 export interface HeadOutcome {
   readonly total: number;
@@ -41,7 +41,7 @@ export async function readHead<P extends Page>(
     if (!isMisplaced(request, page)) {
       const known = new Set(page.ids.filter((id) => id !== null)).size;
       if (loaded.fresh < known || page.isLast || page.ids.length === 0) {
-        return { total: page.total, loaded, created, why: describeStored(tally) };
+        return { total: page.total, loaded, created, why: whyUnproven(tally) };
       }
       number += 1;
     }

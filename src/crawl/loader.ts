@@ -7,8 +7,8 @@ import type { Checkpoint, CrawlDeps, Loaded, Page } from './page.ts';
  * Enough to make a set-based load worth it, few enough to hold in memory and to lose. Measured on 100,000 referrals:
  * taken as they came, six pages made a batch, and half of its 17 ms were round trips; gathered by 20, a sync took 2.9 s
  * instead of 3.4. By 40, Postgres needs a tenth less CPU time than by 20 (2.30 s instead of 2.56; of a first load 1.97
- * instead of 2.31). Several pages in flight (API_CONCURRENCY 2 or 4) made no difference, and asking for the next page
- * before this one is parsed made 3 %: on two cores the work itself takes the time.
+ * instead of 2.31). Two or four pages in flight made no difference, and asking for the next page before this one is
+ * parsed made 3 %: on two cores the work itself takes the time.
  */
 const BATCH_PAGES = 40;
 /**

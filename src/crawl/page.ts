@@ -27,14 +27,12 @@ export interface Page {
 export interface Loaded {
   /** Distinct records seen in this run so far, these pages included. */
   readonly distinct: number;
-  /** How many of those have no identifier that can be used. Of those that are the same, one counts. */
-  readonly anonymous: number;
   /** How many identifiers of these pages this run had not seen before. */
   readonly fresh: number;
 }
 
 export interface CrawlDeps<P extends Page> {
-  /** Unless the crawl ends in an error, every page is loaded, in the order in which the pages were asked for. */
+  /** One call at a time. Unless the crawl ends in an error, every page is loaded, in the order of the calls. */
   readonly listPage: (request: PageRequest, signal: AbortSignal | undefined) => Promise<P>;
   readonly load: (pages: readonly P[], checkpoint: Checkpoint) => Promise<Loaded>;
 }
@@ -76,6 +74,8 @@ export interface Tally {
   readonly misplaced: number;
   /** By how many milliseconds a page was older than its question, at most. */
   readonly oldestMs: number;
+  /** Whether a record had no identifier that can be used. */
+  readonly lacksId: boolean;
 }
 
 /**

@@ -32,6 +32,7 @@ export const EMPTY_TALLY: Tally = {
   moved: false,
   misplaced: 0,
   oldestMs: 0,
+  lacksId: false,
 };
 
 /** Returns the tally with one more answer. */
@@ -46,6 +47,7 @@ export function tallyAnswer(before: Tally, request: PageRequest, page: Page): Ta
     moved: before.moved || (before.total !== null && before.total !== page.total),
     misplaced: isMisplaced(request, page) ? before.misplaced + 1 : 0,
     oldestMs: Math.max(before.oldestMs, page.ageMs ?? 0),
+    lacksId: before.lacksId || page.ids.includes(null),
   };
 }
 
@@ -85,15 +87,20 @@ export function whyEnd(tally: Tally, limit: number, request: PageRequest, page: 
 }
 
 /**
- * Returns why pages that are older than their questions prove nothing, where there were some; else null. They show the
- * list at other times than the pages beside them, and neither totals nor positions of different times fit together.
+ * Returns why the pages prove nothing, however the walk ended; null where they may. Pages that are older than their
+ * questions show the list at other times than the pages beside them, and neither totals nor positions of different
+ * times fit together. A record without an identifier may be any of those that were read: the count would prove nothing.
  */
-export function describeStored({ oldestMs }: Tally): string | null {
-  if (!(oldestMs > 0)) return null;
-  return (
-    `a cache in front of the API answered from its store, with a page that was ${Math.round(oldestMs / 1000)} s old: ` +
-    'have it pass on what is asked for with cache-control: no-cache'
-  );
+export function whyUnproven({ oldestMs, lacksId }: Tally): string | null {
+  if (oldestMs > 0) {
+    return (
+      `a cache in front of the API answered from its store, with a page that was ${Math.round(oldestMs / 1000)} s old: ` +
+      'have it pass on what is asked for with cache-control: no-cache'
+    );
+  }
+  return lacksId
+    ? 'the list has a record without a usable identifier, which may be any of its records'
+    : null;
 }
 
 /** Returns what is wrong with the totals, where they cannot all be true of one list; else null. */

@@ -52,8 +52,6 @@ export interface SyncDutyDeps {
 
 export interface SyncDutyOptions {
   readonly schedules: readonly SyncSchedule[];
-  /** Pages in flight at once. */
-  readonly concurrency: number;
 }
 
 /**
@@ -65,7 +63,7 @@ export interface SyncDutyOptions {
  */
 export function makeSyncDuty(
   { meter, ...deps }: SyncDutyDeps,
-  { schedules, concurrency }: SyncDutyOptions,
+  { schedules }: SyncDutyOptions,
   { stepAsideMs }: Pick<Timings, 'stepAsideMs'>,
 ): Duty {
   // Where another process syncs the resource, the job waits for it, and then asks again whether it is due. It does not
@@ -75,7 +73,7 @@ export function makeSyncDuty(
     mode: SyncMode,
     { signal, onProgress, waitedMs }: JobContext,
   ): Promise<JobOutcome> => {
-    const options = { resource, mode, concurrency, acceptDeletes: false, signal };
+    const options = { resource, mode, acceptDeletes: false, signal };
     const onStopped = (run: RunSummary) => meter?.ended(run);
     const onBatch = (progress: SyncProgress) => {
       meter?.progressed(progress);

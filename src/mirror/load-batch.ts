@@ -62,8 +62,6 @@ export interface LoadCounts {
 export interface LoadResult extends LoadCounts {
   /** Identifiers that the run had not met before, rejected records included. */
   readonly fresh: number;
-  /** Rejected records without a usable identifier: they exist upstream, but cannot be distinguished. */
-  readonly anonymousRejected: number;
   /** For the run's own notes, once the transaction is committed, and only then. */
   readonly met: NewlySeen;
 }
@@ -134,11 +132,7 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
     ...refused.filter(({ table }) => table === resource),
   ];
   const met = { ...(await countMet(trx, input, { valid, rejections, upserted: own })), unnamedLinks };
-  const { recorded, anonymous } = await recordRejections(
-    trx,
-    { runId: run?.id ?? null, resource },
-    rejections,
-  );
+  const recorded = await recordRejections(trx, { runId: run?.id ?? null, resource }, rejections);
   const nested = [
     ...pages.flatMap(({ nestedRejections }) => nestedRejections),
     ...refused.filter(({ table }) => table !== resource),
@@ -159,7 +153,6 @@ export async function loadBatch(trx: DatabaseTransaction, input: LoadInput): Pro
     rejected: recorded,
     repeated: seen - inserted - updated - unchanged - recorded,
     fresh: met.freshValid + met.freshRejected,
-    anonymousRejected: anonymous,
     met,
   };
 }

@@ -34,12 +34,9 @@ const EXPANSIONS: { readonly [R in ListedResource]: readonly Expansion<R>[] } = 
   commissions: ['sale', 'campaign'],
 };
 
-const nothing = () => {};
-
 /**
- * Returns the function by which a walk lists the resource, narrowed by the filters. Of several pages in flight, each is
- * read after those that were asked for before it, whichever is answered first. `look` is called with the records of
- * each page before they are read, and may throw.
+ * Returns the function by which a walk lists the resource, narrowed by the filters. `look` is called with the records
+ * of each page before they are read, and may throw.
  */
 export function makeListPage<R extends ListedResource>(
   { api, onRequest, readPage, recordReader }: ListDeps,
@@ -47,11 +44,8 @@ export function makeListPage<R extends ListedResource>(
   filters: Filters<R> = {},
   look: ((records: readonly unknown[]) => void) | null = null,
 ): CrawlDeps<RecordPage>['listPage'] {
-  /** Settles once the page that was asked for last is read, or has failed. */
-  let lastRead: Promise<unknown> = Promise.resolve();
-  return (request, signal) => {
-    const before = lastRead;
-    const page = inSpan(
+  return (request, signal) =>
+    inSpan(
       'page',
       { attributes: { resource, page: request.page, limit: request.limit } },
       async (span): Promise<RecordPage> => {
@@ -63,7 +57,6 @@ export function makeListPage<R extends ListedResource>(
           ...(look === null && { recordReader }),
           ...(signal && { signal }),
         });
-        await before;
         look?.(data);
         span.set({ rows: data.length });
         return {
@@ -76,7 +69,4 @@ export function makeListPage<R extends ListedResource>(
         };
       },
     );
-    lastRead = page.then(nothing, nothing);
-    return page;
-  };
 }

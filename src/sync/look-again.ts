@@ -56,7 +56,7 @@ async function readSecondWalk({ resource, loader, limit, signal }: LookInput): P
       },
       load: loader.load,
     },
-    { limit, concurrency: 1, resumeFrom: overlapStart(limit), head: 'always', signal },
+    { limit, resumeFrom: overlapStart(limit), head: 'always', signal },
   );
   return verified ? beganAt : null;
 }

@@ -4,7 +4,7 @@
 import type { ListedResource } from '../contract/resources.ts';
 import type { Checkpoint } from '../crawl/page.ts';
 import { prefixStart, walkPrefix } from '../crawl/prefix-walk.ts';
-import { describeStored } from '../crawl/tally.ts';
+import { whyUnproven } from '../crawl/tally.ts';
 import type { Database } from '../db/database.ts';
 import { areRowsOld } from '../mirror/runs/new-rows.ts';
 import type { RecordPage } from './list-resource.ts';
@@ -44,7 +44,6 @@ export async function readHead(
     },
     prefixStart(limit),
     {
-      concurrency: 1,
       signal,
       async isEnough(page) {
         const ids = page.ids.filter((id) => id !== null);
@@ -56,6 +55,6 @@ export async function readHead(
   const { total, answers } = checkpoint.tally;
   const head = { total: total ?? 0, pages: answers };
   return walk.how === 'complete'
-    ? { ...head, why: describeStored(checkpoint.tally), reached: checkpoint }
+    ? { ...head, why: whyUnproven(checkpoint.tally), reached: checkpoint }
     : { ...head, why: walk.why, reached: null };
 }

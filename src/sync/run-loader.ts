@@ -25,24 +25,20 @@ import { makeSpellingCheck } from './spelling-check.ts';
 export interface RunLoader {
   /**
    * Returns the function by which a walk lists a resource, narrowed by the filters. Its pages are to be loaded in the
-   * order in which they are asked for, or the run is to end. Every request counts, and is saved with the next batch.
-   * `look` is called with each page's records before they are read.
+   * order in which they are asked for, or the run is to end: what was read counts as loaded (see loaded-cache.ts).
+   * Every request counts, and is saved with the next batch. `look` is called with each page's records before they are
+   * read.
    */
   readonly lister: <R extends ListedResource>(
     resource: R,
     filters?: Filters<R>,
     look?: (records: readonly unknown[]) => void,
   ) => CrawlDeps<RecordPage>['listPage'];
-  /** Throws, as the other two do: TypeError where these are not the next pages that were read and are not loaded. */
   readonly load: (pages: readonly RecordPage[], checkpoint: Checkpoint) => Promise<Loaded>;
   /** Loads pages of a filtered list: neither the walk's checkpoint nor the list's total moves. */
   readonly loadAside: (pages: readonly RecordPage[]) => Promise<Loaded>;
   /** Loads records that were read one by one. */
   readonly loadSingle: (records: readonly ObservedPage[]) => Promise<Loaded>;
-  /**
-   * Throws: TypeError where a page was read and not loaded; to be called once a walk ended otherwise than in an error.
-   */
-  readonly checkAllLoaded: () => void;
   /** To be called with every request that is not the lister's; what was counted is saved with the next batch. */
   readonly countRequest: () => void;
   readonly unsavedRequests: () => number;
@@ -50,8 +46,6 @@ export interface RunLoader {
   readonly saveRequests: () => Promise<void>;
   /** The run as it was last saved. */
   readonly saved: () => SyncRun;
-  /** Whether the run rejected a record without a usable identifier: then no missing row is known to be gone. */
-  readonly hasAnonymous: () => boolean;
   /**
    * Forgets what was met, since the list is read a second time; what does not change then counts as repeated.
    *
@@ -75,8 +69,6 @@ export interface RunLoaderDeps {
 /** What the run met before: nothing, or what its earlier attempts did. */
 export interface MetBefore {
   readonly seen: SeenRows;
-  /** Rejected records without a usable identifier. */
-  readonly anonymous: number;
   readonly firstLoad: FirstLoad;
 }
 
@@ -104,19 +96,12 @@ export function makeRunLoader(
   const drift = makeDriftWatch();
   const recordReader = makeFormReader(resource, cache);
   const spelling = makeSpellingCheck(db, resource);
-  /** What was read and is not loaded yet, in that order: the cache takes all of it for loaded. */
-  const unloaded: ReadPages[] = [];
-  const readPage = (page: ObservedPage) => {
-    const content = readPages({ cache, drift, personalData }, resource, [page]);
-    unloaded.push(content);
-    return content;
-  };
+  const readPage = (page: ObservedPage) => readPages({ cache, drift, personalData }, resource, [page]);
   let requests = 0;
   const countRequest = () => {
     requests += 1;
   };
   const { seen, firstLoad } = before;
-  let anonymous = before.anonymous;
   let isSecondReading = false;
   let checkpoint: object | null = run.checkpoint;
 
@@ -129,9 +114,6 @@ export function makeRunLoader(
   async function load(pages: readonly LoadablePage[], walk: WalkState, span: Span): Promise<Loaded> {
     const counted = requests;
     const contents = pages.map(({ content }) => content);
-    if (contents.some((content, index) => content !== unloaded[index])) {
-      throw new TypeError('pages are to be loaded in the order in which they were read');
-    }
     await spelling.check(contents);
     await account?.confirm(contents.map(idsOf), { ...(signal && { signal }), onRequest: countRequest });
     const loadOnce = (isApart: boolean) =>
@@ -164,12 +146,10 @@ export function makeRunLoader(
     }
     lastSaved = saved;
     seen.add(result.met);
-    unloaded.splice(0, contents.length);
     const { seen: loaded, inserted, updated, rejected } = result;
     span.set({ rows: loaded, inserted, updated, rejected });
     checkpoint = walk.checkpoint;
     requests -= counted;
-    anonymous += result.anonymousRejected;
     onProgress?.({
       resource,
       requests: saved.requests,
@@ -178,8 +158,7 @@ export function makeRunLoader(
       batch: loadCounts(rows),
       total: saved.total_upstream,
     });
-    // A record without an identifier exists all the same: it counts once, where it was rejected.
-    return { distinct: saved.distinct_seen + anonymous, anonymous, fresh: result.fresh };
+    return { distinct: saved.distinct_seen, fresh: result.fresh };
   }
 
   return {
@@ -193,9 +172,6 @@ export function makeRunLoader(
         records.map((record) => ({ content: readPage(record), reference: null })),
         { checkpoint, total: null, pages: 0 },
       ),
-    checkAllLoaded: () => {
-      if (unloaded.length > 0) throw new TypeError(`${unloaded.length} pages were read and not loaded`);
-    },
     countRequest,
     unsavedRequests: () => requests,
     saveRequests: async () => {
@@ -205,7 +181,6 @@ export function makeRunLoader(
       requests = 0;
     },
     saved: () => lastSaved,
-    hasAnonymous: () => anonymous > 0,
     readAgain: async () => {
       await restartWalk(db, run);
       seen.clear();

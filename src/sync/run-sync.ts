@@ -9,7 +9,6 @@ import { makeAccount } from '../mirror/account.ts';
 import { beginFirstLoad, makeFirstLoad } from '../mirror/first-load.ts';
 import { saveHeldBack } from '../mirror/held-back.ts';
 import { markDeleted, markUnnamed } from '../mirror/mark-deleted.ts';
-import { countAnonymousRejections } from '../mirror/rejected-records.ts';
 import { noteCounters, replaceCounters } from '../mirror/runs/covered-counters.ts';
 import { type OpenedRun, openRun } from '../mirror/runs/open-run.ts';
 import { makeSeenRows, readSeenRows } from '../mirror/runs/seen-rows.ts';
@@ -36,8 +35,6 @@ export interface SyncInput {
   readonly resource: ListedResource;
   /** A delta of referrals needs a run of affiliates just before it. */
   readonly mode: SyncMode;
-  /** Pages in flight at once. */
-  readonly concurrency: number;
   /** Marks rows deleted even where suspiciously many are gone. */
   readonly acceptDeletes: boolean;
   /** Goes on also where the API has none of the records that the mirror has. Left out: it fails. */
@@ -111,11 +108,10 @@ async function readMetBefore(
   { run, resource }: { run: SyncRun; resource: ListedResource },
 ): Promise<MetBefore> {
   if (run.attempt === 1) {
-    return { seen: makeSeenRows(), anonymous: 0, firstLoad: await beginFirstLoad(db, resource) };
+    return { seen: makeSeenRows(), firstLoad: await beginFirstLoad(db, resource) };
   }
   return {
     seen: await readSeenRows(db, run.id),
-    anonymous: await countAnonymousRejections(db, { runId: run.id, resource }),
     // A resumed walk reads again some of what it had read, and that would end it at once.
     firstLoad: makeFirstLoad(false),
   };
@@ -130,19 +126,16 @@ async function walk(
   input: SyncInput,
   { run, doubt }: OpenedRun,
 ): Promise<Walked> {
-  const { resource, mode, concurrency, acceptDeletes, signal } = input;
-  const walkInput = { run, doubt, limit: MAXIMUM_LIMIT, concurrency, acceptDeletes, signal };
+  const { resource, mode, acceptDeletes, signal } = input;
+  const walkInput = { run, doubt, limit: MAXIMUM_LIMIT, acceptDeletes, signal };
   // Only the full walk leaves a checkpoint: a delta that has one had chosen the full walk.
   const walkChanges = resource === 'affiliates' ? null : WALK_CHANGES[resource];
   const isDelta = mode === 'delta' && run.checkpoint === null;
   const head = mode === 'delta' && resource === 'affiliates' ? 'when-moved' : 'always';
   try {
-    const walked =
-      isDelta && walkChanges !== null
-        ? await walkChanges(deps, loader, walkInput)
-        : await walkFull(deps, loader, { ...walkInput, resource, head, from: null });
-    loader.checkAllLoaded();
-    return walked;
+    return isDelta && walkChanges !== null
+      ? await walkChanges(deps, loader, walkInput)
+      : await walkFull(deps, loader, { ...walkInput, resource, head, from: null });
   } catch (error) {
     if (error instanceof RespelledIds) return unverified(error.message);
     throw error;

@@ -6,7 +6,6 @@
 
 import { counted } from '../contract/format.ts';
 import type { ListedResource } from '../contract/resources.ts';
-import type { Timestamp } from '../contract/timestamp.ts';
 import { readAccepted } from '../mirror/held-back.ts';
 import { findMissing, type Missing } from '../mirror/mark-deleted.ts';
 import { findSpelledTwice } from '../mirror/respelled-ids.ts';
@@ -25,8 +24,7 @@ type SettleInput = LookInput & Pick<WalkInput, 'run' | 'acceptDeletes'>;
 
 /**
  * Returns the rows that are gone, and those that are held back: too many at once that nobody confirmed (unless
- * `acceptDeletes`), not to be distinguished from a record that was rejected without a usable identifier, or not to be
- * looked for once more.
+ * `acceptDeletes`), or not to be looked for once more.
  *
  * To be called after a verified walk only.
  */
@@ -35,7 +33,6 @@ export async function settleMissing(deps: SyncDeps, input: SettleInput): Promise
   const find = () => findMissing(deps.db, { runId: run.id, resource, seen: loader.seen });
   const missing = await find();
   if (missing.ids.length === 0) return { gone: null, heldBack: null, isWhole: true };
-  if (loader.hasAnonymous()) return settled(null, { ids: missing.ids, why: ANONYMOUS });
 
   const { confirmed, unreadable } = await confirm(deps, input, missing);
   // A commission that was asked for and is there was met by that.
@@ -44,7 +41,7 @@ export async function settleMissing(deps: SyncDeps, input: SettleInput): Promise
   const undecided = await findUndecided(deps, input, { doubted, unreadable, living: missing.living });
   const toRead = doubted.difference(undecided.ids);
   const readAt = toRead.size === 0 ? null : await lookAgain(deps, input, [...toRead]);
-  const whyUnread = toRead.size === 0 ? null : findWhyUnread(input, readAt);
+  const whyUnread = toRead.size === 0 || readAt !== null ? null : UNREAD;
 
   // What was met meanwhile is no longer missing. After a second walk that failed, what it did not reach is: but it is
   // held back.
@@ -100,13 +97,6 @@ async function findUndecided(
   return { ids: areTooMany ? unaccepted : unaccepted.intersection(new Set(unreadable)), areTooMany };
 }
 
-/** Returns why what was read once more settles nothing; null where it does. */
-function findWhyUnread({ loader }: SettleInput, readAt: Timestamp | null): string | null {
-  // What was read now may have been rejected like anything else, and then be any of them.
-  if (loader.hasAnonymous()) return ANONYMOUS;
-  return readAt === null ? UNREAD : null;
-}
-
 /** Returns what is to be known of rows that are held back and whose records came back in another case; else ''. */
 async function describeSpelledTwice(
   { db }: SyncDeps,
@@ -119,8 +109,6 @@ async function describeSpelledTwice(
   return `${twice.length} of them came back in another case (${first.known} as ${first.id}) and are there twice; `;
 }
 
-const ANONYMOUS =
-  'a record was rejected that has no usable identifier, and may be any of them: see the table rejected_records';
 const UNREAD = 'they could not be looked for once more: the next sync tries again';
 const UNREADABLE =
   'the program answers for each of them by itself, with something that cannot be read; if they are really gone, run ' +

@@ -32,7 +32,6 @@ export async function walkAside<R extends ListedResource>(
   const listPage = loader.lister(resource, filters, look);
   // The run's own count of distinct records cannot judge a part of the list.
   const seen = new Set<string>();
-  const anonymous = new Set<string>();
   let beganAt: Timestamp | null = null;
   let asked = 0;
   const { reason } = await crawl<RecordPage>(
@@ -45,18 +44,12 @@ export async function walkAside<R extends ListedResource>(
       },
       async load(pages) {
         await loader.loadAside(pages);
-        const before = seen.size + anonymous.size;
-        for (const { ids, content } of pages) {
-          for (const id of ids) if (id !== null) seen.add(id);
-          // A record without a usable identifier exists all the same; its content tells it from others.
-          for (const { id, payload } of content.rejections)
-            if (id === null) anonymous.add(JSON.stringify(payload));
-        }
-        const distinct = seen.size + anonymous.size;
-        return { distinct, anonymous: anonymous.size, fresh: distinct - before };
+        const before = seen.size;
+        for (const id of pages.flatMap(({ ids }) => ids)) if (id !== null) seen.add(id);
+        return { distinct: seen.size, fresh: seen.size - before };
       },
     },
-    { limit, concurrency: 1, resumeFrom: null, head: 'when-moved', signal },
+    { limit, resumeFrom: null, head: 'when-moved', signal },
   );
   return { doubt: reason, beganAt, pages: asked };
 }

@@ -27,7 +27,6 @@ export async function walkFull(
     { listPage: loader.lister(resource), load: loader.load },
     {
       limit: input.limit,
-      concurrency: input.concurrency,
       resumeFrom: readCheckpoint(run.checkpoint) ?? input.from,
       head: input.head,
       signal,

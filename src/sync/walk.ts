@@ -19,7 +19,6 @@ export interface WalkInput {
   readonly run: SyncRun;
   /** Records per page to ask for. */
   readonly limit: number;
-  readonly concurrency: number;
   readonly acceptDeletes: boolean;
   /** Why the run cannot be verified, however well the walk ends; null as a rule. */
   readonly doubt: string | null;

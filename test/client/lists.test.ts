@@ -179,6 +179,18 @@ describe('a program that lies', () => {
     expect(invalid).toHaveLength(2 * 5);
     expect(new Set([...ids, ...invalid]).size).toBe(REFERRALS);
   });
+
+  test('passes one without an identifier to onInvalid, and ends the list unverified, without a second walk', async () => {
+    const client = await openAltered(({ data, pagination }) => {
+      if (pagination.current_page === 1) Object.assign(data[5] ?? {}, { id: null });
+    });
+    const invalid: (string | null)[] = [];
+    const list = client.referrals.list({}, { onInvalid: ({ id }) => invalid.push(id) });
+    await expect(idsOf(list)).rejects.toThrow(
+      /^the list of referrals may lack records: the list has a record without a usable identifier/,
+    );
+    expect(invalid).toEqual([null]);
+  });
 });
 
 describe('a list that is cut short', () => {

@@ -17,7 +17,7 @@ interface Moment {
   readonly total?: number;
 }
 
-/** The list as it is when the first request is answered, the second, and so on, in the order of asking. */
+/** The list as it is when the first request is answered, the second, and so on. */
 function makeScriptedList(moments: readonly (string | Moment)[]) {
   let asked = 0;
   let now: Moment = { list: '' };
@@ -48,13 +48,11 @@ function makeScriptedList(moments: readonly (string | Moment)[]) {
 const CASES: readonly {
   readonly name: string;
   readonly moments: readonly (string | Moment)[];
-  readonly concurrency: number;
   readonly missed: string;
 }[] = [
   {
     name: 'two rows of equal time flip across the pages’ border (d, e), and then a seen row vanishes (f)',
     moments: ['abcdef', 'abcdef', 'abcedf', 'abced'],
-    concurrency: 1,
     missed: 'e',
   },
   {
@@ -65,45 +63,37 @@ const CASES: readonly {
       { list: 'abcdef', total: 4 },
       'abcdef',
     ],
-    concurrency: 1,
     missed: 'ef',
   },
   {
     name: 'a seen row vanishes (a) while another is inserted behind, back-dated (x): the total does not fall',
     moments: ['abcdef', 'abcdef', 'bcdexf'],
-    concurrency: 1,
     missed: 'e',
-  },
-  {
-    name: 'of two pages in flight the later is answered first, then a row comes in back-dated (x) and a seen one vanishes (f)',
-    moments: ['abcdefgh', 'abcxdegh', 'abcdefgh', 'abcxdegh'],
-    concurrency: 2,
-    missed: 'd',
   },
 ];
 
 describe('a verified walk misses an existing row where', () => {
-  test.each(CASES)('$name; the next run finds it', async ({ moments, concurrency, missed }) => {
+  test.each(CASES)('$name; the next run finds it', async ({ moments, missed }) => {
     const list = makeScriptedList(moments);
     const mirror = makeModelMirror(list);
-    const verdict = await mirror.sync({ limit: 2, concurrency });
+    const verdict = await mirror.sync({ limit: 2 });
     expect(verdict).toMatchObject({ verified: true, walk: 'prefix' });
     // The script was played to its end: what the walk missed is there at the end of it.
     expect(list.asked()).toBeGreaterThanOrEqual(moments.length - 1);
     expect(mirror.living().filter((id) => missed.includes(id))).toEqual([]);
 
-    expect(await mirror.sync({ limit: 2, concurrency })).toMatchObject({ verified: true });
+    expect(await mirror.sync({ limit: 2 })).toMatchObject({ verified: true });
     expect(mirror.living()).toEqual(list.now());
     expect([...missed].every((id) => mirror.living().includes(id))).toBe(true);
   });
 
   test.each(CASES)('$name; a row that an earlier run read is not taken for deleted', async (given) => {
-    const { moments, concurrency, missed } = given;
+    const { moments, missed } = given;
     const list = makeScriptedList([...Array<string>(4).fill('abcdef'), ...moments]);
     const mirror = makeModelMirror(list);
-    await mirror.sync({ limit: 2, concurrency: 1 });
+    await mirror.sync({ limit: 2 });
     expect(list.asked()).toBe(4);
-    expect(await mirror.sync({ limit: 2, concurrency })).toMatchObject({ verified: true });
+    expect(await mirror.sync({ limit: 2 })).toMatchObject({ verified: true });
     expect(mirror.deleted().filter((id) => missed.includes(id))).toEqual([]);
   });
 });
@@ -114,25 +104,16 @@ test('an existing row that the run missed is found by the second, overlap walk, 
   const known = Array<string>(5).fill('abcdefghijklm');
   const list = makeScriptedList([...known, ...missesL, ...missesLAgain]);
   const mirror = makeModelMirror(list);
-  await mirror.sync({ limit: 4, concurrency: 1 });
-  expect(await mirror.sync({ limit: 4, concurrency: 1 })).toMatchObject({ verified: true, walk: 'prefix' });
+  await mirror.sync({ limit: 4 });
+  expect(await mirror.sync({ limit: 4 })).toMatchObject({ verified: true, walk: 'prefix' });
   expect(mirror.deleted()).toEqual(['a', 'b', 'c']);
-});
-
-test('of two pages in flight the later is answered first, then a row comes at the head (n) and another vanishes (f): the head shows it', async () => {
-  const list = makeScriptedList(['abcdef', 'nabcde', 'abcdef', 'nabcde']);
-  // Pages of two are too short for the overlap walk, which gives up on them.
-  expect(await makeModelMirror(list).sync({ limit: 2, concurrency: 2 })).toMatchObject({
-    walk: 'overlap',
-    verified: false,
-  });
 });
 
 describe('a flip of two rows alone', () => {
   test('is noticed by the verdict, and the overlap walk finds the row', async () => {
     const list = makeScriptedList(['abcdefghijkl', 'abcdefghijkl', 'abcdefgihjkl']);
     const mirror = makeModelMirror(list);
-    expect(await mirror.sync({ limit: 4, concurrency: 1 })).toMatchObject({
+    expect(await mirror.sync({ limit: 4 })).toMatchObject({
       verified: true,
       walk: 'overlap',
     });
@@ -140,11 +121,11 @@ describe('a flip of two rows alone', () => {
   });
 });
 
-describe('runs over a program that changes, rows being inserted anywhere and at any concurrency', () => {
+describe('runs over a program that changes, rows being inserted anywhere', () => {
   test('never mark an existing row deleted, and the first one after it stops changing makes the mirror equal to it', async () => {
     let marked = 0;
     await fc.assert(
-      fc.asyncProperty(listCases('anywhere', 8), fc.integer({ min: 1, max: 4 }), async (given, runs) => {
+      fc.asyncProperty(listCases('anywhere'), fc.integer({ min: 1, max: 4 }), async (given, runs) => {
         const list = makeMovingList(given);
         const mirror = makeModelMirror(list);
         for (let run = 0; run < runs; run += 1) {

@@ -60,7 +60,7 @@ function makeTestLoader() {
       calls.push({
         starts: pages.map(({ start }) => start),
         checkpoint,
-        finish: () => resolve({ distinct: pages.length, anonymous: 0, fresh: calls.length }),
+        finish: () => resolve({ distinct: pages.length, fresh: calls.length }),
         fail: reject,
       });
       return promise;
@@ -213,7 +213,7 @@ describe('a page', () => {
       const drained = loader.drain();
       await settle();
       loader.call(1).finish();
-      expect(await drained).toEqual({ distinct: 1, anonymous: 0, fresh: 2 });
+      expect(await drained).toEqual({ distinct: 1, fresh: 2 });
     }
   });
 });
@@ -233,7 +233,7 @@ describe('a drain', () => {
     expect(ended).not.toHaveBeenCalled();
     loader.call(0).finish();
     await drained;
-    expect(ended).toHaveBeenCalledWith({ distinct: 3, anonymous: 0, fresh: 1 });
+    expect(ended).toHaveBeenCalledWith({ distinct: 3, fresh: 1 });
   });
 
   test('loads at once what was gathered during a load, and returns what the last one did', async () => {
@@ -245,7 +245,7 @@ describe('a drain', () => {
     await settle();
     expect(loader.batches()).toEqual([range(0, BATCH_PAGES), [BATCH_PAGES]]);
     loader.call(1).finish();
-    expect(await drained).toEqual({ distinct: 1, anonymous: 0, fresh: 2 });
+    expect(await drained).toEqual({ distinct: 1, fresh: 2 });
   });
 
   test('leaves no timer behind, and none that ends a later batch early', async () => {
@@ -347,7 +347,7 @@ test('every page is loaded once and in order, one batch at a time, whatever take
             isLoading = false;
             if (loads - 1 === failsAt) throw broken;
             done = passed.length;
-            return { distinct: done, anonymous: 0, fresh: pages.length };
+            return { distinct: done, fresh: pages.length };
           },
         });
         const work = async () => {

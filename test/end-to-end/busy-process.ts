@@ -65,7 +65,7 @@ if (given.role === 'worker') {
     {
       queue: { redisUrl, databaseUrl, mirrorSchema: 'mirror' },
       duties: [
-        makeSyncDuty({ api: reader, db, log }, { schedules, concurrency: 1 }, timings),
+        makeSyncDuty({ api: reader, db, log }, { schedules }, timings),
         makeCommissionsDuty({ api, db, log }, { concurrency: 4, timing }),
       ],
       timings: given.timings,

@@ -83,7 +83,6 @@ describe('sync', () => {
       MIRROR_SCHEMA: 'Not A Schema',
       API_RATE_LIMIT: 'fast',
       API_TIMEOUT_MS: '-1',
-      API_CONCURRENCY: 'many',
       LOG_LEVEL: 'loud',
     });
     expect(code).toBe(2);
@@ -94,7 +93,6 @@ describe('sync', () => {
       'MIRROR_SCHEMA',
       'API_RATE_LIMIT',
       'API_TIMEOUT_MS',
-      'API_CONCURRENCY',
       'LOG_LEVEL',
     ]) {
       expect(stderr.match(new RegExp(`^  ${variable} `, 'gm')), variable).toHaveLength(1);

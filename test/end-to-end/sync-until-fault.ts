@@ -83,7 +83,7 @@ export async function syncUntilFault(fault: Fault, onFault: () => Promise<void>)
   try {
     await runSync(
       { api, db: makeDatabase(pool), log },
-      { resource: fault.resource, mode: 'full', concurrency: 1, acceptDeletes: true },
+      { resource: fault.resource, mode: 'full', acceptDeletes: true },
     );
   } catch (error) {
     if (!isOver) throw error;

@@ -53,11 +53,7 @@ async function accept(resource: string, time: string): Promise<void> {
 async function due(time: string, schedules: Config['schedules'] = NIGHTLY, madeMs = 0): Promise<string[]> {
   const { takePermit } = makeUnlimitedPermits();
   const api = makeApiClient({ takePermit, log }, { url: 'http://127.0.0.1:9', secret: 'x', timeoutMs: 1000 });
-  const duty = makeSyncDuty(
-    { api, db, log },
-    { schedules: makeSchedules(schedules), concurrency: 1 },
-    TIMINGS,
-  );
+  const duty = makeSyncDuty({ api, db, log }, { schedules: makeSchedules(schedules) }, TIMINGS);
   const found = await duty.findDue({ nowMs: at(time), madeMs });
   await api.close();
   return found.map(({ id, atMs }) =>
@@ -165,11 +161,7 @@ test('a sync that another process does is looked at after 15 s, then ever later,
   const meter = { ended: ({ state }: { state: string }) => ended.push(state), progressed: () => {} };
   const { takePermit } = makeUnlimitedPermits();
   const api = makeApiClient({ takePermit, log }, { url: 'http://127.0.0.1:9', secret: 'x', timeoutMs: 1000 });
-  const duty = makeSyncDuty(
-    { api, db, log, meter },
-    { schedules: makeSchedules(NIGHTLY), concurrency: 1 },
-    TIMINGS,
-  );
+  const duty = makeSyncDuty({ api, db, log, meter }, { schedules: makeSchedules(NIGHTLY) }, TIMINGS);
   const [affiliates] = await duty.findDue({ nowMs: at('03:00:00'), madeMs: 0 });
   const { signal } = new AbortController();
   await withRunLock(db, 'affiliates', async () => {

@@ -46,7 +46,7 @@ async function start(mostAttempts = TIMINGS.mostAttempts, { url }: { url: string
   const program = { url, secret: SECRET, timeoutMs: 2000, attempts };
   const api = makeApiClient({ takePermit, log }, program);
   const schedules = makeSchedules({ full: DAILY, delta: DAILY, timezone: 'UTC' });
-  const duty = makeSyncDuty({ api, db, log }, { schedules, concurrency: 1 }, timings);
+  const duty = makeSyncDuty({ api, db, log }, { schedules }, timings);
   const worker = await startWorker(
     { db, log, probe: async () => {} },
     { queue: settings, duties: [duty], timings: { ...timings, mostAttempts } },

@@ -144,12 +144,8 @@ const CASES: readonly { readonly name: string; readonly batches: readonly Batch[
   {
     name: 'without an identifier, which cannot be distinguished',
     batches: [
-      {
-        pages: [[nameless, nameless]],
-        fresh: 0,
-        counted: { rejected: 1, anonymousRejected: 1, repeated: 1 },
-      },
-      { pages: [[nameless]], fresh: 0, counted: { rejected: 0, anonymousRejected: 0, repeated: 1 } },
+      { pages: [[nameless, nameless]], fresh: 0, counted: { rejected: 1, repeated: 1 } },
+      { pages: [[nameless]], fresh: 0, counted: { rejected: 0, repeated: 1 } },
     ],
   },
 ];
@@ -285,7 +281,7 @@ function makeModel(before: readonly number[]) {
   const table = new Map<number, number>(before.map((which) => [which, 0]));
   const rows = new Set<number>();
   const rejected = new Set<number>();
-  const anonymous = new Set<number>();
+  const nameless = new Set<number>();
   return {
     rows,
     load(pages: readonly (readonly Meeting[])[]) {
@@ -297,19 +293,17 @@ function makeModel(before: readonly number[]) {
         unchanged: 0,
         rejected: 0,
         fresh: 0,
-        anonymousRejected: 0,
       };
       for (const page of pages) {
         sum.seen += page.length;
         const newest = new Map<number, number>();
         for (const { which, fits, visits } of page) {
-          const met = which === null ? anonymous : rejected;
+          const met = which === null ? nameless : rejected;
           const key = which ?? visits;
           if (which !== null && fits) newest.set(which, visits);
           else if (!met.has(key)) {
             met.add(key);
             sum.rejected += 1;
-            if (which === null) sum.anonymousRejected += 1;
           }
         }
         for (const [which, visits] of newest) {

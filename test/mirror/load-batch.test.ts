@@ -237,7 +237,7 @@ test('a record that Postgres cannot hold is rejected whole with its payload, and
   const good = buildReferral({ customer: { platform: 'stripe', id: 'c', name: 'Zoë 🦊', email: null } });
   const pages = [{ observedAt: at(1), records: [nul, surrogate, wrong, nameless, good, null] }];
   const result = await load(db, { resource: 'referrals', runId: run.id, pages });
-  expect(result).toMatchObject({ seen: 6, inserted: 1, rejected: 5, fresh: 4, anonymousRejected: 2 });
+  expect(result).toMatchObject({ seen: 6, inserted: 1, rejected: 5, fresh: 4 });
   expect((await rowsOf(db, 'referrals')).map(({ id }) => id)).toEqual([good.id]);
   expect(await rowsOf(db, 'affiliates')).toEqual([]);
   const rejected = await db.selectFrom('rejected_records').selectAll().orderBy('id').execute();
@@ -302,7 +302,7 @@ test('a rejected record that is read again in the run is a repeat, not a second 
   const pages = [{ observedAt: at(1), records: [buildReferral({ visits: 'two' }), { visits: 1 }] }];
   await load(db, { resource: 'referrals', runId: run.id, pages });
   const again = await load(db, { resource: 'referrals', runId: run.id, pages });
-  expect(again).toMatchObject({ seen: 2, rejected: 0, repeated: 2, fresh: 0, anonymousRejected: 0 });
+  expect(again).toMatchObject({ seen: 2, rejected: 0, repeated: 2, fresh: 0 });
 });
 
 test('a record seen again after its deletion is resurrected, unless that was observed before', async () => {

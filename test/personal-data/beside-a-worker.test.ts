@@ -57,7 +57,7 @@ const WORK = {
     await pollTracked({ client: api, db, log: silent, personalData }, { concurrency: 1, signal });
   },
   async 'a sync'({ api, personalData }: Work) {
-    const input = { resource: 'affiliates', mode: 'full', concurrency: 1, acceptDeletes: false } as const;
+    const input = { resource: 'affiliates', mode: 'full', acceptDeletes: false } as const;
     await runSync({ api, db: writer().db, log: silent, personalData }, input);
   },
   async 'the question for the list'({ api, personalData }: Work) {

@@ -85,7 +85,7 @@ export function useMarkedProgram({ isAlone = false } = {}): () => MarkedProgram 
         const deps = open(settings);
         const states: string[] = [];
         for (const resource of LISTED_RESOURCES) {
-          const run = await runSync(deps, { resource, mode, concurrency: 1, acceptDeletes: false });
+          const run = await runSync(deps, { resource, mode, acceptDeletes: false });
           states.push(run.state);
         }
         return states;

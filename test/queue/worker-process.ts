@@ -79,11 +79,7 @@ const starting = startWorker(
   {
     queue: { redisUrl, databaseUrl, mirrorSchema: 'mirror' },
     duties: [
-      makeSyncDuty(
-        { api, db, log },
-        { schedules: makeSchedules(syncs), concurrency: 1 },
-        { ...TIMINGS, ...timings },
-      ),
+      makeSyncDuty({ api, db, log }, { schedules: makeSchedules(syncs) }, { ...TIMINGS, ...timings }),
       makePollDuty({ api, db, log }),
       ...counts.map(makeCounter),
     ],

@@ -14,7 +14,7 @@ export interface ModelList {
 
 export interface ModelMirror {
   /** One full run. */
-  sync(options: { limit: number; concurrency: number }): Promise<WalkVerdict>;
+  sync(options: { limit: number }): Promise<WalkVerdict>;
   readonly living: () => string[];
   readonly deleted: () => string[];
 }
@@ -26,9 +26,8 @@ const HANDFUL = 2;
 export function makeModelMirror(list: ModelList): ModelMirror {
   const isDeleted = new Map<string, boolean>();
 
-  async function walk(options: { limit: number; concurrency: number; isExact: boolean }) {
+  async function walk({ limit, isExact }: { limit: number; isExact: boolean }) {
     const seen = new Set<string>();
-    const { limit, concurrency, isExact } = options;
     const verdict = await crawl<Page>(
       {
         listPage: list.listPage,
@@ -36,10 +35,10 @@ export function makeModelMirror(list: ModelList): ModelMirror {
           const before = seen.size;
           for (const id of pages.flatMap((page) => page.ids)) if (id !== null) seen.add(id);
           for (const id of seen) isDeleted.set(id, false);
-          return { distinct: seen.size, anonymous: 0, fresh: seen.size - before };
+          return { distinct: seen.size, fresh: seen.size - before };
         },
       },
-      { limit, concurrency, resumeFrom: isExact ? overlapStart(limit) : null, head: 'always' },
+      { limit, resumeFrom: isExact ? overlapStart(limit) : null, head: 'always' },
     );
     return { seen, verdict };
   }
@@ -49,7 +48,7 @@ export function makeModelMirror(list: ModelList): ModelMirror {
 
   async function findGone(missing: readonly string[], limit: number): Promise<string[]> {
     if (missing.length > HANDFUL) {
-      const { seen, verdict } = await walk({ limit, concurrency: 1, isExact: true });
+      const { seen, verdict } = await walk({ limit, isExact: true });
       return verdict.verified ? missing.filter((id) => !seen.has(id)) : [];
     }
     const gone: string[] = [];
@@ -58,9 +57,9 @@ export function makeModelMirror(list: ModelList): ModelMirror {
   }
 
   return {
-    async sync({ limit, concurrency }) {
+    async sync({ limit }) {
       const before = idsThatAre(false);
-      const { seen, verdict } = await walk({ limit, concurrency, isExact: false });
+      const { seen, verdict } = await walk({ limit, isExact: false });
       if (verdict.verified) {
         const missing = before.filter((id) => !seen.has(id));
         for (const id of await findGone(missing, limit)) isDeleted.set(id, true);

@@ -11,11 +11,9 @@ export interface ListCase {
   readonly size: number;
   readonly limit: number;
   readonly maximumLimit: number;
-  readonly concurrency: number;
   /** Applied before the k-th answer, the last ones over and over for as long as `movingAnswers` says. */
   readonly changes: readonly (readonly Change[])[];
   readonly movingAnswers: number;
-  readonly shuffle: number;
 }
 
 interface Row {
@@ -40,16 +38,14 @@ const anyChange: fc.Arbitrary<Change> = fc.oneof(
 );
 
 /** Returns cases in which new rows come at the head only, or anywhere. */
-export function listCases(insertions: 'at-head' | 'anywhere', concurrency: number): fc.Arbitrary<ListCase> {
+export function listCases(insertions: 'at-head' | 'anywhere'): fc.Arbitrary<ListCase> {
   const change = insertions === 'at-head' ? headChange : anyChange;
   return fc.record({
     size: fc.integer({ min: 0, max: 120 }),
     limit: fc.integer({ min: SMALLEST_LIMIT, max: 20 }),
     maximumLimit: fc.integer({ min: SMALLEST_LIMIT, max: 20 }),
-    concurrency: fc.integer({ min: 1, max: concurrency }),
     changes: fc.array(fc.array(change, { maxLength: 3 }), { minLength: 1, maxLength: 30 }),
     movingAnswers: fc.integer({ min: 0, max: 120 }),
-    shuffle: fc.integer(),
   });
 }
 
@@ -82,13 +78,6 @@ export function makeMovingList(given: ListCase): MovingList {
   let answered = 0;
   let isMoving = true;
   let checkpoint: Checkpoint | null = null;
-  let random = given.shuffle;
-  let pending: (() => void)[] = [];
-
-  function nextRandom(below: number): number {
-    random = (Math.imul(random, 1_103_515_245) + 12_345) | 0;
-    return Math.abs(random >> 8) % below;
-  }
 
   function apply(change: Change): void {
     did.add(change.kind);
@@ -137,19 +126,8 @@ export function makeMovingList(given: ListCase): MovingList {
     };
   }
 
-  // Requests that are in flight together are answered in any order.
-  function flush(): void {
-    const waiting = pending;
-    pending = [];
-    while (waiting.length > 0) waiting.splice(nextRandom(waiting.length), 1)[0]?.();
-  }
-
   return {
-    listPage: (request) =>
-      new Promise((resolve) => {
-        if (pending.length === 0) queueMicrotask(flush);
-        pending.push(() => resolve(answer(request)));
-      }),
+    listPage: async (request) => answer(request),
     find: async (id) => {
       move();
       return rows.some((row) => row.id === id);
@@ -158,7 +136,7 @@ export function makeMovingList(given: ListCase): MovingList {
       const before = seen.size;
       for (const page of pages) for (const id of page.ids) if (id !== null) seen.add(id);
       checkpoint = after;
-      return { distinct: seen.size, anonymous: 0, fresh: seen.size - before };
+      return { distinct: seen.size, fresh: seen.size - before };
     },
     seen,
     lastCheckpoint: () => checkpoint,

@@ -22,7 +22,7 @@ beforeEach(async () => {
 const delta = (api: ApiClient = given().api) =>
   runSync(
     { api, db: given().db, log: pino({ level: 'silent' }) },
-    { resource: 'commissions', mode: 'delta', concurrency: 1, acceptDeletes: false },
+    { resource: 'commissions', mode: 'delta', acceptDeletes: false },
   );
 
 async function inState(state: string, count: number): Promise<string[]> {

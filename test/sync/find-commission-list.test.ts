@@ -233,7 +233,7 @@ describe('a worker', () => {
       `insert into tracked_commissions (commission_id) values ('0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11')`,
     );
     const nightly = makeSchedules({ full: '0 2 * * *', delta: null, timezone: 'UTC' });
-    const syncs = makeSyncDuty({ api, db, log }, { schedules: nightly, concurrency: 1 }, TIMINGS);
+    const syncs = makeSyncDuty({ api, db, log }, { schedules: nightly }, TIMINGS);
     const polls = makePollDuty({ api, db, log });
     const seen = async () => ({
       syncs: await dueOf(syncs),

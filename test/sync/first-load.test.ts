@@ -7,8 +7,6 @@ import { readMirror, readProgram } from '../support/compare-with-program.ts';
 import { watchInsertions } from '../support/watch-insertions.ts';
 import { useSyncing } from './syncing.ts';
 
-// Of several pages in flight, all but the first make a batch, however busy the machine is.
-const IN_FLIGHT = { concurrency: 10 };
 const given = useSyncing({ affiliates: 40, referrals: 600 });
 
 afterEach(async () => {
@@ -24,7 +22,7 @@ test('the first full run of a list inserts, and reading the head again has nothi
   const { sync, sandbox, database } = given();
   await sync('affiliates');
   const insertions = watchInsertions();
-  expect(await sync('referrals', IN_FLIGHT)).toMatchObject({ state: 'succeeded', rows: { inserted: 600 } });
+  expect(await sync('referrals')).toMatchObject({ state: 'succeeded', rows: { inserted: 600 } });
   expect(insertions().sent).toBeGreaterThan(0);
   expect(insertions().refused).toBe(0);
   expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
@@ -32,13 +30,13 @@ test('the first full run of a list inserts, and reading the head again has nothi
 
 test('a run of what the mirror has, full or delta, tries no insertion, even where records are new', async () => {
   const { syncBoth, sandbox, database } = given();
-  await syncBoth(IN_FLIGHT);
+  await syncBoth();
   for (let index = 0; index < 250; index += 1) await sandbox.program.insertReferral();
   const insertions = watchInsertions();
-  const [, referrals] = await syncBoth(IN_FLIGHT);
+  const [, referrals] = await syncBoth();
   expect(referrals).toMatchObject({ rows: { inserted: 250 } });
   for (let index = 0; index < 120; index += 1) await sandbox.program.insertReferral();
-  await syncBoth({ ...IN_FLIGHT, mode: 'delta' });
+  await syncBoth({ mode: 'delta' });
   expect(insertions()).toEqual({ sent: 0, refused: 0 });
   expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
 });
@@ -46,7 +44,7 @@ test('a run of what the mirror has, full or delta, tries no insertion, even wher
 test('a delta of an empty mirror reads everything, and ends its insertions once at most', async () => {
   const { syncBoth, sandbox, database } = given();
   const insertions = watchInsertions();
-  const [, referrals] = await syncBoth({ ...IN_FLIGHT, mode: 'delta' });
+  const [, referrals] = await syncBoth({ mode: 'delta' });
   expect(referrals).toMatchObject({ state: 'succeeded', verified: true, plan: { strategy: 'full' } });
   expect(insertions().refused).toBeLessThanOrEqual(1);
   expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
@@ -59,7 +57,7 @@ test('a first run that is resumed compares: it reads a page again that it has', 
   await expect(sync('referrals')).rejects.toThrow(/50\d/);
   sandbox.setFaults({ shares: {}, exact: [] });
   const insertions = watchInsertions();
-  expect(await sync('referrals', IN_FLIGHT)).toMatchObject({ isResumed: true, state: 'succeeded' });
+  expect(await sync('referrals')).toMatchObject({ isResumed: true, state: 'succeeded' });
   expect(insertions()).toEqual({ sent: 0, refused: 0 });
   expect(await readMirror(database.pool)).toEqual(await readProgram(sandbox));
 });
@@ -82,7 +80,7 @@ test('a first run whose list moves between two batches ends its insertions once,
     },
   };
   const insertions = watchInsertions();
-  const input = { resource: 'referrals', mode: 'full', concurrency: 2, acceptDeletes: false } as const;
+  const input = { resource: 'referrals', mode: 'full', acceptDeletes: false } as const;
   const run = await runSync({ api: moving, db, log: pino({ level: 'silent' }) }, input);
   expect(run).toMatchObject({
     state: 'succeeded',

@@ -35,7 +35,7 @@ async function syncAltered(resource: ListedResource, alter: (record: Wire) => vo
     { url: proxy.url, secret: SECRET, timeoutMs: 5000, attempts: { firstWaitMs: 0 } },
   );
   onTestFinished(() => api.close());
-  return runSync({ api, db, log }, { resource, mode: 'full', concurrency: 1, acceptDeletes: false });
+  return runSync({ api, db, log }, { resource, mode: 'full', acceptDeletes: false });
 }
 
 async function rejections(runId: number | null) {

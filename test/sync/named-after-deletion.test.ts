@@ -36,7 +36,7 @@ test('an affiliate that referrals still name stays deleted until its own list ha
   const sync = (client: ApiClient, resource: 'affiliates' | 'referrals') =>
     runSync(
       { api: client, db, log: pino({ level: 'silent' }) },
-      { resource, mode: 'full', concurrency: 1, acceptDeletes: false },
+      { resource, mode: 'full', acceptDeletes: false },
     );
   const isDeleted = async () =>
     (
@@ -107,7 +107,7 @@ test('a link that referrals still name stays deleted until its affiliate has it 
   const syncGone = (resource: 'affiliates' | 'referrals') =>
     runSync(
       { api: gone, db, log: pino({ level: 'silent' }) },
-      { resource, mode: 'full', concurrency: 1, acceptDeletes: false },
+      { resource, mode: 'full', acceptDeletes: false },
     );
   for (let cycle = 0; cycle < 2; cycle += 1) {
     await syncGone('affiliates');
@@ -131,7 +131,7 @@ test('a link stays its affiliate’s, although a referral that came through it i
   });
   await runSync(
     { api: moved, db, log: pino({ level: 'silent' }) },
-    { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: false },
+    { resource: 'referrals', mode: 'full', acceptDeletes: false },
   );
   const { rows } = await database.pool.query('select affiliate_id from links where id = $1', [id]);
   expect(rows).toEqual([{ affiliate_id }]);

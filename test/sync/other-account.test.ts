@@ -43,7 +43,7 @@ function clientOf({ url }: { url: string }) {
 }
 
 function syncWith(program: { url: string }, resource: ListedResource, input: Partial<SyncInput> = {}) {
-  const options = { resource, mode: 'full', concurrency: 1, acceptDeletes: false, ...input } as const;
+  const options = { resource, mode: 'full', acceptDeletes: false, ...input } as const;
   return runSync({ api: clientOf(program), db: given().db, log }, options);
 }
 

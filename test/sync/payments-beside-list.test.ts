@@ -59,7 +59,7 @@ async function syncWhile(id: string, meanwhile: () => Promise<void>) {
   };
   const run = await runSync(
     { api: overtaken, db, log: pino({ level: 'silent' }) },
-    { resource: 'commissions', mode: 'full', concurrency: 1, acceptDeletes: false },
+    { resource: 'commissions', mode: 'full', acceptDeletes: false },
   );
   expect(run).toMatchObject({ state: 'succeeded', verified: true, deleted: 0 });
   expect(happened).toBe(1);

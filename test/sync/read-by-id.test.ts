@@ -28,7 +28,7 @@ beforeEach(async () => {
     'truncate commissions, sales, sync_runs, seen_rows, record_history restart identity',
   );
   const run = await startRun(db, { resource, mode: 'full' });
-  const before = { seen: makeSeenRows(), anonymous: 0, firstLoad: makeFirstLoad(false) };
+  const before = { seen: makeSeenRows(), firstLoad: makeFirstLoad(false) };
   loader = makeRunLoader(
     { api, db, account: null, personalData: null },
     { run, resource, before, signal: undefined },

@@ -113,7 +113,7 @@ test('where personal data are not kept, neither the reason nor the payload quote
   await refuse('referrals', `new.id = '${id}'`, `errcode = 'P0001'`);
   const summary = await runSync(
     { api, db, log: pino({ level: 'silent' }), personalData },
-    { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: false },
+    { resource: 'referrals', mode: 'full', acceptDeletes: false },
   );
   expect(await rejections(summary.runId)).toEqual([
     {

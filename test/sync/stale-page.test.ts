@@ -79,7 +79,7 @@ describe('a payment is kept', () => {
     };
     const summary = await runSync(
       { api: overtaking, db, log: pino({ level: 'silent' }) },
-      { resource: 'referrals', mode: 'full', concurrency: 1, acceptDeletes: false },
+      { resource: 'referrals', mode: 'full', acceptDeletes: false },
     );
     expect(summary).toMatchObject({ state: 'succeeded', verified: true });
     expect(overtaken).toBe(1);

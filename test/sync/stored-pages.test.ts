@@ -31,10 +31,7 @@ async function open(options: CachingOptions) {
     return api;
   };
   const sync = (mode: SyncInput['mode'] = 'full') =>
-    runSync(
-      { api: connect(), db, log },
-      { resource: 'commissions', mode, concurrency: 1, acceptDeletes: true },
-    );
+    runSync({ api: connect(), db, log }, { resource: 'commissions', mode, acceptDeletes: true });
   return { proxy, connect, sync };
 }
 
@@ -94,7 +91,7 @@ describe.each(['Age', 'Date'] as const)('a list that is an hour old by %s', (say
     const run = await startRun(db, { resource: 'commissions', mode: 'full' });
     const met = await query<{ id: string }>('select id from commissions where id <> $1 limit 5', [id]);
     const readers = { api: connect(), db, log };
-    const before = { seen: makeSeenRows(), anonymous: 0, firstLoad: makeFirstLoad(false) };
+    const before = { seen: makeSeenRows(), firstLoad: makeFirstLoad(false) };
     const loader = makeRunLoader(
       { ...readers, account: null, personalData: null },
       { run, resource: 'commissions', before, signal: undefined },

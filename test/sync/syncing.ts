@@ -50,7 +50,7 @@ function makeSyncing(database: TestDatabase, sandbox: TestSandbox): Syncing {
     { url: sandbox.url, secret: SECRET, timeoutMs: 5000, attempts: { firstWaitMs: 0 } },
   );
   const sync: Syncing['sync'] = (resource, input = {}) =>
-    runSync({ api, db, log }, { resource, mode: 'full', concurrency: 1, acceptDeletes: false, ...input });
+    runSync({ api, db, log }, { resource, mode: 'full', acceptDeletes: false, ...input });
   const syncBoth: Syncing['syncBoth'] = async (input) => [
     await sync('affiliates', input),
     await sync('referrals', input),

@@ -56,7 +56,7 @@ function syncWith(changed: Partial<ApiClient>, resource: ListedResource) {
   const { api, db } = given();
   return runSync(
     { api: { ...api, ...changed }, db, log: pino({ level: 'silent' }) },
-    { resource, mode: 'full', concurrency: 1, acceptDeletes: false },
+    { resource, mode: 'full', acceptDeletes: false },
   );
 }
 

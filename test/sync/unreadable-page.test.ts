@@ -33,7 +33,7 @@ test('fails its run, which says so in the run log, and not the process; the next
   await sync('affiliates');
   const failed = runSync(
     { api: spoil(api), db, log: pino({ level: 'silent' }) },
-    { resource: 'referrals', mode: 'full', concurrency: 2, acceptDeletes: false },
+    { resource: 'referrals', mode: 'full', acceptDeletes: false },
   );
   await expect(failed).rejects.toThrow(RangeError);
   const { rows } = await database.pool.query(

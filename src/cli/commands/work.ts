@@ -163,12 +163,12 @@ function makeDuties(
     personalData,
     meter,
   }: Required<Omit<SyncDutyDeps, 'api'>> & { readonly clients: Clients },
-  { api: { concurrency, rateLimit }, schedules, amountUnit, commissionList, retention }: Config,
+  { api: { rateLimit }, schedules, amountUnit, commissionList, retention }: Config,
 ): readonly Duty[] {
   return [
     makeSyncDuty(
       { api: clients.reads, db, log, personalData, meter },
-      { schedules: makeSchedules(schedules), concurrency },
+      { schedules: makeSchedules(schedules) },
       TIMINGS,
     ),
     makeCommissionsDuty(

@@ -26,14 +26,13 @@ export interface MakeSyncDeps {
 
 export interface SyncProgram extends ProgramAddress {
   readonly timeoutMs: number;
-  readonly concurrency: number;
   readonly rateLimit: RateLimit;
 }
 
 /** Returns the function that syncs one resource. The client is closed with the lifetime. */
 export function makeSync(
   { onProgress, onStopped = () => {}, ...deps }: MakeSyncDeps,
-  { concurrency, ...program }: SyncProgram,
+  program: SyncProgram,
 ): (
   resource: ListedResource,
   how: Pick<SyncInput, 'mode' | 'acceptDeletes' | 'acceptProgram'>,
@@ -42,6 +41,6 @@ export function makeSync(
   return (resource, how) =>
     runSync(
       { api, db: deps.db, log: deps.log, personalData: deps.personalData, onProgress, onStopped },
-      { resource, concurrency, ...how, signal: deps.lifetime.signal },
+      { resource, ...how, signal: deps.lifetime.signal },
     );
 }

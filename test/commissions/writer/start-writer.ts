@@ -199,10 +199,7 @@ export function useWriter(size = { affiliates: 20, referrals: 800 }): () => Test
     );
     const api = makeTestApi(db, sandbox.url);
     // Then each payment finds the account's evidence in the affiliate that its commission names.
-    await runSync(
-      { api, db, log: silent },
-      { resource: 'affiliates', mode: 'full', concurrency: 1, acceptDeletes: false },
-    );
+    await runSync({ api, db, log: silent }, { resource: 'affiliates', mode: 'full', acceptDeletes: false });
     const columns = `id, to_char(paid_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as paid_at,
       to_char(due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as due_at, amount, currency, voided_at`;
     const taken = new Set<string>();
