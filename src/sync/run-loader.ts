@@ -19,7 +19,6 @@ import { type ObservedPage, type ReadPages, readPages } from '../records/read-pa
 import { beginSpan, inSpan, type Span } from '../tracing/span.ts';
 import { makeListPage, type RecordPage } from './list-resource.ts';
 import type { SyncProgress } from './run-summary.ts';
-import { makeSpellingCheck } from './spelling-check.ts';
 
 export interface RunLoader {
   /**
@@ -102,7 +101,6 @@ export function makeRunLoader(
   const cache = makeLoadedCache();
   const drift = makeDriftWatch();
   const recordReader = makeFormReader(resource, cache);
-  const spelling = makeSpellingCheck(db, resource);
   /** What was read and is not loaded yet, in that order: the cache takes all of it for loaded. */
   const unloaded: ReadPages[] = [];
   const readPage = (page: ObservedPage) => {
@@ -131,7 +129,6 @@ export function makeRunLoader(
     if (contents.some((content, index) => content !== unloaded[index])) {
       throw new TypeError('pages are to be loaded in the order in which they were read');
     }
-    await spelling.check(contents);
     await account?.confirm(contents.map(idsOf), { ...(signal && { signal }), onRequest: countRequest });
     const { result, rows, saved } = await transact(db, write, () => beginSpan('commit'));
     async function write(trx: DatabaseTransaction) {
