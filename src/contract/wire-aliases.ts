@@ -39,9 +39,8 @@ function rename(value: unknown, levels: number, hasIdentifier = true): unknown {
   if (!isObject(value)) return value;
   let renamed = renameKeys(value);
   const { id } = renamed;
-  if (hasIdentifier && typeof id === 'string' && lowerCaseId(id) !== id) {
-    renamed = { ...renamed, id: lowerCaseId(id) };
-  }
+  const lowered = hasIdentifier && typeof id === 'string' ? lowerCaseId(id) : id;
+  if (lowered !== id) renamed = { ...renamed, id: lowered };
   for (const key of NESTED) {
     const before = renamed[key];
     if (before === undefined || before === null) continue;

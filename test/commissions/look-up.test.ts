@@ -4,7 +4,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
 import { reconcileBooks } from '../../src/commissions/books/reconcile-books.ts';
 import { previewUpdates } from '../../src/commissions/preview-updates.ts';
-import { trackCommissions } from '../../src/commissions/tracking/track-commissions.ts';
 import { pollTracked } from '../../src/commissions/tracking/tracked-commissions.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
 import { drainUpdates } from '../../src/commissions/writer/drain-updates.ts';
@@ -125,18 +124,19 @@ test('a commission whose identifiers the API answers in capitals is asked for, p
   const { freshMany, ask, row, program, db, database, sandbox } = writer();
   const commissions = await freshMany(1);
   const id = commissions[0]?.id ?? '';
-  const asked = id.toUpperCase();
   const api = await makeAlteredApi({ db, sandbox }, (body) => inCapitals(body));
 
   expect(await preview(api, commissions)).toMatchObject([{ would: 'change' }]);
   expect(await reconcile(api, commissions)).toMatchObject([{ commission_id: id, finding: 'match' }]);
-  await trackCommissions(db, [asked], null);
+  await database.pool.query('insert into tracked_commissions (commission_id) values ($1)', [
+    id.toUpperCase(),
+  ]);
   expect(await pollTracked({ client: api, db, log: silent }, reading())).toEqual({
     polled: 1,
     gone: 0,
     failed: 0,
   });
-  const [request] = await ask({ commission_id: asked, action: 'pay', paid_at: PAID_AT });
+  const [request] = await ask({ commission_id: id.toUpperCase(), action: 'pay', paid_at: PAID_AT });
   await drainUpdates({ api, db, log: silent }, reading());
 
   expect(await row(request?.id)).toMatchObject({ commission_id: id, state: 'applied', note: null });

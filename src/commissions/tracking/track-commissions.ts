@@ -23,7 +23,7 @@ export async function trackCommissions(
     with written as (
       insert into tracked_commissions (commission_id, tracked_by)
       select id, coalesce(${trackedBy}::text, current_user)
-      from (select distinct lower(id) as id from unnest(${ids}::text[]) as id) as given
+      from (select distinct id from unnest(${ids}::text[]) as id) as given
       where ${isNotPolled()}
       order by id
       on conflict (commission_id) do update set next_poll_at = excluded.next_poll_at
