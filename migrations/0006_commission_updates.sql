@@ -318,11 +318,7 @@ select request.id as request,
         where attempt.update_id = request.id and attempt.method = 'PUT'
           and (attempt.error is null or attempt.error not like 'not sent: %')) as puts
 from commission_updates request
--- The payment ledger has identifiers in lower case, the mirror as the program spells them, which one of them shows. (A
--- join on either spelling is not hashed, and two joins make a search of a large ledger several times slower.)
-left join commissions commission on commission.id = case
-  when (select spelled.id <> lower(spelled.id) from commissions spelled order by spelled.id desc limit 1)
-    then upper(request.commission_id) else request.commission_id end
+left join commissions commission on commission.id = request.commission_id
 left join sales sale on sale.id = commission.sale_id
 left join affiliates affiliate on affiliate.id = sale.affiliate_id;
 

@@ -13,6 +13,21 @@ create table tracked_commissions (
 
 create index tracked_commissions_next on tracked_commissions (next_poll_at) where next_poll_at is not null;
 
+create function lower_commission_id() returns trigger
+language plpgsql
+as $$
+begin
+  new.commission_id := lower(new.commission_id);
+  return new;
+end
+$$;
+
+create trigger lower_commission_id before insert on tracked_commissions
+  for each row execute function lower_commission_id();
+
+comment on function lower_commission_id() is 'Writes an identifier as the mirror has all of them: in lower case.';
+comment on trigger lower_commission_id on tracked_commissions is 'Writes the identifier in lower case.';
+
 comment on table tracked_commissions is 'The commissions that the mirror keeps asking the program for, where it does not list them (commission_list). To have one mirrored, insert its identifier.';
 comment on column tracked_commissions.commission_id is 'The commission (commissions.id).';
 comment on column tracked_commissions.tracked_by is 'Who wanted it.';

@@ -193,8 +193,7 @@ left join affiliates affiliate on affiliate.id = sale.affiliate_id
 left join lateral (
   select request.action, request.state
   from commission_updates request
-  -- The payment ledger has identifiers in lower case, the mirror as the program spells them.
-  where request.commission_id = lower(commission.id)
+  where request.commission_id = commission.id
     and request.action in ('pay', 'unpay')
     and (request.state in ('pending', 'applied', 'unchanged') or request.action = 'pay' and request.state = 'failed')
   order by request.id desc

@@ -77,7 +77,7 @@ as $$
   select distinct on (recognised.record_id) 'links', recognised.record_id, owner.number
   from unnest(ids, affiliate_ids) as recognised (record_id, affiliate_id)
   join forgotten_records owner
-    on owner.table_name = 'affiliates' and lower(owner.record_id) = lower(recognised.affiliate_id)
+    on owner.table_name = 'affiliates' and owner.record_id = recognised.affiliate_id
   order by recognised.record_id, owner.number
   on conflict do nothing
 $$;
@@ -87,12 +87,12 @@ language sql stable
 set search_path from current
 as $$
   select count(*)::integer from forgotten_records
-  where (table_name, lower(record_id)) in (
-    select table_name, lower(record_id) from unnest(tables, ids) as recognised (table_name, record_id)
+  where (table_name, record_id) in (
+    select table_name, record_id from unnest(tables, ids) as recognised (table_name, record_id)
   )
 $$;
 
-comment on function count_forgotten(text[], text[]) is 'Returns how many of these records are noted as those of forgotten people, whatever the case of their identifiers. The arrays are one of each for each record.';
+comment on function count_forgotten(text[], text[]) is 'Returns how many of these records are noted as those of forgotten people. The arrays are one of each for each record.';
 comment on function note_recognised(text[], text[], text[], text[]) is 'Notes records that were recognised by a forgotten address, and links by their affiliate: they are the person''s from then on. The arrays are one of each for each record; of the last two, one is null.';
 
 comment on table personal_data is 'How personal data are kept in this mirror (one row). Nothing for analysis.';

@@ -19,8 +19,8 @@ export function readListAnswer(json: unknown, reject: RejectAnswer): ListEnvelop
 }
 
 /**
- * Returns the function that reads the answer to a request for one commission: its own fields and its sale's are
- * checked, those of the referral and the affiliate are not.
+ * Returns the function that reads the answer to a request for one commission, by its identifier in lower case. Its own
+ * fields and its sale's are checked, those of the referral and the affiliate are not.
  *
  * Throws: ContractViolation, also on the commission of another id: money must not be booked on the wrong one.
  */
@@ -28,7 +28,7 @@ export function commissionReader(id: string): (json: unknown, reject: RejectAnsw
   return (json, reject) => {
     const commission = payableCommissionSchema.safeParse(toContractSpelling(json));
     if (!commission.success) throw reject(`a commission (${describeIssue(commission.error)})`);
-    if (commission.data.id.toLowerCase() !== id.toLowerCase()) throw reject(`the commission ${id}`);
+    if (commission.data.id !== id) throw reject(`the commission ${id}`);
     return commission.data;
   };
 }

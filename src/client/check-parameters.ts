@@ -4,11 +4,14 @@
 
 import { z } from 'zod';
 import type { CommissionChange, ListQuery } from '../api/request-parameters.ts';
-import { timestamp } from '../contract/fields.ts';
+import { lowerCaseId, timestamp } from '../contract/fields.ts';
 import { type AlwaysListed, FILTERS_OF_SEVERAL, RESOURCES } from '../contract/resources.ts';
 
 /** The filters of which the program keeps at most one affiliate for each value. */
 const AFFILIATE_KEYS = ['email', 'stripe_customer_id'] as const;
+
+/** The filters whose value is the identifier of a record. */
+const IDENTIFIERS: ReadonlySet<string> = new Set(['affiliate_id', 'campaign_id']);
 
 type Query<R extends AlwaysListed> = Pick<ListQuery<R>, 'filters' | 'expand'>;
 
@@ -66,6 +69,7 @@ function checkQuery<R extends AlwaysListed>(
       FILTERS_OF_SEVERAL.some((one) => one === name),
       value,
     );
+    if (IDENTIFIERS.has(name)) filters[name] = lowerCaseId(value as string);
   }
   // Left out or undefined, it narrows nothing either way.
   if (expand !== undefined) checkExpansions(call, RESOURCES[resource].expansions, expand);

@@ -3,7 +3,7 @@
 
 import { makeApiClient } from '../api/client.ts';
 import { apiUrlSchema, checkSecret } from '../config/program-access.ts';
-import { identifier } from '../contract/fields.ts';
+import { identifier, lowerCaseId } from '../contract/fields.ts';
 import { ConfigError, ContractViolation } from '../errors.ts';
 import { checkAffiliateKey, checkChange, checkListParameters } from './check-parameters.ts';
 import { createBudget, findLimitProblems, USUAL_TIMEOUT_MS } from './memory-budget.ts';
@@ -151,5 +151,5 @@ const MOST_TIMEOUT_MS = 2 ** 31 - 1;
 // Anything else would ask for another address than that of a commission.
 function checkId(id: string): string {
   if (!identifier.safeParse(id).success) throw new TypeError('the id of a commission must be a UUID');
-  return id;
+  return lowerCaseId(id);
 }

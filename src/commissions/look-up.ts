@@ -1,13 +1,10 @@
 // Reads one commission for whoever changes nothing: the dry run, the comparison with the books, the polls. A refusal is
 // an answer here, by the rules that the writer has for it.
 
-import { sql } from 'kysely';
 import type { ApiClient } from '../api/client.ts';
 import type { Commission } from '../contract/commission.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import type { Database } from '../db/database.ts';
 import { ApiRejected, ApiUnreachable } from '../errors.ts';
-import { asMirrored } from '../mirror/either-case.ts';
 import { type Refusal, refusalOf } from './judge-update.ts';
 import type { ProgramHealth } from './program-health.ts';
 
@@ -44,15 +41,4 @@ export async function lookUp(
         return { commission: null, refusal: refusalOf(error), askedAt: error.askedAt };
     }
   }
-}
-
-/** Returns a function that returns each of these identifiers as the program spells it, as far as the mirror knows. */
-export async function readSpellings(db: Database, ids: readonly string[]): Promise<(id: string) => string> {
-  const { rows } = await sql<{ id: string; spelled: string }>`
-    select id, spelled from (
-      select asked.id, ${sql.raw(asMirrored('asked.id'))} as spelled from unnest(${ids}::text[]) as asked (id)
-    ) each_one where spelled <> id
-  `.execute(db);
-  const others = new Map(rows.map(({ id, spelled }) => [id, spelled]));
-  return (id) => others.get(id) ?? id;
 }

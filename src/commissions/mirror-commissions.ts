@@ -4,7 +4,6 @@ import { sql } from 'kysely';
 import type { Commission } from '../contract/commission.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
-import { isInEitherCase } from '../mirror/either-case.ts';
 import {
   type FormerSale,
   type GoneCommission,
@@ -15,7 +14,6 @@ import { loadBatch, lockForLoading } from '../mirror/load-batch.ts';
 import { wasObservedInFuture } from '../mirror/observed-in-future.ts';
 import { refuseOtherTreatment } from '../mirror/refuse-other-treatment.ts';
 import { recordRejections } from '../mirror/rejected-records.ts';
-import { describeRespelled, findRespelled } from '../mirror/respelled-ids.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { readPages } from '../records/read-page.ts';
 
@@ -28,15 +26,11 @@ export interface ObservedCommission {
   readonly observedAt: Timestamp;
 }
 
-/** An answer that spells an identifier in another case than the mirror has it; a refusal, as isRefusal knows them. */
-class RespelledIds extends RangeError {}
-
 /**
  * Loads the commissions with their sales, referrals, affiliates and campaigns. No page of a list that was asked for
  * before they were observed overwrites them, also where they changed nothing. Idempotent: yes.
  *
- * Throws: PersonalDataMismatch, PersonalDataStale; a refusal where the mirror has one of them in another case only: it
- * would become a second row.
+ * Throws: PersonalDataMismatch, PersonalDataStale.
  */
 export async function mirrorCommissions(
   trx: DatabaseTransaction,
@@ -47,10 +41,6 @@ export async function mirrorCommissions(
   const pages = observed.map(({ commission, observedAt }) => ({ observedAt, records: [commission] }));
   const treatment = (await personalData?.current(trx)) ?? null;
   const read = readPages({ cache: null, drift: null, personalData: treatment }, 'commissions', pages);
-  const respelled = await findRespelled(trx, read);
-  if (respelled !== null) {
-    throw new RespelledIds(`${describeRespelled(respelled)}, which would become a second row`);
-  }
   const former = await findFormer(trx, observed);
   await loadBatch(trx, { run: null, resource: 'commissions', pages: [read], touch: true });
   await markFormerSales(trx, former);
@@ -115,7 +105,7 @@ export async function markCommissionsDeleted(
     set _deleted_at = asked_at, _changed_at = (select stamp_changes()), _observed_at = asked_at
     from unnest(${gone.map(({ id }) => id)}::text[], ${gone.map(({ askedAt }) => askedAt)}::timestamptz[])
       as gone (id, asked_at)
-    where ${sql.raw(isInEitherCase('commissions.id', 'gone.id'))} and _deleted_at is null
+    where commissions.id = gone.id and _deleted_at is null
       and (_observed_at <= asked_at or ${sql.raw(wasObservedInFuture('commissions'))})
   `.execute(trx);
   await markSalesOfGone(trx, gone);

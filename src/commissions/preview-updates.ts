@@ -5,7 +5,6 @@ import type { AmountUnit } from '../config/amount-unit.ts';
 import type { Database } from '../db/database.ts';
 import { type CommissionValues, valuesOf } from './commission-values.ts';
 import { describeChange, judgeUpdate } from './judge-update.ts';
-import { readSpellings } from './look-up.ts';
 import { makeLookUpEach } from './look-up-each.ts';
 import { mapInOrder } from './map-in-order.ts';
 import type { EndState, UpdateRequest } from './update-request.ts';
@@ -35,12 +34,8 @@ export async function* previewUpdates(
   }: { concurrency: number; signal: AbortSignal; amountUnit?: AmountUnit },
 ): AsyncGenerator<PreviewedUpdate> {
   const lookUp = makeLookUpEach({ client, db }, signal);
-  const spell = await readSpellings(
-    db,
-    requests.map(({ commission_id }) => commission_id),
-  );
   yield* mapInOrder(requests, concurrency, async (request): Promise<PreviewedUpdate> => {
-    const { commission, refusal } = await lookUp(spell(request.commission_id));
+    const { commission, refusal } = await lookUp(request.commission_id);
     if (commission === null) {
       return { request, would: refusal.state, outcome: refusal.outcome, note: refusal.note, live: null };
     }

@@ -56,8 +56,6 @@ export interface UpdateRequest {
 /** A request as the writer works on it. */
 export interface ClaimedUpdate extends UpdateRequest {
   readonly id: number;
-  /** The commission's identifier as the program spells it, as far as the mirror knows. */
-  readonly spelled_id: string;
   readonly attempts: number;
   /** Set where an earlier try may have sent the change. */
   readonly put_sent_at: Timestamp | null;

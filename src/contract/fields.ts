@@ -9,6 +9,17 @@ import { findTimestampProblem } from './timestamp.ts';
  */
 export const identifier = z.guid();
 
+/**
+ * Returns an identifier in lower case, any other text as it is. All code has identifiers so: to Postgres "3F" is not
+ * "3f", and an API that changes the case would make a second row of each record.
+ */
+export function lowerCaseId(id: string): string {
+  // Hardly any has a capital: that is quickly seen.
+  return CAPITAL.test(id) && identifier.safeParse(id).success ? id.toLowerCase() : id;
+}
+
+const CAPITAL = /[A-F]/;
+
 const IDENTIFIERS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
 /** Returns every identifier that a text has in it, spelled as it is there. */

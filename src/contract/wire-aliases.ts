@@ -1,6 +1,8 @@
-// The one place that knows the other spellings of a field's name. Live deployments write the processor's and the
-// payout provider's name where the contract writes neutral words; all other code uses those.
-// Source: contract, Spelling.
+// The one place that knows the other spellings of a field's name, and of an identifier. Live deployments write the
+// processor's and the payout provider's name where the contract writes neutral words; all other code uses those, and
+// identifiers in lower case. Source: contract, Spelling.
+
+import { lowerCaseId } from './fields.ts';
 
 /** Spelling seen in the wild → the contract's spelling, which is also the column's name. */
 export const WIRE_ALIASES: ReadonlyMap<string, string> = new Map([
@@ -14,29 +16,35 @@ export const WIRE_ALIASES: ReadonlyMap<string, string> = new Map([
 /** More than a commission's sale, its referral, its affiliate, their links: what is nested deeper is no resource. */
 const MOST_LEVELS = 10;
 
+/** Its identifier is the processor's. */
+const CUSTOMER = 'customer';
+
 /** Where a resource may nest another; nothing else is searched, so an unknown object keeps its own names. */
-const NESTED = ['campaign', 'links', 'link', 'customer', 'affiliate', 'sale', 'referral'] as const;
+const NESTED = ['campaign', 'links', 'link', CUSTOMER, 'affiliate', 'sale', 'referral'] as const;
 
 /**
- * Returns the value with every alias of a resource's field renamed, nested resources included, as deep as the
- * contract nests them: a record that nests thousands of levels must not overflow the stack.
+ * Returns the value with every alias of a resource's field renamed and its identifier in lower case, nested resources
+ * included, as deep as the contract nests them: a record that nests thousands of levels must not overflow the stack.
  *
- * The argument is never changed; what needs no renaming is returned as it is. Where both spellings are present,
+ * The argument is never changed; what needs no change is returned as it is. Where both spellings are present,
  * the contract's is used and the other stays as an unknown field, so that nothing is lost.
  */
 export function toContractSpelling(value: unknown): unknown {
   return rename(value, MOST_LEVELS);
 }
 
-function rename(value: unknown, levels: number): unknown {
+function rename(value: unknown, levels: number, hasIdentifier = true): unknown {
   if (levels === 0) return value;
   if (Array.isArray(value)) return mapIfChanged(value, levels);
   if (!isObject(value)) return value;
   let renamed = renameKeys(value);
+  const { id } = renamed;
+  const lowered = hasIdentifier && typeof id === 'string' ? lowerCaseId(id) : id;
+  if (lowered !== id) renamed = { ...renamed, id: lowered };
   for (const key of NESTED) {
     const before = renamed[key];
     if (before === undefined || before === null) continue;
-    const after = rename(before, levels - 1);
+    const after = rename(before, levels - 1, key !== CUSTOMER);
     if (after === before) continue;
     if (renamed === value) renamed = { ...value };
     renamed[key] = after;

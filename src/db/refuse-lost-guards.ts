@@ -16,6 +16,7 @@ export const TRIGGERS: readonly string[] = [
   'commission_updates.keep_request',
   'commission_updates.keep_requests',
   'commission_updates.take_turns',
+  'tracked_commissions.lower_commission_id',
 ];
 
 const KEYED_TABLES = [

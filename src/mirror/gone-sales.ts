@@ -4,7 +4,6 @@
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
-import { isInEitherCase } from './either-case.ts';
 
 /** A commission that is gone. */
 export interface GoneCommission {
@@ -37,7 +36,7 @@ export async function markSalesOfGone(
     select commissions.sale_id as "saleId", max(asked.asked_at) as "askedAt"
     from unnest(${gone.map(({ id }) => id)}::text[], ${gone.map(({ askedAt }) => askedAt)}::timestamptz[])
       as asked (id, asked_at)
-    join commissions on ${sql.raw(isInEitherCase('commissions.id', 'asked.id'))}
+    join commissions on commissions.id = asked.id
     where commissions.sale_id is not null
     group by commissions.sale_id`.execute(trx);
   await markFormerSales(trx, rows);

@@ -63,9 +63,9 @@ export async function findNamed(
     ), records as (
       select id from affiliates union select id from referrals union select record_id from forgotten_records
     )
-    select lower(id) as id, true as is_customer from customers
+    select id, true as is_customer from customers
     union
-    select lower(id), false from records where lower(id) = ${word.toLowerCase()}
+    select id, false from records where id = ${word.toLowerCase()}
   `.execute(trx);
   if (rows.length === 0) return null;
   const ids = rows.map(({ id }) => id);
@@ -76,13 +76,13 @@ export async function findNamed(
 /** Returns the addresses by which the person of the records is or was known, as they are stored. */
 async function findAddresses(trx: DatabaseTransaction, ids: readonly string[]): Promise<readonly string[]> {
   const { rows } = await sql<{ addresses: readonly (string | null)[] }>`
-    select array[email, unconfirmed_email] as addresses from affiliates where lower(id) = any(${ids}::text[])
+    select array[email, unconfirmed_email] as addresses from affiliates where id = any(${ids}::text[])
     union all
-    select array[customer_email] from referrals where lower(id) = any(${ids}::text[])
+    select array[customer_email] from referrals where id = any(${ids}::text[])
     union all
     select array[before ->> 'email', before ->> 'unconfirmed_email', before ->> 'customer_email',
       after ->> 'email', after ->> 'unconfirmed_email', after ->> 'customer_email']
-    from record_history where lower(record_id) = any(${ids}::text[]) and table_name in ('affiliates', 'referrals')
+    from record_history where record_id = any(${ids}::text[]) and table_name in ('affiliates', 'referrals')
   `.execute(trx);
   return onlyAddresses(rows.flatMap(({ addresses }) => addresses));
 }
@@ -157,7 +157,7 @@ async function readNoted(
 ): Promise<PersonRecords> {
   const { rows } = await sql<{ table_name: keyof PersonRecords; record_id: string }>`
     select table_name, record_id from forgotten_records where number in (
-      select number from forgotten_records where lower(record_id) = any(${ids}::text[])
+      select number from forgotten_records where record_id = any(${ids}::text[])
       union
       select number from forgotten_addresses where address_hash = any(${hashes}::text[])
     )
@@ -184,7 +184,7 @@ async function findIds(
   const add = (rows: readonly KnownBy[]): void => {
     for (const { record_id, addresses } of rows) {
       const isTheirs = addresses.some((address) => address !== null && wanted.has(formOf(address)));
-      if (isTheirs || ids.includes(record_id.toLowerCase())) found.add(record_id);
+      if (isTheirs || ids.includes(record_id)) found.add(record_id);
     }
   };
   const columns = IDENTITY_COLUMNS[table];

@@ -44,6 +44,7 @@ export interface RecordFields {
   readonly fields: Fields;
 }
 
+/** An identifier in a text, or in a coupon, may be in capitals. */
 export function recordKey(table: string, id: string): string {
   return `${table}/${id.toLowerCase()}`;
 }

@@ -34,7 +34,7 @@ function isNestedBytes(value: unknown): value is NestedBytes {
 export interface NestedReader {
   /**
    * Returns the record that begins at the place, and the place after it; null where it is to be parsed: it is no JSON,
-   * or does not begin with its identifier.
+   * or does not begin with its identifier in lower case.
    */
   read(bytes: Buffer, at: number): { readonly value: NestedBytes; readonly end: number } | null;
 }
@@ -43,7 +43,7 @@ const DIGITS_MIXED = 8;
 /** As far as its identifier is looked for. */
 const BEGINNING_BYTES = 100;
 
-const BEGINNING = new RegExp(`^\\{${SPACE}"id"${SPACE}:${SPACE}"[0-9a-fA-F-]{36}"`);
+const BEGINNING = new RegExp(`^\\{${SPACE}"id"${SPACE}:${SPACE}"[0-9a-f-]{36}"`);
 
 /**
  * So many records are found again by their bytes alone. More would keep records for long that the run has forgotten;

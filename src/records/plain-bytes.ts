@@ -48,12 +48,12 @@ export const endOfInteger: FindEnd = (bytes, start) => {
 
 export const ID_LENGTH = 36;
 const HYPHENS_AT: ReadonlySet<number> = new Set([8, 13, 18, 23]);
-const HEXADECIMAL = new Set([...Buffer.from('0123456789abcdefABCDEF')]);
+const HEXADECIMAL = new Set([...Buffer.from('0123456789abcdef')]);
 /** Of each byte of an identifier, what it may be. */
 const IS_HYPHEN_AT = Array.from({ length: ID_LENGTH }, (_, index) => HYPHENS_AT.has(index));
 const IS_HEXADECIMAL = Array.from({ length: 256 }, (_, byte) => HEXADECIMAL.has(byte));
 
-/** A UUID of any variant and version. */
+/** A UUID of any variant and version, in lower case: it is stored as it is in the bytes. */
 export const endOfIdentifier: FindEnd = (bytes, start) => {
   if (bytes[start] !== QUOTE) return NOWHERE;
   for (let index = 0; index < ID_LENGTH; index += 1) {

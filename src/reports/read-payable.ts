@@ -81,7 +81,7 @@ export async function findAffiliates(db: Database, forms: readonly string[]): Pr
   // A Turkish database makes another letter of I than i.
   const { rows } = await sql<{ id: string }>`
     select id from affiliates
-    where lower(id) = any(${lowered}::text[]) or lower(replace(email, 'I', 'i')) = any(${lowered}::text[])
+    where id = any(${lowered}::text[]) or lower(replace(email, 'I', 'i')) = any(${lowered}::text[])
     order by id
   `.execute(db);
   return rows.map(({ id }) => id);

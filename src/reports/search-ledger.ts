@@ -152,16 +152,11 @@ export async function readAttempts(
 const PEOPLE = sql`, line.batch, line.outcome, line.note, line.reason, line.requested_by,
              line.affiliate_name, line.affiliate_email`;
 
-// An identifier is stored as the program spells it, in capitals or not; no index helps with lower(affiliate_id).
-function spellings(id: string): string[] {
-  return [id, id.toLowerCase(), id.toUpperCase()];
-}
-
 function conditionsOf(reader: Reader, filter: LedgerFilter): RawBuilder<unknown>[] {
   const { commission, affiliate, state, batch, requestedBy, person } = filter;
   return [
     ...(commission === null ? [] : [sql`commission_id = ${commission}`]),
-    ...(affiliate === null ? [] : [sql`affiliate_id = any(${spellings(affiliate)}::text[])`]),
+    ...(affiliate === null ? [] : [sql`affiliate_id = ${affiliate}`]),
     ...(state === null ? [] : [sql`state = ${state}`]),
     ...(batch === null ? [] : [isOfBatch(reader, sql`batch`, batch)]),
     ...(requestedBy === null ? [] : [sql`requested_by = ${requestedBy}`]),

@@ -20,7 +20,6 @@ import { type ObservedPage, type ReadPages, readPages } from '../records/read-pa
 import { beginSpan, inSpan, type Span } from '../tracing/span.ts';
 import { makeListPage, type RecordPage } from './list-resource.ts';
 import type { SyncProgress } from './run-summary.ts';
-import { makeSpellingCheck } from './spelling-check.ts';
 
 export interface RunLoader {
   /**
@@ -95,7 +94,6 @@ export function makeRunLoader(
   const cache = makeLoadedCache();
   const drift = makeDriftWatch();
   const recordReader = makeFormReader(resource, cache);
-  const spelling = makeSpellingCheck(db, resource);
   const readPage = (page: ObservedPage) => readPages({ cache, drift, personalData }, resource, [page]);
   let requests = 0;
   const countRequest = () => {
@@ -114,7 +112,6 @@ export function makeRunLoader(
   async function load(pages: readonly LoadablePage[], walk: WalkState, span: Span): Promise<Loaded> {
     const counted = requests;
     const contents = pages.map(({ content }) => content);
-    await spelling.check(contents);
     await account?.confirm(contents.map(idsOf), { ...(signal && { signal }), onRequest: countRequest });
     const loadOnce = (isApart: boolean) =>
       transact(

@@ -19,8 +19,7 @@ import { noteStop } from './note-stop.ts';
 import { type MetBefore, makeRunLoader, type RunLoader, rowCounts } from './run-loader.ts';
 import { withRunLock } from './run-lock.ts';
 import type { DeltaPlan, RunSummary, SyncMode, SyncProgress } from './run-summary.ts';
-import { RespelledIds } from './spelling-check.ts';
-import { type SyncDeps, unverified, type Walked } from './walk.ts';
+import type { SyncDeps, Walked } from './walk.ts';
 import { walkDelta } from './walk-delta.ts';
 import { walkFull } from './walk-full.ts';
 import { walkOpen } from './walk-open.ts';
@@ -132,14 +131,9 @@ async function walk(
   const walkChanges = resource === 'affiliates' ? null : WALK_CHANGES[resource];
   const isDelta = mode === 'delta' && run.checkpoint === null;
   const head = mode === 'delta' && resource === 'affiliates' ? 'when-moved' : 'always';
-  try {
-    return isDelta && walkChanges !== null
-      ? await walkChanges(deps, loader, walkInput)
-      : await walkFull(deps, loader, { ...walkInput, resource, head, from: null });
-  } catch (error) {
-    if (error instanceof RespelledIds) return unverified(error.message);
-    throw error;
-  }
+  return isDelta && walkChanges !== null
+    ? await walkChanges(deps, loader, walkInput)
+    : await walkFull(deps, loader, { ...walkInput, resource, head, from: null });
 }
 
 async function finish(

@@ -8,7 +8,6 @@ import { counted } from '../contract/format.ts';
 import type { ListedResource } from '../contract/resources.ts';
 import { readAccepted } from '../mirror/held-back.ts';
 import { findMissing, type Missing } from '../mirror/mark-deleted.ts';
-import { findSpelledTwice } from '../mirror/respelled-ids.ts';
 import { type Confirmed, confirmGoneReferrals, NOTHING } from './confirm-gone.ts';
 import { HANDFUL, type LookInput, lookAgain } from './look-again.ts';
 import { readById } from './read-by-id.ts';
@@ -54,11 +53,7 @@ export async function settleMissing(deps: SyncDeps, input: SettleInput): Promise
   const gone = stillOf(confirmed.ids, whyUnread === null ? toRead : []);
   const held = stillOf(undecided.ids, whyUnread === null ? [] : toRead);
   const why = undecided.areTooMany ? tooManyOf(resource) : (whyUnread ?? UNREADABLE);
-  const spelled = await describeSpelledTwice(deps, resource, held);
-  return settled(observedAt === null ? null : { ids: gone, observedAt }, {
-    ids: held,
-    why: `${spelled}${why}`,
-  });
+  return settled(observedAt === null ? null : { ids: gone, observedAt }, { ids: held, why });
 }
 
 /** Returns those that the program itself says are gone, and those that it answers with what cannot be read. */
@@ -95,18 +90,6 @@ async function findUndecided(
   const plausible = Math.max(PLAUSIBLE_ROWS, Math.floor(living * PLAUSIBLE_SHARE));
   const areTooMany = unaccepted.size > plausible;
   return { ids: areTooMany ? unaccepted : unaccepted.intersection(new Set(unreadable)), areTooMany };
-}
-
-/** Returns what is to be known of rows that are held back and whose records came back in another case; else ''. */
-async function describeSpelledTwice(
-  { db }: SyncDeps,
-  resource: ListedResource,
-  held: readonly string[],
-): Promise<string> {
-  const twice = await findSpelledTwice(db, resource, held);
-  const [first] = twice;
-  if (first === undefined) return '';
-  return `${twice.length} of them came back in another case (${first.known} as ${first.id}) and are there twice; `;
 }
 
 const UNREAD = 'they could not be looked for once more: the next sync tries again';

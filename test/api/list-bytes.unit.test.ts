@@ -18,6 +18,7 @@ import type { WireRecord } from '../contract/arbitrary-records.ts';
 import { LISTED_RECORDS } from '../contract/listed-records.ts';
 import { mutated, ODD_VALUES } from '../contract/mutated-records.ts';
 import { buildAffiliate, buildLink, buildReferral } from '../mirror/build-records.ts';
+import { inCapitals } from '../support/in-capitals.ts';
 import { sized } from '../support/sizes.ts';
 
 const PAGES = sized(150, 3000);
@@ -117,6 +118,10 @@ const respelled: Arbitrary<(text: string) => string> = fc.oneof(
         text,
       ),
   ),
+  // Identifiers in capitals: all of them, or every second or third.
+  fc
+    .integer({ min: 1, max: 3 })
+    .map((step) => (text: string) => inCapitals(text, (place) => place % step === 0)),
   // An escape, a name twice, a text cut off, a character too much or too few.
   fc.nat().map((at) => (text: string) => {
     const letters = [...text.matchAll(/[a-z]/g)];

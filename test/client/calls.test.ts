@@ -13,6 +13,7 @@ import { describeError } from '../../src/describe-error.ts';
 import { failureOf, SECRET } from '../api/make-client.ts';
 import { useSandbox } from '../api/start-test-sandbox.ts';
 import { startAlteringProxy } from '../support/altering-proxy.ts';
+import { inCapitals } from '../support/in-capitals.ts';
 
 const current = useSandbox();
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
@@ -36,6 +37,22 @@ test('a commission is read, marked paid and marked unpaid again', async () => {
   expect((await commissions.update(anId(), { paid_at: PAID_AT })).paid_at).toBe(PAID_AT);
   expect(await commissions.get(anId())).toMatchObject({ paid_at: PAID_AT, due_at: unpaid.due_at });
   expect((await commissions.update(anId(), { paid_at: null })).paid_at).toBeNull();
+});
+
+test('an identifier in capitals leads to the same records, whose identifiers are in lower case', async () => {
+  const { sandbox } = current();
+  const proxy = await startAlteringProxy(sandbox.url, (body) => inCapitals(body));
+  onTestFinished(() => proxy.close());
+  const { affiliates, commissions, referrals } = newClient({ url: proxy.url });
+  expect((await commissions.get(anId().toUpperCase())).id).toBe(anId());
+  expect((await commissions.update(anId().toUpperCase(), { paid_at: PAID_AT })).id).toBe(anId());
+  const ids = (records: readonly { id: string }[]) => records.map(({ id }) => id);
+  const all = await Array.fromAsync(affiliates.list());
+  expect(ids(all).join()).toBe(ids(all).join().toLowerCase());
+  const [{ id } = { id: '' }] = all;
+  const theirs = ids(await Array.fromAsync(referrals.list({ affiliate_id: id })));
+  expect(theirs.length).toBeGreaterThan(0);
+  expect(ids(await Array.fromAsync(referrals.list({ affiliate_id: id.toUpperCase() })))).toEqual(theirs);
 });
 
 test('a commission that is not there is ApiRejected with status 404', async () => {

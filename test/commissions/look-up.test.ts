@@ -4,10 +4,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
 import { reconcileBooks } from '../../src/commissions/books/reconcile-books.ts';
 import { previewUpdates } from '../../src/commissions/preview-updates.ts';
-import { trackCommissions } from '../../src/commissions/tracking/track-commissions.ts';
 import { pollTracked } from '../../src/commissions/tracking/tracked-commissions.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
 import { drainUpdates } from '../../src/commissions/writer/drain-updates.ts';
+import { inCapitals } from '../support/in-capitals.ts';
 import {
   losingProgram,
   makeAlteredApi,
@@ -120,33 +120,34 @@ test('where the program fails on one commission after the other, both end', asyn
   }
 });
 
-test('a commission that the program spells in capitals is asked for, polled and paid as it spells it', async () => {
-  const { freshMany, ask, drain, row, program, api, db, database } = writer();
+test('a commission whose identifiers the API answers in capitals is asked for, polled and paid by its one row', async () => {
+  const { freshMany, ask, row, program, db, database, sandbox } = writer();
   const commissions = await freshMany(1);
   const id = commissions[0]?.id ?? '';
-  const spelled = id.toUpperCase();
-  await database.pool.query('update program.commissions set id = $2 where id = $1', [id, spelled]);
-  await database.pool.query(
-    `insert into commissions (id, _first_seen_at, _changed_at, _observed_at) values ($1, now(), now(), now())`,
-    [spelled],
-  );
+  const api = await makeAlteredApi({ db, sandbox }, (body) => inCapitals(body));
 
   expect(await preview(api, commissions)).toMatchObject([{ would: 'change' }]);
-  expect(await reconcile(api, commissions)).toMatchObject([{ finding: 'match' }]);
-  await trackCommissions(db, [id], null);
+  expect(await reconcile(api, commissions)).toMatchObject([{ commission_id: id, finding: 'match' }]);
+  await database.pool.query('insert into tracked_commissions (commission_id) values ($1)', [
+    id.toUpperCase(),
+  ]);
   expect(await pollTracked({ client: api, db, log: silent }, reading())).toEqual({
     polled: 1,
     gone: 0,
     failed: 0,
   });
-  const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
-  await drain();
+  const [request] = await ask({ commission_id: id.toUpperCase(), action: 'pay', paid_at: PAID_AT });
+  await drainUpdates({ api, db, log: silent }, reading());
 
-  expect((await row(asked?.id)).state).toBe('applied');
-  expect((await program(spelled)).paid_at).toBe('2026-10-05T12:00:00.000Z');
+  expect(await row(request?.id)).toMatchObject({ commission_id: id, state: 'applied', note: null });
+  expect((await program(id)).paid_at).toBe('2026-10-05T12:00:00.000Z');
   const { rows } = await database.pool.query(
-    'select id, paid_at, _deleted_at from commissions where upper(id) = $1',
-    [spelled],
+    `select commission.id, commission.paid_at, commission._deleted_at,
+       (select count(*) from sales where lower(id) = lower(commission.sale_id)) as sales,
+       sale.referral_id = lower(sale.referral_id) and sale.affiliate_id = lower(sale.affiliate_id) as is_lower
+     from commissions commission join sales sale on sale.id = commission.sale_id
+     where lower(commission.id) = $1`,
+    [id],
   );
-  expect(rows).toEqual([{ id: spelled, paid_at: PAID_AT, _deleted_at: null }]);
+  expect(rows).toEqual([{ id, paid_at: PAID_AT, _deleted_at: null, sales: 1, is_lower: true }]);
 });

@@ -45,6 +45,21 @@ describe('the contract’s spelling', () => {
     expect(toContractSpelling(both)).toEqual(both);
   });
 
+  it('has the identifiers of records in lower case, and a customer’s as it came', () => {
+    const [id, customer] = [
+      '0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11',
+      { id: 'AB2A9F3E-6A5E-4C51-9D6A-3C1F0F6F2C11' },
+    ];
+    const nest = (id: string) => ({
+      ...{ id, sale: { id, referral: { id, customer, affiliate: { id, links: [{ id }] } } } },
+    });
+    const came = nest(id.toUpperCase());
+    expect(toContractSpelling(came)).toEqual(nest(id));
+    expect(came).toEqual(nest(id.toUpperCase()));
+    for (const other of [{ id: 'ABC' }, { id: 7 }, { coupon: { id: id.toUpperCase() } }])
+      expect(toContractSpelling(other)).toBe(other);
+  });
+
   it('is not forced on an object that is no resource', () => {
     const foreign = { metadata: { stripe_customer_id: 'x' }, commission_stats: { paypal_email: {} } };
     expect(toContractSpelling(foreign)).toBe(foreign);

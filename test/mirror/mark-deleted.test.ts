@@ -157,14 +157,3 @@ test('a commission that is read by itself with another sale, or without one, lea
   await show(4, first);
   expect((await gone()).get(first.id)).toBe(null);
 });
-
-test('the sale of a commission that the program spells in capitals goes with it', async () => {
-  const commission = buildCommission();
-  const records = [{ ...commission, id: commission.id.toUpperCase() }];
-  await load(db, { resource: 'commissions', pages: [{ observedAt: at(1), records }] });
-  const gone = [{ id: commission.id, askedAt: at(5) }];
-  await db.transaction().execute((trx) => markCommissionsDeleted(trx, gone));
-  const marked = [{ _deleted_at: '2026-07-01T00:00:05Z' }];
-  expect(await rowsOf(db, 'commissions')).toMatchObject(marked);
-  expect(await rowsOf(db, 'sales')).toMatchObject(marked);
-});

@@ -1,12 +1,7 @@
 // What is payable, and why the rest of what is due is not.
 
 import { expect, test } from 'vitest';
-import { readOwnBooks } from '../../src/commissions/books/own-books.ts';
-import { findPaidElsewhere } from '../../src/commissions/books/reconcile-books.ts';
-import { markCommissionsDeleted } from '../../src/commissions/mirror-commissions.ts';
-import { readPaymentLedger } from '../../src/commissions/read-payment-ledger.ts';
 import { describeRefund } from '../../src/commissions/refunded-sale.ts';
-import { readLatest } from '../../src/commissions/requests/read-latest.ts';
 import { requestUpdates } from '../../src/commissions/requests/request-updates.ts';
 import { cancelUpdates, retryUpdates } from '../../src/commissions/requests/revise-updates.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
@@ -116,42 +111,6 @@ test('what was asked for or paid through the payment ledger is left out, until t
       ['by the payment ledger it was paid before', 1],
     ]),
   );
-});
-
-test('a commission that the program spells in capitals is paid once as well', async () => {
-  const database = await createTestDatabase();
-  const db = makeDatabase(database.pool);
-  await store(database, ['', '', '', '']);
-  await database.pool.query(`
-    insert into affiliates (id, first_name, last_name, _first_seen_at, _changed_at, _observed_at)
-      values ('A', 'Ada', 'Byron', now(), now(), now());
-    insert into sales (id, affiliate_id, _first_seen_at, _changed_at, _observed_at)
-      values ('S', 'A', now(), now(), now());
-    update commissions set id = upper(id), sale_id = 'S'`);
-  const at = '2026-10-01T00:00:00Z';
-  await database.pool.query('update commissions set paid_at = $2 where id = upper($1)', [id(3), at]);
-  await askAndEnd(database, [1, 'pay', 'pending']);
-  const request = await askAndEnd(database, [2, 'pay', 'applied']);
-  expect(await idsOf(db)).toEqual([id(0).toUpperCase()]);
-  const own = await readOwnBooks(db, { since: null });
-  expect(own.map(({ commission_id, paid_at }) => [commission_id.toLowerCase(), paid_at !== null])).toEqual([
-    [id(2), true],
-    [id(0), false],
-  ]);
-  // What the mirror has of it is known of what was asked for before, and what is gone is payable no more.
-  await database.pool.query('update commissions set _observed_at = clock_timestamp()');
-  const lines = await readPaymentLedger(db, { kind: 'requests', ids: [request] });
-  expect(lines).toMatchObject([{ amount: 8395, currency: 'eur', affiliate_name: 'Ada Byron' }]);
-  const latest = await readLatest(db, lines);
-  expect(latest.get(request)).toMatchObject({ amount: 8395, currency: 'eur' });
-  const gone = { id: id(0), askedAt: new Date(Date.now() + 60_000).toISOString() };
-  await db.transaction().execute((trx) => markCommissionsDeleted(trx, [gone]));
-  expect(await idsOf(db)).toEqual([]);
-  // What the books have is not said to be missing in them.
-  const books = [id(1), id(3)].map((commission_id) => ({
-    ...{ line: null, commission_id, paid_at: at, amount: null, currency: null },
-  }));
-  expect(await findPaidElsewhere(db, books)).toEqual([]);
 });
 
 test('what failed to be paid is left out until it is taken back, or retried and then cancelled', async () => {

@@ -29,8 +29,8 @@ export async function readOwnBooks(
     from last
     where action = 'pay' and state <> 'pending' and (${since}::timestamptz is null or paid_at >= ${since})
     union all
-    select null, lower(commission_id), null, amount, currency from unpaid_commissions
-    where is_due and lower(commission_id) not in (select commission_id from last where action = 'pay' or state = 'pending')
+    select null, commission_id, null, amount, currency from unpaid_commissions
+    where is_due and commission_id not in (select commission_id from last where action = 'pay' or state = 'pending')
     order by paid_at, commission_id
   `.execute(db);
   return rows;

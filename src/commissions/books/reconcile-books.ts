@@ -10,7 +10,6 @@ import { spellTimestamp } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
 import type { BooksEntry } from '../files/books-file.ts';
 import { NOT_FOUND } from '../judge-update.ts';
-import { readSpellings } from '../look-up.ts';
 import { type LookedUpEach, makeLookUpEach } from '../look-up-each.ts';
 import { mapInOrder } from '../map-in-order.ts';
 import { contentKey } from '../requests/content-key.ts';
@@ -68,11 +67,7 @@ export async function* reconcileBooks(
 ): AsyncGenerator<ReconciledRow> {
   const { client, db } = deps;
   const read = makeLookUpEach({ client, db }, signal);
-  const spell = await readSpellings(
-    db,
-    books.map(({ commission_id }) => commission_id),
-  );
-  yield* mapInOrder(books, concurrency, async (row) => compare(row, await read(spell(row.commission_id))));
+  yield* mapInOrder(books, concurrency, async (row) => compare(row, await read(row.commission_id)));
   if (!withOthers) return;
   const others = await findPaidElsewhere(db, books);
   for await (const row of mapInOrder(others, concurrency, async (id) => ({ id, found: await read(id) }))) {
@@ -201,7 +196,7 @@ export async function findPaidElsewhere(db: Database, books: readonly BooksEntry
       (select min(paid_at) as first, max(paid_at) as last from unnest(${times}::timestamptz[]) as paid_at) as books
     where commission.paid_at between books.first and books.last
       and commission._deleted_at is null
-      and lower(commission.id) <> all(${books.map(({ commission_id }) => commission_id)}::text[])
+      and commission.id <> all(${books.map(({ commission_id }) => commission_id)}::text[])
     order by commission.paid_at, commission.id
   `.execute(db);
   return rows.map(({ id }) => id);

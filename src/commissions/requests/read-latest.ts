@@ -4,7 +4,6 @@
 import { sql } from 'kysely';
 import { spellTimestamp, spellToTheSecond, type Timestamp } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
-import { isInEitherCase } from '../../mirror/either-case.ts';
 import type { PaymentLine } from '../read-payment-ledger.ts';
 import { matchTimestamp } from '../timestamps.ts';
 import { GOOD_STATES } from '../update-request.ts';
@@ -42,7 +41,7 @@ export async function readLatest(
            mirrored._deleted_at is not null as is_deleted,
            coalesce(mirrored._deleted_at, mirrored._observed_at) as seen_at
     from commission_updates request
-    join commissions mirrored on ${sql.raw(isInEitherCase('mirrored.id', 'request.commission_id'))}
+    join commissions mirrored on mirrored.id = request.commission_id
     where request.id = any(${lines.map(({ request }) => request)}::bigint[])
       and (
         coalesce(mirrored._deleted_at, mirrored._observed_at) >= coalesce(request.put_sent_at, request.requested_at)

@@ -3,7 +3,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
 import { onlyRow } from '../../db/only-row.ts';
-import { asMirrored } from '../../mirror/either-case.ts';
 import { pollInterval } from './poll-schedule.ts';
 
 export interface Tracking {
@@ -24,7 +23,7 @@ export async function trackCommissions(
     with written as (
       insert into tracked_commissions (commission_id, tracked_by)
       select id, coalesce(${trackedBy}::text, current_user)
-      from (select distinct lower(id) as id from unnest(${ids}::text[]) as id) as given
+      from (select distinct id from unnest(${ids}::text[]) as id) as given
       where ${isNotPolled()}
       order by id
       on conflict (commission_id) do update set next_poll_at = excluded.next_poll_at
@@ -38,8 +37,8 @@ export async function trackCommissions(
 }
 
 /**
- * Tracks commissions that were just read, named in lower case, so that they are asked for again. Idempotent: yes; what
- * is asked for already keeps its time.
+ * Tracks commissions that were just read, so that they are asked for again. Idempotent: yes; what is asked for already
+ * keeps its time.
  */
 export async function trackObserved(trx: DatabaseTransaction, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
@@ -47,7 +46,7 @@ export async function trackObserved(trx: DatabaseTransaction, ids: readonly stri
     insert into tracked_commissions (commission_id, tracked_by, last_polled_at, next_poll_at)
     select given.id, 'the writer', clock_timestamp(), clock_timestamp() + ${pollInterval()}
     from (select distinct id from unnest(${ids}::text[]) as id) as given
-    left join commissions commission on commission.id = ${sql.raw(asMirrored('given.id'))}
+    left join commissions commission on commission.id = given.id
     where ${isNotPolled()}
     order by given.id
     on conflict (commission_id) do update

@@ -16,12 +16,11 @@ import {
   ProgramChanged,
 } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
-import { isInEitherCase } from '../../mirror/either-case.ts';
 import { lockForLoading } from '../../mirror/load-batch.ts';
 import type { PersonalDataSource } from '../../personal-data/personal-data-source.ts';
 import { writeTogether } from '../group-writes.ts';
 import { type Keeping, keepObserved, MIRRORED, writeWhatCanBeKept } from '../keep-observed.ts';
-import { lookUp, readSpellings } from '../look-up.ts';
+import { lookUp } from '../look-up.ts';
 import { mapInOrder } from '../map-in-order.ts';
 import type { ObservedCommission } from '../mirror-commissions.ts';
 import { makeProgramHealth, type ProgramHealth } from '../program-health.ts';
@@ -64,8 +63,7 @@ export async function pollTracked(
     signal.throwIfAborted();
     const ids = await claimDue(db);
     if (ids.length === 0) return sum;
-    const spell = await readSpellings(db, ids);
-    const answers = await askForAll({ client, health, spell }, ids, { concurrency, signal });
+    const answers = await askForAll({ client, health }, ids, { concurrency, signal });
     for (const { id, goneAt, error } of await noteAnswers({ db, personalData }, answers)) {
       if (error !== null) {
         sum.failed += 1;
@@ -105,7 +103,6 @@ async function claimDue(db: Database): Promise<string[]> {
 interface PollDeps {
   readonly client: ApiClient;
   readonly health: ProgramHealth;
-  readonly spell: (id: string) => string;
 }
 
 async function askForAll(
@@ -124,7 +121,7 @@ const OF_ALL = [ApiUnauthorized, ApiRejected, ProgramChanged, PersonalDataMismat
 
 async function ask(deps: PollDeps, id: string, signal: AbortSignal): Promise<Answer> {
   try {
-    const { commission, refusal, askedAt } = await lookUp(deps, deps.spell(id), signal);
+    const { commission, refusal, askedAt } = await lookUp(deps, id, signal);
     if (commission !== null) {
       return { id, observed: { commission, observedAt: askedAt }, goneAt: null, error: null };
     }
@@ -199,7 +196,7 @@ async function note(
     from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as input (
       id text, error text, was_answered boolean, is_gone boolean
     )
-    left join commissions commission on ${sql.raw(isInEitherCase('commission.id', 'input.id'))}
+    left join commissions commission on commission.id = input.id
     where tracked.commission_id = input.id
   `.execute(trx);
   return answers;

@@ -16,7 +16,6 @@ import { uptime } from 'node:os';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { isOfTheRow } from '../../db/refusal.ts';
-import { asMirrored } from '../../mirror/either-case.ts';
 import { writeTogether } from '../group-writes.ts';
 import type { ClaimedUpdate } from '../update-request.ts';
 import { FARTHEST_AHEAD, IS_CLAIMED_AHEAD } from './claims-ahead.ts';
@@ -175,7 +174,7 @@ async function claimUpdates(
     returning request.id, request.commission_id, request.action, request.paid_at, request.due_at,
       request.expected_unpaid, request.expected_paid_at, request.expected_amount, request.expected_currency,
       request.reason, request.idempotency_key, request.supersede, request.even_if_refunded, request.attempts,
-      request.put_sent_at, request.before, ${sql.raw(asMirrored('request.commission_id'))} as spelled_id
+      request.put_sent_at, request.before
   `.execute(db);
   return rows.toSorted((a, b) => a.id - b.id);
 }

@@ -60,7 +60,7 @@ export async function sendChange(
   let isOld = false;
   const either = AbortSignal.any([sentSignal, unsent.signal]);
   const called = await callCommission({ method: 'PUT', form, signal: either }, calls, (options, announced) =>
-    api.putCommission(update.spelled_id, change, {
+    api.putCommission(update.commission_id, change, {
       ...options,
       attempts: ONCE,
       async beforeSend() {

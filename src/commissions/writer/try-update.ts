@@ -95,7 +95,7 @@ export async function tryUpdate(
   let isShown = true;
   for (let puts = 1; ; puts += 1) {
     const read = await callCommission({ method: 'GET', form: null, signal }, calls, (options) =>
-      api.getCommission(update.spelled_id, options),
+      api.getCommission(update.commission_id, options),
     );
     if (read.kind === 'failed') {
       const refused = rejection(read.error, signal, sent);

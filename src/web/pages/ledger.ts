@@ -41,7 +41,7 @@ export const ledgerPage: Page = {
     const batch = asked['batch'] ?? null;
     const filter: LedgerFilter = {
       commission: asked['commission']?.toLowerCase() ?? null,
-      affiliate: asked['affiliate'] ?? null,
+      affiliate: asked['affiliate']?.toLowerCase() ?? null,
       state,
       batch: batch === null ? null : { name: batch },
       requestedBy: asked['requested_by'] ?? null,

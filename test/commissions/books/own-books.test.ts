@@ -104,13 +104,6 @@ test('of what is not due yet, only what was paid is in them; and what the mirror
   expect(await read()).toEqual([entry(paid, PAID_AT), entry(unknown, PAID_AT)]);
 });
 
-test('a commission that the program spells in capitals is in them once, in small letters', async () => {
-  const [paid, due] = [idOf(1), idOf(2)];
-  for (const id of [paid, due]) await mirror(id.toUpperCase());
-  await ask(paid, { state: 'applied' });
-  expect(await read()).toEqual([entry(paid, PAID_AT), entry(due, null)]);
-});
-
 test('payments from the given moment on are in them, and what is due whenever', async () => {
   const [paid, due] = [idOf(1), idOf(2)];
   await mirror(due);

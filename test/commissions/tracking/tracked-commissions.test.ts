@@ -179,24 +179,6 @@ test('a commission that was changed is tracked by itself, and asked for again a 
   expect(rows).toEqual([{ tracked_by: 'the writer', hours: 24 }]);
 });
 
-test('a commission that the program spells in capitals is asked for as often as its row in the mirror says', async () => {
-  const { fresh, ask, drain, database } = writer();
-  const { id } = await fresh();
-  await database.pool.query('update program.commissions set id = upper(id) where id = $1', [id]);
-  await database.pool.query(
-    'insert into commissions (id, _first_seen_at, _changed_at, _observed_at) values (upper($1), now(), now(), now())',
-    [id],
-  );
-  await ask({ commission_id: id, action: 'pay', paid_at: '2020-01-01T00:00:00Z' });
-  expect(await drain()).toMatchObject({ ended: { applied: 1 } });
-  const { rows } = await database.pool.query(
-    `select round(extract(epoch from next_poll_at - last_polled_at) / 86400)::int as days
-     from tracked_commissions where commission_id = $1`,
-    [id],
-  );
-  expect(rows).toEqual([{ days: 7 }]);
-});
-
 test('a 404 marks nothing deleted that was seen alive after it was asked for', async () => {
   const { fresh, db, api, sandbox, database } = writer();
   const { id } = await fresh();

@@ -100,34 +100,6 @@ describe('a row that the mirror cannot hold', () => {
     expect(await mirroredAmong(others)).toBe(2);
   });
 
-  for (const nested of ['commissions', 'referrals'] as const) {
-    test(`(its identifier in ${nested} has another case than before) is rejected by itself, and makes no second row`, async () => {
-      const { ask, drain, row, sandbox, db, received, database } = writer();
-      const { poisoned, commissions, referralId } = await freshWithPoisoned(3);
-      const known = nested === 'commissions' ? poisoned?.id : referralId;
-      await ask({ commission_id: poisoned?.id ?? '', action: 'due', due_at: '2026-12-01T00:00:00Z' });
-      await drain();
-      const api = await makeAlteredApi({ db, sandbox }, (body) =>
-        body.replaceAll(known ?? '', String(known?.toUpperCase())),
-      );
-      const [first, ...rest] = await askToPay(commissions);
-      const summary = await drainUpdates(
-        { api, db, log: silent },
-        { concurrency: 3, signal: AbortSignal.timeout(100_000) },
-      );
-      expect(summary).toEqual({ ended: { applied: 3 }, deferred: 0 });
-      expect(received('PUT').length).toBe(4);
-      expect((await row(first)).note).toContain(`${known} in the mirror`);
-      expect(await statesOf(rest)).toEqual(new Set(['applied']));
-      const { rows } = await database.pool.query(`select id from ${nested} where lower(id) = $1`, [known]);
-      expect(rows).toEqual([{ id: known }]);
-      const rejectedAs = nested === 'commissions' ? known?.toUpperCase() : poisoned?.id;
-      expect(await rejectionsOf(rejectedAs)).toMatchObject([
-        { run_id: null, reason: expect.stringMatching(/another case: .* would become a second row/) },
-      ]);
-    });
-  }
-
   for (const [shape, open, close] of [
     ['arrays', '[', ']'],
     ['objects', '{"a":', '}'],
