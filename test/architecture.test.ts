@@ -116,7 +116,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'plain-text.ts',
       'terminal.ts',
     ],
-    packages: ['commander', 'cli-table3', 'csv-stringify', 'hucre', 'pg', 'string-width', 'zod'],
+    packages: ['commander', 'cli-table3', 'csv-stringify', 'hucre', 'pg', 'zod'],
   },
 };
 

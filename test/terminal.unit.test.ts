@@ -36,9 +36,10 @@ test('data, and what goes into a pipe, keep every character', () => {
 });
 
 test('a sentence breaks between words, and an indented command does not', () => {
-  const { stderr } = fakeTerminal(20);
-  printError('one two three four five six\n  $ one two three four five six');
-  expect(stderr).toEqual(['one two three four\nfive six\n  $ one two three four five six\n']);
+  const { stderr } = fakeTerminal(40);
+  const words = 'one two three four five six seven eight nine';
+  printError(`${words}\n  $ ${words}`);
+  expect(stderr).toEqual([`one two three four five six seven eight\nnine\n  $ ${words}\n`]);
 });
 
 test('a terminal that does not say how wide it is has 80 columns, and a pipe has no bound', () => {

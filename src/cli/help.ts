@@ -3,8 +3,7 @@
 
 import type { Command, OutputConfiguration } from 'commander';
 import { columnsOfStdout, writeErrorText, writeText } from '../terminal.ts';
-import { printError } from './output/print.ts';
-import { wrapHelp } from './output/wrap-text.ts';
+import { printError, wrapSentences } from './output/print.ts';
 
 /** Where it is not known how wide the reader's lines are. */
 const USUAL_WIDTH = 80;
@@ -13,10 +12,15 @@ const USUAL_WIDTH = 80;
 export const HELP_OUTPUT: OutputConfiguration = {
   getOutHelpWidth: helpWidth,
   getErrHelpWidth: helpWidth,
-  writeOut: (text) => writeText(wrapHelp(text, helpWidth())),
-  writeErr: (text) => writeErrorText(wrapHelp(text, helpWidth())),
+  writeOut: (text) => writeText(wrapHelp(text)),
+  writeErr: (text) => writeErrorText(wrapHelp(text)),
   outputError: (text) => printError(text.trimEnd().replace(/^error: /, 'affiliate-mirror: ')),
 };
+
+/** Returns the help with its paragraphs broken anew: what is added to commander's own is in lines of any length. */
+function wrapHelp(text: string): string {
+  return wrapSentences(text.replace(/^(\S.*)\n(?=\S)/gm, '$1 '), helpWidth());
+}
 
 function helpWidth(): number {
   const columns = columnsOfStdout();

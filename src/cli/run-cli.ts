@@ -1,6 +1,6 @@
 // The command line as a whole: which commands there are, what --help says, and what becomes of their errors.
 
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import { describeVersion } from '../package.ts';
 import { useTerminal } from '../terminal.ts';
 import type { Cli } from './cli.ts';
@@ -86,6 +86,7 @@ async function runCommand(
     else await showHelp(program, asked);
     return exitCode;
   } catch (error) {
+    // The names of errors take as long to load as Node itself to start.
     const { reportError } = await import('./report-error.ts');
     return reportError(error, args[0]);
   }
@@ -105,9 +106,7 @@ function refuseEmptyWords(command: Command): void {
 
 /** Returns the command line, with the command that the word names; with all of them where it names none. */
 export async function loadProgram(cli: Cli, word?: string): Promise<Command> {
-  // Not loaded for --version, nor the error's names before there is one: each takes as long as Node itself to start.
-  const commander = await import('commander');
-  const program = new commander.Command('affiliate-mirror')
+  const program = new Command('affiliate-mirror')
     .description('Keeps a faithful, queryable copy of an affiliate program in your own Postgres.')
     .usage('COMMAND [options]')
     .option('--version', 'print the versions of affiliate-mirror, of Node and of the schema')

@@ -39,7 +39,7 @@ test.each([
     ['full', 'delta'],
   ],
   [['sync', '--mode', '=', 'd'], ['delta']],
-  [['sync', 'referrals', '--mode', 'full', '--acc'], ['--accept-deletes']],
+  [['sync', 'referrals', '--mode', 'full', '--accept-d'], ['--accept-deletes']],
   [['commissions', 'rec'], ['reconcile']],
   [['commissions', 'apply', '--wa'], ['--wait']],
   [['commissions', 'pay', '--reason', 'sync', '--dry'], ['--dry-run']],

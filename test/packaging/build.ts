@@ -33,7 +33,6 @@ export const BUNDLED: readonly string[] = [
   'p-retry',
   'pino',
   'pino-pretty',
-  'string-width',
   'undici',
   'zod',
 ];

@@ -97,7 +97,6 @@ function render(alerts: readonly AlertStatus[]): string {
       resolved_at === null ? 'no' : formatTimestamp(resolved_at),
       notices.length === 0 ? 'none' : notices.map(describeNotice).join(', '),
     ]),
-    { mayGo: ['messages'] },
   );
   const open = alerts.filter(({ resolved_at }) => resolved_at === null);
   const fixes = [...new Set(open.map(({ fix }) => fix))];

@@ -66,7 +66,6 @@ function batchListing(rows: readonly BatchLine[]): Listing<BatchLine> {
       'asked at': ({ requested_at }) => formatTimestamp(requested_at),
       ended: ({ finished_at }) => (finished_at === null ? null : formatTimestamp(finished_at)),
     },
-    narrow: { mayGo: ['ended', 'asked by', 'requests', 'asked at'] },
     csv: {
       batch: ({ batch }) => batch,
       requests: ({ requests }) => requests,

@@ -102,7 +102,6 @@ function renderHeldBack(rows: readonly HeldBackRow[]): string {
       formatTimestamp(row.held_back_at),
       row.accepted_at === null ? null : formatTimestamp(row.accepted_at),
     ]),
-    { mayGo: ['affiliate', 'run', 'created'] },
   );
   return [table, ...next].join('\n');
 }

@@ -181,7 +181,6 @@ async function showComparison(pool: Pool, runs: readonly RunSummary[]): Promise<
     renderTable(
       ['table', 'rows', 'program has', 'verified'],
       comparison.map(({ table, rows, programHas, isVerified }) => [table, rows, programHas, isVerified]),
-      { otherwise: null },
     ),
   );
   return comparison.every(({ isVerified }) => isVerified);

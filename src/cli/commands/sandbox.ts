@@ -8,14 +8,12 @@ import { FAULT_KINDS, parseFaultPlan } from '../../sandbox/fault-plan.ts';
 import type { SeedProgress } from '../../sandbox/seed.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import { SPELLINGS, type Spelling, TIME_STYLES, type TimeStyle } from '../../sandbox/wire.ts';
-import { canDrawStatusLine } from '../../terminal.ts';
 import type { Cli } from '../cli.ts';
 import { readCliConfig } from '../configuration.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
 import { print, printError } from '../output/print.ts';
-import { type ProgressLine, startProgressLine } from '../output/progress-line.ts';
 
 /**
  * Of the program that `sandbox` and `demo` make up. No secret at all: it opens a made-up program that listens on this
@@ -128,11 +126,9 @@ async function serve(cli: Cli, lifetime: Lifetime, flags: SandboxFlags): Promise
   const faults = parseFaultPlan(flags.fault);
   const log = makeLogger(calmLevel(config.logLevel));
   const { pool, name } = await openDatabase({ log, lifetime }, config, 'sandbox');
-  const progress = makeSeedProgress();
-  lifetime.onClose(async () => progress.finish());
   const rateLimit = flags.rateLimit === 'none' ? null : flags.rateLimit;
   const sandbox = await startSandbox(
-    { pool, log, onProgress: progress.show, signal: lifetime.signal },
+    { pool, log, onProgress: showProgress, signal: lifetime.signal },
     {
       schema: SANDBOX_SCHEMA,
       host: SANDBOX_HOST,
@@ -150,7 +146,6 @@ async function serve(cli: Cli, lifetime: Lifetime, flags: SandboxFlags): Promise
       reset: flags.reset === true,
     },
   );
-  progress.finish();
   lifetime.onClose(() => sandbox.close());
   print(describeSandbox(sandbox.url, rateLimit));
   print(
@@ -171,37 +166,9 @@ function describeSandbox(url: string, rateLimit: RateLimit): string {
 `;
 }
 
-/** Returns what shows how far a seed has come: a line where a person watches, a line now and then elsewhere. */
-function makeSeedProgress() {
-  const beganMs = performance.now();
-  let line: ProgressLine | null = null;
-  let last = { done: 0, total: 0 };
-  const read = () => {
-    const { done, total } = last;
-    return {
-      leftMs: done === 0 ? null : ((performance.now() - beganMs) / done) * (total - done),
-      label: 'made up',
-      share: done / total,
-      details: [`${formatCount(done)} of ${formatCount(total)} referrals`],
-    };
-  };
-  return {
-    show({ done, total }: SeedProgress): void {
-      if (total < REFERRALS_PER_LINE) return;
-      last = { done, total };
-      if (!canDrawStatusLine()) {
-        if (done % REFERRALS_PER_LINE === 0) {
-          printError(`made up ${formatCount(done)} of ${formatCount(total)} referrals`);
-        }
-      } else if (line === null) line = startProgressLine(read);
-      else line.draw();
-    },
-    /** Idempotent: yes. */
-    finish(): void {
-      line?.finish();
-      line = null;
-    },
-  };
+function showProgress({ done, total }: SeedProgress): void {
+  if (done % REFERRALS_PER_LINE !== 0) return;
+  printError(`made up ${formatCount(done)} of ${formatCount(total)} referrals`);
 }
 
 // commander takes a null for an option without a value.

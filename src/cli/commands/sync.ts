@@ -18,11 +18,12 @@ import type { ExitCode } from '../exit-code.ts';
 import { type Lifetime, Stopped } from '../lifetime.ts';
 import { type OpenDatabase, openDatabase } from '../open-database.ts';
 import { printError } from '../output/print.ts';
+import { makeProgress } from '../output/progress.ts';
 import { openPersonalData } from '../personal-data.ts';
 import { asListError, chooseResources, type FindList, makeFindList } from '../sync/find-list.ts';
 import { makeSync } from '../sync/make-sync.ts';
 import { conclude, describeReached, printRuns, type Reached } from '../sync/outcome.ts';
-import { makeProgressLog, makeProgressView } from '../sync/progress.ts';
+import { readProgress } from '../sync/progress.ts';
 import { openTracing } from '../tracing.ts';
 
 interface SyncFlags {
@@ -112,9 +113,8 @@ async function syncAll(
   flags: SyncFlags,
 ): Promise<ExitCode> {
   const { config, program, log, isWatched, lifetime } = session;
-  const { rateLimit } = config.api;
   const budgetWait = makeBudgetWaitNote();
-  const view = isWatched ? makeProgressView({ budgetWait }, rateLimit) : makeProgressLog({ log }, rateLimit);
+  const view = makeProgress({ log, budgetWait, isWatched }, 'sync.progress');
   lifetime.onClose(async () => view.finish());
 
   const database = await openDatabase({ log, lifetime }, config, 'sync');
@@ -133,7 +133,7 @@ async function syncAll(
       personalData,
       onProgress: (progress) => {
         reached.last = progress;
-        view.show(progress);
+        view.show(readProgress(progress));
       },
       onStopped: (run) => reached.stopped.push(run),
       ...(isWatched && { onWait: budgetWait.note }),

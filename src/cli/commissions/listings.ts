@@ -33,7 +33,6 @@ export function paymentListing(
       state: ({ state }) => state,
       outcome: (row) => outcomeOf(row),
     },
-    narrow: { mayGo: ['asked', 'request'], mayGoBelow: 'outcome' },
     csv: sayUnit(PAYMENT_COLUMNS, ['amount'], unit),
     document: () => documentOf(rows.map((row) => sayUnit(row, ['amount'], unit))),
   };
@@ -151,7 +150,6 @@ export function previewListing(
       would: ({ would }) => would,
       outcome: (row) => outcomeOf(row),
     },
-    narrow: { mayGo: ['line'], mayGoBelow: 'outcome' },
     csv: sayUnit(PREVIEW_COLUMNS, ['amount'], unit),
     document: () => documentOf(rows.map((row) => sayUnit(row, ['amount'], unit))),
   };

@@ -50,7 +50,6 @@ export function renderTransfers(transfers: readonly Balance[], unit: AmountUnit)
       balance.commissions.length,
       money(balance.amount, balance.currency, unit),
     ]),
-    { mayGo: ['currency', 'payout address', 'commissions'], otherwise: null },
   );
 }
 
@@ -64,7 +63,6 @@ function renderOthers(others: readonly Balance[], unit: AmountUnit): string {
       money(balance.amount, balance.currency, unit),
       balance.obstacle,
     ]),
-    { mayGo: ['commissions', 'email'], otherwise: null },
   );
 }
 
@@ -77,7 +75,6 @@ function renderTotals(commissions: readonly PayableCommission[], unit: AmountUni
       of.length,
       money(sum(of), currency, unit),
     ]),
-    { otherwise: null },
   );
 }
 

@@ -27,7 +27,6 @@ export function reconcileListing(
       'program: amount': ({ program_amount, program_currency }) =>
         money(program_amount, program_currency, unit),
     },
-    narrow: { mayGo: ['books: paid', 'program: paid', 'line', 'books: amount'] },
     csv: sayUnit(COLUMNS, AMOUNTS, unit),
     document: (): ReconcileDocument => ({
       totals: totals.map((total) => sayUnit(total, SUMS, unit)),
@@ -60,6 +59,5 @@ export function renderTotals(totals: readonly CurrencyTotal[], unit: AmountUnit)
       money(total.program_paid, total.currency, unit),
       money(total.difference, total.currency, unit),
     ]),
-    { mayGo: ['difference', 'commissions'] },
   );
 }

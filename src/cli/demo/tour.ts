@@ -51,7 +51,6 @@ export async function runExample(pool: Pool, { query }: Example): Promise<string
   return renderTable(
     fields.map((field) => field.name),
     rows,
-    { otherwise: null },
   );
 }
 

@@ -1,7 +1,6 @@
 // The choice between a table for people, and JSON or CSV for programs.
 
 import { type Command, Option } from 'commander';
-import type { Sacrifices } from './fit-columns.ts';
 import { print, printData, printJson } from './print.ts';
 import { type Cell, renderCsv, renderTable, type TableCell } from './render-table.ts';
 
@@ -20,8 +19,6 @@ export interface Listing<Row> {
   readonly rows: readonly Row[];
   /** Title of the column → its value. */
   readonly table: Readonly<Record<string, (row: Row) => TableCell>>;
-  /** How the table is made to fit a narrow terminal. */
-  readonly narrow?: Sacrifices;
   /** Name of the column → its value. */
   readonly csv: Readonly<Record<string, (row: Row) => Cell>>;
   /** Returns the JSON document. */
@@ -37,10 +34,10 @@ export function addOutputFlags(command: Command): Command {
 
 /** Prints the list as asked for. An empty table is not printed. */
 export function printListing<Row extends object>(listing: Listing<Row>, flags: OutputFlags): void {
-  const { rows, table, narrow, csv, document } = listing;
+  const { rows, table, csv, document } = listing;
   if (flags.json === true) printJson(document());
   else if (flags.csv === true) printData(renderCsv(Object.keys(csv), cellsOf(rows, csv)));
-  else if (rows.length > 0) print(renderTable(Object.keys(table), cellsOf(rows, table), narrow));
+  else if (rows.length > 0) print(renderTable(Object.keys(table), cellsOf(rows, table)));
 }
 
 function cellsOf<Row, C>(rows: readonly Row[], columns: Readonly<Record<string, (row: Row) => C>>): C[][] {

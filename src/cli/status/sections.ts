@@ -154,7 +154,6 @@ function renderLastRuns({ last_runs }: MirrorStatus): string {
       run.deletes_held_back,
       run.rows_rejected,
     ]),
-    { mayGo: ['mode', 'again', 'requests', 'held back', 'rejected', 'started'] },
   );
   const errors = last_runs
     .filter((run) => run.error !== null)
