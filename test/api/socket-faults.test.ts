@@ -97,11 +97,10 @@ describe('a body', () => {
     expect(describeError(error)).not.toContain('jane');
   });
 
-  // Parsed, the first two take more memory than a worker has; the third is searched for the secret for seconds.
+  // Parsed, each takes more memory than a worker has.
   it.each([
     ['lists within lists', '[', 'a body with more than 200000 objects and lists'],
     ['empty objects', '{},', 'a body with more than 200000 objects and lists'],
-    ['backslashes', '\\', 'a body with more than 1000000 escapes'],
   ])('of megabytes of %s is refused at once, unread', async (_, piece, words) => {
     const body = `{"data":${piece.repeat(8_000_000 / piece.length)}`;
     const program = await startRawProgram((socket) => {
