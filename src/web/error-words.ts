@@ -10,6 +10,7 @@ export const ERROR_WORDS: Readonly<Record<string, string>> = {
     'This process was stopped (Ctrl-Z, a suspended machine) for longer than its permit may be used: nothing was sent. Tried again at once.',
   API_UNAVAILABLE: 'The program answered 5xx or 408. Tried again like API_UNREACHABLE.',
   API_UNAUTHORIZED: '401: check AFFILIATE_API_SECRET. Nothing further is sent until the secret works.',
+  PROGRAM_CHANGED: 'The API has none of the records that the mirror has: another account.',
   API_REJECTED:
     'Another refusal (404, 422, a redirect, a web page), with the reasons. Not tried again where the program itself refuses. Where something in front of it may have answered, tried again by the worker for hours, and in place by a process that the program has answered before.',
   ANSWER_STORED:
@@ -26,7 +27,7 @@ export const ERROR_WORDS: Readonly<Record<string, string>> = {
     'The role lacks a right, or row level security would leave rows out, or the database takes no writes, or fires no trigger (session_replication_role): the message says which, and deployment what to grant.',
   DB_FULL: 'The disk of Postgres is full: make room there. Workers go on by themselves then.',
   DB_SCHEMA_MISMATCH:
-    'The tables are missing or of another version, or their schema was renamed: run affiliate-mirror migrate, or update. Or the reports are lost: restore them.',
+    'The tables are missing or of another version, their schema was renamed, new rows get numbers that others have, or the views of the reports are lost: run affiliate-mirror migrate, or update.',
   PERSONAL_DATA_MISMATCH:
     "PII or the key is not the mirror's: set what the message names, or switch. Nothing is read or sent any more; a worker whose mirror is switched ends. Exit code 2.",
   PERSONAL_DATA_STALE:

@@ -114,7 +114,11 @@ async function syncAll(
 ): Promise<ExitCode> {
   const { config, program, log, isWatched, lifetime } = session;
   const budgetWait = makeBudgetWaitNote();
-  const view = makeProgress({ log, budgetWait, isWatched }, 'sync.progress');
+  const view = makeProgress({
+    budgetWait,
+    isWatched,
+    logProgress: (fields) => log.info(fields, 'sync.progress'),
+  });
   lifetime.onClose(async () => view.finish());
 
   const database = await openDatabase({ log, lifetime }, config, 'sync');

@@ -15,9 +15,12 @@ export interface BatchProgressView {
 /** Returns the view for `total` requests, none of which has ended. */
 export function makeBatchProgress(
   total: number,
-  deps: { readonly log: Logger; readonly budgetWait: BudgetWaitNote },
+  { log, budgetWait }: { readonly log: Logger; readonly budgetWait: BudgetWaitNote },
 ): BatchProgressView {
-  const { show, finish } = makeProgress(deps, 'commissions.progress');
+  const { show, finish } = makeProgress({
+    budgetWait,
+    logProgress: (fields) => log.info(fields, 'commissions.progress'),
+  });
   const showCounts = (counts: StateCounts) =>
     show({
       label: 'requests',

@@ -2,7 +2,6 @@
 // every few seconds elsewhere.
 
 import { formatCount, formatDuration } from '../../contract/format.ts';
-import type { Logger } from '../../log.ts';
 import { canDrawStatusLine, clearStatusLine, columnsOfStatusLine, drawStatusLine } from '../../terminal.ts';
 import type { BudgetWaitNote } from '../budget-wait.ts';
 
@@ -26,7 +25,8 @@ export interface ProgressView {
 }
 
 interface ProgressDeps {
-  readonly log: Logger;
+  /** Logs how far it has come. */
+  readonly logProgress: (fields: object) => void;
   readonly budgetWait: BudgetWaitNote;
   /** Whether the line is drawn and nothing logged; by default, where a line can be drawn. */
   readonly isWatched?: boolean;
@@ -45,11 +45,12 @@ const LOG_INTERVAL_MS = 5_000;
 /** A wait for the budget fits 80 columns beside the least. */
 const BAR = { least: 3, most: 20 };
 
-/** Returns the view; `event` names it in the log. */
-export function makeProgress(
-  { log, budgetWait, isWatched = canDrawStatusLine() }: ProgressDeps,
-  event: string,
-): ProgressView {
+/** Returns the view. */
+export function makeProgress({
+  logProgress,
+  budgetWait,
+  isWatched = canDrawStatusLine(),
+}: ProgressDeps): ProgressView {
   let last: ProgressReading | null = null;
   // Of the first reading: a run that was taken up again starts far from zero.
   let from = { done: 0, atMs: 0 };
@@ -75,7 +76,7 @@ export function makeProgress(
         loggedAtMs = performance.now();
         const { perSecond, leftMs } = measure(reading);
         const seconds_left = leftMs === null ? null : Math.round(leftMs / 1000);
-        log.info({ ...reading.fields, [`${reading.unit}_per_second`]: perSecond, seconds_left }, event);
+        logProgress({ ...reading.fields, [`${reading.unit}_per_second`]: perSecond, seconds_left });
       }
     },
     finish() {

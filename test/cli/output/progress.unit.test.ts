@@ -66,7 +66,7 @@ test('it fits a terminal of 80 columns at any figures', () => {
 test('a sync shows what it waits for beside how far it has come, every second until it is finished', () => {
   const { stderr } = fakeTerminal(80);
   const budgetWait = makeBudgetWaitNote();
-  const view = makeProgress({ log, budgetWait }, 'sync.progress');
+  const view = makeProgress({ budgetWait, logProgress: (fields) => log.info(fields, 'sync.progress') });
   view.show(readProgress(progressOf(100)));
   vi.advanceTimersByTime(1_000);
   view.show(readProgress(progressOf(3_100)));
@@ -100,7 +100,10 @@ test('without a terminal, a line is logged every few seconds, not at every batch
   fakeTerminal(Number.POSITIVE_INFINITY);
   const lines: unknown[] = [];
   const written = pino({}, { write: (line) => lines.push(JSON.parse(line)) });
-  const view = makeProgress({ log: written, budgetWait: makeBudgetWaitNote() }, 'sync.progress');
+  const view = makeProgress({
+    budgetWait: makeBudgetWaitNote(),
+    logProgress: (fields) => written.info(fields, 'sync.progress'),
+  });
   for (let seen = 0; seen <= 1_200; seen += 100) {
     view.show(readProgress(progressOf(seen, seen === 1_200 ? 100 : 0)));
     vi.advanceTimersByTime(1_000);
