@@ -12,6 +12,12 @@ const HAS_LONG_NUMBER = /(?:^|[-:[,\s])[\d.]{16}/;
 /** The same of one number, whose power of ten does not count. */
 const IS_LONG_NUMBER = /^-?[\d.]{16}/;
 
+/** V8 passes the text of a number to a reviver since 2023; TypeScript's library does not know it yet. */
+const parseWith = JSON.parse as (
+  text: string,
+  reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
+) => unknown;
+
 /**
  * Returns the value, in which a number that a double would change is an ExactNumber; undefined where the text is no
  * JSON. Magnitudes beyond a double's become Infinity or 0, as in JSON.parse. A text that is nested too deeply for a
@@ -29,7 +35,7 @@ export function parseJson(text: string): unknown {
 
 function parseExactly(text: string): unknown {
   try {
-    return JSON.parse(text, keepDigits);
+    return parseWith(text, keepDigits);
   } catch (error) {
     // The reviver goes through the value by recursion.
     if (error instanceof RangeError) return JSON.parse(text);
