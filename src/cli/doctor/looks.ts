@@ -91,9 +91,10 @@ export async function lookAtTables(
   { pool, db }: OpenDatabase,
 ): Promise<Seen<TakePermit>> {
   await checkSchema(pool, { schema: config.mirrorSchema });
+  // Before what reads the tables, and would wait for the lock.
+  await refuseLocked(pool, config.mirrorSchema, lifetime.signal);
   await refuseIdentitiesBehind(pool, config.mirrorSchema);
   await refuseInheritors(pool, config.mirrorSchema);
-  await refuseLocked(pool, config.mirrorSchema, lifetime.signal);
   refuseOtherMode(config.personalData, await readState(db));
   const { mode } = config.personalData;
   const { rateLimit, timeoutMs } = config.api;
