@@ -72,7 +72,7 @@ async function drawAll(open: Open, { size, directory }: { size: Size; directory:
   await sandbox.untilShown(/Ctrl-C stops it/);
 
   const sync = open(['affiliate-mirror sync --migrate'], { API_RATE_LIMIT: TIGHT_LIMIT });
-  await sync.untilShown(/1,\d00 of 6,000 rows/);
+  await sync.untilShown(/referrals .* \d+%/);
   await draw('sync-progress', 'A sync shows the time that is left and how far it has come', sync);
   await sync.untilShown(/waiting for the request budget, \d+ s/);
   await draw('sync-waiting', 'A sync waits for the request budget, and says for how long', sync);
