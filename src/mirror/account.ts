@@ -27,7 +27,7 @@ export interface Account {
    *
    * Throws: ProgramChanged; what the client and the database throw.
    */
-  confirm(answers: readonly AnsweredIds[], options: CallOptions): Promise<void>;
+  confirm(answers: Iterable<AnsweredIds>, options: CallOptions): Promise<void>;
   /** To be called when the API failed: what answers after that may be another account. */
   doubt(): void;
 }
@@ -46,7 +46,7 @@ export function makeAccount({ api, db }: AccountDeps): Account {
   let confirmedUnder: number | null = null;
   let asking: Promise<boolean> | null = null;
 
-  async function holdsAny(answers: readonly AnsweredIds[]): Promise<boolean> {
+  async function holdsAny(answers: Iterable<AnsweredIds>): Promise<boolean> {
     for (const ids of answers) if (await holds(db, ids)) return true;
     return false;
   }

@@ -112,7 +112,10 @@ export function makeRunLoader(
   async function load(pages: readonly LoadablePage[], walk: WalkState, span: Span): Promise<Loaded> {
     const counted = requests;
     const contents = pages.map(({ content }) => content);
-    await account?.confirm(contents.map(idsOf), { ...(signal && { signal }), onRequest: countRequest });
+    await account?.confirm(contents.values().map(idsOf), {
+      ...(signal && { signal }),
+      onRequest: countRequest,
+    });
     const loadOnce = (isApart: boolean) =>
       transact(
         db,
