@@ -71,19 +71,6 @@ begin
   -- The row lock makes the processes take turns.
   select * into strict budget from request_budget for update;
   moment := clock_timestamp();
-  -- The clock was put back: what was noted before counts from now on for as long as it would have. What an answer said
-  -- holds for five minutes at most (see LONGEST_PAUSE_MS), and one request asks again.
-  update request_permits
-     set granted_at = moment, returned_at = least(returned_at, moment),
-         expires_at = moment + (expires_at - request_permits.granted_at)
-   where request_permits.granted_at > moment;
-  if greatest(budget.paused_until, budget.limit_until, budget.foreign_until, budget.payments_wait_until)
-     > moment + interval '5 minutes' then
-    update request_budget
-       set paused_until = least(paused_until, moment), limit_until = least(limit_until, moment),
-           foreign_until = least(foreign_until, moment), payments_wait_until = least(payments_wait_until, moment)
-    returning * into strict budget;
-  end if;
   if budget.paused_until > moment then
     wait_for := 'pause';
     wait_ms := ceil(extract(epoch from budget.paused_until - moment) * 1000);
@@ -234,7 +221,7 @@ begin
   moment := clock_timestamp();
   -- A request that was given up may still be on its way: the program may count it for as long as it could have taken.
   update request_permits
-     set granted_at = least(granted_at, moment), returned_at = moment,
+     set returned_at = moment,
          expires_at = greatest(moment + make_interval(secs => window_seconds),
                                case when throttled is null then expires_at end)
    where id = returned_id;

@@ -11,7 +11,6 @@
 
 import { sql } from 'kysely';
 import type { AnsweredLimits, Permit } from '../api/permit.ts';
-import { LONGEST_PAUSE_MS } from '../api/rate-limit-headers.ts';
 import { spellMicros } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
@@ -67,11 +66,9 @@ export function makeUnlimitedPermits(
         (coalesce(greatest(0, extract(epoch from paused_until - moment)), 0) * 1000000)::bigint as paused_micros
       from request_budget, clock_timestamp() as moment`.execute(db);
     const row = onlyRow(answer, 'request_budget');
-    // A longer one was noted by a clock that was ahead.
-    const isPossible = row.paused_micros <= LONGEST_PAUSE_MS * 1000;
     last = {
       nowMicros: row.now_micros,
-      pausedMicros: isPossible ? row.paused_micros : 0,
+      pausedMicros: row.paused_micros,
       kept: row.kept,
       askedMs,
       heardMs: performance.now(),

@@ -11,7 +11,6 @@ import {
   markSalesOfGone,
 } from '../mirror/gone-sales.ts';
 import { loadBatch, lockForLoading } from '../mirror/load-batch.ts';
-import { wasObservedInFuture } from '../mirror/observed-in-future.ts';
 import { refuseOtherTreatment } from '../mirror/refuse-other-treatment.ts';
 import { recordRejections } from '../mirror/rejected-records.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
@@ -106,7 +105,7 @@ export async function markCommissionsDeleted(
     from unnest(${gone.map(({ id }) => id)}::text[], ${gone.map(({ askedAt }) => askedAt)}::timestamptz[])
       as gone (id, asked_at)
     where commissions.id = gone.id and _deleted_at is null
-      and (_observed_at <= asked_at or ${sql.raw(wasObservedInFuture('commissions'))})
+      and _observed_at <= asked_at
   `.execute(trx);
   await markSalesOfGone(trx, gone);
 }

@@ -3,11 +3,10 @@
 // that still name it do not bring it back, nor do those of another affiliate make it that one's. A link that was only
 // ever seen in a referral may have no known affiliate: it goes with the last of its referrals.
 
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { DatabaseTransaction } from '../db/database.ts';
 import type { NamedLinks } from '../records/read-page.ts';
-import { wasObservedInFuture } from './observed-in-future.ts';
 import type { UnnamedLink } from './runs/seen-rows.ts';
 
 /** Returns the living links of these affiliates that none of them names, and that were not observed since. */
@@ -23,7 +22,7 @@ export async function findUnnamedLinks(
       ${affiliates.map(({ affiliateId }) => affiliateId)}::text[],
       ${affiliates.map(({ observedAt }) => observedAt)}::timestamptz[]
     ) as named (affiliate_id, observed_at) on links.affiliate_id = named.affiliate_id
-    where links._deleted_at is null and ${wasSeenBefore(sql`named.observed_at`)}
+    where links._deleted_at is null and links._observed_at <= named.observed_at
       and links.id <> all(${affiliates.flatMap(({ linkIds }) => linkIds)}::text[])`.execute(trx);
   return rows;
 }
@@ -46,7 +45,7 @@ export async function markUnnamedLinks(
       ${unnamed.map(({ observedAt }) => observedAt)}::timestamptz[]
     ) as unnamed (id, affiliate_id, observed_at)
     where links.id = unnamed.id and links.affiliate_id = unnamed.affiliate_id and links._deleted_at is null
-      and ${wasSeenBefore(sql`unnamed.observed_at`)}`.execute(trx);
+      and links._observed_at <= unnamed.observed_at`.execute(trx);
 }
 
 /** Marks deleted the links of affiliates that are gone themselves. Idempotent: yes. */
@@ -69,12 +68,8 @@ export async function markUnownedLinks(trx: DatabaseTransaction, observedAt: Tim
     set _deleted_at = ${observedAt}::timestamptz, _changed_at = (select stamp_changes()),
       _observed_at = ${observedAt}::timestamptz
     where links.affiliate_id is null and links._deleted_at is null
-      and ${wasSeenBefore(sql`${observedAt}::timestamptz`)}
+      and links._observed_at <= ${observedAt}::timestamptz
       and not exists (
         select from referrals living where living.link_id = links.id and living._deleted_at is null
       )`.execute(trx);
-}
-
-function wasSeenBefore(time: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql<boolean>`(links._observed_at <= ${time} or ${sql.raw(wasObservedInFuture('links'))})`;
 }

@@ -9,7 +9,6 @@ import { toBinaryArray } from '../records/binary-array.ts';
 import { markLinksOfGone, markUnnamedLinks, markUnownedLinks } from './gone-links.ts';
 import { findFormerSales, markFormerSales, markSalesOfGone } from './gone-sales.ts';
 import { lockForLoading } from './load-batch.ts';
-import { wasObservedInFuture } from './observed-in-future.ts';
 import type { SeenRows } from './runs/seen-rows.ts';
 
 export interface Missing {
@@ -40,8 +39,7 @@ export async function findMissing(
       coalesce(array_agg(kept.id) filter (where kept.is_unmet and kept.id <> all(${[...seen.rejected]}::text[])), '{}') as ids
     from (
       select id,
-        (_observed_at < (select started_at from sync_runs where id = ${runId})
-            or ${sql.raw(wasObservedInFuture(resource))})
+        _observed_at < (select started_at from sync_runs where id = ${runId})
           and case when _row_number < ${bits.length * 8} then get_bit(${bits}, _row_number) = 0 else true end as is_unmet
       from ${sql.table(resource)}
       where _deleted_at is null and ${among}
@@ -89,7 +87,7 @@ export async function markDeleted(
       `update ${resource}
        set _deleted_at = $2::timestamptz, _changed_at = (select stamp_changes()), _observed_at = $2::timestamptz
        where id = any($1::text[]) and _deleted_at is null
-         and (_observed_at <= $2::timestamptz or ${wasObservedInFuture(resource)})
+         and _observed_at <= $2::timestamptz
        returning id`,
       [toBinaryArray('text', ids), observedAt],
     ),

@@ -2,7 +2,6 @@
 // be written, and which values it gets. The table is `kept`; `row` is the name of the incoming row.
 
 import { columnsOf, type RowShape, STAMP } from './load-statement.ts';
-import { wasObservedInFuture } from './observed-in-future.ts';
 
 export interface UpsertShape extends RowShape {
   /**
@@ -45,7 +44,7 @@ export function upsertConditions(shape: UpsertShape): UpsertConditions {
   }
 
   function isDue(row: string): string {
-    const isNotOlder = `(kept._observed_at <= ${row}._observed_at or ${wasObservedInFuture('kept')})`;
+    const isNotOlder = `kept._observed_at <= ${row}._observed_at`;
     const isOther = touch ? `(kept._observed_at < ${row}._observed_at or ${differs(row)})` : differs(row);
     return `${isNotOlder} and ${isOther}`;
   }

@@ -3,7 +3,7 @@
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import { TIMINGS, type Timings } from './timings.ts';
+import type { Timings } from './timings.ts';
 import { readRow } from './worker-state.ts';
 
 type ProbeTimings = Pick<Timings, 'firstProbeMs' | 'longestProbeMs'>;
@@ -17,20 +17,13 @@ export interface ProgramPause {
   readonly probedAgoMs: number | null;
 }
 
-/**
- * Returns the pause as it is now, by the database's clock. A try that seems further ahead than any is put off was put
- * off before that clock was put back: it is due.
- */
-export async function readPause(
-  db: Database,
-  { longestProbeMs }: Pick<Timings, 'longestProbeMs'> = TIMINGS,
-): Promise<ProgramPause> {
+/** Returns the pause as it is now, by the database's clock. */
+export async function readPause(db: Database): Promise<ProgramPause> {
   return readRow(
     db,
     sql<ProgramPause>`
       select refused_code as code,
-        refused_at is not null and not next_probe_at between clock_timestamp()
-          and clock_timestamp() + make_interval(secs => ${longestProbeMs}::float8 / 1000) as "isProbeDue",
+        refused_at is not null and next_probe_at <= clock_timestamp() as "isProbeDue",
         (extract(epoch from clock_timestamp() - probed_at) * 1000)::float8 as "probedAgoMs"
       from worker_state`,
   );

@@ -57,8 +57,7 @@ export function checkSchedules(schedules: readonly Schedule[]): void {
 /** Returns the last tick that has come; null where it came before the mirror was made, or years ago. */
 export function lastTick(schedule: Schedule, { nowMs, madeMs }: Moment): number | null {
   const last = tickUntil(schedule, nowMs);
-  // A mirror that was made in the future was made by a clock that was ahead.
-  return last !== null && (last > madeMs || madeMs > nowMs) ? last : null;
+  return last !== null && last > madeMs ? last : null;
 }
 
 // Going back, cron-parser names ticks that going forward it does not (in the hour that a change of the clocks repeats

@@ -92,7 +92,7 @@ export function makeWatchdog(deps: WatchdogDeps, timings: Timings): Watchdog {
 
   async function tend(): Promise<void> {
     await withSessionLock(db, { name: LOCK, isPatient: false }, async () => {
-      const { isProbeDue } = await readPause(db, timings);
+      const { isProbeDue } = await readPause(db);
       if (isProbeDue) await tryProgram(deps, timings, stopping.signal);
       const hasRun = await alignPause(db, queue);
       const { nowMs } = await readClock(db);

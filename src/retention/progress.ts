@@ -25,9 +25,7 @@ export async function listDueTables(
 ): Promise<readonly { readonly table: PrunedTable; readonly days: number | null }[]> {
   const { rows } = await sql<{ table_name: string }>`
     select table_name from pruned_tables
-    where looked_at > clock_timestamp() - make_interval(mins => ${LOOK_MINUTES}) and looked_at <= clock_timestamp()`.execute(
-    db,
-  );
+    where looked_at > clock_timestamp() - make_interval(mins => ${LOOK_MINUTES})`.execute(db);
   const looked = new Set(rows.map(({ table_name }) => table_name));
   return PRUNED_TABLES.filter(({ name }) => !looked.has(name)).map((table) => ({
     table,

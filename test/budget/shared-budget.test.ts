@@ -262,52 +262,6 @@ describe('a permit', () => {
     expect(Date.parse(second.grantedAt) - Date.parse(first.grantedAt)).toBeGreaterThanOrEqual(450);
   });
 
-  test('is granted within its time after the clock of the database was put back', async () => {
-    const { pool } = database;
-    const short = { ...options, rateLimit: { requests: 1, windowSeconds: 1 } };
-    const takePermit = makeTakePermit({ db, log }, short);
-    const first = await takePermit();
-    // Answered 429 an hour from now.
-    await first.returnAnswered({ throttled: true, limit: null, remaining: null, resetMs: 100 });
-    await pool.query(
-      `update request_permits set granted_at = granted_at + interval '1 hour',
-         returned_at = returned_at + interval '1 hour', expires_at = expires_at + interval '1 hour'`,
-    );
-    await pool.query(
-      `update request_budget set paused_until = paused_until + interval '1 hour',
-         limit_requests = 0, limit_until = now() + interval '1 hour',
-         foreign_requests = 1, foreign_until = now() + interval '1 hour',
-         payments_wait_until = now() + interval '1 hour'`,
-    );
-    const beganMs = performance.now();
-    const second = await takePermit(AbortSignal.timeout(100_000));
-    expect(performance.now() - beganMs, 'as if it had been sent just now').toBeGreaterThanOrEqual(990);
-    await second.returnAnswered({ throttled: false, limit: null, remaining: null, resetMs: null });
-  });
-
-  test('that was in flight while the clock of the database was put back counts for a window', async () => {
-    const short = { ...options, rateLimit: { requests: 1, windowSeconds: 1 } };
-    const takePermit = makeTakePermit({ db, log }, short);
-    const first = await takePermit();
-    await database.pool.query(
-      `update request_permits set granted_at = granted_at + interval '1 hour', expires_at = expires_at + interval '1 hour'`,
-    );
-    const answeredAt = await first.returnAnswered({
-      throttled: false,
-      limit: null,
-      remaining: null,
-      resetMs: null,
-    });
-    const second = await takePermit(AbortSignal.timeout(100_000));
-    expect(Date.parse(second.grantedAt) - Date.parse(answeredAt)).toBeGreaterThanOrEqual(999);
-  });
-
-  test('is granted where no limit is kept and a pause was noted before the clock was put back', async () => {
-    await database.pool.query(`update request_budget set paused_until = now() + interval '1 hour'`);
-    const takePermit = makeTakePermit({ db, log }, { ...options, rateLimit: null });
-    await takePermit(AbortSignal.timeout(100_000));
-  });
-
   test('is granted at once, with the database clock, where no limit is kept', async () => {
     const takePermit = makeTakePermit({ db, log }, { ...options, rateLimit: null });
     const permit = await takePermit();

@@ -113,20 +113,6 @@ test('an older answer without a link does not mark it, one of the same moment or
   expect(await goneLinks()).toEqual(new Map([[dropped.id, '2026-07-01T00:00:05Z']]));
 });
 
-test('a link that was observed in the future is marked all the same', async () => {
-  const future = '2126-07-01T00:00:00Z';
-  const unowned = buildReferral();
-  await list(future, [dropped]);
-  await load(db, { resource: 'referrals', pages: [{ observedAt: future, records: [unowned] }] });
-  await list(at(4), []);
-  expect(await bury(at(5), unowned)).toEqual(
-    new Map([
-      [dropped.id, '2026-07-01T00:00:04Z'],
-      [unowned.link.id, '2026-07-01T00:00:05Z'],
-    ]),
-  );
-});
-
 test('a link of no known affiliate that was observed after its referral was found gone stays', async () => {
   const [link, later] = [buildLink(), buildReferral({ link: null })];
   const referral = buildReferral({ link });

@@ -161,15 +161,6 @@ test.each<[string, readonly (readonly [number, AgedRun])[], readonly number[]]>(
     [0, 2],
   ],
   [
-    'the last delta that has read, where the run after it ended in the future: a clock was ahead',
-    [
-      [12, {}],
-      [11, {}],
-      [-1, WHOLE],
-    ],
-    [1, 2],
-  ],
-  [
     'the last refusal of the program',
     [
       [12, { state: 'failed', error_code: 'API_REJECTED' }],
@@ -373,25 +364,6 @@ test('what takes several batches goes in one look', async () => {
   expect(await pruneNow(mirror, ONE_DAY, 1)).toBe('done');
   // The last change, the last runs, and what was written.
   expect(await countAll(mirror)).toEqual({ history: 1, runs: 2, rejected: 0, attempts: 3, drift: 0 });
-});
-
-test('a table that was looked at in the future, before the clock was put back, is looked at now, and not twice', async () => {
-  const mirror = await makeAgedMirror();
-  const { pool, db } = mirror;
-  const prune = () =>
-    pruneTables(
-      { db, log: makeLogger('silent') },
-      { retention: ONE_DAY, signal: new AbortController().signal },
-    );
-  await prune();
-  await addNeedless(mirror, 20);
-  await addRun(pool, 3, { mode: 'full' });
-  const before = await countAll(mirror);
-  await prune();
-  expect(await countAll(mirror)).toEqual(before);
-  await pool.query(`update pruned_tables set looked_at = now() + interval '30 minutes'`);
-  await prune();
-  expect(await countAll(mirror)).toEqual({ history: 1, runs: 2, rejected: 0, attempts: 1, drift: 0 });
 });
 
 test('an alert goes long after it was resolved, and not while its message is under way', async () => {

@@ -105,14 +105,6 @@ async function countMirrored(ids: readonly string[]): Promise<number> {
   return (await given().database.pool.query(answer, [ids])).rows[0].count;
 }
 
-test('brings all that is new after a run whose clock was ahead', async () => {
-  const { database } = given();
-  await database.pool.query("update sync_runs set finished_at = finished_at + interval '1 hour'");
-  await insertPaid(150);
-  expect(await delta()).toMatchObject({ state: 'succeeded', verified: true });
-  await expectEqual();
-});
-
 test('brings all that is new behind a page of which every record was rejected', async () => {
   const { api } = given();
   const ids = await insertPaid(150);

@@ -35,13 +35,9 @@ export function pollInterval(): RawBuilder<unknown> {
   end`;
 }
 
-/**
- * Returns, in SQL, the condition that a tracked commission is to be asked for. One that is put off further than any is
- * was put off before the database's clock was put back.
- */
+/** Returns, in SQL, the condition that a tracked commission is to be asked for. */
 export function isPollDue(): RawBuilder<boolean> {
-  return sql<boolean>`(next_poll_at <= clock_timestamp()
-    or next_poll_at > clock_timestamp() + ${EVERY.voided}::interval)`;
+  return sql<boolean>`next_poll_at <= clock_timestamp()`;
 }
 
 /** Returns, in SQL, how long after a request without an answer the commission is asked for again. */

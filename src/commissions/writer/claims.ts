@@ -18,7 +18,6 @@ import type { Database } from '../../db/database.ts';
 import { isOfTheRow } from '../../db/refusal.ts';
 import { writeTogether } from '../group-writes.ts';
 import type { ClaimedUpdate } from '../update-request.ts';
-import { FARTHEST_AHEAD, IS_CLAIMED_AHEAD } from './claims-ahead.ts';
 
 export interface Claimer {
   /** Names the writer; no two ever share a name. */
@@ -132,17 +131,10 @@ async function findDue(db: Database, most: number, condition: RawBuilder<unknown
   return rows.map(({ id }) => id);
 }
 
-/**
- * A condition on commission_updates as `request`: it can be claimed now. One that was asked for or tried, and seems to
- * wait for longer than any does, was so before the database's clock was put back.
- */
+/** A condition on commission_updates as `request`: it can be claimed now. */
 const IS_DUE = sql`
   request.state = 'pending'
-  and (
-    request.next_attempt_at <= clock_timestamp()
-    or request.next_attempt_at > ${FARTHEST_AHEAD}
-       and (request.attempts > 0 or request.requested_at > clock_timestamp())
-  )
+  and request.next_attempt_at <= clock_timestamp()
   and (request.claimed_until is null or request.claimed_until <= clock_timestamp())
   and not exists (
     select from commission_updates earlier
@@ -152,7 +144,7 @@ const IS_DUE = sql`
 /** Returns whether there is anything to do for a drain. */
 export async function hasDueUpdates(db: Database): Promise<boolean> {
   const { rows } = await sql`
-    select from commission_updates request where ${IS_DUE} or ${IS_CLAIMED_AHEAD} limit 1
+    select from commission_updates request where ${IS_DUE} limit 1
   `.execute(db);
   return rows.length > 0;
 }

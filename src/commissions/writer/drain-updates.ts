@@ -26,7 +26,6 @@ import { makeProgramHealth, type ProgramHealth } from '../program-health.ts';
 import type { ClaimedUpdate, EndState } from '../update-request.ts';
 import type { RecordedCall } from './attempt-lines.ts';
 import { makeClaims } from './claims.ts';
-import { shortenClaims } from './claims-ahead.ts';
 import { judgeTry } from './judge-try.ts';
 import { makeOutage } from './outage.ts';
 import { makeUpdateRecorder, type UpdateRecorder } from './record-updates.ts';
@@ -127,7 +126,6 @@ function makeDrain(deps: DrainDeps, options: DrainOptions) {
   }, claimMs / 3);
 
   async function run(): Promise<void> {
-    await shortenClaims(db, claimMs);
     for (;;) {
       signal.throwIfAborted();
       const room = health.isProven() && !outage.isOn() ? concurrency : 1;

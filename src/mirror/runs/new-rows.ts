@@ -1,6 +1,5 @@
 // Which rows are new since a list was last read as it should be. Whatever a run stored that ended otherwise is new: it
-// says nothing of the records that come after it in the list. Nor does a run that ended in the future, which it did at
-// an unknown time: the clock was ahead.
+// says nothing of the records that come after it in the list.
 
 import { sql } from 'kysely';
 import type { ListedResource } from '../../contract/resources.ts';
@@ -17,8 +16,7 @@ export async function areRowsOld(
 ): Promise<boolean> {
   const answer = await sql<{ are_old: boolean }>`
     select coalesce(bool_and(_first_seen_at <= coalesce(
-      (select max(finished_at) from sync_runs
-       where resource = ${resource} and verified and finished_at <= clock_timestamp()),
+      (select max(finished_at) from sync_runs where resource = ${resource} and verified),
       '-infinity'
     )), false) as are_old
     from ${sql.table(resource)} where id = any(${ids}::text[])`.execute(db);

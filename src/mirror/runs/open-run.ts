@@ -61,11 +61,11 @@ export async function openRun(
     .where('checkpoint', 'is not', null)
     .where('heartbeat_at', '>', sql<string>`clock_timestamp() - make_interval(hours => ${RESUMABLE_HOURS})`)
     .returningAll()
-    // Nothing that a run read is older than the run. One that began in the future began at an unknown time.
+    // Nothing that a run read is older than the run.
     .returning(
-      sql<boolean>`
-        started_at not between clock_timestamp() - make_interval(mins => ${PROVING_MINUTES}) and clock_timestamp()
-      `.as('is_outdated'),
+      sql<boolean>`started_at < clock_timestamp() - make_interval(mins => ${PROVING_MINUTES})`.as(
+        'is_outdated',
+      ),
     )
     .executeTakeFirst();
   if (resumed !== undefined) return takeUp(db, resumed);

@@ -8,7 +8,7 @@ import type { RunMode } from '../../db/tables.ts';
  * In SQL, that a run has read everything that it should: for the schedules, as `listSyncedSince` explains, and for the
  * pruning of the run log, which keeps the last of them.
  */
-export const HAS_READ = sql`(verified or state = 'partial' and attempt = 1) and finished_at <= clock_timestamp()`;
+export const HAS_READ = sql`(verified or state = 'partial' and attempt = 1)`;
 
 /** Returns whether everything of the resource was ever read, and verified. */
 export async function wasEverRead(db: Database, resource: string): Promise<boolean> {
@@ -37,7 +37,7 @@ export async function lastWholeRun(
  * A delta of referrals goes by the counters of affiliates. One that began before the first such run of affiliates ended
  * does not count: affiliates failed when it was their turn.
  *
- * Units: milliseconds since 1970, by the database's clock; a run that ended in the future ended at an unknown time.
+ * Units: milliseconds since 1970, by the database's clock.
  */
 export async function listSyncedSince(db: Database, mode: RunMode, sinceMs: number): Promise<string[]> {
   const { rows } = await sql<{ resource: string }>`

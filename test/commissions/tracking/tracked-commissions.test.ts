@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { ApiClient } from '../../../src/api/client.ts';
 import { mirrorCommissions } from '../../../src/commissions/mirror-commissions.ts';
 import { trackCommissions } from '../../../src/commissions/tracking/track-commissions.ts';
-import { hasDuePolls, pollTracked } from '../../../src/commissions/tracking/tracked-commissions.ts';
+import { pollTracked } from '../../../src/commissions/tracking/tracked-commissions.ts';
 import { readTracked } from '../../../src/reports/read-tracked.ts';
 import { losingProgram, makeAlteredApi, makeTestApi, silent, useWriter } from '../writer/start-writer.ts';
 
@@ -208,21 +208,4 @@ test('a 404 marks nothing deleted that was seen alive after it was asked for', a
   );
   expect(rows).toEqual([{ is_deleted: false }]);
   expect(await isPolled(id)).toBe(true);
-});
-
-test('a poll that was put off further than any is, by a clock that was ahead, is due', async () => {
-  const { fresh, db, api, database } = writer();
-  const { id } = await fresh();
-  await database.pool.query('update tracked_commissions set next_poll_at = null');
-  await trackCommissions(db, [id], null);
-  const putOff = (span: string) =>
-    database.pool.query(`update tracked_commissions set next_poll_at = clock_timestamp() + interval '${span}'
-      where next_poll_at is not null`);
-  const poll = () =>
-    pollTracked({ client: api, db, log: silent }, { concurrency: 1, signal: AbortSignal.timeout(100_000) });
-  await putOff('29 days');
-  expect([await hasDuePolls(db), await poll()]).toEqual([false, { polled: 0, gone: 0, failed: 0 }]);
-  await putOff('1 year');
-  expect([await hasDuePolls(db), await poll()]).toEqual([true, { polled: 1, gone: 0, failed: 0 }]);
-  expect(await hasDuePolls(db)).toBe(false);
 });

@@ -182,40 +182,6 @@ test('a writer that was frozen for longer than its claim does not claim again wh
   expect(await frozen.claim(5)).toMatchObject([{ id: asked?.id }]);
 });
 
-test('requests are applied within their time after the clock of the database was put back', async () => {
-  const { drain, row, db, database } = writer();
-  const [fresh, tried, claimed, postponed] = await askToPay(4);
-  const ahead = (change: string, id: number | undefined) =>
-    // What was asked for is never edited otherwise.
-    database.pool.query(
-      `begin; set local session_replication_role = replica;
-       update mirror.commission_updates set next_attempt_at = now() + interval '1 hour', ${change} where id = ${id};
-       commit`,
-    );
-  await ahead("requested_at = now() + interval '1 hour'", fresh?.id);
-  await ahead('attempts = 1', tried?.id);
-  // Its writer was killed.
-  await ahead(
-    "requested_at = now() + interval '1 hour', claimed_by = 'gone', claimed_until = now() + interval '1 hour'",
-    claimed?.id,
-  );
-  // By a person, and not by the clock.
-  await ahead('attempts = 0', postponed?.id);
-  const states = () =>
-    Promise.all([fresh, tried, claimed, postponed].map(async (one) => (await row(one?.id)).state));
-  expect(await hasDueUpdates(db)).toBe(true);
-  await drain({ timing: { claimMs: 60_000 } });
-  // The writer may be alive, and has until now to extend its claim.
-  expect(await states()).toEqual(['applied', 'applied', 'pending', 'pending']);
-  expect(await hasDueUpdates(db)).toBe(false);
-  await database.pool.query(
-    "update commission_updates set claimed_until = claimed_until - interval '1 minute'",
-  );
-  expect(await hasDueUpdates(db)).toBe(true);
-  await drain();
-  expect(await states()).toEqual(['applied', 'applied', 'applied', 'pending']);
-});
-
 test('whoever writes several requests at once locks them in their order, so that no two wait for each other', async () => {
   const { freshMany, ask, db, database } = writer();
   const asked = await ask(
