@@ -21,47 +21,6 @@ comment on table change_clock is 'The last stamp (_changed_at) that was given to
 comment on column change_clock.only_row is 'Always true: keeps the table at one row.';
 comment on column change_clock.last is 'The stamp. The next one is greater, even if the clock of the server was set back.';
 
--- A process that is stopped in the middle of a transaction keeps its locks. Between two statements the server's
--- idle_in_transaction_session_timeout ends that; while a large statement is only partly sent, nothing of the server's
--- does. So whoever waits looks at who holds the lock. A COPY reads from its client for as long as that has rows.
-create function take_lock(key bigint, is_alone boolean, patience interval) returns void
-language plpgsql
-as $$
-declare
-  begun constant timestamptz := clock_timestamp();
-  usual constant text := current_setting('lock_timeout');
-begin
-  perform set_config('lock_timeout', '5s', true);
-  loop
-    begin
-      if is_alone then
-        perform pg_advisory_xact_lock(key);
-      else
-        perform pg_advisory_xact_lock_shared(key);
-      end if;
-      exit;
-    exception when lock_not_available then
-      if clock_timestamp() >= begun + patience then
-        raise;
-      end if;
-      begin
-        perform pg_terminate_backend(holder.pid)
-        from pg_locks lock
-        join pg_stat_activity holder using (pid)
-        where lock.locktype = 'advisory' and lock.granted and lock.objsubid = 1
-          and lock.database = holder.datid and holder.datname = current_database()
-          and lock.classid::bigint = (key >> 32) & 4294967295 and lock.objid::bigint = key & 4294967295
-          and holder.state = 'active' and holder.wait_event = 'ClientRead' and holder.query !~* '\mcopy\M'
-          and holder.state_change < clock_timestamp() - interval '5 seconds';
-      exception when insufficient_privilege then
-        -- Another role's process: wait for it.
-      end;
-    end;
-  end loop;
-  perform set_config('lock_timeout', usual, true);
-end
-$$;
-
 create function change_stamp() returns timestamptz
 language sql stable
 as $$
@@ -77,8 +36,8 @@ declare
   stamp timestamptz := change_stamp();
 begin
   if stamp is null then
-    -- Not the lock of the row alone: this one is taken from a process that was stopped.
-    perform take_lock(hashtextextended('affiliate-mirror changes of ' || current_schema(), 0), true, null);
+    -- Not the lock of the row alone: to wait for this one is part of the work, and nobody is named (watch-locks.ts).
+    perform pg_advisory_xact_lock(hashtextextended('affiliate-mirror changes of ' || current_schema(), 0));
     update change_clock
        set last = greatest(clock_timestamp(), last + interval '1 microsecond')
     returning last into strict stamp;
@@ -89,7 +48,6 @@ begin
 end
 $$;
 
-comment on function take_lock(bigint, boolean, interval) is 'Waits for a lock until the transaction ends, alone or shared; fails with lock_not_available once its patience is over (null: never). Closes the connection of a process that holds it and has sent a part of a statement and nothing more for seconds: such a process was stopped.';
 comment on function change_stamp() is 'The stamp of this transaction''s changes; null where it has changed nothing yet.';
 comment on function stamp_changes() is 'The stamp of this transaction''s changes (_changed_at). The first call takes one, and a lock that keeps others from stamping until the transaction ends; later calls return the same.';
 

@@ -37,8 +37,14 @@ comment on column seen_rows.unnamed_links is 'Links that an affiliate in the bat
 create function lock_for_loading(is_alone boolean) returns void
 language plpgsql
 as $$
+declare
+  key constant bigint := hashtextextended('affiliate-mirror load of ' || current_schema(), 0);
 begin
-  perform take_lock(hashtextextended('affiliate-mirror load of ' || current_schema(), 0), is_alone, null);
+  if is_alone then
+    perform pg_advisory_xact_lock(key);
+  else
+    perform pg_advisory_xact_lock_shared(key);
+  end if;
 end
 $$;
 

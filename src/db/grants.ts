@@ -114,7 +114,7 @@ const KINDS: Readonly<Record<Grantee, (input: GrantsInput) => Kind>> = {
         '-- Of these, the last shows the commands of affiliate-mirror commissions that the tables are of their version.',
         `grant select on ${listed(schema, own)} to ${to};`,
         `grant select (${LATEST_COLUMNS.join(', ')})\n  on ${escapeIdentifier(schema)}.commissions to ${to};`,
-        `grant execute on function ${listed(schema, ['take_lock', 'is_same_request'])} to ${to};`,
+        `grant execute on function ${escapeIdentifier(schema)}.is_same_request to ${to};`,
       ],
       forbidden: `(privilege_type = 'SELECT' and relation in (${literals(own)})
         or privilege_type = 'SELECT' and relation = 'commissions' and grantee = asked.oid

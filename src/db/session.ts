@@ -26,6 +26,8 @@ const CHECK_INTERVAL = 'client_connection_check_interval';
 /** In the version of a Postgres, the systems that can tell. On others, Windows among them, the setting is refused. */
 const CAN_TELL = 'linux|darwin|bsd';
 
+const USER_TIMEOUT = 'tcp_user_timeout';
+
 /**
  * Off, a usual default where data are analysed, a commit is answered before it is on the disk, and a crash of Postgres
  * undoes it. Every other value is a choice between safe ones, and stays.
@@ -47,6 +49,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tcp_keepalives_idle: '30',
   tcp_keepalives_interval: '10',
   tcp_keepalives_count: '3',
+  // While an answer is on its way to it, no keepalive is sent.
+  [USER_TIMEOUT]: '60s',
   // A statement of a process that is gone ends. By itself, Postgres sees that only when it has something to send: until
   // then it would go on waiting for a lock, and let others wait behind it, or write a table anew to the end.
   [CHECK_INTERVAL]: '1s',
@@ -159,6 +163,7 @@ async function ask(
              (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as wanted (name, value)
               where current_setting(name, true) is not null
                 and (name <> '${CHECK_INTERVAL}' or version() ~* '${CAN_TELL}')
+                and (name <> '${USER_TIMEOUT}' or version() ~* 'linux')
                 and (name <> '${COMMITS}' or current_setting(name) = 'off')
                 and ($3::int is null or pg_backend_pid() = $3::int))::int as settings`,
     values: [Object.keys(settings), Object.values(settings), onlyPid],

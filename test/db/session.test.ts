@@ -60,6 +60,7 @@ describe.each(['role', 'database'] as const)('Defaults of the role or the databa
     ['idle_session_timeout', '1000', '0'],
     ['idle_in_transaction_session_timeout', '0', '5s'],
     ['client_connection_check_interval', '0', '1s'],
+    ['tcp_user_timeout', '0', '60000'],
     ['synchronous_commit', 'off', 'on'],
     ['row_security', 'on', 'off'],
   ])('%s %s does not matter', async (name, given, wanted) => {

@@ -1,10 +1,8 @@
 // A transaction that has its stamp and does not end: others wait for it, but not forever.
 
-import type { PoolClient } from 'pg';
 import { test } from 'vitest';
 import { makeDatabase } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { sendHalfOfStatement } from '../support/half-message.ts';
 import { buildCommission } from './build-records.ts';
 import { at, load } from './load.ts';
 
@@ -12,20 +10,10 @@ const database = await createTestDatabase();
 const db = makeDatabase(database.pool);
 
 test('a process that was stopped between its stamp and its commit keeps others waiting for seconds, not forever', async () => {
-  const stop = async (client: PoolClient) => {
-    await client.query('begin');
-    await client.query('select stamp_changes()');
-  };
   const idle = await database.pool.connect();
   idle.on('error', () => undefined);
-  await stop(idle);
+  await idle.query('begin');
+  await idle.query('select stamp_changes()');
   await load(db, { resource: 'commissions', pages: [{ observedAt: at(1), records: [buildCommission()] }] });
   idle.release(true);
-
-  const sending = await database.pool.connect();
-  await stop(sending);
-  const closed = sendHalfOfStatement(sending);
-  await load(db, { resource: 'commissions', pages: [{ observedAt: at(1), records: [buildCommission()] }] });
-  await closed;
-  sending.release(true);
 });

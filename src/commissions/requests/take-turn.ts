@@ -43,11 +43,10 @@ export async function takeTurn(
 /** In SQL, the lock that the trigger of commission_updates takes too. */
 const TURN = sql`hashtextextended('affiliate-mirror commission updates of ' || current_schema(), 0)`;
 
-// Taken in a statement of its own, so that what others asked for until then is visible to the next one, and a process
-// that was stopped in the middle of sending a statement loses it.
+// Taken in a statement of its own, so that what others asked for until then is visible to the next one.
 async function waitForTurn(db: Database, trx: DatabaseTransaction): Promise<void> {
   try {
-    await sql`select take_lock(${TURN}, true, ${LONGEST_TURN})`.execute(trx);
+    await sql`select pg_advisory_xact_lock(${TURN})`.execute(trx);
   } catch (error) {
     if (errorCode(error) !== LOCK_NOT_AVAILABLE) throw error;
     throw new Busy(await describeHolder(db));
