@@ -1,11 +1,10 @@
-// Turns a lost connection into DatabaseUnreachable, and a refused right, row level security, a read-only database, a
-// full disk or a number that is taken into words that say how to fix it. Leaves every other error as it is.
+// Turns a lost connection into DatabaseUnreachable, and a refused right, row level security, a read-only database or
+// a full disk into words that say how to fix it. Leaves every other error as it is.
 
 import { DatabaseError } from 'pg';
 import { errorCode } from '../describe-error.ts';
-import { AccessRefused, AppError, DatabaseFull, DatabaseUnreachable, SchemaMismatch } from '../errors.ts';
+import { AccessRefused, AppError, DatabaseFull, DatabaseUnreachable } from '../errors.ts';
 import { GRANTEES } from './grants.ts';
-import { isNumberTaken, NUMBERS_BEHIND } from './identities.ts';
 import { asRowSecurity, isRowSecurity } from './row-security.ts';
 
 /**
@@ -43,8 +42,7 @@ const DISK_FULL = '53100';
 /**
  * Returns DatabaseUnreachable, with the error as its cause, where the error means that the connection to Postgres was
  * lost or could not be made; AccessRefused where this role or this database may not write, or not so, or would see only
- * a part; DatabaseFull where its disk has no room; SchemaMismatch where a new row got a number that another has; every
- * other error as it is.
+ * a part; DatabaseFull where its disk has no room; every other error as it is.
  */
 export function asDatabaseError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;
@@ -59,9 +57,6 @@ export function asDatabaseError(error: unknown): unknown {
   if (isLackOfRights(error)) return new AccessRefused(LACKS_RIGHTS, { cause: error });
   if (error instanceof DatabaseError && error.code === READ_ONLY) {
     return new AccessRefused(readOnlyDatabase(), { cause: error });
-  }
-  if (isNumberTaken(error)) {
-    return new SchemaMismatch(`the table ${error.table} ${NUMBERS_BEHIND}`, { cause: error });
   }
   if (error instanceof DatabaseError && error.code === DISK_FULL) {
     return new DatabaseFull('the disk of Postgres is full: make room there, or give it a larger one', {

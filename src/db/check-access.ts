@@ -6,7 +6,6 @@ import { AccessRefused } from '../errors.ts';
 import { readOnlyDatabase } from './as-database-error.ts';
 import { type GrantsInput, NOTED_IN } from './grants.ts';
 import { onlyRow } from './only-row.ts';
-import { refuseRowSecurity } from './row-security.ts';
 import { readSession, type Session } from './session.ts';
 import { reportsSchema } from './sibling-schema.ts';
 
@@ -14,8 +13,8 @@ import { reportsSchema } from './sibling-schema.ts';
 const MOST_NAMED = 3;
 
 /**
- * Resolves where this role may do what a worker does in those schemas and sees all their rows, may read the reports,
- * and the database takes writes.
+ * Resolves where this role may do what a worker does in those schemas, may read the reports, and the database takes
+ * writes.
  * A schema that is missing, or has no tables yet, is left to check-schema.ts; tables of other owners are ignored.
  *
  * Throws: AccessRefused naming what is lacking; the database's errors.
@@ -38,7 +37,6 @@ export async function checkWorkerAccess(
     ]);
     lacking = rows.map(({ lacks }) => lacks);
     await refuseReadOnly(client);
-    if (lacking.length === 0) await refuseRowSecurity(client, { schemas, notedIn });
     client.release();
   } catch (error) {
     client.release(true);
@@ -48,25 +46,6 @@ export async function checkWorkerAccess(
   const more = lacking.length > MOST_NAMED ? ` and ${lacking.length - MOST_NAMED} more` : '';
   throw new AccessRefused(
     `the role ${session.role} lacks ${lacking.slice(0, MOST_NAMED).join('; ')}${more}: have the owner of the tables run what "affiliate-mirror grants worker --role ${quoteRole(session.role)}" prints`,
-  );
-}
-
-/**
- * Resolves where this role may use the schema of the reports: Postgres would say that their views do not exist.
- *
- * Throws: AccessRefused; the database's errors.
- */
-export async function checkReportsAccess(pool: Pool, schema: string): Promise<void> {
-  const { rows } = await pool.query<{ role: string; name: string }>(
-    `select current_user as role, nspname as name from pg_namespace
-     where nspname = $1 and not has_schema_privilege(oid, 'usage')`,
-    [reportsSchema(schema)],
-  );
-  const [refused] = rows;
-  if (refused === undefined) return;
-  const { role, name } = refused;
-  throw new AccessRefused(
-    `the role ${role} lacks usage on schema ${name}: have the owner of the tables run what "affiliate-mirror grants worker --role ${quoteRole(role)}" prints`,
   );
 }
 

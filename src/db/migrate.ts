@@ -4,17 +4,17 @@ import { escapeIdentifier, type Pool, type PoolClient } from 'pg';
 import { AccessRefused, MigrationFailed } from '../errors.ts';
 import { applyFiles, migrationsTable } from './apply-files.ts';
 import { isLackOfRights } from './as-database-error.ts';
+import { hasReports } from './check-parts.ts';
 import { withClientUntil } from './client-until.ts';
 import { advanceIdentities, findIdentitiesBehind } from './identities.ts';
-import { findLostReports } from './lost-reports.ts';
 import {
   MIGRATIONS_DIRECTORY,
   type MigrationFile,
+  REPORTS,
   readMigrationFiles,
   sayEdited,
 } from './migration-files.ts';
 import { onlyRow } from './only-row.ts';
-import { findAstrayFunctions, repinFunctions } from './pinned-functions.ts';
 import { refuseForeignTables } from './refuse-foreign-tables.ts';
 import { CLOSED_AFTER } from './session-lock.ts';
 import { reportsSchema } from './sibling-schema.ts';
@@ -36,8 +36,6 @@ export interface AppliedMigration {
 /** What was done, or would be; each is in the order of its names. */
 export interface Migrated {
   readonly applied: readonly string[];
-  /** Functions that worked on the schema's former name. */
-  readonly repinned: readonly string[];
   /** Identity columns, with their tables, that gave new rows numbers which other rows had. */
   readonly advanced: readonly string[];
   /** Whether the views of the reports were lost, and were made again. */
@@ -45,10 +43,9 @@ export interface Migrated {
 }
 
 /**
- * Applies the migrations that the schema lacks, each in its own transaction, and returns their names. Where the schema
- * was renamed since, points its functions at the name that it has now. Where its identities are behind its rows, as
- * after a move by logical replication, lets them go on behind the last. Where the views of the reports are lost, makes
- * them again.
+ * Applies the migrations that the schema lacks, each in its own transaction, and returns their names. Where its
+ * identities are behind its rows, as after a move by logical replication, lets them go on behind the last. Where the
+ * views of the reports are lost, makes them again.
  * Creates the schema, and that of the reports beside it, where there is none. Idempotent: yes, and safe for several
  * processes at once (one works, the others wait and then find nothing to do; one that was stopped in the middle loses
  * its turn after seconds).
@@ -76,14 +73,11 @@ export async function runMigrations(
       await applyFiles(client, schema, [file], { isNew: true });
       applied.push(file.name);
     }
-    const astray = await findAstrayFunctions(client, schema);
-    if (astray.length > 0) await repinFunctions(client, schema, astray);
     const behind = await findIdentitiesBehind(client, schema);
     await advanceIdentities(client, behind);
     await releaseLock(client, schema, usual);
     return {
       applied,
-      repinned: namesOf(astray),
       advanced: namesOf(behind),
       hasRemadeReports: lost.length > 0,
     };
@@ -106,7 +100,6 @@ export async function listPending(
   const lost = await findLostReports(pool, schema, files, done);
   return {
     applied: namesOf(lacking(files, done)),
-    repinned: namesOf(await findAstrayFunctions(pool, schema)),
     advanced: namesOf(await findIdentitiesBehind(pool, schema)),
     hasRemadeReports: lost.length > 0,
   };
@@ -122,6 +115,22 @@ function lacking(
 ): readonly MigrationFile[] {
   const names = new Set(done.map(({ name }) => name));
   return files.filter(({ name }) => !names.has(name));
+}
+
+/**
+ * Returns the applied migrations that made views of the reports, where none of the views is there; else none. The views
+ * hold no data, so `migrate` applies those files once more, all in one transaction. So each other statement of such a
+ * file must be harmless when it is run twice.
+ */
+async function findLostReports(
+  client: Pick<PoolClient, 'query'>,
+  schema: string,
+  files: readonly MigrationFile[],
+  done: readonly AppliedMigration[],
+): Promise<readonly MigrationFile[]> {
+  const applied = new Set(done.map(({ name }) => name));
+  const made = files.filter(({ name, sql }) => applied.has(name) && sql.includes(REPORTS));
+  return made.length === 0 || (await hasReports(client, schema)) ? [] : made;
 }
 
 /** Returns the migrations that the schema records as applied, in order; empty where it has no such table yet. */

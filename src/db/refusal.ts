@@ -1,9 +1,7 @@
 // Whether a failed write is due to the row that was written, or would hit every row. A row that Postgres refuses must
-// not hold up the others, and an unreachable database must not count against a row. Nor must a number that Postgres
-// gave the row, and that another row has.
+// not hold up the others, and an unreachable database must not count against a row.
 
 import { DatabaseError } from 'pg';
-import { isNumberTaken } from './identities.ts';
 
 /**
  * Classes of SQLSTATE that say nothing about what a statement carries: connection, transaction state (an idle or a
@@ -25,7 +23,7 @@ const UNREADABLE = [RangeError, TypeError];
 /** Returns whether the write was refused: the same, written again, would be refused again. */
 export function isRefusal(error: unknown): boolean {
   if (isUnreadable(error)) return true;
-  return isStatementError(error) && !PASSING.test(error.code ?? '') && !isNumberTaken(error);
+  return isStatementError(error) && !PASSING.test(error.code ?? '');
 }
 
 /** Returns whether it was refused for its own values, so that other rows may well be written. */

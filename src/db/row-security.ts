@@ -3,8 +3,9 @@
 // says which table that is about and what to do. A policy that shows every row is refused too: Postgres does not say
 // what a policy shows.
 
-import { type ClientBase, DatabaseError } from 'pg';
+import { DatabaseError, type Pool } from 'pg';
 import { AccessRefused } from '../errors.ts';
+import { ANALYST_RELATIONS, BOOKKEEPING_TABLES } from './relations.ts';
 
 /** The function of Postgres that refuses: its message is in the language of the server. */
 const REFUSING_ROUTINE = 'check_enable_rls';
@@ -23,27 +24,24 @@ export function asRowSecurity(cause: DatabaseError): AccessRefused {
   });
 }
 
-interface Found {
-  readonly name: string;
-  readonly isForced: boolean;
-  readonly role: string;
-}
-
 /**
- * Resolves where no row of the tables is left out: of those that the owner of the table `notedIn` has in each schema.
+ * Resolves where this role sees every row of the mirror's tables.
  *
- * Throws: AccessRefused naming the tables and what to do; the database's errors.
+ * Throws: AccessRefused naming the first table and what to do; the database's errors.
  */
-export async function refuseRowSecurity(
-  client: ClientBase,
-  { schemas, notedIn }: { schemas: readonly string[]; notedIn: readonly string[] },
-): Promise<void> {
-  const { rows } = await client.query<Found>(TABLES, [schemas, notedIn]);
+export async function refuseRowSecurity(pool: Pool, schema: string): Promise<void> {
+  const { rows } = await pool.query<{ name: string; is_owned: boolean; role: string }>(
+    `select format('%I.%I', nspname, relname) as name, pg_has_role(relowner, 'usage') as is_owned,
+       quote_ident(current_user) as role
+     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+     where nspname = $1 and relname = any ($2) and row_security_active(pg_class.oid)
+     order by 1`,
+    [schema, [...ANALYST_RELATIONS, ...BOOKKEEPING_TABLES]],
+  );
   const [first] = rows;
   if (first === undefined) return;
-  const alike = rows.filter(({ isForced }) => isForced === first.isForced);
-  const more = alike.length === 1 ? '' : ` (and alike for ${alike.length - 1} more)`;
-  const remedy = first.isForced ? noForce(first.name, more) : disable(first.name, first.role, more);
+  const more = rows.length === 1 ? '' : ` (and alike for ${rows.length - 1} more)`;
+  const remedy = first.is_owned ? noForce(first.name, more) : disable(first.name, first.role, more);
   throw new AccessRefused(
     `row level security would leave out rows of ${first.name}, so Postgres refuses to read it: ${remedy}`,
   );
@@ -56,18 +54,3 @@ function disable(table: string, role: string, more = ''): string {
 function noForce(table: string, more = ''): string {
   return `have its owner run "alter table ${table} no force row level security"${more}`;
 }
-
-// Where it is forced, views and functions with their owner's rights meet it too, whoever calls them.
-const TABLES = `
-  select format('%I.%I', nspname, relation.relname) as name,
-         not row_security_active(relation.oid) or pg_has_role(relation.relowner, 'usage') as "isForced",
-         quote_ident(current_user) as role
-  from unnest($1::text[], $2::text[]) as wanted (schema, noted_in)
-  join pg_namespace on nspname = schema
-  join pg_class noted on noted.relnamespace = pg_namespace.oid and noted.relname = noted_in
-  join pg_class relation on relation.relnamespace = pg_namespace.oid and relation.relowner = noted.relowner
-  join pg_roles owner on owner.oid = relation.relowner
-  where relation.relrowsecurity
-    and (row_security_active(relation.oid)
-         or relation.relforcerowsecurity and not owner.rolsuper and not owner.rolbypassrls)
-  order by 2, 1`;

@@ -4,7 +4,6 @@ import { errorCode } from '../describe-error.ts';
 import { DatabaseUnreachable } from '../errors.ts';
 import { asDatabaseError } from './as-database-error.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
-import { isNumberTaken } from './identities.ts';
 import { UNIQUE_VIOLATION } from './sqlstate.ts';
 
 /** Once for a process that was stopped in the middle, once more for one that met a deadlock besides. */
@@ -13,7 +12,7 @@ const MOST_TRIES = 3;
 /**
  * SQLSTATEs of a transaction that is certainly rolled back, and may succeed if done again: serialization failure,
  * deadlock, idle in transaction, and a key that is there already (another session inserted it meanwhile, as small loads
- * beside each other do, or a first load did not look; a number that Postgres gave is no such key). So may one whose
+ * beside each other do, or a first load did not look). So may one whose
  * records were read before a person was forgotten, where it reads them anew (the code of our own error).
  */
 const ROLLED_BACK = new Set(['40001', '40P01', '25P03', UNIQUE_VIOLATION, 'PERSONAL_DATA_STALE']);
@@ -44,7 +43,7 @@ export async function transact<T>(
       });
     } catch (error) {
       const isRolledBack = ROLLED_BACK.has(errorCode(error)) || (!isDone && isLost(error));
-      if (attempt >= MOST_TRIES || !isRolledBack || isNumberTaken(error)) throw error;
+      if (attempt >= MOST_TRIES || !isRolledBack) throw error;
     } finally {
       committed();
     }

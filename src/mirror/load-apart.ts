@@ -7,7 +7,6 @@
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/database.ts';
 import { isOfTheRow, isStatementError } from '../db/refusal.ts';
-import { KEYS } from '../db/refuse-lost-guards.ts';
 import { sliceRows } from '../records/batch-rows.ts';
 import type { EncodedRows } from '../records/page-rows.ts';
 import type { PersonalData } from '../records/personal-data.ts';
@@ -20,12 +19,15 @@ export interface SentApart {
   readonly refused: readonly NestedRejection[];
 }
 
+/** The names of our keys. */
+const OWN_KEY = /_pkey$|__row_number_key$/;
+
 /**
  * Returns whether the database refused a statement for the values of a row. A key of ours is none: which row has it
  * already is a fault of the tables.
  */
 export function isRefusedRow(error: unknown): error is Error {
-  return isStatementError(error) && isOfTheRow(error) && !KEYS.includes(error.constraint ?? '');
+  return isStatementError(error) && isOfTheRow(error) && !OWN_KEY.test(error.constraint ?? '');
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { refuseReadOnly } from '../../db/check-access.ts';
-import { checkSchema } from '../../db/check-schema.ts';
+import { checkParts } from '../../db/check-parts.ts';
 import { listPending, runMigrations } from '../../db/migrate.ts';
 import { reportsSchema } from '../../db/sibling-schema.ts';
 import { SchemaMismatch } from '../../errors.ts';
@@ -48,13 +48,13 @@ async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promi
   if (!isDryRun) await refuseReadOnly(pool);
   const queue = { redisUrl, mirrorSchema: schema, databaseUrl: url };
   const isQueueReady = await checkQueueSchema(pool, queue).then(() => true, notReady);
-  const { applied, repinned, advanced, hasRemadeReports } = isDryRun
+  const { applied, advanced, hasRemadeReports } = isDryRun
     ? await listPending(pool, { schema })
     : await runMigrations(pool, { schema, signal: lifetime.signal });
   if (!isDryRun) {
     await migrateQueue(pool, queue);
     // What is missing although its migration was applied is found here alone.
-    await checkSchema(pool, { schema });
+    await checkParts(pool, schema);
     await adoptMode(db, config.personalData);
   }
   const result: MigrateDocument = {
@@ -62,7 +62,6 @@ async function migrate(cli: Cli, lifetime: Lifetime, flags: MigrateFlags): Promi
     database: name,
     dry_run: isDryRun,
     migrations: [...applied],
-    repinned_functions: [...repinned],
     advanced_identities: [...advanced],
     remade_reports: hasRemadeReports ? reportsSchema(schema) : null,
     queue_schema: redisUrl === null ? queueSchema(schema) : null,
@@ -79,15 +78,11 @@ function notReady(error: unknown): false {
 }
 
 function describe(result: MigrateDocument): string[] {
-  const { schema, database, dry_run, migrations, repinned_functions, advanced_identities } = result;
+  const { schema, database, dry_run, migrations, advanced_identities } = result;
   const { remade_reports, queue_schema, queue_is_up_to_date } = result;
-  const due = [migrations, repinned_functions, advanced_identities, remade_reports ?? []];
+  const due = [migrations, advanced_identities, remade_reports ?? []];
   const isReady = due.every((names) => names.length === 0) && queue_is_up_to_date !== false;
   const lines = migrations.map((migration) => `${dry_run ? 'would apply' : 'applied'} ${migration}`);
-  if (repinned_functions.length > 0) {
-    const pointed = dry_run ? 'would point' : 'pointed';
-    lines.push(`${pointed} the functions of schema ${schema}, which was renamed, at its tables`);
-  }
   if (advanced_identities.length > 0) {
     const names = advanced_identities.join(', ');
     lines.push(

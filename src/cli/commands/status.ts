@@ -2,7 +2,6 @@
 
 import { Argument, type Command } from 'commander';
 import { formatDuration, formatTimestamp } from '../../contract/format.ts';
-import { checkReportsAccess } from '../../db/check-access.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { ConfigError } from '../../errors.ts';
 import { makeLogger } from '../../log.ts';
@@ -75,7 +74,6 @@ async function showStatus(
   const log = makeLogger(config.logLevel);
   const { pool, db, name } = await openDatabase({ log, lifetime }, config, 'status', { endsAtOnce: true });
   await checkSchema(pool, { schema: config.mirrorSchema });
-  await checkReportsAccess(pool, config.mirrorSchema);
   const growth = await readGrowth(db, { space: await readDiskSpace(config) });
   const status = { ...(await readStatus(db)), growth };
   const concerns = findConcerns(status, { growth, maxAgeSeconds: maxAge ?? config.staleAfterSeconds });

@@ -7,7 +7,7 @@ import type { ApiClient } from '../../api/client.ts';
 import { drainConcurrency } from '../../commissions/writer/drain-concurrency.ts';
 import type { Config } from '../../config/config.ts';
 import { checkWorkerAccess } from '../../db/check-access.ts';
-import { checkSchema, refuseNewerSchema } from '../../db/check-schema.ts';
+import { checkSchema } from '../../db/check-schema.ts';
 import { describeError } from '../../describe-error.ts';
 import { Busy } from '../../errors.ts';
 import { makeCommissionsDuty, wakeForCommissions } from '../../jobs/commissions-job.ts';
@@ -121,7 +121,7 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
     await probeAccount({ api: clients.probe, db }, { signal });
   };
   const checkMirror = async () => {
-    await refuseNewerSchema(pool, { schema: mirrorSchema });
+    await checkSchema(pool, { schema: mirrorSchema });
     await personalData.current(db);
   };
   worker = await startWorker(

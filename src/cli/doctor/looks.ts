@@ -9,11 +9,11 @@ import type { Config } from '../../config/config.ts';
 import type { ScheduledExports } from '../../config/exports.ts';
 import { counted } from '../../contract/format.ts';
 import { checkWorkerAccess, readConnectionLimit, writeForTrial } from '../../db/check-access.ts';
+import { checkParts } from '../../db/check-parts.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { checkClock } from '../../db/clock.ts';
 import type { Database } from '../../db/database.ts';
-import { refuseIdentitiesBehind } from '../../db/identities.ts';
-import { refuseInheritors } from '../../db/refuse-inheritors.ts';
+import { refuseRowSecurity } from '../../db/row-security.ts';
 import { describeHolder, findHolders } from '../../db/watch-locks.ts';
 import { AccessRefused, Busy, ConfigError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
@@ -53,9 +53,10 @@ export async function lookAtConnections({ redisUrl }: Config, { pool }: OpenData
 }
 
 /**
- * Looks at whether a worker may write, and at whether there is room to.
+ * Looks at whether a worker may write and sees every row, and at whether there is room to write.
  *
- * Throws: AccessRefused naming the rights of a worker that the role lacks; the database's errors.
+ * Throws: AccessRefused naming the rights of a worker that the role lacks, or a table with rows that it does not see;
+ * the database's errors.
  */
 export async function lookAtRights(
   { mirrorSchema, redisUrl }: Config,
@@ -65,6 +66,7 @@ export async function lookAtRights(
     schema: mirrorSchema,
     queueSchema: redisUrl === null ? queueSchema(mirrorSchema) : null,
   });
+  await refuseRowSecurity(pool, mirrorSchema);
   await writeForTrial(pool);
   return { found: true, says: `the role ${session.role} has what a worker needs` };
 }
@@ -81,9 +83,9 @@ export async function lookAtClock({ db }: OpenDatabase): Promise<Seen> {
 /**
  * Finds the request budget.
  *
- * Throws: what `checkSchema` throws where the tables are not up to date; SchemaMismatch where new rows would get the
- * numbers of others, or another table inherits from one of them; Busy where another session holds a lock on one of
- * them; PersonalDataMismatch where they keep personal data in another way than the configuration says.
+ * Throws: what `checkSchema` throws where the tables are not up to date; what `checkParts` throws where a part of them
+ * is lost; Busy where another session holds a lock on one of them; PersonalDataMismatch where they keep personal data
+ * in another way than the configuration says.
  */
 export async function lookAtTables(
   { log, lifetime }: LookDeps,
@@ -93,8 +95,7 @@ export async function lookAtTables(
   await checkSchema(pool, { schema: config.mirrorSchema });
   // Before what reads the tables, and would wait for the lock.
   await refuseLocked(pool, config.mirrorSchema, lifetime.signal);
-  await refuseIdentitiesBehind(pool, config.mirrorSchema);
-  await refuseInheritors(pool, config.mirrorSchema);
+  await checkParts(pool, config.mirrorSchema);
   refuseOtherMode(config.personalData, await readState(db));
   const { mode } = config.personalData;
   const { rateLimit, timeoutMs } = config.api;

@@ -11,11 +11,6 @@ export const migrateDocument = z
     migrations: z
       .array(z.string())
       .describe('files of migrations/ in their order: those that were applied, or in a dry run would be'),
-    repinned_functions: z
-      .array(z.string())
-      .describe(
-        'functions that worked on the tables of another schema, since this one was renamed: those that were pointed at their own, or in a dry run would be',
-      ),
     advanced_identities: z
       .array(z.string())
       .describe(

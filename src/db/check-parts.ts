@@ -1,0 +1,96 @@
+// Finds what the migrations made and a restore or a move lost since. `doctor` calls it, and `migrate` once it has made
+// again what it can; no other command does.
+//
+// A restore makes triggers and keys last: one that was stopped looks whole, and what it lets through is never noticed.
+
+import type { Pool } from 'pg';
+import { SchemaMismatch } from '../errors.ts';
+import { findIdentitiesBehind } from './identities.ts';
+import { ANALYST_RELATIONS, BOOKKEEPING_TABLES } from './relations.ts';
+import { reportsSchema } from './sibling-schema.ts';
+
+/** By table. A test compares them, and the keys, with what the migrations make. */
+export const TRIGGERS: readonly string[] = [
+  ...['affiliates', 'campaigns', 'commissions', 'links', 'referrals', 'sales'].flatMap((table) => [
+    `${table}.record_changes`,
+    `${table}.record_insertions`,
+  ]),
+  'commission_updates.announce',
+  'commission_updates.check_request',
+  'commission_updates.keep_request',
+  'commission_updates.keep_requests',
+  'commission_updates.take_turns',
+  'tracked_commissions.lower_commission_id',
+];
+
+/** Unique indexes beside the primary keys, which every table has but this one. */
+export const TABLE_WITHOUT_KEY = 'seen_rows';
+export const UNIQUE_INDEXES: readonly string[] = [
+  'affiliates__row_number_key',
+  'alert_notices_alert_id_kind_channel_key',
+  'alerts_unresolved',
+  'commission_updates_idempotency_key_is_used_once',
+  'commissions__row_number_key',
+  'referrals__row_number_key',
+  'rejected_records_once_a_run',
+  'sync_runs_one_running',
+];
+
+/** Throws: SchemaMismatch naming the first part that is missing, and what to run. */
+export async function checkParts(pool: Pool, schema: string): Promise<void> {
+  const { rows } = await pool.query<{ lost: string }>(LOST, [
+    schema,
+    TRIGGERS,
+    UNIQUE_INDEXES,
+    [...ANALYST_RELATIONS, ...BOOKKEEPING_TABLES],
+    TABLE_WITHOUT_KEY,
+  ]);
+  const [first] = rows;
+  if (first !== undefined) {
+    throw new SchemaMismatch(
+      `the ${first.lost} in the schema ${schema}, as after a restore that did not come to its end: without it, changes leave no history, or records and payments come twice. Restore the backup once more, whole; a trigger that is off is put on with "alter table … enable trigger"`,
+    );
+  }
+  if (!(await hasReports(pool, schema))) {
+    throw new SchemaMismatch(
+      `the schema ${reportsSchema(schema)}, which goes with ${schema}, is missing or empty: run affiliate-mirror migrate, which makes its views again`,
+    );
+  }
+  const behind = await findIdentitiesBehind(pool, schema);
+  if (behind.length > 0) {
+    throw new SchemaMismatch(
+      `new rows get numbers that other rows have (${behind.map(({ name }) => name).join(', ')}), as in a database that moved by logical replication: run affiliate-mirror migrate`,
+    );
+  }
+}
+
+/**
+ * Returns whether the views of the reports are there: they are in a schema of their own, which a backup of the mirror's
+ * schema alone leaves out.
+ */
+export async function hasReports(client: Pick<Pool, 'query'>, schema: string): Promise<boolean> {
+  const views = await client.query(
+    `select from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+     where nspname = $1 and relkind = 'v' limit 1`,
+    [reportsSchema(schema)],
+  );
+  return views.rowCount !== 0;
+}
+
+const LOST = `
+  with ours as (select pg_class.oid, relname::text, relkind
+                from pg_class join pg_namespace on pg_namespace.oid = relnamespace where nspname = $1)
+  select 'trigger ' || name || ' is missing or off' as lost
+  from unnest($2::text[]) as wanted (name)
+  where not exists (select from pg_trigger join ours on ours.oid = tgrelid
+                    where relname || '.' || tgname = name and tgenabled in ('O', 'A'))
+  union all
+  select 'key ' || name || ' is missing'
+  from unnest($3::text[]) as wanted (name)
+  where not exists (select from pg_index join ours on ours.oid = indexrelid where relname = name and indisvalid)
+  union all
+  select 'key of the table ' || relname || ' is missing'
+  from ours
+  where relname = any ($4::text[]) and relkind = 'r' and relname <> $5
+    and not exists (select from pg_index where indrelid = ours.oid and indisprimary and indisvalid)
+  limit 1`;
