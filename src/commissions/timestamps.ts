@@ -1,4 +1,5 @@
-// Reads a timestamp as people and their tools write it, and compares it with the program's. Pure. Strict about what
+// Reads a timestamp as people and their tools write it, in files and on the command line, and compares it with the
+// program's. Pure. Strict about what
 // moves money to another day: the time zone must be there or be named for the whole file, and a date that could be two
 // days is refused.
 
@@ -12,6 +13,7 @@ import {
   MICROS_PER_SECOND,
   spellTimestamp,
   spellToTheSecond,
+  splitTimestamp,
   type Timestamp,
   toMicros,
 } from '../contract/timestamp.ts';
@@ -35,12 +37,9 @@ export function readTimestamp(text: string, spelling: DateSpelling | null = null
   if (found === null) return { problem: `${quote(text)} ${describeOther(text)}` };
   if ('problem' in found) return found;
   const { day, rest } = found;
-  const midnightMs = Date.parse(`${day}T00:00:00Z`);
-  // Date rolls 30 February over into March.
-  if (Number.isNaN(midnightMs) || !new Date(midnightMs).toISOString().startsWith(day)) {
-    return { problem: `${quote(text)} is not in the calendar` };
-  }
-  if (rest === '') return readMidnight(text, midnightMs, spelling);
+  const midnight = joinTimestamp(day, '00:00:00', 'Z');
+  if (midnight === null) return { problem: `${quote(text)} is not in the calendar` };
+  if (rest === '') return readMidnight(text, midnight, spelling);
   const match = TIME.exec(rest);
   if (match === null) return { problem: `${quote(text)} is not a timestamp: write one such as ${EXAMPLE}` };
   const [, hour = '', seconds = ':00', digits = '', zone] = match;
@@ -93,8 +92,7 @@ function readDay(text: string, spelling: DateSpelling | null): FoundDay {
   };
 }
 
-function readMidnight(text: string, midnightMs: number, spelling: DateSpelling | null): ReadTimestamp {
-  const midnight = spellToTheSecond(midnightMs);
+function readMidnight(text: string, midnight: Timestamp, spelling: DateSpelling | null): ReadTimestamp {
   if (spelling === null) {
     return {
       problem: `${quote(text)} is a date without a time: write it with time and zone, such as ${midnight}`,
@@ -106,7 +104,7 @@ function readMidnight(text: string, midnightMs: number, spelling: DateSpelling |
       problem: `${quote(text)} is a date without a time: give --timezone, such as Europe/Berlin, to have its midnight there; or write ${midnight} for that of UTC`,
     };
   }
-  const startMs = findStartOfDay(timeZone, midnightMs);
+  const startMs = findStartOfDay(timeZone, Date.parse(midnight));
   return inCalendar(text, spellToTheSecond(startMs));
 }
 
@@ -123,9 +121,7 @@ function readLocal(
       problem: `${quote(text)} has no time zone: end it with Z for UTC, or with an offset such as +02:00${hint}`,
     };
   }
-  const shownMicros = toMicros(shown);
-  const seconds = floorTo(shownMicros, MICROS_PER_SECOND);
-  const moment = findLocalMoment(timeZone, Number(seconds / MICROS_PER_MILLI));
+  const moment = findLocalMoment(timeZone, splitTimestamp(shown).ms);
   if (moment === 'never') {
     return { problem: `${quote(text)} does not exist in ${timeZone}: the clocks skip it` };
   }

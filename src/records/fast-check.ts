@@ -6,25 +6,18 @@
 import { z } from 'zod';
 import { isExactNumber } from '../contract/exact-number.ts';
 import { identifier, integer, text, timestamp } from '../contract/fields.ts';
+import { findTimestampProblem } from '../contract/timestamp.ts';
 import { findUnstorable } from './unstorable.ts';
 
 export type FastCheck = (value: unknown) => boolean;
 
 /** NUL, and every half of a surrogate pair: whether the other half is there is left to the schema. */
 const PERHAPS_UNSTORABLE = /[\0\ud800-\udfff]/;
-/** How nearly every program spells nearly every timestamp; 29 February is left to the schema. */
-const PLAIN_TIMESTAMP =
-  /^[12]\d{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(?:Z|\+00:?00)$/;
-
 const CHECKS: ReadonlyMap<unknown, FastCheck> = new Map<unknown, FastCheck>([
   [identifier, (value) => typeof value === 'string' && z.regexes.guid.test(value)],
   [integer, Number.isSafeInteger],
   [text, (value) => typeof value === 'string' && !PERHAPS_UNSTORABLE.test(value)],
-  [
-    timestamp,
-    (value) =>
-      typeof value === 'string' && (PLAIN_TIMESTAMP.test(value) || timestamp.safeParse(value).success),
-  ],
+  [timestamp, (value) => typeof value === 'string' && findTimestampProblem(value) === null],
 ]);
 
 /**

@@ -11,8 +11,8 @@
 //   lets it fall due.
 // - In the spelling `live`, a time sent comes back cut to the second, as seen in the wild.
 
+import { findTimestampProblem, splitTimestamp } from '../contract/timestamp.ts';
 import type { Queryable } from './data.ts';
-import { readIsoTime } from './iso-time.ts';
 import { nameStatement } from './named-statement.ts';
 import { readSingle } from './query-parameters.ts';
 import type { Spelling, WireFormat } from './wire.ts';
@@ -48,11 +48,11 @@ export async function putCommission(
   const paidAt = readSingle(parameters, 'paid_at');
   const dueAt = readSingle(parameters, 'due_at');
   const details: string[] = [];
-  if (paidAt !== undefined && paidAt !== '' && readIsoTime(paidAt) === undefined) {
+  if (paidAt !== undefined && paidAt !== '' && findTimestampProblem(paidAt) !== null) {
     details.push('Paid at is not an ISO 8601 time');
   }
   if (dueAt?.trim() === '') details.push("Due at can't be blank");
-  else if (dueAt !== undefined && readIsoTime(dueAt) === undefined) {
+  else if (dueAt !== undefined && findTimestampProblem(dueAt) !== null) {
     details.push('Due at is not an ISO 8601 time');
   }
   if (details.length > 0) {
@@ -61,9 +61,10 @@ export async function putCommission(
   if (paidAt === undefined && dueAt === undefined) return found;
 
   const time = (text: string | undefined) => {
-    const date = readIsoTime(text ?? '');
-    if (deps.spelling === 'live') date?.setUTCMilliseconds(0);
-    return date?.toISOString() ?? null;
+    if (text === undefined || text === '') return null;
+    const { ms, fraction } = splitTimestamp(text);
+    const millis = deps.spelling === 'live' ? 0 : Number(fraction.slice(0, 3).padEnd(3, '0'));
+    return new Date(ms + millis).toISOString();
   };
   // Waits for whoever writes, before it holds anything: see createTriggersSql.
   return read(

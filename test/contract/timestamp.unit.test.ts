@@ -14,7 +14,6 @@ import {
   spellTimestamp,
   spellToTheSecond,
 } from '../../src/contract/timestamp.ts';
-import { readIsoTime } from '../../src/sandbox/iso-time.ts';
 
 const INSIDE = [
   FIRST_TIMESTAMP,
@@ -37,14 +36,12 @@ test.each(INSIDE)('%s is a timestamp everywhere', (text) => {
   expect(isInCalendar(text)).toBe(true);
   expect(timestamp.safeParse(text).success).toBe(true);
   expect(readTimestamp(text)).toHaveProperty('timestamp');
-  expect(readIsoTime(text)).toBeInstanceOf(Date);
 });
 
 test.each(OUTSIDE)('%s is none anywhere', (text) => {
   expect(isInCalendar(text)).toBe(false);
   expect(timestamp.safeParse(text).success).toBe(false);
   expect(readTimestamp(text)).toHaveProperty('problem');
-  expect(readIsoTime(text)).toBeUndefined();
 });
 
 test('digits that Postgres would round into the year 10000 are beyond the last timestamp', () => {

@@ -51,7 +51,7 @@ it('a PUT beyond the limit changes nothing', async () => {
   const { id } = await sandbox.program.insertReferral({ conversion_state: 'conversion' });
   const { commission } = await sandbox.program.insertSale(id);
   sandbox.setRateLimit({ requests: 1, windowSeconds: 600 });
-  expect((await sandbox.put(commission.id, 'paid_at=2026-01-01')).status).toBe(429);
+  expect((await sandbox.put(commission.id, 'paid_at=2026-01-01T00:00:00Z')).status).toBe(429);
   sandbox.setRateLimit(null);
   const answer = await sandbox.send('GET', `/v1/commissions/${commission.id}`);
   expect(JSON.parse(answer.text)).toMatchObject({ paid_at: null });

@@ -215,10 +215,10 @@ it('a commission is voided, paid, due or pending by its times when it is written
   const stateAfter = async (form: string) =>
     commissionSchema.parse((await live.put(commission.id, form)).body).state;
   expect((await live.commission(commission.id)).state).toBe('pending');
-  expect(await stateAfter('due_at=2026-01-01')).toBe('due');
-  expect(await stateAfter('paid_at=2026-01-02')).toBe('paid');
+  expect(await stateAfter('due_at=2026-01-01T00:00:00Z')).toBe('due');
+  expect(await stateAfter('paid_at=2026-01-02T00:00:00Z')).toBe('paid');
   expect(await stateAfter('due_at=2999-01-01')).toBe('paid');
   expect(await stateAfter('paid_at=')).toBe('pending');
   await live.program.updateCommission(commission.id, { voided_at: '2026-01-01T00:00:00Z' });
-  expect(await stateAfter('paid_at=2026-01-02')).toBe('voided');
+  expect(await stateAfter('paid_at=2026-01-02T00:00:00Z')).toBe('voided');
 });
