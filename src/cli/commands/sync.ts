@@ -4,6 +4,7 @@ import { Argument, type Command, Option } from 'commander';
 import type { Config, ProgramAddress } from '../../config/config.ts';
 import { describeBlindSpots } from '../../contract/delta-blind-spots.ts';
 import { LISTED_RESOURCES, type ListedResource } from '../../contract/resources.ts';
+import { checkParts } from '../../db/check-parts.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { calmLevel, type Logger, makeLogger } from '../../log.ts';
@@ -190,8 +191,8 @@ async function prepareTables(
     // BullMQ takes a fifth of the start-up, and only its tables need it here.
     const { migrateQueue } = await import('../../queue/queue-tables.ts');
     await migrateQueue(pool, { redisUrl, mirrorSchema, databaseUrl: url });
+    await checkParts(pool, mirrorSchema);
   }
-  // What is missing although its migration was applied is found here alone.
   await checkSchema(pool, { schema: mirrorSchema });
 }
 

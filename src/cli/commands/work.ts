@@ -37,6 +37,7 @@ import { type ClientDeps, type ClientOptions, makeProgramClient } from '../progr
 import { openTracing } from '../tracing.ts';
 import { makeExportDuties } from '../worker/scheduled-exports.ts';
 import { serveStatusPage } from '../worker/status-page.ts';
+import { makeWorkerViews } from '../worker/views.ts';
 
 const HELP = `
 Syncs on schedule (SYNC_FULL_CRON, SYNC_DELTA_CRON, SYNC_TIMEZONE), applies the commission updates that are asked for,
@@ -90,8 +91,6 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   const { amountUnit, staleAfterSeconds: maxAgeSeconds } = config;
   const readSpace = () => readDiskSpace(config);
   const pageDeps = { db, mirrorSchema, amountUnit, maxAgeSeconds, readSpace };
-  // prom-client brings the interfaces of OpenTelemetry, which no other command needs.
-  const { makeWorkerViews } = await import('../worker/views.ts');
   const views = makeWorkerViews({ ...pageDeps, log, worker: () => worker }, { maxAgeSeconds, rateLimit });
   const { recorder: meter } = views;
   await serveStatusPage(

@@ -4,7 +4,7 @@
 import type { RateLimit } from '../../config/rate-limit.ts';
 import { Busy } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
-import type { MetricsText } from '../../metrics/make-metrics.ts';
+import { type MetricsText, makeMetrics } from '../../metrics/make-metrics.ts';
 import type { FiguresDeps } from '../../metrics/read-figures.ts';
 import { makeRecorder, type Recorder } from '../../metrics/recorder.ts';
 import { readVersion } from '../../package.ts';
@@ -36,15 +36,10 @@ export function makeWorkerViews(
     return found;
   };
   const countJobs = async () => running().countJobs();
-  let metrics: (() => Promise<MetricsText>) | null = null;
+  const settings = { version: readVersion(), maxAgeSeconds, rateLimit };
   return {
     recorder,
-    async readMetrics() {
-      const { makeMetrics } = await import('../../metrics/make-metrics.ts');
-      const settings = { version: readVersion(), maxAgeSeconds, rateLimit };
-      metrics ??= makeMetrics({ ...deps, log, recorder, countJobs }, settings);
-      return metrics();
-    },
+    readMetrics: makeMetrics({ ...deps, log, recorder, countJobs }, settings),
     async registerBoard(scope, options) {
       const { makeBoard } = await import('../../web/board.ts');
       const { queue, checkQueue } = running();

@@ -1,13 +1,15 @@
 // The commissions of one currency by the month in which they are due: a bar for each month, in parts by what became of
 // them.
 
+import { scaleBand } from 'd3-scale';
+import { stack, stackOffsetDiverging } from 'd3-shape';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { formatCount } from '../../contract/format.ts';
 import { fractionDigits } from '../../contract/money.ts';
 import type { DueMonth } from '../../reports/read-series.ts';
 import { sumOf } from '../figures.ts';
 import { type Html, html } from '../html.ts';
-import { at, drawLabels, drawScale, loadDrawing, plot, scaleHeight, spellCompact, WIDE } from './plot.ts';
+import { at, drawLabels, drawScale, plot, scaleHeight, spellCompact, WIDE } from './plot.ts';
 
 /** From the bottom of a bar to its top. */
 const PARTS = ['paid', 'due', 'overdue', 'withheld', 'pending'] as const;
@@ -16,21 +18,18 @@ const PARTS = ['paid', 'due', 'overdue', 'withheld', 'pending'] as const;
  * Returns the chart of one currency; the months are in their order, and each is there once. A sum that no number could
  * hold is left out of the drawing, and named below it.
  */
-export async function drawDueMonths(
+export function drawDueMonths(
   months: readonly DueMonth[],
   { id, currency, unit }: { id: string; currency: string | null; unit: AmountUnit },
-): Promise<Html> {
-  const drawing = await loadDrawing();
+): Html {
   const box = WIDE;
-  const parts = drawing
-    .stack<DueMonth, (typeof PARTS)[number]>()
+  const parts = stack<DueMonth, (typeof PARTS)[number]>()
     .keys(PARTS)
     .value((month, part) => month[part] ?? 0)
-    .offset(drawing.stackOffsetDiverging)([...months]);
+    .offset(stackOffsetDiverging)([...months]);
   const ends = parts.flatMap((part) => part.flat());
-  const height = scaleHeight(drawing, box, ends);
-  const place = drawing
-    .scaleBand()
+  const height = scaleHeight(box, ends);
+  const place = scaleBand()
     .domain(months.map(({ month }) => month))
     .range([box.left, box.width - box.right])
     .padding(0.25);

@@ -1,9 +1,11 @@
 // New referrals, leads and conversions of each day, as three lines that differ in how they are drawn.
 
+import { scaleLinear } from 'd3-scale';
+import { line } from 'd3-shape';
 import { counted, formatCount } from '../../contract/format.ts';
 import type { FunnelDay } from '../../reports/read-series.ts';
 import { type Html, html } from '../html.ts';
-import { at, drawLabels, drawScale, loadDrawing, plot, scaleHeight, spellCompact, WIDE } from './plot.ts';
+import { at, drawLabels, drawScale, plot, scaleHeight, spellCompact, WIDE } from './plot.ts';
 
 const LINES = [
   { name: 'new_referrals', label: 'new referrals', className: 'line-third' },
@@ -12,22 +14,19 @@ const LINES = [
 ] as const;
 
 /** Returns the chart. The days follow each other. */
-export async function drawFunnel(days: readonly FunnelDay[]): Promise<Html> {
-  const drawing = await loadDrawing();
+export function drawFunnel(days: readonly FunnelDay[]): Html {
   const box = WIDE;
   const most = Math.max(1, ...days.flatMap((day) => LINES.map(({ name }) => day[name])));
-  const height = scaleHeight(drawing, box, [most]);
-  const place = drawing
-    .scaleLinear()
+  const height = scaleHeight(box, [most]);
+  const place = scaleLinear()
     .domain([0, Math.max(1, days.length - 1)])
     .range([box.left, box.width - box.right]);
   const lines = LINES.map(({ name, className }) => {
-    const line = drawing
-      .line<FunnelDay>()
+    const path = line<FunnelDay>()
       .digits(1)
       .x((_, index) => place(index))
       .y((day) => height(day[name]));
-    return html`<path class="${className}" d="${line(days) ?? ''}"/>\n`;
+    return html`<path class="${className}" d="${path(days) ?? ''}"/>\n`;
   });
   const title = `New referrals, leads and conversions of the last ${days.length} days`;
   return plot({

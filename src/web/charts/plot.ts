@@ -1,7 +1,7 @@
 // What every chart has in common: a drawing that says what it shows, its key, and its figures as a table. Drawn on the
 // server; a browser needs no script for it.
 
-import type { ScaleLinear } from 'd3-scale';
+import { type ScaleLinear, scaleLinear } from 'd3-scale';
 import { type Html, html, type Part } from '../html.ts';
 import { type TableParts, table } from '../table.ts';
 
@@ -37,22 +37,12 @@ export interface PlotParts {
   readonly figures: TableParts;
 }
 
-/** The libraries that draw: loaded when the first chart is. */
-export async function loadDrawing() {
-  const [scale, shape] = await Promise.all([import('d3-scale'), import('d3-shape')]);
-  return { ...scale, ...shape };
-}
-
-export type Drawing = Awaited<ReturnType<typeof loadDrawing>>;
-
 /** Returns the scale that places a value within the height of the box; it holds 0 and all values. */
 export function scaleHeight(
-  drawing: Drawing,
   { height, bottom, top }: Box,
   values: readonly number[],
 ): ScaleLinear<number, number> {
-  return drawing
-    .scaleLinear()
+  return scaleLinear()
     .domain([Math.min(0, ...values), Math.max(1, ...values)])
     .nice(4)
     .range([height - bottom, top]);

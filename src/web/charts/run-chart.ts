@@ -1,20 +1,12 @@
 // The last runs as bars, one for each: how many records, how many requests, or how long. One that did not succeed is
 // marked by a shape as well as by a colour.
 
+import { scaleBand } from 'd3-scale';
+import { type SymbolType, symbol, symbolCircle, symbolCross, symbolSquare, symbolTriangle } from 'd3-shape';
 import type { RunPoint } from '../../reports/read-run-log.ts';
 import { type Html, html } from '../html.ts';
 import { momentOf } from '../words.ts';
-import {
-  at,
-  type Drawing,
-  drawLabels,
-  drawScale,
-  HALF,
-  loadDrawing,
-  plot,
-  scaleHeight,
-  spellCompact,
-} from './plot.ts';
+import { at, drawLabels, drawScale, HALF, plot, scaleHeight, spellCompact } from './plot.ts';
 
 export interface RunMeasure {
   readonly id: string;
@@ -32,16 +24,16 @@ interface Sign {
   readonly label: string;
   readonly bar: string;
   readonly sign: string;
-  readonly shape: 'symbolCross' | 'symbolTriangle' | 'symbolSquare' | 'symbolCircle';
+  readonly shape: SymbolType;
   readonly turn: number;
 }
 
 /** A run that succeeded has none. */
 const SIGNS: Readonly<Record<string, Sign>> = {
-  failed: { label: 'failed', bar: 'bar-bad', sign: 'sign-bad', shape: 'symbolCross', turn: 45 },
-  interrupted: { label: 'interrupted', bar: 'bar-bad', sign: 'sign-bad', shape: 'symbolSquare', turn: 0 },
-  partial: { label: 'partial', bar: 'bar-warn', sign: 'sign-warn', shape: 'symbolTriangle', turn: 0 },
-  running: { label: 'running', bar: 'bar-quiet', sign: 'sign-quiet', shape: 'symbolCircle', turn: 0 },
+  failed: { label: 'failed', bar: 'bar-bad', sign: 'sign-bad', shape: symbolCross, turn: 45 },
+  interrupted: { label: 'interrupted', bar: 'bar-bad', sign: 'sign-bad', shape: symbolSquare, turn: 0 },
+  partial: { label: 'partial', bar: 'bar-warn', sign: 'sign-warn', shape: symbolTriangle, turn: 0 },
+  running: { label: 'running', bar: 'bar-quiet', sign: 'sign-quiet', shape: symbolCircle, turn: 0 },
 };
 
 const SIGN_AREA = 64;
@@ -51,14 +43,12 @@ const FEW_DAYS_MS = 3 * 86_400_000;
 const LEAST_HEIGHT = 2;
 
 /** Returns the chart of one measure. */
-export async function drawRuns(runs: readonly RunPoint[], measure: RunMeasure): Promise<Html> {
-  const drawing = await loadDrawing();
+export function drawRuns(runs: readonly RunPoint[], measure: RunMeasure): Html {
   const box = HALF;
   const { id, title, read, spell, spellTick = spellCompact } = measure;
   const most = Math.max(1, ...runs.map(read));
-  const height = scaleHeight(drawing, box, [most]);
-  const place = drawing
-    .scaleBand<number>()
+  const height = scaleHeight(box, [most]);
+  const place = scaleBand<number>()
     .domain(runs.map((run) => run.id))
     .range([box.left, box.width - box.right])
     .padding(0.2);
@@ -68,7 +58,7 @@ export async function drawRuns(runs: readonly RunPoint[], measure: RunMeasure): 
     const top = Math.min(height(read(run)), height(0) - LEAST_HEIGHT);
     const sign = SIGNS[run.state];
     return html`<g class="run"><title>${`run ${run.id} of ${run.resource}, ${run.state}: ${spell(read(run))}`}</title><rect class="${sign?.bar ?? 'bar-mark'}" x="${at(center(index) - width / 2)}" y="${at(top)}" width="${at(width)}" height="${at(height(0) - top)}"/>${
-      sign !== undefined && drawSign(drawing, sign, center(index), top - 9)
+      sign !== undefined && drawSign(sign, center(index), top - 9)
     }</g>\n`;
   });
   const met = Object.entries(SIGNS).filter(([state]) => runs.some((run) => run.state === state));
@@ -82,7 +72,7 @@ export async function drawRuns(runs: readonly RunPoint[], measure: RunMeasure): 
       bars,
       drawLabels(labelsOf(runs), box, center),
     ],
-    key: met.map(([, sign]) => ({ label: sign.label, sign: drawSign(drawing, sign, 11, 6) })),
+    key: met.map(([, sign]) => ({ label: sign.label, sign: drawSign(sign, 11, 6) })),
     figures: {
       caption: title,
       columns: [
@@ -103,8 +93,8 @@ export async function drawRuns(runs: readonly RunPoint[], measure: RunMeasure): 
   });
 }
 
-function drawSign(drawing: Drawing, { shape, sign, turn }: Sign, x: number, y: number): Html {
-  const path = drawing.symbol(drawing[shape], SIGN_AREA)() ?? '';
+function drawSign({ shape, sign, turn }: Sign, x: number, y: number): Html {
+  const path = symbol(shape, SIGN_AREA)() ?? '';
   return html`<path class="${sign}" transform="translate(${at(x)} ${at(y)}) rotate(${turn})" d="${path}"/>`;
 }
 

@@ -42,7 +42,7 @@ async function funnelSection(deps: PageDeps, { href }: PageRequest, days: number
     title: 'Leads and conversions by day',
     sql,
     body: html`<ul class="ranges" aria-label="How far back">${links}</ul>
-${hasAny ? await drawFunnel(rows) : html`<p>Nothing happened in these days, as far as the mirror knows.</p>`}
+${hasAny ? drawFunnel(rows) : html`<p>Nothing happened in these days, as far as the mirror knows.</p>`}
 <p class="quiet">Days of UTC. A lead or a conversion counts on the day on which it happened: when the program says, else when the mirror first saw it.</p>
 ${asOf(moment)}`,
   });
@@ -52,7 +52,7 @@ async function dueSection(deps: PageDeps): Promise<Html> {
   const { rows, sql, asOf: moment } = await readDueMonths(deps);
   const charts = [];
   for (const [place, [currency, months]] of [...Map.groupBy(rows, (row) => row.currency)].entries()) {
-    charts.push(await drawDueMonths(months, { id: `due-${place}`, currency, unit: deps.amountUnit }));
+    charts.push(drawDueMonths(months, { id: `due-${place}`, currency, unit: deps.amountUnit }));
   }
   return section({
     id: 'due',

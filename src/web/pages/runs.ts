@@ -88,7 +88,7 @@ ${pager({
 
 async function drawAll(runs: readonly RunPoint[]): Promise<Html> {
   const charts = [];
-  for (const measure of MEASURES) charts.push(await drawRuns(runs, measure));
+  for (const measure of MEASURES) charts.push(drawRuns(runs, measure));
   return html`<div class="charts">${charts}</div>`;
 }
 
