@@ -1,11 +1,7 @@
 // Checks the spelling of a cron pattern with BullMQ's own parser, so that a wrong configuration is refused before
 // anything starts. The parser does not say which field it refuses, and makes up fields that are missing.
 
-import { createRequire } from 'node:module';
-
-// The parser is loaded when there is something to check: that takes 25 ms, and most commands have no schedule of the
-// user's.
-const load = createRequire(import.meta.url);
+import { CronExpressionParser } from 'cron-parser';
 
 /** From the right: seconds may be missing. */
 const FIELDS = ['day of the week', 'month', 'day of the month', 'hour', 'minute', 'second'];
@@ -34,7 +30,6 @@ function isKnown(field: string, length: number, place: number): boolean {
 }
 
 function canBeParsed(pattern: string): boolean {
-  const { CronExpressionParser }: typeof import('cron-parser') = load('cron-parser');
   try {
     CronExpressionParser.parse(pattern);
     return true;

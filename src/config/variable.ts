@@ -10,23 +10,8 @@ export function variable<S extends z.ZodType<unknown, string>>(
   read: S,
   initial: z.input<S>,
 ) {
-  return described(read.prefault(initial as never), meaning, initial);
-}
-
-/**
- * The same, where reading takes long: a default that is read as it is written, and so need not be at the start of every
- * command.
- */
-export function slowVariable<S extends z.ZodType<string | null, string>>(
-  meaning: string,
-  read: S,
-  initial: z.input<S>,
-) {
-  return described(read.default(initial as never), meaning, initial);
-}
-
-function described<S extends z.ZodType>(read: S, meaning: string, initial: string): S {
-  return read.meta({ description: meaning, shownDefault: initial === '' ? 'none' : `\`${initial}\`` });
+  const shownDefault = initial === '' ? 'none' : `\`${initial}\``;
+  return read.prefault(initial as never).meta({ description: meaning, shownDefault });
 }
 
 /** Returns the schema of a variable that may be left out; `without` says what is done then. */

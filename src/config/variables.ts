@@ -15,7 +15,7 @@ import { RETENTION_VARIABLES } from './retention.ts';
 import { STATUS_VARIABLES } from './status-page.ts';
 import { isTimeZone } from './time-zone.ts';
 import { TRACING_VARIABLES } from './tracing.ts';
-import { cron, integer, optional, slowVariable, variable } from './variable.ts';
+import { cron, integer, optional, variable } from './variable.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -75,17 +75,17 @@ const schema = {
     redisUrl,
     'the queue is kept in Postgres',
   ),
-  SYNC_FULL_CRON: slowVariable(
+  SYNC_FULL_CRON: variable(
     'when a worker reads everything, in cron syntax (seconds may come first); empty for never',
     cron,
     '0 2 * * *',
   ),
-  SYNC_DELTA_CRON: slowVariable(
+  SYNC_DELTA_CRON: variable(
     'when a worker looks for changes, in cron syntax; empty for never',
     cron,
     '*/15 * * * *',
   ),
-  SYNC_TIMEZONE: slowVariable('the time zone of every schedule, such as `Europe/Berlin`', timezone, 'UTC'),
+  SYNC_TIMEZONE: variable('the time zone of every schedule, such as `Europe/Berlin`', timezone, 'UTC'),
   COMMISSION_LIST: variable(
     'whether commissions are mirrored by their list: `auto` asks the program once a day whether it has one, `on`, `off`',
     z.enum(['auto', 'on', 'off'], 'must be auto, on or off'),

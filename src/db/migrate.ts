@@ -14,9 +14,7 @@ import {
   readMigrationFiles,
   sayEdited,
 } from './migration-files.ts';
-import { onlyRow } from './only-row.ts';
 import { refuseForeignTables } from './refuse-foreign-tables.ts';
-import { CLOSED_AFTER } from './session-lock.ts';
 import { reportsSchema } from './sibling-schema.ts';
 
 export interface MigrationTarget {
@@ -47,8 +45,7 @@ export interface Migrated {
  * identities are behind its rows, as after a move by logical replication, lets them go on behind the last. Where the
  * views of the reports are lost, makes them again.
  * Creates the schema, and that of the reports beside it, where there is none. Idempotent: yes, and safe for several
- * processes at once (one works, the others wait and then find nothing to do; one that was stopped in the middle loses
- * its turn after seconds).
+ * processes at once (one works, the others wait and then find nothing to do).
  *
  * Throws: MigrationFailed where a file fails (nothing of it remains), was edited since it was applied, or is missing
  * here although the database has it; ConfigError where something else has tables of our names in the schema; the
@@ -60,7 +57,7 @@ export async function runMigrations(
 ): Promise<Migrated> {
   const files = await readMigrationFiles(directory);
   return withClientUntil(pool, signal, async (client) => {
-    const usual = await takeLock(client, schema);
+    await takeLock(client, schema);
     const done = await readApplied(client, schema);
     if (done.length === 0) await refuseForeignTables(client, schema);
     refuseDisagreement(files, done);
@@ -75,7 +72,7 @@ export async function runMigrations(
     }
     const behind = await findIdentitiesBehind(client, schema);
     await advanceIdentities(client, behind);
-    await releaseLock(client, schema, usual);
+    await releaseLock(client, schema);
     return {
       applied,
       advanced: namesOf(behind),
@@ -149,24 +146,15 @@ export async function readApplied(
   return answer.rows;
 }
 
-// A lock of the session, since each file has a transaction of its own; Postgres drops it with the connection, and
-// closes that where the process was stopped. Not `withSessionLock`: its name needs the schema, which may not be there
-// yet, and its work goes on over other connections. Here all work goes over the connection that holds the lock, so
-// that a process which wakes up after it lost the lock can write nothing more. Returns the usual idle time-out.
-async function takeLock(client: PoolClient, schema: string): Promise<string> {
-  const answer = await client.query<{ usual: string }>(
-    `select pg_advisory_lock(hashtextextended($1, 0)), current_setting('idle_session_timeout') as usual,
-       set_config('idle_session_timeout', $2, false)`,
-    [lockName(schema), CLOSED_AFTER],
-  );
-  return onlyRow(answer, 'pg_advisory_lock').usual;
+// A lock of the session, since each file has a transaction of its own; Postgres drops it with the connection. Not
+// `withSessionLock`: its name needs the schema, which may not be there yet. All work goes over the connection that
+// holds the lock, so that a process which lost it can write nothing more.
+async function takeLock(client: PoolClient, schema: string): Promise<void> {
+  await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [lockName(schema)]);
 }
 
-async function releaseLock(client: PoolClient, schema: string, usual: string): Promise<void> {
-  await client.query(
-    `select pg_advisory_unlock(hashtextextended($1, 0)), set_config('idle_session_timeout', $2, false)`,
-    [lockName(schema), usual],
-  );
+async function releaseLock(client: PoolClient, schema: string): Promise<void> {
+  await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [lockName(schema)]);
 }
 
 function lockName(schema: string): string {

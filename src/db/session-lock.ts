@@ -11,7 +11,7 @@ import { onlyRow } from './only-row.ts';
 
 const KEEPALIVE_MS = 4000;
 /** How long a holder may send nothing. Much longer than that, since a process may only be starved, not stopped. */
-export const CLOSED_AFTER = '15s';
+const CLOSED_AFTER = '15s';
 
 export type Locked<T> =
   | { readonly isHeldByOther: false; readonly result: T }

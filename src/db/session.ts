@@ -131,7 +131,7 @@ export function makeSetUp(
       answer = await ask(client, settings, null);
     }
     const { version, role, pid, encoding, is_read_only, fires_triggers } = answer;
-    if (!fires_triggers) throw await sayNoTriggers(client);
+    if (!fires_triggers) throw new AccessRefused(NO_TRIGGERS);
     if (is_read_only) await overruleRole(client);
     sessions.set(client, { version, role, pid, isPooled, encoding });
   };
@@ -187,19 +187,5 @@ async function overruleRole(client: ClientBase): Promise<void> {
  * As a replica, Postgres fires no trigger, and so writes no history and checks no request for a payment. It takes a
  * superuser to set that anew here, so whoever set it resets it.
  */
-async function sayNoTriggers(client: ClientBase): Promise<AccessRefused> {
-  const { rows } = await client.query<{ remedy: string }>(`
-    select case source
-        when 'user' then format('alter role %I reset session_replication_role', current_user)
-        when 'database user' then
-          format('alter role %I in database %I reset session_replication_role', current_user, current_database())
-        when 'database' then format('alter database %I reset session_replication_role', current_database())
-        when 'global' then 'alter role all reset session_replication_role'
-        when 'client' then 'leave it out of the options in DATABASE_URL and PGOPTIONS'
-        else 'alter system reset session_replication_role, or correct postgresql.conf'
-      end as remedy
-    from pg_settings where name = 'session_replication_role'`);
-  return new AccessRefused(
-    `session_replication_role is replica, so that Postgres would keep no history and check no payment: ${rows[0]?.remedy}`,
-  );
-}
+const NO_TRIGGERS =
+  'session_replication_role is replica, so that Postgres would keep no history and check no payment: reset it where it is set, as for this role or database (\\drds of psql), for the server, or in the options of DATABASE_URL';

@@ -71,7 +71,7 @@ describe('a body', () => {
     expect(describeError(error)).toContain('expected JSON, got bytes that are no UTF-8');
   });
 
-  it('that is compressed although nobody asked for that is refused by the name of its coding', async () => {
+  it('that is compressed although nobody asked for that is refused', async () => {
     const packed = gzipSync(Buffer.from(COMMISSION));
     const program = await startRawProgram((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${packed.length}\r\n\r\n`);
@@ -80,21 +80,9 @@ describe('a body', () => {
     const error = await failureOf(makeClient({ url: program.url, attempts: ONCE }).api.getCommission(ID));
     expect(error).toBeInstanceOf(ContractViolation);
     expect(describeError(error)).toContain(
-      'expected JSON, got a body that is encoded as gzip, though none was asked for (accept-encoding: identity)',
+      'expected JSON, got a body with a content-encoding, though none was asked for (accept-encoding: identity)',
     );
     expect(program.requests[0]?.toLowerCase()).toContain('\r\naccept-encoding: identity\r\n');
-  });
-
-  it("that names a coding nobody knows is refused without its words, which may be anybody's name", async () => {
-    const program = await startRawProgram((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: jane.doe@example.com\r\ncontent-length: 1\r\n\r\n');
-      socket.write(Buffer.from([0xff]));
-    });
-    const error = await failureOf(makeClient({ url: program.url, attempts: ONCE }).api.getCommission(ID));
-    expect(describeError(error)).toContain(
-      'got a body that is encoded in an unknown way, though none was asked',
-    );
-    expect(describeError(error)).not.toContain('jane');
   });
 
   // Parsed, each takes more memory than a worker has.

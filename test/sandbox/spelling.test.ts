@@ -217,7 +217,7 @@ it('a commission is voided, paid, due or pending by its times when it is written
   expect((await live.commission(commission.id)).state).toBe('pending');
   expect(await stateAfter('due_at=2026-01-01T00:00:00Z')).toBe('due');
   expect(await stateAfter('paid_at=2026-01-02T00:00:00Z')).toBe('paid');
-  expect(await stateAfter('due_at=2999-01-01')).toBe('paid');
+  expect(await stateAfter('due_at=2999-01-01T00:00:00Z')).toBe('paid');
   expect(await stateAfter('paid_at=')).toBe('pending');
   await live.program.updateCommission(commission.id, { voided_at: '2026-01-01T00:00:00Z' });
   expect(await stateAfter('paid_at=2026-01-02T00:00:00Z')).toBe('voided');
