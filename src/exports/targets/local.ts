@@ -12,7 +12,6 @@ import { makeDirectory } from '../../make-directory.ts';
 import { type Delivery, MANIFEST, type OpenFile } from './delivery.ts';
 import { keepNames, nameDraft, openDraft } from './draft.ts';
 import { whileWriting } from './unwritable.ts';
-import { whileAlone } from './while-alone.ts';
 
 /** Returns the delivery into a new directory of that name, whose files and manifest appear at once. */
 export function deliverIntoDirectory(directory: string, name: string): Delivery {
@@ -68,13 +67,11 @@ export async function deliverFile(path: string): Promise<Delivery> {
     publish: (manifest) =>
       whileWriting(path, async () => {
         await writeWhole(manifestDraft, manifest);
-        await whileAlone(path, async () => {
-          // A manifest never describes another file than the one beside it.
-          await rm(manifestPath, { force: true });
-          await rename(draft, path);
-          await rename(manifestDraft, manifestPath);
-          await keepNames(dirname(path));
-        });
+        // A former manifest never stands beside the new file.
+        await rm(manifestPath, { force: true });
+        await rename(draft, path);
+        await rename(manifestDraft, manifestPath);
+        await keepNames(dirname(path));
       }),
     async discard() {
       await files.closeAll();
