@@ -199,7 +199,7 @@ test('a row that was taken back, or dropped for one that was, is named with --ag
     ['cancelled', 'superseded'].map((state) => ({
       would: 'asked_before',
       outcome: expect.stringMatching(
-        `^request \\d+ asked for this before and ended as ${state}: --again asks`,
+        `^request \\d+ asked for this and ended as ${state} \\(.*\\): --again asks`,
       ),
     })),
   );

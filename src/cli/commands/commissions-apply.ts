@@ -10,7 +10,7 @@ import { counted, formatCount } from '../../contract/format.ts';
 import { describeError } from '../../describe-error.ts';
 import { ConfigError, ExportTargetUnwritable } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
-import type { QueueFlags } from '../commissions/asked-row.ts';
+import type { QueueFlags } from '../commissions/asked.ts';
 import {
   addFileFlags,
   describeProblem,

@@ -6,7 +6,7 @@ import { identifier } from '../../contract/fields.ts';
 import { spellToTheSecond } from '../../contract/timestamp.ts';
 import { readClock } from '../../db/clock.ts';
 import type { Cli } from '../cli.ts';
-import type { QueueFlags } from '../commissions/asked-row.ts';
+import type { QueueFlags } from '../commissions/asked.ts';
 import { queueUpdates } from '../commissions/queue.ts';
 import { makeOpeners } from '../commissions/session.ts';
 import { addOutputFlags } from '../output/format.ts';
