@@ -32,7 +32,7 @@ const MOST_DIGITS = 6;
  */
 export function readTimestamp(text: string, spelling: DateSpelling | null = null): ReadTimestamp {
   const found = readDay(text, spelling);
-  if (found === null) return { problem: `${quote(text)} ${describeOther(text)}` };
+  if (found === null) return { problem: `${quote(text)} is not a timestamp: write one such as ${EXAMPLE}` };
   if ('problem' in found) return found;
   const { day, rest } = found;
   const midnightMs = Date.parse(`${day}T00:00:00Z`);
@@ -50,17 +50,6 @@ export function readTimestamp(text: string, spelling: DateSpelling | null = null
   const timestamp = joinTimestamp(day, `${hour}${seconds}`, zone?.replace(/^utc$/i, 'Z') ?? 'Z');
   if (timestamp === null) return { problem: `${quote(text)} is not in the calendar` };
   return zone === undefined ? readLocal(text, timestamp, digits, spelling) : inCalendar(text, timestamp);
-}
-
-/** Excel counts days from here. */
-const EXCEL_ZERO_MS = Date.UTC(1899, 11, 30);
-const DAY_MS = 86_400_000;
-
-function describeOther(text: string): string {
-  // A cell that lost its format: 46296 is 1 October 2026. Of the years 1982 to 2064.
-  if (!/^[3-5]\d{4}(\.\d+)?$/.test(text)) return `is not a timestamp: write one such as ${EXAMPLE}`;
-  const day = new Date(EXCEL_ZERO_MS + Math.floor(Number(text)) * DAY_MS).toISOString().slice(0, 10);
-  return `is not a timestamp: if it is Excel's number for ${day}, format the cell as a date`;
 }
 
 /** A date, and what is written after it; null where the text does not begin with a date. */

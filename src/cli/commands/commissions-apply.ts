@@ -86,7 +86,7 @@ async function apply(cli: Cli, lifetime: Lifetime, path: string, flags: ApplyFla
   const { amountUnit } = readCliConfig(cli);
   const open = makeOpeners(cli, lifetime);
   const read = await readBatchFile(await readInput(path, lifetime.signal), {
-    ...fileOptions(cli, path, flags, amountUnit),
+    ...fileOptions(cli, flags, amountUnit),
     action: flags.action ?? null,
     evenIfRefunded: flags.evenIfRefunded === true,
   });

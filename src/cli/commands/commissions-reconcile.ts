@@ -225,7 +225,7 @@ async function readFileOfBooks(
   { unit, signal }: { unit: AmountUnit; signal: AbortSignal },
 ): Promise<readonly BooksEntry[]> {
   const bytes = await readInput(path, signal);
-  const books = await readBooksFile(bytes, fileOptions(cli, path, flags, unit));
+  const books = await readBooksFile(bytes, fileOptions(cli, flags, unit));
   for (const note of books.notes) printError(note);
   if (books.problems.length > 0) {
     throw new ConfigError([`nothing was compared with ${path}`, ...books.problems.map(describeProblem)]);

@@ -1,6 +1,5 @@
 // What a user may say at the command line about a file as a whole.
 
-import { basename } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { FileOptions } from '../../commissions/files/file-options.ts';
 import type { Problem } from '../../commissions/files/raw-table.ts';
@@ -48,10 +47,9 @@ export function addFileFlags(command: Command, columns: readonly string[]): Comm
     .addOption(new Option('--unit <unit>', 'of the amounts in the file').choices(FILE_UNITS));
 }
 
-/** Returns what the flags say of the file at the path; `-` has no name. */
-export function fileOptions(cli: Cli, path: string, flags: FileFlags, programUnit: AmountUnit): FileOptions {
+/** Returns what the flags say of the file. */
+export function fileOptions(cli: Cli, flags: FileFlags, programUnit: AmountUnit): FileOptions {
   return {
-    name: path === '-' ? null : basename(path),
     renamed: flags.map ?? new Map(),
     timeZone: flags.timezone ?? null,
     locale: flags.locale ?? null,

@@ -4,9 +4,8 @@
 import { contentKey } from '../requests/content-key.ts';
 import { quote } from '../timestamps.ts';
 import { type Action, LONGEST_KEY, plainRequest, type UpdateRequest } from '../update-request.ts';
-import { findClaims, findRepeats } from './contradicting-rows.ts';
+import { findRepeats } from './contradicting-rows.ts';
 import { type FileOptions, type FileSpelling, findSpelling, PLAIN_FILE } from './file-options.ts';
-import { findMixedDates } from './mixed-dates.ts';
 import type { Problem } from './raw-table.ts';
 import { readAmount } from './read-amounts.ts';
 import { findAction, readCommissionId, readCurrency, readFlag, readTimestampCell } from './read-cells.ts';
@@ -74,10 +73,10 @@ export async function readBatchFile(
     filled: new Map(options.action === null ? [] : [['action', options.action]]),
     only: options.only,
   };
-  const file = await readTableFile(bytes, columns, options.name);
+  const file = await readTableFile(bytes, columns);
   const spelling = findSpelling(file.lines, SPELLED, options);
   const unpaid = findUnpaidRows(file, asksToPay, options);
-  const problems = [...unpaid, ...file.problems, ...findMixedDates(file.lines, SPELLED.dates)];
+  const problems = [...unpaid, ...file.problems];
   const badLines = new Set(problems.flatMap(({ line }) => line ?? []));
   const rows: BatchRow[] = [];
   for (const line of file.lines) {
@@ -94,7 +93,7 @@ export async function readBatchFile(
       });
     }
   }
-  const repeats = findRepeats(rows, findClaims(file, rows));
+  const repeats = findRepeats(rows);
   for (const repeat of repeats) problems.push(repeat);
   const repeated = new Set(repeats.map(({ line }) => line));
   if (file.lines.length === 0 && problems.length === 0)

@@ -2,7 +2,6 @@
 
 import { GOOD_STATES } from '../update-request.ts';
 import { type FileOptions, findSpelling, PLAIN_FILE } from './file-options.ts';
-import { findMixedDates } from './mixed-dates.ts';
 import type { Problem } from './raw-table.ts';
 import { readAmount } from './read-amounts.ts';
 import { readCommissionId, readCurrency, readTimestampCell } from './read-cells.ts';
@@ -57,7 +56,7 @@ export async function readBooksFile(
     filled: new Map(),
     only: options.only,
   };
-  const file = await readTableFile(bytes, columns, options.name);
+  const file = await readTableFile(bytes, columns);
   const isInMajor = options.renamed.get('amount')?.toLowerCase() === RESULT_AMOUNT;
   const unit = options.unit ?? (isInMajor ? 'major' : null);
   const spelling = findSpelling(file.lines, SPELLED, { ...options, unit });
@@ -70,7 +69,6 @@ export async function readBooksFile(
   const problems = [
     ...findUnpaidRows(file, (line) => isCompared(line) && isPaid(line), options),
     ...file.problems,
-    ...findMixedDates(compared, SPELLED.dates),
   ];
   for (const tableLine of compared) {
     const { line, cells } = tableLine;

@@ -20,13 +20,6 @@ export function readCsv(source: string, find: FindColumn): RawTable {
   const header = findHeaderLine(text, find);
   const delimiter = chooseDelimiter(header, find);
   const form = { kind: 'csv', delimiter } as const;
-  const other = findOtherDelimiter(header, delimiter, find);
-  if (other !== null) {
-    return brokenTable(
-      form,
-      `its columns are separated by "${other}": save it with a comma, a semicolon or a tab between them`,
-    );
-  }
   const problems: Problem[] = [];
   const records = parseCsv(text, delimiter, problems).filter(({ record }) =>
     record.some((cell) => cell !== ''),
@@ -120,14 +113,4 @@ function chooseDelimiter(header: string, find: FindColumn): string {
   const found = (delimiter: string) => names(delimiter).filter((name) => find(name) !== null).length;
   // Where no name is known, the message about it should name the columns one by one.
   return DELIMITERS.toSorted((a, b) => found(b) - found(a) || names(b).length - names(a).length)[0] ?? ',';
-}
-
-/** Returns the character that finds names where the delimiter finds none; null where no other one does either. */
-function findOtherDelimiter(header: string, delimiter: string, find: FindColumn): string | null {
-  const isKnown = (name: string) => find(name) !== null;
-  if (header.split(delimiter).some(isKnown)) return null;
-  const others = header.match(/[^\w\s"]/g) ?? [];
-  const found = others.find((other) => header.split(other).filter(isKnown).length > 1);
-  // Whatever the columns are called, nothing else is separated by it.
-  return found ?? (!header.includes(delimiter) && header.includes('|') ? '|' : null);
 }

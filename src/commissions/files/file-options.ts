@@ -7,8 +7,6 @@ import type { Condition } from './table-columns.ts';
 import type { TableLine } from './table-file.ts';
 
 export interface FileOptions {
-  /** The file's name, whose end says what it claims to be; null for standard input. */
-  readonly name: string | null;
   /** The user's own name of a column, by the known one. */
   readonly renamed: ReadonlyMap<string, string>;
   /** Of dates and times that name none. */
@@ -27,7 +25,6 @@ export interface FileOptions {
 
 /** Nothing is said about the file. */
 export const PLAIN_FILE: FileOptions = {
-  name: null,
   renamed: new Map(),
   timeZone: null,
   locale: null,
