@@ -270,7 +270,7 @@ test('a refused secret ends --wait with 1, and it says that the requests wait, a
   });
   expect(run.code).toBe(1);
   expect(run.stderr).toMatch(
-    /^(\S+-unpay-\S+): the request stays queued; the next command with --wait goes on there, and so does a running worker; affiliate-mirror commissions cancel \1 takes back what was not sent yet\naffiliate-mirror: the program refused the API secret/m,
+    /^(\S+-unpay-\S+): 1 pending; what is pending stays queued: the next command with --wait goes on there, and so does a running worker; affiliate-mirror commissions cancel \1 takes back what was not sent yet\naffiliate-mirror: the program refused the API secret/m,
   );
   const status = await commissions('status', a?.id ?? '');
   expect(status.stdout).toMatch(/pending +│ will be tried again: the program refused the API secret/);

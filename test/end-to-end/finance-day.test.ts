@@ -535,7 +535,7 @@ test('a --wait that Ctrl-C stops writes what is known by then: what has not ende
   applying.kill('SIGINT');
   expect(await ended).toEqual([130, null]);
   expect(stderr.join('')).toMatch(
-    /^written: .*stopped\.csv\naffiliate-mirror: stopped by Ctrl-C: 1 of 2 requests have ended \(1 applied\), and 1 stays queued; /m,
+    /^written: .*stopped\.csv\naffiliate-mirror: stopped by Ctrl-C: 1 applied, 1 pending; what is pending stays queued: /m,
   );
   const [, ...lines] = (await readFile(result, 'utf8')).trim().split(/\r?\n/);
   expect(lines).toEqual([

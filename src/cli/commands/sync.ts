@@ -22,8 +22,7 @@ import { makeProgress } from '../output/progress.ts';
 import { openPersonalData } from '../personal-data.ts';
 import { asListError, chooseResources, type FindList, makeFindList } from '../sync/find-list.ts';
 import { makeSync } from '../sync/make-sync.ts';
-import { conclude, describeReached, printRuns, type Reached } from '../sync/outcome.ts';
-import { readProgress } from '../sync/progress.ts';
+import { conclude, describeReached, printRuns, type Reached, readProgress } from '../sync/outcome.ts';
 import { openTracing } from '../tracing.ts';
 
 interface SyncFlags {

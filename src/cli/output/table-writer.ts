@@ -27,14 +27,9 @@ export interface CsvForm {
 
 /** Returns the format that the end of the path names. Throws: ConfigError. */
 export function formatOf(path: string): WrittenFormat {
-  const format = findFormat(path);
+  const format = WRITTEN_FORMATS.find((known) => path.toLowerCase().endsWith(`.${known}`));
   if (format === undefined) throw new ConfigError([`the name ${path} must end in .csv or .xlsx`]);
   return format;
-}
-
-/** Returns the same; undefined where it names none. */
-export function findFormat(path: string): WrittenFormat | undefined {
-  return WRITTEN_FORMATS.find((known) => path.toLowerCase().endsWith(`.${known}`));
 }
 
 /** Returns the table as CSV (RFC 4180). A date is ISO 8601 without a zone, as it came. */

@@ -1,7 +1,9 @@
-// Which column of a file is which: by its name, or by the one that the user gave for it. Pure.
+// Which column of a file is which: by its name, or by the one that the user gave for it; and which rows are meant
+// (--only). Pure.
 
 import { quote } from '../timestamps.ts';
 import { findNearMiss } from './near-miss.ts';
+import { type RawRow, spellCell } from './raw-table.ts';
 
 /** A value that the rows to be read have in a column of the file's. */
 export interface Condition {
@@ -157,4 +159,34 @@ function fixFor(name: string, column: string | undefined, { renamed }: Columns):
   const map = column === undefined ? '' : `${isIt} if that is it`;
   const fixes = [name === 'action' ? 'give --action pay where every row is one' : '', map];
   return fixes.filter((fix) => fix !== '').join(', or ');
+}
+
+/** Returns what is wrong with the conditions beside this header. */
+export function findUnknownConditions(header: readonly string[], conditions: readonly Condition[]): string[] {
+  const columns = new Set(conditions.map(({ column }) => column));
+  return [...columns].flatMap((column) => {
+    const found = header.filter((name) => columnName(name) === columnName(column)).length;
+    if (found === 1) return [];
+    const there = header.filter((name) => name.trim() !== '').map(quote);
+    return found === 0
+      ? `there is no column ${quote(column)} for --only: the columns are ${there.join(', ')}`
+      : `the column ${quote(column)} of --only is there twice: rename one`;
+  });
+}
+
+/**
+ * Returns whether a row meets the conditions, whose columns the header has: of several values of one column any will do,
+ * of several columns each has to hold. Case makes no difference.
+ */
+export function makeFilter(
+  header: readonly string[],
+  conditions: readonly Condition[],
+): (row: RawRow) => boolean {
+  const columns = header.map(columnName);
+  const wanted = Map.groupBy(conditions, ({ column }) => columns.indexOf(columnName(column)));
+  return ({ cells }) =>
+    [...wanted].every(([index, of]) => {
+      const text = spellCell(cells[index] ?? null).toLowerCase();
+      return of.some(({ value }) => value.toLowerCase() === text);
+    });
 }

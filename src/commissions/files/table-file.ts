@@ -14,8 +14,13 @@ import {
   spellCell,
   type TableForm,
 } from './raw-table.ts';
-import { findUnknownConditions, makeFilter } from './row-conditions.ts';
-import { type Columns, makeColumnFinder, resolveHeader } from './table-columns.ts';
+import {
+  type Columns,
+  findUnknownConditions,
+  makeColumnFinder,
+  makeFilter,
+  resolveHeader,
+} from './table-columns.ts';
 import { columnLetters } from './workbook-cells.ts';
 import { readWorkbook } from './workbook-table.ts';
 
