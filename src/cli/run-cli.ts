@@ -73,7 +73,6 @@ async function runCommand(
   }
   let exitCode: ExitCode = 0;
   const cli: Cli = {
-    args,
     environment,
     run: async (work) => {
       exitCode = await withLifetime(work, environment);

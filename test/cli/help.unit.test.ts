@@ -7,7 +7,7 @@ import { loadProgram } from '../../src/cli/run-cli.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 import { runCli } from '../support/run-cli.ts';
 
-const program = await loadProgram({ args: [], environment: {}, run: async () => undefined });
+const program = await loadProgram({ environment: {}, run: async () => undefined });
 
 function withPaths(command: Command, path = 'affiliate-mirror'): [path: string, command: Command][] {
   return [[path, command], ...command.commands.flatMap((one) => withPaths(one, `${path} ${one.name()}`))];

@@ -154,7 +154,7 @@ describe('commissions apply', () => {
     const skipped = await commissions('apply', path, '--wait', '--skip-invalid', '--csv');
     expect(skipped.code).toBe(3);
     expect(skipped.stderr).toContain('2 of 3 rows left out');
-    expect(skipped.stdout).toContain(`${a?.id},mark paid at 2026-10-01 12:00:00 UTC,applied`);
+    expect(skipped.stdout).toContain(`${a?.id},pay,mark paid at 2026-10-01 12:00:00 UTC,applied`);
   });
 
   test.each([

@@ -115,7 +115,6 @@ const WRONG_ARGUMENTS: readonly WrongUsage[] = [
   ['commissions payable --paid-at 2026-10-01T00:00:00Z', {}, 2, /is for the payout file: give -o payouts/],
   ['commissions payable -o payouts.pdf', {}, 2, /must end in \.csv or \.xlsx/],
   [
-    'commissions payable -o payouts.csv --format xlsx',
     {},
     2,
     /payouts\.csv ends in \.csv: change it, or leave/,

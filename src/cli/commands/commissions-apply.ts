@@ -6,7 +6,6 @@ import { BATCH_COLUMNS, type BatchFile, readBatchFile } from '../../commissions/
 import { findRequested } from '../../commissions/requests/request-updates.ts';
 import { quote } from '../../commissions/timestamps.ts';
 import { ACTIONS, type Action } from '../../commissions/update-request.ts';
-import type { AmountUnit } from '../../config/amount-unit.ts';
 import { counted, formatCount } from '../../contract/format.ts';
 import type { Database } from '../../db/database.ts';
 import { describeError } from '../../describe-error.ts';
@@ -22,7 +21,7 @@ import {
 } from '../commissions/file-flags.ts';
 import { queueUpdates } from '../commissions/queue.ts';
 import { openResultFile } from '../commissions/result-file.ts';
-import { makeOpeners, type Openers, readInput } from '../commissions/session.ts';
+import { openForRequests, type RequestSession, readInput } from '../commissions/session.ts';
 import { readCliConfig } from '../configuration.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
@@ -40,7 +39,7 @@ interface ApplyFlags extends QueueFlags, FileFlags {
 const HELP = `
 The file is CSV, an Excel workbook (.xlsx), or one JSON object a line. "commissions template" makes an empty one, with
 the columns that it may have:
-${listColumns(BATCH_COLUMNS)}
+${BATCH_COLUMNS.join(', ')}.
 commission_id and action (pay, unpay or due) are required; pay needs paid_at, due needs due_at, and a blank paid_at
 never takes a payment back.
 ${FILE_HELP}
@@ -74,17 +73,14 @@ export function registerApply(group: Command, cli: Cli): void {
 
 async function apply(cli: Cli, lifetime: Lifetime, path: string, flags: ApplyFlags): Promise<ExitCode> {
   const { amountUnit } = readCliConfig(cli);
-  const open = makeOpeners(cli, lifetime);
   const read = await readBatchFile(await readInput(path, lifetime.signal), {
-    ...fileOptions(cli, flags, amountUnit),
+    ...fileOptions(flags, amountUnit),
     action: flags.action ?? null,
     evenIfRefunded: flags.evenIfRefunded === true,
   });
-  const isProgramNeeded = flags.wait === true || flags.dryRun === true;
-  const batch = read.rows.some(({ hasOwnKey }) => hasOwnKey)
-    ? await refuseTakenKeys((await (isProgramNeeded ? open.program() : open.paymentLedger())).db, read)
-    : read;
-  return await queueGoodRows(open, lifetime, path, batch, flags, amountUnit);
+  const session = await openForRequests(cli, lifetime, flags);
+  const batch = await refuseTakenKeys(session.ledger.db, read);
+  return await queueGoodRows(session, lifetime, path, batch, flags);
 }
 
 /** Returns the file with the rows as problems whose own key is that of another request already. */
@@ -110,12 +106,11 @@ async function refuseTakenKeys(db: Database, batch: BatchFile): Promise<BatchFil
 }
 
 async function queueGoodRows(
-  open: Openers,
+  session: RequestSession,
   lifetime: Lifetime,
   path: string,
   batch: BatchFile,
   flags: ApplyFlags,
-  amountUnit: AmountUnit,
 ): Promise<ExitCode> {
   const { rows, problems, rowCount } = batch;
   const words = problems.map(describeProblem);
@@ -137,14 +132,14 @@ async function queueGoodRows(
   const source = path === '-' ? 'stdin' : basename(path);
   let isLost = false;
   const exitCode = await queueUpdates(
-    open,
+    session,
     asked,
     {
       ...flags,
       ...(writeResult !== null && {
         onOutcomes: async (outcomes) => {
           try {
-            await writeResult(batch, outcomes, amountUnit);
+            await writeResult(batch, outcomes, session.ledger.amountUnit);
             printError(`written: ${flags.result}`);
           } catch (error) {
             if (!(error instanceof ExportTargetUnwritable)) throw error;
@@ -163,14 +158,3 @@ async function queueGoodRows(
 
 const UNSURE =
   'correct the quotes first: as they are, --skip-invalid cannot tell where a row ends, and would leave out others with it';
-
-/** Returns the names, as many to a line as fit. */
-function listColumns(names: readonly string[]): string {
-  const lines: string[] = [];
-  for (const name of names) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + name.length > 74) lines.push(`  ${name}`);
-    else lines[lines.length - 1] = `${last}, ${name}`;
-  }
-  return lines.join(',\n');
-}

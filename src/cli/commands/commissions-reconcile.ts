@@ -200,7 +200,7 @@ function fix(
     waiting: findWaiting(waiting, request),
   }));
   return queueUpdates(
-    { paymentLedger: async () => session, program: async () => session },
+    { ledger: session, program: flags.wait === true ? session : null },
     asked,
     { ...(flags.wait === true && { wait: true }), isStdoutTaken: !isForPeople(flags) },
     `reconcile-${path === '-' ? 'stdin' : basename(path)}`,
@@ -208,13 +208,13 @@ function fix(
 }
 
 async function readFileOfBooks(
-  cli: Cli,
+  _cli: Cli,
   path: string,
   flags: FileFlags,
   { unit, signal }: { unit: AmountUnit; signal: AbortSignal },
 ): Promise<readonly BooksEntry[]> {
   const bytes = await readInput(path, signal);
-  const books = await readBooksFile(bytes, fileOptions(cli, flags, unit));
+  const books = await readBooksFile(bytes, fileOptions(flags, unit));
   for (const note of books.notes) printError(note);
   if (books.problems.length > 0) {
     throw new ConfigError([`nothing was compared with ${path}`, ...books.problems.map(describeProblem)]);

@@ -8,8 +8,6 @@ import { isLocale } from '../../commissions/files/spelling.ts';
 import type { Condition } from '../../commissions/files/table-columns.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { isTimeZone } from '../../config/time-zone.ts';
-import { asShellWord } from '../../contract/quote-for-shell.ts';
-import type { Cli } from '../cli.ts';
 
 export interface FileFlags {
   readonly map?: ReadonlyMap<string, string>;
@@ -41,7 +39,7 @@ export function addFileFlags(command: Command, columns: readonly string[]): Comm
 }
 
 /** Returns what the flags say of the file. */
-export function fileOptions(cli: Cli, flags: FileFlags, programUnit: AmountUnit): FileOptions {
+export function fileOptions(flags: FileFlags, programUnit: AmountUnit): FileOptions {
   return {
     renamed: flags.map ?? new Map(),
     timeZone: flags.timezone ?? null,
@@ -49,7 +47,6 @@ export function fileOptions(cli: Cli, flags: FileFlags, programUnit: AmountUnit)
     unit: flags.unit ?? null,
     programUnit,
     only: flags.only ?? [],
-    command: ['affiliate-mirror', ...cli.args.map(asShellWord)].join(' '),
   };
 }
 

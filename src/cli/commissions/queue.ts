@@ -28,7 +28,7 @@ import {
 } from './asked.ts';
 import { describeCounts, paymentListing } from './listings.ts';
 import { previewRows } from './preview.ts';
-import type { Openers, PaymentLedgerSession, ProgramSession } from './session.ts';
+import type { PaymentLedgerSession, ProgramSession, RequestSession } from './session.ts';
 import { describeStateTotals, renderStateTotals, totalsByState } from './totals.ts';
 import { waitFor } from './wait.ts';
 
@@ -37,22 +37,17 @@ const MOST_LISTED = 50;
 
 /** Returns the exit code, after previewing or queueing the requests and printing what became of them. */
 export async function queueUpdates(
-  open: Openers,
+  { ledger: session, program }: RequestSession,
   given: readonly AskedRow[],
   flags: QueueFlags,
   source: string,
 ): Promise<ExitCode> {
   const farDates = describeFarDates(given, Date.now());
   if (farDates !== null) printError(farDates);
-  if (flags.dryRun === true) {
-    const session = await open.program();
-    return await previewRows(session, await findEarlier(session, given), flags);
-  }
-  // Opened before anything is queued: whoever wants to wait must be able to.
-  const program = flags.wait === true ? await open.program() : null;
-  const session = program ?? (await open.paymentLedger());
+  // Each row with the request that it need not make again.
+  const rows = await takeWaitingTwins(session.db, await takeEarlierPayments(session.db, given));
+  if (flags.dryRun === true && program !== null) return await previewRows(program, rows, flags);
   const batchId = batchName(source);
-  const rows = await findEarlier(session, given);
   const unasked = rows.filter(({ waiting }) => waiting == null);
   const requests = unasked.map(({ request }) => request);
   const waitingBefore = await readWaitingBefore(session.db, requests);
@@ -79,14 +74,6 @@ export async function queueUpdates(
   const exitCode =
     program === null ? await reportQueued(session, asked, flags) : await wait(program, asked, flags);
   return isWorrying ? 3 : exitCode;
-}
-
-/** Returns the rows, each with the request that it need not make again. */
-async function findEarlier(
-  { db }: PaymentLedgerSession,
-  rows: readonly AskedRow[],
-): Promise<readonly AskedRow[]> {
-  return await takeWaitingTwins(db, await takeEarlierPayments(db, rows));
 }
 
 /** What was asked for: `requested` has one for each of the rows. */

@@ -9,8 +9,8 @@ import { type FileOptions, type FileSpelling, findSpelling, PLAIN_FILE } from '.
 import type { Problem } from './raw-table.ts';
 import { readAmount } from './read-amounts.ts';
 import { findAction, readCommissionId, readCurrency, readFlag, readTimestampCell } from './read-cells.ts';
+import { findStatusColumn } from './status-column.ts';
 import { readTableFile, type TableFile, type TableLine } from './table-file.ts';
-import { findUnpaidRows } from './unpaid-rows.ts';
 
 /** The columns of a batch, in the order of the documentation. */
 export const BATCH_COLUMNS = [
@@ -75,8 +75,8 @@ export async function readBatchFile(
   };
   const file = await readTableFile(bytes, columns);
   const spelling = findSpelling(file.lines, SPELLED, options);
-  const unpaid = findUnpaidRows(file, asksToPay, options);
-  const problems = [...unpaid, ...file.problems];
+  const unsaid = findStatusColumn(file, asksToPay, options);
+  const problems = [...unsaid, ...file.problems];
   const badLines = new Set(problems.flatMap(({ line }) => line ?? []));
   const rows: BatchRow[] = [];
   for (const line of file.lines) {
@@ -101,7 +101,7 @@ export async function readBatchFile(
   return {
     table: file,
     spelling,
-    rows: unpaid.length > 0 ? [] : rows.filter(({ line }) => !repeated.has(line)),
+    rows: unsaid.length > 0 ? [] : rows.filter(({ line }) => !repeated.has(line)),
     problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
     rowCount: new Set([...file.lines.map(({ line }) => line), ...badLines]).size,
   };

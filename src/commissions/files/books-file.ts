@@ -6,9 +6,9 @@ import type { Problem } from './raw-table.ts';
 import { readAmount } from './read-amounts.ts';
 import { readCommissionId, readCurrency, readTimestampCell } from './read-cells.ts';
 import { LEFT_OUT, RESULT_AMOUNT } from './result-columns.ts';
+import { findStatusColumn } from './status-column.ts';
 import { makeColumnFinder } from './table-columns.ts';
 import { readTableFile, type TableLine } from './table-file.ts';
-import { findUnpaidRows } from './unpaid-rows.ts';
 
 /** The columns that are read; the file may have others. */
 export const BOOKS_COLUMNS = [
@@ -67,7 +67,8 @@ export async function readBooksFile(
   const isResult = file.header.some((name) => find(name) === 'result_state');
   const isPaid = (line: TableLine) => line.cells.has('paid_at') && (!isResult || isPaidState(line));
   const problems = [
-    ...findUnpaidRows(file, (line) => isCompared(line) && isPaid(line), options),
+    // A result of ours says itself which rows were paid.
+    ...(isResult ? [] : findStatusColumn(file, (line) => isCompared(line) && isPaid(line), options)),
     ...file.problems,
   ];
   for (const tableLine of compared) {

@@ -19,8 +19,6 @@ export interface FileOptions {
   readonly programUnit: AmountUnit;
   /** Which rows are read; empty: all. */
   readonly only: readonly Condition[];
-  /** The command that reads the file, for a message that adds to it. */
-  readonly command: string;
 }
 
 /** Nothing is said about the file. */
@@ -31,7 +29,6 @@ export const PLAIN_FILE: FileOptions = {
   unit: null,
   programUnit: 'minor',
   only: [],
-  command: 'affiliate-mirror',
 };
 
 /** How the file spells what its cells hold. */
