@@ -61,9 +61,9 @@ export async function writeWorkbook(
   const columns = header.map((name, index) => {
     const cells = rows.map((row) => row[index] ?? null);
     const format = formats.get(name) ?? dateFormatOf(cells);
-    const width = Math.max(name.length, ...cells.slice(0, 1000).map((cell) => String(cell ?? '').length)) + 2;
+    const longest = Math.max(name.length, ...cells.slice(0, 1000).map((cell) => String(cell ?? '').length));
     return {
-      width: Math.min(WIDTHS.most, Math.max(WIDTHS.least, cells.some(isDate) ? 20 : width)),
+      width: cells.some(isDate) ? 20 : Math.min(WIDTHS.most, Math.max(WIDTHS.least, longest + 2)),
       ...(format !== null && { numFmt: format }),
     };
   });

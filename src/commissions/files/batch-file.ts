@@ -170,26 +170,15 @@ function readAction(text: string | undefined, problems: string[]): Action | null
   return action ?? null;
 }
 
+/** What each action sets; whatever else is given contradicts it. */
+const SETS: Readonly<Record<Action, string | null>> = { pay: 'paid_at', unpay: null, due: 'due_at' };
+
 function misfits(action: Action, cells: ReadonlyMap<string, string>): string[] {
-  const problems: string[] = [];
-  const has = (name: string) => cells.has(name);
-  if (action === 'pay' && !has('paid_at')) {
-    problems.push(
-      'paid_at is blank: a pay needs the timestamp of the payment (to take a payment back, the action is unpay)',
-    );
-  }
-  if (action === 'unpay' && has('paid_at')) {
-    problems.push('paid_at is given with unpay: leave it blank, or make the action pay');
-  }
-  if (action === 'due' && !has('due_at')) {
-    problems.push('due_at is blank: due needs the timestamp from which the commission is payable');
-  }
-  if (has('paid_at') && has('due_at')) {
-    problems.push('paid_at and due_at are both given: make two rows of it, a pay and a due');
-  } else if (action !== 'due' && has('due_at')) {
-    problems.push(`due_at is given with ${action}: leave it blank, or make the action due`);
-  } else if (action === 'due' && has('paid_at')) {
-    problems.push('paid_at is given with due: leave it blank, or make the action pay');
-  }
-  return problems;
+  return ['paid_at', 'due_at'].flatMap((name) => {
+    const isNeeded = name === SETS[action];
+    if (isNeeded && !cells.has(name)) {
+      return [`${name} is blank: ${action} needs it (to take a payment back, the action is unpay)`];
+    }
+    return !isNeeded && cells.has(name) ? [`${name} is given with ${action}: leave it blank`] : [];
+  });
 }

@@ -111,7 +111,7 @@ test('every bad row of a file is named with its line and the reason, all at once
     ].join('\n'),
   );
   expect(problems).toEqual([
-    expect.stringMatching(/^2: paid_at is blank: a pay needs/),
+    expect.stringMatching(/^2: paid_at is blank: pay needs it/),
     expect.stringMatching(/^3: unknown action "paid"/),
     expect.stringMatching(/^4: action is blank/),
     expect.stringMatching(/^5: commission_id "17" is not a UUID/),
@@ -124,14 +124,14 @@ test('every bad row of a file is named with its line and the reason, all at once
     ),
     expect.stringMatching(/^11: paid_at is given with unpay/),
     expect.stringMatching(/^12: due_at is blank/),
-    expect.stringMatching(/^13: paid_at and due_at are both given/),
+    expect.stringMatching(/^13: due_at is given with pay: leave it blank/),
     expect.stringMatching(/^14: expected_amount "12.50" is not a whole number/),
     expect.stringMatching(/^15: expected_currency "\$" is not a currency code/),
     expect.stringMatching(/^16: expected_paid_at "yesterday" is not a timestamp.*or unpaid/),
     expect.stringMatching(/^17: has 3 cells where the header has 9/),
-    expect.stringMatching(/^18: the commission 1b2a\S+ gets its paid_at on line 19 as well/),
-    expect.stringMatching(/^19: the commission 1b2a\S+ gets its paid_at on line 18 already/),
-    expect.stringMatching(/^20: idempotency_key "key 1" is on line 18 already/),
+    expect.stringMatching(/^18: the commission 1b2a\S+ gets its paid_at on line 19 too/),
+    expect.stringMatching(/^19: the commission 1b2a\S+ gets its paid_at on line 18 too/),
+    expect.stringMatching(/^20: idempotency_key "key 1" is on line 18 too/),
   ]);
   expect(rows).toEqual([]);
 });
@@ -193,18 +193,19 @@ test.each([
   );
   expect(rows.map(({ line }) => line)).toEqual([3]);
   expect(problems).toEqual([
-    `2: the commission ${A} gets its paid_at on line 4 as well: keep one of the two`,
-    `4: the commission ${A} gets its paid_at on line 2 already: keep one of the two`,
+    `2: the commission ${A} gets its paid_at on line 4 too: keep one of the two`,
+    `4: the commission ${A} gets its paid_at on line 2 too: keep one of the two`,
   ]);
 });
 
-test('of rows that ask for the same, the first one stays', async () => {
+test('of rows that ask for the same, none stays: one of them is to be deleted', async () => {
   const { rows, problems } = await read(
     `commission_id,action,paid_at,reason\n${A},pay,${AT},one\n${A},pay,${AT},two\n${B},unpay,,`,
   );
-  expect(rows.map(({ line }) => line)).toEqual([2, 4]);
+  expect(rows.map(({ line }) => line)).toEqual([4]);
   expect(problems).toEqual([
-    `3: the commission ${A} gets its paid_at on line 2 already: keep one of the two`,
+    `2: the commission ${A} gets its paid_at on line 3 too: keep one of the two`,
+    `3: the commission ${A} gets its paid_at on line 2 too: keep one of the two`,
   ]);
 });
 
@@ -214,8 +215,8 @@ test('of two commissions with one key, neither is right', async () => {
   );
   expect(rows).toEqual([]);
   expect(problems).toEqual([
-    '2: idempotency_key "K" is on line 3 as well',
-    '3: idempotency_key "K" is on line 2 already',
+    '2: idempotency_key "K" is on line 3 too: keep one of the two',
+    '3: idempotency_key "K" is on line 2 too: keep one of the two',
   ]);
 });
 
