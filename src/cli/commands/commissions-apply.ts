@@ -115,9 +115,9 @@ async function queueGoodRows(
   const { rows, problems, rowCount } = batch;
   const words = problems.map(describeProblem);
   for (const note of batch.table.notes) printError(note);
-  const isUnsure = flags.skipInvalid === true && batch.table.areRowsUnsure;
-  if (words.length > 0 && (flags.skipInvalid !== true || rows.length === 0 || isUnsure)) {
-    throw new ConfigError([`nothing was queued from ${path}`, ...words, ...(isUnsure ? [UNSURE] : [])]);
+  const isOfFile = problems.some(({ line }) => line === null);
+  if (words.length > 0 && (flags.skipInvalid !== true || rows.length === 0 || isOfFile)) {
+    throw new ConfigError([`nothing was queued from ${path}`, ...words]);
   }
   for (const problem of words) printError(problem);
   if (words.length > 0) {
@@ -155,6 +155,3 @@ async function queueGoodRows(
   if (isLost) return 1;
   return words.length > 0 && exitCode === 0 ? 3 : exitCode;
 }
-
-const UNSURE =
-  'correct the quotes first: as they are, --skip-invalid cannot tell where a row ends, and would leave out others with it';

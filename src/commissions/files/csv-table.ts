@@ -25,8 +25,6 @@ export function readCsv(source: string, find: FindColumn): RawTable {
     record.some((cell) => cell !== ''),
   );
   problems.push(...records.flatMap(findSwallowedRows));
-  // The parser is sure of everything but quotes, and where these do not match it skips more than their row.
-  const areRowsUnsure = problems.length > 0;
   const rows = records.map((record) => ({
     line: firstLineOf(record),
     cells: record.record.map(withoutApostrophe),
@@ -39,8 +37,11 @@ export function readCsv(source: string, find: FindColumn): RawTable {
     form,
     header: names === undefined ? null : { line: rows[at]?.line ?? 1, names },
     rows: rows.slice(at + 1),
-    problems,
-    areRowsUnsure,
+    // Where quotes do not match, nobody can tell where the rows end: the parser skips more than their row.
+    problems: problems.map(({ line, problem }) => ({
+      line: null,
+      problem: line === null ? problem : `line ${line}: ${problem}`,
+    })),
     notes: [],
   };
 }

@@ -46,7 +46,6 @@ export function readJsonLines(text: string, find: FindColumn): RawTable {
     header: { line: 1, names },
     rows: [...rows, ...broken].toSorted((a, b) => a.line - b.line),
     problems,
-    areRowsUnsure: false,
     notes: [],
   };
 }

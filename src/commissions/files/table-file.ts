@@ -45,15 +45,13 @@ export interface TableFile {
   readonly lines: readonly TableLine[];
   readonly problems: readonly Problem[];
   /** See RawTable. */
-  readonly areRowsUnsure: boolean;
-  /** See RawTable. */
   readonly notes: readonly string[];
 }
 
 /** Returns the lines with every problem of the file's form. What it is, its content says, and not its name. */
 export async function readTableFile(bytes: Uint8Array, columns: Columns): Promise<TableFile> {
   const raw = await readRaw(bytes, columns);
-  const { form, areRowsUnsure } = raw;
+  const { form } = raw;
   const nothing = { ...raw, header: [], rows: [], leftOut: [], lines: [] };
   if (raw.header === null) return { ...nothing, problems: raw.problems };
   const header = raw.header.names;
@@ -77,7 +75,7 @@ export async function readTableFile(bytes: Uint8Array, columns: Columns): Promis
     filled.filter((row) => !isWhole(row) || isMeant(row)),
     filled.filter((row) => isWhole(row) && !isMeant(row)),
   ];
-  const isLeftOut = new Set<number | null>(areRowsUnsure ? [] : leftOut.map(({ line }) => line));
+  const isLeftOut = new Set<number | null>(leftOut.map(({ line }) => line));
   const problems = raw.problems.filter(({ line }) => !isLeftOut.has(line));
   if (rows.length === 0 && leftOut.length > 0) {
     problems.push({ line: null, problem: `--only leaves none of its ${counted(leftOut.length, 'row')}` });
@@ -98,7 +96,6 @@ export async function readTableFile(bytes: Uint8Array, columns: Columns): Promis
     leftOut,
     lines,
     problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
-    areRowsUnsure,
     notes: [
       ...raw.notes,
       ...describeNames('not read: the column', ignored),

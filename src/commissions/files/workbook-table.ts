@@ -90,7 +90,6 @@ function readSheet(sheet: Sheet, headerLine: number, find: FindColumn): RawTable
     header: { line: headerLine, names },
     rows,
     problems,
-    areRowsUnsure: false,
     notes: describeHidden(
       sheet,
       rows,

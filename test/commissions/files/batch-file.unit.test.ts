@@ -157,7 +157,11 @@ describe('a file that cannot be a batch is refused whole', () => {
       /1: the column action is there twice/,
     ],
     ['with an open quote', `commission_id,action,reason\n${A},unpay,"oh`, /a quote was opened/],
-    ['with a stray quote', `commission_id,action,reason\n${A},unpay,"a"b`, /2: the quotes do not match/],
+    [
+      'with a stray quote',
+      `commission_id,action,reason\n${A},unpay,"a"b`,
+      /file: line 2: the quotes do not match/,
+    ],
     [
       'with two stray quotes that make one cell of two rows',
       `commission_id,action,reason\n${A},unpay,"a\n${B},unpay,b"`,
@@ -225,7 +229,7 @@ test('a stray quote in one row hides no mistake of the others', async () => {
     `commission_id,action,reason\n${A},unpay,a 5" disk\n${B},nonsense,\n${C},unpay,"a ""b"" c"`,
   );
   expect(problems).toEqual([
-    expect.stringMatching(/^2: the quotes do not match/),
+    expect.stringMatching(/^file: line 2: the quotes do not match/),
     expect.stringMatching(/^3: unknown action/),
   ]);
 });
