@@ -47,7 +47,8 @@ function read<T extends { readonly config: Config }>(
     const found = readFrom(cli.environment, { servesPage });
     if (!isLogging) for (const sentence of unknown) printError(sentence);
     else if (unknown.length > 0) {
-      makeLogger(found.config.logLevel).warn({ reason: unknown.join('; ') }, 'config.unknown_variables');
+      const log = makeLogger(found.config.logLevel);
+      log.warn({ reason: unknown.join('; ') }, 'config.unknown_variables');
     }
     return found;
   } catch (error) {

@@ -118,8 +118,8 @@ async function namedAffiliates(
 }
 
 /**
- * Returns the commission as people read it: where the mirror keeps hashes or nothing, the affiliate's identifier for the
- * name, and no addresses.
+ * Returns the commission as people read it: where the mirror keeps hashes or nothing, with the affiliate's identifier
+ * for the name, and without addresses.
  */
 function withoutHashes(commission: PayableCommission): PayableCommission {
   const { affiliate_id, affiliate_name, affiliate_email, payout_email, wise_email } = commission;

@@ -1,5 +1,5 @@
-// How far a sync in the foreground has come, and what it has come to: the table or the document that it prints, what it says of concerns, and
-// its exit code.
+// How far a sync in the foreground has come, and what it has come to: the table or the document that it prints, what it
+// says of concerns, and its exit code.
 
 import { DELTA_BLIND_SPOTS } from '../../contract/delta-blind-spots.ts';
 import { counted, formatCount, formatDuration, formatTimestamp } from '../../contract/format.ts';

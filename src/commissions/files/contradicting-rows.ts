@@ -24,7 +24,7 @@ export function findRepeats(rows: readonly GoodRow[]): Problem[] {
   return [...new Map([...ofKey, ...ofValue].map((one) => [one.line, one])).values()];
 }
 
-/** Describes each of several rows for which `nameOf` is the same, beside the first of them, and that beside the second. */
+/** Describes each of several rows for which `nameOf` is the same, each beside the first, and that beside the second. */
 function describeEach(rows: readonly GoodRow[], nameOf: (request: UpdateRequest) => string): Problem[] {
   return [...Map.groupBy(rows, ({ request }) => nameOf(request))].flatMap(
     ([name, [first, second, ...more]]) => {

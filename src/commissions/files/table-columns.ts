@@ -175,8 +175,8 @@ export function findUnknownConditions(header: readonly string[], conditions: rea
 }
 
 /**
- * Returns whether a row meets the conditions, whose columns the header has: of several values of one column any will do,
- * of several columns each has to hold. Case makes no difference.
+ * Returns whether a row meets the conditions, whose columns the header has: of several values of one column any will
+ * do, of several columns each has to hold. Case makes no difference.
  */
 export function makeFilter(
   header: readonly string[],
