@@ -71,12 +71,7 @@ function readDay(text: string, spelling: DateSpelling | null): FoundDay {
   if (order === 'month-first') return { day: monthFirst, rest };
   if (Number(one) > 12) return { day: dayFirst, rest };
   if (Number(two) > 12 || dayFirst === monthFirst) return { day: monthFirst, rest };
-  const way =
-    spelling === null
-      ? ', with its time and zone'
-      : spelling.takesLocale
-        ? ', or give --locale en-GB or en-US'
-        : '';
+  const way = spelling === null ? ', with its time and zone' : ', or give --locale en-GB or en-US';
   return {
     problem: `${quote(text)} is ${dayFirst} where the day comes first, and ${monthFirst} where the month does: write the one that you mean${way}`,
   };

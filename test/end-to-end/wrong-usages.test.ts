@@ -104,7 +104,7 @@ const WRONG_ARGUMENTS: readonly WrongUsage[] = [
     'commissions payable --before 01/02/2026',
     {},
     2,
-    /is 2026-02-01 where the day comes first, and 2026-01-02 where the month does: write the one that you mean\./,
+    /is 2026-02-01 where the day comes first, and 2026-01-02 where the month does: write the one that you mean, with its time and zone\./,
   ],
   [
     'commissions payable --affiliate nobody',

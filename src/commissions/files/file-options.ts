@@ -60,7 +60,7 @@ export function findSpelling(
     columns.amounts.some((name) => isDecimal(cells.get(name) ?? '', numbers.has(name), decimal)),
   );
   return {
-    dates: { dayOrder, timeZone, takesLocale: true },
+    dates: { dayOrder, timeZone },
     amounts: { unit, decimal, hasDecimals, programUnit },
   };
 }
