@@ -11,27 +11,23 @@ export interface BudgetWaitNote {
 
 /** Shorter waits are how a limit is kept, and no news. */
 const LONG_ENOUGH_MS = 1_000;
-/** Whoever waits asks once a second whether it may go on: where nothing was said for longer, it went on. */
+/** Whoever waits without knowing for how long asks again within that time. */
 const NEWS_MS = 2_000;
 
 /** Returns the note, on which nothing is written yet. */
 export function makeBudgetWaitNote(): BudgetWaitNote {
-  let last: (BudgetWait & { readonly atMs: number; readonly sinceMs: number }) | null = null;
-  const isOver = (nowMs: number) =>
-    last === null || nowMs > last.atMs + Math.max(NEWS_MS, last.goesOnInMs ?? 0);
+  let last: (BudgetWait & { readonly atMs: number }) | null = null;
   return {
     note(wait) {
-      const atMs = performance.now();
-      last = { ...wait, atMs, sinceMs: last === null || isOver(atMs) ? atMs : last.sinceMs };
+      last = { ...wait, atMs: performance.now() };
     },
     read() {
-      const nowMs = performance.now();
-      if (last === null || isOver(nowMs)) return null;
-      const { goesOnInMs, atMs, sinceMs } = last;
-      const leftMs = goesOnInMs === null ? null : atMs + goesOnInMs - nowMs;
-      if ((leftMs ?? 0) < LONG_ENOUGH_MS && nowMs - sinceMs < LONG_ENOUGH_MS) return null;
+      if (last === null) return null;
+      const sinceMs = performance.now() - last.atMs;
       const words = 'waiting for the request budget';
-      return leftMs === null ? words : `${words}, ${Math.ceil(Math.max(1, leftMs / 1000))} s`;
+      if (last.goesOnInMs === null) return sinceMs < NEWS_MS ? words : null;
+      const leftMs = last.goesOnInMs - sinceMs;
+      return leftMs < LONG_ENOUGH_MS ? null : `${words}, ${Math.ceil(leftMs / 1000)} s`;
     },
   };
 }

@@ -4,8 +4,6 @@ import type { ExitCode } from './exit-code.ts';
 import type { Lifetime } from './lifetime.ts';
 
 export interface Cli {
-  /** As they were given, for a message that repeats them with something added. */
-  readonly args: readonly string[];
   /** For configuration.ts, by which a command reads it. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Runs a command's work in a lifetime; the exit code that it returns becomes the process's. */

@@ -23,10 +23,8 @@ const warned = new WeakSet<Cli>();
  *
  * Throws: ConfigError naming every malformed and misspelt variable at once.
  */
-export function readCliConfig(cli: Cli, { servesPage = false, isLogging = false }: Use = {}): Config {
-  const config = withMisspelt(cli, () => readConfig(cli.environment, { servesPage }));
-  warn(cli, config, isLogging);
-  return config;
+export function readCliConfig(cli: Cli, use?: Use): Config {
+  return read(cli, use, (...input) => ({ config: readConfig(...input) })).config;
 }
 
 /**
@@ -34,37 +32,28 @@ export function readCliConfig(cli: Cli, { servesPage = false, isLogging = false 
  *
  * Throws: ConfigError naming every missing, malformed and misspelt variable at once.
  */
-export function readCliProgramConfig(
+export function readCliProgramConfig(cli: Cli, use?: Use): ReturnType<typeof readProgramConfig> {
+  return read(cli, use, readProgramConfig);
+}
+
+function read<T extends { readonly config: Config }>(
   cli: Cli,
   { servesPage = false, isLogging = false }: Use = {},
-): ReturnType<typeof readProgramConfig> {
-  const found = withMisspelt(cli, () => readProgramConfig(cli.environment, { servesPage }));
-  warn(cli, found.config, isLogging);
-  return found;
-}
-
-// What is missing may be there under a misspelt name.
-function withMisspelt<T>(cli: Cli, read: () => T): T {
+  readFrom: (environment: Cli['environment'], use: { servesPage: boolean }) => T,
+): T {
+  const unknown = warned.has(cli) ? [] : describeUnknownVariables(cli.environment);
+  warned.add(cli);
   try {
-    return read();
+    const found = readFrom(cli.environment, { servesPage });
+    if (!isLogging) for (const sentence of unknown) printError(sentence);
+    else if (unknown.length > 0) {
+      const log = makeLogger(found.config.logLevel);
+      log.warn({ reason: unknown.join('; ') }, 'config.unknown_variables');
+    }
+    return found;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new ConfigError([...error.problems, ...takeUnknown(cli)]);
+    // What is missing may be there under a misspelt name.
+    throw new ConfigError([...error.problems, ...unknown]);
   }
-}
-
-function warn(cli: Cli, { logLevel }: Config, isLogging: boolean): void {
-  const unknown = takeUnknown(cli);
-  if (!isLogging) {
-    for (const sentence of unknown) printError(sentence);
-  } else if (unknown.length > 0) {
-    const log = makeLogger(logLevel);
-    log.warn({ reason: unknown.join('; ') }, 'config.unknown_variables');
-  }
-}
-
-function takeUnknown(cli: Cli): string[] {
-  if (warned.has(cli)) return [];
-  warned.add(cli);
-  return describeUnknownVariables(cli.environment);
 }

@@ -33,31 +33,3 @@ export function hintAtOwnHelp(command: Command, path = 'affiliate-mirror'): void
   command.showHelpAfterError(`("${path} --help" ${shows})`);
   for (const one of command.commands) hintAtOwnHelp(one, `${path} ${one.name()}`);
 }
-
-/**
- * Returns the words of the command whose help is asked for by `help …` or `GROUP help …`; null where none is.
- * commander's own command of that name reads one word alone, and says nothing of one that it does not know.
- */
-export function readHelpRequest(args: readonly string[], program: Command): string[] | null {
-  const [first, second] = args;
-  const group = program.commands.find((command) => command.name() === first);
-  const isOfGroup = second === 'help' && (group?.commands.length ?? 0) > 0;
-  if (first !== 'help' && !isOfGroup) return null;
-  const place = first === 'help' ? 0 : 1;
-  return args.filter((word, index) => index !== place && !word.startsWith('-'));
-}
-
-/** Shows the help of the command. Throws: CommanderError, also where all is well; it says which of both. */
-export async function showHelp(program: Command, words: readonly string[]): Promise<void> {
-  let command: Command = program;
-  for (const [index, word] of words.entries()) {
-    const next = command.commands.find((one) => one.name() === word);
-    if (next === undefined) {
-      // As if it had been called: commander then says what is unknown, and what may have been meant.
-      if (command.commands.length > 0) await program.parseAsync(words.slice(0, index + 1), { from: 'user' });
-      command.error(`error: "${words.slice(0, index).join(' ')}" has no command "${word}"`);
-    }
-    command = next;
-  }
-  command.help();
-}

@@ -1,8 +1,6 @@
 // The life of one command: what stops it, and what has to be closed when it ends.
 
-import { isStderrTerminal } from '../terminal.ts';
 import type { ExitCode } from './exit-code.ts';
-import { printError } from './output/print.ts';
 import { isUnderNohup, watchNpm } from './starters.ts';
 
 export interface Lifetime {
@@ -53,11 +51,6 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** npm passes a Ctrl-C on to its child, which has it from the terminal already: one key press, two signals. */
 const SAME_KEY_PRESS_MS = 500;
 
-/** Who waits for longer hears what for. */
-const QUICK_END_MS = 2000;
-const STILL_ENDING =
-  'affiliate-mirror: stopping, once what is under way has ended; Ctrl-C again ends it at once';
-
 /**
  * Returns the exit code that the work returns, once everything that it opened is closed. The first signal
  * aborts the work; a second one ends the process at once. The environment tells who started us.
@@ -73,13 +66,11 @@ export async function withLifetime(
   const closers: (() => Promise<unknown>)[] = [];
   let isCutOff = false;
   let stoppedAtMs: number | null = null;
-  let hint: NodeJS.Timeout | undefined;
   const stop = (cause: StopCause) => {
     if (cause === 'SIGHUP' && isUnderNohup(environment)) return;
     const nowMs = performance.now();
     if (stoppedAtMs === null) {
       stoppedAtMs = nowMs;
-      if (isStderrTerminal()) hint = setTimeout(() => printError(STILL_ENDING), QUICK_END_MS);
       controller.abort(new Stopped(cause));
     } else if (nowMs - stoppedAtMs > SAME_KEY_PRESS_MS) {
       process.exit(CAUSES[cause].exitCode);
@@ -110,7 +101,6 @@ export async function withLifetime(
   } finally {
     for (const name of SIGNALS) process.off(name, stop);
     endWatch();
-    clearTimeout(hint);
   }
 }
 

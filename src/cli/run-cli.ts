@@ -5,7 +5,7 @@ import { describeVersion } from '../package.ts';
 import { useTerminal } from '../terminal.ts';
 import type { Cli } from './cli.ts';
 import { EXIT_CODES, type ExitCode } from './exit-code.ts';
-import { HELP_OUTPUT, hintAtOwnHelp, readHelpRequest, showHelp } from './help.ts';
+import { HELP_OUTPUT, hintAtOwnHelp } from './help.ts';
 import { withLifetime } from './lifetime.ts';
 import { isOutputLost, surviveLostOutput } from './output/failure.ts';
 import { print } from './output/print.ts';
@@ -73,7 +73,6 @@ async function runCommand(
   }
   let exitCode: ExitCode = 0;
   const cli: Cli = {
-    args,
     environment,
     run: async (work) => {
       exitCode = await withLifetime(work, environment);
@@ -81,9 +80,7 @@ async function runCommand(
   };
   const program = await loadProgram(cli, args[0]);
   try {
-    const asked = readHelpRequest(args, program);
-    if (asked === null) await program.parseAsync(args, { from: 'user' });
-    else await showHelp(program, asked);
+    await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
     // The names of errors take as long to load as Node itself to start.

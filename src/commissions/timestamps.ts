@@ -34,7 +34,7 @@ const MOST_DIGITS = 6;
  */
 export function readTimestamp(text: string, spelling: DateSpelling | null = null): ReadTimestamp {
   const found = readDay(text, spelling);
-  if (found === null) return { problem: `${quote(text)} ${describeOther(text)}` };
+  if (found === null) return { problem: `${quote(text)} is not a timestamp: write one such as ${EXAMPLE}` };
   if ('problem' in found) return found;
   const { day, rest } = found;
   const midnight = joinTimestamp(day, '00:00:00', 'Z');
@@ -49,17 +49,6 @@ export function readTimestamp(text: string, spelling: DateSpelling | null = null
   const timestamp = joinTimestamp(day, `${hour}${seconds}`, zone?.replace(/^utc$/i, 'Z') ?? 'Z');
   if (timestamp === null) return { problem: `${quote(text)} is not in the calendar` };
   return zone === undefined ? readLocal(text, timestamp, digits, spelling) : inCalendar(text, timestamp);
-}
-
-/** Excel counts days from here. */
-const EXCEL_ZERO_MS = Date.UTC(1899, 11, 30);
-const DAY_MS = 86_400_000;
-
-function describeOther(text: string): string {
-  // A cell that lost its format: 46296 is 1 October 2026. Of the years 1982 to 2064.
-  if (!/^[3-5]\d{4}(\.\d+)?$/.test(text)) return `is not a timestamp: write one such as ${EXAMPLE}`;
-  const day = new Date(EXCEL_ZERO_MS + Math.floor(Number(text)) * DAY_MS).toISOString().slice(0, 10);
-  return `is not a timestamp: if it is Excel's number for ${day}, format the cell as a date`;
 }
 
 /** A date, and what is written after it; null where the text does not begin with a date. */
@@ -81,12 +70,7 @@ function readDay(text: string, spelling: DateSpelling | null): FoundDay {
   if (order === 'month-first') return { day: monthFirst, rest };
   if (Number(one) > 12) return { day: dayFirst, rest };
   if (Number(two) > 12 || dayFirst === monthFirst) return { day: monthFirst, rest };
-  const way =
-    spelling === null
-      ? ', with its time and zone'
-      : spelling.takesLocale
-        ? ', or give --locale en-GB or en-US'
-        : '';
+  const way = spelling === null ? ', with its time and zone' : ', or give --locale en-GB or en-US';
   return {
     problem: `${quote(text)} is ${dayFirst} where the day comes first, and ${monthFirst} where the month does: write the one that you mean${way}`,
   };

@@ -4,8 +4,3 @@
 export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
-
-/** Returns the same, as a person types it: without quotes where it needs none. */
-export function asShellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : quoteForShell(text);
-}

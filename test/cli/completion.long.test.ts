@@ -13,7 +13,7 @@ let directory: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-completion-'));
-  const program = await loadProgram({ args: [], environment: {}, run: async () => undefined });
+  const program = await loadProgram({ environment: {}, run: async () => undefined });
   await writeFile(join(directory, 'zsh'), renderCompletion(program, 'zsh'));
   await writeFile(join(directory, 'fish'), renderCompletion(program, 'fish'));
 });

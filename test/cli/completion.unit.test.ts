@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { renderCompletion } from '../../src/cli/commands/completion.ts';
 import { loadProgram } from '../../src/cli/run-cli.ts';
 
-const program = await loadProgram({ args: [], environment: {}, run: async () => undefined });
+const program = await loadProgram({ environment: {}, run: async () => undefined });
 const completion = renderCompletion(program, 'bash');
 
 const ASK = `

@@ -1,8 +1,5 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Stopped, withLifetime } from '../../src/cli/lifetime.ts';
-import { fakeTerminal } from '../support/fake-terminal.ts';
-
-const STOPPING = 'affiliate-mirror: stopping, once what is under way has ended; Ctrl-C again ends it at once';
 
 test('what was opened last is closed first, also where the work and a closer fail', async () => {
   const closed: string[] = [];
@@ -85,28 +82,6 @@ describe('work that may be cut off anywhere', () => {
     });
     await expect(life).rejects.toBe(failure);
   });
-});
-
-test.each([
-  ['at a terminal', 80, [STOPPING]],
-  ['and nobody watches', Number.POSITIVE_INFINITY, []],
-])('work that takes its time to stop, %s, says so: %i columns', async (_, columns, said) => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  onTestFinished(() => {
-    vi.useRealTimers();
-  });
-  const terminal = fakeTerminal(columns);
-  const takeSeconds = (seconds: number) =>
-    withLifetime(async () => {
-      process.emit('SIGINT', 'SIGINT');
-      vi.advanceTimersByTime(seconds * 1000);
-      return 0;
-    });
-  await takeSeconds(1);
-  vi.advanceTimersByTime(60_000);
-  expect(terminal.stderr).toEqual([]);
-  await takeSeconds(3);
-  expect(terminal.stderr.map((text) => text.replaceAll('\n', ' ').trim())).toEqual(said);
 });
 
 test('nothing listens to signals when the life is over', async () => {

@@ -3,6 +3,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { readDocument } from '../schemas/read-document.ts';
@@ -51,12 +52,8 @@ async function payoutFile(id: string, action = 'pay', column = 'paid_at', value 
 async function applyAgain(path: string, ...flags: string[]) {
   const result = `${path}.result.csv`;
   const applied = await run('commissions', 'apply', path, ...flags, '--result', result);
-  const [header = '', row = ''] = (await readFile(result, 'utf8')).split('\r\n');
-  const cells = row.split(',');
-  return {
-    ...applied,
-    row: Object.fromEntries(header.split(',').map((name, index) => [name, cells[index]])),
-  };
+  const rows: Record<string, string>[] = parse(await readFile(result), { bom: true, columns: true });
+  return { ...applied, row: rows[0] ?? {} };
 }
 
 test('a payment that somebody took back in the program is no longer in the result, and the exit code says so', async () => {

@@ -154,7 +154,7 @@ describe('commissions apply', () => {
     const skipped = await commissions('apply', path, '--wait', '--skip-invalid', '--csv');
     expect(skipped.code).toBe(3);
     expect(skipped.stderr).toContain('2 of 3 rows left out');
-    expect(skipped.stdout).toContain(`${a?.id},mark paid at 2026-10-01 12:00:00 UTC,applied`);
+    expect(skipped.stdout).toContain(`${a?.id},pay,mark paid at 2026-10-01 12:00:00 UTC,applied`);
   });
 
   test.each([
@@ -172,9 +172,7 @@ describe('commissions apply', () => {
     const { code, stdout, stderr } = await commissions('apply', path, '--wait', '--skip-invalid');
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/nothing was queued from .*quotes\.csv/);
-    expect(stderr).toMatch(
-      /correct the quotes first: as they are, --skip-invalid cannot tell where a row ends/,
-    );
+    expect(stderr).toMatch(/line \d+: (the quotes do not match|a quote was opened)/);
     expect(received('PUT') + received('GET')).toBe(0);
   });
 
@@ -270,7 +268,7 @@ test('a refused secret ends --wait with 1, and it says that the requests wait, a
   });
   expect(run.code).toBe(1);
   expect(run.stderr).toMatch(
-    /^(\S+-unpay-\S+): the request stays queued; the next command with --wait goes on there, and so does a running worker; affiliate-mirror commissions cancel \1 takes back what was not sent yet\naffiliate-mirror: the program refused the API secret/m,
+    /^(\S+-unpay-\S+): 1 pending; what is pending stays queued: the next command with --wait goes on there, and so does a running worker; affiliate-mirror commissions cancel \1 takes back what was not sent yet\naffiliate-mirror: the program refused the API secret/m,
   );
   const status = await commissions('status', a?.id ?? '');
   expect(status.stdout).toMatch(/pending +│ will be tried again: the program refused the API secret/);

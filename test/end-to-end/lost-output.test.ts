@@ -1,13 +1,9 @@
 // Commands whose output cannot be written: they do their work, and their exit code says how that ended.
 
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { runSandbox, SECRET } from '../sandbox/running-sandbox.ts';
 import { afterFile } from '../support/after-file.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -63,45 +59,6 @@ describe('a command whose stdout nobody reads', () => {
       code: 1,
       said: 'affiliate-mirror: cannot write stdout: its reader had gone before all of it was written\n',
     });
-  });
-});
-
-// As a disk that fills up while a text is written: a file may have as many bytes as the shell's limit says, the call
-// of write(2) that goes beyond takes what there is room for, and the next one fails.
-describe('a disk that takes only the beginning of the output', () => {
-  const BLOCK = 512;
-
-  /** Returns the exit code, what was said on stderr, and what became of the file under stdout. */
-  async function runIntoSmallFile(args: readonly string[], blocks: number) {
-    const directory = await mkdtemp(join(tmpdir(), 'small-disk-'));
-    afterFile(() => rm(directory, { recursive: true }));
-    const path = join(directory, 'out');
-    const shell = `ulimit -f ${blocks} && exec "$0" "$@" > '${path}'`;
-    const child = spawn('sh', ['-c', shell, process.execPath, inject('builtProgram'), ...args], {
-      env: { PATH: process.env['PATH'], ...environment, LOG_LEVEL: 'warn' },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    const ended = once(child, 'close');
-    const said = await text(child.stderr);
-    const [code] = await ended;
-    return { code, said, path };
-  }
-
-  test.each([
-    ['status', '--json'],
-    ['export', 'mirror.affiliates', '--format', 'csv', '-o', '-'],
-    ['commissions', 'template', '--format', 'xlsx'],
-  ])('under %s is said in one line, and is a failure', async (...args) => {
-    const { code, said, path } = await runIntoSmallFile(args, 1);
-    expect(said).toMatch(/^affiliate-mirror: the output cannot be written: EFBIG[^\n]*\n$/);
-    expect(code).toBe(1);
-    expect((await stat(path)).size).toBe(BLOCK);
-  });
-
-  test('is none where there is room for all of it', async () => {
-    const { code, said, path } = await runIntoSmallFile(['status', '--json'], 1000);
-    expect({ code, said }).toEqual({ code: 0, said: '' });
-    expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ concerns: expect.any(Array) });
   });
 });
 

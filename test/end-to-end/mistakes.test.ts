@@ -205,7 +205,7 @@ test.each([
 
 /** Returns each command that the program has, with what it asks for at least. */
 async function listUsages(): Promise<[string, ...string[]][]> {
-  const program = await loadProgram({ args: [], environment: {}, run: async () => undefined });
+  const program = await loadProgram({ environment: {}, run: async () => undefined });
   const list = (command: Command, path: readonly string[]): [string, ...string[]][] => {
     if (command.commands.length > 0) {
       return command.commands.flatMap((one) => list(one, [...path, one.name()]));

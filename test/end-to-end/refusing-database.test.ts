@@ -118,7 +118,7 @@ test('A database that is lost during --wait is the error, and what was queued is
   const { code, stderr } = await ended;
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^\S+-due-\S+: how far the requests came cannot be read now: those that have not ended stay queued; .*; affiliate-mirror commissions cancel \S+-due-\S+ takes back what was not sent yet\naffiliate-mirror: [^\n]+\n$/m,
+    /^\S+-due-\S+: how far they came cannot be read now; what is pending stays queued: .*; affiliate-mirror commissions cancel \S+-due-\S+ takes back what was not sent yet\naffiliate-mirror: [^\n]+\n$/m,
   );
 });
 

@@ -92,7 +92,7 @@ test('payments that Ctrl-C stops stay queued, and it says so', async () => {
   apply.type(CTRL_C);
   expect(await apply.ended).toBe(130);
   expect(textOf(apply).replaceAll(/\d{8}-\d{6}(-payouts\.csv-)[0-9a-f]{4}/g, 'N$1N')).toBe(
-    'affiliate-mirror: stopped by Ctrl-C: 0 of 2 requests have ended, and 2 stay queued; ' +
+    'affiliate-mirror: stopped by Ctrl-C: 2 pending; what is pending stays queued: ' +
       'the next command with --wait goes on there, and so does a running worker; ' +
       'affiliate-mirror commissions cancel N-payouts.csv-N takes back what was not sent yet',
   );

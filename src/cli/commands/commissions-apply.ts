@@ -3,14 +3,15 @@
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { BATCH_COLUMNS, type BatchFile, readBatchFile } from '../../commissions/files/batch-file.ts';
-import { isKeyTaken } from '../../commissions/requests/request-updates.ts';
+import { findRequested } from '../../commissions/requests/request-updates.ts';
+import { quote } from '../../commissions/timestamps.ts';
 import { ACTIONS, type Action } from '../../commissions/update-request.ts';
-import type { AmountUnit } from '../../config/amount-unit.ts';
 import { counted, formatCount } from '../../contract/format.ts';
+import type { Database } from '../../db/database.ts';
 import { describeError } from '../../describe-error.ts';
 import { ConfigError, ExportTargetUnwritable } from '../../errors.ts';
 import type { Cli } from '../cli.ts';
-import type { QueueFlags } from '../commissions/asked-row.ts';
+import type { QueueFlags } from '../commissions/asked.ts';
 import {
   addFileFlags,
   describeProblem,
@@ -20,8 +21,7 @@ import {
 } from '../commissions/file-flags.ts';
 import { queueUpdates } from '../commissions/queue.ts';
 import { openResultFile } from '../commissions/result-file.ts';
-import { makeOpeners, type Openers, readInput } from '../commissions/session.ts';
-import { refuseTakenKeys } from '../commissions/taken-keys.ts';
+import { openForRequests, type RequestSession, readInput } from '../commissions/session.ts';
 import { readCliConfig } from '../configuration.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
@@ -37,35 +37,24 @@ interface ApplyFlags extends QueueFlags, FileFlags {
 }
 
 const HELP = `
-The file is CSV (comma, semicolon or tab; the header in any order), an Excel
-workbook (.xlsx), or one JSON object a line. "commissions template" makes an
-empty one. Columns:
-${listColumns(BATCH_COLUMNS)}
-commission_id and action (pay, unpay or due) are required; pay needs paid_at,
-due needs due_at, and a blank paid_at never takes a payment back.
-expected_paid_at takes a timestamp, or the word unpaid; blank expects nothing.
-A pay whose sale was refunded in full ends as conflict, unless even_if_refunded
-is true in its row, or for the whole file with --even-if-refunded.
+The file is CSV, an Excel workbook (.xlsx), or one JSON object a line. "commissions template" makes an empty one, with
+the columns that it may have:
+${BATCH_COLUMNS.join(', ')}.
+commission_id and action (pay, unpay or due) are required; pay needs paid_at, due needs due_at, and a blank paid_at
+never takes a payment back.
 ${FILE_HELP}
-
-A row that was asked for before, in this file or another one, is not asked for
-again: so the same file can be applied twice without harm. --again asks anew,
-such as for a payment that was taken back in between, but for what still waits. A row with an
-idempotency_key of its own (of at most 200 characters) goes by that key alone;
-one that names another request already is a problem of its line.
-
-Nothing is queued unless the whole file is good; every problem is listed with
-its line. --result writes your rows with what became of each beside them.
-
-The program's contract prefers a payout operation that marks a batch of one affiliate's commissions paid in one call,
-and does not show it: each row here is a change of its own, which is still supported.
+Nothing is queued unless the whole file is good; every problem is listed with its line. A row that was asked for before
+is not asked for again, so the same file can be applied twice without harm; --again asks anew, but for what still waits.
+A row with an idempotency_key of its own goes by that key alone.
 
 Examples:
   $ affiliate-mirror commissions apply payouts.csv --dry-run
   $ affiliate-mirror commissions apply payouts.xlsx --timezone Europe/Berlin \\
       --map commission_id="Provisions-ID" --action pay --wait --result done.xlsx
   $ psql -c "copy (…) to stdout csv header" |
-      affiliate-mirror commissions apply - --wait --json > result.json`;
+      affiliate-mirror commissions apply - --wait --json > result.json
+
+All of it: docs/finance.md`;
 
 export function registerApply(group: Command, cli: Cli): void {
   const command = group
@@ -84,43 +73,51 @@ export function registerApply(group: Command, cli: Cli): void {
 
 async function apply(cli: Cli, lifetime: Lifetime, path: string, flags: ApplyFlags): Promise<ExitCode> {
   const { amountUnit } = readCliConfig(cli);
-  const open = makeOpeners(cli, lifetime);
   const read = await readBatchFile(await readInput(path, lifetime.signal), {
-    ...fileOptions(cli, path, flags, amountUnit),
+    ...fileOptions(flags, amountUnit),
     action: flags.action ?? null,
     evenIfRefunded: flags.evenIfRefunded === true,
   });
-  const isProgramNeeded = flags.wait === true || flags.dryRun === true;
-  const look = async () =>
-    read.rows.some(({ hasOwnKey }) => hasOwnKey)
-      ? await refuseTakenKeys((await (isProgramNeeded ? open.program() : open.paymentLedger())).db, read)
-      : read;
-  for (let batch = await look(); ; ) {
-    try {
-      return await queueGoodRows(open, lifetime, path, batch, flags, amountUnit);
-    } catch (error) {
-      // Another process took a key after the look, so nothing was queued: its line is a problem like any other.
-      const now = isKeyTaken(error) ? await look() : batch;
-      if (now.rows.length === batch.rows.length) throw error;
-      batch = now;
-    }
-  }
+  const session = await openForRequests(cli, lifetime, flags);
+  const batch = await refuseTakenKeys(session.ledger.db, read);
+  return await queueGoodRows(session, lifetime, path, batch, flags);
+}
+
+/** Returns the file with the rows as problems whose own key is that of another request already. */
+async function refuseTakenKeys(db: Database, batch: BatchFile): Promise<BatchFile> {
+  const named = batch.rows.filter(({ hasOwnKey }) => hasOwnKey);
+  const before = await findRequested(
+    db,
+    named.map(({ request }) => request),
+  );
+  const taken = named.flatMap(({ line, request: { idempotency_key } }) => {
+    const earlier = before.get(idempotency_key ?? '');
+    if (earlier === undefined || earlier.isSame) return [];
+    const { id, action, commission_id } = earlier;
+    const problem = `the idempotency_key ${quote(idempotency_key ?? '')} is that of request ${id} already (${action} of commission ${commission_id}): give this row a key of its own, or none`;
+    return [{ line, problem }];
+  });
+  const lines = new Set(taken.map(({ line }) => line));
+  return {
+    ...batch,
+    rows: batch.rows.filter(({ line }) => !lines.has(line)),
+    problems: [...batch.problems, ...taken].toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+  };
 }
 
 async function queueGoodRows(
-  open: Openers,
+  session: RequestSession,
   lifetime: Lifetime,
   path: string,
   batch: BatchFile,
   flags: ApplyFlags,
-  amountUnit: AmountUnit,
 ): Promise<ExitCode> {
   const { rows, problems, rowCount } = batch;
   const words = problems.map(describeProblem);
   for (const note of batch.table.notes) printError(note);
-  const isUnsure = flags.skipInvalid === true && batch.table.areRowsUnsure;
-  if (words.length > 0 && (flags.skipInvalid !== true || rows.length === 0 || isUnsure)) {
-    throw new ConfigError([`nothing was queued from ${path}`, ...words, ...(isUnsure ? [UNSURE] : [])]);
+  const isOfFile = problems.some(({ line }) => line === null);
+  if (words.length > 0 && (flags.skipInvalid !== true || rows.length === 0 || isOfFile)) {
+    throw new ConfigError([`nothing was queued from ${path}`, ...words]);
   }
   for (const problem of words) printError(problem);
   if (words.length > 0) {
@@ -135,14 +132,14 @@ async function queueGoodRows(
   const source = path === '-' ? 'stdin' : basename(path);
   let isLost = false;
   const exitCode = await queueUpdates(
-    open,
+    session,
     asked,
     {
       ...flags,
       ...(writeResult !== null && {
         onOutcomes: async (outcomes) => {
           try {
-            await writeResult(batch, outcomes, amountUnit);
+            await writeResult(batch, outcomes, session.ledger.amountUnit);
             printError(`written: ${flags.result}`);
           } catch (error) {
             if (!(error instanceof ExportTargetUnwritable)) throw error;
@@ -157,18 +154,4 @@ async function queueGoodRows(
   );
   if (isLost) return 1;
   return words.length > 0 && exitCode === 0 ? 3 : exitCode;
-}
-
-const UNSURE =
-  'correct the quotes first: as they are, --skip-invalid cannot tell where a row ends, and would leave out others with it';
-
-/** Returns the names, as many to a line as fit. */
-function listColumns(names: readonly string[]): string {
-  const lines: string[] = [];
-  for (const name of names) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + name.length > 74) lines.push(`  ${name}`);
-    else lines[lines.length - 1] = `${last}, ${name}`;
-  }
-  return lines.join(',\n');
 }

@@ -12,6 +12,7 @@ import { fractionDigits, spellDecimal } from '../../contract/money.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
 import { ConfigError } from '../../errors.ts';
+import { addressForms, isHashed } from '../../personal-data/values.ts';
 import {
   type Balance,
   balancesOf,
@@ -23,7 +24,6 @@ import {
 import type { Cli } from '../cli.ts';
 import { describePayable, renderTransfers } from '../commissions/payable-listing.ts';
 import { addPayoutFileFlags, openPayoutFile, type PayoutFileFlags } from '../commissions/payout-file.ts';
-import { readable, storedForms, withoutHash } from '../commissions/readable-person.ts';
 import { openPaymentLedger } from '../commissions/session.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
@@ -41,31 +41,19 @@ interface PayableFlags extends PayoutFileFlags {
 const AFFILIATE_COLUMNS = ['affiliate_name', 'affiliate_email', 'payout_email', 'wise_email'] as const;
 
 const HELP = `
-Payable is what the mirror has as unpaid and due, by now or --before. Left out,
-and counted, is what must not be paid so: a commission for which a request
-waits in the payment ledger or a payment failed there, one that was paid
-through it before, one whose sale was refunded in full, and one without an
-amount or a currency. A payment that failed may have arrived: retry it, or take it back
-with unpay.
+Payable is what the mirror has as unpaid and due, by now or --before. Left out, and counted, is what must not be paid so,
+such as a commission for which a request waits or whose sale was refunded. What is payable to one affiliate in one
+currency is a balance; to transfer are those above zero whose affiliate has a payout address.
 
-What is payable to one affiliate in one currency is a balance. To transfer are
-those above zero whose affiliate has a payout address; the others are named,
-with the reason, and are in no sum and no payout file. Commissions of an affiliate
-who is paid in another way are marked with "commissions pay".
-
-Where the program does not list its commissions, or they were never read whole,
-only the known ones can be covered: the last lines say so, and as of when.
-
---format and -o write a payout file: each row expects the commission to be
-unpaid and its amount to be what it is now. Give --paid-at, or fill in paid_at;
-delete what is not to be paid, and apply it. Applied again, whenever and with
-whatever paid_at, it pays nothing twice.
+--format and -o write a payout file: fill in paid_at (or give --paid-at), delete what is not to be paid, and apply it.
 
 Examples:
   $ affiliate-mirror commissions payable
   $ affiliate-mirror commissions payable --before 2026-11-01 \\
       --paid-at 2026-11-05T12:00:00Z -o november.xlsx
-  $ affiliate-mirror commissions apply november.xlsx --dry-run`;
+  $ affiliate-mirror commissions apply november.xlsx --dry-run
+
+All of it: docs/finance.md`;
 
 export function registerPayable(group: Command, cli: Cli): void {
   const command = group
@@ -115,7 +103,10 @@ async function namedAffiliates(
   words: readonly string[],
   settings: PersonalDataSettings,
 ): Promise<string[]> {
-  const found = await Promise.all(words.map((word) => findAffiliates(db, storedForms(word, settings))));
+  // The mirror may have an affiliate under the hash of the address.
+  const found = await Promise.all(
+    words.map((word) => findAffiliates(db, [word, ...addressForms(settings.key, word)])),
+  );
   const unknown = words.filter((_, index) => found[index]?.length === 0);
   if (unknown.length === 0) return found.flat();
   throw new ConfigError(
@@ -126,12 +117,20 @@ async function namedAffiliates(
   );
 }
 
-/** Returns the commission as people read it: where the mirror keeps hashes or nothing, without names and addresses. */
+/**
+ * Returns the commission as people read it: where the mirror keeps hashes or nothing, with the affiliate's identifier
+ * for the name, and without addresses.
+ */
 function withoutHashes(commission: PayableCommission): PayableCommission {
+  const { affiliate_id, affiliate_name, affiliate_email, payout_email, wise_email } = commission;
+  const isName = affiliate_name !== null && !affiliate_name.split(' ').some(isHashed);
+  const readable = (text: string | null) => (text !== null && isHashed(text) ? null : text);
   return {
-    ...readable(commission),
-    payout_email: withoutHash(commission.payout_email),
-    wise_email: withoutHash(commission.wise_email),
+    ...commission,
+    affiliate_name: isName ? affiliate_name : affiliate_id,
+    affiliate_email: readable(affiliate_email),
+    payout_email: readable(payout_email),
+    wise_email: readable(wise_email),
   };
 }
 

@@ -53,31 +53,20 @@ interface ReconcileFlags extends OutputFlags, FileFlags {
 const HELP = `
 The file is CSV, an Excel workbook (.xlsx) or NDJSON with the columns
 ${BOOKS_COLUMNS.join(', ')};
-the last four may be missing. A blank paid_at says that the books have it as
-unpaid; so does a result_state of "apply --result" other than applied or
-unchanged. Rows that were left out or whose action is due are not compared.
+the last four may be missing. A blank paid_at says that the books have it as unpaid.
 ${FILE_HELP}
-
 Findings:
 ${Object.entries(FINDINGS)
   .map(([finding, meaning]) => `  ${finding.padEnd(18)}${meaning}`)
   .join('\n')}
-Commissions that the file lacks are looked for among those that the mirror
-knows as paid between the file's first and last payment; all figures are read
-from the program anew.
 
---due takes no file: what the payment ledger has as paid, and what else is due
-now, is compared with the program, by one request for each commission; with
---since, of the former only what was paid since then. Run it before paying, or
-after: unpaid_upstream then is a payment that somebody took back elsewhere,
-not_in_books one that the mirror has not seen yet. It fixes nothing, since only you know which of both is right.
+--due takes no file: what the payment ledger has as paid, and what else is due now, is compared with the program, by one
+request for each commission.
 
---fix queues a payment for each unpaid_upstream and different_time, only if
-nothing changes meanwhile. It never takes a payment back, and never touches a
-row whose amount differs. What was asked for before, here or in a batch, and
-still waits is not queued again.
+--fix queues a payment for each unpaid_upstream and different_time, only if nothing changes meanwhile. It never takes a
+payment back, and never touches a row whose amount differs.
 
-Exit code 3: books and program differ.`;
+Exit code 3: books and program differ. All of it: docs/finance.md`;
 
 export function registerReconcile(group: Command, cli: Cli): void {
   const command = group
@@ -211,7 +200,7 @@ function fix(
     waiting: findWaiting(waiting, request),
   }));
   return queueUpdates(
-    { paymentLedger: async () => session, program: async () => session },
+    { ledger: session, program: flags.wait === true ? session : null },
     asked,
     { ...(flags.wait === true && { wait: true }), isStdoutTaken: !isForPeople(flags) },
     `reconcile-${path === '-' ? 'stdin' : basename(path)}`,
@@ -219,13 +208,13 @@ function fix(
 }
 
 async function readFileOfBooks(
-  cli: Cli,
+  _cli: Cli,
   path: string,
   flags: FileFlags,
   { unit, signal }: { unit: AmountUnit; signal: AbortSignal },
 ): Promise<readonly BooksEntry[]> {
   const bytes = await readInput(path, signal);
-  const books = await readBooksFile(bytes, fileOptions(cli, path, flags, unit));
+  const books = await readBooksFile(bytes, fileOptions(flags, unit));
   for (const note of books.notes) printError(note);
   if (books.problems.length > 0) {
     throw new ConfigError([`nothing was compared with ${path}`, ...books.problems.map(describeProblem)]);

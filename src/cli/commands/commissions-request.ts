@@ -6,9 +6,9 @@ import { identifier } from '../../contract/fields.ts';
 import { spellToTheSecond } from '../../contract/timestamp.ts';
 import { readClock } from '../../db/clock.ts';
 import type { Cli } from '../cli.ts';
-import type { QueueFlags } from '../commissions/asked-row.ts';
+import type { QueueFlags } from '../commissions/asked.ts';
 import { queueUpdates } from '../commissions/queue.ts';
-import { makeOpeners } from '../commissions/session.ts';
+import { openForRequests } from '../commissions/session.ts';
 import { addOutputFlags } from '../output/format.ts';
 import { parseMoment } from '../parse-moment.ts';
 
@@ -71,17 +71,15 @@ function addCommand(group: Command, cli: Cli, action: Action, description: strin
       .option('--supersede', 'drop older requests for them that still wait'),
   ).action((ids: readonly string[], flags: RequestFlags) =>
     cli.run(async (lifetime) => {
-      const open = makeOpeners(cli, lifetime);
-      const isProgramNeeded = flags.wait === true || flags.dryRun === true;
-      const { db } = await (isProgramNeeded ? open.program() : open.paymentLedger());
+      const session = await openForRequests(cli, lifetime, flags);
       // This machine's clock may be wrong, and a payment would be dated by it.
-      const now = spellToTheSecond((await readClock(db)).nowMs);
+      const now = spellToTheSecond((await readClock(session.ledger.db)).nowMs);
       const asked = ids.map((id) => ({
         line: null,
         request: makeRequest(action, id, now, flags),
         hasOwnKey: false,
       }));
-      return queueUpdates(open, asked, flags, action);
+      return queueUpdates(session, asked, flags, action);
     }),
   );
 }

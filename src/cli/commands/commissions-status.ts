@@ -7,6 +7,7 @@ import type { Cli } from '../cli.ts';
 import { countStates, describeCounts, hasBadEnd, paymentListing } from '../commissions/listings.ts';
 import { findSelected } from '../commissions/selection.ts';
 import { openPaymentLedger } from '../commissions/session.ts';
+import { batch } from '../documents/batch.ts';
 import type { BatchesDocument, SelectedDocument } from '../documents/commissions.ts';
 import { addOutputFlags, type Listing, type OutputFlags, printListing } from '../output/format.ts';
 import { printError } from '../output/print.ts';
@@ -57,7 +58,7 @@ export function registerStatusOfPayments(group: Command, cli: Cli): void {
 function batchListing(rows: readonly BatchLine[]): Listing<BatchLine> {
   return {
     rows,
-    document: () => ({ batches: rows }) satisfies BatchesDocument,
+    documentOf: () => ({ batches: rows }) satisfies BatchesDocument,
     table: {
       batch: ({ batch }) => batch ?? '(single requests)',
       requests: ({ requests }) => requests,
@@ -66,13 +67,7 @@ function batchListing(rows: readonly BatchLine[]): Listing<BatchLine> {
       'asked at': ({ requested_at }) => formatTimestamp(requested_at),
       ended: ({ finished_at }) => (finished_at === null ? null : formatTimestamp(finished_at)),
     },
-    csv: {
-      batch: ({ batch }) => batch,
-      requests: ({ requests }) => requests,
-      states: ({ states }) => describeCounts(states),
-      requested_by: ({ requested_by }) => requested_by,
-      requested_at: ({ requested_at }) => requested_at,
-      finished_at: ({ finished_at }) => finished_at,
-    },
+    fields: Object.keys(batch.shape),
+    recordOf: (row) => ({ ...row, states: describeCounts(row.states) }),
   };
 }

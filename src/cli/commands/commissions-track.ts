@@ -1,7 +1,6 @@
 // The command `commissions track`: registers commissions to be mirrored where the program does not list them.
 
 import { existsSync } from 'node:fs';
-import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { readCommissionId } from '../../commissions/files/read-cells.ts';
 import { readTableFile } from '../../commissions/files/table-file.ts';
@@ -68,8 +67,7 @@ async function readIds(word: string, signal: AbortSignal): Promise<string[]> {
     filled: new Map(),
     only: [],
   };
-  const name = word === '-' ? null : basename(word);
-  const file = await readTableFile(await readInput(word, signal), columns, name);
+  const file = await readTableFile(await readInput(word, signal), columns);
   const problems = file.problems.map(describeProblem);
   const ids = file.lines.flatMap(({ line, cells }) => {
     const ofLine: string[] = [];

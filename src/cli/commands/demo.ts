@@ -10,6 +10,7 @@ import type { PersonalDataSource } from '../../personal-data/personal-data-sourc
 import { NO_FAULTS } from '../../sandbox/fault-plan.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { RunSummary } from '../../sync/run-summary.ts';
+import { runSync } from '../../sync/run-sync.ts';
 import type { Cli } from '../cli.ts';
 import { readCliConfig } from '../configuration.ts';
 import { markAsDemo, refuseForeignMirror } from '../demo/mark.ts';
@@ -22,8 +23,8 @@ import { type OpenDatabase, openDatabase } from '../open-database.ts';
 import { print, printError } from '../output/print.ts';
 import { renderTable } from '../output/render-table.ts';
 import { openPersonalData } from '../personal-data.ts';
+import { makeProgramClient } from '../program-client.ts';
 import { chooseResources, makeFindList } from '../sync/find-list.ts';
-import { makeSync } from '../sync/make-sync.ts';
 import { describeConcerns } from '../sync/render-runs.ts';
 import { openTracing } from '../tracing.ts';
 import { DEFAULT_SIZE, SANDBOX_HOST, SANDBOX_SECRET } from './sandbox.ts';
@@ -139,12 +140,14 @@ async function mirror(deps: PaymentDeps, config: Config, url: string): Promise<r
   print('4. The sync:');
   const api = { ...config.api, rateLimit: null };
   const program = { url, secret: SANDBOX_SECRET, proxy: null, quotesAnswers: true };
-  const sync = makeSync({ ...deps, onProgress: () => {} }, { ...api, ...program });
+  const client = makeProgramClient(deps, { ...api, ...program, priority: 'reads' });
+  const syncDeps = { ...deps, api: client, onProgress: () => {}, onStopped: () => {} };
   // Whatever is configured for another program: this one is asked, and says that it lists them.
   const findList = makeFindList(deps, { config: { ...config, api, commissionList: 'auto' }, program });
   const runs: RunSummary[] = [];
   for await (const resource of chooseResources([], 'full', findList)) {
-    const run = await sync(resource, { mode: 'full', acceptDeletes: false });
+    const how = { mode: 'full', acceptDeletes: false, signal: deps.lifetime.signal } as const;
+    const run = await runSync(syncDeps, { resource, ...how });
     print(`   ${describeRun(run)}`);
     runs.push(run);
   }

@@ -44,21 +44,18 @@ too (_deleted_at). mirror.referrals names the table itself.
 Where it goes (-o):
   referrals.parquet    one file, and referrals.parquet.manifest.json beside it
   exports/             a directory: exports/referrals/export=20261122T053000123456Z/, with its manifest.json
-  s3://bucket/prefix   the same in S3-compatible storage (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN
-                       of a temporary key, AWS_REGION, AWS_ENDPOINT_URL)
+  s3://bucket/prefix   the same in S3-compatible storage (the variables of which are those of AWS)
   -                    stdout, without a manifest
-All rows are of one moment. The manifest is written last: where it is, the export is whole. An export that fails or is
-stopped removes what it wrote.
+All rows are of one moment. The manifest is written last: where it is, the export is whole.
 
 --incremental exports what changed since the last one to the same directory or bucket; the first one exports everything.
---partition-by day makes a file for each day (UTC) of created_at, or of "day" where a view has that; of changes, of
-_changed_at.
-CSV is for programs: cells that a spreadsheet would run are not changed. For people there is xlsx.
 
 Examples:
   $ affiliate-mirror export referrals -o referrals.parquet
   $ affiliate-mirror export commissions --where "paid_at is null" -o unpaid.xlsx
-  $ affiliate-mirror export referrals --incremental --format parquet -o s3://warehouse/affiliates`;
+  $ affiliate-mirror export referrals --incremental --format parquet -o s3://warehouse/affiliates
+
+All of it: docs/exports.md`;
 
 export function registerExport(root: Command, cli: Cli): void {
   root

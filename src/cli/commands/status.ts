@@ -16,7 +16,7 @@ import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
 import { print, printError, printJson } from '../output/print.ts';
-import { parseDuration } from '../parse-duration.ts';
+import { parseDuration } from '../parse-moment.ts';
 import { renderConcerns, renderFreshness, SECTIONS } from '../status/sections.ts';
 
 interface StatusFlags {

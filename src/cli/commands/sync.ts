@@ -8,7 +8,8 @@ import { checkParts } from '../../db/check-parts.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { calmLevel, type Logger, makeLogger } from '../../log.ts';
-import type { RunSummary, SyncMode } from '../../sync/run-summary.ts';
+import type { RunSummary, SyncMode, SyncProgress } from '../../sync/run-summary.ts';
+import { runSync } from '../../sync/run-sync.ts';
 import { canDrawStatusLine } from '../../terminal.ts';
 import { inTrace } from '../../tracing/span.ts';
 import { makeBudgetWaitNote } from '../budget-wait.ts';
@@ -21,10 +22,9 @@ import { type OpenDatabase, openDatabase } from '../open-database.ts';
 import { printError } from '../output/print.ts';
 import { makeProgress } from '../output/progress.ts';
 import { openPersonalData } from '../personal-data.ts';
+import { makeProgramClient } from '../program-client.ts';
 import { asListError, chooseResources, type FindList, makeFindList } from '../sync/find-list.ts';
-import { makeSync } from '../sync/make-sync.ts';
-import { conclude, describeReached, printRuns, type Reached } from '../sync/outcome.ts';
-import { readProgress } from '../sync/progress.ts';
+import { conclude, describeReached, printRuns, type Reached, readProgress } from '../sync/outcome.ts';
 import { openTracing } from '../tracing.ts';
 
 interface SyncFlags {
@@ -130,21 +130,18 @@ async function syncAll(
   const personalData = await openPersonalData(db, config.personalData, { mayAdopt: mayMigrate });
 
   const reached: Reached = { runs: [], stopped: [], unsaid: [], last: null };
-  const syncOne = makeSync(
-    {
-      db,
-      log,
-      lifetime,
-      personalData,
-      onProgress: (progress) => {
-        reached.last = progress;
-        view.show(readProgress(progress));
-      },
-      onStopped: (run) => reached.stopped.push(run),
-      ...(isWatched && { onWait: budgetWait.note }),
+  const clientDeps = { db, log, lifetime, personalData, ...(isWatched && { onWait: budgetWait.note }) };
+  const deps = {
+    api: makeProgramClient(clientDeps, { ...config.api, ...program, priority: 'reads' }),
+    db,
+    log,
+    personalData,
+    onProgress: (progress: SyncProgress) => {
+      reached.last = progress;
+      view.show(readProgress(progress));
     },
-    { ...config.api, ...program },
-  );
+    onStopped: (run: RunSummary) => reached.stopped.push(run),
+  };
   const askForList = makeFindList({ db, log, lifetime, personalData }, { config, program });
   try {
     await syncEach(
@@ -159,8 +156,9 @@ async function syncAll(
             mode: flags.mode,
             acceptDeletes: flags.acceptDeletes === true,
             acceptProgram: flags.acceptProgram === true,
+            signal: lifetime.signal,
           };
-          const run = await syncOne(resource, how).catch((error: unknown) => {
+          const run = await runSync(deps, { resource, ...how }).catch((error: unknown) => {
             throw asListError(error, { resource, setting: config.commissionList });
           });
           reached.runs.push(run);

@@ -40,18 +40,14 @@ import { serveStatusPage } from '../worker/status-page.ts';
 import { makeWorkerViews } from '../worker/views.ts';
 
 const HELP = `
-Syncs on schedule (SYNC_FULL_CRON, SYNC_DELTA_CRON, SYNC_TIMEZONE), applies the commission updates that are asked for,
-asks for the known commissions again, exports what EXPORT_CRON and its kin name, sends alerts (ALERT_WEBHOOK_URL,
-ALERT_EMAIL) and deletes what is over age (RETENTION_RUNS_DAYS and its kin); any number of workers side by side. Needs
-the tables: run "affiliate-mirror migrate" first.
-The status page is served at STATUS_HOST:STATUS_PORT, and /metrics, /healthz and /readyz with it; a worker that finds the
-port taken says so, and works without them. Any STATUS_HOST but this machine needs STATUS_PASSWORD.
-A Postgres that never answers, or a clock that is 10 s off the database's, ends it with exit code 1; a Postgres that goes
-away later is waited for.
+Syncs on schedule, applies the commission updates that are asked for, exports, sends alerts, and deletes what is over
+age, as the configuration says; any number of workers side by side. Serves the status page at STATUS_HOST:STATUS_PORT.
+Needs the tables: run "affiliate-mirror migrate" first.
 Ctrl-C, SIGTERM or SIGHUP: what is under way commits, its jobs go back to the queue, and it ends; a second one ends it
 at once.
 
-The queue is kept in the same Postgres, which is enough for workers on one machine; set REDIS_URL for a fleet.`;
+The queue is kept in the same Postgres, which is enough for workers on one machine; set REDIS_URL for a fleet.
+All of it: docs/operations.md`;
 
 export function registerWork(root: Command, cli: Cli): void {
   root

@@ -1,6 +1,5 @@
 // What a user may say at the command line about a file as a whole.
 
-import { basename } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { FileOptions } from '../../commissions/files/file-options.ts';
 import type { Problem } from '../../commissions/files/raw-table.ts';
@@ -9,8 +8,6 @@ import { isLocale } from '../../commissions/files/spelling.ts';
 import type { Condition } from '../../commissions/files/table-columns.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { isTimeZone } from '../../config/time-zone.ts';
-import { asShellWord } from '../../contract/quote-for-shell.ts';
-import type { Cli } from '../cli.ts';
 
 export interface FileFlags {
   readonly map?: ReadonlyMap<string, string>;
@@ -25,18 +22,11 @@ export const FILE_FLAGS: readonly (keyof FileFlags)[] = ['map', 'timezone', 'loc
 
 /** What the flags do, for --help. */
 export const FILE_HELP = `
-The table is where a header names commission_id: a title may be above it, and
-other sheets of a workbook before it. Visible sheets and columns that are not
-read are named, and so are hidden rows, which are read as all others are.
---map says which column is which. --only Status=Completed reads the rows that
-say so alone: of several values of a column any will do, of several columns
-each has to hold. A file whose status, state or result says that some rows were
-not paid, as that of a payment provider may, is not read without it. A date alone is its midnight in
---timezone; so are times without a zone, such as Excel's. 01.10.2026 and 4,90
-are read as they are; what could mean two things (01/10/2026, 4.990) is refused,
-unless the rest of the file or --locale leaves no doubt.
-Amounts are whole numbers in minor units (4990 is 49.90 EUR), or decimals with
-all of the currency's digits. --unit major reads 49.9 and 49 as 49.90 and 49.00.`;
+--map says what your file calls a column. --only Status=Completed reads the rows that say so alone. A date alone is its
+midnight in --timezone. What could mean two things (01/10/2026, 4.990) is refused, unless the rest of the file or
+--locale leaves no doubt. Amounts are whole numbers in minor units (4990 is 49.90 EUR), or decimals with all of the
+currency's digits; --unit major reads 49.9 and 49 as 49.90 and 49.00.
+`;
 
 /** Adds the flags. */
 export function addFileFlags(command: Command, columns: readonly string[]): Command {
@@ -48,17 +38,15 @@ export function addFileFlags(command: Command, columns: readonly string[]): Comm
     .addOption(new Option('--unit <unit>', 'of the amounts in the file').choices(FILE_UNITS));
 }
 
-/** Returns what the flags say of the file at the path; `-` has no name. */
-export function fileOptions(cli: Cli, path: string, flags: FileFlags, programUnit: AmountUnit): FileOptions {
+/** Returns what the flags say of the file. */
+export function fileOptions(flags: FileFlags, programUnit: AmountUnit): FileOptions {
   return {
-    name: path === '-' ? null : basename(path),
     renamed: flags.map ?? new Map(),
     timeZone: flags.timezone ?? null,
     locale: flags.locale ?? null,
     unit: flags.unit ?? null,
     programUnit,
     only: flags.only ?? [],
-    command: ['affiliate-mirror', ...cli.args.map(asShellWord)].join(' '),
   };
 }
 

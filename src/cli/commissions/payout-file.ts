@@ -5,7 +5,6 @@ import { BATCH_COLUMNS } from '../../commissions/files/batch-file.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Lifetime } from '../lifetime.ts';
 import {
-  findFormat,
   formatOf,
   WRITTEN_FORMATS,
   type WrittenFormat,
@@ -42,7 +41,7 @@ export async function openPayoutFile(
   lifetime: Lifetime,
   hasMark = output !== undefined,
 ): Promise<(table: WrittenTable) => Promise<void>> {
-  const format = chooseFormat(asked, output);
+  const format = asked ?? (output === undefined ? 'csv' : formatOf(output));
   if (format === 'xlsx' && output === undefined && process.stdout.isTTY === true) {
     throw new ConfigError(['a workbook is nothing for a terminal: give it a file with -o payouts.xlsx']);
   }
@@ -55,17 +54,4 @@ export async function openPayoutFile(
     if (file === null) process.stdout.write(bytes);
     else await file.write(bytes);
   };
-}
-
-function chooseFormat(asked: WrittenFormat | undefined, output: string | undefined): WrittenFormat {
-  if (output === undefined) return asked ?? 'csv';
-  if (asked === undefined) return formatOf(output);
-  // Without an end the name says nothing; `apply` refuses a workbook that is named as CSV, and the other way round.
-  const named = findFormat(output);
-  if (named !== undefined && named !== asked) {
-    throw new ConfigError([
-      `the name ${output} ends in .${named}: change it, or leave --format ${asked} out`,
-    ]);
-  }
-  return asked;
 }

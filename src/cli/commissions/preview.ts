@@ -1,25 +1,27 @@
 // The dry run of every command that asks for updates: what would become of each row, and the exit code of that.
 
 import { type PreviewedUpdate, previewUpdates } from '../../commissions/preview-updates.ts';
-import { readPaymentLedger } from '../../commissions/read-payment-ledger.ts';
-import { readLatest } from '../../commissions/requests/read-latest.ts';
+import { readLatestOf } from '../../commissions/requests/read-latest.ts';
 import { findRequested } from '../../commissions/requests/request-updates.ts';
 import { readWaitingBefore } from '../../commissions/requests/waiting-before.ts';
 import { BAD_STATES } from '../../commissions/update-request.ts';
 import { formatCount } from '../../contract/format.ts';
-import type { DryRunDocument } from '../documents/commissions.ts';
+import type { DryRunDocument, PreviewRow } from '../documents/commissions.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { isForPeople, printListing } from '../output/format.ts';
 import { print, printError } from '../output/print.ts';
-import { outcomeOfPreview } from './apply-outcome.ts';
-import { reportAskedBefore } from './asked-before.ts';
-import type { AskedRow, QueueFlags } from './asked-row.ts';
-import { type PreviewRow, previewListing, previewRow, repeatedRow } from './listings.ts';
-import { reportChangedSince } from './outcomes.ts';
+import {
+  type AskedRow,
+  type Earlier,
+  outcomeOf,
+  type QueueFlags,
+  reportAskedBefore,
+  reportWaitingBefore,
+} from './asked.ts';
+import { previewListing, previewOf, previewOfRepeated } from './listings.ts';
 import { makeBatchProgress } from './progress.ts';
 import type { ProgramSession } from './session.ts';
 import { describeStateTotals, renderStateTotals, totalsByState } from './totals.ts';
-import { reportWaitingBefore } from './waiting-before.ts';
 
 /** Returns the exit code, after printing what would become of the rows. Only reads the program. */
 export async function previewRows(
@@ -33,14 +35,14 @@ export async function previewRows(
     rows.map(({ request }) => request),
   );
   const earlierOf = ({ waiting, request }: AskedRow) => waiting ?? before.get(request.idempotency_key ?? '');
-  const earlierIds = rows.flatMap((row) => earlierOf(row)?.id ?? []);
-  const latest = await readLatest(db, await readPaymentLedger(db, { kind: 'requests', ids: earlierIds }));
+  const latest = await readLatestOf(
+    db,
+    rows.flatMap((row) => earlierOf(row)?.id ?? []),
+  );
   const repeated = new Map(
-    rows.flatMap((row) => {
+    rows.flatMap((row): [AskedRow, Earlier][] => {
       const earlier = earlierOf(row);
-      const now = latest.get(earlier?.id ?? 0);
-      if (earlier === undefined || now === undefined) return [];
-      return [[row, { ...earlier, row, request: earlier.id, now }] as const];
+      return earlier === undefined ? [] : [[row, { ...earlier, now: latest.get(earlier.id) }]];
     }),
   );
   const anew = rows.filter((row) => !repeated.has(row));
@@ -63,11 +65,11 @@ export async function previewRows(
   const left = previewed.values();
   const listed = rows.flatMap((row): PreviewRow[] => {
     const earlier = repeated.get(row);
-    if (earlier !== undefined) return [repeatedRow(row, earlier, earlier.now)];
+    if (earlier !== undefined) return [previewOfRepeated(row, earlier)];
     const next = left.next().value;
-    return next === undefined ? [] : [previewRow(next, row.line)];
+    return next === undefined ? [] : [previewOf(row, next)];
   });
-  await flags.onOutcomes?.(listed.map(outcomeOfPreview));
+  await flags.onOutcomes?.(listed.map((row) => ({ ...row, state: row.would, outcome: outcomeOf(row) })));
   const totals = totalsByState(listed.map((row) => ({ ...row, state: row.would })));
   const documentOf = (documented: object[]): DryRunDocument => ({
     dry_run: true,
@@ -85,8 +87,6 @@ export async function previewRows(
     rows.map((row) => repeated.get(row) ?? null),
   );
   const isBehind = reportWaitingBefore(anew, await readWaitingBefore(db, requests));
-  const unsaid = [...repeated.values()].filter(({ overtaken_by }) => overtaken_by === null);
-  const isChangedSince = reportChangedSince(unsaid);
   const hasBadRow = listed.some(({ would }) => BAD_STATES.some((state) => state === would));
-  return isWorrying || isBehind || isChangedSince || hasBadRow ? 3 : 0;
+  return isWorrying || isBehind || hasBadRow ? 3 : 0;
 }

@@ -1,13 +1,16 @@
 // The common end of every command that asks for updates: preview them, or queue them, wait if asked to, and report.
 
 import { randomBytes } from 'node:crypto';
+import { type PaymentLine, readPaymentLedger } from '../../commissions/read-payment-ledger.ts';
 import { takeEarlierPayments } from '../../commissions/requests/earlier-payments.ts';
+import { readLatest, readLatestOf } from '../../commissions/requests/read-latest.ts';
 import { type RequestedUpdate, requestUpdates } from '../../commissions/requests/request-updates.ts';
 import { readWaitingBefore } from '../../commissions/requests/waiting-before.ts';
 import { takeWaitingTwins } from '../../commissions/requests/waiting-twins.ts';
-import { UNMET_STATES } from '../../commissions/update-request.ts';
+import { GOOD_STATES, UNMET_STATES } from '../../commissions/update-request.ts';
 import { formatCount } from '../../contract/format.ts';
 import { spellToTheSecond } from '../../contract/timestamp.ts';
+import type { Database } from '../../db/database.ts';
 import { describeError } from '../../describe-error.ts';
 import type { QueuedDocument, WaitedDocument } from '../documents/commissions.ts';
 import type { ExitCode } from '../exit-code.ts';
@@ -15,38 +18,36 @@ import { Stopped } from '../lifetime.ts';
 import { nameUser } from '../name-user.ts';
 import { isForPeople, printListing } from '../output/format.ts';
 import { print, printError } from '../output/print.ts';
-import { reportAskedBefore } from './asked-before.ts';
-import type { AskedRow, QueueFlags } from './asked-row.ts';
-import { describeFarDates } from './far-dates.ts';
+import {
+  type AskedRow,
+  describeFarDates,
+  outcomeOf,
+  type QueueFlags,
+  reportAskedBefore,
+  reportWaitingBefore,
+} from './asked.ts';
 import { describeCounts, paymentListing } from './listings.ts';
-import { readOutcomes } from './outcomes.ts';
 import { previewRows } from './preview.ts';
-import type { Openers, PaymentLedgerSession, ProgramSession } from './session.ts';
+import type { PaymentLedgerSession, ProgramSession, RequestSession } from './session.ts';
 import { describeStateTotals, renderStateTotals, totalsByState } from './totals.ts';
 import { waitFor } from './wait.ts';
-import { reportWaitingBefore } from './waiting-before.ts';
 
 /** Requests beyond this many are not listed one by one in the terminal, except those that somebody must look at. */
 const MOST_LISTED = 50;
 
 /** Returns the exit code, after previewing or queueing the requests and printing what became of them. */
 export async function queueUpdates(
-  open: Openers,
+  { ledger: session, program }: RequestSession,
   given: readonly AskedRow[],
   flags: QueueFlags,
   source: string,
 ): Promise<ExitCode> {
   const farDates = describeFarDates(given, Date.now());
   if (farDates !== null) printError(farDates);
-  if (flags.dryRun === true) {
-    const session = await open.program();
-    return await previewRows(session, await findEarlier(session, given), flags);
-  }
-  // Opened before anything is queued: whoever wants to wait must be able to.
-  const program = flags.wait === true ? await open.program() : null;
-  const session = program ?? (await open.paymentLedger());
+  // Each row with the request that it need not make again.
+  const rows = await takeWaitingTwins(session.db, await takeEarlierPayments(session.db, given));
+  if (flags.dryRun === true && program !== null) return await previewRows(program, rows, flags);
   const batchId = batchName(source);
-  const rows = await findEarlier(session, given);
   const unasked = rows.filter(({ waiting }) => waiting == null);
   const requests = unasked.map(({ request }) => request);
   const waitingBefore = await readWaitingBefore(session.db, requests);
@@ -63,22 +64,16 @@ export async function queueUpdates(
   );
   const left = made.values();
   const requested = rows.flatMap(({ waiting }) => waiting ?? left.next().value ?? []);
+  const before = requested.flatMap(({ id, isNew }) => (isNew ? [] : [id]));
+  const latest = await readLatestOf(session.db, before);
   const isWorrying = reportAskedBefore(
     rows,
-    requested.map((request) => (request.isNew ? null : request)),
+    requested.map((request) => (request.isNew ? null : { ...request, now: latest.get(request.id) })),
   );
   const asked = { batchId, rows, requested };
   const exitCode =
     program === null ? await reportQueued(session, asked, flags) : await wait(program, asked, flags);
   return isWorrying ? 3 : exitCode;
-}
-
-/** Returns the rows, each with the request that it need not make again. */
-async function findEarlier(
-  { db }: PaymentLedgerSession,
-  rows: readonly AskedRow[],
-): Promise<readonly AskedRow[]> {
-  return await takeWaitingTwins(db, await takeEarlierPayments(db, rows));
 }
 
 /** What was asked for: `requested` has one for each of the rows. */
@@ -93,12 +88,10 @@ async function reportQueued(
   asked: Asked,
   flags: QueueFlags,
 ): Promise<ExitCode> {
-  const { batchId, rows, requested } = asked;
+  const { batchId, requested } = asked;
   const queued = requested.filter(({ isNew }) => isNew).length;
-  const isRead = !isForPeople(flags) || flags.onOutcomes !== undefined || queued < requested.length;
-  const { lines, isChangedSince } = isRead
-    ? await readOutcomes(session.db, rows, requested, flags.onOutcomes)
-    : { lines: [], isChangedSince: false };
+  const isRead = !isForPeople(flags) || flags.onOutcomes !== undefined;
+  const lines = isRead ? await readOutcomes(session.db, asked, flags) : [];
   if (!isForPeople(flags)) {
     const documentOf = (requests: object[]): QueuedDocument => ({ batch: batchId, queued, requests });
     printListing(paymentListing(lines, session.amountUnit, documentOf), flags);
@@ -113,24 +106,24 @@ async function reportQueued(
   } else {
     printError('nothing was queued');
   }
-  return isChangedSince ? 3 : 0;
+  return 0;
 }
 
 async function wait(session: ProgramSession, asked: Asked, flags: QueueFlags): Promise<ExitCode> {
-  const { batchId, rows, requested } = asked;
+  const { batchId, requested } = asked;
   const ids = requested.map(({ id }) => id);
   const { amountUnit } = session;
   const isQueued = requested.some(({ isNew }) => isNew);
   const counts = await waitFor(session, ids, isQueued ? batchId : null).catch(async (error) => {
     if (flags.onOutcomes !== undefined) {
       // As without --wait: what has not ended is pending. What cut the waiting short is the error to report.
-      await readOutcomes(session.db, rows, requested, flags.onOutcomes).catch((failure: unknown) =>
+      await readOutcomes(session.db, asked, flags).catch((failure: unknown) =>
         printError(`the result was not written: ${describeError(failure)}`),
       );
     }
     throw error;
   });
-  const { lines, isChangedSince } = await readOutcomes(session.db, rows, requested, flags.onOutcomes);
+  const lines = await readOutcomes(session.db, asked, flags);
   const listed =
     !isForPeople(flags) || lines.length <= MOST_LISTED
       ? lines
@@ -148,7 +141,40 @@ async function wait(session: ProgramSession, asked: Asked, flags: QueueFlags): P
   }
   printError(isQueued ? `${batchId}: ${describeCounts(counts)}` : describeCounts(counts));
   // Whoever waits wants it done, whatever somebody else wants meanwhile.
-  return isChangedSince || UNMET_STATES.some((state) => counts[state] !== undefined) ? 3 : 0;
+  return UNMET_STATES.some((state) => counts[state] !== undefined) ? 3 : 0;
+}
+
+/**
+ * Returns the requests as they are in the payment ledger now, after handing them to whoever wants the outcomes. Of what
+ * was asked for before, it is noted what the program has now.
+ */
+async function readOutcomes(
+  db: Database,
+  { rows, requested }: Asked,
+  { onOutcomes }: QueueFlags,
+): Promise<PaymentLine[]> {
+  const plain = await readPaymentLedger(db, { kind: 'requests', ids: requested.map(({ id }) => id) });
+  const before = new Set(requested.flatMap(({ id, isNew }) => (isNew ? [] : [id])));
+  // Of those that are new their answer is the newest; but one may have none, and that of a due knows no later payment.
+  const isMirrorAsked = ({ request, state, action }: PaymentLine) =>
+    before.has(request) || !GOOD_STATES.includes(state) || action === 'due';
+  const latest = await readLatest(db, plain.filter(isMirrorAsked));
+  const lines = plain.map((line) => {
+    const since = before.has(line.request) ? latest.get(line.request)?.since : null;
+    return since == null ? line : { ...line, note: line.note === null ? since : `${line.note}; ${since}` };
+  });
+  const byId = new Map(lines.map((line) => [line.request, line]));
+  const outcomes = requested.flatMap(({ id }, index) => {
+    const payment = byId.get(id);
+    if (payment === undefined) return [];
+    const { paid_at, amount, currency } = latest.get(id) ?? { ...payment, paid_at: payment.paid_at_after };
+    const { state } = payment;
+    return [
+      { line: rows[index]?.line ?? null, state, outcome: outcomeOf(payment), paid_at, amount, currency },
+    ];
+  });
+  await onOutcomes?.(outcomes);
+  return lines;
 }
 
 // Sorts by time, says where it came from, and can be typed.

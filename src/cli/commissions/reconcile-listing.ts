@@ -2,10 +2,11 @@
 
 import type { CurrencyTotal, ReconciledRow } from '../../commissions/books/reconcile-books.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
-import { AMOUNTS, type ReconcileDocument, SUMS } from '../documents/reconcile.ts';
+import { sayUnit } from '../documents/amounts.ts';
+import { AMOUNTS, type ReconcileDocument, reconciledRow, SUMS } from '../documents/reconcile.ts';
 import type { Listing } from '../output/format.ts';
 import { renderTable } from '../output/render-table.ts';
-import { columnsOf, money, sayUnit } from './listings.ts';
+import { lineOf, money, recordsOf } from './listings.ts';
 
 /** Returns the listing of these rows; its document has the totals too. */
 export function reconcileListing(
@@ -16,7 +17,7 @@ export function reconcileListing(
   return {
     rows,
     table: {
-      line: ({ line }) => (line === null ? null : String(line)),
+      line: lineOf,
       commission: ({ commission_id }) => commission_id,
       finding: ({ finding }) => finding,
       'books: paid': ({ books_paid_at }) => books_paid_at,
@@ -27,25 +28,13 @@ export function reconcileListing(
       'program: amount': ({ program_amount, program_currency }) =>
         money(program_amount, program_currency, unit),
     },
-    csv: sayUnit(COLUMNS, AMOUNTS, unit),
-    document: (): ReconcileDocument => ({
+    ...recordsOf(reconciledRow, AMOUNTS, unit),
+    documentOf: (records): ReconcileDocument => ({
       totals: totals.map((total) => sayUnit(total, SUMS, unit)),
-      rows: rows.map((row) => sayUnit(row, AMOUNTS, unit)),
+      rows: records,
     }),
   };
 }
-
-const COLUMNS = columnsOf<ReconciledRow>(
-  'line',
-  'commission_id',
-  'finding',
-  'books_paid_at',
-  'program_paid_at',
-  'books_amount',
-  'program_amount',
-  'books_currency',
-  'program_currency',
-);
 
 /** Returns the totals as a table. */
 export function renderTotals(totals: readonly CurrencyTotal[], unit: AmountUnit): string {

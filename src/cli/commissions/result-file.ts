@@ -19,7 +19,7 @@ import {
   writeWorkbook,
 } from '../output/table-writer.ts';
 import { openWholeFile } from '../output/whole-file.ts';
-import type { RowOutcome } from './apply-outcome.ts';
+import type { RowOutcome } from './asked.ts';
 
 /**
  * Returns what writes the result, whole or not at all. Called before anything is queued, so that a path at which

@@ -48,26 +48,20 @@ export interface ProgramSession extends PaymentLedgerSession {
   readonly personalData: PersonalDataSource;
 }
 
-/** Opens what a command turns out to need. */
-export interface Openers {
-  paymentLedger(): Promise<PaymentLedgerSession>;
-  program(): Promise<ProgramSession>;
+/** What a command opens that asks for updates: the program only where it waits for them, or only looks. */
+export interface RequestSession {
+  readonly ledger: PaymentLedgerSession;
+  readonly program: ProgramSession | null;
 }
 
-/** Returns the openers for one command; each opens once, and what they open is closed with the lifetime. */
-export function makeOpeners(cli: Cli, lifetime: Lifetime): Openers {
-  let paymentLedger: Promise<PaymentLedgerSession> | undefined;
-  let program: Promise<ProgramSession> | undefined;
-  return {
-    paymentLedger: () => {
-      paymentLedger ??= openPaymentLedger(cli, lifetime);
-      return paymentLedger;
-    },
-    program: () => {
-      program ??= openProgram(cli, lifetime);
-      return program;
-    },
-  };
+/** Returns it. Opened before anything is queued: whoever wants to wait must be able to. Closed with the lifetime. */
+export async function openForRequests(
+  cli: Cli,
+  lifetime: Lifetime,
+  { wait, dryRun }: { readonly wait?: true; readonly dryRun?: true },
+): Promise<RequestSession> {
+  const program = wait === true || dryRun === true ? await openProgram(cli, lifetime) : null;
+  return { program, ledger: program ?? (await openPaymentLedger(cli, lifetime)) };
 }
 
 /** Returns the database alone, with the schema up to date. Closed with the lifetime. */

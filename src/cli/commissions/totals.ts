@@ -4,8 +4,9 @@
 import { ACTIONS, type Action } from '../../commissions/update-request.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { addAmounts } from '../../contract/money.ts';
+import { sayUnit } from '../documents/amounts.ts';
 import { renderTable } from '../output/render-table.ts';
-import { money, sayUnit } from './listings.ts';
+import { money } from './listings.ts';
 
 interface Counted {
   readonly action: Action;

@@ -3,7 +3,6 @@
 
 import { countStates } from '../../commissions/read-payment-ledger.ts';
 import { awaitUpdates, type StateCounts } from '../../commissions/writer/await-updates.ts';
-import { formatCount } from '../../contract/format.ts';
 import { Stopped } from '../lifetime.ts';
 import { printError } from '../output/print.ts';
 import { describeCounts } from './listings.ts';
@@ -42,19 +41,11 @@ async function describeReached(
   ids: readonly number[],
   what: string | null,
 ): Promise<string> {
-  const cancel =
-    what === null ? '' : `; affiliate-mirror commissions cancel ${what} takes back what was not sent yet`;
-  const goesOn = `queued; the next command with --wait goes on there, and so does a running worker${cancel}`;
   // What ended the waiting may be the database, and is the error to report.
   const counts = await countStates(db, ids).catch(() => null);
-  if (counts === null) {
-    return `how far the requests came cannot be read now: those that have not ended stay ${goesOn}`;
-  }
-  const { pending = 0, ...ended } = counts;
-  if (ids.length === 1) {
-    return pending === 0 ? `the request has ended: ${describeCounts(ended)}` : `the request stays ${goesOn}`;
-  }
-  if (pending === 0) return `all ${formatCount(ids.length)} requests have ended: ${describeCounts(ended)}`;
-  const states = pending === ids.length ? '' : ` (${describeCounts(ended)})`;
-  return `${formatCount(ids.length - pending)} of ${formatCount(ids.length)} requests have ended${states}, and ${formatCount(pending)} ${pending === 1 ? 'stays' : 'stay'} ${goesOn}`;
+  const reached = counts === null ? 'how far they came cannot be read now' : describeCounts(counts);
+  if (counts !== null && counts.pending === undefined) return reached;
+  const cancel =
+    what === null ? '' : `; affiliate-mirror commissions cancel ${what} takes back what was not sent yet`;
+  return `${reached}; what is pending stays queued: the next command with --wait goes on there, and so does a running worker${cancel}`;
 }

@@ -2,7 +2,6 @@
 
 import { z } from 'zod';
 import type { AmountUnit } from '../../config/amount-unit.ts';
-import { sayUnit } from '../commissions/listings.ts';
 
 /** What a published schema says of the unit: it has the names of the default. */
 export const UNIT_OF_AMOUNTS =
@@ -22,4 +21,15 @@ export const sum = (meaning: string) =>
 /** Returns the shape with the amounts named as they are printed. */
 export function inUnit(shape: z.ZodObject, names: readonly string[], unit: AmountUnit): z.ZodType<object> {
   return z.object(sayUnit(shape.shape, names, unit));
+}
+
+/** Returns the record for programs, its amounts under names that say their unit: amount becomes amount_minor. */
+export function sayUnit<T>(
+  record: Readonly<Record<string, T>> | object,
+  names: readonly string[],
+  unit: AmountUnit,
+): Record<string, T> {
+  return Object.fromEntries(
+    Object.entries(record).map(([name, value]) => [names.includes(name) ? `${name}_${unit}` : name, value]),
+  );
 }

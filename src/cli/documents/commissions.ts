@@ -4,7 +4,6 @@ import { z } from 'zod';
 import type { PaymentLine } from '../../commissions/read-payment-ledger.ts';
 import { ACTIONS, END_STATES } from '../../commissions/update-request.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
-import type { PreviewRow } from '../commissions/listings.ts';
 import { amount, inUnit, sum, UNIT_OF_AMOUNTS } from './amounts.ts';
 import { batch, stateCounts, updateState } from './batch.ts';
 import { count, text, timestamp } from './fields.ts';
@@ -12,7 +11,8 @@ import { count, text, timestamp } from './fields.ts';
 const commissionId = text('identifier of the commission');
 const currency = text('its currency').nullable();
 
-const request = z.object({
+/** A line of the payment ledger, as JSON and CSV have it. */
+export const paymentLine = z.object({
   request: count('its number'),
   batch: text('the batch that it was asked for in').nullable(),
   commission_id: commissionId,
@@ -43,7 +43,8 @@ const would = z
     'change: a change would be sent; asked_before: nothing would be queued; else the state it ends in',
   );
 
-const previewedRow = z.object({
+/** A row of a dry run, as JSON and CSV have it. */
+export const previewRow = z.object({
   line: count('its line in the file; null where it comes from none').nullable(),
   commission_id: commissionId,
   action: z.enum(ACTIONS),
@@ -54,7 +55,9 @@ const previewedRow = z.object({
   due_at: timestamp('from when the program has it as payable').nullable(),
   amount: amount('what the program has it as worth').nullable(),
   currency,
-}) satisfies z.ZodType<PreviewRow>;
+});
+
+export type PreviewRow = z.infer<typeof previewRow>;
 
 const total = {
   currency: text('null: of commissions whose currency is not known').nullable(),
@@ -71,7 +74,7 @@ export const dryRunDocument = (unit: AmountUnit) =>
       totals: z
         .array(inUnit(z.object({ would, ...total }), ['amount'], unit))
         .describe('by currency and action, and what would become of them'),
-      rows: z.array(inUnit(previewedRow, ['amount'], unit)).describe('as they were asked for'),
+      rows: z.array(inUnit(previewRow, ['amount'], unit)).describe('as they were asked for'),
     })
     .meta({
       title: 'affiliate-mirror commissions apply, pay, unpay or due --dry-run --json',
@@ -84,7 +87,7 @@ const requestsShapes = (unit: AmountUnit) => {
   const asked = {
     batch: text('name of the batch of those that are new; where all were asked for before, no batch has it'),
     requests: z
-      .array(inUnit(request, ['amount'], unit).meta({ id: 'request' }))
+      .array(inUnit(paymentLine, ['amount'], unit).meta({ id: 'request' }))
       .describe('by number; also those that were asked for before'),
   };
   const counts = stateCounts.describe('how many requests are in each state');

@@ -17,7 +17,8 @@ const finding = z.enum(Object.keys(FINDINGS) as Finding[]).describe(
     .join('; '),
 );
 
-const row = z.object({
+/** A row of the comparison, as JSON and CSV have it. */
+export const reconciledRow = z.object({
   line: count('its line in the file; null where the file lacks it').nullable(),
   commission_id: text('identifier of the commission'),
   finding,
@@ -49,7 +50,7 @@ export const reconcileDocument = (unit: AmountUnit) =>
     .object({
       totals: z.array(inUnit(total, SUMS, unit)).describe('by currency and finding'),
       rows: z
-        .array(inUnit(row, AMOUNTS, unit))
+        .array(inUnit(reconciledRow, AMOUNTS, unit))
         .describe('those of the books in their order, then those that the books lack'),
     })
     .meta({ title: 'affiliate-mirror commissions reconcile --json', description: UNIT_OF_AMOUNTS });

@@ -2,7 +2,6 @@
 // about it, and its exit code says how that ended.
 
 import { printError } from './print.ts';
-import { writeWhole } from './whole-output.ts';
 
 let isLost = false;
 
@@ -11,8 +10,6 @@ let isLost = false;
  * is said of that; a full disk under `sync --json > runs.json` is said once. Idempotent: yes.
  */
 export function surviveLostOutput(): void {
-  writeWhole(process.stdout);
-  writeWhole(process.stderr);
   listen(process.stdout, noteLostOutput);
   // Nowhere is left to say so.
   listen(process.stderr, ignore);

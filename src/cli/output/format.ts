@@ -14,15 +14,17 @@ export function isForPeople({ json, csv }: OutputFlags): boolean {
   return json !== true && csv !== true;
 }
 
-/** A list to print: for people the columns with a title, for programs all of them. */
+/** A list to print: for people the columns with a title, for programs the fields. */
 export interface Listing<Row> {
   readonly rows: readonly Row[];
   /** Title of the column → its value. */
   readonly table: Readonly<Record<string, (row: Row) => TableCell>>;
-  /** Name of the column → its value. */
-  readonly csv: Readonly<Record<string, (row: Row) => Cell>>;
-  /** Returns the JSON document. */
-  readonly document: () => object;
+  /** Names of the columns of CSV. */
+  readonly fields: readonly string[];
+  /** Returns the row for programs, by name. */
+  readonly recordOf: (row: Row) => Readonly<Record<string, unknown>>;
+  /** Returns the JSON document of these records. */
+  readonly documentOf: (records: object[]) => object;
 }
 
 /** Adds --json and --csv, of which one may be given. */
@@ -34,12 +36,13 @@ export function addOutputFlags(command: Command): Command {
 
 /** Prints the list as asked for. An empty table is not printed. */
 export function printListing<Row extends object>(listing: Listing<Row>, flags: OutputFlags): void {
-  const { rows, table, csv, document } = listing;
-  if (flags.json === true) printJson(document());
-  else if (flags.csv === true) printData(renderCsv(Object.keys(csv), cellsOf(rows, csv)));
-  else if (rows.length > 0) print(renderTable(Object.keys(table), cellsOf(rows, table)));
-}
-
-function cellsOf<Row, C>(rows: readonly Row[], columns: Readonly<Record<string, (row: Row) => C>>): C[][] {
-  return rows.map((row) => Object.values(columns).map((read) => read(row)));
+  const { rows, table, fields, recordOf, documentOf } = listing;
+  if (flags.json === true) printJson(documentOf(rows.map(recordOf)));
+  else if (flags.csv === true) {
+    const cells = rows.map(recordOf).map((record) => fields.map((name) => (record[name] ?? null) as Cell));
+    printData(renderCsv(fields, cells));
+  } else if (rows.length > 0) {
+    const cells = rows.map((row) => Object.values(table).map((read) => read(row)));
+    print(renderTable(Object.keys(table), cells));
+  }
 }

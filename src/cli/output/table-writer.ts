@@ -27,14 +27,9 @@ export interface CsvForm {
 
 /** Returns the format that the end of the path names. Throws: ConfigError. */
 export function formatOf(path: string): WrittenFormat {
-  const format = findFormat(path);
+  const format = WRITTEN_FORMATS.find((known) => path.toLowerCase().endsWith(`.${known}`));
   if (format === undefined) throw new ConfigError([`the name ${path} must end in .csv or .xlsx`]);
   return format;
-}
-
-/** Returns the same; undefined where it names none. */
-export function findFormat(path: string): WrittenFormat | undefined {
-  return WRITTEN_FORMATS.find((known) => path.toLowerCase().endsWith(`.${known}`));
 }
 
 /** Returns the table as CSV (RFC 4180). A date is ISO 8601 without a zone, as it came. */
@@ -66,9 +61,9 @@ export async function writeWorkbook(
   const columns = header.map((name, index) => {
     const cells = rows.map((row) => row[index] ?? null);
     const format = formats.get(name) ?? dateFormatOf(cells);
-    const width = Math.max(name.length, ...cells.slice(0, 1000).map((cell) => String(cell ?? '').length)) + 2;
+    const longest = Math.max(name.length, ...cells.slice(0, 1000).map((cell) => String(cell ?? '').length));
     return {
-      width: Math.min(WIDTHS.most, Math.max(WIDTHS.least, cells.some(isDate) ? 20 : width)),
+      width: cells.some(isDate) ? 20 : Math.min(WIDTHS.most, Math.max(WIDTHS.least, longest + 2)),
       ...(format !== null && { numFmt: format }),
     };
   });

@@ -1,8 +1,8 @@
-// What a sync in the foreground has come to: the table or the document that it prints, what it says of concerns, and
-// its exit code.
+// How far a sync in the foreground has come, and what it has come to: the table or the document that it prints, what it
+// says of concerns, and its exit code.
 
 import { DELTA_BLIND_SPOTS } from '../../contract/delta-blind-spots.ts';
-import { formatCount, formatDuration, formatTimestamp } from '../../contract/format.ts';
+import { counted, formatCount, formatDuration, formatTimestamp } from '../../contract/format.ts';
 import { asDatabaseError } from '../../db/as-database-error.ts';
 import type { Database } from '../../db/database.ts';
 import { describeError } from '../../describe-error.ts';
@@ -12,6 +12,7 @@ import type { RunSummary, SyncProgress } from '../../sync/run-summary.ts';
 import { runAsJson, type SyncDocument } from '../documents/sync.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { print, printError, printJson } from '../output/print.ts';
+import type { ProgressReading } from '../output/progress.ts';
 import { describeConcerns, isDoubtful, renderRuns } from './render-runs.ts';
 
 /** What the command has come to, also where an error ends it. */
@@ -22,6 +23,19 @@ export interface Reached {
   readonly unsaid: AppError[];
   /** Of the run that is under way. */
   last: SyncProgress | null;
+}
+
+/** Returns how far a sync has come. */
+export function readProgress({ resource, rows, pages, requests, total }: SyncProgress): ProgressReading {
+  const done = rows.seen - rows.repeated;
+  return {
+    label: resource,
+    unit: 'rows',
+    done,
+    total: total ?? done,
+    details: [counted(pages, 'page')],
+    fields: { resource, rows: done, total, pages, requests },
+  };
 }
 
 /** Prints what was reached; also where an error ended the command, which then says the rest. */

@@ -4,14 +4,13 @@
 import { contentKey } from '../requests/content-key.ts';
 import { quote } from '../timestamps.ts';
 import { type Action, LONGEST_KEY, plainRequest, type UpdateRequest } from '../update-request.ts';
-import { findClaims, findRepeats } from './contradicting-rows.ts';
+import { findRepeats } from './contradicting-rows.ts';
 import { type FileOptions, type FileSpelling, findSpelling, PLAIN_FILE } from './file-options.ts';
-import { findMixedDates } from './mixed-dates.ts';
 import type { Problem } from './raw-table.ts';
 import { readAmount } from './read-amounts.ts';
 import { findAction, readCommissionId, readCurrency, readFlag, readTimestampCell } from './read-cells.ts';
+import { findStatusColumn } from './status-column.ts';
 import { readTableFile, type TableFile, type TableLine } from './table-file.ts';
-import { findUnpaidRows } from './unpaid-rows.ts';
 
 /** The columns of a batch, in the order of the documentation. */
 export const BATCH_COLUMNS = [
@@ -74,10 +73,10 @@ export async function readBatchFile(
     filled: new Map(options.action === null ? [] : [['action', options.action]]),
     only: options.only,
   };
-  const file = await readTableFile(bytes, columns, options.name);
+  const file = await readTableFile(bytes, columns);
   const spelling = findSpelling(file.lines, SPELLED, options);
-  const unpaid = findUnpaidRows(file, asksToPay, options);
-  const problems = [...unpaid, ...file.problems, ...findMixedDates(file.lines, SPELLED.dates)];
+  const unsaid = findStatusColumn(file, asksToPay, options);
+  const problems = [...unsaid, ...file.problems];
   const badLines = new Set(problems.flatMap(({ line }) => line ?? []));
   const rows: BatchRow[] = [];
   for (const line of file.lines) {
@@ -94,7 +93,7 @@ export async function readBatchFile(
       });
     }
   }
-  const repeats = findRepeats(rows, findClaims(file, rows));
+  const repeats = findRepeats(rows);
   for (const repeat of repeats) problems.push(repeat);
   const repeated = new Set(repeats.map(({ line }) => line));
   if (file.lines.length === 0 && problems.length === 0)
@@ -102,7 +101,7 @@ export async function readBatchFile(
   return {
     table: file,
     spelling,
-    rows: unpaid.length > 0 ? [] : rows.filter(({ line }) => !repeated.has(line)),
+    rows: unsaid.length > 0 ? [] : rows.filter(({ line }) => !repeated.has(line)),
     problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
     rowCount: new Set([...file.lines.map(({ line }) => line), ...badLines]).size,
   };
@@ -171,26 +170,15 @@ function readAction(text: string | undefined, problems: string[]): Action | null
   return action ?? null;
 }
 
+/** What each action sets; whatever else is given contradicts it. */
+const SETS: Readonly<Record<Action, string | null>> = { pay: 'paid_at', unpay: null, due: 'due_at' };
+
 function misfits(action: Action, cells: ReadonlyMap<string, string>): string[] {
-  const problems: string[] = [];
-  const has = (name: string) => cells.has(name);
-  if (action === 'pay' && !has('paid_at')) {
-    problems.push(
-      'paid_at is blank: a pay needs the timestamp of the payment (to take a payment back, the action is unpay)',
-    );
-  }
-  if (action === 'unpay' && has('paid_at')) {
-    problems.push('paid_at is given with unpay: leave it blank, or make the action pay');
-  }
-  if (action === 'due' && !has('due_at')) {
-    problems.push('due_at is blank: due needs the timestamp from which the commission is payable');
-  }
-  if (has('paid_at') && has('due_at')) {
-    problems.push('paid_at and due_at are both given: make two rows of it, a pay and a due');
-  } else if (action !== 'due' && has('due_at')) {
-    problems.push(`due_at is given with ${action}: leave it blank, or make the action due`);
-  } else if (action === 'due' && has('paid_at')) {
-    problems.push('paid_at is given with due: leave it blank, or make the action pay');
-  }
-  return problems;
+  return ['paid_at', 'due_at'].flatMap((name) => {
+    const isNeeded = name === SETS[action];
+    if (isNeeded && !cells.has(name)) {
+      return [`${name} is blank: ${action} needs it (to take a payment back, the action is unpay)`];
+    }
+    return !isNeeded && cells.has(name) ? [`${name} is given with ${action}: leave it blank`] : [];
+  });
 }

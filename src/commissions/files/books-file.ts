@@ -2,14 +2,13 @@
 
 import { GOOD_STATES } from '../update-request.ts';
 import { type FileOptions, findSpelling, PLAIN_FILE } from './file-options.ts';
-import { findMixedDates } from './mixed-dates.ts';
 import type { Problem } from './raw-table.ts';
 import { readAmount } from './read-amounts.ts';
 import { readCommissionId, readCurrency, readTimestampCell } from './read-cells.ts';
 import { LEFT_OUT, RESULT_AMOUNT } from './result-columns.ts';
+import { findStatusColumn } from './status-column.ts';
 import { makeColumnFinder } from './table-columns.ts';
 import { readTableFile, type TableLine } from './table-file.ts';
-import { findUnpaidRows } from './unpaid-rows.ts';
 
 /** The columns that are read; the file may have others. */
 export const BOOKS_COLUMNS = [
@@ -57,7 +56,7 @@ export async function readBooksFile(
     filled: new Map(),
     only: options.only,
   };
-  const file = await readTableFile(bytes, columns, options.name);
+  const file = await readTableFile(bytes, columns);
   const isInMajor = options.renamed.get('amount')?.toLowerCase() === RESULT_AMOUNT;
   const unit = options.unit ?? (isInMajor ? 'major' : null);
   const spelling = findSpelling(file.lines, SPELLED, { ...options, unit });
@@ -68,9 +67,9 @@ export async function readBooksFile(
   const isResult = file.header.some((name) => find(name) === 'result_state');
   const isPaid = (line: TableLine) => line.cells.has('paid_at') && (!isResult || isPaidState(line));
   const problems = [
-    ...findUnpaidRows(file, (line) => isCompared(line) && isPaid(line), options),
+    // A result of ours says itself which rows were paid.
+    ...(isResult ? [] : findStatusColumn(file, (line) => isCompared(line) && isPaid(line), options)),
     ...file.problems,
-    ...findMixedDates(compared, SPELLED.dates),
   ];
   for (const tableLine of compared) {
     const { line, cells } = tableLine;

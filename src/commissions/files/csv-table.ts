@@ -20,20 +20,11 @@ export function readCsv(source: string, find: FindColumn): RawTable {
   const header = findHeaderLine(text, find);
   const delimiter = chooseDelimiter(header, find);
   const form = { kind: 'csv', delimiter } as const;
-  const other = findOtherDelimiter(header, delimiter, find);
-  if (other !== null) {
-    return brokenTable(
-      form,
-      `its columns are separated by "${other}": save it with a comma, a semicolon or a tab between them`,
-    );
-  }
   const problems: Problem[] = [];
   const records = parseCsv(text, delimiter, problems).filter(({ record }) =>
     record.some((cell) => cell !== ''),
   );
   problems.push(...records.flatMap(findSwallowedRows));
-  // The parser is sure of everything but quotes, and where these do not match it skips more than their row.
-  const areRowsUnsure = problems.length > 0;
   const rows = records.map((record) => ({
     line: firstLineOf(record),
     cells: record.record.map(withoutApostrophe),
@@ -46,8 +37,11 @@ export function readCsv(source: string, find: FindColumn): RawTable {
     form,
     header: names === undefined ? null : { line: rows[at]?.line ?? 1, names },
     rows: rows.slice(at + 1),
-    problems,
-    areRowsUnsure,
+    // Where quotes do not match, nobody can tell where the rows end: the parser skips more than their row.
+    problems: problems.map(({ line, problem }) => ({
+      line: null,
+      problem: line === null ? problem : `line ${line}: ${problem}`,
+    })),
     notes: [],
   };
 }
@@ -120,14 +114,4 @@ function chooseDelimiter(header: string, find: FindColumn): string {
   const found = (delimiter: string) => names(delimiter).filter((name) => find(name) !== null).length;
   // Where no name is known, the message about it should name the columns one by one.
   return DELIMITERS.toSorted((a, b) => found(b) - found(a) || names(b).length - names(a).length)[0] ?? ',';
-}
-
-/** Returns the character that finds names where the delimiter finds none; null where no other one does either. */
-function findOtherDelimiter(header: string, delimiter: string, find: FindColumn): string | null {
-  const isKnown = (name: string) => find(name) !== null;
-  if (header.split(delimiter).some(isKnown)) return null;
-  const others = header.match(/[^\w\s"]/g) ?? [];
-  const found = others.find((other) => header.split(other).filter(isKnown).length > 1);
-  // Whatever the columns are called, nothing else is separated by it.
-  return found ?? (!header.includes(delimiter) && header.includes('|') ? '|' : null);
 }

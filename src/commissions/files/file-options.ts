@@ -7,8 +7,6 @@ import type { Condition } from './table-columns.ts';
 import type { TableLine } from './table-file.ts';
 
 export interface FileOptions {
-  /** The file's name, whose end says what it claims to be; null for standard input. */
-  readonly name: string | null;
   /** The user's own name of a column, by the known one. */
   readonly renamed: ReadonlyMap<string, string>;
   /** Of dates and times that name none. */
@@ -21,20 +19,16 @@ export interface FileOptions {
   readonly programUnit: AmountUnit;
   /** Which rows are read; empty: all. */
   readonly only: readonly Condition[];
-  /** The command that reads the file, for a message that adds to it. */
-  readonly command: string;
 }
 
 /** Nothing is said about the file. */
 export const PLAIN_FILE: FileOptions = {
-  name: null,
   renamed: new Map(),
   timeZone: null,
   locale: null,
   unit: null,
   programUnit: 'minor',
   only: [],
-  command: 'affiliate-mirror',
 };
 
 /** How the file spells what its cells hold. */
@@ -66,7 +60,7 @@ export function findSpelling(
     columns.amounts.some((name) => isDecimal(cells.get(name) ?? '', numbers.has(name), decimal)),
   );
   return {
-    dates: { dayOrder, timeZone, takesLocale: true },
+    dates: { dayOrder, timeZone },
     amounts: { unit, decimal, hasDecimals, programUnit },
   };
 }

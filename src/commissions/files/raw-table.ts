@@ -2,7 +2,7 @@
 
 import { quote } from '../timestamps.ts';
 
-/** Something wrong with the file; `line` is null where it is the file as a whole. */
+/** Something wrong with the file; `line` is null where it is the file as a whole, of which then no row is used. */
 export interface Problem {
   readonly line: number | null;
   readonly problem: string;
@@ -32,8 +32,6 @@ export interface RawTable {
   readonly header: { readonly line: number; readonly names: readonly string[] } | null;
   readonly rows: readonly RawRow[];
   readonly problems: readonly Problem[];
-  /** Whether rows may be missing, or be parts of others, since nobody can tell where each of them ends. */
-  readonly areRowsUnsure: boolean;
   /** What is to be said in the run of how the file is read. */
   readonly notes: readonly string[];
 }
@@ -41,7 +39,7 @@ export interface RawTable {
 /** Returns a table of nothing but the problem. */
 export function brokenTable(form: TableForm, problem: string): RawTable {
   const problems = [{ line: null, problem }];
-  return { form, header: null, rows: [], problems, areRowsUnsure: false, notes: [] };
+  return { form, header: null, rows: [], problems, notes: [] };
 }
 
 /** Returns what is to be said of the things of these names; nothing where there are none. */

@@ -144,20 +144,11 @@ function inEither(
 
 const TOO_LARGE = 'is too large';
 
-const EXPONENT = /^[-+]?\d[\d.,]*e[-+]?\d+$/i;
-const SIGN_ELSEWHERE = /^\([^()\d]*\d[^()]*\)$|\d *[-−]$/;
-const BESIDE_CURRENCY =
-  /^(\p{L}*\p{Sc}|\p{L}{2,3})\s*-?\d[\d.,'’\s]*$|^-?\d[\d.,'’\s]*(\p{L}*\p{Sc}|\p{L}{2,3})$/u;
-
 /** Returns what is wrong with a text that is no number. Proposes no other one, unless it is the same beyond doubt. */
 function describeOther(text: string, mark: DecimalMark | null): string {
   const other = mark === null ? null : readDecimal(text, mark === ',' ? '.' : ',');
   if (other !== null && mark !== null) {
     return `has another mark before its decimals than --locale or the rest of the file: write ${spell(other).replace('.', mark)}`;
   }
-  if (EXPONENT.test(text)) return 'has an exponent: write all of its digits';
-  if (SIGN_ELSEWHERE.test(text)) return 'is not a number: a minus goes before the digits';
-  return BESIDE_CURRENCY.test(text)
-    ? 'is not a number alone: write the currency in its own column'
-    : 'is not a number: write it such as 4990, or 49.90 with its currency beside it';
+  return 'is not a number alone: write it such as 4990, or 49.90 with its currency in a column of its own';
 }

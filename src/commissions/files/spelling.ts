@@ -10,8 +10,6 @@ export interface DateSpelling {
   readonly dayOrder: DayOrder | null;
   /** Of dates and times that name none. */
   readonly timeZone: string | null;
-  /** Whether --locale can say the order where it is unknown. */
-  readonly takesLocale: boolean;
 }
 
 /** What a locale, or a file by itself, says about the spelling of its cells. */

@@ -1,7 +1,9 @@
-// Which column of a file is which: by its name, or by the one that the user gave for it. Pure.
+// Which column of a file is which: by its name, or by the one that the user gave for it; and which rows are meant
+// (--only). Pure.
 
 import { quote } from '../timestamps.ts';
 import { findNearMiss } from './near-miss.ts';
+import { type RawRow, spellCell } from './raw-table.ts';
 
 /** A value that the rows to be read have in a column of the file's. */
 export interface Condition {
@@ -57,13 +59,12 @@ export function makeColumnFinder(columns: Columns): (name: string) => string | n
 export function resolveHeader(header: readonly string[], columns: Columns): ResolvedHeader {
   const names = header.map(makeColumnFinder(columns));
   const ignored = header.filter((name, index) => names[index] === null && name.trim() !== '');
-  const meant = findMeant(ignored, names, columns);
   const problems = [
     ...findRepeated(names),
     ...findUnmapped(header, names, columns),
     ...findFilledTwice(names, columns),
-    ...describeUnread(ignored, meant, columns),
-    ...findMissing(names, ignored, { ...columns, meant }),
+    ...describeUnread(ignored, names, columns),
+    ...findMissing(names, ignored, columns),
   ];
   return { names, ignored, problems };
 }
@@ -94,67 +95,67 @@ function findFilledTwice(names: Names, { filled }: Columns): string[] {
     .map((known) => `the file has a column ${known} already: leave --${known} out`);
 }
 
-/** Returns the known column that each column of the file was probably meant to be, which is read as none. */
-function findMeant(
-  ignored: readonly string[],
-  names: Names,
-  { known, guards }: Columns,
-): Map<string, string> {
+// A column that is meant and not read would be a guard that is silently not there.
+function describeUnread(ignored: readonly string[], names: Names, columns: Columns): string[] {
+  const { known, guards } = columns;
   const lacking = known.filter((name) => !names.includes(name));
-  const meant = new Map<string, string>();
-  for (const name of ignored) {
+  return ignored.flatMap((name) => {
     const guard = guards.find((one) => lacking.includes(one) && columnName(name).startsWith(one));
     const likely = findNearMiss(columnName(name), lacking) ?? guard;
-    if (likely !== undefined) meant.set(name, likely);
-  }
-  return meant;
-}
-
-// A column that is meant and not read would be a guard that is silently not there.
-function describeUnread(
-  ignored: readonly string[],
-  meant: ReadonlyMap<string, string>,
-  columns: Columns,
-): string[] {
-  return ignored.flatMap((name) => {
-    const likely = meant.get(name);
     if (likely !== undefined) {
       return [
         `unknown column ${quote(name)}: if it is ${likely}, ${renameTo(likely, name, columns)}; if not, give it a name that is less like it`,
       ];
     }
-    if (columns.guards.length === 0 || !columnName(name).startsWith('expected')) return [];
+    if (guards.length === 0 || !columnName(name).startsWith('expected')) return [];
     return [
-      `unknown column ${quote(name)}: what a row expects is in ${columns.guards.join(', ')} (of which the first may say "unpaid"); if it is none of them, give it a name that does not begin with "expected"`,
+      `unknown column ${quote(name)}: what a row expects is in ${guards.join(', ')} (of which the first may say "unpaid"); if it is none of them, give it a name that does not begin with "expected"`,
     ];
   });
 }
 
-function findMissing(
-  names: Names,
-  ignored: readonly string[],
-  columns: Columns & { readonly meant: ReadonlyMap<string, string> },
-): string[] {
-  const { required, filled, renamed, meant } = columns;
-  const missing = required.filter(
-    (name) => !names.includes(name) && !filled.has(name) && renamed?.has(name) !== true,
-  );
-  // Each column of the file is suggested once.
-  const free = ignored.filter((name) => !meant.has(name));
-  const isMeant = new Set(meant.values());
-  return missing.map((name) => {
-    const fix = fixFor(name, isMeant.has(name) ? undefined : free.shift(), columns);
-    return `the column ${name} is missing${fix === '' ? '' : `: ${fix}`}`;
-  });
+function findMissing(names: Names, ignored: readonly string[], columns: Columns): string[] {
+  const { required, filled, renamed } = columns;
+  return required
+    .filter((name) => !names.includes(name) && !filled.has(name) && renamed?.has(name) !== true)
+    .map((name) => {
+      const others = ignored.length === 0 ? '' : ` if it is one of ${ignored.map(quote).join(', ')}`;
+      const map = renamed === null ? `rename it${others}` : `give --map ${name}=NAME${others}`;
+      const action = name === 'action' ? 'give --action pay where every row is one, or ' : '';
+      return `the column ${name} is missing: ${action}${map}`;
+    });
 }
 
 function renameTo(known: string, name: string, { renamed }: Columns): string {
   return renamed === null ? 'rename it' : `rename it or give --map ${known}=${quote(name)}`;
 }
 
-function fixFor(name: string, column: string | undefined, { renamed }: Columns): string {
-  const isIt = renamed === null ? `rename ${quote(column ?? '')}` : `--map ${name}=${quote(column ?? '')}`;
-  const map = column === undefined ? '' : `${isIt} if that is it`;
-  const fixes = [name === 'action' ? 'give --action pay where every row is one' : '', map];
-  return fixes.filter((fix) => fix !== '').join(', or ');
+/** Returns what is wrong with the conditions beside this header. */
+export function findUnknownConditions(header: readonly string[], conditions: readonly Condition[]): string[] {
+  const columns = new Set(conditions.map(({ column }) => column));
+  return [...columns].flatMap((column) => {
+    const found = header.filter((name) => columnName(name) === columnName(column)).length;
+    if (found === 1) return [];
+    const there = header.filter((name) => name.trim() !== '').map(quote);
+    return found === 0
+      ? `there is no column ${quote(column)} for --only: the columns are ${there.join(', ')}`
+      : `the column ${quote(column)} of --only is there twice: rename one`;
+  });
+}
+
+/**
+ * Returns whether a row meets the conditions, whose columns the header has: of several values of one column any will
+ * do, of several columns each has to hold. Case makes no difference.
+ */
+export function makeFilter(
+  header: readonly string[],
+  conditions: readonly Condition[],
+): (row: RawRow) => boolean {
+  const columns = header.map(columnName);
+  const wanted = Map.groupBy(conditions, ({ column }) => columns.indexOf(columnName(column)));
+  return ({ cells }) =>
+    [...wanted].every(([index, of]) => {
+      const text = spellCell(cells[index] ?? null).toLowerCase();
+      return of.some(({ value }) => value.toLowerCase() === text);
+    });
 }

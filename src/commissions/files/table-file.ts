@@ -1,7 +1,6 @@
 // Reads a table out of a file, whatever it is (CSV, one JSON object a line, an Excel workbook), as named cells with
 // their line numbers.
 
-import { extname } from 'node:path';
 import { counted, formatCount } from '../../contract/format.ts';
 import { readCsv } from './csv-table.ts';
 import { readJsonLines } from './json-table.ts';
@@ -15,8 +14,13 @@ import {
   spellCell,
   type TableForm,
 } from './raw-table.ts';
-import { findUnknownConditions, makeFilter } from './row-conditions.ts';
-import { type Columns, makeColumnFinder, resolveHeader } from './table-columns.ts';
+import {
+  type Columns,
+  findUnknownConditions,
+  makeColumnFinder,
+  makeFilter,
+  resolveHeader,
+} from './table-columns.ts';
 import { columnLetters } from './workbook-cells.ts';
 import { readWorkbook } from './workbook-table.ts';
 
@@ -41,19 +45,13 @@ export interface TableFile {
   readonly lines: readonly TableLine[];
   readonly problems: readonly Problem[];
   /** See RawTable. */
-  readonly areRowsUnsure: boolean;
-  /** See RawTable. */
   readonly notes: readonly string[];
 }
 
-/** Returns the lines with every problem of the file's form. Its name says what it claims to be; null for none. */
-export async function readTableFile(
-  bytes: Uint8Array,
-  columns: Columns,
-  name: string | null = null,
-): Promise<TableFile> {
-  const raw = await readRaw(bytes, columns, name);
-  const { form, areRowsUnsure } = raw;
+/** Returns the lines with every problem of the file's form. What it is, its content says, and not its name. */
+export async function readTableFile(bytes: Uint8Array, columns: Columns): Promise<TableFile> {
+  const raw = await readRaw(bytes, columns);
+  const { form } = raw;
   const nothing = { ...raw, header: [], rows: [], leftOut: [], lines: [] };
   if (raw.header === null) return { ...nothing, problems: raw.problems };
   const header = raw.header.names;
@@ -77,7 +75,7 @@ export async function readTableFile(
     filled.filter((row) => !isWhole(row) || isMeant(row)),
     filled.filter((row) => isWhole(row) && !isMeant(row)),
   ];
-  const isLeftOut = new Set<number | null>(areRowsUnsure ? [] : leftOut.map(({ line }) => line));
+  const isLeftOut = new Set<number | null>(leftOut.map(({ line }) => line));
   const problems = raw.problems.filter(({ line }) => !isLeftOut.has(line));
   if (rows.length === 0 && leftOut.length > 0) {
     problems.push({ line: null, problem: `--only leaves none of its ${counted(leftOut.length, 'row')}` });
@@ -98,7 +96,6 @@ export async function readTableFile(
     leftOut,
     lines,
     problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
-    areRowsUnsure,
     notes: [
       ...raw.notes,
       ...describeNames('not read: the column', ignored),
@@ -144,12 +141,9 @@ function nameCells(
 const ZIP = Buffer.from('PK\x03\x04', 'latin1');
 /** Of an OLE file: .xls, and also an .xlsx that is protected by a password. */
 const OLE = Buffer.from('d0cf11e0a1b11ae1', 'hex');
-const WORKBOOK_NAMES = ['.xlsx', '.xlsm', '.xls'];
 
-async function readRaw(bytes: Uint8Array, columns: Columns, name: string | null): Promise<RawTable> {
+async function readRaw(bytes: Uint8Array, columns: Columns): Promise<RawTable> {
   const begin = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 100));
-  const extension = extname(name ?? '').toLowerCase();
-  const isNamedWorkbook = WORKBOOK_NAMES.includes(extension);
   const find = makeColumnFinder(columns);
   if (begin.subarray(0, OLE.length).equals(OLE)) {
     return brokenTable(
@@ -157,27 +151,12 @@ async function readRaw(bytes: Uint8Array, columns: Columns, name: string | null)
       'this is an old Excel workbook (.xls), or one with a password: save it as "Excel Workbook (.xlsx)" without one',
     );
   }
-  if (begin.subarray(0, ZIP.length).equals(ZIP)) {
-    const problem = describeOtherZip(bytes, extension);
-    return problem === null ? await readWorkbook(bytes, find) : brokenTable({ kind: 'xlsx' }, problem);
-  }
+  if (begin.subarray(0, ZIP.length).equals(ZIP)) return await readWorkbook(bytes, find);
   const csv = { kind: 'csv', delimiter: ',' } as const;
   if (bytes.byteLength === 0) return brokenTable(csv, 'the file is empty');
-  if (isNamedWorkbook) {
-    return brokenTable(
-      csv,
-      `this is no Excel workbook, although its name ends in ${extension}: if it is CSV, rename it to end in .csv`,
-    );
-  }
   const text = decode(bytes);
   if (text === null) {
-    const save = 'save it as "CSV UTF-8" (spreadsheets)';
-    return brokenTable(
-      csv,
-      hasMarkOfUtf16(bytes)
-        ? `the file is UTF-16: ${save} or convert it (iconv -f UTF-16 -t UTF-8)`
-        : `the file is not UTF-8: ${save}`,
-    );
+    return brokenTable(csv, 'the file is not UTF-8: save it as "CSV UTF-8" (spreadsheets)');
   }
   const start = text.trimStart();
   if (start === '') return brokenTable(csv, 'the file is empty');
@@ -185,25 +164,6 @@ async function readRaw(bytes: Uint8Array, columns: Columns, name: string | null)
     return brokenTable(csv, 'the file is a JSON array: write one object a line instead (jq -c ".[]" FILE)');
   }
   return start.startsWith('{') ? readJsonLines(text, find) : readCsv(text, find);
-}
-
-/**
- * Names of files are plain text in an archive; returns what the archive is instead of the workbook that it is named.
- */
-function describeOtherZip(bytes: Uint8Array, extension: string): string | null {
-  const archive = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (archive.includes('mimetypeapplication/vnd.oasis')) {
-    return 'this is an OpenDocument file: save it as .xlsx or as CSV';
-  }
-  if (archive.includes('xl/workbook.bin')) return 'this is a binary workbook (.xlsb): save it as .xlsx';
-  const isNamedWorkbook = extension === '' || WORKBOOK_NAMES.includes(extension);
-  // Every workbook has the first, wherever its other parts are.
-  const parts = ['[Content_Types].xml', ...(isNamedWorkbook ? [] : ['xl/workbook.xml'])];
-  if (!parts.every((part) => archive.includes(part))) {
-    return 'this is an archive: unpack it, and give the file in it';
-  }
-  if (isNamedWorkbook) return null;
-  return `this is an Excel workbook, although its name ends in ${extension}: rename it to end in .xlsx, or save it as CSV`;
 }
 
 function decode(bytes: Uint8Array): string | null {
@@ -215,10 +175,4 @@ function decode(bytes: Uint8Array): string | null {
   } catch {
     return null;
   }
-}
-
-function hasMarkOfUtf16([first, second, third, fourth]: Uint8Array): boolean {
-  if (first === 0xfe) return second === 0xff;
-  // Followed by two zeros, it is the mark of UTF-32.
-  return first === 0xff && second === 0xfe && (third !== 0 || fourth !== 0);
 }

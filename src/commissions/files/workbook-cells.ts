@@ -48,28 +48,6 @@ function readDate(value: Date, place: string, problems: string[]): Date | null {
   return value;
 }
 
-const DAY_MS = 86_400_000;
-
-/**
- * Returns what is wrong with a date that holds a time of day and does not show it, as that of `=NOW()` in a format of
- * dates alone; null where nothing is. Whoever saves the file as CSV saves what is shown.
- */
-export function describeHiddenTime(value: RawCell, { style }: Partial<Cell>, place: string): string | null {
-  const format = style?.numFmt;
-  if (!(value instanceof Date) || value.getTime() % DAY_MS === 0) return null;
-  if (format === undefined || isTimeShown(format)) return null;
-  const [day, time] = value
-    .toISOString()
-    .replace(/(\.000)?Z$/, '')
-    .split('T');
-  return `the cell ${place} shows the date ${day} alone, and holds the time ${time} too: enter the date alone (=TODAY(), not =NOW()), or give the cell a format with the time`;
-}
-
-// Of Excel's formats: without what is literal, and without colours and languages in brackets, but with [h] for hours.
-function isTimeShown(format: string): boolean {
-  return /[hs]/i.test(format.replace(/"[^"]*"|[\\_*].|\[(?![hms]+\])[^\]]*\]/gi, ''));
-}
-
 /** Returns the name that Excel shows of the cell in the row and the column, both from 0: B1 is in row 0, column 1. */
 export function placeOf(row: number, column: number): string {
   return `${columnLetters(column)}${row + 1}`;

@@ -5,9 +5,7 @@
 
 import type { Sheet } from 'hucre/xlsx';
 import { counted } from '../../contract/format.ts';
-import { quote } from '../timestamps.ts';
 import { describePlaces, type FindColumn, findHeaders } from './header-place.ts';
-import { findMerged } from './merged-cells.ts';
 import {
   brokenTable,
   describeNames,
@@ -17,22 +15,12 @@ import {
   type RawTable,
   spellCell,
 } from './raw-table.ts';
-import { unpackedSize } from './unpacked-size.ts';
-import { describeHiddenTime, isBlank, placeOf, readCell } from './workbook-cells.ts';
+import { isBlank, placeOf, readCell } from './workbook-cells.ts';
 
 const FORM = { kind: 'xlsx' } as const;
 
-/** Some 500,000 rows of six columns; read, they take 1.5 GB. */
-const MOST_UNPACKED_BYTES = 256 * 1024 * 1024;
-
 /** Returns the table: the rows below the header, which one place of the visible sheets has. */
 export async function readWorkbook(bytes: Uint8Array, find: FindColumn): Promise<RawTable> {
-  if (unpackedSize(bytes) > MOST_UNPACKED_BYTES) {
-    return brokenTable(
-      FORM,
-      'the workbook is larger than 256 MB unpacked: delete what the table does not need, other sheets and pictures too, or save the sheet as CSV',
-    );
-  }
   const read = await readVisibleSheets(bytes);
   if (typeof read === 'string') return brokenTable(FORM, read);
   const tables = read.map((sheet) => ({ sheet: sheet.name, rows: filledRows(sheet), content: sheet }));
@@ -60,7 +48,6 @@ async function readVisibleSheets(
   const { readXlsx } = await import('hucre/xlsx');
   try {
     const workbook = await readXlsx(bytes, {
-      readStyles: true,
       sheets: ({ name, hidden, veryHidden }) =>
         hidden !== true && veryHidden !== true && !charts.includes(name),
     });
@@ -70,11 +57,6 @@ async function readVisibleSheets(
     const [, chart] = /missing worksheet file for sheet "(.*)"/s.exec(message) ?? [];
     if (chart !== undefined && !charts.includes(chart)) {
       return await readVisibleSheets(bytes, [...charts, chart]);
-    }
-    // hucre says then how a program could read less of it.
-    const [, large] = /^Sheet "(.*)" spans /s.exec(message) ?? [];
-    if (large !== undefined) {
-      return `the sheet ${quote(large)} is too large to be read, where cells far from the table count too, also blank ones that are formatted: delete the columns to the right of it and the rows below it, or save the sheet as CSV`;
     }
     return IS_DAMAGED.test(message)
       ? `the file is damaged, or its end is missing (${message}): get it once more from where it came from`
@@ -103,19 +85,11 @@ function readSheet(sheet: Sheet, headerLine: number, find: FindColumn): RawTable
   });
   const names = trimEnd((header?.cells ?? []).map(spellCell));
   const read = new Set([...names.keys()].filter((column) => find(names[column] ?? '') !== null));
-  for (const { line, cells } of rows) {
-    for (const column of read) {
-      const [value, details] = [cells[column] ?? null, detailsOf(line - 1, column)];
-      const problem = describeHiddenTime(value, details, placeOf(line - 1, column));
-      if (problem !== null) problems.push({ line, problem });
-    }
-  }
   return {
     form: FORM,
     header: { line: headerLine, names },
     rows,
-    problems: [...problems, ...findMerged(sheet, headerLine - 1, read)],
-    areRowsUnsure: false,
+    problems,
     notes: describeHidden(
       sheet,
       rows,

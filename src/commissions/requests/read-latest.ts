@@ -4,7 +4,7 @@
 import { sql } from 'kysely';
 import { spellTimestamp, spellToTheSecond, type Timestamp } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
-import type { PaymentLine } from '../read-payment-ledger.ts';
+import { type PaymentLine, readPaymentLedger } from '../read-payment-ledger.ts';
 import { matchTimestamp } from '../timestamps.ts';
 import { GOOD_STATES } from '../update-request.ts';
 
@@ -51,6 +51,16 @@ export async function readLatest(
   `.execute(db);
   const mirrored = new Map(rows.map((row) => [row.request, row]));
   return new Map(lines.map((line) => [line.request, latestOf(line, mirrored.get(line.request))]));
+}
+
+/** Returns the same for requests by their numbers. */
+export async function readLatestOf(
+  db: Database,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, Latest>> {
+  return ids.length === 0
+    ? new Map()
+    : readLatest(db, await readPaymentLedger(db, { kind: 'requests', ids }));
 }
 
 function latestOf(line: PaymentLine, mirrored: MirroredRow | undefined): Latest {

@@ -3,7 +3,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { asDatabaseError } from '../../db/as-database-error.ts';
 import type { Database } from '../../db/database.ts';
-import { isStatementError } from '../../db/refusal.ts';
 import { transact } from '../../db/transact.ts';
 import { DatabaseUnreachable } from '../../errors.ts';
 import type { Action, UpdateRequest, UpdateState } from '../update-request.ts';
@@ -78,14 +77,6 @@ function maybeQueued(batchId: string | null): string {
       ? ''
       : ` as ${batchId}: "affiliate-mirror commissions status ${batchId}" says so once it is back`;
   return `the connection to the database was lost while the requests were committed, so they may be queued${which}`;
-}
-
-/**
- * Returns whether the table refused the requests since a key of theirs names another request, which may have been made
- * after anybody looked (findRequested).
- */
-export function isKeyTaken(error: unknown): boolean {
-  return isStatementError(error) && error.constraint === 'commission_updates_idempotency_key_is_used_once';
 }
 
 /** The request that has a key already. */

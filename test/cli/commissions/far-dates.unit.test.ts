@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeFarDates } from '../../../src/cli/commissions/far-dates.ts';
+import { describeFarDates } from '../../../src/cli/commissions/asked.ts';
 import { plainRequest } from '../../../src/commissions/update-request.ts';
 
 const NOW = Date.parse('2027-01-10T12:00:00Z');

@@ -45,7 +45,6 @@ async function readBack(
   ]);
   const { problems, rows: books } = await readBooksFile(await readFile(path), {
     ...PLAIN_FILE,
-    name: path,
     renamed,
   });
   return problems.length > 0 ? problems : books.map(({ amount, currency }) => [amount, currency]);

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { makeBudgetWaitNote } from '../../../src/cli/budget-wait.ts';
 import { makeBatchProgress } from '../../../src/cli/commissions/progress.ts';
 import { composeProgress, makeProgress } from '../../../src/cli/output/progress.ts';
-import { readProgress } from '../../../src/cli/sync/progress.ts';
+import { readProgress } from '../../../src/cli/sync/outcome.ts';
 import type { SyncProgress } from '../../../src/sync/run-summary.ts';
 import { fakeTerminal } from '../../support/fake-terminal.ts';
 
@@ -132,14 +132,3 @@ test('a wait for the budget is shown with the seconds that are left of it, and i
   expect(wait.read()).toBe(null);
 });
 
-test('a short wait is no news, unless one follows the other', () => {
-  const wait = makeBudgetWaitNote();
-  const read: (string | null)[] = [];
-  for (let time = 0; time < 1_500; time += 250) {
-    wait.note({ reason: 'payments', goesOnInMs: null });
-    read.push(wait.read());
-    vi.advanceTimersByTime(250);
-  }
-  expect(read.slice(0, 4)).toEqual([null, null, null, null]);
-  expect(read.at(-1)).toBe('waiting for the request budget');
-});

@@ -78,7 +78,7 @@ describe('a header below a title is found, and its rows keep their lines', () =>
     const own = [['Auszahlung, Oktober'], ['Provisions-ID', 'Bezahlt am'], [A, AT]];
     for (const file of [csv(own, ';'), workbook(own), workbook(SUMMARY, own)]) {
       expect((await readPayouts(file, PAY)).words).toEqual([
-        '2: the column commission_id is missing: --map commission_id="Provisions-ID" if that is it',
+        '2: the column commission_id is missing: give --map commission_id=NAME if it is one of "Provisions-ID", "Bezahlt am"',
       ]);
     }
   });

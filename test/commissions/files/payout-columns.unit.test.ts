@@ -42,7 +42,7 @@ test('where the command has no --map, a column is to be renamed', async () => {
   const problemsOf = async (header: string) =>
     (await readTableFile(Buffer.from(`${header}\n${A}`), { ...columns, renamed: null })).problems;
   expect(await problemsOf('Provision')).toEqual([
-    { line: 1, problem: 'the column commission_id is missing: rename "Provision" if that is it' },
+    { line: 1, problem: 'the column commission_id is missing: rename it if it is one of "Provision"' },
   ]);
   expect((await problemsOf('commision_id'))[0]?.problem).toMatch(
     /if it is commission_id, rename it; if not,/,
@@ -51,41 +51,18 @@ test('where the command has no --map, a column is to be renamed', async () => {
 
 test('a header of which nothing is known is read column by column all the same', async () => {
   const { words } = await readPayouts(`Provisions-ID;Betrag, netto;Datum\n${A};1;${AT}`);
-  expect(words[0]).toMatch(/--map commission_id="Provisions-ID"/);
+  expect(words[0]).toMatch(/--map commission_id=NAME if it is one of "Provisions-ID", "Betrag, netto"/);
 });
 
-test.each<[string, string, readonly string[]]>([
-  [
-    'each',
-    'Provisions-ID,Art,Datum',
-    [
-      '1: the column commission_id is missing: --map commission_id="Provisions-ID" if that is it',
-      '1: the column action is missing: give --action pay where every row is one, or --map action="Art" if that is it',
-    ],
-  ],
-  [
-    'the last one',
-    'Provisions-ID',
-    [
-      '1: the column commission_id is missing: --map commission_id="Provisions-ID" if that is it',
-      '1: the column action is missing: give --action pay where every row is one',
-    ],
-  ],
-  [
-    'the mistyped one',
-    'Name,comission_id,action',
-    [
-      '1: unknown column "comission_id": if it is commission_id, rename it or give --map commission_id="comission_id"; if not, give it a name that is less like it',
-      '1: the column commission_id is missing',
-    ],
-  ],
-])(
-  'of the columns that are missing, a column of the file is suggested for one alone: %s',
-  async (_, header, says) => {
-    const { words } = await readPayouts(`${header}\n${header.replaceAll(/[^,]+/g, 'x')}`);
-    expect(words).toEqual(says);
-  },
-);
+test('of a column that is missing it is said which columns there are', async () => {
+  const missing = async (header: string) =>
+    (await readPayouts(`${header}\n${header.replaceAll(/[^,]+/g, 'x')}`)).words;
+  const found = 'if it is one of "Provisions-ID", "Datum"';
+  expect(await missing('Provisions-ID,Datum')).toEqual([
+    `1: the column commission_id is missing: give --map commission_id=NAME ${found}`,
+    `1: the column action is missing: give --action pay where every row is one, or give --map action=NAME ${found}`,
+  ]);
+});
 
 test.each([
   'expected_amout',
@@ -173,7 +150,7 @@ describe('a mapping, or an action for all rows, that does not fit the file is re
       'no commission',
       `id,action\n${A},unpay`,
       {},
-      /column commission_id is missing: .*--map commission_id="id"/,
+      /column commission_id is missing: .*--map commission_id=NAME if it is one of "id"/,
     ],
   ])('%s', async (_, text, options, problem) => {
     expect((await readPayouts(text, options)).words).toEqual([expect.stringMatching(problem)]);
@@ -181,74 +158,22 @@ describe('a mapping, or an action for all rows, that does not fit the file is re
 });
 
 describe('a file is named as what it is', () => {
-  test.each<[string, () => Promise<Uint8Array> | Uint8Array, string, RegExp]>([
-    [
-      'a workbook as CSV',
-      () => workbook(['a'], ['b']),
-      'payouts.csv',
-      /an Excel workbook, although its name ends in \.csv/,
-    ],
-    [
-      'CSV as a workbook',
-      () => Buffer.from('commission_id,action\n'),
-      'p.xlsx',
-      /no Excel workbook, although .* \.xlsx/,
-    ],
+  test.each<[string, () => Promise<Uint8Array> | Uint8Array, RegExp]>([
     [
       'an old workbook',
       () => Buffer.from('d0cf11e0a1b11ae1000000', 'hex'),
-      'p.xls',
       /an old Excel workbook \(\.xls\)/,
     ],
-    [
-      'OpenDocument',
-      () =>
-        Buffer.from(
-          `PK\x03\x04${'\0'.repeat(26)}mimetypeapplication/vnd.oasis.opendocument.spreadsheet`,
-          'latin1',
-        ),
-      'p.ods',
-      /an OpenDocument file/,
-    ],
-    ['an archive', () => writeZip({ 'payouts.csv': 'x' }), 'payouts.zip', /this is an archive: unpack it/],
-    [
-      'a binary workbook',
-      () => writeZip({ 'xl/workbook.bin': 'x' }),
-      'p.xlsb',
-      /a binary workbook \(\.xlsb\)/,
-    ],
-    [
-      'a broken workbook',
-      () => writeZip({ '[Content_Types].xml': 'x' }),
-      'p.xlsx',
-      /the workbook cannot be read/,
-    ],
+    ['a broken workbook', () => writeZip({ '[Content_Types].xml': 'x' }), /the workbook cannot be read/],
     [
       'a workbook whose end is missing',
       async () => (await workbook(['a'], ['b'])).subarray(0, -200),
-      'p.xlsx',
       /the file is damaged, or its end is missing \(.*\): get it once more/,
     ],
-    [
-      'a workbook that is small and says it is huge unpacked',
-      async () => {
-        const bytes = Buffer.from(await workbook(['a'], ['b']));
-        const entry = bytes.indexOf(Buffer.from('504b0102', 'hex'));
-        bytes.writeUInt32LE(256 * 1024 * 1024, entry + 24);
-        return bytes;
-      },
-      'p.xlsx',
-      /the workbook is larger than 256 MB unpacked: delete what the table does not need/,
-    ],
-    [
-      'an archive as a workbook',
-      () => writeZip({ 'payouts.csv': 'x' }),
-      'payouts.xlsx',
-      /this is an archive: unpack it/,
-    ],
-    ['nothing as a workbook', () => Buffer.alloc(0), 'p.xlsx', /the file is empty/],
-  ])('%s', async (_, makeBytes, name, problem) => {
-    expect((await readPayouts(await makeBytes(), { name })).words).toEqual([expect.stringMatching(problem)]);
+    ['nothing', () => Buffer.alloc(0), /the file is empty/],
+    ['an archive', () => writeZip({ 'payouts.csv': 'x' }), /the workbook cannot be read/],
+  ])('%s', async (_, makeBytes, problem) => {
+    expect((await readPayouts(await makeBytes())).words).toEqual([expect.stringMatching(problem)]);
   });
 });
 
@@ -259,7 +184,7 @@ test('values without a name of their column are refused, since they may be what 
   );
   expect((await readPayouts(`commission_id,action,paid_at,,\n${A},pay,${AT},,\n`)).words).toEqual([]);
   const bytes = await workbook(['commission_id', 'action', 'paid_at', ''], [A, 'pay', AT, 9999.99]);
-  expect((await readPayouts(bytes, { name: 'p.xlsx' })).words).toEqual(refused);
+  expect((await readPayouts(bytes)).words).toEqual(refused);
   const books = await readBooksFile(Buffer.from(`commission_id,paid_at,\n${A},${AT},a note\n`));
   expect([books.problems, books.rows.length]).toEqual([[], 1]);
 });
@@ -269,9 +194,6 @@ test('JSON that is no object a line says so', async () => {
   const pretty = JSON.stringify({ commission_id: A, action: 'unpay' }, null, 2);
   expect(await words(pretty)).toEqual([
     expect.stringMatching(/^file: no line is a whole JSON object: .*jq -c \./),
-  ]);
-  expect(await words(JSON.stringify({ rows: [{ commission_id: A, action: 'unpay' }] }))).toEqual([
-    expect.stringMatching(/^file: the rows are a list in "rows": .*jq -c "\.rows\[\]" FILE/),
   ]);
 });
 
@@ -295,7 +217,7 @@ test('a workbook is read by its rows as Excel numbers them, without empty ones',
     [A, 'pay', AT, null],
     [null, null, null, 'Total'],
   );
-  const { rows, words } = await readPayouts(bytes, { name: 'p.xlsx' });
+  const { rows, words } = await readPayouts(bytes);
   expect(rows.map(({ line }) => line)).toEqual([3]);
   expect(words).toEqual([
     expect.stringMatching(/^4: commission_id is blank/),
