@@ -3,13 +3,13 @@
 
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
-import type { RunMode } from '../db/tables.ts';
-import { mirrorTable, type Reader, runShown, type Shown } from './shown-query.ts';
+import { type Figure, mirrorTable, type Reader, readFigure } from './figure.ts';
+import type { RunLine } from './read-runs.ts';
 
 export interface RunningSync {
   readonly id: number;
   readonly resource: string;
-  readonly mode: RunMode;
+  readonly mode: RunLine['mode'];
   readonly started_at: Timestamp;
   /** From its start to when it last saved its progress. */
   readonly running_seconds: number;
@@ -27,8 +27,8 @@ export interface RunningSync {
 }
 
 /** Returns the runs that are under way, the one that started first at the top. */
-export function readRunning(reader: Reader): Promise<Shown<RunningSync>> {
-  return runShown(
+export function readRunning(reader: Reader): Promise<Figure<RunningSync>> {
+  return readFigure(
     reader,
     sql<RunningSync>`
       select id, resource, mode, started_at,
@@ -54,8 +54,8 @@ export interface PendingPayments {
 }
 
 /** Returns one row: the payments that have not ended. */
-export function readPending(reader: Reader): Promise<Shown<PendingPayments>> {
-  return runShown(
+export function readPending(reader: Reader): Promise<Figure<PendingPayments>> {
+  return readFigure(
     reader,
     sql<PendingPayments>`
       select count(*) as pending,
@@ -81,8 +81,8 @@ export interface PermitUse {
 }
 
 /** Returns who uses the budget now; nobody has no row. */
-export function readPermitUse(reader: Reader): Promise<Shown<PermitUse>> {
-  return runShown(
+export function readPermitUse(reader: Reader): Promise<Figure<PermitUse>> {
+  return readFigure(
     reader,
     sql<PermitUse>`
       select priority, count(*) as requests,
@@ -100,8 +100,8 @@ export interface NextPoll {
 }
 
 /** Returns one row: when the next known commission is asked for by itself. */
-export function readNextPoll(reader: Reader): Promise<Shown<NextPoll>> {
-  return runShown(
+export function readNextPoll(reader: Reader): Promise<Figure<NextPoll>> {
+  return readFigure(
     reader,
     sql<NextPoll>`
       select min(next_poll_at) as next_poll_at

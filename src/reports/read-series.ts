@@ -2,8 +2,7 @@
 // in which they are due.
 
 import { sql } from 'kysely';
-import { type Kept, keepReading } from './kept-reading.ts';
-import { exactSum, type Reader, reportView } from './shown-query.ts';
+import { exactSum, type Figure, type Reader, readKept, reportView } from './figure.ts';
 
 /** One UTC day; a day on which nothing happened has zeros. */
 export interface FunnelDay {
@@ -32,8 +31,8 @@ const MONTHS_BEFORE = 11;
 const MONTHS_AFTER = 3;
 
 /** Returns the last days, today included, oldest first. */
-export async function readFunnel(reader: Reader, days: number): Promise<Kept<FunnelDay>> {
-  return await keepReading(
+export function readFunnel(reader: Reader, days: number): Promise<Figure<FunnelDay>> {
+  return readKept(
     reader,
     sql<FunnelDay>`
       select to_char(day, 'YYYY-MM-DD') as day, coalesce(new_referrals, 0) as new_referrals,
@@ -50,8 +49,8 @@ export async function readFunnel(reader: Reader, days: number): Promise<Kept<Fun
  * Returns the commissions that are due in the last months, this one and the next, for each currency oldest first; a
  * month in which none is due has zeros.
  */
-export async function readDueMonths(reader: Reader): Promise<Kept<DueMonth>> {
-  return await keepReading(
+export function readDueMonths(reader: Reader): Promise<Figure<DueMonth>> {
+  return readKept(
     reader,
     sql<DueMonth>`
       with months as (

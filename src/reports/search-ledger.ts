@@ -1,20 +1,20 @@
 // Looks for requests in the payment ledger, newest first, and reads one of them with every attempt.
 
 import { type RawBuilder, sql } from 'kysely';
-import type { UpdateState } from '../commissions/update-request.ts';
 import { addressSpellings } from '../contract/mail-address.ts';
+import type { UpdateState } from '../contract/payment-request.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { type BatchRef, isOfBatch } from './read-batch-log.ts';
 import {
+  type Figure,
+  type FigurePage,
   mirrorTable,
   type Reader,
+  readFigure,
+  readPage,
   reportView,
-  runShown,
-  runShownPage,
-  type Shown,
-  type ShownPage,
   whereAll,
-} from './shown-query.ts';
+} from './figure.ts';
+import { type BatchRef, isOfBatch } from './read-batches.ts';
 
 /** Null: any. */
 export interface LedgerFilter {
@@ -83,10 +83,10 @@ export async function searchLedger(
   reader: Reader,
   filter: LedgerFilter,
   { before, isFull }: { readonly before: number | null; readonly isFull: boolean },
-): Promise<ShownPage<LedgerLine>> {
+): Promise<FigurePage<LedgerLine>> {
   const conditions = conditionsOf(reader, filter);
   const ledger = reportView(reader, 'commission_ledger');
-  return await runShownPage<LedgerLine, number>(
+  return await readPage<LedgerLine, number>(
     reader,
     { beyond: before, most: PAGE_OF_LEDGER, keyOf: ({ request }) => request },
     // The few that fit are found first, as an array: all else of a line is then read of these alone. (With `in (select
@@ -106,12 +106,12 @@ export async function searchLedger(
 }
 
 /** Returns one request, in one row; no row where there is none of that number. */
-export async function readLedgerLine(
+export function readLedgerLine(
   reader: Reader,
   request: number,
   { isFull }: { readonly isFull: boolean },
-): Promise<Shown<LedgerDetails>> {
-  return await runShown(
+): Promise<Figure<LedgerDetails>> {
+  return readFigure(
     reader,
     sql<LedgerDetails>`
       select line.request, line.commission_id, line.affiliate_id, line.asked, line.state, updates.attempts, line.puts,
@@ -134,11 +134,11 @@ export async function readAttempts(
   reader: Reader,
   request: number,
   { before, isFull }: { readonly before: number | null; readonly isFull: boolean },
-): Promise<ShownPage<Attempt>> {
+): Promise<FigurePage<Attempt>> {
   const attempts = mirrorTable(reader, 'commission_update_attempts');
   const isBefore = (id: number) => sql`
         and (sent_at, id) < (select sent_at, id from ${attempts} where id = ${id} and update_id = ${request})`;
-  return await runShownPage<Attempt, number>(
+  return await readPage<Attempt, number>(
     reader,
     { beyond: before, most: PAGE_OF_ATTEMPTS, keyOf: ({ id }) => id },
     (beyond, most) => sql<Attempt>`

@@ -1,7 +1,7 @@
 // What became of each row of a payout file, for the file that finance gets to hand back.
 
-import type { PaymentLine } from '../../commissions/read-payment-ledger.ts';
 import type { Latest } from '../../commissions/requests/read-latest.ts';
+import type { PaymentLine } from '../../reports/read-payment-ledger.ts';
 import { outcomeOf, type PreviewRow } from './listings.ts';
 
 export interface RowOutcome {

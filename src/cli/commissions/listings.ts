@@ -1,19 +1,13 @@
 // How requests look: in the terminal, as CSV, as JSON.
 
 import type { PreviewedUpdate } from '../../commissions/preview-updates.ts';
-import type { PaymentLine } from '../../commissions/read-payment-ledger.ts';
 import type { Latest } from '../../commissions/requests/read-latest.ts';
-import {
-  type Action,
-  BAD_STATES,
-  END_STATES,
-  UNMET_STATES,
-  type UpdateRequest,
-  type UpdateState,
-} from '../../commissions/update-request.ts';
+import { BAD_STATES, UNMET_STATES, type UpdateRequest } from '../../commissions/update-request.ts';
 import type { StateCounts } from '../../commissions/writer/await-updates.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { formatCount } from '../../contract/format.ts';
+import { type Action, END_STATES, type UpdateState } from '../../contract/payment-request.ts';
+import type { PaymentLine } from '../../reports/read-payment-ledger.ts';
 import type { Listing } from '../output/format.ts';
 import type { Cell, Money } from '../output/render-table.ts';
 

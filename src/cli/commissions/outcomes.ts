@@ -1,10 +1,12 @@
 // What became of the requests of one command; of those that were asked for before, also what the program has now.
 
-import { type PaymentLine, readPaymentLedger } from '../../commissions/read-payment-ledger.ts';
 import { type Latest, readLatest } from '../../commissions/requests/read-latest.ts';
 import type { RequestedUpdate } from '../../commissions/requests/request-updates.ts';
-import { GOOD_STATES, type UpdateState } from '../../commissions/update-request.ts';
+import { isSelected } from '../../commissions/select-requests.ts';
+import { GOOD_STATES } from '../../commissions/update-request.ts';
+import type { UpdateState } from '../../contract/payment-request.ts';
 import type { Database } from '../../db/database.ts';
+import { type PaymentLine, readPaymentLedger } from '../../reports/read-payment-ledger.ts';
 import { printError } from '../output/print.ts';
 import { outcomeOfPayment, type RowOutcome } from './apply-outcome.ts';
 import { askAnew } from './listings.ts';
@@ -41,7 +43,10 @@ export async function readOutcomes(
   requested: readonly RequestedUpdate[],
   onOutcomes: ((outcomes: readonly RowOutcome[]) => Promise<void>) | undefined,
 ): Promise<{ lines: PaymentLine[]; isChangedSince: boolean }> {
-  const plain = await readPaymentLedger(db, { kind: 'requests', ids: requested.map(({ id }) => id) });
+  const plain = await readPaymentLedger(
+    db,
+    isSelected({ kind: 'requests', ids: requested.map(({ id }) => id) }),
+  );
   const before = new Set(requested.flatMap(({ id, isNew }) => (isNew ? [] : [id])));
   // Of those that are new their answer is the newest; but one may have none, and that of a due knows no later payment.
   const isMirrorAsked = ({ request, state, action }: PaymentLine) =>

@@ -1,12 +1,13 @@
 // The dry run of every command that asks for updates: what would become of each row, and the exit code of that.
 
 import { type PreviewedUpdate, previewUpdates } from '../../commissions/preview-updates.ts';
-import { readPaymentLedger } from '../../commissions/read-payment-ledger.ts';
 import { readLatest } from '../../commissions/requests/read-latest.ts';
 import { findRequested } from '../../commissions/requests/request-updates.ts';
 import { readWaitingBefore } from '../../commissions/requests/waiting-before.ts';
+import { isSelected } from '../../commissions/select-requests.ts';
 import { BAD_STATES } from '../../commissions/update-request.ts';
 import { formatCount } from '../../contract/format.ts';
+import { readPaymentLedger } from '../../reports/read-payment-ledger.ts';
 import type { DryRunDocument } from '../documents/commissions.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { isForPeople, printListing } from '../output/format.ts';
@@ -34,7 +35,10 @@ export async function previewRows(
   );
   const earlierOf = ({ waiting, request }: AskedRow) => waiting ?? before.get(request.idempotency_key ?? '');
   const earlierIds = rows.flatMap((row) => earlierOf(row)?.id ?? []);
-  const latest = await readLatest(db, await readPaymentLedger(db, { kind: 'requests', ids: earlierIds }));
+  const latest = await readLatest(
+    db,
+    await readPaymentLedger(db, isSelected({ kind: 'requests', ids: earlierIds })),
+  );
   const repeated = new Map(
     rows.flatMap((row) => {
       const earlier = earlierOf(row);

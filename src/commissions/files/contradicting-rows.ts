@@ -2,9 +2,10 @@
 // so each of them is wrong, and the later ones alone where all ask for the same.
 
 import { identifiersIn } from '../../contract/fields.ts';
+import type { Action } from '../../contract/payment-request.ts';
 import { contentKey } from '../requests/content-key.ts';
 import { quote } from '../timestamps.ts';
-import type { Action, UpdateRequest } from '../update-request.ts';
+import type { UpdateRequest } from '../update-request.ts';
 import type { Problem } from './raw-table.ts';
 import { findAction } from './read-cells.ts';
 import type { TableFile } from './table-file.ts';

@@ -1,32 +1,64 @@
-// Runs a query of the pages, and says it as text that anybody can run in psql: what is shown below a figure is what
-// gave the figure.
+// A figure: the rows of one statement, and that statement as text that anybody can run in psql. What the status page
+// shows below a figure is what gave it; commands, metrics and alerts read the same.
 
 import { type RawBuilder, sql } from 'kysely';
+import type { z } from 'zod';
 import type { Database } from '../db/database.ts';
 import { reportsSchema } from '../db/sibling-schema.ts';
+import { memoize } from '../memoize.ts';
 
-/** What a query is read with. */
+/** What a figure is read with. */
 export interface Reader {
   readonly db: Database;
   readonly mirrorSchema: string;
 }
 
-export interface Shown<Row> {
+export interface Figure<Row> {
   readonly rows: readonly Row[];
-  /** The query, with its values written out, and its relations with their schemas. */
+  /** The statement, with its values written out, and its relations with their schemas. */
   readonly sql: string;
+  /** When it was read, by this machine's clock, as ISO 8601; null of one that was read for whoever asked. */
+  readonly asOf: string | null;
 }
 
 /** Rows of a list that goes on: keys fall, or rise, from row to row. */
-export interface ShownPage<Row, Key = number> extends Shown<Row> {
+export interface FigurePage<Row, Key = number> extends Figure<Row> {
   /** Where the next page begins: its rows lie beyond this key. Null: this is the last page. */
   readonly next: Key | null;
 }
 
-/** Returns the rows, and the query that gave them. Throws: the database's errors. */
-export async function runShown<Row>({ db }: Reader, query: RawBuilder<Row>): Promise<Shown<Row>> {
+/** Returns the figure as it is now. Throws: the database's errors. */
+export async function readFigure<Row>({ db }: Reader, query: RawBuilder<Row>): Promise<Figure<Row>> {
   const { rows } = await query.execute(db);
-  return { rows, sql: sayQuery(db, query) };
+  return { rows, sql: sayQuery(db, query), asOf: null };
+}
+
+/**
+ * Returns the figure, memoized: reading a million rows anew for everybody who looks would slow down the sync.
+ *
+ * Throws: the database's errors.
+ */
+export function readKept<Row>(reader: Reader, query: RawBuilder<Row>): Promise<Figure<Row>> {
+  return memoizeIn(reader.db, sayQuery(reader.db, query), async () => {
+    const asOf = new Date().toISOString();
+    return { ...(await readFigure(reader, query)), asOf };
+  });
+}
+
+/** Of one database: searches are not kept, so there are few. The oldest goes. */
+const MOST_KEPT = 50;
+
+const kept = new WeakMap<Database, Map<string, () => Promise<unknown>>>();
+
+/** Returns what `read` returns, memoized. The key names what is read, once in a database. */
+export function memoizeIn<Result>(db: Database, key: string, read: () => Promise<Result>): Promise<Result> {
+  const ofDatabase = kept.get(db) ?? new Map<string, () => Promise<unknown>>();
+  kept.set(db, ofDatabase);
+  const known = ofDatabase.get(key) ?? memoize(read);
+  ofDatabase.set(key, known);
+  const [oldest] = ofDatabase.keys();
+  if (ofDatabase.size > MOST_KEPT && oldest !== undefined) ofDatabase.delete(oldest);
+  return known() as Promise<Result>;
 }
 
 /**
@@ -35,17 +67,17 @@ export async function runShown<Row>({ db }: Reader, query: RawBuilder<Row>): Pro
  *
  * Throws: the database's errors.
  */
-export async function runShownPage<Row, Key extends number | string>(
+export async function readPage<Row, Key extends number | string>(
   reader: Reader,
   page: { readonly beyond: Key | null; readonly most: number; readonly keyOf: (row: Row) => Key },
   make: (beyond: Key | null, most: number) => RawBuilder<Row>,
-): Promise<ShownPage<Row, Key>> {
-  const shown = await runShown(reader, make(page.beyond, page.most));
-  const last = shown.rows.at(-1);
-  if (last === undefined || shown.rows.length < page.most) return { ...shown, next: null };
+): Promise<FigurePage<Row, Key>> {
+  const figure = await readFigure(reader, make(page.beyond, page.most));
+  const last = figure.rows.at(-1);
+  if (last === undefined || figure.rows.length < page.most) return { ...figure, next: null };
   const end = page.keyOf(last);
   const { rows } = await make(end, 1).execute(reader.db);
-  return { ...shown, next: rows.length === 0 ? null : end };
+  return { ...figure, next: rows.length === 0 ? null : end };
 }
 
 /** Returns the name of a view of the reports, for a query. */
@@ -57,6 +89,14 @@ export function reportView({ mirrorSchema }: Reader, name: string): RawBuilder<u
 export function mirrorTable({ mirrorSchema }: Reader, name: string): RawBuilder<unknown> {
   return sql`${sql.id(mirrorSchema)}.${sql.raw(name)}`;
 }
+
+/** Returns the columns of the row, which are those of its relation, for a query. */
+export function columnsOf(row: z.ZodObject): RawBuilder<unknown> {
+  const names = Object.keys(row.shape).join(', ');
+  return sql.raw(names.replace(LINE, '$1,\n             '));
+}
+
+const LINE = /(.{80,}?), /g;
 
 /** Returns `where`, and all of the conditions; nothing where there is none. */
 export function whereAll(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {

@@ -1,0 +1,133 @@
+// The run log: page by page, newest first; the latest run of each resource; and how many runs ended how within a day.
+
+import { type RawBuilder, sql } from 'kysely';
+import { z } from 'zod';
+import { LISTED_RESOURCES } from '../contract/resources.ts';
+import { count, mode, resource, runState, seconds, text, timestamp, yesNo } from './fields.ts';
+import {
+  columnsOf,
+  type Figure,
+  type FigurePage,
+  type Reader,
+  readFigure,
+  readPage,
+  reportView,
+  whereAll,
+} from './figure.ts';
+
+const line = z.object({
+  id: count('number of the run in sync_runs'),
+  resource,
+  mode,
+  state: runState,
+  started_at: timestamp('when it began'),
+  finished_at: timestamp('when it ended; null while it runs').nullable(),
+  duration_seconds: seconds('how long it took from its first start, or takes so far'),
+  requests: count('requests sent'),
+  rows_seen: count('records read, those that were read again included'),
+  rows_inserted: count('records that were new'),
+  rows_updated: count('records that had changed'),
+  rows_unchanged: count('records that were here already'),
+  rows_rejected: count('records that could not be stored'),
+  rows_repeated: count('records read again within the run'),
+  rows_deleted: count('rows that it marked deleted'),
+  deletes_held_back: count('rows that look deleted and were not marked'),
+  verified: yesNo('it is known that nothing was missed'),
+  error_code: text('stable code of the error that it failed with').nullable(),
+});
+
+/** With what may quote the program. */
+export const run = line.extend({
+  plan: z.looseObject({}).nullable().describe('what a delta set out to do; see sync.json'),
+  error: text('why it did not succeed').nullable(),
+});
+
+export type RunLine = z.infer<typeof line>;
+export type RunStatus = z.infer<typeof run>;
+
+/** Null: any. */
+export interface RunFilter {
+  readonly resource: string | null;
+  readonly state: RunLine['state'] | null;
+}
+
+const PAGE_OF_RUNS = 50;
+const RUNS_OF_SERIES = 60;
+
+/** Returns a page of the runs, newest first: those before the run `before`, or the newest. */
+export function readRunLog(
+  reader: Reader,
+  { before, ...filter }: RunFilter & { readonly before: number | null },
+): Promise<FigurePage<RunLine>> {
+  return readPage<RunLine, number>(
+    reader,
+    { beyond: before, most: PAGE_OF_RUNS, keyOf: ({ id }) => id },
+    (beyond, most) =>
+      lastRuns(reader, line, [...fits(filter), ...(beyond === null ? [] : [sql`id < ${beyond}`])], most),
+  );
+}
+
+/** Returns the last runs that sent anything or tried to, newest first. */
+export function readRunSeries(reader: Reader, filter: RunFilter): Promise<Figure<RunLine>> {
+  return readFigure(
+    reader,
+    lastRuns<RunLine>(reader, line, [sql`state <> 'skipped'`, ...fits(filter)], RUNS_OF_SERIES),
+  );
+}
+
+/** Returns the last runs, newest first, with their plans and errors. */
+export function readLastRuns(reader: Reader, most: number): Promise<Figure<RunStatus>> {
+  return readFigure(reader, lastRuns<RunStatus>(reader, run, [], most));
+}
+
+/** Returns the latest run of each resource that was not left to another process. */
+export function readLatestRuns(reader: Reader): Promise<Figure<RunLine>> {
+  return readFigure(
+    reader,
+    sql<RunLine>`
+      select latest.*
+      from unnest(${[...LISTED_RESOURCES]}::text[]) as listed (name)
+      cross join lateral (
+        ${lastRuns(reader, line, [sql`resource = name`, sql`state <> 'skipped'`], 1)}
+      ) latest`,
+  );
+}
+
+function lastRuns<Row>(
+  reader: Reader,
+  row: z.ZodObject,
+  conditions: readonly RawBuilder<unknown>[],
+  most: number,
+): RawBuilder<Row> {
+  return sql<Row>`
+      select ${columnsOf(row)}
+      from ${reportView(reader, 'run_log')}
+      ${whereAll(conditions)}
+      order by id desc limit ${most}`;
+}
+
+function fits({ resource, state }: RunFilter): RawBuilder<unknown>[] {
+  return [
+    ...(resource === null ? [] : [sql`resource = ${resource}`]),
+    ...(state === null ? [] : [sql`state = ${state}`]),
+  ];
+}
+
+export interface EndedRuns {
+  readonly resource: string;
+  readonly state: RunLine['state'];
+  readonly runs: number;
+}
+
+/** Returns how many runs ended within the last 24 hours, by resource and state; none where it would be zero. */
+export function readRunsOfLastDay(reader: Reader): Promise<Figure<EndedRuns>> {
+  return readFigure(
+    reader,
+    sql<EndedRuns>`
+      select resource, state, count(*) as runs
+      from ${reportView(reader, 'run_log')}
+      where finished_at > clock_timestamp() - interval '24 hours'
+      group by resource, state
+      order by resource, state`,
+  );
+}
