@@ -44,7 +44,7 @@ export function memoize<Result>(
       reading = null;
     });
     if (last === null || now >= last.usableUntil) return await reading;
-    // The next caller reads again, and is told why that fails.
+    // The next caller reads again, and gets the error if that fails too.
     reading.catch(() => {});
     return last.result;
   };

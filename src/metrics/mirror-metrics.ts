@@ -1,7 +1,7 @@
 // The metrics of the mirror itself, read from the database: every worker reports the same.
 
 import { CONCERN_CODES } from '../reports/find-concerns.ts';
-import type { RunLine } from '../reports/read-runs.ts';
+import type { RunStatus } from '../reports/read-runs.ts';
 import { each, type GaugeMetric, oneOf, type Sample, single } from './metric.ts';
 
 const RUN_STATES = ['running', 'succeeded', 'partial', 'failed', 'interrupted'];
@@ -139,7 +139,7 @@ function ofTable({ table_name: table }: { readonly table_name: string }): { tabl
   return { table };
 }
 
-function rowsOf({ resource, ...run }: RunLine): readonly Sample[] {
+function rowsOf({ resource, ...run }: RunStatus): readonly Sample[] {
   const outcomes = {
     inserted: run.rows_inserted,
     updated: run.rows_updated,

@@ -11,12 +11,12 @@ import { type Drift, readDrift } from '../reports/read-drift.ts';
 import { type Growth, type GrowthDeps, readKeptGrowth } from '../reports/read-growth.ts';
 import { type MirrorHealth, readHealth } from '../reports/read-health.ts';
 import { readOldestPending } from '../reports/read-payment-sums.ts';
-import { type EndedRuns, type RunLine, readLatestRuns, readRunsOfLastDay } from '../reports/read-runs.ts';
+import { type EndedRuns, type RunStatus, readLatestRuns, readRunsOfLastDay } from '../reports/read-runs.ts';
 import { readTracked, type TrackedStatus } from '../reports/read-tracked.ts';
 import { within } from '../within.ts';
 
 export interface Figures extends MirrorHealth {
-  readonly latestRuns: readonly RunLine[];
+  readonly latestRuns: readonly RunStatus[];
   readonly runsOfLastDay: readonly EndedRuns[];
   readonly drift: readonly Drift[];
   readonly oldestPendingSeconds: number | null;

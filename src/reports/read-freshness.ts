@@ -1,7 +1,7 @@
 // How fresh each resource is, when everything of it was last read, and what speaks against trusting it: the report
 // freshness.
 
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { count, resource, runState, seconds, text, timestamp, yesNo } from './fields.ts';
 import { columnsOf, type Figure, type Reader, readFigure, reportView } from './figure.ts';
@@ -31,14 +31,30 @@ export const freshness = z.object({
   deletions_accepted: count('those of them that somebody accepted'),
 });
 
+/** What the page of the data shows of it. */
+const coverage = freshness.pick({
+  resource: true,
+  everything_age_seconds: true,
+  changes_age_seconds: true,
+  last_run_id: true,
+  not_covered: true,
+});
+
 export type ResourceStatus = z.infer<typeof freshness>;
+export type ResourceCoverage = z.infer<typeof coverage>;
 
 /** Returns the freshness of each listed resource now, commissions among them also where the program lists none. */
 export function readFreshness(reader: Reader): Promise<Figure<ResourceStatus>> {
-  return readFigure(
-    reader,
-    sql<ResourceStatus>`
-      select ${columnsOf(freshness)}
-      from ${reportView(reader, 'freshness')}`,
-  );
+  return readFigure(reader, readingOf(reader, freshness));
+}
+
+/** Returns as of when each was read, and what may be missing nevertheless. */
+export function readResourceCoverage(reader: Reader): Promise<Figure<ResourceCoverage>> {
+  return readFigure(reader, readingOf(reader, coverage));
+}
+
+function readingOf<Row>(reader: Reader, row: z.ZodType<Row> & z.ZodObject): RawBuilder<Row> {
+  return sql<Row>`
+      select ${columnsOf(row)}
+      from ${reportView(reader, 'freshness')}`;
 }

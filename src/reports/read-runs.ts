@@ -15,7 +15,8 @@ import {
   whereAll,
 } from './figure.ts';
 
-const line = z.object({
+/** A row of the report run_log, as the status has it. */
+export const run = z.object({
   id: count('number of the run in sync_runs'),
   resource,
   mode,
@@ -24,6 +25,7 @@ const line = z.object({
   finished_at: timestamp('when it ended; null while it runs').nullable(),
   duration_seconds: seconds('how long it took from its first start, or takes so far'),
   requests: count('requests sent'),
+  records: count('records read, each once'),
   rows_seen: count('records read, those that were read again included'),
   rows_inserted: count('records that were new'),
   rows_updated: count('records that had changed'),
@@ -33,17 +35,35 @@ const line = z.object({
   rows_deleted: count('rows that it marked deleted'),
   deletes_held_back: count('rows that look deleted and were not marked'),
   verified: yesNo('it is known that nothing was missed'),
-  error_code: text('stable code of the error that it failed with').nullable(),
-});
-
-/** With what may quote the program. */
-export const run = line.extend({
   plan: z.looseObject({}).nullable().describe('what a delta set out to do; see sync.json'),
+  error_code: text('stable code of the error that it failed with').nullable(),
   error: text('why it did not succeed').nullable(),
 });
 
-export type RunLine = z.infer<typeof line>;
+/** What the page shows of each: no text that may quote the program. */
+const line = run.omit({
+  finished_at: true,
+  rows_seen: true,
+  rows_unchanged: true,
+  rows_repeated: true,
+  verified: true,
+  plan: true,
+  error: true,
+});
+
+const point = line.pick({
+  id: true,
+  resource: true,
+  state: true,
+  started_at: true,
+  duration_seconds: true,
+  requests: true,
+  records: true,
+});
+
 export type RunStatus = z.infer<typeof run>;
+export type RunLine = z.infer<typeof line>;
+export type RunPoint = z.infer<typeof point>;
 
 /** Null: any. */
 export interface RunFilter {
@@ -67,11 +87,15 @@ export function readRunLog(
   );
 }
 
-/** Returns the last runs that sent anything or tried to, newest first. */
-export function readRunSeries(reader: Reader, filter: RunFilter): Promise<Figure<RunLine>> {
+/** Returns the last runs that sent anything or tried to, oldest first. */
+export function readRunSeries(reader: Reader, filter: RunFilter): Promise<Figure<RunPoint>> {
+  const conditions = [sql`state <> 'skipped'`, ...fits(filter)];
   return readFigure(
     reader,
-    lastRuns<RunLine>(reader, line, [sql`state <> 'skipped'`, ...fits(filter)], RUNS_OF_SERIES),
+    sql<RunPoint>`
+      select * from (${lastRuns(reader, point, conditions, RUNS_OF_SERIES)}
+      ) as last_runs
+      order by id`,
   );
 }
 
@@ -81,14 +105,13 @@ export function readLastRuns(reader: Reader, most: number): Promise<Figure<RunSt
 }
 
 /** Returns the latest run of each resource that was not left to another process. */
-export function readLatestRuns(reader: Reader): Promise<Figure<RunLine>> {
+export function readLatestRuns(reader: Reader): Promise<Figure<RunStatus>> {
   return readFigure(
     reader,
-    sql<RunLine>`
+    sql<RunStatus>`
       select latest.*
       from unnest(${[...LISTED_RESOURCES]}::text[]) as listed (name)
-      cross join lateral (
-        ${lastRuns(reader, line, [sql`resource = name`, sql`state <> 'skipped'`], 1)}
+      cross join lateral (${lastRuns(reader, run, [sql`resource = name`, sql`state <> 'skipped'`], 1)}
       ) latest`,
   );
 }

@@ -1,7 +1,7 @@
 // The last runs as bars, one for each: how many records, how many requests, or how long. One that did not succeed is
 // marked by a shape as well as by a colour.
 
-import type { RunLine } from '../../reports/read-runs.ts';
+import type { RunPoint } from '../../reports/read-runs.ts';
 import { type Html, html } from '../html.ts';
 import { column, numbers, table } from '../table.ts';
 import { momentOf } from '../words.ts';
@@ -22,7 +22,7 @@ export interface RunMeasure {
   readonly title: string;
   /** What is counted: the heading of its column. */
   readonly unit: string;
-  readonly read: (run: RunLine) => number;
+  readonly read: (run: RunPoint) => number;
   /** Returns a figure as the table and the tips spell it. */
   readonly spell: (value: number) => string;
   /** Returns what a line of the scale is called; the greatest value says in which unit. Spelled short if left out. */
@@ -52,7 +52,7 @@ const FEW_DAYS_MS = 3 * 86_400_000;
 const LEAST_HEIGHT = 2;
 
 /** Returns the chart of one measure. */
-export async function drawRuns(runs: readonly RunLine[], measure: RunMeasure): Promise<Html> {
+export async function drawRuns(runs: readonly RunPoint[], measure: RunMeasure): Promise<Html> {
   const drawing = await loadDrawing();
   const box = HALF;
   const { id, title, read, spell, spellTick = spellCompact } = measure;
@@ -100,7 +100,7 @@ function drawSign(drawing: Drawing, { shape, sign, turn }: Sign, x: number, y: n
 }
 
 // Days alone would be the same day again and again.
-function labelsOf(runs: readonly RunLine[]): string[] {
+function labelsOf(runs: readonly RunPoint[]): string[] {
   const times = runs.map(({ started_at }) => Date.parse(started_at));
   const isShort = Math.max(...times) - Math.min(...times) < FEW_DAYS_MS;
   return runs.map(({ started_at }) =>
@@ -108,7 +108,7 @@ function labelsOf(runs: readonly RunLine[]): string[] {
   );
 }
 
-function describe(runs: readonly RunLine[], { read, spell }: RunMeasure): string {
+function describe(runs: readonly RunPoint[], { read, spell }: RunMeasure): string {
   const bad = runs.filter(({ state }) => state in SIGNS && state !== 'running').length;
   const greatest = runs.reduce((most, run) => Math.max(most, read(run)), 0);
   return `A bar for each of the last ${runs.length} runs, oldest first; the greatest is ${spell(greatest)}. ${bad === 0 ? 'All succeeded or are running.' : `${bad} of them did not succeed, and are marked.`}`;

@@ -4,7 +4,7 @@
 import { DELTA_BLIND_SPOTS } from '../../contract/delta-blind-spots.ts';
 import { formatBytes, formatCount } from '../../contract/format.ts';
 import { readDrift } from '../../reports/read-drift.ts';
-import { readFreshness } from '../../reports/read-freshness.ts';
+import { readResourceCoverage } from '../../reports/read-freshness.ts';
 import { type Growth, readKeptGrowth } from '../../reports/read-growth.ts';
 import { readExports, readRejections, readTables } from '../../reports/read-tables.ts';
 import { momentOrNothing, orNothing } from '../figures.ts';
@@ -58,7 +58,7 @@ async function tablesSection(deps: PageDeps): Promise<Html> {
 async function coverageSection(deps: PageDeps, { href }: PageRequest): Promise<Html> {
   const ago = (seconds: number | null) => (seconds === null ? 'never' : `${durationOf(seconds)} ago`);
   return tableSection(
-    await readFreshness(deps),
+    await readResourceCoverage(deps),
     {
       id: 'coverage',
       title: 'What is covered, and what a delta does not see',

@@ -3,7 +3,7 @@
 import { formatCount } from '../../contract/format.ts';
 import { LISTED_RESOURCES } from '../../contract/resources.ts';
 import { runState } from '../../reports/fields.ts';
-import { type RunLine, readRunLog, readRunSeries } from '../../reports/read-runs.ts';
+import { type RunLine, type RunPoint, readRunLog, readRunSeries } from '../../reports/read-runs.ts';
 import { drawRuns, type RunMeasure } from '../charts/run-chart.ts';
 import { tookOf } from '../figures.ts';
 import { type Html, html } from '../html.ts';
@@ -20,7 +20,7 @@ const MEASURES: readonly RunMeasure[] = [
     id: 'chart-records',
     title: 'Records read',
     unit: 'records',
-    read: recordsOf,
+    read: ({ records }) => records,
     spell: formatCount,
   },
   {
@@ -67,7 +67,7 @@ ${section({
   id: 'last-runs',
   title: 'The last runs',
   figure: series,
-  body: series.rows.length === 0 ? none : await drawAll(series.rows.toReversed()),
+  body: series.rows.length === 0 ? none : await drawAll(series.rows),
 })}
 ${section({
   id: 'run-log',
@@ -84,7 +84,7 @@ ${pager({
   },
 };
 
-async function drawAll(runs: readonly RunLine[]): Promise<Html> {
+async function drawAll(runs: readonly RunPoint[]): Promise<Html> {
   const charts = [];
   for (const measure of MEASURES) charts.push(await drawRuns(runs, measure));
   return html`<div class="charts">${charts}</div>`;
@@ -120,16 +120,11 @@ function logTable(runs: readonly RunLine[], href: PageRequest['href']): Html {
     column('started', ({ started_at }) => momentOf(started_at)),
     numbers('took', ({ duration_seconds }) => tookOf(duration_seconds)),
     numbers('requests', ({ requests }) => formatCount(requests)),
-    numbers('records', (run) => formatCount(recordsOf(run))),
+    numbers('records', ({ records }) => formatCount(records)),
     numbers('inserted', ({ rows_inserted }) => formatCount(rows_inserted)),
     numbers('updated', ({ rows_updated }) => formatCount(rows_updated)),
     numbers('deleted', ({ rows_deleted }) => formatCount(rows_deleted)),
     numbers('held back', ({ deletes_held_back }) => formatCount(deletes_held_back)),
     numbers('rejected', ({ rows_rejected }) => formatCount(rows_rejected)),
   ]);
-}
-
-/** Each record once: what was read again is not counted. */
-function recordsOf({ rows_seen, rows_repeated }: RunLine): number {
-  return rows_seen - rows_repeated;
 }
