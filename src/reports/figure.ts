@@ -45,6 +45,25 @@ export function readKept<Row>(reader: Reader, query: RawBuilder<Row>): Promise<F
   });
 }
 
+/**
+ * Returns the reader of a figure that is a view of the reports: the columns that the row has, and what follows the view
+ * in the statement. It is given readKept by whoever asks again and again for what takes long.
+ */
+export function figureOf<Row extends z.ZodObject>(
+  view: string,
+  row: Row,
+  rest = '',
+): (reader: Reader, read?: typeof readFigure) => Promise<Figure<z.infer<Row>>> {
+  return (reader, read = readFigure) =>
+    read(
+      reader,
+      sql<z.infer<Row>>`
+      select ${columnsOf(row)}
+      from ${reportView(reader, view)}
+      ${sql.raw(rest)}`,
+    );
+}
+
 /** Of one database: searches are not kept, so there are few. The oldest goes. */
 const MOST_KEPT = 50;
 

@@ -1,9 +1,8 @@
 // Whether the program lists its commissions, as it was last found out, and whether their sums are its own.
 
-import { sql } from 'kysely';
 import { z } from 'zod';
 import { count, text, timestamp, yesNo } from './fields.ts';
-import { columnsOf, type Figure, type Reader, readFigure, reportView } from './figure.ts';
+import { figureOf } from './figure.ts';
 
 export const commissionList = z.object({
   setting: text('COMMISSION_LIST, as last configured'),
@@ -19,15 +18,5 @@ export const commissionList = z.object({
 
 export type CommissionListStatus = z.infer<typeof commissionList>;
 
-/**
- * Returns one row. Comparing the sums takes seconds where there are hundreds of thousands of commissions: `read` is
- * readKept for whoever asks again and again.
- */
-export function readCommissionList(reader: Reader, read = readFigure): Promise<Figure<CommissionListStatus>> {
-  return read(
-    reader,
-    sql<CommissionListStatus>`
-      select ${columnsOf(commissionList)}
-      from ${reportView(reader, 'commission_coverage')}`,
-  );
-}
+/** One row. Comparing the sums takes seconds where there are hundreds of thousands of commissions. */
+export const readCommissionList = figureOf('commission_coverage', commissionList);

@@ -1,10 +1,9 @@
 // Where the program's records differ from their contract, as the runs since everything was last read saw them: the
 // report contract_drift.
 
-import { sql } from 'kysely';
 import { z } from 'zod';
 import { count, driftKind, resource, text } from './fields.ts';
-import { columnsOf, type Figure, type Reader, readFigure, reportView } from './figure.ts';
+import { figureOf } from './figure.ts';
 
 export const drift = z.object({
   run_id: count('the last run that noticed it'),
@@ -19,13 +18,5 @@ export const drift = z.object({
 
 export type Drift = z.infer<typeof drift>;
 
-/** Returns a row for each resource, field and kind of difference. */
-export function readDrift(reader: Reader): Promise<Figure<Drift>> {
-  return readFigure(
-    reader,
-    sql<Drift>`
-      select ${columnsOf(drift)}
-      from ${reportView(reader, 'contract_drift')}
-      order by resource, field, kind`,
-  );
-}
+/** A row for each resource, field and kind of difference. */
+export const readDrift = figureOf('contract_drift', drift, 'order by resource, field, kind');

@@ -1,10 +1,9 @@
 // How fresh each resource is, when everything of it was last read, and what speaks against trusting it: the report
 // freshness.
 
-import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { count, resource, runState, seconds, text, timestamp, yesNo } from './fields.ts';
-import { columnsOf, type Figure, type Reader, readFigure, reportView } from './figure.ts';
+import { figureOf } from './figure.ts';
 
 export const freshness = z.object({
   resource,
@@ -41,20 +40,9 @@ const coverage = freshness.pick({
 });
 
 export type ResourceStatus = z.infer<typeof freshness>;
-export type ResourceCoverage = z.infer<typeof coverage>;
 
-/** Returns the freshness of each listed resource now, commissions among them also where the program lists none. */
-export function readFreshness(reader: Reader): Promise<Figure<ResourceStatus>> {
-  return readFigure(reader, readingOf(reader, freshness));
-}
+/** A row for each listed resource; for commissions also where the program lists none. */
+export const readFreshness = figureOf('freshness', freshness);
 
-/** Returns as of when each was read, and what may be missing nevertheless. */
-export function readResourceCoverage(reader: Reader): Promise<Figure<ResourceCoverage>> {
-  return readFigure(reader, readingOf(reader, coverage));
-}
-
-function readingOf<Row>(reader: Reader, row: z.ZodType<Row> & z.ZodObject): RawBuilder<Row> {
-  return sql<Row>`
-      select ${columnsOf(row)}
-      from ${reportView(reader, 'freshness')}`;
-}
+/** As of when each was read, and what may be missing nevertheless. */
+export const readResourceCoverage = figureOf('freshness', coverage);

@@ -1,9 +1,8 @@
 // How many payment requests are in each state, and which of them somebody should look at: the report payment_states.
 
-import { sql } from 'kysely';
 import { z } from 'zod';
 import { count, timestamp, updateState } from './fields.ts';
-import { columnsOf, type Figure, type Reader, readFigure, reportView } from './figure.ts';
+import { figureOf } from './figure.ts';
 
 const stateLine = z.object({
   state: updateState,
@@ -26,16 +25,8 @@ export const payments = z.object({
 
 export type PaymentStatus = z.infer<typeof payments>;
 
-/** Returns a row for each state that a request is in. */
-export function readPaymentStates(reader: Reader, read = readFigure): Promise<Figure<StateLine>> {
-  return read(
-    reader,
-    sql<StateLine>`
-      select ${columnsOf(stateLine)}
-      from ${reportView(reader, 'payment_states')}
-      order by state`,
-  );
-}
+/** A row for each state that a request is in. */
+export const readPaymentStates = figureOf('payment_states', stateLine, 'order by state');
 
 /** Returns what the states come to. Pure. */
 export function judgePayments(states: readonly StateLine[]): PaymentStatus {

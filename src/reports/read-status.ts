@@ -1,12 +1,11 @@
 // The mirror's status: how fresh each resource is, what the last runs did, what was not stored, what is left of the
 // budget. Reads only the mirror's own tables; sends no request.
 
-import { sql } from 'kysely';
 import { z } from 'zod';
 import { onlyRow } from '../db/only-row.ts';
 import { LOAD_ORDER } from '../records/mirrored-tables.ts';
 import { count, text } from './fields.ts';
-import { columnsOf, type Figure, type Reader, readFigure, reportView } from './figure.ts';
+import { figureOf, type Reader } from './figure.ts';
 import { batch, readLastBatches } from './read-batches.ts';
 import { books } from './read-books.ts';
 import { commissionList } from './read-commission-list.ts';
@@ -57,12 +56,8 @@ export async function readStatus(reader: Reader): Promise<MirrorStatus> {
   };
 }
 
-function readTableRows(reader: Reader): Promise<Figure<TableStatus>> {
-  return readFigure(
-    reader,
-    sql<TableStatus>`
-      select ${columnsOf(tableRows)}
-      from ${reportView(reader, 'table_rows')}
-      order by array_position(${[...LOAD_ORDER]}::text[], table_name)`,
-  );
-}
+const readTableRows = figureOf(
+  'table_rows',
+  tableRows,
+  `order by array_position(array['${LOAD_ORDER.join("', '")}'], table_name)`,
+);

@@ -1,10 +1,9 @@
 // How much of the account's request budget is used, and what holds requests up: the report request_usage. Only reads:
 // takes no permit.
 
-import { sql } from 'kysely';
 import { z } from 'zod';
 import { count, timestamp } from './fields.ts';
-import { columnsOf, type Figure, type Reader, readFigure, reportView } from './figure.ts';
+import { figureOf } from './figure.ts';
 
 export const budget = z.object({
   used_requests: count('requests that count against the limit now'),
@@ -23,18 +22,8 @@ export const worker = z.object({
   ).nullable(),
 });
 
-const usage = z.object({ ...budget.shape, ...worker.shape });
-
 export type BudgetStatus = z.infer<typeof budget>;
 export type WorkerStatus = z.infer<typeof worker>;
-export type Usage = z.infer<typeof usage>;
 
-/** Returns one row. */
-export function readUsage(reader: Reader): Promise<Figure<Usage>> {
-  return readFigure(
-    reader,
-    sql<Usage>`
-      select ${columnsOf(usage)}
-      from ${reportView(reader, 'request_usage')}`,
-  );
-}
+/** One row. */
+export const readUsage = figureOf('request_usage', z.object({ ...budget.shape, ...worker.shape }));

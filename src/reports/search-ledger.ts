@@ -15,6 +15,7 @@ import {
   whereAll,
 } from './figure.ts';
 import { type BatchRef, isOfBatch } from './read-batches.ts';
+import type { PaymentLine } from './read-payment-ledger.ts';
 
 /** Null: any. */
 export interface LedgerFilter {
@@ -28,38 +29,26 @@ export interface LedgerFilter {
   readonly person: string | null;
 }
 
-export interface LedgerLine {
-  readonly request: number;
-  readonly commission_id: string;
-  readonly affiliate_id: string | null;
-  readonly asked: string;
-  readonly state: UpdateState;
+/** With people and what they wrote only where these may be read. */
+export interface LedgerLine
+  extends Omit<PaymentLine, 'action' | keyof Values | keyof People>,
+    Partial<People> {
   readonly attempts: number;
-  readonly puts: number;
-  readonly requested_at: Timestamp;
-  readonly finished_at: Timestamp | null;
-  readonly amount: number | null;
-  readonly currency: string | null;
-  /** From here on: with personal data alone. */
-  readonly batch?: string | null;
-  readonly outcome?: string;
-  readonly note?: string | null;
-  readonly reason?: string | null;
-  readonly requested_by?: string;
-  readonly affiliate_name?: string | null;
-  readonly affiliate_email?: string | null;
 }
 
-export interface LedgerDetails extends LedgerLine {
-  /** Whether the program ever answered what its commission is: else the four below are not known. */
+export interface LedgerDetails extends LedgerLine, Values {
+  /** Whether the program ever answered what its commission is: else its values are not known. */
   readonly is_read: boolean;
-  readonly paid_at_before: Timestamp | null;
-  readonly paid_at_after: Timestamp | null;
-  readonly due_at_before: Timestamp | null;
-  readonly due_at_after: Timestamp | null;
   /** Null: its time has come. */
   readonly next_attempt_at: Timestamp | null;
 }
+
+type Values = Pick<PaymentLine, 'paid_at_before' | 'paid_at_after' | 'due_at_before' | 'due_at_after'>;
+
+type People = Pick<
+  PaymentLine,
+  'batch' | 'outcome' | 'note' | 'reason' | 'requested_by' | 'affiliate_name' | 'affiliate_email'
+>;
 
 export interface Attempt {
   readonly id: number;
