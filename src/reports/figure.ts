@@ -45,6 +45,14 @@ export function readKept<Row>(reader: Reader, query: RawBuilder<Row>): Promise<F
   });
 }
 
+/** Returns the reader of the figure that the query gives: as it is now, or by readKept. */
+export function figure<Row, Asked extends readonly unknown[]>(
+  query: (reader: Reader, ...asked: Asked) => RawBuilder<Row>,
+  read = readFigure,
+): (reader: Reader, ...asked: Asked) => Promise<Figure<Row>> {
+  return (reader, ...asked) => read(reader, query(reader, ...asked));
+}
+
 /**
  * Returns the reader of a figure that is a view of the reports: the columns that the row has, and what follows the view
  * in the statement. It is given readKept by whoever asks again and again for what takes long.

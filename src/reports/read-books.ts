@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { count, timestamp } from './fields.ts';
-import { type Figure, mirrorTable, type Reader, readFigure } from './figure.ts';
+import { figure, mirrorTable } from './figure.ts';
 
 export const books = z.object({
   compared_at: timestamp('when books were last compared with the program').nullable(),
@@ -18,12 +18,9 @@ export const books = z.object({
 export type BooksStatus = z.infer<typeof books>;
 
 /** Returns one row: the last comparison of each kind of books. */
-export function readBooks(reader: Reader): Promise<Figure<BooksStatus>> {
-  return readFigure(
-    reader,
-    sql<BooksStatus>`
+export const readBooks = figure(
+  (reader) => sql<BooksStatus>`
       select max(compared_at) as compared_at, coalesce(sum(differing), 0)::bigint as differing,
              min(differ_since) as differ_since, min(books) filter (where differing > 0) as differ_in
       from ${mirrorTable(reader, 'books_comparisons')}`,
-  );
-}
+);

@@ -3,15 +3,7 @@
 import { sql } from 'kysely';
 import type { UpdateState } from '../contract/payment-request.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import {
-  exactSum,
-  type Figure,
-  mirrorTable,
-  type Reader,
-  readFigure,
-  readKept,
-  reportView,
-} from './figure.ts';
+import { exactSum, type Figure, figure, mirrorTable, type Reader, readKept, reportView } from './figure.ts';
 import { type BatchRef, isOfBatch } from './read-batches.ts';
 
 /** Quotes what the program and people wrote. */
@@ -68,17 +60,15 @@ export interface AttemptLine {
 const MOST_REASONS = 20;
 
 /** Returns the most frequent reasons of what was not carried out, and of what waits. */
-export function readReasons(reader: Reader): Promise<Figure<ReasonLine>> {
-  return readKept(
-    reader,
-    sql<ReasonLine>`
+export const readReasons = figure(
+  (reader) => sql<ReasonLine>`
       select state, outcome, count(*) as requests
       from ${reportView(reader, 'commission_ledger')}
       where state not in ('applied', 'unchanged')
       group by state, outcome
       order by requests desc, state, outcome limit ${MOST_REASONS}`,
-  );
-}
+  readKept,
+);
 
 /** Returns the sums of a batch, or of all requests, by currency: of money, so that each commission counts once. */
 export async function readCurrencies(reader: Reader, batch: BatchRef | null): Promise<Figure<CurrencyLine>> {
@@ -130,10 +120,8 @@ export async function readCurrencies(reader: Reader, batch: BatchRef | null): Pr
 const SUMS = ['requested', 'done', 'pending', 'not_done', 'dropped'];
 
 /** Returns the request that waits longest, in one row; no row where none waits. */
-export function readOldestPending(reader: Reader): Promise<Figure<OldestPending>> {
-  return readFigure(
-    reader,
-    sql<OldestPending>`
+export const readOldestPending = figure(
+  (reader) => sql<OldestPending>`
       select id as request, commission_id, requested_at,
              extract(epoch from clock_timestamp() - requested_at)::float8 as age_seconds, attempts,
              last_error is not null as has_failed,
@@ -141,14 +129,11 @@ export function readOldestPending(reader: Reader): Promise<Figure<OldestPending>
       from ${mirrorTable(reader, 'commission_updates')}
       where state = 'pending'
       order by id limit 1`,
-  );
-}
+);
 
 /** Returns what was sent for requests within a day, by how it ended. */
-export function readDayOfAttempts(reader: Reader): Promise<Figure<AttemptLine>> {
-  return readKept(
-    reader,
-    sql<AttemptLine>`
+export const readDayOfAttempts = figure(
+  (reader) => sql<AttemptLine>`
       select method, status, error_code, count(*) as attempts,
              percentile_cont(0.5) within group (order by duration_ms)::float8 as median_ms,
              max(sent_at) as last_sent_at
@@ -156,5 +141,5 @@ export function readDayOfAttempts(reader: Reader): Promise<Figure<AttemptLine>> 
       where sent_at >= now() - interval '1 day'
       group by method, status, error_code
       order by method, status, error_code`,
-  );
-}
+  readKept,
+);

@@ -5,6 +5,7 @@ import type { Timestamp } from '../contract/timestamp.ts';
 import {
   type Figure,
   type FigurePage,
+  figure,
   mirrorTable,
   type Reader,
   readFigure,
@@ -69,16 +70,13 @@ export function readRun(
 }
 
 /** Returns where the answers that the run read differ from the contract. */
-export function readRunDrift(reader: Reader, id: number): Promise<Figure<RunDrift>> {
-  return readFigure(
-    reader,
-    sql<RunDrift>`
+export const readRunDrift = figure(
+  (reader: Reader, id: number) => sql<RunDrift>`
       select field, kind, found, occurrences
       from ${mirrorTable(reader, 'schema_drift')}
       where run_id = ${id}
       order by field, kind`,
-  );
-}
+);
 
 /**
  * Returns a page of the records that the run rejected; `isFull`: with what they hold, and the reasons that quote it.

@@ -8,6 +8,7 @@ import {
   columnsOf,
   type Figure,
   type FigurePage,
+  figure,
   type Reader,
   readFigure,
   readPage,
@@ -105,16 +106,13 @@ export function readLastRuns(reader: Reader, most: number): Promise<Figure<RunSt
 }
 
 /** Returns the latest run of each resource that was not left to another process. */
-export function readLatestRuns(reader: Reader): Promise<Figure<RunStatus>> {
-  return readFigure(
-    reader,
-    sql<RunStatus>`
+export const readLatestRuns = figure(
+  (reader) => sql<RunStatus>`
       select latest.*
       from unnest(${[...LISTED_RESOURCES]}::text[]) as listed (name)
       cross join lateral (${lastRuns(reader, run, [sql`resource = name`, sql`state <> 'skipped'`], 1)}
       ) latest`,
-  );
-}
+);
 
 function lastRuns<Row>(
   reader: Reader,
@@ -143,14 +141,11 @@ export interface EndedRuns {
 }
 
 /** Returns how many runs ended within the last 24 hours, by resource and state; none where it would be zero. */
-export function readRunsOfLastDay(reader: Reader): Promise<Figure<EndedRuns>> {
-  return readFigure(
-    reader,
-    sql<EndedRuns>`
+export const readRunsOfLastDay = figure(
+  (reader) => sql<EndedRuns>`
       select resource, state, count(*) as runs
       from ${reportView(reader, 'run_log')}
       where finished_at > clock_timestamp() - interval '24 hours'
       group by resource, state
       order by resource, state`,
-  );
-}
+);

@@ -2,7 +2,7 @@
 // in which they are due.
 
 import { sql } from 'kysely';
-import { exactSum, type Figure, type Reader, readKept, reportView } from './figure.ts';
+import { exactSum, figure, type Reader, readKept, reportView } from './figure.ts';
 
 /** One UTC day; a day on which nothing happened has zeros. */
 export interface FunnelDay {
@@ -31,10 +31,8 @@ const MONTHS_BEFORE = 11;
 const MONTHS_AFTER = 3;
 
 /** Returns the last days, today included, oldest first. */
-export function readFunnel(reader: Reader, days: number): Promise<Figure<FunnelDay>> {
-  return readKept(
-    reader,
-    sql<FunnelDay>`
+export const readFunnel = figure(
+  (reader: Reader, days: number) => sql<FunnelDay>`
       select to_char(day, 'YYYY-MM-DD') as day, coalesce(new_referrals, 0) as new_referrals,
              coalesce(leads, 0) as leads, coalesce(conversions, 0) as conversions
       from (
@@ -42,17 +40,15 @@ export function readFunnel(reader: Reader, days: number): Promise<Figure<FunnelD
       ) as days
       left join ${reportView(reader, 'referral_funnel_daily')} using (day)
       order by day`,
-  );
-}
+  readKept,
+);
 
 /**
  * Returns the commissions that are due in the last months, this one and the next, for each currency oldest first; a
  * month in which none is due has zeros.
  */
-export function readDueMonths(reader: Reader): Promise<Figure<DueMonth>> {
-  return readKept(
-    reader,
-    sql<DueMonth>`
+export const readDueMonths = figure(
+  (reader) => sql<DueMonth>`
       with months as (
         select (date_trunc('month', now() at time zone 'UTC') + make_interval(months => ahead))::date as month
         from generate_series(${-MONTHS_BEFORE}::int, ${MONTHS_AFTER}::int) as ahead
@@ -71,5 +67,5 @@ export function readDueMonths(reader: Reader): Promise<Figure<DueMonth>> {
           on aging.month = months.month and aging.currency is not distinct from currencies.currency
       ) as sums
       order by currency, sums.month`,
-  );
-}
+  readKept,
+);

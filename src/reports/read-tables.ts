@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { LOAD_ORDER } from '../records/mirrored-tables.ts';
-import { type Figure, mirrorTable, type Reader, readFigure, readKept } from './figure.ts';
+import { type Figure, figure, mirrorTable, type Reader, readKept } from './figure.ts';
 
 export interface TableLine {
   readonly table_name: string;
@@ -66,25 +66,20 @@ export async function readTables(reader: Reader): Promise<Figure<TableLine>> {
 }
 
 /** Returns how many records could not be stored. */
-export function readRejections(reader: Reader): Promise<Figure<RejectedLine>> {
-  return readKept(
-    reader,
-    sql<RejectedLine>`
+export const readRejections = figure(
+  (reader) => sql<RejectedLine>`
       select resource, count(*) as rejections, count(distinct record_id) as records, max(run_id) as last_run_id,
              max(observed_at) as last_observed_at
       from ${mirrorTable(reader, 'rejected_records')}
       group by resource
       order by resource`,
-  );
-}
+  readKept,
+);
 
 /** Returns the last export of each table or view to each target, the newest first. */
-export function readExports(reader: Reader): Promise<Figure<ExportLine>> {
-  return readFigure(
-    reader,
-    sql<ExportLine>`
+export const readExports = figure(
+  (reader) => sql<ExportLine>`
       select target, object, kind, rows, watermark, exported_at
       from ${mirrorTable(reader, 'exports')}
       order by exported_at desc, target, object, kind limit ${MOST_EXPORTS}`,
-  );
-}
+);

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { count, timestamp } from './fields.ts';
-import { type Figure, type Reader, readFigure, reportView } from './figure.ts';
+import { figure, reportView } from './figure.ts';
 
 export const tracked = z.object({
   tracked: count('known commissions that are asked for again and again'),
@@ -16,11 +16,8 @@ export const tracked = z.object({
 export type TrackedStatus = z.infer<typeof tracked>;
 
 /** Returns one row. */
-export function readTracked(reader: Reader): Promise<Figure<TrackedStatus>> {
-  return readFigure(
-    reader,
-    sql<TrackedStatus>`
+export const readTracked = figure(
+  (reader) => sql<TrackedStatus>`
       select tracked, due_polls as due, unanswered, gone, next_poll_at
       from ${reportView(reader, 'commission_coverage')}`,
-  );
-}
+);

@@ -5,11 +5,10 @@ import { addressSpellings } from '../contract/mail-address.ts';
 import type { UpdateState } from '../contract/payment-request.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import {
-  type Figure,
   type FigurePage,
+  figure,
   mirrorTable,
   type Reader,
-  readFigure,
   readPage,
   reportView,
   whereAll,
@@ -95,14 +94,8 @@ export async function searchLedger(
 }
 
 /** Returns one request, in one row; no row where there is none of that number. */
-export function readLedgerLine(
-  reader: Reader,
-  request: number,
-  { isFull }: { readonly isFull: boolean },
-): Promise<Figure<LedgerDetails>> {
-  return readFigure(
-    reader,
-    sql<LedgerDetails>`
+export const readLedgerLine = figure(
+  (reader: Reader, request: number, { isFull }: { readonly isFull: boolean }) => sql<LedgerDetails>`
       select line.request, line.commission_id, line.affiliate_id, line.asked, line.state, updates.attempts, line.puts,
              line.requested_at, line.finished_at, line.amount, line.currency,
              num_nonnulls(updates.before, updates.after) > 0 as is_read, line.paid_at_before, line.paid_at_after,
@@ -112,8 +105,7 @@ export function readLedgerLine(
       from ${reportView(reader, 'commission_ledger')} line
       join ${mirrorTable(reader, 'commission_updates')} updates on updates.id = line.request
       where line.request = ${request}`,
-  );
-}
+);
 
 /**
  * Returns a page of the HTTP requests that were sent for the request, newest first: those before the one of that
