@@ -23,6 +23,7 @@ create view :"reports".payment_states as
 select state,
        count(*) as requests,
        min(requested_at) as oldest_requested_at,
+       max(finished_at) as last_finished_at,
        count(*) filter (where needs_attention) as needing_attention,
        min(coalesce(finished_at, next_attempt_at)) filter (where needs_attention) as needing_attention_since
 from (
@@ -102,6 +103,7 @@ comment on view :"reports".payment_states is 'How many requests for payment are 
 comment on column :"reports".payment_states.state is 'The state; see commission_ledger.state. Primary key.';
 comment on column :"reports".payment_states.requests is 'How many requests are in it.';
 comment on column :"reports".payment_states.oldest_requested_at is 'When the oldest of them was asked for.';
+comment on column :"reports".payment_states.last_finished_at is 'When the last of them ended.';
 comment on column :"reports".payment_states.needing_attention is 'Of failed ones: those without a newer request for the same value of their commission, superseded and cancelled ones aside. Of pending ones: those that are due for five minutes, while no process works on any. Of other states: none.';
 comment on column :"reports".payment_states.needing_attention_since is 'Since when the first of those failed, or is due.';
 

@@ -60,12 +60,15 @@ const ROOMS: Readonly<Record<string, Room>> = {
     packages: [],
   },
   client: { rooms: ['crawl', 'records', 'api', 'contract'], packages: ['zod'] },
-  reports: { rooms: ['commissions', 'records', 'db', 'contract'], packages: ['kysely'] },
+  reports: { rooms: ['records', 'db', 'contract', 'memoize.ts'], packages: ['kysely', 'zod'] },
   metrics: {
-    rooms: ['reports', 'api', 'budget', 'db', 'contract', 'within.ts'],
+    rooms: ['reports', 'api', 'budget', 'db', 'contract', 'memoize.ts', 'within.ts'],
     packages: ['kysely', 'prom-client'],
   },
-  alerts: { rooms: ['reports', 'db', 'contract', 'within.ts'], packages: ['kysely', 'nodemailer', 'undici'] },
+  alerts: {
+    rooms: ['reports', 'db', 'contract', 'memoize.ts', 'within.ts'],
+    packages: ['kysely', 'nodemailer', 'undici'],
+  },
   // Its span.ts imports nothing; the rest is loaded only where the standard variables ask for traces.
   tracing: {
     rooms: [],
@@ -80,7 +83,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   retention: { rooms: ['mirror', 'db', 'contract'], packages: ['kysely'] },
   web: {
-    rooms: ['queue', 'reports', 'db', 'contract', 'within.ts'],
+    rooms: ['queue', 'reports', 'db', 'contract', 'memoize.ts', 'within.ts'],
     packages: [
       'fastify',
       '@fastify/basic-auth',
@@ -131,6 +134,7 @@ const ROOT_FILES: Readonly<Record<string, Room>> = {
   'log.ts': { rooms: ['plain-text.ts', 'terminal.ts', 'tracing'], packages: ['pino', 'pino-pretty'] },
   'terminal.ts': { rooms: [], packages: [] },
   'within.ts': { rooms: [], packages: [] },
+  'memoize.ts': { rooms: [], packages: [] },
 };
 
 /** What builds a dependency. Everybody else is handed what the command line, or the library's client, built. */

@@ -8,9 +8,9 @@ import { describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../src/cli/exit-code.ts';
 import { FINDINGS } from '../src/commissions/books/reconcile-books.ts';
 import { BATCH_COLUMNS } from '../src/commissions/files/batch-file.ts';
-import { END_STATES } from '../src/commissions/update-request.ts';
 import { VARIABLES } from '../src/config/variables.ts';
 import { DELTA_BLIND_SPOTS } from '../src/contract/delta-blind-spots.ts';
+import { END_STATES } from '../src/contract/payment-request.ts';
 import { CONCERN_CODES } from '../src/reports/find-concerns.ts';
 import { BLOCKS, PAGES, proseOf, ROOT, readCommands, readTable } from './support/read-docs.ts';
 

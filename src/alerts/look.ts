@@ -3,9 +3,10 @@
 // is decided by figures of yesterday.
 
 import { type RawBuilder, sql } from 'kysely';
-import type { Database, DatabaseTransaction } from '../db/database.ts';
+import type { DatabaseTransaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import type { Logger } from '../log.ts';
+import type { Reader } from '../reports/figure.ts';
 import { readHealth } from '../reports/read-health.ts';
 import { type Decision, decide, type KnownAlert } from './decide.ts';
 import { type Cause, type FindOptions, findCauses } from './find-causes.ts';
@@ -26,13 +27,14 @@ interface Changed {
 
 /** Looks, where it is time to and no other worker does. Returns whether it did. */
 export async function look(
-  { db, log }: { db: Database; log: Logger },
+  { db, mirrorSchema, log }: Reader & { readonly log: Logger },
   options: LookOptions,
 ): Promise<boolean> {
   const changes = await transact(db, async (trx) => {
     if (!(await takeTurn(trx))) return null;
     const known = await readUnresolved(trx);
-    const decision = decide(known, findCauses(await readHealth(trx), options));
+    const { health } = await readHealth({ db: trx, mirrorSchema });
+    const decision = decide(known, findCauses(health, options));
     const opened = [...(await writeNoticed(trx, decision)), ...(await writeOpened(trx, decision))];
     const resolved = await writeResolved(trx, decision);
     await queueOpened(trx, options.channels);

@@ -1,8 +1,9 @@
 // The watch over the mirror: looks for what is wrong, and sends the messages, in every worker and for as long as it
 // runs. Not a job of the queue: a refused secret pauses that, and a queue that is away is a cause itself.
 
-import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
+import { memoize } from '../memoize.ts';
+import type { Reader } from '../reports/figure.ts';
 import type { Growth } from '../reports/read-growth.ts';
 import { sleepOrAbort } from '../sleep.ts';
 import { within } from '../within.ts';
@@ -12,8 +13,7 @@ import { tryAgainNow } from './outbox.ts';
 import { sendDue } from './send-due.ts';
 import { ALERT_TIMINGS, type AlertTimings } from './timings.ts';
 
-export interface WatchDeps {
-  readonly db: Database;
+export interface WatchDeps extends Reader {
   readonly log: Logger;
   /** Where messages go; alerts are kept in any case. */
   readonly channels: readonly Channel[];
@@ -42,9 +42,9 @@ export async function watchAlerts(
   deps: WatchDeps,
   { signal, timings = ALERT_TIMINGS, ...options }: WatchOptions,
 ): Promise<void> {
-  const { db, log, channels, warn } = deps;
+  const { db, mirrorSchema, log, channels, warn } = deps;
   const kinds = channels.map(({ kind }) => kind);
-  const growthNow = rarely(deps.readGrowth);
+  const readGrowth = memoize(deps.readGrowth, () => GROWTH_EVERY_MS);
   let isFirst = true;
   while (!signal.aborted) {
     try {
@@ -53,11 +53,11 @@ export async function watchAlerts(
       const isQueueAway = !(await answers(deps.checkQueue));
       // A queue that closes with its worker is not away.
       if (signal.aborted) break;
-      const growth = await growthNow().catch((error: unknown) => {
+      const growth = await readGrowth().catch((error: unknown) => {
         if (!signal.aborted) warn(error);
         return null;
       });
-      await look({ db, log }, { ...options, growth, isQueueAway, channels: kinds, timings });
+      await look({ db, mirrorSchema, log }, { ...options, growth, isQueueAway, channels: kinds, timings });
       // A channel that hangs does not keep the other one waiting, but the next round: one message at a time.
       const ends = await Promise.allSettled(
         channels.map((channel) => sendDue({ db, log }, channel, timings, signal)),
@@ -70,16 +70,6 @@ export async function watchAlerts(
     const pauseMs = timings.lookIntervalMs * (0.5 + Math.random());
     await sleepOrAbort(pauseMs, signal);
   }
-}
-
-/** Returns what the function last returned, for an hour. */
-function rarely<T>(read: () => Promise<T>): () => Promise<T> {
-  let last: { readonly value: T; readonly atMs: number } | null = null;
-  return async () => {
-    const nowMs = performance.now();
-    if (last === null || nowMs - last.atMs > GROWTH_EVERY_MS) last = { value: await read(), atMs: nowMs };
-    return last.value;
-  };
 }
 
 async function answers(check: () => Promise<unknown>): Promise<boolean> {

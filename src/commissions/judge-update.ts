@@ -6,12 +6,13 @@ import type { CommissionChange } from '../api/request-parameters.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
 import type { Commission } from '../contract/commission.ts';
 import { formatMoney } from '../contract/money.ts';
+import type { EndState } from '../contract/payment-request.ts';
 import { spellTimestamp } from '../contract/timestamp.ts';
 import type { ApiRejected } from '../errors.ts';
 import { ANSWERED_OTHERWISE } from '../personal-data/own-words.ts';
 import { type CommissionValues, isChangedSince } from './commission-values.ts';
 import { matchTimestamp } from './timestamps.ts';
-import type { EndState, UpdateRequest } from './update-request.ts';
+import type { UpdateRequest } from './update-request.ts';
 import {
   describeAsk,
   describeHeld,

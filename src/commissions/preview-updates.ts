@@ -2,12 +2,13 @@
 
 import type { ApiClient } from '../api/client.ts';
 import type { AmountUnit } from '../config/amount-unit.ts';
+import type { EndState } from '../contract/payment-request.ts';
 import type { Database } from '../db/database.ts';
 import { type CommissionValues, valuesOf } from './commission-values.ts';
 import { describeChange, judgeUpdate } from './judge-update.ts';
 import { makeLookUpEach } from './look-up-each.ts';
 import { mapInOrder } from './map-in-order.ts';
-import type { EndState, UpdateRequest } from './update-request.ts';
+import type { UpdateRequest } from './update-request.ts';
 
 export interface PreviewedUpdate {
   readonly request: UpdateRequest;

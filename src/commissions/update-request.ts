@@ -1,28 +1,9 @@
 // What a commission update is: the words of a request and of its line in the payment ledger. Pure; the columns are
 // explained by their comments in the database.
 
+import type { Action, UpdateState } from '../contract/payment-request.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { CommissionValues } from './commission-values.ts';
-
-/** Every action, in the order of the documentation. */
-export const ACTIONS = ['pay', 'unpay', 'due'] as const;
-
-export type Action = (typeof ACTIONS)[number];
-
-/** The states in which a request ends. */
-export const END_STATES = [
-  'applied',
-  'unchanged',
-  'conflict',
-  'not_found',
-  'rejected',
-  'failed',
-  'superseded',
-  'cancelled',
-] as const;
-
-export type EndState = (typeof END_STATES)[number];
-export type UpdateState = 'pending' | EndState;
 
 /** The ends after which the program has what was asked for. */
 export const GOOD_STATES: readonly UpdateState[] = ['applied', 'unchanged'];

@@ -3,15 +3,16 @@
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import { describeError } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
+import type { GrowthDeps } from '../reports/read-growth.ts';
 import { within } from '../within.ts';
 import { type GaugeMetric, type MetricSettings, PREFIX, type Reading } from './metric.ts';
 import { MIRROR_METRICS } from './mirror-metrics.ts';
 import { PROCESS_METRICS } from './process-metrics.ts';
-import { type FiguresDeps, makeReadFigures } from './read-figures.ts';
+import { makeReadFigures } from './read-figures.ts';
 import { COUNTERS, type Recorder } from './recorder.ts';
 import { WORK_METRICS } from './work-metrics.ts';
 
-export interface MetricsDeps extends FiguresDeps {
+export interface MetricsDeps extends GrowthDeps {
   readonly log: Logger;
   readonly recorder: Recorder;
   /** Returns the jobs of the queue by state. May wait for as long as the queue is away. */

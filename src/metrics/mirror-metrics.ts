@@ -1,7 +1,7 @@
 // The metrics of the mirror itself, read from the database: every worker reports the same.
 
 import { CONCERN_CODES } from '../reports/find-concerns.ts';
-import type { LatestRun } from '../reports/read-latest-runs.ts';
+import type { RunStatus } from '../reports/read-runs.ts';
 import { each, type GaugeMetric, oneOf, type Sample, single } from './metric.ts';
 
 const RUN_STATES = ['running', 'succeeded', 'partial', 'failed', 'interrupted'];
@@ -113,21 +113,21 @@ export const MIRROR_METRICS: readonly GaugeMetric[] = [
   },
   {
     name: 'table_rows',
-    help: 'Rows of a mirrored table, those marked deleted among them; above 8 MB an estimate.',
+    help: 'Rows of a table that grows, those marked deleted among them; above 8 MB an estimate.',
     labels: ['table'],
-    samples: ({ figures }) => each(figures?.sizes.tables, ofTable, ({ rows }) => rows),
+    samples: ({ figures }) => each(figures?.growth.tables, ofTable, ({ rows }) => rows),
   },
   {
     name: 'table_size_bytes',
-    help: 'Size of a table of the mirror with its indexes.',
+    help: 'Size of a table that grows, with its indexes.',
     labels: ['table'],
-    samples: ({ figures }) => each(figures?.sizes.tables, ofTable, ({ bytes }) => bytes),
+    samples: ({ figures }) => each(figures?.growth.tables, ofTable, ({ bytes }) => bytes),
   },
   {
     name: 'database_size_bytes',
     help: 'Size of the whole database.',
     labels: [],
-    samples: ({ figures }) => single(figures?.sizes.database_bytes),
+    samples: ({ figures }) => single(figures?.growth.bytes),
   },
 ];
 
@@ -139,7 +139,7 @@ function ofTable({ table_name: table }: { readonly table_name: string }): { tabl
   return { table };
 }
 
-function rowsOf({ resource, ...run }: LatestRun): readonly Sample[] {
+function rowsOf({ resource, ...run }: RunStatus): readonly Sample[] {
   const outcomes = {
     inserted: run.rows_inserted,
     updated: run.rows_updated,

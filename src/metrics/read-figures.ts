@@ -1,43 +1,30 @@
-// What the metrics need of the database, all of it read by the reports' readers, once for everybody who asks meanwhile.
+// What the metrics need of the database, once for everybody who asks meanwhile.
 
 import { sql } from 'kysely';
-import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { describeError } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
+import { memoize } from '../memoize.ts';
+import { readKept } from '../reports/figure.ts';
 import { type Concern, findConcerns } from '../reports/find-concerns.ts';
-import { readKeptGrowth } from '../reports/kept-growth.ts';
-import type { DiskSpace } from '../reports/read-growth.ts';
+import { type Drift, readDrift } from '../reports/read-drift.ts';
+import { type Growth, type GrowthDeps, readKeptGrowth } from '../reports/read-growth.ts';
 import { type MirrorHealth, readHealth } from '../reports/read-health.ts';
-import {
-  type EndedRuns,
-  type LatestRun,
-  readLatestRuns,
-  readRunsOfLastDay,
-} from '../reports/read-latest-runs.ts';
-import { readOldestPendingSeconds } from '../reports/read-oldest-pending.ts';
-import { readSizes, type Sizes } from '../reports/read-sizes.ts';
-import { type DriftStatus, readDrift } from '../reports/read-status.ts';
+import { readOldestPending } from '../reports/read-payment-sums.ts';
+import { type EndedRuns, type RunStatus, readLatestRuns, readRunsOfLastDay } from '../reports/read-runs.ts';
 import { readTracked, type TrackedStatus } from '../reports/read-tracked.ts';
-import { readRememberedList } from '../reports/remembered-list.ts';
 import { within } from '../within.ts';
 
 export interface Figures extends MirrorHealth {
-  readonly latestRuns: readonly LatestRun[];
+  readonly latestRuns: readonly RunStatus[];
   readonly runsOfLastDay: readonly EndedRuns[];
-  readonly drift: readonly DriftStatus[];
+  readonly drift: readonly Drift[];
   readonly oldestPendingSeconds: number | null;
   readonly tracked: TrackedStatus;
   readonly concerns: readonly Concern[];
-  readonly sizes: Sizes;
+  readonly growth: Growth;
   /** How long reading all of this took. */
   readonly readSeconds: number;
-}
-
-export interface FiguresDeps {
-  readonly db: Database;
-  readonly mirrorSchema: string;
-  /** Returns what the database may grow into; null where nobody knows. */
-  readonly readSpace: () => Promise<DiskSpace | null>;
 }
 
 /** Prometheus waits ten seconds for a scrape unless it is configured otherwise. */
@@ -50,29 +37,21 @@ const KEPT_FOR_READINGS = 50;
  * not answer. It is asked each time, for kept figures too: that it answered a while ago says nothing about now.
  */
 export function makeReadFigures(
-  { log, ...deps }: FiguresDeps & { log: Logger },
+  { log, ...deps }: GrowthDeps & { log: Logger },
   { maxAgeSeconds }: { maxAgeSeconds: number },
 ): () => Promise<Figures | null> {
-  let kept: { readonly figures: Figures; readonly untilMs: number } | null = null;
-  let reading: Promise<Figures> | null = null;
-  const readOnce = async (): Promise<Figures> => {
-    try {
-      if (kept !== null && performance.now() < kept.untilMs) {
-        await sql`select`.execute(deps.db);
-        return kept.figures;
-      }
-      const figures = await readFigures(deps, maxAgeSeconds);
-      kept = { figures, untilMs: performance.now() + figures.readSeconds * 1000 * KEPT_FOR_READINGS };
-      return figures;
-    } finally {
-      reading = null;
-    }
-  };
+  // A reading that takes too long is waited for by the next scrape: they do not pile up.
+  const ask = memoize(
+    () => sql`select`.execute(deps.db),
+    () => 0,
+  );
+  const readKeptFigures = memoize(
+    () => readFigures(deps, maxAgeSeconds),
+    (tookMs) => tookMs * KEPT_FOR_READINGS,
+  );
   return async () => {
-    // A reading that takes too long is waited for by the next scrape: they do not pile up.
-    reading ??= readOnce();
     try {
-      return await within(READ_TIMEOUT_MS, reading);
+      return await within(READ_TIMEOUT_MS, ask().then(readKeptFigures));
     } catch (error) {
       log.warn({ reason: describeError(error) }, 'metrics.database_away');
       return null;
@@ -80,22 +59,20 @@ export function makeReadFigures(
   };
 }
 
-async function readFigures(
-  { db, mirrorSchema, readSpace }: FiguresDeps,
-  maxAgeSeconds: number,
-): Promise<Figures> {
+async function readFigures(deps: GrowthDeps, maxAgeSeconds: number): Promise<Figures> {
   const beganMs = performance.now();
-  const health = await readHealth(db, readRememberedList);
-  const { growth } = await readKeptGrowth({ db, mirrorSchema, readSpace });
+  const { health } = await readHealth(deps, readKept);
+  const { growth } = await readKeptGrowth(deps);
+  const oldest = await readOldestPending(deps);
   return {
     ...health,
     concerns: findConcerns(health, { maxAgeSeconds, growth }),
-    latestRuns: await readLatestRuns(db),
-    runsOfLastDay: await readRunsOfLastDay(db),
-    drift: await readDrift(db),
-    oldestPendingSeconds: await readOldestPendingSeconds(db),
-    tracked: await readTracked(db),
-    sizes: await readSizes(db),
+    latestRuns: (await readLatestRuns(deps)).rows,
+    runsOfLastDay: (await readRunsOfLastDay(deps)).rows,
+    drift: (await readDrift(deps)).rows,
+    oldestPendingSeconds: oldest.rows[0]?.age_seconds ?? null,
+    tracked: onlyRow(await readTracked(deps), 'commission_coverage'),
+    growth,
     readSeconds: (performance.now() - beganMs) / 1000,
   };
 }

@@ -4,7 +4,6 @@
 
 import { sql } from 'kysely';
 import type { ListedResource } from '../contract/resources.ts';
-import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
 
@@ -66,34 +65,4 @@ export async function acceptHeldBack(
     )
     select count(*) as count from accepted`.execute(trx);
   return onlyRow(answer, 'the count of what was accepted').count;
-}
-
-export interface HeldBackRow {
-  readonly resource: ListedResource;
-  readonly record_id: string;
-  /** The affiliate of a referral or a commission; null for an affiliate. */
-  readonly affiliate_id: string | null;
-  readonly created_at: Timestamp | null;
-  readonly run_id: number;
-  readonly held_back_at: Timestamp;
-  readonly accepted_at: Timestamp | null;
-}
-
-/** Returns the rows whose deletions are held back, newest record first: identifiers and times, nothing of a person. */
-export async function listHeldBack(
-  db: Database,
-  resources: readonly ListedResource[],
-): Promise<readonly HeldBackRow[]> {
-  const { rows } = await sql<HeldBackRow>`
-    select h.resource, h.record_id, coalesce(r.affiliate_id, s.affiliate_id) as affiliate_id,
-      coalesce(a.created_at, r.created_at, c.created_at) as created_at,
-      h.run_id, h.held_back_at, h.accepted_at
-    from held_back_deletions h
-    left join affiliates a on h.resource = 'affiliates' and a.id = h.record_id
-    left join referrals r on h.resource = 'referrals' and r.id = h.record_id
-    left join commissions c on h.resource = 'commissions' and c.id = h.record_id
-    left join sales s on s.id = c.sale_id
-    where h.resource = any(${[...resources]}::text[])
-    order by h.resource, created_at desc nulls last, h.record_id`.execute(db);
-  return rows;
 }

@@ -1,30 +1,13 @@
 // Whether all is well, and if not what is wrong: the one judgement of the figures, for everything that shows it. Pure.
 
+import { z } from 'zod';
 import { counted, formatCount } from '../contract/format.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
+import { resource, text, timestamp } from './fields.ts';
 import type { ResourceStatus } from './read-freshness.ts';
 import type { Growth } from './read-growth.ts';
 import type { MirrorHealth } from './read-health.ts';
 import { isSilent } from './silent-run.ts';
-
-export interface Concern {
-  /** Stable name of what is wrong. */
-  readonly code: ConcernCode;
-  /** The resource that it is about; null where it is about none, or all of them. */
-  readonly resource: string | null;
-  /**
-   * What is wrong, a sentence without a full stop. Where an error is behind it, it ends with that error's own words.
-   */
-  readonly what: string;
-  /** The same without the error, whose words may quote a person: for what leaves this machine. */
-  readonly summary: string;
-  /** Stable code of the error behind it; null where there is none. */
-  readonly error_code: string | null;
-  /** Since when; null where that is not known. */
-  readonly since: Timestamp | null;
-  /** The command to run, which fixes it or says more. */
-  readonly fix: string;
-}
 
 /** Every kind of concern, the most serious first. */
 export const CONCERN_CODES = [
@@ -47,6 +30,18 @@ export const CONCERN_CODES = [
 ] as const;
 
 export type ConcernCode = (typeof CONCERN_CODES)[number];
+
+export const concern = z.object({
+  code: z.enum(CONCERN_CODES).describe('stable name of what is wrong'),
+  resource: resource.nullable(),
+  what: text("what is wrong; where an error is behind it, it ends with that error's own words"),
+  summary: text('the same without the error, whose words may quote a person'),
+  error_code: text('stable code of the error behind it').nullable(),
+  since: timestamp('since when').nullable(),
+  fix: text('the command to run, which fixes it or says more'),
+});
+
+export type Concern = z.infer<typeof concern>;
 
 /** Time to order a larger disk, or to decide what need not be kept. */
 const FILLING_DAYS = 30;
@@ -87,12 +82,12 @@ function judgePause({ worker: { secret_refused_since, program_changed_since } }:
     const what =
       'the API has none of the records that the mirror has: it is another account, and all workers are paused';
     const fix = 'affiliate-mirror doctor';
-    return [concern({ code: 'program_changed', what, since: program_changed_since, fix })];
+    return [concernOf({ code: 'program_changed', what, since: program_changed_since, fix })];
   }
   if (secret_refused_since === null) return [];
   const what = 'the program refuses the API secret, and all workers are paused';
   return [
-    concern({ code: 'secret_refused', what, since: secret_refused_since, fix: 'affiliate-mirror doctor' }),
+    concernOf({ code: 'secret_refused', what, since: secret_refused_since, fix: 'affiliate-mirror doctor' }),
   ];
 }
 
@@ -109,20 +104,22 @@ function judgeLastRun(status: ResourceStatus, lastThrottledAt: Timestamp | null)
     const summary = `the last sync of ${resource} failed`;
     const what = `${summary}${error_code === null ? '' : ` (${error_code})`}: ${last_run_error}`;
     const doctor = 'affiliate-mirror doctor';
-    return [concern({ code: 'sync_failed', resource, what, summary, error_code, since, fix: doctor })];
+    return [concernOf({ code: 'sync_failed', resource, what, summary, error_code, since, fix: doctor })];
   }
   if (last_run_state === 'interrupted') {
     const what = `the last sync of ${resource} was stopped before its end`;
-    return [concern({ code: 'sync_interrupted', resource, what, since, fix })];
+    return [concernOf({ code: 'sync_interrupted', resource, what, since, fix })];
   }
   if (isSilent(status, lastThrottledAt)) {
     const what = `the running sync of ${resource} has saved nothing for long: its process is most likely gone`;
-    return [concern({ code: 'sync_silent', resource, what, since: status.last_run_saved_at, fix })];
+    return [concernOf({ code: 'sync_silent', resource, what, since: status.last_run_saved_at, fix })];
   }
   if (last_run_state === 'partial' && status.last_run_verified === false) {
     const ended = `the last sync of ${resource} ended`;
     const what = `${ended} ${last_run_error ?? 'unverified'}`;
-    return [concern({ code: 'sync_unverified', resource, what, summary: `${ended} unverified`, since, fix })];
+    return [
+      concernOf({ code: 'sync_unverified', resource, what, summary: `${ended} unverified`, since, fix }),
+    ];
   }
   return [];
 }
@@ -151,7 +148,7 @@ function together(
   const names = some.map(({ resource }) => resource);
   const [since = null] = some.flatMap(({ changes_as_of }) => changes_as_of ?? []).toSorted();
   return [
-    concern({
+    concernOf({
       code,
       resource: names.length === 1 ? (names[0] ?? null) : null,
       what: `${names.join(', ')}: ${what}`,
@@ -167,14 +164,14 @@ function judgeHeldBack(status: ResourceStatus): Concern[] {
   if (open === 0) return [];
   const what = `${counted(open, 'deletion')} of ${resource} held back, though the program no longer has the records`;
   const fix = `affiliate-mirror deletions list ${resource}`;
-  return [concern({ code: 'deletions_held_back', resource, what, since, fix })];
+  return [concernOf({ code: 'deletions_held_back', resource, what, since, fix })];
 }
 
 function judgeRejected({ resource, rejected_records, rejected_since: since }: ResourceStatus): Concern[] {
   if (rejected_records === 0) return [];
   const what = `${counted(rejected_records, 'record')} of ${resource} rejected: not what the contract says, or refused by the database`;
   const fix = 'affiliate-mirror status drift';
-  return [concern({ code: 'records_rejected', resource, what, since, fix })];
+  return [concernOf({ code: 'records_rejected', resource, what, since, fix })];
 }
 
 function judgePayments({ payments }: MirrorHealth): Concern[] {
@@ -182,12 +179,12 @@ function judgePayments({ payments }: MirrorHealth): Concern[] {
   if (payments.failed > 0) {
     const what = `${counted(payments.failed, 'payment request')} failed`;
     const fix = 'affiliate-mirror commissions retry';
-    concerns.push(concern({ code: 'payments_failed', what, since: payments.failed_since, fix }));
+    concerns.push(concernOf({ code: 'payments_failed', what, since: payments.failed_since, fix }));
   }
   if (payments.neglected > 0) {
     const what = `${counted(payments.neglected, 'payment request')} due, and no worker takes them up`;
     const since = payments.neglected_since;
-    concerns.push(concern({ code: 'payments_neglected', what, since, fix: 'affiliate-mirror work' }));
+    concerns.push(concernOf({ code: 'payments_neglected', what, since, fix: 'affiliate-mirror work' }));
   }
   return concerns;
 }
@@ -199,7 +196,7 @@ function judgeSums({ commission_list: { differences } }: MirrorHealth): Concern[
       ? 'sum of commissions by affiliate and currency is'
       : 'sums of commissions by affiliate and currency are';
   return [
-    concern({
+    concernOf({
       code: 'sums_differ',
       resource: 'commissions',
       what: `${differences} ${sums} not what the program itself reports: see the view commission_differences`,
@@ -214,7 +211,7 @@ function judgeBooks({ books: { differing, differ_since, differ_in } }: MirrorHea
   const subject = differing === 1 ? '1 commission differs' : `${formatCount(differing)} commissions differ`;
   const what = `${subject} between the books and the program, as last compared`;
   return [
-    concern({
+    concernOf({
       code: 'books_differ',
       what,
       since: differ_since,
@@ -227,11 +224,11 @@ function judgeBudget({ budget }: MirrorHealth): Concern[] {
   if (budget.paused_until === null) return [];
   const what = `the program asked for a pause: nothing is sent until ${budget.paused_until}`;
   const since = budget.last_throttled_at;
-  return [concern({ code: 'throttled', what, since, fix: 'affiliate-mirror status budget' })];
+  return [concernOf({ code: 'throttled', what, since, fix: 'affiliate-mirror status budget' })];
 }
 
 /** Returns the concern; about no one resource, and without an error behind it, where nothing else is given. */
-function concern(given: Pick<Concern, 'code' | 'what' | 'since' | 'fix'> & Partial<Concern>): Concern {
+function concernOf(given: Pick<Concern, 'code' | 'what' | 'since' | 'fix'> & Partial<Concern>): Concern {
   return { resource: null, summary: given.what, error_code: null, ...given };
 }
 
@@ -242,7 +239,7 @@ function judgeDisk({ disk: { full_in_days: days, full_at, source } }: Growth): C
     days === 0
       ? `${of} is used up`
       : `at this rate ${of} is used up ${describeDays(days)}, on ${full_at.slice(0, 10)}`;
-  return [concern({ code: 'disk_filling', what, since: null, fix: 'affiliate-mirror status growth' })];
+  return [concernOf({ code: 'disk_filling', what, since: null, fix: 'affiliate-mirror status growth' })];
 }
 
 function describeDays(days: number): string {

@@ -2,32 +2,33 @@
 // measured by a sample of their pages, so that asking costs the same however large they are. Writes nothing.
 
 import { type RawBuilder, sql } from 'kysely';
+import { z } from 'zod';
 import type { Timestamp } from '../contract/timestamp.ts';
-import type { Database } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
+import { bytes, count, text, timestamp } from './fields.ts';
+import { type Reader, readFigure } from './figure.ts';
 
-export interface TableGrowth {
-  readonly table_name: string;
-  /** An estimate where the table is large. */
-  readonly rows: number;
-  /** On disk, with indexes and what is kept out of line. */
-  readonly bytes: number;
-  /** Of them, those of the indexes. */
-  readonly index_bytes: number;
-  /** Added per day since `measured_since`; null where that is not known (yet). */
-  readonly rows_per_day: number | null;
-  /** What it gains in a year at this rate, without what is pruned. */
-  readonly bytes_per_year: number | null;
-  /** How many days its rows are kept, as the last worker was configured; null: without a setting. */
-  readonly keep_days: number | null;
-  /** Rows from before this moment may have been pruned; null where none was. */
-  readonly pruned_before: Timestamp | null;
-}
+export const tableGrowth = z.object({
+  table_name: text('a table'),
+  rows: count('its rows, an estimate where it is large'),
+  bytes: bytes('its size on disk with its indexes'),
+  index_bytes: bytes('of that, the size of its indexes'),
+  rows_per_day: z.number().nullable().describe('rows added per day since measured_since'),
+  bytes_per_year: bytes('what it gains in a year at this rate, without what is pruned').nullable(),
+  keep_days: count(
+    'for how many days its rows are kept; null: for ever, unless the table bounds itself (docs/retention.md)',
+  ).nullable(),
+  pruned_before: timestamp('rows from before this may have been pruned').nullable(),
+});
+
+export type TableGrowth = z.infer<typeof tableGrowth>;
 
 export interface Measured extends Span {
   readonly tables: readonly TableGrowth[];
   /** What gave the sizes, rows and rates of the tables. */
-  readonly query: RawBuilder<unknown>;
+  readonly sql: string;
+  /** When measuring began, by this machine's clock, as ISO 8601. */
+  readonly asOf: string;
 }
 
 /** The time over which growth is measured, and what there is at its end. */
@@ -71,27 +72,21 @@ export const DAYS_PER_YEAR = 365;
 
 type TableName = keyof typeof TABLES;
 
-/**
- * Returns what was measured. Units: bytes; days are 24 hours. `spell` returns the name of a table as the statement has
- * it; it is found by the search path where it is left out.
- */
-export async function measureTables(
-  db: Database,
-  spell: (table: TableName) => string = (table) => table,
-): Promise<Measured> {
-  const span = await readSpan(db);
-  const sizes = await readSizes(db);
-  const query = measuring(sizes, span, spell);
-  const { rows } = await query.execute(db);
-  const tables = rows.map(({ heap_bytes: _heap, ...row }) => {
+/** Returns what was measured. Units: bytes; days are 24 hours. */
+export async function measureTables(reader: Reader): Promise<Measured> {
+  const asOf = new Date().toISOString();
+  const span = await readSpan(reader);
+  const sizes = await readSizes(reader);
+  const figure = await readFigure(reader, measuring(reader, sizes, span));
+  const tables = figure.rows.map((row) => {
     const size = sizes.find(({ table_name }) => table_name === row.table_name);
     return { ...row, keep_days: size?.keep_days ?? null, pruned_before: size?.pruned_before ?? null };
   });
-  return { ...span, tables, query };
+  return { ...span, tables, sql: figure.sql, asOf };
 }
 
 // What the first load of a resource brings is no growth: the span begins after all of them.
-async function readSpan(db: Database): Promise<Span> {
+async function readSpan({ db }: Reader): Promise<Span> {
   const answer = await sql<Omit<Span, 'days'> & { days: number | null }>`
     with loaded as (
       select max(first.at) as at
@@ -117,7 +112,7 @@ interface Size extends Pick<TableGrowth, 'keep_days' | 'pruned_before'> {
   readonly pages: number;
 }
 
-async function readSizes(db: Database): Promise<readonly Size[]> {
+async function readSizes({ db }: Reader): Promise<readonly Size[]> {
   const { rows } = await sql<Size>`
     select named.table_name, pg_relation_size(relation) / current_setting('block_size')::int as pages,
       pruned.keep_days, pruned.pruned_before
@@ -131,19 +126,17 @@ async function readSizes(db: Database): Promise<readonly Size[]> {
   return rows;
 }
 
-interface MeasuredRow extends Omit<TableGrowth, 'keep_days' | 'pruned_before'> {
-  readonly heap_bytes: number;
-}
+type MeasuredRow = Omit<TableGrowth, 'keep_days' | 'pruned_before'>;
 
 // A row lasts as the rows of its table do on average: what a year brings is as large as what is there.
 function measuring(
+  { mirrorSchema }: Reader,
   sizes: readonly Size[],
   { since, days }: Pick<Span, 'since' | 'days'>,
-  spell: (table: TableName) => string,
 ): RawBuilder<MeasuredRow> {
-  const samples = sizes.map((size) => sample(size, since, spell(size.table_name)));
+  const samples = sizes.map((size) => sample(size, since, `"${mirrorSchema}".${size.table_name}`));
   return sql<MeasuredRow>`
-    select table_name, rows, pg_total_relation_size(relation) as bytes, pg_table_size(relation) as heap_bytes,
+    select table_name, rows, pg_total_relation_size(relation) as bytes,
       pg_indexes_size(relation) as index_bytes, added / ${days}::float8 as rows_per_day,
       stayed / ${days}::float8 * ${DAYS_PER_YEAR}::int * pg_total_relation_size(relation) / greatest(rows, 1)
         as bytes_per_year

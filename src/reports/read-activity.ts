@@ -3,13 +3,13 @@
 
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
-import type { RunMode } from '../db/tables.ts';
-import { mirrorTable, type Reader, runShown, type Shown } from './shown-query.ts';
+import { figure, mirrorTable } from './figure.ts';
+import type { RunLine } from './read-runs.ts';
 
 export interface RunningSync {
   readonly id: number;
   readonly resource: string;
-  readonly mode: RunMode;
+  readonly mode: RunLine['mode'];
   readonly started_at: Timestamp;
   /** From its start to when it last saved its progress. */
   readonly running_seconds: number;
@@ -27,10 +27,8 @@ export interface RunningSync {
 }
 
 /** Returns the runs that are under way, the one that started first at the top. */
-export function readRunning(reader: Reader): Promise<Shown<RunningSync>> {
-  return runShown(
-    reader,
-    sql<RunningSync>`
+export const readRunning = figure(
+  (reader) => sql<RunningSync>`
       select id, resource, mode, started_at,
         extract(epoch from heartbeat_at - started_at)::float8 as running_seconds,
         extract(epoch from clock_timestamp() - heartbeat_at)::float8 as silent_seconds,
@@ -39,8 +37,7 @@ export function readRunning(reader: Reader): Promise<Shown<RunningSync>> {
       from ${mirrorTable(reader, 'sync_runs')}
       where state = 'running'
       order by id`,
-  );
-}
+);
 
 export interface PendingPayments {
   /** Requests that have not ended. */
@@ -54,10 +51,8 @@ export interface PendingPayments {
 }
 
 /** Returns one row: the payments that have not ended. */
-export function readPending(reader: Reader): Promise<Shown<PendingPayments>> {
-  return runShown(
-    reader,
-    sql<PendingPayments>`
+export const readPending = figure(
+  (reader) => sql<PendingPayments>`
       select count(*) as pending,
         count(*) filter (where claimed_until > clock_timestamp()) as applying,
         count(*) filter (
@@ -69,8 +64,7 @@ export function readPending(reader: Reader): Promise<Shown<PendingPayments>> {
         from ${mirrorTable(reader, 'commission_updates')}
         where state = 'pending'
       ) as waiting`,
-  );
-}
+);
 
 export interface PermitUse {
   readonly priority: 'reads' | 'payments';
@@ -81,18 +75,15 @@ export interface PermitUse {
 }
 
 /** Returns who uses the budget now; nobody has no row. */
-export function readPermitUse(reader: Reader): Promise<Shown<PermitUse>> {
-  return runShown(
-    reader,
-    sql<PermitUse>`
+export const readPermitUse = figure(
+  (reader) => sql<PermitUse>`
       select priority, count(*) as requests,
         count(*) filter (where returned_at is null) as in_flight
       from ${mirrorTable(reader, 'request_permits')}
       where expires_at > clock_timestamp()
       group by priority
       order by priority`,
-  );
-}
+);
 
 export interface NextPoll {
   /** Null where no known commission is asked for by itself. */
@@ -100,12 +91,9 @@ export interface NextPoll {
 }
 
 /** Returns one row: when the next known commission is asked for by itself. */
-export function readNextPoll(reader: Reader): Promise<Shown<NextPoll>> {
-  return runShown(
-    reader,
-    sql<NextPoll>`
+export const readNextPoll = figure(
+  (reader) => sql<NextPoll>`
       select min(next_poll_at) as next_poll_at
       from ${mirrorTable(reader, 'tracked_commissions')}
       where not (select is_used from ${mirrorTable(reader, 'commission_list')})`,
-  );
-}
+);

@@ -1,38 +1,40 @@
 // The alerts, and what became of their messages.
 
 import { sql } from 'kysely';
-import type { Timestamp } from '../contract/timestamp.ts';
-import { mirrorTable, type Reader, runShown, type Shown } from './shown-query.ts';
+import { z } from 'zod';
+import { count, resource, text, timestamp } from './fields.ts';
+import { type Figure, mirrorTable, type Reader, readFigure } from './figure.ts';
 
-export interface AlertStatus {
-  readonly id: number;
-  /** A concern's code, or queue_away. */
-  readonly code: string;
-  readonly resource: string | null;
-  readonly what: string;
-  readonly fix: string;
-  readonly error_code: string | null;
-  /** Since when it was wrong, as far as that is known. */
-  readonly since: Timestamp;
-  readonly opened_at: Timestamp;
-  /** Null while it is open. */
-  readonly resolved_at: Timestamp | null;
-  readonly notices: readonly NoticeStatus[];
-}
+const notice = z.object({
+  kind: z.enum(['opened', 'resolved']),
+  channel: z.enum(['webhook', 'email']),
+  state: z
+    .enum(['pending', 'sent', 'given_up', 'skipped'])
+    .describe('skipped: of no use any more when its turn came'),
+  attempts: count('how often a worker set out to send it'),
+  last_error_code: text('stable code of why the last attempt failed').nullable(),
+});
 
-export interface NoticeStatus {
-  readonly kind: 'opened' | 'resolved';
-  readonly channel: 'webhook' | 'email';
-  readonly state: 'pending' | 'sent' | 'given_up' | 'skipped';
-  readonly attempts: number;
-  /** Why the last attempt failed; null where none did, or a later one did not. */
-  readonly last_error_code: string | null;
-}
+export const alert = z.object({
+  id: count('number of the alert'),
+  code: text('stable name of the cause: that of a concern, or queue_away'),
+  resource: resource.nullable(),
+  what: text('what was wrong when it opened'),
+  fix: text('the command to run, which fixes it or says more'),
+  error_code: text('stable code of the error behind it').nullable(),
+  since: timestamp('since when it was wrong, as far as that is known'),
+  opened_at: timestamp('when it became an alert'),
+  resolved_at: timestamp('when it was well again; null while it is open').nullable(),
+  notices: z.array(notice).readonly().describe('its messages'),
+});
+
+export type AlertStatus = z.infer<typeof alert>;
+export type NoticeStatus = z.infer<typeof notice>;
 
 /** Returns the open alerts, then the newest that are resolved, at most `resolved` of them. */
-export async function readAlerts(reader: Reader, resolved: number): Promise<Shown<AlertStatus>> {
+export function readAlerts(reader: Reader, resolved: number): Promise<Figure<AlertStatus>> {
   const alerts = mirrorTable(reader, 'alerts');
-  return await runShown(
+  return readFigure(
     reader,
     sql<AlertStatus>`
       select id, code, resource, what, fix, error_code, coalesce(since, noticed_at) as since, opened_at, resolved_at,

@@ -1,26 +1,26 @@
 // What the last comparisons of the books with the program found (`commissions reconcile`).
 
 import { sql } from 'kysely';
-import type { Timestamp } from '../contract/timestamp.ts';
-import type { Database } from '../db/database.ts';
-import { onlyRow } from '../db/only-row.ts';
+import { z } from 'zod';
+import { count, timestamp } from './fields.ts';
+import { figure, mirrorTable } from './figure.ts';
 
-export interface BooksStatus {
-  /** When books of any kind were last compared; null where they never were. */
-  readonly compared_at: Timestamp | null;
-  /** Commissions that differed, in the last comparison of each kind of books. */
-  readonly differing: number;
-  /** When the first comparison ended that found some, with none that found none after it. */
-  readonly differ_since: Timestamp | null;
-  /** Which books differ; the file, where both do. */
-  readonly differ_in: 'file' | 'payment_ledger' | null;
-}
+export const books = z.object({
+  compared_at: timestamp('when books were last compared with the program').nullable(),
+  differing: count('commissions that differed then'),
+  differ_since: timestamp('when the first comparison ended that found some').nullable(),
+  differ_in: z
+    .enum(['file', 'payment_ledger'])
+    .describe('which books differ; a file, where both do')
+    .nullable(),
+});
 
-/** Returns what is known at this moment. */
-export async function readBooks(db: Database): Promise<BooksStatus> {
-  const answer = await sql<BooksStatus>`
-    select max(compared_at) as compared_at, coalesce(sum(differing), 0)::bigint as differing,
-      min(differ_since) as differ_since, min(books) filter (where differing > 0) as differ_in
-    from books_comparisons`.execute(db);
-  return onlyRow(answer, 'books_comparisons');
-}
+export type BooksStatus = z.infer<typeof books>;
+
+/** Returns one row: the last comparison of each kind of books. */
+export const readBooks = figure(
+  (reader) => sql<BooksStatus>`
+      select max(compared_at) as compared_at, coalesce(sum(differing), 0)::bigint as differing,
+             min(differ_since) as differ_since, min(books) filter (where differing > 0) as differ_in
+      from ${mirrorTable(reader, 'books_comparisons')}`,
+);

@@ -1,54 +1,48 @@
 // How fresh each resource is, when everything of it was last read, and what speaks against trusting it: the report
 // freshness.
 
-import { sql } from 'kysely';
-import type { Timestamp } from '../contract/timestamp.ts';
-import type { Database } from '../db/database.ts';
-import type { RunState } from '../db/tables.ts';
+import { z } from 'zod';
+import { count, resource, runState, seconds, text, timestamp, yesNo } from './fields.ts';
+import { figureOf } from './figure.ts';
 
-export interface ResourceStatus {
-  readonly resource: string;
-  /**
-   * The mirror is at least as new as this, but for held-back deletions: the start of the last verified run. Null:
-   * never.
-   */
-  readonly changes_as_of: Timestamp | null;
-  readonly changes_age_seconds: number | null;
-  /** The same, but for what a delta cannot see: the start of the last verified run that read everything. */
-  readonly everything_as_of: Timestamp | null;
-  readonly everything_age_seconds: number | null;
-  readonly deltas_since_everything: number;
-  /** Of the last run that was not left to another process; null where there was none. */
-  readonly last_run_state: RunState | null;
-  readonly last_run_verified: boolean | null;
-  readonly last_run_error_code: string | null;
-  readonly last_run_error: string | null;
-  /** When it ended; null while it runs. */
-  readonly last_run_finished_at: Timestamp | null;
-  /** When it last saved its progress, and how long ago that is. */
-  readonly last_run_saved_at: Timestamp | null;
-  readonly last_run_saved_age_seconds: number | null;
-  /** The most that one run rejected, since and including the last that read everything. */
-  readonly rejected_records: number;
-  /** When the first of those runs began that rejected any. */
-  readonly rejected_since: Timestamp | null;
-  /** Rows that the last verified run that read everything did not meet and that are not marked deleted. */
-  readonly deletions_held_back: number;
-  /** Since when there are some that nobody accepted. */
-  readonly deletions_held_back_since: Timestamp | null;
-  /** Those of them that somebody accepted: the next run that reads everything marks what is still missing. */
-  readonly deletions_accepted: number;
-}
+export const freshness = z.object({
+  resource,
+  changes_as_of: timestamp(
+    'start of the last verified run: the mirror is at least as new as this, but for what not_covered says',
+  ).nullable(),
+  changes_age_seconds: seconds('the age of that').nullable(),
+  everything_as_of: timestamp('start of the last verified run that read everything').nullable(),
+  everything_age_seconds: seconds('the age of that').nullable(),
+  deltas_since_everything: count('verified deltas since then'),
+  not_covered: text('what the mirror may lack nevertheless').nullable(),
+  last_run_id: count('the last run that was not left to another process').nullable(),
+  last_run_state: runState.nullable().describe('how it ended, or running'),
+  last_run_verified: yesNo('that run is verified').nullable(),
+  last_run_error_code: text('stable code of the error that it failed with').nullable(),
+  last_run_error: text('why it did not succeed').nullable(),
+  last_run_finished_at: timestamp('when it ended; null while it runs').nullable(),
+  last_run_saved_at: timestamp('when it last saved its progress').nullable(),
+  last_run_saved_age_seconds: seconds('how long ago that is').nullable(),
+  rejected_records: count('the most that one run rejected, since the last that read everything'),
+  rejected_since: timestamp('when the first of those runs began').nullable(),
+  deletions_held_back: count('rows that look deleted and are not marked'),
+  deletions_held_back_since: timestamp('since when some are, and nobody accepted them').nullable(),
+  deletions_accepted: count('those of them that somebody accepted'),
+});
 
-/** Returns the freshness of each listed resource at this moment; of commissions where the program lists them. */
-export async function readFreshness(db: Database): Promise<ResourceStatus[]> {
-  const { rows } = await sql<ResourceStatus>`
-    select resource, changes_as_of, changes_age_seconds, everything_as_of, everything_age_seconds,
-      deltas_since_everything, last_run_state, last_run_verified, last_run_error_code, last_run_error,
-      last_run_finished_at, last_run_saved_at, last_run_saved_age_seconds, rejected_records, rejected_since,
-      deletions_held_back, deletions_held_back_since, deletions_accepted
-    from freshness
-    where resource <> 'commissions' or (select is_used from commission_list)
-  `.execute(db);
-  return rows;
-}
+/** What the page of the data shows of it. */
+const coverage = freshness.pick({
+  resource: true,
+  everything_age_seconds: true,
+  changes_age_seconds: true,
+  last_run_id: true,
+  not_covered: true,
+});
+
+export type ResourceStatus = z.infer<typeof freshness>;
+
+/** A row for each listed resource; for commissions also where the program lists none. */
+export const readFreshness = figureOf('freshness', freshness);
+
+/** As of when each was read, and what may be missing nevertheless. */
+export const readResourceCoverage = figureOf('freshness', coverage);

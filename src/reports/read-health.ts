@@ -1,15 +1,15 @@
 // What decides whether all is well (find-concerns.ts): the part of the status that does not count rows.
 
-import { sql } from 'kysely';
-import type { Timestamp } from '../contract/timestamp.ts';
-import type { Database } from '../db/database.ts';
+import { onlyRow } from '../db/only-row.ts';
+import type { Reader, readFigure } from './figure.ts';
 import { type BooksStatus, readBooks } from './read-books.ts';
-import { type BudgetStatus, readBudget } from './read-budget.ts';
 import { type CommissionListStatus, readCommissionList } from './read-commission-list.ts';
 import { type ResourceStatus, readFreshness } from './read-freshness.ts';
-import { type PaymentStatus, readPayments } from './read-payments.ts';
+import { judgePayments, type PaymentStatus, readPaymentStates } from './read-payments.ts';
+import { type BudgetStatus, readUsage, type WorkerStatus } from './read-usage.ts';
 
 export interface MirrorHealth {
+  /** Commissions are among them where the program lists them. */
   readonly resources: readonly ResourceStatus[];
   readonly commission_list: CommissionListStatus;
   readonly budget: BudgetStatus;
@@ -18,27 +18,38 @@ export interface MirrorHealth {
   readonly worker: WorkerStatus;
 }
 
-export interface WorkerStatus {
-  /** Since when the program refuses the API secret of the workers, which pauses all of them; null where it does not. */
-  readonly secret_refused_since: Timestamp | null;
-  /** Since when the API has none of the records that the mirror has; null if it has some, as far as is known. */
-  readonly program_changed_since: Timestamp | null;
+export interface ShownHealth {
+  readonly health: MirrorHealth;
+  /** The statements that gave it. */
+  readonly sql: Readonly<Record<'freshness' | 'list' | 'usage' | 'payments' | 'books', string>>;
 }
 
-/** Returns the health at this moment. `readList` reads the one part of it that takes long (remembered-list.ts). */
-export async function readHealth(db: Database, readList = readCommissionList): Promise<MirrorHealth> {
+/** Returns the health at this moment. `readList` is readKept for whoever asks again and again. */
+export async function readHealth(reader: Reader, readList?: typeof readFigure): Promise<ShownHealth> {
+  const freshness = await readFreshness(reader);
+  const list = await readCommissionList(reader, readList);
+  const usage = await readUsage(reader);
+  const payments = await readPaymentStates(reader);
+  const books = await readBooks(reader);
+  const commission_list = onlyRow(list, 'commission_coverage');
+  const { secret_refused_since, program_changed_since, ...budget } = onlyRow(usage, 'request_usage');
   return {
-    resources: await readFreshness(db),
-    commission_list: await readList(db),
-    budget: await readBudget(db),
-    payments: await readPayments(db),
-    books: await readBooks(db),
-    worker: await readWorker(db),
+    health: {
+      resources: freshness.rows.filter(
+        ({ resource }) => resource !== 'commissions' || commission_list.is_used,
+      ),
+      commission_list,
+      budget,
+      payments: judgePayments(payments.rows),
+      books: onlyRow(books, 'books_comparisons'),
+      worker: { secret_refused_since, program_changed_since },
+    },
+    sql: {
+      freshness: freshness.sql,
+      list: list.sql,
+      usage: usage.sql,
+      payments: payments.sql,
+      books: books.sql,
+    },
   };
-}
-
-async function readWorker(db: Database): Promise<WorkerStatus> {
-  const { rows } = await sql<WorkerStatus>`
-    select secret_refused_since, program_changed_since from request_usage`.execute(db);
-  return rows[0] ?? { secret_refused_since: null, program_changed_since: null };
 }

@@ -6,6 +6,7 @@ import { addAmounts } from '../contract/money.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
+import type { Reader } from './figure.ts';
 import { readFreshness } from './read-freshness.ts';
 
 export interface PayableCommission {
@@ -106,16 +107,18 @@ export interface CommissionCoverage {
 }
 
 /** Returns how much of the program's commissions the mirror knows, and as of when. */
-export async function readCoverage(db: Database): Promise<CommissionCoverage> {
-  const answer = await sql<{ known: number; polled_as_of: Timestamp | null }>`
+export async function readCoverage(reader: Reader): Promise<CommissionCoverage> {
+  const answer = await sql<Pick<CommissionCoverage, 'known' | 'isListed' | 'polled_as_of'>>`
     select (select count(*) from commissions where _deleted_at is null) as known,
+           (select is_used from commission_list) as "isListed",
            (select min(last_polled_at) from tracked_commissions where next_poll_at is not null) as polled_as_of
-  `.execute(db);
-  const counted = onlyRow(answer, 'the count of commissions');
-  const list = (await readFreshness(db)).find(({ resource }) => resource === 'commissions');
+  `.execute(reader.db);
+  const { isListed, ...counted } = onlyRow(answer, 'the count of commissions');
+  const { rows } = await readFreshness(reader);
+  const list = isListed ? rows.find(({ resource }) => resource === 'commissions') : undefined;
   return {
     ...counted,
-    isListed: list !== undefined,
+    isListed,
     not_stored: list?.rejected_records ?? 0,
     everything_as_of: list?.everything_as_of ?? null,
     changes_as_of: list?.everything_as_of == null ? null : list.changes_as_of,

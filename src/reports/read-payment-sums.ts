@@ -1,18 +1,10 @@
-// What the payment ledger comes to: by state with the reasons, by currency, and what was sent for it lately.
+// What the payment ledger comes to: the reasons, the sums by currency, and what was sent for it lately.
 
 import { sql } from 'kysely';
-import type { UpdateState } from '../commissions/update-request.ts';
+import type { UpdateState } from '../contract/payment-request.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { type Kept, keepReading } from './kept-reading.ts';
-import { type BatchRef, isOfBatch } from './read-batch-log.ts';
-import { exactSum, mirrorTable, type Reader, reportView, runShown, type Shown } from './shown-query.ts';
-
-export interface StateLine {
-  readonly state: UpdateState;
-  readonly requests: number;
-  readonly oldest_requested_at: Timestamp;
-  readonly last_finished_at: Timestamp | null;
-}
+import { exactSum, type Figure, figure, mirrorTable, type Reader, readKept, reportView } from './figure.ts';
+import { type BatchRef, isOfBatch } from './read-batches.ts';
 
 /** Quotes what the program and people wrote. */
 export interface ReasonLine {
@@ -56,7 +48,7 @@ export interface OldestPending {
 }
 
 export interface AttemptLine {
-  readonly method: string;
+  readonly method: 'GET' | 'PUT';
   /** Null: no answer came. */
   readonly status: number | null;
   readonly error_code: string | null;
@@ -67,36 +59,21 @@ export interface AttemptLine {
 
 const MOST_REASONS = 20;
 
-/** Returns how many requests are in each state. */
-export async function readStates(reader: Reader): Promise<Kept<StateLine>> {
-  return await keepReading(
-    reader,
-    sql<StateLine>`
-      select state, count(*) as requests, min(requested_at) as oldest_requested_at,
-             max(finished_at) as last_finished_at
-      from ${reportView(reader, 'commission_ledger')}
-      group by state
-      order by state`,
-  );
-}
-
 /** Returns the most frequent reasons of what was not carried out, and of what waits. */
-export async function readReasons(reader: Reader): Promise<Kept<ReasonLine>> {
-  return await keepReading(
-    reader,
-    sql<ReasonLine>`
+export const readReasons = figure(
+  (reader) => sql<ReasonLine>`
       select state, outcome, count(*) as requests
       from ${reportView(reader, 'commission_ledger')}
       where state not in ('applied', 'unchanged')
       group by state, outcome
       order by requests desc, state, outcome limit ${MOST_REASONS}`,
-  );
-}
+  readKept,
+);
 
 /** Returns the sums of a batch, or of all requests, by currency: of money, so that each commission counts once. */
-export async function readCurrencies(reader: Reader, batch: BatchRef | null): Promise<Kept<CurrencyLine>> {
+export async function readCurrencies(reader: Reader, batch: BatchRef | null): Promise<Figure<CurrencyLine>> {
   const condition = batch === null ? sql`` : sql`and ${isOfBatch(reader, sql`batch`, batch)}`;
-  return await keepReading(
+  return await readKept(
     reader,
     sql<CurrencyLine>`
       with taken_back as (
@@ -143,10 +120,8 @@ export async function readCurrencies(reader: Reader, batch: BatchRef | null): Pr
 const SUMS = ['requested', 'done', 'pending', 'not_done', 'dropped'];
 
 /** Returns the request that waits longest, in one row; no row where none waits. */
-export async function readOldestPending(reader: Reader): Promise<Shown<OldestPending>> {
-  return await runShown(
-    reader,
-    sql<OldestPending>`
+export const readOldestPending = figure(
+  (reader) => sql<OldestPending>`
       select id as request, commission_id, requested_at,
              extract(epoch from clock_timestamp() - requested_at)::float8 as age_seconds, attempts,
              last_error is not null as has_failed,
@@ -154,14 +129,11 @@ export async function readOldestPending(reader: Reader): Promise<Shown<OldestPen
       from ${mirrorTable(reader, 'commission_updates')}
       where state = 'pending'
       order by id limit 1`,
-  );
-}
+);
 
 /** Returns what was sent for requests within a day, by how it ended. */
-export async function readDayOfAttempts(reader: Reader): Promise<Kept<AttemptLine>> {
-  return await keepReading(
-    reader,
-    sql<AttemptLine>`
+export const readDayOfAttempts = figure(
+  (reader) => sql<AttemptLine>`
       select method, status, error_code, count(*) as attempts,
              percentile_cont(0.5) within group (order by duration_ms)::float8 as median_ms,
              max(sent_at) as last_sent_at
@@ -169,5 +141,5 @@ export async function readDayOfAttempts(reader: Reader): Promise<Kept<AttemptLin
       where sent_at >= now() - interval '1 day'
       group by method, status, error_code
       order by method, status, error_code`,
-  );
-}
+  readKept,
+);

@@ -1,48 +1,43 @@
-// Where the payments are: how many requests are in each state, the last batches, and what nobody works on.
+// How many payment requests are in each state, and which of them somebody should look at: the report payment_states.
 
-import { sql } from 'kysely';
-import { type BatchLine, readBatches } from '../commissions/read-payment-ledger.ts';
-import type { UpdateState } from '../commissions/update-request.ts';
-import type { Timestamp } from '../contract/timestamp.ts';
-import type { Database } from '../db/database.ts';
+import { z } from 'zod';
+import { count, timestamp, updateState } from './fields.ts';
+import { figureOf } from './figure.ts';
 
-export interface PaymentStatus {
-  readonly states: readonly { readonly state: UpdateState; readonly requests: number }[];
-  /** Requests that ended as failed, without a newer one for the same value of their commission that was not dropped. */
-  readonly failed: number;
-  /** When the first of them failed. */
-  readonly failed_since: Timestamp | null;
-  /** Requests that are due for minutes, while no process works on any. */
-  readonly neglected: number;
-  /** Since when the first of them is due. */
-  readonly neglected_since: Timestamp | null;
-  /** Newest first. */
-  readonly last_batches: readonly BatchLine[];
-}
+const stateLine = z.object({
+  state: updateState,
+  requests: count('how many'),
+  oldest_requested_at: timestamp('when the first of them was asked for'),
+  last_finished_at: timestamp('when the last of them ended').nullable(),
+  needing_attention: count('those that somebody should look at'),
+  needing_attention_since: timestamp('since when the first of those failed, or is due').nullable(),
+});
 
-const LAST_BATCHES = 5;
+export type StateLine = z.infer<typeof stateLine>;
 
-interface StateLine {
-  readonly state: UpdateState;
-  readonly requests: number;
-  readonly needing_attention: number;
-  readonly needing_attention_since: Timestamp | null;
-}
+export const payments = z.object({
+  states: z.array(stateLine.pick({ state: true, requests: true })).readonly(),
+  failed: count('requests that failed, without a newer one for the same value of their commission'),
+  failed_since: timestamp('when the first of them failed').nullable(),
+  neglected: count('requests that are due for minutes, while no process works on any'),
+  neglected_since: timestamp('since when the first of them is due').nullable(),
+});
 
-/** Returns the payments at this moment. */
-export async function readPayments(db: Database): Promise<PaymentStatus> {
-  const { rows } = await sql<StateLine>`
-    select state, requests, needing_attention, needing_attention_since from payment_states order by state
-  `.execute(db);
+export type PaymentStatus = z.infer<typeof payments>;
+
+/** A row for each state that a request is in. */
+export const readPaymentStates = figureOf('payment_states', stateLine, 'order by state');
+
+/** Returns what the states come to. Pure. */
+export function judgePayments(states: readonly StateLine[]): PaymentStatus {
   const [failed, pending] = (['failed', 'pending'] as const).map((name) =>
-    rows.find(({ state }) => state === name),
+    states.find(({ state }) => state === name),
   );
   return {
-    states: rows.map(({ state, requests }) => ({ state, requests })),
+    states: states.map(({ state, requests }) => ({ state, requests })),
     failed: failed?.needing_attention ?? 0,
     failed_since: failed?.needing_attention_since ?? null,
     neglected: pending?.needing_attention ?? 0,
     neglected_since: pending?.needing_attention_since ?? null,
-    last_batches: await readBatches(db, LAST_BATCHES),
   };
 }

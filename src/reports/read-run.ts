@@ -1,25 +1,23 @@
-// One run, with all that was noticed in it: differences from the contract, rejected records, rows held back.
+// One run, with what was noticed in it: differences from the contract, and rejected records.
 
-import { type RawBuilder, sql } from 'kysely';
-import { LISTED_RESOURCES, type ListedResource } from '../contract/resources.ts';
+import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
-import type { SchemaDriftTable } from '../db/tables.ts';
-import type { RunStatus } from './read-status.ts';
 import {
+  type Figure,
+  type FigurePage,
+  figure,
   mirrorTable,
   type Reader,
+  readFigure,
+  readPage,
   reportView,
-  runShown,
-  runShownPage,
-  type Shown,
-  type ShownPage,
-} from './shown-query.ts';
+} from './figure.ts';
+import type { Drift } from './read-drift.ts';
+import type { RunStatus } from './read-runs.ts';
 
 /** What `status` says of a run, and more. */
 export interface RunDetails extends RunStatus {
-  readonly plan: Readonly<Record<string, unknown>> | null;
   readonly last_saved_at: Timestamp;
-  readonly duration_seconds: number;
   /** More than 1 where it was stopped and taken up again. */
   readonly attempt: number;
   readonly pages: number;
@@ -29,12 +27,7 @@ export interface RunDetails extends RunStatus {
   readonly distinct_seen: number;
 }
 
-export interface RunDrift {
-  readonly field: string;
-  readonly kind: SchemaDriftTable['kind'];
-  readonly found: string | null;
-  readonly occurrences: number;
-}
+export type RunDrift = Omit<Drift, 'resource' | 'run_id'>;
 
 export interface RejectedRecord {
   readonly id: number;
@@ -47,28 +40,19 @@ export interface RejectedRecord {
   readonly payload?: string;
 }
 
-export interface HeldBackRow {
-  readonly record_id: string;
-  readonly held_back_at: Timestamp;
-  readonly accepted_at: Timestamp | null;
-  /** With personal data alone, as name. */
-  readonly accepted_by?: string | null;
-  readonly name?: string | null;
-}
-
 const PAGE_OF_RECORDS = 50;
 
 /**
  * Returns the run, in one row; no row where there is no such run. Without the right to personal data, the error of a
  * failed one is not read: it may quote the program.
  */
-export async function readRun(
+export function readRun(
   reader: Reader,
   id: number,
   { mayReadPeople }: { mayReadPeople: boolean },
-): Promise<Shown<RunDetails>> {
+): Promise<Figure<RunDetails>> {
   const error = mayReadPeople ? sql`log.error` : sql`case when log.state <> 'failed' then log.error end`;
-  return await runShown(
+  return readFigure(
     reader,
     sql<RunDetails>`
       select log.id, log.resource, log.mode, log.state, log.verified, log.started_at, log.finished_at,
@@ -86,27 +70,24 @@ export async function readRun(
 }
 
 /** Returns where the answers that the run read differ from the contract. */
-export async function readRunDrift(reader: Reader, id: number): Promise<Shown<RunDrift>> {
-  return await runShown(
-    reader,
-    sql<RunDrift>`
+export const readRunDrift = figure(
+  (reader: Reader, id: number) => sql<RunDrift>`
       select field, kind, found, occurrences
       from ${mirrorTable(reader, 'schema_drift')}
       where run_id = ${id}
       order by field, kind`,
-  );
-}
+);
 
 /**
  * Returns a page of the records that the run rejected; `isFull`: with what they hold, and the reasons that quote it.
  */
-export async function readRejected(
+export function readRejected(
   reader: Reader,
   run: RunDetails,
   { after, isFull }: { readonly after: number | null; readonly isFull: boolean },
-): Promise<ShownPage<RejectedRecord>> {
+): Promise<FigurePage<RejectedRecord>> {
   // Spelled as the index has it.
-  return await runShownPage<RejectedRecord, number>(
+  return readPage<RejectedRecord, number>(
     reader,
     { beyond: after, most: PAGE_OF_RECORDS, keyOf: (rejected) => rejected.id },
     (beyond, most) => sql<RejectedRecord>`
@@ -116,36 +97,4 @@ export async function readRejected(
       where coalesce(run_id, 0) = ${run.id} and resource = ${run.resource} and id > ${beyond ?? 0}
       order by id limit ${most}`,
   );
-}
-
-/** Returns a page of the rows that the run held back and that are still so; `isFull`: with whom they are about. */
-export async function readHeldBack(
-  reader: Reader,
-  run: RunDetails,
-  { after, isFull }: { readonly after: string | null; readonly isFull: boolean },
-): Promise<ShownPage<HeldBackRow, string>> {
-  const resource = LISTED_RESOURCES.find((name) => name === run.resource);
-  if (resource === undefined) throw new TypeError(`no resource is named ${run.resource}`);
-  return await runShownPage<HeldBackRow, string>(
-    reader,
-    { beyond: after, most: PAGE_OF_RECORDS, keyOf: ({ record_id }) => record_id },
-    (beyond, most) => sql<HeldBackRow>`
-      select held.record_id, held.held_back_at, held.accepted_at
-             ${isFull ? sql`, held.accepted_by, ${nameOf(resource)} as name` : sql``}
-      from ${mirrorTable(reader, 'held_back_deletions')} held
-      left join ${mirrorTable(reader, resource)} record on record.id = held.record_id
-      where held.resource = ${resource} and held.run_id = ${run.id} and held.record_id > ${beyond ?? ''}
-      order by held.record_id limit ${most}`,
-  );
-}
-
-function nameOf(resource: ListedResource): RawBuilder<unknown> {
-  switch (resource) {
-    case 'affiliates':
-      return sql`nullif(btrim(concat_ws(' ', record.first_name, record.last_name)), '')`;
-    case 'referrals':
-      return sql`record.customer_name`;
-    case 'commissions':
-      return sql`null::text`;
-  }
 }

@@ -2,8 +2,7 @@
 // in which they are due.
 
 import { sql } from 'kysely';
-import { type Kept, keepReading } from './kept-reading.ts';
-import { exactSum, type Reader, reportView } from './shown-query.ts';
+import { exactSum, figure, type Reader, readKept, reportView } from './figure.ts';
 
 /** One UTC day; a day on which nothing happened has zeros. */
 export interface FunnelDay {
@@ -32,10 +31,8 @@ const MONTHS_BEFORE = 11;
 const MONTHS_AFTER = 3;
 
 /** Returns the last days, today included, oldest first. */
-export async function readFunnel(reader: Reader, days: number): Promise<Kept<FunnelDay>> {
-  return await keepReading(
-    reader,
-    sql<FunnelDay>`
+export const readFunnel = figure(
+  (reader: Reader, days: number) => sql<FunnelDay>`
       select to_char(day, 'YYYY-MM-DD') as day, coalesce(new_referrals, 0) as new_referrals,
              coalesce(leads, 0) as leads, coalesce(conversions, 0) as conversions
       from (
@@ -43,17 +40,15 @@ export async function readFunnel(reader: Reader, days: number): Promise<Kept<Fun
       ) as days
       left join ${reportView(reader, 'referral_funnel_daily')} using (day)
       order by day`,
-  );
-}
+  readKept,
+);
 
 /**
  * Returns the commissions that are due in the last months, this one and the next, for each currency oldest first; a
  * month in which none is due has zeros.
  */
-export async function readDueMonths(reader: Reader): Promise<Kept<DueMonth>> {
-  return await keepReading(
-    reader,
-    sql<DueMonth>`
+export const readDueMonths = figure(
+  (reader) => sql<DueMonth>`
       with months as (
         select (date_trunc('month', now() at time zone 'UTC') + make_interval(months => ahead))::date as month
         from generate_series(${-MONTHS_BEFORE}::int, ${MONTHS_AFTER}::int) as ahead
@@ -72,5 +67,5 @@ export async function readDueMonths(reader: Reader): Promise<Kept<DueMonth>> {
           on aging.month = months.month and aging.currency is not distinct from currencies.currency
       ) as sums
       order by currency, sums.month`,
-  );
-}
+  readKept,
+);

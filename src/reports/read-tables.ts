@@ -1,12 +1,9 @@
-// What the mirror holds: rows, growth, size and last change of each table; where the program differs from its contract;
-// what was rejected; what was exported.
+// What the mirror holds: rows, size and last change of each table; what was rejected; what was exported.
 
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
-import type { RunState, SchemaDriftTable } from '../db/tables.ts';
 import { LOAD_ORDER } from '../records/mirrored-tables.ts';
-import { type Kept, keepReading } from './kept-reading.ts';
-import { mirrorTable, type Reader, reportView, runShown, type Shown } from './shown-query.ts';
+import { type Figure, figure, mirrorTable, type Reader, readKept } from './figure.ts';
 
 export interface TableLine {
   readonly table_name: string;
@@ -19,26 +16,6 @@ export interface TableLine {
   readonly last_changed_at: Timestamp | null;
   /** With its indexes. */
   readonly bytes: number;
-}
-
-export interface DriftLine {
-  readonly resource: string;
-  readonly field: string;
-  readonly kind: SchemaDriftTable['kind'];
-  readonly found: string | null;
-  readonly occurrences: number;
-  readonly run_id: number;
-}
-
-export interface FreshnessLine {
-  readonly resource: string;
-  readonly everything_as_of: Timestamp | null;
-  readonly everything_age_seconds: number | null;
-  readonly changes_as_of: Timestamp | null;
-  readonly changes_age_seconds: number | null;
-  readonly not_covered: string | null;
-  readonly last_run_state: RunState | null;
-  readonly last_run_id: number | null;
 }
 
 export interface RejectedLine {
@@ -61,7 +38,7 @@ export interface ExportLine {
 const MOST_EXPORTS = 100;
 
 /** Returns what each mirrored table holds. */
-export async function readTables(reader: Reader): Promise<Kept<TableLine>> {
+export async function readTables(reader: Reader): Promise<Figure<TableLine>> {
   const tables = LOAD_ORDER.map((name, place) => {
     const table = mirrorTable(reader, name);
     return sql`
@@ -73,7 +50,7 @@ export async function readTables(reader: Reader): Promise<Kept<TableLine>> {
              max(_changed_at) as last_changed_at
       from ${table}`;
   });
-  return await keepReading(
+  return await readKept(
     reader,
     sql<TableLine>`
       select table_name, rows, deleted, new_in_a_day, new_in_a_week, last_changed_at,
@@ -88,48 +65,21 @@ export async function readTables(reader: Reader): Promise<Kept<TableLine>> {
   );
 }
 
-/** Returns where the program differs from its contract, as far as the runs since everything was last read saw. */
-export async function readSchemaDrift(reader: Reader): Promise<Shown<DriftLine>> {
-  return await runShown(
-    reader,
-    sql<DriftLine>`
-      select resource, field, kind, found, occurrences, run_id
-      from ${reportView(reader, 'contract_drift')}
-      order by resource, field, kind`,
-  );
-}
-
-/** Returns as of when everything, and every change, was read of each resource, and what may be missing nevertheless. */
-export async function readFreshnessLines(reader: Reader): Promise<Shown<FreshnessLine>> {
-  return await runShown(
-    reader,
-    sql<FreshnessLine>`
-      select resource, everything_as_of, everything_age_seconds::float8, changes_as_of, changes_age_seconds::float8,
-             not_covered, last_run_state, last_run_id
-      from ${reportView(reader, 'freshness')}`,
-  );
-}
-
 /** Returns how many records could not be stored. */
-export async function readRejections(reader: Reader): Promise<Kept<RejectedLine>> {
-  return await keepReading(
-    reader,
-    sql<RejectedLine>`
+export const readRejections = figure(
+  (reader) => sql<RejectedLine>`
       select resource, count(*) as rejections, count(distinct record_id) as records, max(run_id) as last_run_id,
              max(observed_at) as last_observed_at
       from ${mirrorTable(reader, 'rejected_records')}
       group by resource
       order by resource`,
-  );
-}
+  readKept,
+);
 
 /** Returns the last export of each table or view to each target, the newest first. */
-export async function readExports(reader: Reader): Promise<Shown<ExportLine>> {
-  return await runShown(
-    reader,
-    sql<ExportLine>`
+export const readExports = figure(
+  (reader) => sql<ExportLine>`
       select target, object, kind, rows, watermark, exported_at
       from ${mirrorTable(reader, 'exports')}
       order by exported_at desc, target, object, kind limit ${MOST_EXPORTS}`,
-  );
-}
+);

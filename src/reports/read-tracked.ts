@@ -1,26 +1,23 @@
 // Counts of the known commissions, which are asked for one by one.
 
 import { sql } from 'kysely';
-import type { Timestamp } from '../contract/timestamp.ts';
-import type { Database } from '../db/database.ts';
-import { onlyRow } from '../db/only-row.ts';
+import { z } from 'zod';
+import { count, timestamp } from './fields.ts';
+import { figure, reportView } from './figure.ts';
 
-export interface TrackedStatus {
-  /** Those that are still asked for. */
-  readonly tracked: number;
-  /** Their next poll is due, and no worker has asked yet; none is where the program lists its commissions. */
-  readonly due: number;
-  /** The last request for them was not answered. */
-  readonly unanswered: number;
-  /** The program no longer has them. */
-  readonly gone: number;
-  readonly next_poll_at: Timestamp | null;
-}
+export const tracked = z.object({
+  tracked: count('known commissions that are asked for again and again'),
+  due: count('those whose turn has come; none where the program lists its commissions'),
+  unanswered: count('those whose last request was not answered'),
+  gone: count('those that the program no longer has'),
+  next_poll_at: timestamp('when the next turn comes').nullable(),
+});
 
-/** Returns the counts at this moment. */
-export async function readTracked(db: Database): Promise<TrackedStatus> {
-  const answer = await sql<TrackedStatus>`
-    select tracked, due_polls as due, unanswered, gone, next_poll_at from commission_coverage
-  `.execute(db);
-  return onlyRow(answer, 'commission_coverage');
-}
+export type TrackedStatus = z.infer<typeof tracked>;
+
+/** Returns one row. */
+export const readTracked = figure(
+  (reader) => sql<TrackedStatus>`
+      select tracked, due_polls as due, unanswered, gone, next_poll_at
+      from ${reportView(reader, 'commission_coverage')}`,
+);

@@ -1,20 +1,20 @@
 // Looks for requests in the payment ledger, newest first, and reads one of them with every attempt.
 
 import { type RawBuilder, sql } from 'kysely';
-import type { UpdateState } from '../commissions/update-request.ts';
 import { addressSpellings } from '../contract/mail-address.ts';
+import type { UpdateState } from '../contract/payment-request.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { type BatchRef, isOfBatch } from './read-batch-log.ts';
 import {
+  type FigurePage,
+  figure,
   mirrorTable,
   type Reader,
+  readPage,
   reportView,
-  runShown,
-  runShownPage,
-  type Shown,
-  type ShownPage,
   whereAll,
-} from './shown-query.ts';
+} from './figure.ts';
+import { type BatchRef, isOfBatch } from './read-batches.ts';
+import type { PaymentLine } from './read-payment-ledger.ts';
 
 /** Null: any. */
 export interface LedgerFilter {
@@ -28,38 +28,26 @@ export interface LedgerFilter {
   readonly person: string | null;
 }
 
-export interface LedgerLine {
-  readonly request: number;
-  readonly commission_id: string;
-  readonly affiliate_id: string | null;
-  readonly asked: string;
-  readonly state: UpdateState;
+/** With people and what they wrote only where these may be read. */
+export interface LedgerLine
+  extends Omit<PaymentLine, 'action' | keyof Values | keyof People>,
+    Partial<People> {
   readonly attempts: number;
-  readonly puts: number;
-  readonly requested_at: Timestamp;
-  readonly finished_at: Timestamp | null;
-  readonly amount: number | null;
-  readonly currency: string | null;
-  /** From here on: with personal data alone. */
-  readonly batch?: string | null;
-  readonly outcome?: string;
-  readonly note?: string | null;
-  readonly reason?: string | null;
-  readonly requested_by?: string;
-  readonly affiliate_name?: string | null;
-  readonly affiliate_email?: string | null;
 }
 
-export interface LedgerDetails extends LedgerLine {
-  /** Whether the program ever answered what its commission is: else the four below are not known. */
+export interface LedgerDetails extends LedgerLine, Values {
+  /** Whether the program ever answered what its commission is: else its values are not known. */
   readonly is_read: boolean;
-  readonly paid_at_before: Timestamp | null;
-  readonly paid_at_after: Timestamp | null;
-  readonly due_at_before: Timestamp | null;
-  readonly due_at_after: Timestamp | null;
   /** Null: its time has come. */
   readonly next_attempt_at: Timestamp | null;
 }
+
+type Values = Pick<PaymentLine, 'paid_at_before' | 'paid_at_after' | 'due_at_before' | 'due_at_after'>;
+
+type People = Pick<
+  PaymentLine,
+  'batch' | 'outcome' | 'note' | 'reason' | 'requested_by' | 'affiliate_name' | 'affiliate_email'
+>;
 
 export interface Attempt {
   readonly id: number;
@@ -83,10 +71,10 @@ export async function searchLedger(
   reader: Reader,
   filter: LedgerFilter,
   { before, isFull }: { readonly before: number | null; readonly isFull: boolean },
-): Promise<ShownPage<LedgerLine>> {
+): Promise<FigurePage<LedgerLine>> {
   const conditions = conditionsOf(reader, filter);
   const ledger = reportView(reader, 'commission_ledger');
-  return await runShownPage<LedgerLine, number>(
+  return await readPage<LedgerLine, number>(
     reader,
     { beyond: before, most: PAGE_OF_LEDGER, keyOf: ({ request }) => request },
     // The few that fit are found first, as an array: all else of a line is then read of these alone. (With `in (select
@@ -106,14 +94,8 @@ export async function searchLedger(
 }
 
 /** Returns one request, in one row; no row where there is none of that number. */
-export async function readLedgerLine(
-  reader: Reader,
-  request: number,
-  { isFull }: { readonly isFull: boolean },
-): Promise<Shown<LedgerDetails>> {
-  return await runShown(
-    reader,
-    sql<LedgerDetails>`
+export const readLedgerLine = figure(
+  (reader: Reader, request: number, { isFull }: { readonly isFull: boolean }) => sql<LedgerDetails>`
       select line.request, line.commission_id, line.affiliate_id, line.asked, line.state, updates.attempts, line.puts,
              line.requested_at, line.finished_at, line.amount, line.currency,
              num_nonnulls(updates.before, updates.after) > 0 as is_read, line.paid_at_before, line.paid_at_after,
@@ -123,8 +105,7 @@ export async function readLedgerLine(
       from ${reportView(reader, 'commission_ledger')} line
       join ${mirrorTable(reader, 'commission_updates')} updates on updates.id = line.request
       where line.request = ${request}`,
-  );
-}
+);
 
 /**
  * Returns a page of the HTTP requests that were sent for the request, newest first: those before the one of that
@@ -134,11 +115,11 @@ export async function readAttempts(
   reader: Reader,
   request: number,
   { before, isFull }: { readonly before: number | null; readonly isFull: boolean },
-): Promise<ShownPage<Attempt>> {
+): Promise<FigurePage<Attempt>> {
   const attempts = mirrorTable(reader, 'commission_update_attempts');
   const isBefore = (id: number) => sql`
         and (sent_at, id) < (select sent_at, id from ${attempts} where id = ${id} and update_id = ${request})`;
-  return await runShownPage<Attempt, number>(
+  return await readPage<Attempt, number>(
     reader,
     { beyond: before, most: PAGE_OF_ATTEMPTS, keyOf: ({ id }) => id },
     (beyond, most) => sql<Attempt>`

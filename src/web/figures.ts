@@ -36,7 +36,8 @@ export function tookOf(seconds: number): string {
 }
 
 /** Returns the line that says how old kept figures are; nothing where they were read for this page. */
-export function asOf(timestamp: Timestamp): Html | null {
+export function asOf(timestamp: Timestamp | null): Html | null {
+  if (timestamp === null) return null;
   const ageSeconds = (Date.now() - Date.parse(timestamp)) / 1000;
   if (ageSeconds < NOTICEABLE_SECONDS) return null;
   return html`<p class="quiet">As of ${durationOf(ageSeconds)} ago, ${momentOf(timestamp)}: reading it takes long, so it is not read anew each time.</p>`;

@@ -2,18 +2,13 @@
 // the headers are the server's.
 
 import type { AmountUnit } from '../config/amount-unit.ts';
-import type { Database } from '../db/database.ts';
-import type { DiskSpace } from '../reports/read-growth.ts';
+import type { GrowthDeps } from '../reports/read-growth.ts';
 import type { Html } from './html.ts';
 
-export interface PageDeps {
-  readonly db: Database;
-  readonly mirrorSchema: string;
+export interface PageDeps extends GrowthDeps {
   readonly amountUnit: AmountUnit;
   /** From which age a resource is stale. */
   readonly maxAgeSeconds: number;
-  /** Returns what the database may grow into; null where nobody knows. */
-  readonly readSpace: () => Promise<DiskSpace | null>;
 }
 
 export interface PageRequest {

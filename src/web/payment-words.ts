@@ -2,15 +2,15 @@
 
 import type { AmountUnit } from '../config/amount-unit.ts';
 import { formatCount } from '../contract/format.ts';
-import type { BatchOfLog } from '../reports/read-batch-log.ts';
+import type { BatchLine } from '../reports/read-batches.ts';
 import type { CurrencyLine } from '../reports/read-payment-sums.ts';
 import type { LedgerLine } from '../reports/search-ledger.ts';
-import { momentOrNothing, moneyOf, NOTHING, orNothing, sumOf } from './figures.ts';
+import { momentOrNothing, moneyOf, NOTHING, sumOf } from './figures.ts';
 import { type Html, html, type Part } from './html.ts';
 import type { PageRequest } from './page.ts';
 import { withQuery } from './query.ts';
 import { stateMark } from './state-mark.ts';
-import { table } from './table.ts';
+import { type Column, column, numbers, table } from './table.ts';
 import { momentOf } from './words.ts';
 
 /** By state, the pending one first: what it means. */
@@ -26,8 +26,11 @@ export const STATE_WORDS: Readonly<Record<LedgerLine['state'], string>> = {
   cancelled: 'cancelled before anything was sent',
 };
 
+/** What a request to the program does. */
+export const METHODS = { PUT: 'change (PUT)', GET: 'reading (GET)' } as const;
+
 /** Returns the path of a batch: by its name where there is one to show, else by one of its requests. */
-export function batchPath({ batch, newest_request }: Pick<BatchOfLog, 'batch' | 'newest_request'>): string {
+export function batchPath({ batch, newest_request }: Pick<BatchLine, 'batch' | 'newest_request'>): string {
   const name = encodeURIComponent(batch?.toWellFormed() ?? '');
   return name === '' || name.length > LONGEST_NAME || DOTS.includes(name)
     ? withQuery('/payments/batches/of', { request: newest_request })
@@ -40,7 +43,7 @@ const LONGEST_NAME = 100;
 const DOTS = ['.', '..'];
 
 /** Returns such as `12 applied, 1 failed`. */
-export function describeStates(states: BatchOfLog['states']): string {
+export function describeStates(states: BatchLine['states']): string {
   return Object.entries(states)
     .map(([state, requests]) => `${formatCount(requests)} ${state.replaceAll('_', ' ')}`)
     .join(', ');
@@ -49,26 +52,19 @@ export function describeStates(states: BatchOfLog['states']): string {
 /** Returns the table of sums by currency, with what it counts. */
 export function sumsTable(rows: readonly CurrencyLine[], unit: AmountUnit): Html {
   if (rows.length === 0) return html`<p>No payment was asked for.</p>`;
-  const sums = table({
-    caption: 'What was asked to be paid, done and left, by currency',
-    columns: [
-      { label: 'currency' },
-      { label: 'commissions', isNumber: true },
-      { label: 'asked for', isNumber: true },
-      { label: 'done', isNumber: true },
-      { label: 'pending', isNumber: true },
-      { label: 'not done', isNumber: true },
-      { label: 'dropped', isNumber: true },
-    ],
-    rows: rows.map(({ currency, commissions, ...sums }) => [
-      currency ?? 'not known',
-      formatCount(commissions),
-      ...[sums.requested, sums.done, sums.pending, sums.not_done, sums.dropped].map((sum) =>
-        currency === null ? orNothing(null) : sumOf(sum, currency, unit),
-      ),
-    ]),
-  });
-  return html`${sums}
+  const sums = (label: string, of: (line: CurrencyLine) => number | null) =>
+    numbers<CurrencyLine>(label, (line) =>
+      line.currency === null ? NOTHING : sumOf(of(line), line.currency, unit),
+    );
+  return html`${table('What was asked to be paid, done and left, by currency', rows, [
+    column('currency', ({ currency }) => currency ?? 'not known'),
+    numbers('commissions', ({ commissions }) => formatCount(commissions)),
+    sums('asked for', ({ requested }) => requested),
+    sums('done', ({ done }) => done),
+    sums('pending', ({ pending }) => pending),
+    sums('not done', ({ not_done }) => not_done),
+    sums('dropped', ({ dropped }) => dropped),
+  ])}
 <p class="quiet">Each commission counts once, however often its payment was asked for. Dropped is what was cancelled, superseded or taken back since.</p>`;
 }
 
@@ -78,35 +74,23 @@ export function ledgerTable(
   { href, mayReadPeople }: Pick<PageRequest, 'href' | 'mayReadPeople'>,
   unit: AmountUnit,
 ): Html {
-  return table({
-    caption: 'Requests, newest first',
-    columns: [
-      { label: 'request' },
-      { label: 'state' },
-      ...(mayReadPeople ? [{ label: 'outcome' }] : []),
-      { label: 'asked' },
-      { label: 'amount', isNumber: true },
-      { label: 'affiliate' },
-      { label: 'commission' },
-      { label: 'failed tries', isNumber: true },
-      { label: 'asked at' },
-      { label: 'ended at' },
-      ...(mayReadPeople ? [{ label: 'reason' }, { label: 'asked by' }] : []),
-    ],
-    rows: lines.map((line) => [
-      html`<a href="${href(`/payments/${line.request}`)}">${line.request}</a>`,
-      stateMark(line.state),
-      ...(mayReadPeople ? [brief(line.outcome)] : []),
-      long(line.asked),
-      moneyOf(line.amount, line.currency, unit),
-      html`<span class="short">${describeAffiliate(line, href)}</span>`,
-      html`<code class="short">${line.commission_id}</code>`,
-      formatCount(line.attempts),
-      momentOf(line.requested_at),
-      momentOrNothing(line.finished_at),
-      ...(mayReadPeople ? [brief(line.reason), brief(line.requested_by)] : []),
-    ]),
-  });
+  const people = (...columns: Column<LedgerLine>[]) => (mayReadPeople ? columns : []);
+  return table('Requests, newest first', lines, [
+    column('request', ({ request }) => html`<a href="${href(`/payments/${request}`)}">${request}</a>`),
+    column('state', ({ state }) => stateMark(state)),
+    ...people(column('outcome', ({ outcome }) => brief(outcome))),
+    column('asked', ({ asked }) => long(asked)),
+    numbers('amount', ({ amount, currency }) => moneyOf(amount, currency, unit)),
+    column('affiliate', (line) => html`<span class="short">${describeAffiliate(line, href)}</span>`),
+    column('commission', ({ commission_id }) => html`<code class="short">${commission_id}</code>`),
+    numbers('failed tries', ({ attempts }) => formatCount(attempts)),
+    column('asked at', ({ requested_at }) => momentOf(requested_at)),
+    column('ended at', ({ finished_at }) => momentOrNothing(finished_at)),
+    ...people(
+      column('reason', ({ reason }) => brief(reason)),
+      column('asked by', ({ requested_by }) => brief(requested_by)),
+    ),
+  ]);
 }
 
 /** Returns what people or the program wrote, in a cell; a dash where there is nothing. */

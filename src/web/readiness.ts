@@ -3,6 +3,7 @@
 
 import { describeError } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
+import { memoize } from '../memoize.ts';
 import { within } from '../within.ts';
 
 /** By name: resolves where all is well, and throws what is wrong. */
@@ -20,7 +21,7 @@ const KEPT_MS = 1000;
 /** A check that fails for the same reason as before is logged again after this time. */
 const QUIET_MS = 60_000;
 
-/** Returns the function that returns what the checks say, found no more than a second ago. It throws nothing. */
+/** Returns the function that returns what the checks say, found no more than two seconds ago. It throws nothing. */
 export function makeReadReadiness({
   log,
   checks,
@@ -29,24 +30,14 @@ export function makeReadReadiness({
   checks: Checks;
 }): () => Promise<Readiness> {
   const runCheck = makeRunCheck(log);
-  let round: Promise<Readiness> | null = null;
-  let keptUntilMs = 0;
   const runAll = async (): Promise<Readiness> => {
     const results = await Promise.all(Object.entries(checks).map(runCheck));
-    keptUntilMs = performance.now() + KEPT_MS;
     return {
       isReady: results.every(([, result]) => result === 'ok'),
       checks: Object.fromEntries(results),
     };
   };
-  return () => {
-    if (round === null || performance.now() >= keptUntilMs) {
-      // Nobody begins another round while this one is under way.
-      keptUntilMs = Number.POSITIVE_INFINITY;
-      round = runAll();
-    }
-    return round;
-  };
+  return memoize(runAll, () => KEPT_MS);
 }
 
 // The reason is in the log only: an error may name hosts.

@@ -2,33 +2,34 @@
 
 import { type Html, html, type Part } from './html.ts';
 
-export interface Column {
+export interface Column<Row> {
   readonly label: string;
-  /** Numbers are aligned to the right. */
-  readonly isNumber?: boolean;
+  readonly className: 'text' | 'number';
+  readonly cellOf: (row: Row) => Part;
 }
 
-export interface TableParts {
-  /** What the table shows, for whoever hears it. */
-  readonly caption: string;
-  readonly columns: readonly Column[];
-  /** The first cell of a row is its heading. */
-  readonly rows: readonly (readonly Part[])[];
+/** Returns a column. */
+export function column<Row>(label: string, cellOf: (row: Row) => Part): Column<Row> {
+  return { label, className: 'text', cellOf };
 }
 
-/** Returns the table, which scrolls by itself where the window is too narrow for it. */
-export function table({ caption, columns, rows }: TableParts): Html {
-  const cell = (part: Part, index: number): Html => {
-    const kind = columns[index]?.isNumber === true ? 'number' : 'text';
-    if (index === 0) return html`<th scope="row" class="${kind}">${part}</th>`;
-    return html`<td class="${kind}">${part}</td>`;
-  };
+/** Returns a column of numbers, which are aligned to the right. */
+export function numbers<Row>(label: string, cellOf: (row: Row) => Part): Column<Row> {
+  return { label, className: 'number', cellOf };
+}
+
+/**
+ * Returns the table, which scrolls by itself where the window is too narrow for it. The caption says what it shows, for
+ * whoever hears it; the first cell of a row is its heading.
+ */
+export function table<Row>(caption: string, rows: readonly Row[], columns: readonly Column<Row>[]): Html {
+  const cell = (row: Row) => (of: Column<Row>, index: number) =>
+    index === 0
+      ? html`<th scope="row" class="${of.className}">${of.cellOf(row)}</th>`
+      : html`<td class="${of.className}">${of.cellOf(row)}</td>`;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table>
 <caption class="hidden">${caption}</caption>
-<thead><tr>${columns.map(
-    ({ label, isNumber }) =>
-      html`<th scope="col" class="${isNumber === true ? 'number' : 'text'}">${label}</th>`,
-  )}</tr></thead>
-<tbody>${rows.map((row) => html`<tr>${row.map(cell)}</tr>\n`)}</tbody>
+<thead><tr>${columns.map(({ label, className }) => html`<th scope="col" class="${className}">${label}</th>`)}</tr></thead>
+<tbody>${rows.map((row) => html`<tr>${columns.map(cell(row))}</tr>\n`)}</tbody>
 </table></div>`;
 }

@@ -29,7 +29,7 @@ const OPTIONS: LookOptions = {
 async function lookNow(options: Partial<LookOptions> = {}): Promise<string[]> {
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) });
-  expect(await look({ db, log }, { ...OPTIONS, ...options })).toBe(true);
+  expect(await look({ db, mirrorSchema: 'mirror', log }, { ...OPTIONS, ...options })).toBe(true);
   return lines.map((line) => Object(line).msg);
 }
 
@@ -55,10 +55,10 @@ test('while one worker looks another one does not, nor waits for it', async () =
     await looking.query('begin');
     await looking.query('select from alert_watch for update');
     await refuseSecret(database);
-    expect(await look({ db, log }, OPTIONS)).toBe(false);
+    expect(await look({ db, mirrorSchema: 'mirror', log }, OPTIONS)).toBe(false);
     await looking.query('commit');
     expect(await readAlertStates(database)).toEqual([]);
-    expect(await look({ db, log }, OPTIONS)).toBe(true);
+    expect(await look({ db, mirrorSchema: 'mirror', log }, OPTIONS)).toBe(true);
     expect(await readAlertStates(database)).toEqual(['secret_refused open']);
   } finally {
     looking.release();
@@ -82,7 +82,7 @@ describe('the rest after a look', () => {
   test('has a longest', async () => {
     await lookNow({ timings: { ...OPTIONS.timings, restFactor: 1e9 } });
     expect(await readRest()).toBeLessThanOrEqual(ALERT_TIMINGS.longestRestMs);
-    expect(await look({ db, log: pino({ level: 'silent' }) }, OPTIONS)).toBe(false);
+    expect(await look({ db, mirrorSchema: 'mirror', log: pino({ level: 'silent' }) }, OPTIONS)).toBe(false);
   });
 });
 

@@ -25,10 +25,12 @@ const db = makeDatabase(pool);
 await watchAlerts(
   {
     db,
+    mirrorSchema: 'mirror',
     log,
     channels: makeChannels(settings),
     checkQueue: async () => {},
-    readGrowth: () => readGrowth(db, { space: null }),
+    readGrowth: async () =>
+      (await readGrowth({ db, mirrorSchema: 'mirror', readSpace: async () => null })).growth,
     warn: (err) => log.warn({ err }, 'alerts.failed'),
   },
   { signal: stopping.signal, maxAgeSeconds: 26 * 3600, timings },

@@ -55,10 +55,13 @@ export function startWatcher(database: TestDatabase, settings: WatcherSettings =
   const watching = watchAlerts(
     {
       db,
+      mirrorSchema: 'mirror',
       log,
       channels: settings.channels ?? [],
       checkQueue: settings.checkQueue ?? (async () => {}),
-      readGrowth: settings.readGrowth ?? (() => readGrowth(db, { space: null })),
+      readGrowth:
+        settings.readGrowth ??
+        (async () => (await readGrowth({ db, mirrorSchema: 'mirror', readSpace: async () => null })).growth),
       warn: (error) => warnings.push(error),
     },
     { signal: stopping.signal, maxAgeSeconds: 26 * 3600, timings: { ...FAST, ...settings.timings } },

@@ -173,10 +173,11 @@ test('a large table is estimated, and not counted', async () => {
   await pool.query(`
     insert into campaigns (id, created_at, name, _first_seen_at, _changed_at, _observed_at)
     select n::text, now(), repeat('x', 1800), now(), now(), now() from generate_series(1, 5000) n`);
-  await pool.query('analyze campaigns');
   await pool.query(`delete from campaigns where id = '1'`);
   const { of } = await scrapeOnce(makeScraper(pool));
-  expect(of('table_rows{table="campaigns"}')).toBe(5000);
+  const rows = of('table_rows{table="campaigns"}') ?? 0;
+  expect(rows).not.toBe(4999);
+  expect(Math.abs(rows / 4999 - 1)).toBeLessThan(0.05);
   expect(of('table_size_bytes{table="campaigns"}')).toBeGreaterThan(8_000_000);
 });
 

@@ -2,7 +2,7 @@
 
 import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { readGrowth } from '../../src/reports/read-growth.ts';
+import { type DiskSpace, readGrowth } from '../../src/reports/read-growth.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -34,12 +34,13 @@ async function fillHistory(perDay: number, days: number): Promise<void> {
   );
 }
 
-const NOWHERE = { space: null };
+const growthOf = async (space: DiskSpace | null = null) =>
+  (await readGrowth({ db, mirrorSchema: 'mirror', readSpace: async () => space })).growth;
 const historyOf = async () =>
-  (await readGrowth(db, NOWHERE)).tables.find(({ table_name }) => table_name === 'record_history');
+  (await growthOf()).tables.find(({ table_name }) => table_name === 'record_history');
 
 test('a mirror that was never synced grows at no known rate', async () => {
-  const growth = await readGrowth(db, { space: { source: 'limit', limitBytes: 1e12 } });
+  const growth = await growthOf({ source: 'limit', limitBytes: 1e12 });
   expect(growth).toMatchObject({ bytes_per_year: null, measured_since: null });
   expect(growth.disk).toMatchObject({ source: 'limit', full_at: null, full_in_days: null });
   expect(growth.bytes).toBeGreaterThan(0);
@@ -93,7 +94,7 @@ test.each([
 ] as const)('with %j, the disk is full when what is left is used up', async (space, leftOf) => {
   await loadFirst(100);
   await fillHistory(3000, 30);
-  const growth = await readGrowth(db, { space });
+  const growth = await growthOf(space);
   const left = leftOf(growth.bytes);
   const days = left / ((growth.bytes_per_year ?? 0) / 365);
   expect(growth.disk.free_bytes).toBe(left);
@@ -104,9 +105,9 @@ test.each([
 test('a limit that is exceeded is full now; one of centuries has no date', async () => {
   await loadFirst(100);
   await fillHistory(10, 30);
-  const full = await readGrowth(db, { space: { source: 'limit', limitBytes: 1000 } });
+  const full = await growthOf({ source: 'limit', limitBytes: 1000 });
   expect(full.disk).toMatchObject({ full_in_days: 0 });
   expect(full.disk.free_bytes).toBeLessThan(0);
-  const far = await readGrowth(db, { space: { source: 'limit', limitBytes: 1e15 } });
+  const far = await growthOf({ source: 'limit', limitBytes: 1e15 });
   expect(far.disk).toMatchObject({ full_at: null, full_in_days: null });
 });

@@ -299,12 +299,14 @@ test('commissions are covered whole where the list is used and was read whole, b
   await store(database, ['', '_deleted_at = now()']);
   const [whole, delta] = ['2026-10-01T00:00:00Z', '2026-10-01T06:00:00Z'];
   const known = { known: 1, isListed: false, not_stored: 0, everything_as_of: null, changes_as_of: null };
-  expect(await readCoverage(db)).toEqual({ ...known, polled_as_of: null });
+  expect(await readCoverage({ db, mirrorSchema: 'mirror' })).toEqual({ ...known, polled_as_of: null });
   await pool.query('insert into tracked_commissions (commission_id, last_polled_at) values ($1, $2)', [
     id(0),
     whole,
   ]);
-  expect(await readCoverage(db)).toMatchObject({ polled_as_of: expect.stringMatching(/^2026-10-01/) });
+  expect(await readCoverage({ db, mirrorSchema: 'mirror' })).toMatchObject({
+    polled_as_of: expect.stringMatching(/^2026-10-01/),
+  });
   const addRun = (mode: string, startedAt: string, rejected: number) =>
     pool.query(
       `insert into sync_runs (resource, mode, state, verified, started_at, finished_at, rows_seen, rows_rejected)
@@ -313,10 +315,10 @@ test('commissions are covered whole where the list is used and was read whole, b
     );
   // A list that is no longer used is as good as none.
   await addRun('full', whole, 2);
-  expect(await readCoverage(db)).toMatchObject(known);
+  expect(await readCoverage({ db, mirrorSchema: 'mirror' })).toMatchObject(known);
   await pool.query("update commission_list set setting = 'on'");
   await addRun('delta', delta, 0);
-  const { everything_as_of, changes_as_of, ...rest } = await readCoverage(db);
+  const { everything_as_of, changes_as_of, ...rest } = await readCoverage({ db, mirrorSchema: 'mirror' });
   expect(rest).toMatchObject({ known: 1, isListed: true, not_stored: 2 });
   expect([everything_as_of, changes_as_of].map((moment) => Date.parse(moment ?? ''))).toEqual(
     [whole, delta].map((moment) => Date.parse(moment)),

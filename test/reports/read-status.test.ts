@@ -4,16 +4,19 @@ import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { transact } from '../../src/db/transact.ts';
 import { acceptHeldBack, saveHeldBack } from '../../src/mirror/held-back.ts';
+import type { Reader } from '../../src/reports/figure.ts';
 import { readStatus, type TableStatus } from '../../src/reports/read-status.ts';
 import { readTables } from '../../src/reports/read-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
 let db: Database;
+let reader: Reader;
 
 beforeEach(async () => {
   database = await createTestDatabase();
   db = makeDatabase(database.pool);
+  reader = { db, mirrorSchema: 'mirror' };
 });
 
 interface Run {
@@ -56,13 +59,15 @@ async function addRun(run: Run): Promise<number> {
 }
 
 test('a mirror that was never synced says so of each resource', async () => {
-  const { resources, last_runs, schema_drift } = await readStatus(db);
+  const { resources, last_runs, schema_drift } = await readStatus(reader);
   const never = {
     changes_as_of: null,
     changes_age_seconds: null,
     everything_as_of: null,
     everything_age_seconds: null,
     deltas_since_everything: 0,
+    not_covered: 'everything was never read',
+    last_run_id: null,
     last_run_state: null,
     last_run_verified: null,
     last_run_error_code: null,
@@ -89,7 +94,7 @@ test('freshness is the start of the last verified run, whatever it held back and
   await addRun({ state: 'partial', started_at: '2026-01-02T00:00:00Z', rows_rejected: 2, held_back: 7 });
   await addRun({ state: 'partial', started_at: '2026-01-03T00:00:00Z', rows_rejected: 5 });
   await addRun({ state: 'failed', started_at: '2026-01-04T00:00:00Z', error: 'the program was down' });
-  const { resources, last_runs } = await readStatus(db);
+  const { resources, last_runs } = await readStatus(reader);
   expect(resources[0]).toEqual({
     resource: 'affiliates',
     changes_as_of: '2026-01-02T00:00:00Z',
@@ -97,6 +102,9 @@ test('freshness is the start of the last verified run, whatever it held back and
     everything_as_of: '2026-01-02T00:00:00Z',
     everything_age_seconds: expect.any(Number),
     deltas_since_everything: 0,
+    not_covered:
+      'records that could not be stored: 5; rows that seem to be gone from the program, and are not marked deleted: 7',
+    last_run_id: expect.any(Number),
     last_run_state: 'failed',
     last_run_verified: false,
     last_run_error_code: 'API_UNREACHABLE',
@@ -130,7 +138,7 @@ test('a delta makes referrals fresher, yet hides neither when all were last read
   const delta = { resource, mode: 'delta', state: 'succeeded', plan: { strategy: 'delta' } };
   await addRun({ ...delta, started_at: '2026-01-02T00:00:00Z' });
   await addRun({ ...delta, started_at: '2026-01-03T00:00:00Z', rows_rejected: 1 });
-  const before = await readStatus(db);
+  const before = await readStatus(reader);
   expect(before.resources[1]).toMatchObject({
     changes_as_of: '2026-01-03T00:00:00Z',
     everything_as_of: '2026-01-01T00:00:00Z',
@@ -142,14 +150,14 @@ test('a delta makes referrals fresher, yet hides neither when all were last read
 
   const accepted = { resource: 'referrals', acceptedBy: 'somebody' } as const;
   expect(await transact(db, (trx) => acceptHeldBack(trx, accepted))).toBe(12);
-  expect((await readStatus(db)).resources[1]).toMatchObject({
+  expect((await readStatus(reader)).resources[1]).toMatchObject({
     deletions_held_back: 12,
     deletions_held_back_since: null,
     deletions_accepted: 12,
   });
 
   await addRun({ ...delta, plan: { strategy: 'full' }, started_at: '2026-01-04T00:00:00Z', held_back: 0 });
-  const after = await readStatus(db);
+  const after = await readStatus(reader);
   expect(after.resources[1]).toMatchObject({
     everything_as_of: '2026-01-04T00:00:00Z',
     deltas_since_everything: 0,
@@ -161,7 +169,7 @@ test('a delta makes referrals fresher, yet hides neither when all were last read
 
 test('a delta of affiliates reads all of them', async () => {
   await addRun({ mode: 'delta', state: 'succeeded', started_at: '2026-01-02T00:00:00Z' });
-  expect((await readStatus(db)).resources[0]).toMatchObject({
+  expect((await readStatus(reader)).resources[0]).toMatchObject({
     everything_as_of: '2026-01-02T00:00:00Z',
     deltas_since_everything: 0,
   });
@@ -172,7 +180,7 @@ test('the age is counted from then to now, in seconds, by the clock of the datab
     `select now() - interval '90 seconds' as then`,
   );
   await addRun({ resource: 'referrals', state: 'succeeded', started_at: rows[0]?.then ?? '' });
-  const { resources } = await readStatus(db);
+  const { resources } = await readStatus(reader);
   expect(resources[1]?.changes_age_seconds).toBeGreaterThanOrEqual(90);
   expect(resources[1]?.changes_age_seconds).toBeLessThan(120);
 });
@@ -182,7 +190,7 @@ test('rows that are gone upstream are counted apart', async () => {
     `insert into links (id, _first_seen_at, _changed_at, _observed_at, _deleted_at)
      select n::text, now(), now(), now(), case when n <= 2 then now() end from generate_series(1, 5) as n`,
   );
-  const { tables } = await readStatus(db);
+  const { tables } = await readStatus(reader);
   expect(tables.find(({ table_name }) => table_name === 'links')).toEqual({
     table_name: 'links',
     rows: 3,
@@ -192,8 +200,8 @@ test('rows that are gone upstream are counted apart', async () => {
 
 test('a table without a row has a line, as on the page', async () => {
   const counts = ({ table_name, rows, deleted }: TableStatus) => ({ table_name, rows, deleted });
-  const { rows } = await readTables({ db, mirrorSchema: 'mirror' });
-  const { tables } = await readStatus(db);
+  const { rows } = await readTables(reader);
+  const { tables } = await readStatus(reader);
   expect(tables).toEqual(rows.map(counts));
   expect(tables).toHaveLength(6);
 });
@@ -208,7 +216,7 @@ test('drift is that of the last run that came to its end', async () => {
   const last = await addRun({ state: 'partial' });
   await drifts(last, 'nickname');
   await addRun({ state: 'failed' });
-  const { schema_drift } = await readStatus(db);
+  const { schema_drift } = await readStatus(reader);
   expect(schema_drift).toEqual([
     {
       run_id: last,
@@ -230,7 +238,7 @@ test('the budget shows what counts now, and a pause only while it lasts', async 
     `update request_budget set limit_requests = 30, limit_until = now() + interval '1 minute', foreign_requests = 4,
        foreign_until = now() + interval '1 minute', paused_until = now() + interval '1 minute', last_throttled_at = '2026-01-01T00:00:00Z'`,
   );
-  expect((await readStatus(db)).budget).toEqual({
+  expect((await readStatus(reader)).budget).toEqual({
     used_requests: 1,
     foreign_requests: 4,
     limit_requests: 30,
@@ -240,7 +248,7 @@ test('the budget shows what counts now, and a pause only while it lasts', async 
   await database.pool.query(
     `update request_budget set foreign_until = now(), limit_until = now(), paused_until = now() - interval '1 second'`,
   );
-  expect((await readStatus(db)).budget).toMatchObject({
+  expect((await readStatus(reader)).budget).toMatchObject({
     foreign_requests: 0,
     limit_requests: null,
     paused_until: null,
@@ -250,7 +258,7 @@ test('the budget shows what counts now, and a pause only while it lasts', async 
 test('the last run is the last one that was not left to another process', async () => {
   await addRun({ state: 'failed', error: 'the program was down' });
   await addRun({ state: 'skipped' });
-  expect((await readStatus(db)).resources[0]).toMatchObject({
+  expect((await readStatus(reader)).resources[0]).toMatchObject({
     last_run_state: 'failed',
     last_run_error: 'the program was down',
   });
@@ -272,7 +280,7 @@ async function set(id: number, assignments: string): Promise<void> {
 }
 
 test('payments are counted by state and by batch', async () => {
-  expect((await readStatus(db)).payments).toMatchObject({
+  expect((await readStatus(reader)).payments).toMatchObject({
     states: [],
     failed: 0,
     neglected: 0,
@@ -281,7 +289,7 @@ test('payments are counted by state and by batch', async () => {
   await set(await ask(COMMISSION, 'october'), `state = 'applied', outcome = 'done', finished_at = now()`);
   await ask(OTHER, 'october');
   await ask(OTHER, 'november');
-  const { payments } = await readStatus(db);
+  const { payments } = await readStatus(reader);
   expect(payments.states).toEqual([
     { state: 'applied', requests: 1 },
     { state: 'pending', requests: 2 },
@@ -297,9 +305,12 @@ test('a payment has failed until its commission has a newer request for the same
     set(id, `state = 'failed', outcome = 'refused', finished_at = '2026-01-01T00:00:00Z'`);
   const dropAs = (id: number, state: string) =>
     set(id, `state = '${state}', outcome = 'so', finished_at = now()`);
-  const failures = async () => (await readStatus(db)).payments.failed;
+  const failures = async () => (await readStatus(reader)).payments.failed;
   await fail(await ask(COMMISSION, 'october'));
-  expect((await readStatus(db)).payments).toMatchObject({ failed: 1, failed_since: '2026-01-01T00:00:00Z' });
+  expect((await readStatus(reader)).payments).toMatchObject({
+    failed: 1,
+    failed_since: '2026-01-01T00:00:00Z',
+  });
 
   const due = await database.pool.query<{ id: number }>(
     `insert into commission_updates (commission_id, action, due_at) values ($1, 'due', now()) returning id`,
@@ -325,17 +336,17 @@ test('a payment is neglected when it is due for minutes and no process works on 
   const first = await ask(COMMISSION, 'october');
   const behind = await ask(COMMISSION, 'october');
   const other = await ask(OTHER, 'october');
-  expect((await readStatus(db)).payments.neglected).toBe(0);
+  expect((await readStatus(reader)).payments.neglected).toBe(0);
 
   const long = `next_attempt_at = '2026-01-01T00:00:00Z'`;
   for (const id of [first, behind, other]) await set(id, long);
   // The second one for a commission waits for the first, whoever works.
-  expect((await readStatus(db)).payments).toMatchObject({
+  expect((await readStatus(reader)).payments).toMatchObject({
     neglected: 2,
     neglected_since: '2026-01-01T00:00:00Z',
   });
   await set(first, `claimed_by = 'a worker', claimed_until = now() + interval '1 minute'`);
-  expect((await readStatus(db)).payments.neglected).toBe(0);
+  expect((await readStatus(reader)).payments.neglected).toBe(0);
 });
 
 test('a payment that waits for a program which is down is not neglected while a worker tries it again and again', async () => {
@@ -348,17 +359,20 @@ test('a payment that waits for a program which is down is not neglected while a 
       [id, ago],
     );
   await triedBefore('6 minutes');
-  expect((await readStatus(db)).payments.neglected).toBe(1);
+  expect((await readStatus(reader)).payments.neglected).toBe(1);
   await triedBefore('1 minute');
-  expect((await readStatus(db)).payments.neglected).toBe(0);
+  expect((await readStatus(reader)).payments.neglected).toBe(0);
 });
 
 test('a refused secret is in the status for as long as it is refused', async () => {
-  expect((await readStatus(db)).worker).toEqual({ secret_refused_since: null, program_changed_since: null });
+  expect((await readStatus(reader)).worker).toEqual({
+    secret_refused_since: null,
+    program_changed_since: null,
+  });
   await database.pool.query(
     `update worker_state set refused_at = '2026-01-01T00:00:00Z', refused_code = 'API_UNAUTHORIZED'`,
   );
-  expect((await readStatus(db)).worker).toEqual({
+  expect((await readStatus(reader)).worker).toEqual({
     secret_refused_since: '2026-01-01T00:00:00Z',
     program_changed_since: null,
   });

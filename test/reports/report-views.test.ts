@@ -227,7 +227,7 @@ describe('of a small mirror', () => {
 
   test('freshness says what the command status says, and what is not covered', async () => {
     const rows = await readView('freshness');
-    const status = await readFreshness(makeDatabase(database.pool));
+    const status = (await readFreshness({ db: makeDatabase(database.pool), mirrorSchema: 'mirror' })).rows;
     for (const resource of status) {
       expect(rows).toContainEqual(
         expect.objectContaining({

@@ -221,7 +221,7 @@ test('freshness, status and the schedules answer the same before and after', asy
     }
   }
   const ask = async () => {
-    const { last_runs, ...status } = await readStatus(db);
+    const { last_runs, ...status } = await readStatus({ db, mirrorSchema: 'mirror' });
     const { rows: freshness } = await pool.query('select * from mirror_reports.freshness');
     const { rows: rejected } = await pool.query(
       `select id from rejected_records rejected where run_id >= (

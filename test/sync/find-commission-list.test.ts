@@ -11,7 +11,7 @@ import { readVersion } from '../../src/package.ts';
 import type { Duty } from '../../src/queue/duty.ts';
 import { TIMINGS } from '../../src/queue/timings.ts';
 import { readCommissionList } from '../../src/reports/read-commission-list.ts';
-import { readFreshness } from '../../src/reports/read-freshness.ts';
+import { readHealth } from '../../src/reports/read-health.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import { findCommissionList } from '../../src/sync/find-commission-list.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
@@ -123,11 +123,15 @@ test('404 to everything decides nothing: what was known stays, and the question 
   const lost = { ...listing, url: `${listing.url}/lost` };
   const open = { is_served: null, found_at: null, problem: expect.stringContaining('/v1/affiliates') };
   expect(await find(lost)).toEqual({ isUsed: false, code: 'API_REJECTED', requests: 2 });
-  expect(await readCommissionList(db)).toMatchObject(open);
+  expect((await readCommissionList({ db, mirrorSchema: 'mirror' })).rows[0]).toMatchObject(open);
   expect(await find(listing)).toEqual({ isUsed: true, code: null, requests: 1 });
-  const { found_at } = await readCommissionList(db);
+  const found_at = (await readCommissionList({ db, mirrorSchema: 'mirror' })).rows[0]?.found_at;
   expect(await find(lost, { isAsked: true })).toEqual({ isUsed: true, code: 'API_REJECTED', requests: 2 });
-  expect(await readCommissionList(db)).toMatchObject({ ...open, is_served: true, found_at });
+  expect((await readCommissionList({ db, mirrorSchema: 'mirror' })).rows[0]).toMatchObject({
+    ...open,
+    is_served: true,
+    found_at,
+  });
 });
 
 test('the last 404 of a load balancer that had lost the program decides nothing', async () => {
@@ -152,7 +156,10 @@ test('404 from a program that then fails to list anything else decides nothing e
   const { sandbox } = given();
   sandbox.setFaults({ shares: {}, exact: [{ kind: '5xx', route: '/v1/affiliates' }] });
   expect(await find(sandbox)).toEqual({ isUsed: false, code: 'API_UNAVAILABLE', requests: 2 });
-  expect(await readCommissionList(given().db)).toMatchObject({ is_served: null, found_at: null });
+  expect((await readCommissionList({ db: given().db, mirrorSchema: 'mirror' })).rows[0]).toMatchObject({
+    is_served: null,
+    found_at: null,
+  });
   expect(await find(sandbox)).toEqual({ isUsed: false, code: null, requests: 3 });
 });
 
@@ -169,7 +176,7 @@ describe('any other answer decides nothing', () => {
     const { db } = given();
     listing.setFaults(faults);
     expect(await find(listing, how)).toMatchObject({ isUsed: false, code });
-    expect(await readCommissionList(db)).toMatchObject({
+    expect((await readCommissionList({ db, mirrorSchema: 'mirror' })).rows[0]).toMatchObject({
       is_served: null,
       found_at: null,
       problem: expect.any(String),
@@ -220,7 +227,10 @@ describe('a worker', () => {
     await age(`asked_at = asked_at - interval '11 minutes'`);
     listing.setFaults(NO_FAULTS);
     await run();
-    expect(await readCommissionList(db)).toMatchObject({ is_served: true, problem: null });
+    expect((await readCommissionList({ db, mirrorSchema: 'mirror' })).rows[0]).toMatchObject({
+      is_served: true,
+      problem: null,
+    });
     expect(await dueOf(duty)).toEqual([]);
     await age(`found_at = found_at - interval '25 hours', asked_at = asked_at - interval '25 hours'`);
     expect(await dueOf(duty)).toEqual(['find-commission-list']);
@@ -238,7 +248,9 @@ describe('a worker', () => {
     const seen = async () => ({
       syncs: await dueOf(syncs),
       polls: await dueOf(polls),
-      shown: (await readFreshness(db)).map(({ resource }) => resource),
+      shown: (await readHealth({ db, mirrorSchema: 'mirror' })).health.resources.map(
+        ({ resource }) => resource,
+      ),
     });
     const both = ['sync-affiliates-full', 'sync-referrals-full'];
     const without = { syncs: both, polls: ['poll-commissions'], shown: ['affiliates', 'referrals'] };

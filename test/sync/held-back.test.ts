@@ -4,8 +4,11 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
+import type { ListedResource } from '../../src/contract/resources.ts';
+import type { Database } from '../../src/db/database.ts';
 import { transact } from '../../src/db/transact.ts';
-import { acceptHeldBack, listHeldBack } from '../../src/mirror/held-back.ts';
+import { acceptHeldBack } from '../../src/mirror/held-back.ts';
+import { type HeldBackRow, readHeldBack } from '../../src/reports/read-held-back.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { makeRefusal } from '../api/make-refusal.ts';
 import { useSyncing } from './syncing.ts';
@@ -46,8 +49,12 @@ async function markedDeleted(): Promise<readonly string[]> {
   return rows.map(({ id }) => id);
 }
 
+async function held(db: Database, resources: readonly ListedResource[]): Promise<readonly HeldBackRow[]> {
+  return (await readHeldBack({ db, mirrorSchema: 'mirror' }, resources)).rows;
+}
+
 async function heldBack(): Promise<readonly string[]> {
-  return (await listHeldBack(given().db, [resource])).map(({ record_id }) => record_id).toSorted();
+  return (await held(given().db, [resource])).map(({ record_id }) => record_id).toSorted();
 }
 
 const accept = (acceptedBy = 'somebody') =>
@@ -104,7 +111,7 @@ test('accepting the deletions of one resource accepts none of another', async ()
      values ('referrals', 'one', 1), ('affiliates', 'other', 1)`,
   );
   expect(await accept()).toBe(1);
-  const rows = await listHeldBack(db, ['affiliates', resource]);
+  const rows = await held(db, ['affiliates', resource]);
   expect(rows.map(({ record_id, accepted_at }) => [record_id, accepted_at !== null])).toEqual([
     ['other', false],
     ['one', true],
@@ -121,7 +128,7 @@ test('what is held back is listed with its affiliate, newest first, and what the
     "insert into held_back_deletions (resource, record_id, run_id) values ('referrals', 'unknown', $1)",
     [runId],
   );
-  const rows = await listHeldBack(db, [resource]);
+  const rows = await held(db, [resource]);
   const { rows: mirrored } = await database.pool.query(
     `select id as record_id, affiliate_id, created_at from referrals where id = any($1)
      order by created_at desc, id`,
@@ -142,7 +149,7 @@ test('a commission that is held back is listed with the affiliate of its sale', 
      )
      insert into held_back_deletions (resource, record_id, run_id) values ('commissions', 'c', ${runId})`,
   );
-  expect(await listHeldBack(db, ['commissions'])).toMatchObject([{ record_id: 'c', affiliate_id: 'a' }]);
+  expect(await held(db, ['commissions'])).toMatchObject([{ record_id: 'c', affiliate_id: 'a' }]);
 });
 
 describe('a run that held deletions back', () => {
@@ -169,7 +176,7 @@ describe('a run that held deletions back', () => {
     const [, delta] = await syncBoth({ mode: 'delta' });
     expect(delta).toMatchObject({ state: 'succeeded', plan: { strategy: 'delta', moved_affiliates: 0 } });
     expect(await heldBack()).toHaveLength(20);
-    expect(await listHeldBack(db, ['affiliates'])).toEqual([]);
+    expect(await held(db, ['affiliates'])).toEqual([]);
   });
 
   test('has just those marked by the next run that were accepted and are still missing', async () => {
@@ -198,7 +205,7 @@ describe('a run that held deletions back', () => {
 
     const again = await sync(resource);
     expect(again).toMatchObject({ state: 'partial', deleted: 0, deletesHeldBack: 20 });
-    const rowsHeld = await listHeldBack(given().db, [resource]);
+    const rowsHeld = await held(given().db, [resource]);
     expect(new Set(rowsHeld.map(({ run_id }) => run_id))).toEqual(new Set([again.runId]));
     expect(await accept()).toBe(20);
     expect(await sync(resource)).toMatchObject({ state: 'succeeded', deleted: 20, deletesHeldBack: 0 });

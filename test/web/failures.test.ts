@@ -6,7 +6,7 @@ import { Busy } from '../../src/errors.ts';
 import { makeLogger } from '../../src/log.ts';
 import { html } from '../../src/web/html.ts';
 import type { Page } from '../../src/web/page.ts';
-import { table } from '../../src/web/table.ts';
+import { column, table } from '../../src/web/table.ts';
 import { afterFile } from '../support/after-file.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startOwnPostgres } from '../support/own-postgres.ts';
@@ -130,7 +130,7 @@ test("a script in a customer's name is shown as text, and only to whoever may se
       const shown = mayReadPeople ? (row?.customer_name ?? null) : 'hidden';
       return {
         title: shown ?? '',
-        body: table({ caption: 'It', columns: [{ label: 'Name' }], rows: [[shown]] }),
+        body: table('It', [shown], [column('Name', (name) => name)]),
       };
     }),
   ];

@@ -77,13 +77,13 @@ async function showPayable(cli: Cli, lifetime: Lifetime, flags: PayableFlags): P
     throw new ConfigError(['--paid-at is for the payout file: give -o payouts.xlsx, or --format csv']);
   }
   const writeFile = isFileWanted ? await openPayoutFile(flags, lifetime) : null;
-  const { db, amountUnit, personalDataSettings } = await openPaymentLedger(cli, lifetime, {
+  const { db, mirrorSchema, amountUnit, personalDataSettings } = await openPaymentLedger(cli, lifetime, {
     endsAtOnce: true,
   });
   const affiliateIds =
     affiliate === undefined ? null : await namedAffiliates(db, affiliate, personalDataSettings);
   // Coverage first: a sync that ends in between makes the rows newer than what is said of them, and never older.
-  const coverage = await readCoverage(db);
+  const coverage = await readCoverage({ db, mirrorSchema });
   const { commissions, withheld } = await readPayable(db, { before, affiliateIds });
   const balances = balancesOf(commissions.map(withoutHashes));
   const transfers = balances.filter(({ obstacle }) => obstacle === null);

@@ -1,8 +1,9 @@
 // The commands `commissions pay`, `unpay` and `due`: updates of the commissions that are named one by one.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Action, plainRequest, type UpdateRequest } from '../../commissions/update-request.ts';
+import { plainRequest, type UpdateRequest } from '../../commissions/update-request.ts';
 import { identifier } from '../../contract/fields.ts';
+import type { Action } from '../../contract/payment-request.ts';
 import { spellToTheSecond } from '../../contract/timestamp.ts';
 import { readClock } from '../../db/clock.ts';
 import type { Cli } from '../cli.ts';

@@ -1,13 +1,12 @@
 // The command `commissions status`: what became of requests.
 
 import type { Command } from 'commander';
-import { type BatchLine, readBatches } from '../../commissions/read-payment-ledger.ts';
 import { formatTimestamp } from '../../contract/format.ts';
+import { type Batch, batch, readLastBatches } from '../../reports/read-batches.ts';
 import type { Cli } from '../cli.ts';
 import { countStates, describeCounts, hasBadEnd, paymentListing } from '../commissions/listings.ts';
 import { findSelected } from '../commissions/selection.ts';
 import { openPaymentLedger } from '../commissions/session.ts';
-import { batch } from '../documents/batch.ts';
 import type { BatchesDocument, SelectedDocument } from '../documents/commissions.ts';
 import { addOutputFlags, type Listing, type OutputFlags, printListing } from '../output/format.ts';
 import { printError } from '../output/print.ts';
@@ -38,9 +37,9 @@ export function registerStatusOfPayments(group: Command, cli: Cli): void {
     .addHelpText('after', HELP)
     .action((what: string | undefined, flags: OutputFlags) =>
       cli.run(async (lifetime) => {
-        const { db, amountUnit } = await openPaymentLedger(cli, lifetime, { endsAtOnce: true });
+        const { db, mirrorSchema, amountUnit } = await openPaymentLedger(cli, lifetime, { endsAtOnce: true });
         if (what === undefined) {
-          const batches = await readBatches(db, MOST_BATCHES);
+          const batches = await readLastBatches({ db, mirrorSchema }, MOST_BATCHES);
           printListing(batchListing(batches), flags);
           if (batches.length === 0) printError('nothing was asked for yet');
           return 0;
@@ -55,7 +54,7 @@ export function registerStatusOfPayments(group: Command, cli: Cli): void {
     );
 }
 
-function batchListing(rows: readonly BatchLine[]): Listing<BatchLine> {
+function batchListing(rows: readonly Batch[]): Listing<Batch> {
   return {
     rows,
     documentOf: () => ({ batches: rows }) satisfies BatchesDocument,

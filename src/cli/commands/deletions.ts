@@ -8,7 +8,9 @@ import { checkSchema } from '../../db/check-schema.ts';
 import type { Database } from '../../db/database.ts';
 import { transact } from '../../db/transact.ts';
 import { makeLogger } from '../../log.ts';
-import { acceptHeldBack, type HeldBackRow, listHeldBack } from '../../mirror/held-back.ts';
+import { acceptHeldBack } from '../../mirror/held-back.ts';
+import type { Reader } from '../../reports/figure.ts';
+import { type HeldBackRow, readHeldBack } from '../../reports/read-held-back.ts';
 import type { Cli } from '../cli.ts';
 import { readCliConfig } from '../configuration.ts';
 import type { AcceptedDocument, HeldBackDocument } from '../documents/deletions.ts';
@@ -46,7 +48,7 @@ export function registerDeletions(root: Command, cli: Cli): void {
     .option('--json', 'print them as one JSON document')
     .action((resource: ListedResource | undefined, { json }: { json?: true }) =>
       cli.run(async (lifetime) => {
-        const rows = await listHeldBack(
+        const { rows } = await readHeldBack(
           await open(cli, lifetime, { endsAtOnce: true }),
           resource ? [resource] : LISTED_RESOURCES,
         );
@@ -64,7 +66,8 @@ export function registerDeletions(root: Command, cli: Cli): void {
     .addHelpText('after', ACCEPT_HELP)
     .action((resource: ListedResource, { json }: { json?: true }) =>
       cli.run(async (lifetime) => {
-        const accepted = await accept(await open(cli, lifetime), resource);
+        const { db } = await open(cli, lifetime);
+        const accepted = await accept(db, resource);
         if (json === true) printJson({ resource, accepted } satisfies AcceptedDocument);
         else print(describeAccepted(resource, accepted));
         return 0;
@@ -72,12 +75,12 @@ export function registerDeletions(root: Command, cli: Cli): void {
     );
 }
 
-async function open(cli: Cli, lifetime: Lifetime, stopping?: Stopping): Promise<Database> {
+async function open(cli: Cli, lifetime: Lifetime, stopping?: Stopping): Promise<Reader> {
   const config = readCliConfig(cli);
   const log = makeLogger(config.logLevel);
   const { pool, db } = await openDatabase({ log, lifetime }, config, 'deletions', stopping);
   await checkSchema(pool, { schema: config.mirrorSchema });
-  return db;
+  return { db, mirrorSchema: config.mirrorSchema };
 }
 
 async function accept(db: Database, resource: ListedResource): Promise<number> {

@@ -74,18 +74,12 @@ async function showStatus(
   const log = makeLogger(config.logLevel);
   const { pool, db, name } = await openDatabase({ log, lifetime }, config, 'status', { endsAtOnce: true });
   await checkSchema(pool, { schema: config.mirrorSchema });
-  const growth = await readGrowth(db, { space: await readDiskSpace(config) });
-  const status = { ...(await readStatus(db)), growth };
+  const reader = { db, mirrorSchema: config.mirrorSchema };
+  const { growth } = await readGrowth({ ...reader, readSpace: () => readDiskSpace(config) });
+  const status = { ...(await readStatus(reader)), growth };
   const concerns = findConcerns(status, { growth, maxAgeSeconds: maxAge ?? config.staleAfterSeconds });
   if (json === true) {
-    const shown = concerns.map(({ code, resource, what, since, fix }) => ({
-      code,
-      resource,
-      what,
-      since,
-      fix,
-    }));
-    printJson({ is_well: shown.length === 0, concerns: shown, ...status } satisfies StatusDocument);
+    printJson({ is_well: concerns.length === 0, concerns, ...status } satisfies StatusDocument);
   } else {
     const place = `Schema ${config.mirrorSchema} in ${name}`;
     const sections = section === undefined ? (all === true ? NAMES : []) : [section];

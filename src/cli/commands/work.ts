@@ -182,14 +182,19 @@ function watchOver(
   config: Config,
   signal: AbortSignal,
 ): void {
+  const { mirrorSchema } = config;
   const warn = makeQuietWarning({ log }, 'alerts.failed');
   const watching = watchAlerts(
     {
       db,
+      mirrorSchema,
       log,
       channels: makeChannels(config.alerts),
       checkQueue,
-      readGrowth: async () => readGrowth(db, { space: await readDiskSpace(config) }),
+      readGrowth: async () => {
+        const { growth } = await readGrowth({ db, mirrorSchema, readSpace: () => readDiskSpace(config) });
+        return growth;
+      },
       warn,
     },
     { signal, maxAgeSeconds: config.staleAfterSeconds },

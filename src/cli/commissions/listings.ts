@@ -2,18 +2,14 @@
 
 import type { z } from 'zod';
 import type { PreviewedUpdate } from '../../commissions/preview-updates.ts';
-import type { PaymentLine } from '../../commissions/read-payment-ledger.ts';
-import {
-  BAD_STATES,
-  END_STATES,
-  type UpdateRequest,
-  type UpdateState,
-} from '../../commissions/update-request.ts';
+import { BAD_STATES, type UpdateRequest } from '../../commissions/update-request.ts';
 import type { StateCounts } from '../../commissions/writer/await-updates.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { formatCount } from '../../contract/format.ts';
+import { END_STATES, type UpdateState } from '../../contract/payment-request.ts';
+import { type PaymentLine, paymentLine } from '../../reports/read-payment-ledger.ts';
 import { sayUnit } from '../documents/amounts.ts';
-import { type PreviewRow, paymentLine, previewRow } from '../documents/commissions.ts';
+import { type PreviewRow, previewRow } from '../documents/commissions.ts';
 import type { Listing } from '../output/format.ts';
 import type { Money, TableCell } from '../output/render-table.ts';
 import { type AskedRow, describeEarlier, type Earlier, outcomeOf } from './asked.ts';

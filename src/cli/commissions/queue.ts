@@ -1,17 +1,18 @@
 // The common end of every command that asks for updates: preview them, or queue them, wait if asked to, and report.
 
 import { randomBytes } from 'node:crypto';
-import { type PaymentLine, readPaymentLedger } from '../../commissions/read-payment-ledger.ts';
 import { takeEarlierPayments } from '../../commissions/requests/earlier-payments.ts';
 import { readLatest, readLatestOf } from '../../commissions/requests/read-latest.ts';
 import { type RequestedUpdate, requestUpdates } from '../../commissions/requests/request-updates.ts';
 import { readWaitingBefore } from '../../commissions/requests/waiting-before.ts';
 import { takeWaitingTwins } from '../../commissions/requests/waiting-twins.ts';
+import { isSelected } from '../../commissions/select-requests.ts';
 import { GOOD_STATES, UNMET_STATES } from '../../commissions/update-request.ts';
 import { formatCount } from '../../contract/format.ts';
 import { spellToTheSecond } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
 import { describeError } from '../../describe-error.ts';
+import { type PaymentLine, readPaymentLedger } from '../../reports/read-payment-ledger.ts';
 import type { QueuedDocument, WaitedDocument } from '../documents/commissions.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { Stopped } from '../lifetime.ts';
@@ -153,7 +154,10 @@ async function readOutcomes(
   { rows, requested }: Asked,
   { onOutcomes }: QueueFlags,
 ): Promise<PaymentLine[]> {
-  const plain = await readPaymentLedger(db, { kind: 'requests', ids: requested.map(({ id }) => id) });
+  const plain = await readPaymentLedger(
+    db,
+    isSelected({ kind: 'requests', ids: requested.map(({ id }) => id) }),
+  );
   const before = new Set(requested.flatMap(({ id, isNew }) => (isNew ? [] : [id])));
   // Of those that are new their answer is the newest; but one may have none, and that of a due knows no later payment.
   const isMirrorAsked = ({ request, state, action }: PaymentLine) =>

@@ -1,14 +1,11 @@
 // Which requests a user points at with one word: one request by its number, all for a commission by its identifier, or
 // a batch by its name. Whoever asks by SQL chooses that name, and it may look like either of the others.
 
-import {
-  type PaymentLine,
-  readPaymentLedger,
-  type Selection,
-} from '../../commissions/read-payment-ledger.ts';
+import { isSelected, type Selection } from '../../commissions/select-requests.ts';
 import { identifier } from '../../contract/fields.ts';
 import type { Database } from '../../db/database.ts';
 import { ConfigError } from '../../errors.ts';
+import { type PaymentLine, readPaymentLedger } from '../../reports/read-payment-ledger.ts';
 
 export interface Selected {
   readonly selection: Selection;
@@ -20,7 +17,7 @@ export interface Selected {
 export async function findSelected(db: Database, word: string): Promise<Selected> {
   const found: Selected[] = [];
   for (const selection of meaningsOf(word.trim())) {
-    const lines = await readPaymentLedger(db, selection);
+    const lines = await readPaymentLedger(db, isSelected(selection));
     if (lines.length > 0) found.push({ selection, lines });
   }
   const [first, second] = found;

@@ -30,6 +30,7 @@ import { openTracing } from '../tracing.ts';
 export interface PaymentLedgerSession {
   readonly pool: Pool;
   readonly db: Database;
+  readonly mirrorSchema: string;
   readonly log: Logger;
   readonly signal: AbortSignal;
   /** How the program counts. */
@@ -102,8 +103,8 @@ async function open(lifetime: Lifetime, config: Config, stopping?: Stopping): Pr
   const log = makeLogger(canDrawStatusLine() ? calmLevel(config.logLevel) : config.logLevel);
   const { pool, db } = await openDatabase({ log, lifetime }, config, 'commissions', stopping);
   await checkSchema(pool, { schema: config.mirrorSchema });
-  const { amountUnit, personalData: personalDataSettings } = config;
-  return { pool, db, log, signal: lifetime.signal, amountUnit, personalDataSettings };
+  const { mirrorSchema, amountUnit, personalData: personalDataSettings } = config;
+  return { pool, db, mirrorSchema, log, signal: lifetime.signal, amountUnit, personalDataSettings };
 }
 
 const UNREADABLE: Readonly<Record<string, string>> = {

@@ -1,9 +1,9 @@
 // Sums by currency, action and state: what a dry run, and a batch that has ended, come to. What is paid, taken back and
 // made payable are not added up, since one commission may have a request of each.
 
-import { ACTIONS, type Action } from '../../commissions/update-request.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
 import { addAmounts } from '../../contract/money.ts';
+import { ACTIONS, type Action } from '../../contract/payment-request.ts';
 import { sayUnit } from '../documents/amounts.ts';
 import { renderTable } from '../output/render-table.ts';
 import { money } from './listings.ts';

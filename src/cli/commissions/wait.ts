@@ -1,7 +1,7 @@
 // Waits until requests have ended, and where that is cut short says what became of them: those that have not ended stay
 // queued, and a later command applies them.
 
-import { countStates } from '../../commissions/read-payment-ledger.ts';
+import { countStates } from '../../commissions/select-requests.ts';
 import { awaitUpdates, type StateCounts } from '../../commissions/writer/await-updates.ts';
 import { Stopped } from '../lifetime.ts';
 import { printError } from '../output/print.ts';

@@ -1,41 +1,15 @@
 // The documents of the commands that ask for payments with --json, and of those that say what became of them.
 
 import { z } from 'zod';
-import type { PaymentLine } from '../../commissions/read-payment-ledger.ts';
-import { ACTIONS, END_STATES } from '../../commissions/update-request.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
+import { ACTIONS, END_STATES } from '../../contract/payment-request.ts';
+import { count, stateCounts, text, timestamp, updateState } from '../../reports/fields.ts';
+import { batch } from '../../reports/read-batches.ts';
+import { paymentLine } from '../../reports/read-payment-ledger.ts';
 import { amount, inUnit, sum, UNIT_OF_AMOUNTS } from './amounts.ts';
-import { batch, stateCounts, updateState } from './batch.ts';
-import { count, text, timestamp } from './fields.ts';
 
 const commissionId = text('identifier of the commission');
 const currency = text('its currency').nullable();
-
-/** A line of the payment ledger, as JSON and CSV have it. */
-export const paymentLine = z.object({
-  request: count('its number'),
-  batch: text('the batch that it was asked for in').nullable(),
-  commission_id: commissionId,
-  action: z.enum(ACTIONS).describe('what it does'),
-  asked: text('what was asked for'),
-  state: updateState,
-  outcome: text('what became of it'),
-  note: text('what else to know about that').nullable(),
-  reason: text('why it was asked for').nullable(),
-  requested_by: text('who asked'),
-  requested_at: timestamp('when'),
-  finished_at: timestamp('when it ended; null while it waits').nullable(),
-  amount: amount('what the commission is worth, as last seen').nullable(),
-  currency,
-  paid_at_before: timestamp('when it was paid before; null: unpaid, or not read yet').nullable(),
-  paid_at_after: timestamp('when it was paid after the request; null: unpaid, or not read yet').nullable(),
-  due_at_before: timestamp('from when it was payable before').nullable(),
-  due_at_after: timestamp('from when it was payable after the request').nullable(),
-  affiliate_id: text('whom it belongs to').nullable(),
-  affiliate_name: z.string().nullable(),
-  affiliate_email: z.string().nullable(),
-  puts: count('changes that were sent to the program'),
-}) satisfies z.ZodType<PaymentLine>;
 
 const would = z
   .enum(['change', 'asked_before', ...END_STATES])

@@ -1,7 +1,7 @@
 // The document of `doctor --json`.
 
 import { z } from 'zod';
-import { count, text, yesNo } from './fields.ts';
+import { count, text, yesNo } from '../../reports/fields.ts';
 
 const check = z.object({
   subject: text('what was looked at'),

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { EXPORT_FORMATS } from '../../config/exports.ts';
-import { count, text, timestamp } from './fields.ts';
+import { count, text, timestamp } from '../../reports/fields.ts';
 
 const column = z.object({ name: text('its name'), type: text("its type, in Postgres' own words") });
 

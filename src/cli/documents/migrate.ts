@@ -1,7 +1,7 @@
 // The document of `migrate --json`, with and without --dry-run.
 
 import { z } from 'zod';
-import { text, yesNo } from './fields.ts';
+import { text, yesNo } from '../../reports/fields.ts';
 
 export const migrateDocument = z
   .object({

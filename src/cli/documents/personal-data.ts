@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { PERSONAL_DATA_MODES } from '../../config/personal-data.ts';
-import { count, text, timestamp, yesNo } from './fields.ts';
+import { count, text, timestamp, yesNo } from '../../reports/fields.ts';
 
 const mode = z.enum(PERSONAL_DATA_MODES);
 

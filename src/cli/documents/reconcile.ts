@@ -8,8 +8,8 @@ import {
   type ReconciledRow,
 } from '../../commissions/books/reconcile-books.ts';
 import type { AmountUnit } from '../../config/amount-unit.ts';
+import { count, text, timestamp } from '../../reports/fields.ts';
 import { amount, inUnit, sum, UNIT_OF_AMOUNTS } from './amounts.ts';
-import { count, text, timestamp } from './fields.ts';
 
 const finding = z.enum(Object.keys(FINDINGS) as Finding[]).describe(
   Object.entries(FINDINGS)

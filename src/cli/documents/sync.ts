@@ -1,8 +1,8 @@
 // The document of `sync --json`: every run that was begun, whatever became of it.
 
 import { z } from 'zod';
+import { count, mode, resource, seconds, text, timestamp, yesNo } from '../../reports/fields.ts';
 import type { RunSummary } from '../../sync/run-summary.ts';
-import { count, mode, resource, seconds, text, timestamp, yesNo } from './fields.ts';
 
 const planned = {
   strategy: z.enum(['delta', 'full']).describe('full: everything was read, since that cost no more'),

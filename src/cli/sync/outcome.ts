@@ -4,9 +4,9 @@
 import { DELTA_BLIND_SPOTS } from '../../contract/delta-blind-spots.ts';
 import { counted, formatCount, formatDuration, formatTimestamp } from '../../contract/format.ts';
 import { asDatabaseError } from '../../db/as-database-error.ts';
-import type { Database } from '../../db/database.ts';
 import { describeError } from '../../describe-error.ts';
 import type { AppError } from '../../errors.ts';
+import type { Reader } from '../../reports/figure.ts';
 import { readFreshness } from '../../reports/read-freshness.ts';
 import type { RunSummary, SyncProgress } from '../../sync/run-summary.ts';
 import { runAsJson, type SyncDocument } from '../documents/sync.ts';
@@ -40,11 +40,11 @@ export function readProgress({ resource, rows, pages, requests, total }: SyncPro
 
 /** Prints what was reached; also where an error ended the command, which then says the rest. */
 export async function printRuns(
-  db: Database,
+  reader: Reader,
   { runs, stopped }: Reached,
   { isJson }: { isJson: boolean },
 ): Promise<void> {
-  const blindSpots = await readBlindSpots(db, runs.filter(isDelta)).catch((error: unknown) => {
+  const blindSpots = await readBlindSpots(reader, runs.filter(isDelta)).catch((error: unknown) => {
     // The runs are printed all the same, and so is the error that ended them.
     const reason = describeError(asDatabaseError(error));
     printError(`affiliate-mirror: when everything was last read is not known: ${reason}`);
@@ -86,13 +86,13 @@ function isDelta({ plan }: RunSummary): boolean {
 
 type BlindSpots = NonNullable<SyncDocument['blind_spots']>;
 
-async function readBlindSpots(db: Database, deltas: readonly RunSummary[]): Promise<BlindSpots | null> {
+async function readBlindSpots(reader: Reader, deltas: readonly RunSummary[]): Promise<BlindSpots | null> {
   if (deltas.length === 0) return null;
-  const freshness = await readFreshness(db);
+  const freshness = await readFreshness(reader);
   return {
     does_not_see: [...DELTA_BLIND_SPOTS],
     resources: deltas.map(({ resource }) => {
-      const status = freshness.find((one) => one.resource === resource);
+      const status = freshness.rows.find((one) => one.resource === resource);
       return {
         resource,
         everything_as_of: status?.everything_as_of ?? null,

@@ -5,13 +5,13 @@ import type { RateLimit } from '../../config/rate-limit.ts';
 import { Busy } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import { type MetricsText, makeMetrics } from '../../metrics/make-metrics.ts';
-import type { FiguresDeps } from '../../metrics/read-figures.ts';
 import { makeRecorder, type Recorder } from '../../metrics/recorder.ts';
 import { readVersion } from '../../package.ts';
 import type { RunningWorker } from '../../queue/start-worker.ts';
+import type { GrowthDeps } from '../../reports/read-growth.ts';
 import type { RegisterBoard } from '../../web/status-page.ts';
 
-export interface WorkerViewsDeps extends FiguresDeps {
+export interface WorkerViewsDeps extends GrowthDeps {
   readonly log: Logger;
   /** Returns null while it starts. */
   readonly worker: () => RunningWorker | null;

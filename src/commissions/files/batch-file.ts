@@ -1,9 +1,10 @@
 // Reads a payout file: a batch of commission updates. All problems of a file are found at once, and each names its
 // line.
 
+import type { Action } from '../../contract/payment-request.ts';
 import { contentKey } from '../requests/content-key.ts';
 import { quote } from '../timestamps.ts';
-import { type Action, LONGEST_KEY, plainRequest, type UpdateRequest } from '../update-request.ts';
+import { LONGEST_KEY, plainRequest, type UpdateRequest } from '../update-request.ts';
 import { findRepeats } from './contradicting-rows.ts';
 import { type FileOptions, type FileSpelling, findSpelling, PLAIN_FILE } from './file-options.ts';
 import type { Problem } from './raw-table.ts';

@@ -1,8 +1,9 @@
 // Finds the rows of a payout file that contradict each other. One of them is a mistake, and nobody here can know which:
 // so each of them is wrong.
 
+import type { Action } from '../../contract/payment-request.ts';
 import { quote } from '../timestamps.ts';
-import type { Action, UpdateRequest } from '../update-request.ts';
+import type { UpdateRequest } from '../update-request.ts';
 import type { Problem } from './raw-table.ts';
 
 interface GoodRow {

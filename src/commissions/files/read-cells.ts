@@ -2,8 +2,8 @@
 // `problems`, which are to be read after the number of its line.
 
 import { identifier } from '../../contract/fields.ts';
+import { ACTIONS, type Action } from '../../contract/payment-request.ts';
 import { quote, readTimestamp } from '../timestamps.ts';
-import { ACTIONS, type Action } from '../update-request.ts';
 import type { DateSpelling } from './spelling.ts';
 
 /** Returns the identifier in lower case; null, with a problem, where it is not one. */

@@ -2,8 +2,9 @@
 // asked for with it. They are one payment all the same: where one of them waits or succeeded, the other asks for
 // nothing.
 
+import type { UpdateState } from '../../contract/payment-request.ts';
 import type { Database } from '../../db/database.ts';
-import { GOOD_STATES, type UpdateRequest, type UpdateState } from '../update-request.ts';
+import { GOOD_STATES, type UpdateRequest } from '../update-request.ts';
 import { contentKey } from './content-key.ts';
 import { findRequested } from './request-updates.ts';
 

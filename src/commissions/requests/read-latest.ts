@@ -2,9 +2,11 @@
 // ended well says nothing about what was changed after it.
 
 import { sql } from 'kysely';
+import type { Action, UpdateState } from '../../contract/payment-request.ts';
 import { spellTimestamp, spellToTheSecond, type Timestamp } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
-import { type PaymentLine, readPaymentLedger } from '../read-payment-ledger.ts';
+import { readPaymentLedger } from '../../reports/read-payment-ledger.ts';
+import { isSelected } from '../select-requests.ts';
 import { matchTimestamp } from '../timestamps.ts';
 import { GOOD_STATES } from '../update-request.ts';
 
@@ -17,6 +19,15 @@ export interface Latest {
   readonly currency: string | null;
   /** In words, what became of it after the request had its way; null where the program has it as that left it. */
   readonly since: string | null;
+}
+
+/** What a line of the payment ledger says of its request. */
+export interface AskedLine extends Omit<Latest, 'paid_at' | 'due_at' | 'since'> {
+  readonly request: number;
+  readonly action: Action;
+  readonly state: UpdateState;
+  readonly paid_at_after: Timestamp | null;
+  readonly due_at_after: Timestamp | null;
 }
 
 interface MirroredRow extends Omit<Latest, 'since'> {
@@ -32,7 +43,7 @@ interface MirroredRow extends Omit<Latest, 'since'> {
  */
 export async function readLatest(
   db: Database,
-  lines: readonly PaymentLine[],
+  lines: readonly AskedLine[],
 ): Promise<ReadonlyMap<number, Latest>> {
   if (lines.length === 0) return new Map();
   const { rows } = await sql<MirroredRow>`
@@ -60,10 +71,10 @@ export async function readLatestOf(
 ): Promise<ReadonlyMap<number, Latest>> {
   return ids.length === 0
     ? new Map()
-    : readLatest(db, await readPaymentLedger(db, { kind: 'requests', ids }));
+    : readLatest(db, await readPaymentLedger(db, isSelected({ kind: 'requests', ids })));
 }
 
-function latestOf(line: PaymentLine, mirrored: MirroredRow | undefined): Latest {
+function latestOf(line: AskedLine, mirrored: MirroredRow | undefined): Latest {
   if (mirrored === undefined) {
     const { paid_at_after: paid_at, due_at_after: due_at, amount, currency } = line;
     return { paid_at, due_at, amount, currency, since: null };
@@ -75,7 +86,7 @@ function latestOf(line: PaymentLine, mirrored: MirroredRow | undefined): Latest 
   return { paid_at, due_at, amount, currency, since };
 }
 
-function describeSince(line: PaymentLine, mirrored: MirroredRow): string | null {
+function describeSince(line: AskedLine, mirrored: MirroredRow): string | null {
   const { paid_at, due_at, is_deleted, seen_at } = mirrored;
   const seen = spellToTheSecond(Date.parse(seen_at));
   if (is_deleted) return `since then it was deleted: the program did not have it any more at ${seen}`;

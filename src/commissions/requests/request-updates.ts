@@ -1,11 +1,12 @@
 // Asks for commission updates: writes the requests, in order, in one transaction.
 
 import { type RawBuilder, sql } from 'kysely';
+import type { Action, UpdateState } from '../../contract/payment-request.ts';
 import { asDatabaseError } from '../../db/as-database-error.ts';
 import type { Database } from '../../db/database.ts';
 import { transact } from '../../db/transact.ts';
 import { DatabaseUnreachable } from '../../errors.ts';
-import type { Action, UpdateRequest, UpdateState } from '../update-request.ts';
+import type { UpdateRequest } from '../update-request.ts';
 import { takeTurn } from './take-turn.ts';
 
 /** Notified whenever requests wait; the payload is the schema. The trigger of commission_updates uses the name too. */

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { transact } from '../../db/transact.ts';
-import { isSelected, type Selection } from '../read-payment-ledger.ts';
+import { isSelected, type Selection } from '../select-requests.ts';
 import { COMMISSION_UPDATES_CHANNEL, OVERTAKEN_BY } from './request-updates.ts';
 import { takeTurn } from './take-turn.ts';
 

@@ -2,9 +2,10 @@
 // something else than there is now.
 
 import { sql } from 'kysely';
+import type { Action } from '../../contract/payment-request.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
-import type { Action, UpdateRequest } from '../update-request.ts';
+import type { UpdateRequest } from '../update-request.ts';
 
 export interface WaitingRequest {
   readonly id: number;

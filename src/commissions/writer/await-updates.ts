@@ -1,10 +1,10 @@
 // Waits until requests have ended, and applies them itself meanwhile: so it ends with a worker and without one.
 
 import { sql } from 'kysely';
+import type { UpdateState } from '../../contract/payment-request.ts';
 import type { Database } from '../../db/database.ts';
 import { sleep, sleepOrAbort } from '../../sleep.ts';
-import { countStates } from '../read-payment-ledger.ts';
-import type { UpdateState } from '../update-request.ts';
+import { countStates } from '../select-requests.ts';
 import { type DrainDeps, type DrainTiming, drainUpdates } from './drain-updates.ts';
 
 export type StateCounts = Readonly<Partial<Record<UpdateState, number>>>;

@@ -8,6 +8,7 @@
 // cannot hold does not keep an update from being settled as what it is (see keep-observed.ts).
 
 import { sql } from 'kysely';
+import type { EndState } from '../../contract/payment-request.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import type { Database, DatabaseTransaction } from '../../db/database.ts';
 import { storableJson } from '../../db/storable.ts';
@@ -19,7 +20,6 @@ import { type AddToGroup, makeGroupWrites } from '../group-writes.ts';
 import { type Keeping, keepObserved, MIRRORED, writeWhatCanBeKept } from '../keep-observed.ts';
 import type { ObservedCommission } from '../mirror-commissions.ts';
 import { trackObserved } from '../tracking/track-commissions.ts';
-import type { EndState } from '../update-request.ts';
 import { type RecordedCall, writeAttempts } from './attempt-lines.ts';
 import { lockOurs } from './claims.ts';
 

@@ -1,9 +1,10 @@
 // What a try costs its request, and the words for it. Pure; judge-try.ts decides which failure costs what.
 
+import type { EndState } from '../../contract/payment-request.ts';
 import { isOfTheRow, isStatementError } from '../../db/refusal.ts';
 import { describeError } from '../../describe-error.ts';
 import { AppError } from '../../errors.ts';
-import type { ClaimedUpdate, EndState } from '../update-request.ts';
+import type { ClaimedUpdate } from '../update-request.ts';
 
 /** What follows from a try: the request's end, or a wait, or (`fatal`) the error that ends the drain. */
 export interface TryCost {

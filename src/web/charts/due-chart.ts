@@ -9,6 +9,7 @@ import { fractionDigits } from '../../contract/money.ts';
 import type { DueMonth } from '../../reports/read-series.ts';
 import { sumOf } from '../figures.ts';
 import { type Html, html } from '../html.ts';
+import { column, numbers, table } from '../table.ts';
 import { at, drawLabels, drawScale, plot, scaleHeight, spellCompact, WIDE } from './plot.ts';
 
 /** From the bottom of a bar to its top. */
@@ -68,19 +69,11 @@ export function drawDueMonths(
       label: part,
       sign: html`<rect class="part part-${part}" x="4" y="0" width="14" height="12"/>`,
     })),
-    figures: {
-      caption: title,
-      columns: [
-        { label: 'month' },
-        { label: 'commissions', isNumber: true },
-        ...PARTS.map((label) => ({ label, isNumber: true })),
-      ],
-      rows: months.map((month) => [
-        month.month,
-        formatCount(month.commissions),
-        ...PARTS.map((part) => money(month[part])),
-      ]),
-    },
+    figures: table(title, months, [
+      column('month', ({ month }) => month),
+      numbers('commissions', ({ commissions }) => formatCount(commissions)),
+      ...PARTS.map((part) => numbers<DueMonth>(part, (month) => money(month[part]))),
+    ]),
   });
   return html`${chart}
 ${nameTooLarge(months)}`;

@@ -5,6 +5,7 @@ import { line } from 'd3-shape';
 import { counted, formatCount } from '../../contract/format.ts';
 import type { FunnelDay } from '../../reports/read-series.ts';
 import { type Html, html } from '../html.ts';
+import { column, numbers, table } from '../table.ts';
 import { at, drawLabels, drawScale, plot, scaleHeight, spellCompact, WIDE } from './plot.ts';
 
 const LINES = [
@@ -47,10 +48,9 @@ export function drawFunnel(days: readonly FunnelDay[]): Html {
       label,
       sign: html`<line class="${className}" x1="0" x2="22" y1="6" y2="${at(6)}"/>`,
     })),
-    figures: {
-      caption: title,
-      columns: [{ label: 'day' }, ...LINES.map(({ label }) => ({ label, isNumber: true }))],
-      rows: days.map((day) => [day.day, ...LINES.map(({ name }) => formatCount(day[name]))]),
-    },
+    figures: table(title, days, [
+      column('day', ({ day }) => day),
+      ...LINES.map(({ name, label }) => numbers<FunnelDay>(label, (day) => formatCount(day[name]))),
+    ]),
   });
 }

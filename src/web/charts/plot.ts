@@ -3,7 +3,6 @@
 
 import { type ScaleLinear, scaleLinear } from 'd3-scale';
 import { type Html, html, type Part } from '../html.ts';
-import { type TableParts, table } from '../table.ts';
 
 /** Units: those of the drawing, which is as wide as its place on the page. */
 export interface Box {
@@ -34,7 +33,8 @@ export interface PlotParts {
   readonly box: Box;
   readonly drawing: Part;
   readonly key: readonly KeyEntry[];
-  readonly figures: TableParts;
+  /** A table. */
+  readonly figures: Html;
 }
 
 /** Returns the scale that places a value within the height of the box; it holds 0 and all values. */
@@ -65,7 +65,7 @@ ${
 ${drawing}
 </svg>
 <details><summary>Figures<span class="hidden"> of ${title}</span></summary>
-${table(figures)}
+${figures}
 </details>
 </figure>`;
 }

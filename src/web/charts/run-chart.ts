@@ -3,8 +3,9 @@
 
 import { scaleBand } from 'd3-scale';
 import { type SymbolType, symbol, symbolCircle, symbolCross, symbolSquare, symbolTriangle } from 'd3-shape';
-import type { RunPoint } from '../../reports/read-run-log.ts';
+import type { RunPoint } from '../../reports/read-runs.ts';
 import { type Html, html } from '../html.ts';
+import { column, numbers, table } from '../table.ts';
 import { momentOf } from '../words.ts';
 import { at, drawLabels, drawScale, HALF, plot, scaleHeight, spellCompact } from './plot.ts';
 
@@ -73,23 +74,13 @@ export function drawRuns(runs: readonly RunPoint[], measure: RunMeasure): Html {
       drawLabels(labelsOf(runs), box, center),
     ],
     key: met.map(([, sign]) => ({ label: sign.label, sign: drawSign(sign, 11, 6) })),
-    figures: {
-      caption: title,
-      columns: [
-        { label: 'run' },
-        { label: 'resource' },
-        { label: 'state' },
-        { label: 'started' },
-        { label: measure.unit, isNumber: true },
-      ],
-      rows: runs.map((run) => [
-        String(run.id),
-        run.resource,
-        run.state,
-        momentOf(run.started_at),
-        spell(read(run)),
-      ]),
-    },
+    figures: table(title, runs, [
+      column('run', ({ id: run }) => String(run)),
+      column('resource', ({ resource }) => resource),
+      column('state', ({ state }) => state),
+      column('started', ({ started_at }) => momentOf(started_at)),
+      numbers(measure.unit, (run) => spell(read(run))),
+    ]),
   });
 }
 

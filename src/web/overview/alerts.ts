@@ -1,18 +1,19 @@
 // What somebody was notified of, or should have been: the open alerts, and the last ones that are resolved.
 
 import { counted } from '../../contract/format.ts';
+import type { Figure } from '../../reports/figure.ts';
 import type { AlertStatus, NoticeStatus } from '../../reports/read-alerts.ts';
-import type { Shown } from '../../reports/shown-query.ts';
 import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
 import { momentOf } from '../words.ts';
 
 /** Returns the section. */
-export function showAlerts({ rows, sql }: Shown<AlertStatus>): Html {
+export function showAlerts(figure: Figure<AlertStatus>): Html {
+  const { rows } = figure;
   return section({
     id: 'alerts',
     title: 'Alerts',
-    sql,
+    figure,
     body:
       rows.length === 0
         ? html`<p>None is open, and none was so far.</p>`

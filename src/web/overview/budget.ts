@@ -2,10 +2,9 @@
 
 import type { RateLimit } from '../../config/rate-limit.ts';
 import { counted, formatCount } from '../../contract/format.ts';
-import { reportsSchema } from '../../db/sibling-schema.ts';
+import type { Figure } from '../../reports/figure.ts';
 import type { PermitUse } from '../../reports/read-activity.ts';
-import type { BudgetStatus } from '../../reports/read-budget.ts';
-import type { Shown } from '../../reports/shown-query.ts';
+import type { BudgetStatus } from '../../reports/read-usage.ts';
 import { type BarPart, bar } from '../bar.ts';
 import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
@@ -13,17 +12,19 @@ import { durationOf, momentOf } from '../words.ts';
 
 export interface BudgetFacts {
   readonly budget: BudgetStatus;
-  readonly uses: Shown<PermitUse>;
+  /** The statement that gave it. */
+  readonly sql: string;
+  readonly uses: Figure<PermitUse>;
   readonly rateLimit: RateLimit;
 }
 
 /** Returns the section. */
-export function showBudget(schema: string, facts: BudgetFacts): Html {
-  const { budget, rateLimit } = facts;
+export function showBudget(facts: BudgetFacts): Html {
+  const { budget, sql, uses, rateLimit } = facts;
   return section({
     id: 'budget',
     title: 'Request budget',
-    sql: `${facts.uses.sql}\n\nselect * from "${reportsSchema(schema)}".request_usage;`,
+    figure: { ...uses, sql: `${uses.sql}\n\n${sql}` },
     body: html`${rateLimit === null ? html`<p>This process keeps no limit.</p>` : showGauge(facts, rateLimit)}
 ${budget.paused_until !== null && html`<p class="warn">Paused until ${momentOf(budget.paused_until)}, as the program asked; it then goes on by itself.</p>`}
 <p class="quiet">${

@@ -1,22 +1,18 @@
 // How fresh each resource is, in plain words.
 
-import { freshnessSql } from '../../reports/health-statements.ts';
 import type { ResourceStatus } from '../../reports/read-freshness.ts';
-import type { MirrorHealth } from '../../reports/read-health.ts';
+import type { ShownHealth } from '../../reports/read-health.ts';
 import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
 import { durationOf, momentOf } from '../words.ts';
 
 /** Returns the section. */
-export function showFreshness(
-  schema: string,
-  { resources, commission_list }: MirrorHealth,
-  maxAgeSeconds: number,
-): Html {
+export function showFreshness({ health, sql }: ShownHealth, maxAgeSeconds: number): Html {
+  const { resources, commission_list } = health;
   return section({
     id: 'freshness',
     title: 'How fresh the mirror is',
-    sql: freshnessSql(schema),
+    figure: { sql: sql.freshness, asOf: null },
     body: html`<ul class="rows">${resources.map((one) => showResource(one, maxAgeSeconds))}</ul>
 ${
   !commission_list.is_used &&

@@ -1,8 +1,8 @@
 // What runs now: each sync with its progress and the time that is left, and the payments that are under way.
 
 import { counted, formatCount } from '../../contract/format.ts';
+import type { Figure } from '../../reports/figure.ts';
 import type { PendingPayments, RunningSync } from '../../reports/read-activity.ts';
-import type { Shown } from '../../reports/shown-query.ts';
 import { bar } from '../bar.ts';
 import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
@@ -24,13 +24,13 @@ export interface Progress {
 /** Returns the section. */
 export function showRunning(
   href: (path: string) => string,
-  running: Shown<RunningSync>,
-  payments: Shown<PendingPayments>,
+  running: Figure<RunningSync>,
+  payments: Figure<PendingPayments>,
 ): Html {
   return section({
     id: 'running',
     title: 'What runs now',
-    sql: `${running.sql}\n\n${payments.sql}`,
+    figure: { ...running, sql: `${running.sql}\n\n${payments.sql}` },
     body: html`${
       running.rows.length === 0
         ? html`<p>No sync runs at this moment.</p>`

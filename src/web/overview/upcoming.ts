@@ -1,8 +1,8 @@
 // What comes next by itself: schedules, polls, and payments that are tried again.
 
 import type { Timestamp } from '../../contract/timestamp.ts';
+import type { Figure } from '../../reports/figure.ts';
 import type { NextPoll } from '../../reports/read-activity.ts';
-import type { Shown } from '../../reports/shown-query.ts';
 import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
 import type { Upcoming } from '../upcoming.ts';
@@ -11,7 +11,7 @@ import { durationOf, momentOf } from '../words.ts';
 export interface UpcomingFacts {
   readonly now: Timestamp;
   readonly scheduled: readonly Upcoming[];
-  readonly nextPoll: Shown<NextPoll>;
+  readonly nextPoll: Figure<NextPoll>;
   readonly nextTry: Timestamp | null;
 }
 
@@ -27,7 +27,7 @@ export function showUpcoming({ now, scheduled, nextPoll, nextTry }: UpcomingFact
   return section({
     id: 'upcoming',
     title: 'What comes next',
-    sql: nextPoll.sql,
+    figure: nextPoll,
     body:
       rows.length === 0
         ? html`<p>Nothing by itself: no schedule is set in this process.</p>`

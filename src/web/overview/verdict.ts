@@ -2,8 +2,7 @@
 
 import { counted } from '../../contract/format.ts';
 import type { Concern, ConcernCode } from '../../reports/find-concerns.ts';
-import { verdictSql } from '../../reports/health-statements.ts';
-import type { MirrorHealth } from '../../reports/read-health.ts';
+import type { MirrorHealth, ShownHealth } from '../../reports/read-health.ts';
 import { type Html, html } from '../html.ts';
 import { showSql } from '../section.ts';
 import { durationOf, momentOf } from '../words.ts';
@@ -13,16 +12,16 @@ const MILD: readonly ConcernCode[] = ['deletions_held_back', 'records_rejected',
 
 /** Returns the section that the page begins with. */
 export function showVerdict(
-  schema: string,
+  { health, sql }: ShownHealth,
   concerns: readonly Concern[],
-  { health, mayReadPeople }: { health: MirrorHealth; mayReadPeople: boolean },
+  mayReadPeople: boolean,
 ): Html {
   const isWell = concerns.length === 0;
   const isMild = concerns.every(({ code }) => MILD.includes(code));
   return html`<section class="verdict${!isWell && (isMild ? ' warn' : ' bad')}" id="verdict" aria-labelledby="verdict-title">
 <h1 id="verdict-title">${titleOf(concerns, isMild)}</h1>
 ${isWell ? html`<p>${describeWell(health)}</p>` : html`<ul class="concerns">${concerns.map((concern) => showConcern(concern, mayReadPeople))}</ul>`}
-${showSql('the verdict', verdictSql(schema))}
+${showSql('the verdict', Object.values(sql).join('\n\n'))}
 </section>
 `;
 }

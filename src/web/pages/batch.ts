@@ -1,9 +1,8 @@
 // One batch of the payment ledger: its sums, and every request in it.
 
-import { type BatchRef, findBatch } from '../../reports/read-batch-log.ts';
+import { type BatchRef, findBatch } from '../../reports/read-batches.ts';
 import { readCurrencies } from '../../reports/read-payment-sums.ts';
 import { searchLedger } from '../../reports/search-ledger.ts';
-import { asOf } from '../figures.ts';
 import { html } from '../html.ts';
 import type { Page, PageRequest } from '../page.ts';
 import { pager } from '../pager.ts';
@@ -47,13 +46,13 @@ export const batchPage: Page = {
 ${section({
   id: 'sums',
   title: 'Sums by currency',
-  sql: sums.sql,
-  body: html`${sumsTable(sums.rows, deps.amountUnit)}${asOf(sums.asOf)}`,
+  figure: sums,
+  body: sumsTable(sums.rows, deps.amountUnit),
 })}
 ${section({
   id: 'requests',
   title: before === null ? 'Requests' : `Requests, before ${before}`,
-  sql: lines.sql,
+  figure: lines,
   body: html`${
     lines.rows.length === 0 ? html`<p>No more.</p>` : ledgerTable(lines.rows, request, deps.amountUnit)
   }

@@ -4,7 +4,6 @@
 import { readDueMonths, readFunnel } from '../../reports/read-series.ts';
 import { drawDueMonths } from '../charts/due-chart.ts';
 import { drawFunnel } from '../charts/funnel-chart.ts';
-import { asOf } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import type { Page, PageDeps, PageRequest } from '../page.ts';
 import { withQuery } from '../query.ts';
@@ -31,7 +30,8 @@ ${await dueSection(deps)}`,
 };
 
 async function funnelSection(deps: PageDeps, { href }: PageRequest, days: number): Promise<Html> {
-  const { rows, sql, asOf: moment } = await readFunnel(deps, days);
+  const figure = await readFunnel(deps, days);
+  const { rows } = figure;
   const hasAny = rows.some((day) => day.new_referrals + day.leads + day.conversions > 0);
   const links = RANGES.map(
     (range) =>
@@ -40,29 +40,27 @@ async function funnelSection(deps: PageDeps, { href }: PageRequest, days: number
   return section({
     id: 'funnel',
     title: 'Leads and conversions by day',
-    sql,
+    figure,
     body: html`<ul class="ranges" aria-label="How far back">${links}</ul>
 ${hasAny ? drawFunnel(rows) : html`<p>Nothing happened in these days, as far as the mirror knows.</p>`}
-<p class="quiet">Days of UTC. A lead or a conversion counts on the day on which it happened: when the program says, else when the mirror first saw it.</p>
-${asOf(moment)}`,
+<p class="quiet">Days of UTC. A lead or a conversion counts on the day on which it happened: when the program says, else when the mirror first saw it.</p>`,
   });
 }
 
 async function dueSection(deps: PageDeps): Promise<Html> {
-  const { rows, sql, asOf: moment } = await readDueMonths(deps);
+  const figure = await readDueMonths(deps);
   const charts = [];
-  for (const [place, [currency, months]] of [...Map.groupBy(rows, (row) => row.currency)].entries()) {
+  for (const [place, [currency, months]] of [...Map.groupBy(figure.rows, (row) => row.currency)].entries()) {
     charts.push(drawDueMonths(months, { id: `due-${place}`, currency, unit: deps.amountUnit }));
   }
   return section({
     id: 'due',
     title: 'Commissions by the month in which they are due',
-    sql,
+    figure,
     body:
       charts.length === 0
         ? html`<p>The mirror knows no commission that is due within a year before, or three months after today.</p>`
         : html`${charts}
-<p class="quiet">From eleven months ago to three months ahead: what was due before, or is later, is in the view <code>commission_aging</code> alone. Overdue: to be paid for more than 30 days. Withheld: due, and not to be paid now, since a request waits, a payment failed, the payment ledger has it as paid, its sale was refunded in full, or it has no currency.</p>
-${asOf(moment)}`,
+<p class="quiet">From eleven months ago to three months ahead: what was due before, or is later, is in the view <code>commission_aging</code> alone. Overdue: to be paid for more than 30 days. Withheld: due, and not to be paid now, since a request waits, a payment failed, the payment ledger has it as paid, its sale was refunded in full, or it has no currency.</p>`,
   });
 }

@@ -2,49 +2,38 @@
 // of the data.
 
 import { formatBytes, formatCount } from '../../contract/format.ts';
-import type { KeptGrowth } from '../../reports/kept-growth.ts';
 import { describeKept } from '../../reports/kept-words.ts';
 import { DAYS_PER_YEAR } from '../../reports/measure-tables.ts';
-import type { Growth } from '../../reports/read-growth.ts';
-import { asOf, orNothing } from '../figures.ts';
+import type { Growth, ShownGrowth } from '../../reports/read-growth.ts';
+import { orNothing } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import { section } from '../section.ts';
-import { table } from '../table.ts';
+import { column, numbers, table } from '../table.ts';
 import { durationOf, momentOf } from '../words.ts';
 
 /** Returns the section. */
-export function showGrowth({ growth, sql, asOf: moment }: KeptGrowth): Html {
+export function showGrowth({ growth, ...figure }: ShownGrowth): Html {
   return section({
     id: 'growth',
     title: 'Size and growth',
-    sql,
+    figure,
     body: html`<p>${describeSize(growth)}</p>
 <p>${describeSpace(growth)}</p>
-${table({
-  caption: 'Size and growth of each table',
-  columns: [
-    { label: 'table' },
-    { label: 'rows', isNumber: true },
-    { label: 'without indexes', isNumber: true },
-    { label: 'indexes', isNumber: true },
-    { label: 'on disk', isNumber: true },
-    { label: 'rows a year', isNumber: true },
-    { label: 'gains a year', isNumber: true },
-    { label: 'kept' },
-  ],
-  rows: growth.tables.map((one) => [
-    one.table_name,
-    formatCount(one.rows),
-    formatBytes(one.bytes - one.index_bytes),
-    formatBytes(one.index_bytes),
-    formatBytes(one.bytes),
-    orNothing(one.rows_per_day === null ? null : formatCount(Math.round(one.rows_per_day * DAYS_PER_YEAR))),
-    orNothing(one.bytes_per_year === null ? null : formatBytes(one.bytes_per_year)),
-    describeKept(one),
-  ]),
-})}
-<p class="quiet">At the rate of the last 30 days, without the first load. What is pruned counts among the rows of a year, and not in what is gained. Of a large table, rows and rates are estimated from a sample.</p>
-${asOf(moment)}`,
+${table('Size and growth of each table', growth.tables, [
+  column('table', ({ table_name }) => table_name),
+  numbers('rows', ({ rows }) => formatCount(rows)),
+  numbers('without indexes', ({ bytes, index_bytes }) => formatBytes(bytes - index_bytes)),
+  numbers('indexes', ({ index_bytes }) => formatBytes(index_bytes)),
+  numbers('on disk', ({ bytes }) => formatBytes(bytes)),
+  numbers('rows a year', ({ rows_per_day: perDay }) =>
+    orNothing(perDay === null ? null : formatCount(Math.round(perDay * DAYS_PER_YEAR))),
+  ),
+  numbers('gains a year', ({ bytes_per_year: perYear }) =>
+    orNothing(perYear === null ? null : formatBytes(perYear)),
+  ),
+  column('kept', describeKept),
+])}
+<p class="quiet">At the rate of the last 30 days, without the first load. What is pruned counts among the rows of a year, and not in what is gained. Of a large table, rows and rates are estimated from a sample.</p>`,
   });
 }
 

@@ -48,7 +48,8 @@ export const ledgerPage: Page = {
       person: asked['person'] ?? null,
     };
     const isFiltered = Object.values(filter).some((value) => value !== null);
-    const { rows, sql, next } = await searchLedger(deps, filter, { before, isFull: mayReadPeople });
+    const figure = await searchLedger(deps, filter, { before, isFull: mayReadPeople });
+    const { rows, next } = figure;
     const kept = { ...asked, state };
     return {
       title: 'Payment ledger',
@@ -58,7 +59,7 @@ ${describeLimits(request)}
 ${section({
   id: 'requests',
   title: before === null ? (isFiltered ? 'What fits' : 'All requests') : `Requests, before ${before}`,
-  sql,
+  figure,
   body: html`${
     rows.length > 0
       ? ledgerTable(rows, request, deps.amountUnit)

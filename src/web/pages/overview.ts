@@ -3,12 +3,12 @@
 
 import type { RateLimit } from '../../config/rate-limit.ts';
 import { readNow } from '../../db/clock.ts';
+import { readKept } from '../../reports/figure.ts';
 import { findConcerns } from '../../reports/find-concerns.ts';
-import { readKeptGrowth } from '../../reports/kept-growth.ts';
 import { readNextPoll, readPending, readPermitUse, readRunning } from '../../reports/read-activity.ts';
 import { readAlerts } from '../../reports/read-alerts.ts';
+import { readKeptGrowth } from '../../reports/read-growth.ts';
 import { readHealth } from '../../reports/read-health.ts';
-import { readRememberedList } from '../../reports/remembered-list.ts';
 import { html } from '../html.ts';
 import { showAlerts } from '../overview/alerts.ts';
 import { showBudget } from '../overview/budget.ts';
@@ -34,9 +34,10 @@ export function makeOverviewPage({ rateLimit, findNext }: OverviewFacts): Page {
     path: '/',
     label: 'Overview',
     async read(deps, { href, mayReadPeople }) {
-      const { db, mirrorSchema, maxAgeSeconds } = deps;
-      const health = await readHealth(db, readRememberedList);
-      const now = await readNow(db);
+      const { maxAgeSeconds } = deps;
+      const shown = await readHealth(deps, readKept);
+      const { health, sql } = shown;
+      const now = await readNow(deps.db);
       const pending = await readPending(deps);
       const { growth } = await readKeptGrowth(deps);
       const concerns = findConcerns(health, { maxAgeSeconds, growth });
@@ -50,12 +51,12 @@ export function makeOverviewPage({ rateLimit, findNext }: OverviewFacts): Page {
       };
       return {
         title: concerns.length === 0 ? 'All is well' : 'Not well',
-        body: html`${showVerdict(mirrorSchema, concerns, { health, mayReadPeople })}
+        body: html`${showVerdict(shown, concerns, mayReadPeople)}
 <div class="grid">
 ${showRunning(href, running, pending)}
-${showBudget(mirrorSchema, { budget: health.budget, uses, rateLimit })}
+${showBudget({ budget: health.budget, sql: sql.usage, uses, rateLimit })}
 </div>
-${showFreshness(mirrorSchema, health, maxAgeSeconds)}
+${showFreshness(shown, maxAgeSeconds)}
 ${showUpcoming(upcoming)}
 ${showAlerts(await readAlerts(deps, RESOLVED_SHOWN))}`,
       };

@@ -14,11 +14,11 @@ import { momentOrNothing, moneyOf, NOTHING, orNothing, tookOf } from '../figures
 import { type Html, html, type Part } from '../html.ts';
 import type { Page, PageRequest } from '../page.ts';
 import { pager } from '../pager.ts';
-import { batchPath, describeAffiliate, long, STATE_WORDS } from '../payment-words.ts';
+import { batchPath, describeAffiliate, long, METHODS, STATE_WORDS } from '../payment-words.ts';
 import { readId, withQuery } from '../query.ts';
 import { section } from '../section.ts';
 import { stateMark } from '../state-mark.ts';
-import { table } from '../table.ts';
+import { column, numbers, table } from '../table.ts';
 import { momentOf } from '../words.ts';
 import { notThere } from './not-there.ts';
 
@@ -30,9 +30,9 @@ export const paymentPage: Page = {
     const asked = params['id'] ?? '';
     const id = readId(asked);
     const isFull = mayReadPeople;
-    const { rows, sql } = id === null ? { rows: [], sql: '' } : await readLedgerLine(deps, id, { isFull });
-    const [line] = rows;
-    if (line === undefined) {
+    const figure = id === null ? null : await readLedgerLine(deps, id, { isFull });
+    const line = figure?.rows[0];
+    if (figure === null || line === undefined) {
       const back = { href: href('/payments/ledger'), label: 'The payment ledger' };
       return notThere(`The payment ledger has no request ${asked}.`, back);
     }
@@ -42,11 +42,11 @@ export const paymentPage: Page = {
     return {
       title: `Request ${line.request}`,
       body: html`<h1>Request ${line.request}: ${line.asked}</h1>
-${section({ id: 'request', title: 'What became of it', sql, body: describeLine(line, request, deps.amountUnit) })}
+${section({ id: 'request', title: 'What became of it', figure, body: describeLine(line, request, deps.amountUnit) })}
 ${section({
   id: 'attempts',
   title: 'What was sent for it',
-  sql: attempts.sql,
+  figure: attempts,
   body: html`${
     before !== null && attempts.rows.length === 0
       ? html`<p>No more.</p>`
@@ -111,29 +111,16 @@ function attemptsTable(attempts: readonly Attempt[], line: LedgerDetails, mayRea
   if (attempts.length === 0) {
     return html`<p>${wasTried(line) ? 'What was sent for it is no longer kept.' : 'Nothing was sent for it.'}</p>`;
   }
-  return table({
-    caption: 'Requests to the program, newest first',
-    columns: [
-      { label: 'attempt' },
-      { label: 'what' },
-      { label: 'sent' },
-      { label: 'took', isNumber: true },
-      { label: 'answer' },
-      { label: 'error' },
-      { label: 'form' },
-      ...(mayReadPeople ? [{ label: 'in words' }] : []),
-    ],
-    rows: attempts.map((attempt) => [
-      String(attempt.id),
-      attempt.method === 'PUT' ? 'change (PUT)' : 'reading (GET)',
-      momentOf(attempt.sent_at),
-      attempt.duration_ms === null ? NOTHING : tookOf(attempt.duration_ms / 1000),
-      attempt.status === null ? 'none came' : String(attempt.status),
-      attempt.error_code === null ? NOTHING : describeError(attempt.error_code),
-      attempt.sent === null ? NOTHING : html`<code>${attempt.sent}</code>`,
-      ...(mayReadPeople ? [long(attempt.error)] : []),
-    ]),
-  });
+  return table('Requests to the program, newest first', attempts, [
+    column('attempt', ({ id }) => String(id)),
+    column('what', ({ method }) => METHODS[method]),
+    column('sent', ({ sent_at }) => momentOf(sent_at)),
+    numbers('took', ({ duration_ms: took }) => (took === null ? NOTHING : tookOf(took / 1000))),
+    column('answer', ({ status }) => (status === null ? 'none came' : String(status))),
+    column('error', ({ error_code: code }) => (code === null ? NOTHING : describeError(code))),
+    column('form', ({ sent }) => (sent === null ? NOTHING : html`<code>${sent}</code>`)),
+    ...(mayReadPeople ? [column<Attempt>('in words', ({ error }) => long(error))] : []),
+  ]);
 }
 
 /** States that a request may be in without anything having been sent for it. */

@@ -1,24 +1,25 @@
 // The payment ledger as a whole: requests by state and why, sums by currency, what was sent lately, and the batches.
 
 import { counted, formatCount } from '../../contract/format.ts';
-import { readBatchLog } from '../../reports/read-batch-log.ts';
+import { readKept } from '../../reports/figure.ts';
+import { type BatchLine, readBatches } from '../../reports/read-batches.ts';
 import {
   type OldestPending,
   readCurrencies,
   readDayOfAttempts,
   readOldestPending,
   readReasons,
-  readStates,
 } from '../../reports/read-payment-sums.ts';
-import { asOf, momentOrNothing, orNothing, tookOf } from '../figures.ts';
+import { readPaymentStates } from '../../reports/read-payments.ts';
+import { momentOrNothing, orNothing, tookOf } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import type { Page, PageDeps, PageRequest } from '../page.ts';
 import { pager } from '../pager.ts';
-import { batchPath, describeStates, long, STATE_WORDS, sumsTable } from '../payment-words.ts';
+import { batchPath, describeStates, long, METHODS, STATE_WORDS, sumsTable } from '../payment-words.ts';
 import { readId, withQuery } from '../query.ts';
-import { section } from '../section.ts';
+import { section, tableSection } from '../section.ts';
 import { stateMark } from '../state-mark.ts';
-import { table } from '../table.ts';
+import { column, numbers, table } from '../table.ts';
 import { durationOf, momentOf } from '../words.ts';
 
 export const paymentsPage: Page = {
@@ -47,42 +48,35 @@ ${await batchesSection(deps, request, before)}`,
 const NOTHING_ASKED = html`<p>Nothing was asked for yet. Finance asks with <code class="run">affiliate-mirror commissions apply FILE</code>.</p>`;
 
 async function statesSection(deps: PageDeps, { href }: PageRequest): Promise<Html> {
-  const { rows, sql, asOf: moment } = await readStates(deps);
-  return section({
-    id: 'states',
-    title: 'Requests by state',
-    sql,
-    body:
-      rows.length === 0
-        ? NOTHING_ASKED
-        : html`${table({
-            caption: 'How many requests are in each state',
-            columns: [
-              { label: 'state' },
-              { label: 'requests', isNumber: true },
-              { label: 'the first asked' },
-              { label: 'the last ended' },
-              { label: 'meaning' },
-            ],
-            rows: rows.map(({ state, requests, oldest_requested_at, last_finished_at }) => [
-              html`<a href="${href(withQuery('/payments/ledger', { state }))}">${stateMark(state)}</a>`,
-              formatCount(requests),
-              momentOf(oldest_requested_at),
-              momentOrNothing(last_finished_at),
-              long(STATE_WORDS[state]),
-            ]),
-          })}
-${asOf(moment)}`,
-  });
+  return tableSection(
+    await readPaymentStates(deps, readKept),
+    {
+      id: 'states',
+      title: 'Requests by state',
+      caption: 'How many requests are in each state',
+      none: NOTHING_ASKED,
+    },
+    [
+      column(
+        'state',
+        ({ state }) =>
+          html`<a href="${href(withQuery('/payments/ledger', { state }))}">${stateMark(state)}</a>`,
+      ),
+      numbers('requests', ({ requests }) => formatCount(requests)),
+      column('the first asked', ({ oldest_requested_at }) => momentOf(oldest_requested_at)),
+      column('the last ended', ({ last_finished_at }) => momentOrNothing(last_finished_at)),
+      column('meaning', ({ state }) => long(STATE_WORDS[state])),
+    ],
+  );
 }
 
 async function oldestSection(deps: PageDeps, { href }: PageRequest): Promise<Html> {
-  const { rows, sql } = await readOldestPending(deps);
-  const [oldest] = rows;
+  const figure = await readOldestPending(deps);
+  const [oldest] = figure.rows;
   return section({
     id: 'oldest',
     title: 'What waits longest',
-    sql,
+    figure,
     body:
       oldest === undefined
         ? html`<p>Nothing waits.</p>`
@@ -96,67 +90,48 @@ function describeTries({ attempts, has_failed }: OldestPending): string {
 }
 
 async function reasonsSection(deps: PageDeps): Promise<Html> {
-  const { rows, sql, asOf: moment } = await readReasons(deps);
-  return section({
-    id: 'reasons',
-    title: 'Why requests wait, or were not carried out',
-    sql,
-    body:
-      rows.length === 0
-        ? html`<p>Every request was carried out.</p>`
-        : html`${table({
-            caption: 'The most frequent reasons',
-            columns: [{ label: 'state' }, { label: 'reason' }, { label: 'requests', isNumber: true }],
-            rows: rows.map(({ state, outcome, requests }) => [
-              stateMark(state),
-              long(outcome),
-              formatCount(requests),
-            ]),
-          })}
-${asOf(moment)}`,
-  });
+  return tableSection(
+    await readReasons(deps),
+    {
+      id: 'reasons',
+      title: 'Why requests wait, or were not carried out',
+      caption: 'The most frequent reasons',
+      none: html`<p>Every request was carried out.</p>`,
+    },
+    [
+      column('state', ({ state }) => stateMark(state)),
+      column('reason', ({ outcome }) => long(outcome)),
+      numbers('requests', ({ requests }) => formatCount(requests)),
+    ],
+  );
 }
 
 async function sumsSection(deps: PageDeps): Promise<Html> {
-  const { rows, sql, asOf: moment } = await readCurrencies(deps, null);
-  return section({
-    id: 'sums',
-    title: 'Sums by currency',
-    sql,
-    body: html`${sumsTable(rows, deps.amountUnit)}${asOf(moment)}`,
-  });
+  const figure = await readCurrencies(deps, null);
+  const body = sumsTable(figure.rows, deps.amountUnit);
+  return section({ id: 'sums', title: 'Sums by currency', figure, body });
 }
 
 async function attemptsSection(deps: PageDeps): Promise<Html> {
-  const { rows, sql, asOf: moment } = await readDayOfAttempts(deps);
-  return section({
-    id: 'attempts',
-    title: 'Sent for payments within a day',
-    sql,
-    body:
-      rows.length === 0
-        ? html`<p>Nothing was sent within a day.</p>`
-        : html`${table({
-            caption: 'Requests to the program within a day, by how they ended',
-            columns: [
-              { label: 'what' },
-              { label: 'answer' },
-              { label: 'error' },
-              { label: 'sent', isNumber: true },
-              { label: 'half took less than', isNumber: true },
-              { label: 'the last at' },
-            ],
-            rows: rows.map(({ method, status, error_code, attempts, median_ms, last_sent_at }) => [
-              method === 'PUT' ? 'change (PUT)' : 'reading (GET)',
-              status === null ? 'none came' : String(status),
-              orNothing(error_code),
-              formatCount(attempts),
-              median_ms === null ? orNothing(null) : tookOf(median_ms / 1000),
-              momentOf(last_sent_at),
-            ]),
-          })}
-${asOf(moment)}`,
-  });
+  return tableSection(
+    await readDayOfAttempts(deps),
+    {
+      id: 'attempts',
+      title: 'Sent for payments within a day',
+      caption: 'Requests to the program within a day, by how they ended',
+      none: html`<p>Nothing was sent within a day.</p>`,
+    },
+    [
+      column('what', ({ method }) => METHODS[method]),
+      column('answer', ({ status }) => (status === null ? 'none came' : String(status))),
+      column('error', ({ error_code }) => orNothing(error_code)),
+      numbers('sent', ({ attempts }) => formatCount(attempts)),
+      numbers('half took less than', ({ median_ms: median }) =>
+        orNothing(median === null ? null : tookOf(median / 1000)),
+      ),
+      column('the last at', ({ last_sent_at }) => momentOf(last_sent_at)),
+    ],
+  );
 }
 
 async function batchesSection(
@@ -164,40 +139,14 @@ async function batchesSection(
   { href, mayReadPeople }: PageRequest,
   before: number | null,
 ): Promise<Html> {
-  const { rows, sql, next } = await readBatchLog(deps, { before, isFull: mayReadPeople });
+  const figure = await readBatches(deps, { before, isFull: mayReadPeople });
+  const { rows, next } = figure;
+  const none = before === null ? NOTHING_ASKED : html`<p>There are no earlier ones.</p>`;
   return section({
     id: 'batches',
     title: before === null ? 'Batches' : 'Earlier batches',
-    sql,
-    body: html`${
-      rows.length === 0
-        ? before === null
-          ? NOTHING_ASKED
-          : html`<p>There are no earlier ones.</p>`
-        : table({
-            caption: 'Batches, newest first',
-            columns: [
-              { label: 'batch' },
-              { label: 'requests', isNumber: true },
-              { label: 'states' },
-              { label: 'asked' },
-              { label: 'ended' },
-              ...(mayReadPeople ? [{ label: 'asked by' }] : []),
-            ],
-            rows: rows.map((batch) => [
-              html`<span class="long"><a href="${href(batchPath(batch))}">${
-                batch.batch === undefined
-                  ? `of request ${batch.newest_request}`
-                  : (batch.batch ?? 'single requests, in no batch')
-              }</a></span>`,
-              formatCount(batch.requests),
-              describeStates(batch.states),
-              momentOf(batch.requested_at),
-              momentOrNothing(batch.finished_at),
-              ...(mayReadPeople ? [orNothing(batch.requested_by ?? null)] : []),
-            ]),
-          })
-    }
+    figure,
+    body: html`${rows.length === 0 ? none : batchTable(rows, href, mayReadPeople)}
 ${!mayReadPeople && rows.length > 0 && html`<p class="quiet">The names of batches are what people wrote, and may hold personal data: they are not shown.</p>`}
 ${pager({
   label: 'batches',
@@ -205,4 +154,22 @@ ${pager({
   next: next === null ? null : href(withQuery('/payments', { before: next })),
 })}`,
   });
+}
+
+function batchTable(rows: readonly BatchLine[], href: PageRequest['href'], mayReadPeople: boolean): Html {
+  const nameOf = ({ batch, newest_request }: BatchLine) =>
+    batch === undefined ? `of request ${newest_request}` : (batch ?? 'single requests, in no batch');
+  return table('Batches, newest first', rows, [
+    column(
+      'batch',
+      (batch) => html`<span class="long"><a href="${href(batchPath(batch))}">${nameOf(batch)}</a></span>`,
+    ),
+    numbers('requests', ({ requests }) => formatCount(requests)),
+    column('states', ({ states }) => describeStates(states)),
+    column('asked', ({ requested_at }) => momentOf(requested_at)),
+    column('ended', ({ finished_at }) => momentOrNothing(finished_at)),
+    ...(mayReadPeople
+      ? [column<BatchLine>('asked by', ({ requested_by }) => orNothing(requested_by ?? null))]
+      : []),
+  ]);
 }

@@ -1,55 +1,44 @@
 // What a run noticed: differences from the contract, records that could not be stored, rows that it held back.
 
 import { counted, formatCount } from '../../contract/format.ts';
-import {
-  type RejectedRecord,
-  type RunDetails,
-  type RunDrift,
-  readHeldBack,
-  readRejected,
-} from '../../reports/read-run.ts';
-import type { Shown } from '../../reports/shown-query.ts';
+import type { Figure } from '../../reports/figure.ts';
+import { type NamedHeldBack, readHeldBackOfRun } from '../../reports/read-held-back.ts';
+import { type RejectedRecord, type RunDetails, type RunDrift, readRejected } from '../../reports/read-run.ts';
 import { momentOrNothing, orNothing } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import type { PageDeps, PageRequest } from '../page.ts';
 import { pager } from '../pager.ts';
 import { readId, readText, withQuery } from '../query.ts';
-import { section } from '../section.ts';
-import { table } from '../table.ts';
+import { section, tableSection } from '../section.ts';
+import { type Column, column, numbers, table } from '../table.ts';
 import { momentOf } from '../words.ts';
 
 /** Of schema_drift.kind. */
-export const DRIFT_WORDS: Readonly<Record<RunDrift['kind'], string>> = {
+const DRIFT_WORDS: Readonly<Record<RunDrift['kind'], string>> = {
   appeared: 'a field that the contract does not know',
   vanished: 'a field of the contract that no record had',
   retyped: 'another type than the contract says',
 };
 
+export const DRIFT_COLUMNS: readonly Column<RunDrift>[] = [
+  column('field', ({ field }) => html`<code>${field}</code>`),
+  column('what', ({ kind }) => DRIFT_WORDS[kind]),
+  column('found', ({ found }) => orNothing(found)),
+  numbers('records', ({ occurrences }) => formatCount(occurrences)),
+];
+
 /** Returns the section of differences from the contract. */
-export function driftSection({ rows, sql }: Shown<RunDrift>): Html {
-  return section({
-    id: 'drift',
-    title: 'Differences from the contract',
-    sql,
-    body:
-      rows.length === 0
-        ? html`<p>None was noticed.</p>`
-        : table({
-            caption: 'Differences from the contract that the run noticed',
-            columns: [
-              { label: 'field' },
-              { label: 'what' },
-              { label: 'found' },
-              { label: 'records', isNumber: true },
-            ],
-            rows: rows.map(({ field, kind, found, occurrences }) => [
-              html`<code>${field}</code>`,
-              DRIFT_WORDS[kind],
-              orNothing(found),
-              formatCount(occurrences),
-            ]),
-          }),
-  });
+export function driftSection(figure: Figure<RunDrift>): Html {
+  return tableSection(
+    figure,
+    {
+      id: 'drift',
+      title: 'Differences from the contract',
+      caption: 'Differences from the contract that the run noticed',
+      none: html`<p>None was noticed.</p>`,
+    },
+    DRIFT_COLUMNS,
+  );
 }
 
 /** Returns the section of the records that could not be stored. */
@@ -59,40 +48,34 @@ export async function rejectedSection(
   run: RunDetails,
 ): Promise<Html> {
   const after = readId(query['rejected_after']);
-  const { rows, sql, next } = await readRejected(deps, run, { after, isFull: mayReadPeople });
+  const figure = await readRejected(deps, run, { after, isFull: mayReadPeople });
+  const { rows, next } = figure;
   const path = `/runs/${run.id}`;
-  const columns = [
-    { label: 'rejection' },
-    { label: 'record' },
-    { label: 'read at' },
-    mayReadPeople ? { label: 'reason, and what came' } : { label: 'first field that is wrong' },
-  ];
-  const describe = (rejected: RejectedRecord) =>
-    mayReadPeople
-      ? html`${rejected.reason ?? ''}<details><summary>What came</summary><pre class="payload"><code>${rejected.payload ?? ''}</code></pre></details>`
-      : orNothing(rejected.field);
+  const reason = mayReadPeople
+    ? column<RejectedRecord>(
+        'reason, and what came',
+        (rejected) =>
+          html`${rejected.reason ?? ''}<details><summary>What came</summary><pre class="payload"><code>${rejected.payload ?? ''}</code></pre></details>`,
+      )
+    : column<RejectedRecord>('first field that is wrong', ({ field }) => orNothing(field));
   return section({
     id: 'rejected',
     title: 'Rejected records',
-    sql,
+    figure,
     body: html`${
       rows.length === 0
         ? html`<p>${sayNoneRejected(run, after)}</p>`
         : html`<p>The program sent them otherwise than its contract says. Each keeps its last good row, if it had one, and is never marked deleted.${
             !mayReadPeople && ' Reasons and contents may hold personal data: they are not shown.'
           }</p>
-${table({
-  caption: 'Records that the run could not store',
-  columns,
-  rows: rows.map((rejected) => [
-    String(rejected.id),
-    rejected.record_id === null
-      ? html`<span class="quiet">no usable identifier</span>`
-      : html`<code>${rejected.record_id}</code>`,
-    momentOf(rejected.observed_at),
-    describe(rejected),
-  ]),
-})}`
+${table('Records that the run could not store', rows, [
+  column('rejection', ({ id }) => String(id)),
+  column('record', ({ record_id: id }) =>
+    id === null ? html`<span class="quiet">no usable identifier</span>` : html`<code>${id}</code>`,
+  ),
+  column('read at', ({ observed_at }) => momentOf(observed_at)),
+  reason,
+])}`
     }
 ${pager({
   label: 'rejected records',
@@ -117,31 +100,28 @@ export async function heldBackSection(
   run: RunDetails,
 ): Promise<Html> {
   const after = readText(query['held_after']);
-  const { rows, sql, next } = await readHeldBack(deps, run, { after, isFull: mayReadPeople });
+  const figure = await readHeldBackOfRun(deps, run, { after, isFull: mayReadPeople });
+  const { rows, next } = figure;
   const path = `/runs/${run.id}`;
   return section({
     id: 'held-back',
     title: 'Deletions held back',
-    sql,
+    figure,
     body: html`${
       rows.length === 0
         ? html`<p>${after !== null ? 'No more.' : run.deletes_held_back === 0 ? 'None.' : 'None is left: a later run found them again, or marked them deleted.'}</p>`
         : html`<p>The program seems to have these rows no longer, and they are not marked deleted. See them with <code class="run">affiliate-mirror deletions list ${run.resource}</code>, which says how to accept them.</p>
-${table({
-  caption: 'Rows that the run held back',
-  columns: [
-    { label: 'record' },
-    { label: 'held back since' },
-    { label: 'accepted' },
-    ...(mayReadPeople ? [{ label: 'name' }, { label: 'accepted by' }] : []),
-  ],
-  rows: rows.map((row) => [
-    html`<code>${row.record_id}</code>`,
-    momentOf(row.held_back_at),
-    momentOrNothing(row.accepted_at),
-    ...(mayReadPeople ? [orNothing(row.name ?? null), orNothing(row.accepted_by ?? null)] : []),
-  ]),
-})}`
+${table('Rows that the run held back', rows, [
+  column('record', ({ record_id }) => html`<code>${record_id}</code>`),
+  column('held back since', ({ held_back_at }) => momentOf(held_back_at)),
+  column('accepted', ({ accepted_at }) => momentOrNothing(accepted_at)),
+  ...(mayReadPeople
+    ? [
+        column<NamedHeldBack>('name', ({ name }) => orNothing(name ?? null)),
+        column<NamedHeldBack>('accepted by', ({ accepted_by }) => orNothing(accepted_by ?? null)),
+      ]
+    : []),
+])}`
     }
 ${pager({
   label: 'deletions held back',

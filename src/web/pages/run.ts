@@ -19,18 +19,18 @@ export const runPage: Page = {
   async read(deps, request) {
     const asked = request.params['id'] ?? '';
     const id = readId(asked);
-    const { rows, sql } = id === null ? { rows: [], sql: '' } : await readRun(deps, id, request);
-    const [run] = rows;
-    if (run === undefined) {
+    const figure = id === null ? null : await readRun(deps, id, request);
+    const run = figure?.rows[0];
+    if (figure === null || run === undefined) {
       return notThere(`The run log has no run ${asked}.`, { href: request.href('/runs'), label: 'All runs' });
     }
     const drift = await readRunDrift(deps, run.id);
     return {
       title: `Run ${run.id}`,
       body: html`<h1>Run ${run.id} of ${run.resource}</h1>
-${section({ id: 'outcome', title: 'How it went', sql, body: describeOutcome(run) })}
-${section({ id: 'counts', title: 'What it read', sql, body: describeCounts(run) })}
-${section({ id: 'plan', title: 'Its plan', sql, body: describePlan(run) })}
+${section({ id: 'outcome', title: 'How it went', figure, body: describeOutcome(run) })}
+${section({ id: 'counts', title: 'What it read', figure, body: describeCounts(run) })}
+${section({ id: 'plan', title: 'Its plan', figure, body: describePlan(run) })}
 ${driftSection(drift)}
 ${await rejectedSection(deps, request, run)}
 ${await heldBackSection(deps, request, run)}`,

@@ -2,8 +2,8 @@
 
 import { formatCount } from '../../contract/format.ts';
 import { LISTED_RESOURCES } from '../../contract/resources.ts';
-import type { RunState } from '../../db/tables.ts';
-import { type RunLine, type RunPoint, readRunLog, readRunSeries } from '../../reports/read-run-log.ts';
+import { runState } from '../../reports/fields.ts';
+import { type RunLine, type RunPoint, readRunLog, readRunSeries } from '../../reports/read-runs.ts';
 import { drawRuns, type RunMeasure } from '../charts/run-chart.ts';
 import { tookOf } from '../figures.ts';
 import { type Html, html } from '../html.ts';
@@ -12,10 +12,8 @@ import { pager } from '../pager.ts';
 import { readChoice, readId, withQuery } from '../query.ts';
 import { section } from '../section.ts';
 import { stateMark } from '../state-mark.ts';
-import { table } from '../table.ts';
+import { column, numbers, table } from '../table.ts';
 import { momentOf } from '../words.ts';
-
-const STATES: readonly RunState[] = ['running', 'succeeded', 'partial', 'failed', 'interrupted', 'skipped'];
 
 const MEASURES: readonly RunMeasure[] = [
   {
@@ -52,7 +50,7 @@ export const runsPage: Page = {
     const { query, href } = request;
     const filter = {
       resource: readChoice(query['resource'], LISTED_RESOURCES),
-      state: readChoice(query['state'], STATES),
+      state: readChoice(query['state'], runState.options),
     };
     const before = readId(query['before']);
     const series = await readRunSeries(deps, filter);
@@ -68,13 +66,13 @@ ${filterForm(request, filter)}
 ${section({
   id: 'last-runs',
   title: 'The last runs',
-  sql: series.sql,
+  figure: series,
   body: series.rows.length === 0 ? none : await drawAll(series.rows),
 })}
 ${section({
   id: 'run-log',
   title: before === null ? 'Run log' : `Run log, before run ${before}`,
-  sql: log.sql,
+  figure: log,
   body: html`${log.rows.length === 0 ? none : logTable(log.rows, href)}
 ${pager({
   label: 'the run log',
@@ -98,7 +96,7 @@ function filterForm(
 ): Html {
   return html`<form method="get" action="${href('/runs')}" role="search" aria-label="Runs">
 ${choice('resource', 'any resource', LISTED_RESOURCES, chosen.resource)}
-${choice('state', 'any state', STATES, chosen.state)}
+${choice('state', 'any state', runState.options, chosen.state)}
 <button>Show</button>
 </form>`;
 }
@@ -110,37 +108,23 @@ function choice(name: string, any: string, choices: readonly string[], chosen: s
 }
 
 function logTable(runs: readonly RunLine[], href: PageRequest['href']): Html {
-  return table({
-    caption: 'Runs, newest first',
-    columns: [
-      { label: 'run' },
-      { label: 'resource' },
-      { label: 'mode' },
-      { label: 'state' },
-      { label: 'started' },
-      { label: 'took', isNumber: true },
-      { label: 'requests', isNumber: true },
-      { label: 'records', isNumber: true },
-      { label: 'inserted', isNumber: true },
-      { label: 'updated', isNumber: true },
-      { label: 'deleted', isNumber: true },
-      { label: 'held back', isNumber: true },
-      { label: 'rejected', isNumber: true },
-    ],
-    rows: runs.map((run) => [
-      html`<a href="${href(`/runs/${run.id}`)}">${run.id}</a>`,
-      run.resource,
-      run.mode,
-      html`${stateMark(run.state)}${run.error_code !== null && html`<br><small>${run.error_code}</small>`}`,
-      momentOf(run.started_at),
-      tookOf(run.duration_seconds),
-      formatCount(run.requests),
-      formatCount(run.records),
-      formatCount(run.rows_inserted),
-      formatCount(run.rows_updated),
-      formatCount(run.rows_deleted),
-      formatCount(run.deletes_held_back),
-      formatCount(run.rows_rejected),
-    ]),
-  });
+  return table('Runs, newest first', runs, [
+    column('run', ({ id }) => html`<a href="${href(`/runs/${id}`)}">${id}</a>`),
+    column('resource', ({ resource }) => resource),
+    column('mode', ({ mode }) => mode),
+    column(
+      'state',
+      ({ state, error_code: code }) =>
+        html`${stateMark(state)}${code !== null && html`<br><small>${code}</small>`}`,
+    ),
+    column('started', ({ started_at }) => momentOf(started_at)),
+    numbers('took', ({ duration_seconds }) => tookOf(duration_seconds)),
+    numbers('requests', ({ requests }) => formatCount(requests)),
+    numbers('records', ({ records }) => formatCount(records)),
+    numbers('inserted', ({ rows_inserted }) => formatCount(rows_inserted)),
+    numbers('updated', ({ rows_updated }) => formatCount(rows_updated)),
+    numbers('deleted', ({ rows_deleted }) => formatCount(rows_deleted)),
+    numbers('held back', ({ deletes_held_back }) => formatCount(deletes_held_back)),
+    numbers('rejected', ({ rows_rejected }) => formatCount(rows_rejected)),
+  ]);
 }

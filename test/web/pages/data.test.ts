@@ -31,7 +31,7 @@ describe('data', () => {
   });
 
   test('has the rows and differences that the command status has', async () => {
-    const status = await readStatus(makeDatabase(database.pool));
+    const status = await readStatus({ db: makeDatabase(database.pool), mirrorSchema: 'mirror' });
     const { html } = await visit(database.pool, dataPage);
     expect(sectionOf(html, 'tables').rows.map(([table, rows, deleted]) => [table, rows, deleted])).toEqual(
       status.tables.map(({ table_name, rows, deleted }) => [table_name, String(rows), String(deleted)]),
@@ -52,7 +52,9 @@ describe('data', () => {
        select 'referrals', 'r' || n, 'updated', '{}', '{}', now(), now() - n * interval '1 hour' from generate_series(1, 480) n`,
     );
     const space = { source: 'limit', limitBytes: 1e9 } as const;
-    const { tables, bytes_per_year } = await readGrowth(makeDatabase(pool), { space });
+    const reader = { db: makeDatabase(pool), mirrorSchema: 'mirror' };
+    const { growth } = await readGrowth({ ...reader, readSpace: async () => space });
+    const { tables, bytes_per_year } = growth;
     const { html } = await visit(pool, dataPage, { space });
     const { rows, text } = sectionOf(html, 'growth');
     expect(rows.map(([table, , , , bytes]) => [table, bytes])).toEqual(

@@ -1,8 +1,8 @@
 // The pages of the payment ledger, with requests in every state.
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readBatches } from '../../../src/commissions/read-payment-ledger.ts';
 import { makeDatabase } from '../../../src/db/database.ts';
+import { readLastBatches } from '../../../src/reports/read-batches.ts';
 import { batchPage } from '../../../src/web/pages/batch.ts';
 import { ledgerPage } from '../../../src/web/pages/ledger.ts';
 import { paymentPage } from '../../../src/web/pages/payment.ts';
@@ -112,7 +112,7 @@ describe('payments', () => {
     const { html } = await visit(pool, paymentsPage, { mayReadPeople: true });
     const asked = sectionOf(html, 'batches').rows.map((row) => row.at(-1));
     expect(asked).toEqual(['zoe', 'adam and others']);
-    const batches = await readBatches(makeDatabase(pool), 5);
+    const batches = await readLastBatches({ db: makeDatabase(pool), mirrorSchema: 'mirror' }, 5);
     expect(batches.map(({ requested_by }) => requested_by)).toEqual(asked);
   });
 

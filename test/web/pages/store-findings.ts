@@ -3,7 +3,7 @@
 // data.
 
 import type pg from 'pg';
-import { END_STATES, type UpdateState } from '../../../src/commissions/update-request.ts';
+import { END_STATES, type UpdateState } from '../../../src/contract/payment-request.ts';
 import { makeDatabase } from '../../../src/db/database.ts';
 import { buildAffiliate, buildCommission, buildReferral, buildSale } from '../../mirror/build-records.ts';
 import { at, load } from '../../mirror/load.ts';

@@ -16,6 +16,7 @@ select
   rows_unchanged,
   rows_rejected,
   rows_repeated,
+  records,
   rows_deleted,
   deletes_held_back,
   total_upstream,

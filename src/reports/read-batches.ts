@@ -1,39 +1,57 @@
 // The batches of the payment ledger: page by page, newest first, and one by its name or one of its requests.
 
 import { type RawBuilder, sql } from 'kysely';
-import { WHO_ASKED } from '../commissions/read-payment-ledger.ts';
-import type { UpdateState } from '../commissions/update-request.ts';
-import type { Timestamp } from '../contract/timestamp.ts';
-import { mirrorTable, type Reader, runShownPage, type ShownPage } from './shown-query.ts';
+import { z } from 'zod';
+import { count, stateCounts, text, timestamp } from './fields.ts';
+import { type FigurePage, mirrorTable, type Reader, readPage } from './figure.ts';
 
-export interface BatchOfLog {
-  /** The last request in it: batches are listed by it. */
-  readonly newest_request: number;
-  readonly requests: number;
-  readonly states: Readonly<Partial<Record<UpdateState, number>>>;
-  readonly requested_at: Timestamp;
-  /** Null while one of its requests is pending. */
-  readonly finished_at: Timestamp | null;
-  /** These two are what people wrote: with personal data alone. A null batch: requests that are in none. */
-  readonly batch?: string | null;
-  readonly requested_by?: string;
+export const batch = z.object({
+  newest_request: count('number of the last request in it'),
+  batch: text('its name; null: the requests that belong to none').nullable(),
+  requests: count('how many'),
+  states: stateCounts.describe('how many of them are in each state'),
+  requested_by: text('who asked; where several did, one of them and the words "and others"'),
+  requested_at: timestamp('when'),
+  finished_at: timestamp('when the last of them ended; null while one waits').nullable(),
+});
+
+export type Batch = z.infer<typeof batch>;
+
+/** Without what people wrote, unless it was asked for. */
+export type BatchLine = Omit<Batch, 'batch' | 'requested_by'> & Partial<Batch>;
+
+/** Returns the newest batches, with their names and who asked. */
+export async function readLastBatches(reader: Reader, most: number): Promise<readonly Batch[]> {
+  const { rows } = await batches<Batch>(reader, { beyond: null, most, isFull: true }).execute(reader.db);
+  return rows;
 }
 
 const PAGE_OF_BATCHES = 30;
 
 /** Returns a page of the batches, newest first; `isFull`: with their names and who asked. */
-export async function readBatchLog(
+export function readBatches(
   reader: Reader,
   { before, isFull }: { readonly before: number | null; readonly isFull: boolean },
-): Promise<ShownPage<BatchOfLog>> {
-  return await runShownPage<BatchOfLog, number>(
+): Promise<FigurePage<BatchLine>> {
+  return readPage<BatchLine, number>(
     reader,
     { beyond: before, most: PAGE_OF_BATCHES, keyOf: ({ newest_request }) => newest_request },
-    (beyond, most) => sql<BatchOfLog>`
+    (beyond, most) => batches(reader, { beyond, most, isFull }),
+  );
+}
+
+// Of single requests, and of a batch that was added to, several people may have asked.
+function batches<Row>(
+  reader: Reader,
+  asked: { readonly beyond: number | null; readonly most: number; readonly isFull: boolean },
+): RawBuilder<Row> {
+  const { beyond, most, isFull } = asked;
+  const who = sql`min(first_asked) || case when min(first_asked) <> max(last_asked) then ' and others' else '' end`;
+  return sql<Row>`
       select max(newest) as newest_request, sum(requests)::bigint as requests,
              jsonb_object_agg(state, requests) as states, min(requested_at) as requested_at,
              case when bool_and(state <> 'pending') then max(finished_at) end as finished_at
-             ${isFull ? sql`, batch_id as batch, ${WHO_ASKED} as requested_by` : sql``}
+             ${isFull ? sql`, batch_id as batch, ${who} as requested_by` : sql``}
       from (
         select batch_id, state, count(*) as requests, min(requested_at) as requested_at,
                max(finished_at) as finished_at, max(id) as newest
@@ -43,8 +61,7 @@ export async function readBatchLog(
       ) as by_state
       group by batch_id
       ${beyond === null ? sql`` : sql`having max(newest) < ${beyond}`}
-      order by newest_request desc limit ${most}`,
-  );
+      order by newest_request desc limit ${most}`;
 }
 
 /** A batch: by its name, or as the one that a request is in, which has no name where the request is in none. */

@@ -1,10 +1,17 @@
 // The SQL that is shown is the query that was run, whatever its values; a list read page by page has each row once.
 
 import fc from 'fast-check';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { makeDatabase } from '../../src/db/database.ts';
-import { type Reader, reportView, runShown, runShownPage, sayQuery } from '../../src/reports/shown-query.ts';
+import {
+  type Reader,
+  readFigure,
+  readKept,
+  readPage,
+  reportView,
+  sayQuery,
+} from '../../src/reports/figure.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -32,7 +39,7 @@ test('the shown SQL gives what the query gave, whatever its values', async () =>
       const columns = values.map(
         (one, place) => sql`to_json(${one}::${typeOf(one)}) as ${sql.id(`c${place}`)}`,
       );
-      const { rows, sql: said } = await runShown(
+      const { rows, sql: said } = await readFigure(
         reader,
         sql`
         select ${sql.join(columns, sql`,\n          `)}`,
@@ -73,7 +80,7 @@ test('a list that is read page by page has each row once, and ends where it ends
       let beyond: number | null = null;
       let pages = 0;
       do {
-        const page: { rows: readonly { n: number }[]; next: number | null } = await runShownPage(
+        const page: { rows: readonly { n: number }[]; next: number | null } = await readPage(
           reader,
           { beyond, most, keyOf: ({ n }: { n: number }) => n },
           (after, limit) => sql<{ n: number }>`
@@ -88,4 +95,15 @@ test('a list that is read page by page has each row once, and ends where it ends
     }),
     { numRuns: 40 },
   );
+});
+
+test('a slow figure is kept, with its moment, for each database by itself', async () => {
+  await database.pool.query('create sequence taken');
+  /** Gives another number each time that it is really run. */
+  const slow: RawBuilder<{ n: number }> = sql`select nextval('taken') as n, pg_sleep(0.1)`;
+  const first = await readKept(reader, slow);
+  expect(await readKept(reader, slow)).toEqual(first);
+  expect(Date.parse(first.asOf ?? '')).toBeLessThanOrEqual(Date.now());
+  const other = await readKept({ ...reader, db: makeDatabase(database.pool) }, slow);
+  expect(other.rows[0]?.n).not.toBe(first.rows[0]?.n);
 });
