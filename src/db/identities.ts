@@ -9,6 +9,7 @@ const IDENTITIES: Readonly<Record<string, string>> = {
   affiliates: '_row_number',
   alert_notices: 'id',
   alerts: 'id',
+  campaigns: '_row_number',
   commission_update_attempts: 'id',
   commission_updates: 'id',
   commissions: '_row_number',

@@ -71,7 +71,7 @@ export async function acceptHeldBack(
 export interface HeldBackRow {
   readonly resource: ListedResource;
   readonly record_id: string;
-  /** The affiliate of a referral or a commission; null for an affiliate. */
+  /** The affiliate of a referral or a commission; null for others. */
   readonly affiliate_id: string | null;
   readonly created_at: Timestamp | null;
   readonly run_id: number;
@@ -86,11 +86,12 @@ export async function listHeldBack(
 ): Promise<readonly HeldBackRow[]> {
   const { rows } = await sql<HeldBackRow>`
     select h.resource, h.record_id, coalesce(r.affiliate_id, s.affiliate_id) as affiliate_id,
-      coalesce(a.created_at, r.created_at, c.created_at) as created_at,
+      coalesce(a.created_at, r.created_at, k.created_at, c.created_at) as created_at,
       h.run_id, h.held_back_at, h.accepted_at
     from held_back_deletions h
     left join affiliates a on h.resource = 'affiliates' and a.id = h.record_id
     left join referrals r on h.resource = 'referrals' and r.id = h.record_id
+    left join campaigns k on h.resource = 'campaigns' and k.id = h.record_id
     left join commissions c on h.resource = 'commissions' and c.id = h.record_id
     left join sales s on s.id = c.sale_id
     where h.resource = any(${[...resources]}::text[])

@@ -2,6 +2,7 @@
 // measured by a sample of their pages, so that asking costs the same however large they are. Writes nothing.
 
 import { type RawBuilder, sql } from 'kysely';
+import { LISTED_RESOURCES } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { Database } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
@@ -95,7 +96,7 @@ async function readSpan(db: Database): Promise<Span> {
   const answer = await sql<Omit<Span, 'days'> & { days: number | null }>`
     with loaded as (
       select max(first.at) as at
-      from (values ('affiliates'), ('referrals'), ('commissions')) as listed (resource)
+      from unnest(${[...LISTED_RESOURCES]}::text[]) as listed (resource)
       cross join lateral (
         select finished_at as at from sync_runs
         where resource = listed.resource and verified order by finished_at limit 1

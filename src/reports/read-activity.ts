@@ -106,6 +106,6 @@ export function readNextPoll(reader: Reader): Promise<Shown<NextPoll>> {
     sql<NextPoll>`
       select min(next_poll_at) as next_poll_at
       from ${mirrorTable(reader, 'tracked_commissions')}
-      where not (select is_used from ${mirrorTable(reader, 'commission_list')})`,
+      where not (select is_used from ${mirrorTable(reader, 'optional_lists')} where resource = 'commissions')`,
   );
 }

@@ -6,7 +6,7 @@ import type { Database } from '../db/database.ts';
 import { onlyRow } from '../db/only-row.ts';
 
 export interface CommissionListStatus {
-  /** COMMISSION_LIST, as last configured. */
+  /** OPTIONAL_LISTS, as last configured of commissions. */
   readonly setting: string;
   /** What the program last said; null where it was never asked with success. */
   readonly is_served: boolean | null;

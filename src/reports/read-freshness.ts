@@ -40,7 +40,7 @@ export interface ResourceStatus {
   readonly deletions_accepted: number;
 }
 
-/** Returns the freshness of each listed resource at this moment; of commissions where the program lists them. */
+/** Returns the freshness of each listed resource at this moment; of optional lists those that the program has. */
 export async function readFreshness(db: Database): Promise<ResourceStatus[]> {
   const { rows } = await sql<ResourceStatus>`
     select resource, changes_as_of, changes_age_seconds, everything_as_of, everything_age_seconds,
@@ -48,7 +48,7 @@ export async function readFreshness(db: Database): Promise<ResourceStatus[]> {
       last_run_finished_at, last_run_saved_at, last_run_saved_age_seconds, rejected_records, rejected_since,
       deletions_held_back, deletions_held_back_since, deletions_accepted
     from freshness
-    where resource <> 'commissions' or (select is_used from commission_list)
+    where resource not in (select resource from optional_lists where not is_used)
   `.execute(db);
   return rows;
 }

@@ -7,10 +7,12 @@ import { type BooksStatus, readBooks } from './read-books.ts';
 import { type BudgetStatus, readBudget } from './read-budget.ts';
 import { type CommissionListStatus, readCommissionList } from './read-commission-list.ts';
 import { type ResourceStatus, readFreshness } from './read-freshness.ts';
+import { type OptionalListStatus, readOptionalLists } from './read-optional-lists.ts';
 import { type PaymentStatus, readPayments } from './read-payments.ts';
 
 export interface MirrorHealth {
   readonly resources: readonly ResourceStatus[];
+  readonly optional_lists: readonly OptionalListStatus[];
   readonly commission_list: CommissionListStatus;
   readonly budget: BudgetStatus;
   readonly payments: PaymentStatus;
@@ -29,6 +31,7 @@ export interface WorkerStatus {
 export async function readHealth(db: Database, readList = readCommissionList): Promise<MirrorHealth> {
   return {
     resources: await readFreshness(db),
+    optional_lists: await readOptionalLists(db),
     commission_list: await readList(db),
     budget: await readBudget(db),
     payments: await readPayments(db),

@@ -18,6 +18,7 @@ import {
 /** What `status` says of a run, and more. */
 export interface RunDetails extends RunStatus {
   readonly plan: Readonly<Record<string, unknown>> | null;
+  readonly reads_everything: boolean;
   readonly last_saved_at: Timestamp;
   readonly duration_seconds: number;
   /** More than 1 where it was stopped and taken up again. */
@@ -78,6 +79,7 @@ export async function readRun(
              log.rows_inserted + log.rows_updated + log.rows_unchanged + log.rows_rejected + log.rows_repeated
                as rows_sum,
              log.rows_deleted, log.deletes_held_back, log.total_upstream, log.distinct_seen, run.plan,
+             run.reads_everything,
              log.error_code, ${error} as error
       from ${reportView(reader, 'run_log')} log
       join ${mirrorTable(reader, 'sync_runs')} run on run.id = log.id
@@ -145,6 +147,8 @@ function nameOf(resource: ListedResource): RawBuilder<unknown> {
       return sql`nullif(btrim(concat_ws(' ', record.first_name, record.last_name)), '')`;
     case 'referrals':
       return sql`record.customer_name`;
+    case 'campaigns':
+      return sql`record.name`;
     case 'commissions':
       return sql`null::text`;
   }

@@ -60,6 +60,6 @@ async function compare(db: Database, state: Remembered, mark: string): Promise<C
 async function readMark(db: Database): Promise<string> {
   const answer = await sql<{ mark: string }>`
     select concat(is_used, ' ', (select concat(max(finished_at), ' ', count(finished_at)) from sync_runs)) as mark
-    from commission_list`.execute(db);
-  return onlyRow(answer, 'commission_list').mark;
+    from optional_lists where resource = 'commissions'`.execute(db);
+  return onlyRow(answer, 'optional_lists').mark;
 }

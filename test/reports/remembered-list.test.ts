@@ -9,7 +9,7 @@ test('between two syncs the answer is remembered, after one it is found anew', a
   const { pool } = await createTestDatabase();
   const db = makeDatabase(pool);
   // What the answer says besides shows whether it was asked for again.
-  const say = (problem: string) => pool.query('update commission_list set problem = $1', [problem]);
+  const say = (problem: string) => pool.query('update optional_lists set problem = $1', [problem]);
   await say('first');
   expect(await Promise.all([readRememberedList(db), readRememberedList(db)])).toMatchObject([
     { problem: 'first' },
@@ -27,13 +27,13 @@ test('between two syncs the answer is remembered, after one it is found anew', a
 test('a comparison that takes long after a sync keeps nobody waiting who asked a moment ago', async () => {
   const { pool } = await createTestDatabase();
   const db = makeDatabase(pool);
-  await pool.query(`update commission_list set problem = 'first'`);
+  await pool.query(`update optional_lists set problem = 'first'`);
   await readRememberedList(db);
   await pool.query(
     `insert into sync_runs (resource, mode, state, verified, finished_at)
      values ('affiliates', 'full', 'succeeded', true, now())`,
   );
-  await pool.query(`update commission_list set problem = 'second'`);
+  await pool.query(`update optional_lists set problem = 'second'`);
   // The comparison waits for this lock; whoever asks does not.
   const locking = await pool.connect();
   await locking.query('begin; lock table commissions');
@@ -46,7 +46,7 @@ test('a comparison that takes long after a sync keeps nobody waiting who asked a
 test('a run that began earlier and ends later than another one is compared, too', async () => {
   const { pool } = await createTestDatabase();
   const db = makeDatabase(pool);
-  const say = (problem: string) => pool.query('update commission_list set problem = $1', [problem]);
+  const say = (problem: string) => pool.query('update optional_lists set problem = $1', [problem]);
   await pool.query(
     `insert into sync_runs (resource, mode, state, verified, finished_at)
      values ('affiliates', 'full', 'running', false, null), ('referrals', 'full', 'succeeded', true, now())`,

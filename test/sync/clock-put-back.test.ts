@@ -11,7 +11,7 @@ import {
 } from '../support/compare-with-program.ts';
 import { useSyncing } from './syncing.ts';
 
-const given = useSyncing({ affiliates: 12, referrals: 150, commissionList: true });
+const given = useSyncing({ affiliates: 12, referrals: 150, optionalLists: ['commissions'] });
 
 /** As if everything until now had been done by a clock that was a day ahead. */
 beforeEach(async () => {

@@ -1,6 +1,7 @@
 // The document of `status --json`: what is wrong, and every figure that it follows from.
 
 import { z } from 'zod';
+import { OPTIONAL_LISTS } from '../../config/optional-lists.ts';
 import { CONCERN_CODES } from '../../reports/find-concerns.ts';
 import { batch, updateState } from './batch.ts';
 import { count, mode, resource, seconds, text, timestamp, yesNo } from './fields.ts';
@@ -150,9 +151,23 @@ export const statusDocument = z
         next_poll_at: timestamp('when the next turn comes').nullable(),
       })
       .describe('commissions that are asked for one by one'),
+    optional_lists: z
+      .array(
+        z.object({
+          resource: z.enum(OPTIONAL_LISTS),
+          setting: text('OPTIONAL_LISTS, as last configured of it: auto, on or off'),
+          is_served: yesNo('the program has the list; null: it never said').nullable(),
+          is_used: yesNo('the resource is mirrored by its list'),
+          found_at: timestamp('when the program said so').nullable(),
+          asked_at: timestamp('when it was last asked').nullable(),
+          problem: text('why the last question decided nothing').nullable(),
+        }),
+      )
+      .readonly()
+      .describe('lists that the contract does not show, and whether the program has them'),
     commission_list: z
       .object({
-        setting: text('COMMISSION_LIST, as last configured'),
+        setting: text('OPTIONAL_LISTS, as last configured of commissions'),
         is_served: yesNo('the program lists its commissions; null: it never said').nullable(),
         is_used: yesNo('commissions are mirrored by their list'),
         found_at: timestamp('when the program said so').nullable(),

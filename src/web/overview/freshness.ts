@@ -1,5 +1,6 @@
 // How fresh each resource is, in plain words.
 
+import { RESOURCES } from '../../contract/resources.ts';
 import { freshnessSql } from '../../reports/health-statements.ts';
 import type { ResourceStatus } from '../../reports/read-freshness.ts';
 import type { MirrorHealth } from '../../reports/read-health.ts';
@@ -10,7 +11,7 @@ import { durationOf, momentOf } from '../words.ts';
 /** Returns the section. */
 export function showFreshness(
   schema: string,
-  { resources, commission_list }: MirrorHealth,
+  { resources, optional_lists }: MirrorHealth,
   maxAgeSeconds: number,
 ): Html {
   return section({
@@ -18,10 +19,9 @@ export function showFreshness(
     title: 'How fresh the mirror is',
     sql: freshnessSql(schema),
     body: html`<ul class="rows">${resources.map((one) => showResource(one, maxAgeSeconds))}</ul>
-${
-  !commission_list.is_used &&
-  html`<p class="quiet">Of commissions, known ones are mirrored: they are asked for one by one.</p>`
-}`,
+${optional_lists
+  .filter(({ is_used }) => !is_used)
+  .map(({ resource }) => html`<p class="quiet">Of ${resource}, ${RESOURCES[resource].unlisted}.</p>`)}`,
   });
 }
 
