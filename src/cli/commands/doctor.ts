@@ -9,6 +9,7 @@ import { ConfigError } from '../../errors.ts';
 import { calmLevel, type Logger, makeLogger } from '../../log.ts';
 import { makePersonalDataSource } from '../../personal-data/personal-data-source.ts';
 import { askForProbe } from '../../queue/program-pause.ts';
+import { readOptionalLists } from '../../reports/read-optional-lists.ts';
 import { canDrawStatusLine } from '../../terminal.ts';
 import type { Cli } from '../cli.ts';
 import {
@@ -28,7 +29,7 @@ import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { type OpenDatabase, openDatabase } from '../open-database.ts';
 import { print, printJson } from '../output/print.ts';
-import { describeFoundList } from '../status/optional-list-lines.ts';
+import { describeList } from '../status/optional-list-lines.ts';
 import { makeFindLists } from '../sync/find-lists.ts';
 import { describeUnknownVariables } from '../unknown-variables.ts';
 
@@ -161,20 +162,19 @@ async function checkProgram(
   const personalData = makePersonalDataSource(config.personalData);
   await personalData.current(db);
   const findLists = makeFindLists({ db, log, lifetime, personalData }, { config, program });
-  const { used, problems } = await findLists(OPTIONAL_LISTS);
-  for (const list of OPTIONAL_LISTS) {
-    const setting = config.optionalLists[list];
-    const isUsed = used.includes(list);
-    const problem = problems.get(list);
-    if (setting === 'on') {
-      await check(list, () => lookAtList({ log, lifetime }, options, { list, config }));
-    } else if (problem !== undefined && isUsed) {
-      leaveOut([list], `the program does not say whether it lists them: ${problem.message}`);
+  const { problems } = await findLists(OPTIONAL_LISTS);
+  for (const list of await readOptionalLists(db)) {
+    const { resource } = list;
+    const problem = problems.get(resource);
+    if (list.setting === 'on') {
+      await check(resource, () => lookAtList({ log, lifetime }, options, { list: resource, config }));
+    } else if (problem !== undefined && list.is_used) {
+      leaveOut([resource], `the program does not say whether it lists them: ${problem.message}`);
     } else {
-      await check(list, async () => {
+      await check(resource, async () => {
         // A sync would leave them out, and end with 3.
         if (problem !== undefined) throw problem;
-        return { found: isUsed, says: describeFoundList(list, { isUsed, setting }) };
+        return { found: true, says: describeList(list) };
       });
     }
   }

@@ -49,7 +49,9 @@ export function renderFreshness({ resources, optional_lists }: MirrorStatus): st
     ]),
   );
   const accepted = resources.filter(({ deletions_accepted }) => deletions_accepted > 0).map(describeAccepted);
-  const unused = optional_lists.filter(({ is_used }) => !is_used).map(describeList);
+  const unused = optional_lists
+    .filter(({ is_used }) => !is_used)
+    .map((list) => `${list.resource}: ${describeList(list)}`);
   return [table, ...unused, ...accepted].join('\n');
 }
 
