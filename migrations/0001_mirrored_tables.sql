@@ -152,12 +152,12 @@ create index referrals_changed_at on referrals (_changed_at);
 create index sales_changed_at on sales (_changed_at);
 create index commissions_changed_at on commissions (_changed_at);
 
-comment on table campaigns is 'Campaigns of the affiliate program: what affiliates are recruited for. Known through the affiliates and commissions that belong to them; the program has no list of its own.';
+comment on table campaigns is 'Campaigns of the affiliate program: what affiliates are recruited for. Where the program lists them (optional_lists) this is all of them, with their settings; rows with _deleted_at set are gone upstream. Elsewhere it is those that affiliates and commissions name.';
 comment on table affiliates is 'Affiliates: the people who refer customers. One row per affiliate that the program ever sent; rows with _deleted_at set are gone upstream.';
 comment on table links is 'Tracked addresses of the affiliates, with their counters.';
 comment on table referrals is 'Referrals: the visitors, leads and customers that affiliates brought. One row per referral that the program ever sent; rows with _deleted_at set are gone upstream.';
-comment on table sales is 'Charges of referred customers. Known through the commissions that were read: all where the program lists its commissions (commission_list), else those of the known ones.';
-comment on table commissions is 'Commissions of the affiliates. Where the program lists them (see commission_list) this is all of them, one row per commission that it ever sent; rows with _deleted_at set are gone upstream. Elsewhere it is the known ones, those that were read or written one by one; commission_totals compares them with the program''s own totals.';
+comment on table sales is 'Charges of referred customers. Known through the commissions that were read: all where the program lists its commissions (optional_lists), else those of the known ones.';
+comment on table commissions is 'Commissions of the affiliates. Where the program lists them (see optional_lists) this is all of them, one row per commission that it ever sent; rows with _deleted_at set are gone upstream. Elsewhere it is the known ones, those that were read or written one by one; commission_totals compares them with the program''s own totals.';
 
 comment on column campaigns.id is 'Identifier of the campaign (a UUID in text form).';
 comment on column campaigns.created_at is 'When the campaign was created in the program.';

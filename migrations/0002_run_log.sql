@@ -22,7 +22,7 @@ create table sync_runs (
   verified          boolean not null default false,
   plan              jsonb,
   reads_everything  boolean not null
-                    generated always as (mode = 'full' or resource = 'affiliates' or coalesce(plan ->> 'strategy' = 'full', false)) stored,
+                    generated always as (mode = 'full' or resource in ('affiliates', 'campaigns') or coalesce(plan ->> 'strategy' = 'full', false)) stored,
   checkpoint        jsonb,
   error_code        text,
   error             text,
@@ -46,7 +46,7 @@ create index sync_runs_latest on sync_runs (resource, id desc);
 
 comment on table sync_runs is 'The run log: one row per run and resource. How fresh the mirror is, what each run changed, and whether it may be trusted.';
 comment on column sync_runs.id is 'Number of the run.';
-comment on column sync_runs.resource is 'What was synced: affiliates, referrals or commissions.';
+comment on column sync_runs.resource is 'What was synced: affiliates, referrals, campaigns or commissions.';
 comment on column sync_runs.mode is 'full: everything was read. delta: only changes were looked for.';
 comment on column sync_runs.state is 'running; or how the run ended: succeeded (read to the end and verified), partial (it ended, but is unverified and marked nothing deleted, or it held deletions back; see error), failed (see error), interrupted (stopped before its end, not resumed), skipped (there was nothing to do, or another run did it).';
 comment on column sync_runs.requests is 'Requests sent to the program.';
@@ -63,7 +63,7 @@ comment on column sync_runs.total_upstream is 'How many records the program said
 comment on column sync_runs.distinct_seen is 'How many different records the run saw.';
 comment on column sync_runs.verified is 'Whether it is known that the run missed nothing: it saw at least as many different records as the program said exist, each had a usable identifier, the program did not contradict itself, and nothing that was read before a stop was too old.';
 comment on column sync_runs.plan is 'What the run set out to do and the requests that it expected to need.';
-comment on column sync_runs.reads_everything is 'Whether the run reads all of its resource, whatever its mode: a delta of affiliates does, and one of referrals where that costs no more.';
+comment on column sync_runs.reads_everything is 'Whether the run reads all of its resource, whatever its mode: a delta of affiliates or campaigns does, and any other where that costs no more.';
 comment on column sync_runs.checkpoint is 'Where a stopped run goes on; empty once the run has ended.';
 comment on column sync_runs.error_code is 'Stable code of the error that ended the run.';
 comment on column sync_runs.error is 'The error that ended the run, in words; for a partial run, why it is unverified or what it held back; for a skipped run, why it did not begin.';
@@ -128,7 +128,7 @@ create table held_back_deletions (
 );
 
 comment on table held_back_deletions is 'Rows that the last verified full read of their resource did not meet and that are not marked deleted. Accepted ones are looked for once more by the next full read, and marked if they are missing there too.';
-comment on column held_back_deletions.resource is 'affiliates, referrals or commissions.';
+comment on column held_back_deletions.resource is 'affiliates, referrals, campaigns or commissions.';
 comment on column held_back_deletions.record_id is 'Identifier of the row.';
 comment on column held_back_deletions.run_id is 'The last run that did not meet it (sync_runs.id).';
 comment on column held_back_deletions.held_back_at is 'Since when it is held back.';

@@ -28,7 +28,7 @@ create trigger lower_commission_id before insert on tracked_commissions
 comment on function lower_commission_id() is 'Writes an identifier as the mirror has all of them: in lower case.';
 comment on trigger lower_commission_id on tracked_commissions is 'Writes the identifier in lower case.';
 
-comment on table tracked_commissions is 'The commissions that the mirror keeps asking the program for, where it does not list them (commission_list). To have one mirrored, insert its identifier.';
+comment on table tracked_commissions is 'The commissions that the mirror keeps asking the program for, where it does not list them (optional_lists). To have one mirrored, insert its identifier.';
 comment on column tracked_commissions.commission_id is 'The commission (commissions.id).';
 comment on column tracked_commissions.tracked_by is 'Who wanted it.';
 comment on column tracked_commissions.tracked_at is 'Since when it is asked for.';

@@ -9,8 +9,8 @@
 -- * So are the program's own totals, which come unchecked: what is no number, or too large for such a sum, is as good as
 --   missing. Two spellings of a currency are one: in the capitals of "C", since a Turkish database makes İNR of inr.
 
-create table commission_list (
-  only_row  boolean primary key default true check (only_row),
+create table optional_lists (
+  resource  text primary key,
   setting   text not null default 'auto' check (setting in ('auto', 'on', 'off')),
   is_served boolean,
   is_used   boolean not null
@@ -19,21 +19,21 @@ create table commission_list (
   found_by  text,
   asked_at  timestamptz,
   problem   text,
-  constraint commission_list_found_is_whole
+  constraint optional_lists_found_is_whole
     check ((is_served is null) = (found_at is null) and (is_served is null) = (found_by is null))
 );
 
-insert into commission_list default values;
+insert into optional_lists (resource) values ('campaigns'), ('commissions');
 
-comment on table commission_list is 'Whether the program lists its commissions. Its contract shows no such list, but some programs have one: it is asked once a day. One row.';
-comment on column commission_list.only_row is 'Always true: keeps the table at one row.';
-comment on column commission_list.setting is 'COMMISSION_LIST, as it was last configured: auto, on or off.';
-comment on column commission_list.is_served is 'Whether it does, as it last said; null where it was never asked, or never answered in a way that says so.';
-comment on column commission_list.is_used is 'Whether the tables commissions and sales are read from that list, and so hold all of them; otherwise they hold the known ones.';
-comment on column commission_list.found_at is 'When it said so.';
-comment on column commission_list.found_by is 'The version of affiliate-mirror that asked; another one asks again.';
-comment on column commission_list.asked_at is 'When it was last asked.';
-comment on column commission_list.problem is 'Why its last answer decided nothing; null where it did.';
+comment on table optional_lists is 'Which of the lists the program has that its contract does not show, but some programs have: it is asked once a day. One row per list.';
+comment on column optional_lists.resource is 'What is listed: campaigns or commissions.';
+comment on column optional_lists.setting is 'OPTIONAL_LISTS, as it was last configured of this list: auto, on or off.';
+comment on column optional_lists.is_served is 'Whether the program has the list, as it last said; null where it was never asked, or never answered in a way that says so.';
+comment on column optional_lists.is_used is 'Whether the table of that name (and sales, of commissions) is read from the list, and so holds all of them; otherwise it holds the known ones.';
+comment on column optional_lists.found_at is 'When it said so.';
+comment on column optional_lists.found_by is 'The version of affiliate-mirror that asked; another one asks again.';
+comment on column optional_lists.asked_at is 'When it was last asked.';
+comment on column optional_lists.problem is 'Why its last answer decided nothing; null where it did.';
 
 create view commission_totals as
 with known as (
@@ -87,7 +87,7 @@ select coalesce(known.affiliate_id, reported.affiliate_id) as affiliate_id,
 from known
 full join reported on reported.affiliate_id = known.affiliate_id and reported.currency = known.currency;
 
-comment on view commission_totals is 'Per affiliate and currency: the sums of the commissions that the mirror knows, beside the sums that the program reports, and the difference. Where the program lists its commissions (commission_list) the mirror knows all of them; elsewhere those that were tracked or updated through it.';
+comment on view commission_totals is 'Per affiliate and currency: the sums of the commissions that the mirror knows, beside the sums that the program reports, and the difference. Where the program lists its commissions (optional_lists) the mirror knows all of them; elsewhere those that were tracked or updated through it.';
 comment on column commission_totals.affiliate_id is 'The affiliate (affiliates.id); null for commissions without a sale, or whose sale names none.';
 comment on column commission_totals.currency is 'Currency code of every sum in the row, in capitals.';
 comment on column commission_totals.known_commissions is 'How many commissions the mirror knows; without voided and deleted ones.';
@@ -154,7 +154,7 @@ where compared.reported_unpaid <> compared.known_unpaid
    or compared.reported_paid <> compared.known_paid
    or compared.reported_total <> compared.known_total;
 
-comment on view commission_differences is 'Affiliates and currencies whose sums of commissions are not those that the program reports. Where the program lists its commissions (commission_list) there should be none but recent ones; elsewhere the mirror knows only a part of them.';
+comment on view commission_differences is 'Affiliates and currencies whose sums of commissions are not those that the program reports. Where the program lists its commissions (optional_lists) there should be none but recent ones; elsewhere the mirror knows only a part of them.';
 comment on column commission_differences.affiliate_id is 'The affiliate (affiliates.id).';
 comment on column commission_differences.currency is 'Currency code of every sum in the row, in capitals.';
 comment on column commission_differences.known_commissions is 'How many commissions the mirror knows; without voided and deleted ones.';
@@ -218,7 +218,7 @@ where commission.paid_at is null
   and commission.voided_at is null
   and commission.state is distinct from 'voided';
 
-comment on view unpaid_commissions is 'The commissions that are still to be paid, now (is_payable) or later: unpaid, not voided and not gone. Where the program lists its commissions (commission_list) these are all of them, as of the last sync; elsewhere those that the mirror knows.';
+comment on view unpaid_commissions is 'The commissions that are still to be paid, now (is_payable) or later: unpaid, not voided and not gone. Where the program lists its commissions (optional_lists) these are all of them, as of the last sync; elsewhere those that the mirror knows.';
 comment on column unpaid_commissions.commission_id is 'The commission (commissions.id).';
 comment on column unpaid_commissions.affiliate_id is 'The affiliate whom it is owed to (affiliates.id); null where its sale names none.';
 comment on column unpaid_commissions.affiliate_name is 'First and last name of the affiliate.';

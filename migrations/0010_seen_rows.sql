@@ -1,6 +1,6 @@
 -- Why: an index over the identifiers that a run has met was a quarter of the work of a sync. A number for each row
 -- makes it one bit per row in memory, and a plain list per batch here.
--- Lock taken: access exclusive on affiliates, referrals and commissions while they are rewritten (seconds per million rows).
+-- Lock taken: access exclusive on the tables of listed resources while they are rewritten (seconds per million rows).
 -- Breaking: no. A run that was stopped before starts its walk over.
 --
 -- Unique, because two rows of one number would be one bit: a deleted record would count as met for good. A first load
@@ -8,10 +8,12 @@
 
 alter table affiliates add column _row_number bigint not null generated always as identity unique;
 alter table referrals add column _row_number bigint not null generated always as identity unique;
+alter table campaigns add column _row_number bigint not null generated always as identity unique;
 alter table commissions add column _row_number bigint not null generated always as identity unique;
 
 comment on column affiliates._row_number is 'Number of the row, given when it was first stored; by it a running sync knows which rows it has met.';
 comment on column referrals._row_number is 'Number of the row, given when it was first stored; by it a running sync knows which rows it has met.';
+comment on column campaigns._row_number is 'Number of the row, given when it was first stored; by it a running sync knows which rows it has met.';
 comment on column commissions._row_number is 'Number of the row, given when it was first stored; by it a running sync knows which rows it has met.';
 
 -- Unlogged, so that reading everything again costs almost no WAL. A crash of Postgres empties it; a resumed run then

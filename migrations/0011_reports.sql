@@ -354,9 +354,9 @@ select listed.resource,
        floor(extract(epoch from now() - fresh.started_at))::bigint as changes_age_seconds,
        deltas.runs as deltas_since_everything,
        nullif(concat_ws('; ',
-         case when listed.resource = 'commissions' and not (select is_used from commission_list)
-           then 'the program does not list its commissions: only those that were tracked or updated are here' end,
-         case when whole.id is null and (listed.resource <> 'commissions' or (select is_used from commission_list))
+         case when not list.is_used
+           then 'the program does not list its ' || listed.resource || ': only known ones are here' end,
+         case when whole.id is null and list.is_used is not false
            then 'everything was never read' end,
          case when fresh.id > whole.id
            then 'since everything was read only changes were looked for, and a delta does not see all of them' end,
@@ -380,7 +380,8 @@ select listed.resource,
        -- That of a failed run may quote what the program sent.
        case when last.state <> 'failed' or (select has_table_privilege('sync_runs'::regclass, 'select')) then last.error end
          as last_run_error
-from (values (1, 'affiliates'), (2, 'referrals'), (3, 'commissions')) as listed (place, resource)
+from (values (1, 'affiliates'), (2, 'referrals'), (3, 'campaigns'), (4, 'commissions')) as listed (place, resource)
+left join optional_lists list on list.resource = listed.resource
 left join lateral (
   select id, started_at from sync_runs
   where resource = listed.resource and verified
@@ -493,7 +494,7 @@ comment on column :"reports".payouts_due.is_transferable is 'Whether the amount 
 comment on column :"reports".payouts_due.due_since is 'Since when the oldest of them is payable; null where the program sends no due_at.';
 
 comment on view :"reports".freshness is 'How fresh the mirror is: one row per resource.';
-comment on column :"reports".freshness.resource is 'affiliates (with their campaigns and links), referrals, or commissions (with their sales). Primary key.';
+comment on column :"reports".freshness.resource is 'affiliates (with their campaigns and links), referrals, campaigns, or commissions (with their sales). Primary key.';
 comment on column :"reports".freshness.everything_as_of is 'Everything of it was last read as of this time; null where it never was.';
 comment on column :"reports".freshness.everything_age_seconds is 'How long ago that is, in seconds.';
 comment on column :"reports".freshness.changes_as_of is 'Changes of it were last read as of this time: the mirror is at least as new, but for what not_covered says.';

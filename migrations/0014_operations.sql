@@ -77,17 +77,16 @@ select setting, is_served, is_used, found_at, asked_at, problem,
          ) then (select count(*) from commission_differences where not is_recent)
        end as differences,
        tracked.*
-from commission_list
-cross join (
+from optional_lists
+cross join lateral (
   select count(next_poll_at) as tracked,
-         count(*) filter (
-           where next_poll_at <= now() and not (select is_used from commission_list)
-         ) as due_polls,
+         count(*) filter (where next_poll_at <= now() and not is_used) as due_polls,
          count(*) filter (where last_error is not null) as unanswered,
          count(*) filter (where next_poll_at is null) as gone,
          min(next_poll_at) as next_poll_at
   from tracked_commissions
-) tracked;
+) tracked
+where resource = 'commissions';
 
 comment on view :"reports".request_usage is 'How much of the account''s request limit is used at this moment, and what holds requests up. One row.';
 comment on column :"reports".request_usage.used_requests is 'Requests that count against the limit: in flight, or answered less than a window ago.';
@@ -113,7 +112,7 @@ comment on column :"reports".table_rows.rows is 'Rows that the program has.';
 comment on column :"reports".table_rows.deleted is 'Rows that are gone from the program, and kept here.';
 
 comment on view :"reports".contract_drift is 'Where the program''s records differ from its contract, as the last syncs saw it: one row per resource, field and kind of difference.';
-comment on column :"reports".contract_drift.resource is 'affiliates, referrals or commissions. Part of the primary key.';
+comment on column :"reports".contract_drift.resource is 'affiliates, referrals, campaigns or commissions. Part of the primary key.';
 comment on column :"reports".contract_drift.field is 'The field, with the names of the objects around it. Part of the primary key.';
 comment on column :"reports".contract_drift.kind is 'appeared: the contract does not know it. vanished: it is no longer sent. retyped: it is of another type. Part of the primary key.';
 comment on column :"reports".contract_drift.found is 'An example of the type that was found; no value.';
@@ -121,7 +120,7 @@ comment on column :"reports".contract_drift.occurrences is 'How often it was not
 comment on column :"reports".contract_drift.run_id is 'The last run that noticed it. Refers to run_log.id.';
 
 comment on view :"reports".commission_coverage is 'Whether the mirror has all commissions or only the known ones, and how those are kept up to date. One row.';
-comment on column :"reports".commission_coverage.setting is 'COMMISSION_LIST, as it was last configured: auto, on or off.';
+comment on column :"reports".commission_coverage.setting is 'OPTIONAL_LISTS, as it was last configured of commissions: auto, on or off.';
 comment on column :"reports".commission_coverage.is_served is 'Whether the program lists its commissions, as it last said; null where it was never asked, or never answered in a way that says so.';
 comment on column :"reports".commission_coverage.is_used is 'Whether commissions and sales are read from that list, and so all of them are here; otherwise the known ones are.';
 comment on column :"reports".commission_coverage.found_at is 'When the program said so.';

@@ -166,7 +166,7 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
   rejected_records: ['mirror', 'commissions'],
   schema_drift: ['mirror'],
   held_back_deletions: ['mirror'],
-  commission_list: ['mirror'],
+  optional_lists: ['mirror'],
   sync_runs: ['mirror'],
   covered_counters: ['mirror'],
   seen_rows: ['mirror'],

@@ -12,7 +12,7 @@ import { makeMeasureAge, refuseStored, unstoredRequest } from './answer-age.ts';
 import { type AttemptDeps, attemptRequest, type BeforeSend } from './attempt-request.ts';
 import { type RecordReader, readListBytes } from './list-bytes.ts';
 import { openTransport } from './open-transport.ts';
-import { commissionReader, readListAnswer } from './records.ts';
+import { commissionReader, listReader } from './records.ts';
 import { mayPass } from './refusal.ts';
 import { makeRenewableWire } from './renewable-wire.ts';
 import type { RequestEvent } from './request-event.ts';
@@ -197,13 +197,13 @@ export function makeApiClient(deps: AttemptDeps, options: ApiClientOptions): Api
 
   return {
     async list(resource, query, callOptions = {}) {
-      const { path } = RESOURCES[resource];
+      const { path, mayBeBare } = RESOURCES[resource];
       const request: ApiRequest = { method: 'GET', path, query: listQueryString(query), body: null };
       const { recordReader } = callOptions;
       const { value, askedAt, ageMs } = await call(
         request,
         {
-          readJson: readListAnswer,
+          readJson: listReader(mayBeBare, query.limit),
           ...(recordReader && { readBytes: (bytes) => readListBytes(bytes, recordReader) }),
         },
         callOptions,

@@ -1,21 +1,24 @@
 // Checks the JSON of a success: a list's envelope, or one commission.
 
 import type { z } from 'zod';
-import { type ListEnvelope, listEnvelopeSchema } from '../contract/answer-bodies.ts';
+import { type ListEnvelope, listEnvelopeSchema, wholeList } from '../contract/answer-bodies.ts';
 import { type Commission, payableCommissionSchema } from '../contract/commission.ts';
 import { toContractSpelling } from '../contract/wire-aliases.ts';
 import type { RejectAnswer } from './answer.ts';
 
 /**
- * Returns the page's envelope with its records in the contract's spelling, otherwise unchecked: one record
- * that does not fit must not cost the others.
+ * Returns the function that reads a page: its envelope with its records in the contract's spelling, otherwise
+ * unchecked, since one record that does not fit must not cost the others. An array that may be bare is the whole list.
  *
  * Throws: ContractViolation.
  */
-export function readListAnswer(json: unknown, reject: RejectAnswer): ListEnvelope {
-  const envelope = listEnvelopeSchema.safeParse(json);
-  if (!envelope.success) throw reject(`a list (${describeIssue(envelope.error)})`);
-  return { ...envelope.data, data: envelope.data.data.map(toContractSpelling) };
+export function listReader(mayBeBare: boolean, limit: number) {
+  return (json: unknown, reject: RejectAnswer): ListEnvelope => {
+    const page = mayBeBare && Array.isArray(json) ? wholeList(json, limit) : json;
+    const envelope = listEnvelopeSchema.safeParse(page);
+    if (!envelope.success) throw reject(`a list (${describeIssue(envelope.error)})`);
+    return { ...envelope.data, data: envelope.data.data.map(toContractSpelling) };
+  };
 }
 
 /**

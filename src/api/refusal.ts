@@ -1,6 +1,6 @@
 // What a refusal says of what was asked for.
 
-import { ALWAYS_LISTED, RESOURCES } from '../contract/resources.ts';
+import { isOptional, LISTED_RESOURCES, RESOURCES } from '../contract/resources.ts';
 import { ApiRejected } from '../errors.ts';
 import type { ApiRequest } from './send-request.ts';
 
@@ -27,8 +27,8 @@ export function isGone(error: unknown): boolean {
 
 /** Returns whether a request is for what every program has, whatever its data: it never says 404 or 410 to that. */
 export function isAlwaysThere({ path, query }: Pick<ApiRequest, 'path' | 'query'>): boolean {
-  const resource = ALWAYS_LISTED.find((name) => RESOURCES[name].path === path);
-  if (resource === undefined) return false;
+  const resource = LISTED_RESOURCES.find((name) => RESOURCES[name].path === path);
+  if (resource === undefined || isOptional(resource)) return false;
   const given = new URLSearchParams(query);
   return !RESOURCES[resource].filters.some((filter) => given.has(filter) || given.has(`${filter}[]`));
 }

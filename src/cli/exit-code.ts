@@ -17,7 +17,7 @@ export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: s
   {
     code: 3,
     meaning:
-      'finished, but look at what it says: rows rejected, deletions held back, counts unverified, commissions left out, payments not made, books that differ',
+      'finished, but look at what it says: rows rejected, deletions held back, counts unverified, campaigns or commissions left out, payments not made, books that differ',
   },
   { code: 4, meaning: 'left, in whole or in part, to another process that syncs already' },
   { code: 130, meaning: 'stopped by Ctrl-C before it was done' },

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { CommissionChange, ListQuery } from '../api/request-parameters.ts';
 import { lowerCaseId, timestamp } from '../contract/fields.ts';
-import { type AlwaysListed, FILTERS_OF_SEVERAL, RESOURCES } from '../contract/resources.ts';
+import { FILTERS_OF_SEVERAL, type ListedResource, RESOURCES } from '../contract/resources.ts';
 
 /** The filters of which the program keeps at most one affiliate for each value. */
 const AFFILIATE_KEYS = ['email', 'stripe_customer_id'] as const;
@@ -13,14 +13,14 @@ const AFFILIATE_KEYS = ['email', 'stripe_customer_id'] as const;
 /** The filters whose value is the identifier of a record. */
 const IDENTIFIERS: ReadonlySet<string> = new Set(['affiliate_id', 'campaign_id']);
 
-type Query<R extends AlwaysListed> = Pick<ListQuery<R>, 'filters' | 'expand'>;
+type Query<R extends ListedResource> = Pick<ListQuery<R>, 'filters' | 'expand'>;
 
 /**
  * Returns the list's filters and expansions.
  *
  * Throws: TypeError naming what is wrong with the parameters, and what is known.
  */
-export function checkListParameters<R extends AlwaysListed>(resource: R, parameters: unknown): Query<R> {
+export function checkListParameters<R extends ListedResource>(resource: R, parameters: unknown): Query<R> {
   return checkQuery(`${resource}.list`, resource, RESOURCES[resource].filters, parameters);
 }
 
@@ -54,7 +54,7 @@ export function checkChange(change: unknown): CommissionChange {
   return change as CommissionChange;
 }
 
-function checkQuery<R extends AlwaysListed>(
+function checkQuery<R extends ListedResource>(
   call: string,
   resource: R,
   known: readonly string[],

@@ -4,11 +4,12 @@
 import { makeApiClient } from '../api/client.ts';
 import { apiUrlSchema, checkSecret } from '../config/program-access.ts';
 import { identifier, lowerCaseId } from '../contract/fields.ts';
+import type { ListedResource } from '../contract/resources.ts';
 import { ConfigError, ContractViolation } from '../errors.ts';
 import { checkAffiliateKey, checkChange, checkListParameters } from './check-parameters.ts';
 import { createBudget, findLimitProblems, USUAL_TIMEOUT_MS } from './memory-budget.ts';
 import { checkRecord, invalidRecord, readList } from './read-list.ts';
-import type { Client, ClientOptions } from './types.ts';
+import type { Client, ClientOptions, Lists } from './types.ts';
 
 export type { AnsweredLimits, Permit, TakePermit } from '../api/permit.ts';
 export type { RequestEvent } from '../api/request-event.ts';
@@ -79,10 +80,13 @@ export function createClient(options: ClientOptions): Client {
     { takePermit: budget, log: SILENT, ...(options.onRequest && { onRequest: options.onRequest }) },
     { url, secret, timeoutMs },
   );
+  const lists = <R extends ListedResource>(resource: R): Lists<R> => ({
+    list: (parameters: unknown = {}, callOptions = {}) =>
+      readList(api, resource, checkListParameters(resource, parameters), callOptions),
+  });
   return {
     affiliates: {
-      list: (parameters = {}, callOptions = {}) =>
-        readList(api, 'affiliates', checkListParameters('affiliates', parameters), callOptions),
+      ...lists('affiliates'),
       async find(key, callOptions = {}) {
         const query = { page: 1, limit: 2, ...checkAffiliateKey(key) };
         const { data } = await api.list('affiliates', query, callOptions);
@@ -97,10 +101,8 @@ export function createClient(options: ClientOptions): Client {
         return checked.record;
       },
     },
-    referrals: {
-      list: (parameters = {}, callOptions = {}) =>
-        readList(api, 'referrals', checkListParameters('referrals', parameters), callOptions),
-    },
+    referrals: lists('referrals'),
+    campaigns: lists('campaigns'),
     commissions: {
       async get(id, callOptions = {}) {
         return (await api.getCommission(checkId(id), callOptions)).commission;

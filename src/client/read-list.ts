@@ -8,7 +8,7 @@
 import type { ApiClient } from '../api/client.ts';
 import type { ListQuery } from '../api/request-parameters.ts';
 import { MAXIMUM_LIMIT, positionOf } from '../contract/answer-bodies.ts';
-import { type AlwaysListed, RESOURCES } from '../contract/resources.ts';
+import { type ListedResource, RESOURCES } from '../contract/resources.ts';
 import { crawl } from '../crawl/crawl.ts';
 import type { Loader } from '../crawl/loader.ts';
 import { overlapStart, walkOverlap } from '../crawl/overlap-walk.ts';
@@ -29,7 +29,7 @@ interface RecordPage extends Page {
  * Throws: what the requests throw; ContractViolation on an invalid record without `onInvalid`; ListUnverified at the
  * end; the signal's reason when aborted.
  */
-export async function* readList<R extends AlwaysListed>(
+export async function* readList<R extends ListedResource>(
   api: ApiClient,
   resource: R,
   query: Pick<ListQuery<R>, 'filters' | 'expand'>,
@@ -164,7 +164,7 @@ async function walkFiltered({ listPage, take }: Reading, signal: AbortSignal): P
 }
 
 /** Returns the record, checked, or what is wrong with it. */
-export function checkRecord<R extends AlwaysListed>(
+export function checkRecord<R extends ListedResource>(
   resource: R,
   record: unknown,
 ): { record: RecordOf<R> } | { invalid: InvalidRecord } {
@@ -176,7 +176,7 @@ export function checkRecord<R extends AlwaysListed>(
 }
 
 /** Returns the error for a record that nobody wants to go on without. */
-export function invalidRecord(resource: AlwaysListed, { id, reason }: InvalidRecord): ContractViolation {
+export function invalidRecord(resource: ListedResource, { id, reason }: InvalidRecord): ContractViolation {
   const which = id === null ? 'a record' : `the record ${id}`;
   return new ContractViolation(`${which} of ${resource} is not what the contract says: ${reason}`);
 }

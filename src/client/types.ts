@@ -1,14 +1,14 @@
 // The shape of the client: what it can be asked, what it returns, and what a list promises. Its examples are run by
 // test/client/examples.long.test.ts. Nothing here names a database.
 
+import type { z } from 'zod';
 import type { TakePermit } from '../api/permit.ts';
 import type { RequestEvent } from '../api/request-event.ts';
 import type { CommissionChange } from '../api/request-parameters.ts';
 import type { RateLimit } from '../config/rate-limit.ts';
 import type { Affiliate } from '../contract/affiliate.ts';
 import type { Commission } from '../contract/commission.ts';
-import type { Referral } from '../contract/referral.ts';
-import type { AlwaysListed, Expansion, Filters } from '../contract/resources.ts';
+import type { Expansion, Filters, ListedResource, RESOURCES } from '../contract/resources.ts';
 
 export interface ClientOptions {
   /** Base address of the program, without `/v1`. `http:` is accepted for this machine only. */
@@ -53,17 +53,17 @@ export interface InvalidRecord {
   readonly record: unknown;
 }
 
-export type RecordOf<R extends AlwaysListed> = { affiliates: Affiliate; referrals: Referral }[R];
+export type RecordOf<R extends ListedResource> = z.infer<(typeof RESOURCES)[R]['schema']>;
 
 /**
  * Filters combine; one that is not wanted is left out, since undefined is refused as blank text is. Every object named
  * by `expand` comes nested in each record.
  */
-export type ListParameters<R extends AlwaysListed> = Filters<R> & {
+export type ListParameters<R extends ListedResource> = Filters<R> & {
   readonly expand?: readonly Expansion<R>[];
 };
 
-export interface Lists<R extends AlwaysListed> {
+export interface Lists<R extends ListedResource> {
   /**
    * Yields the records, newest first, 100 per request. A page is asked for only when its first record is; whoever
    * leaves the loop early sends nothing more.
@@ -177,6 +177,8 @@ export interface Commissions {
 export interface Client extends AsyncDisposable {
   readonly affiliates: Affiliates;
   readonly referrals: Lists<'referrals'>;
+  /** A program need not list its campaigns: ApiRejected with `status` 404 says that it does not. */
+  readonly campaigns: Lists<'campaigns'>;
   readonly commissions: Commissions;
   /**
    * Closes every connection; calls that are under way fail, a change that was sent with WriteOutcomeUnknown. A call

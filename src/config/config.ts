@@ -96,7 +96,7 @@ function check(
     personalData: { mode: env.PII, key },
     redisUrl: env.REDIS_URL ?? null,
     schedules: { full: env.SYNC_FULL_CRON, delta: env.SYNC_DELTA_CRON, timezone: env.SYNC_TIMEZONE },
-    commissionList: env.COMMISSION_LIST,
+    optionalLists: env.OPTIONAL_LISTS,
     scheduledExports,
     s3,
     alerts,

@@ -7,6 +7,7 @@ import { AMOUNT_UNITS } from './amount-unit.ts';
 import { databaseUrlSchema } from './database-url.ts';
 import { EXPORT_VARIABLES } from './exports.ts';
 import { proxyUrlSchema } from './http-proxy.ts';
+import { listSettings, OPTIONAL_LISTS } from './optional-lists.ts';
 import { PERSONAL_DATA_MODES } from './personal-data.ts';
 import { apiUrlSchema } from './program-access.ts';
 import { RATE_LIMIT_FORM, readRateLimit } from './rate-limit.ts';
@@ -86,9 +87,9 @@ const schema = {
     '*/15 * * * *',
   ),
   SYNC_TIMEZONE: variable('the time zone of every schedule, such as `Europe/Berlin`', timezone, 'UTC'),
-  COMMISSION_LIST: variable(
-    'whether commissions are mirrored by their list: `auto` asks the program once a day whether it has one, `on`, `off`',
-    z.enum(['auto', 'on', 'off'], 'must be auto, on or off'),
+  OPTIONAL_LISTS: variable(
+    `lists that the program has beyond its contract: \`auto\` asks it once a day for each, \`none\`, or their names with commas between them (${OPTIONAL_LISTS.join(', ')})`,
+    listSettings,
     'auto',
   ),
   ...EXPORT_VARIABLES,

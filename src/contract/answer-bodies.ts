@@ -22,6 +22,23 @@ export const listEnvelopeSchema = z.looseObject({
 
 export type ListEnvelope = z.infer<typeof listEnvelopeSchema>;
 
+/** Returns the envelope of a list that was answered without one: all of it is on its one page. */
+export function wholeList(data: readonly unknown[], limit: number) {
+  const total = data.length;
+  return {
+    pagination: {
+      previous_page: null,
+      current_page: 1,
+      next_page: null,
+      count: total,
+      limit,
+      total_pages: 1,
+      total_count: total,
+    },
+    data,
+  };
+}
+
 /** Returns where the page lies in its list: by the page number and limit that were answered, not those asked for. */
 export function positionOf({ current_page, limit, total_count, next_page }: ListEnvelope['pagination']) {
   return {

@@ -1,51 +1,64 @@
-// The registry: which resources the API serves, at which path, and what may be asked of each.
-// Adding a resource to the mirror starts with a line here.
+// The registry: which resources the API lists, at which path, and what may be asked of each.
+// Adding a resource to the mirror starts with an entry here.
 
-import { affiliateSchema } from './affiliate.ts';
+import { OPTIONAL_LISTS, type OptionalList } from '../config/optional-lists.ts';
+import { affiliateSchema, campaignSchema } from './affiliate.ts';
 import { commissionSchema } from './commission.ts';
 import { referralSchema } from './referral.ts';
 
 /**
- * Source: contract, Endpoints. `expansions` are the only objects that may be expanded, `filters` the only
- * parameters that narrow a list (spelled as the contract spells them). A program need
- * not serve the list of commissions. Source of that: contract, A list of commissions.
+ * In the order in which a sync reads them: a delta of referrals goes by the affiliates' counters, and the lists that a
+ * program need not serve come last, so that a wrong address shows where there is no doubt.
+ *
+ * Source: contract, Endpoints; A list of commissions; Campaigns. `expansions` are the only objects that may be
+ * expanded, `filters` the only parameters that narrow a list (spelled as the contract spells them). `mayBeBare`: the
+ * whole list was seen as an array without the envelope. `unlisted` says what is known of them where the program does
+ * not list them; null: every program does.
  */
 export const RESOURCES = {
   affiliates: {
-    name: 'affiliates',
     path: '/v1/affiliates',
     schema: affiliateSchema,
-    table: 'affiliates',
     expansions: ['campaign', 'links', 'commission_stats'],
     filters: ['campaign_id', 'email', 'stripe_customer_id'],
+    mayBeBare: false,
+    unlisted: null,
   },
   referrals: {
-    name: 'referrals',
     path: '/v1/referrals',
     schema: referralSchema,
-    table: 'referrals',
     expansions: ['affiliate'],
     filters: ['affiliate_id', 'conversion_state', 'email', 'stripe_customer_id'],
+    mayBeBare: false,
+    unlisted: null,
+  },
+  campaigns: {
+    path: '/v1/campaigns',
+    schema: campaignSchema,
+    expansions: [],
+    filters: [],
+    mayBeBare: true,
+    unlisted: 'those are known that affiliates and commissions name',
   },
   commissions: {
-    name: 'commissions',
     path: '/v1/commissions',
     schema: commissionSchema,
-    table: 'commissions',
     expansions: ['sale', 'campaign'],
     filters: ['affiliate_id', 'state'],
+    mayBeBare: false,
+    unlisted: 'known ones are read one by one',
   },
 } as const;
 
-/** The resources that the contract lists: every program does. */
-export const ALWAYS_LISTED = ['affiliates', 'referrals'] as const;
+export type ListedResource = keyof typeof RESOURCES;
 
-export type AlwaysListed = (typeof ALWAYS_LISTED)[number];
+/** The resources that can be listed, in the order in which a sync reads them. */
+export const LISTED_RESOURCES = Object.keys(RESOURCES) as readonly ListedResource[];
 
-/** The resources that can be listed, in the order in which a sync reads them; commissions where the program does. */
-export const LISTED_RESOURCES = [...ALWAYS_LISTED, 'commissions'] as const;
-
-export type ListedResource = (typeof LISTED_RESOURCES)[number];
+/** Returns whether a program need not list the resource. */
+export function isOptional(resource: ListedResource): resource is OptionalList {
+  return OPTIONAL_LISTS.some((list) => list === resource);
+}
 
 export type Expansion<R extends ListedResource> = (typeof RESOURCES)[R]['expansions'][number];
 

@@ -30,6 +30,7 @@ export const UNIQUE_INDEXES: readonly string[] = [
   'alert_notices_alert_id_kind_channel_key',
   'alerts_unresolved',
   'commission_updates_idempotency_key_is_used_once',
+  'campaigns__row_number_key',
   'commissions__row_number_key',
   'referrals__row_number_key',
   'rejected_records_once_a_run',

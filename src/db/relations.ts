@@ -16,7 +16,7 @@ export const ANALYST_RELATIONS: readonly string[] = [
   'commission_totals',
   'commission_differences',
   'unpaid_commissions',
-  'commission_list',
+  'optional_lists',
   'commission_updates',
   'commission_update_attempts',
   'commission_ledger',

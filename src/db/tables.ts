@@ -25,7 +25,7 @@ interface Times {
   updated_at: Timestamp | null;
 }
 
-export interface CampaignsTable extends MirrorMetadata, Times {
+export interface CampaignsTable extends MirrorMetadata, Times, Numbered {
   id: string;
   name: string | null;
   url: string | null;
@@ -188,8 +188,8 @@ export interface HeldBackDeletionsTable {
   accepted_by: string | null;
 }
 
-export interface CommissionListTable {
-  only_row: Generated<boolean>;
+export interface OptionalListsTable {
+  resource: string;
   setting: Generated<'auto' | 'on' | 'off'>;
   is_served: boolean | null;
   is_used: GeneratedAlways<boolean>;
@@ -240,7 +240,7 @@ export interface Tables {
   rejected_records: RejectedRecordsTable;
   schema_drift: SchemaDriftTable;
   held_back_deletions: HeldBackDeletionsTable;
-  commission_list: CommissionListTable;
+  optional_lists: OptionalListsTable;
   record_history: RecordHistoryTable;
   conversion_events: ConversionEventsView;
 }

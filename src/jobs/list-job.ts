@@ -1,17 +1,18 @@
-// The duty `find-commission-list`: asks the program once a day whether it lists its commissions.
+// The duty `find-optional-lists`: asks the program once a day which of the optional lists it has.
 
+import type { ListSettings } from '../config/optional-lists.ts';
 import type { Database } from '../db/database.ts';
-import { isListQuestionDue, type ListSetting } from '../mirror/commission-list.ts';
+import { findDueLists } from '../mirror/optional-lists.ts';
 import { wasEverRead } from '../mirror/runs/whole-runs.ts';
 import { readVersion } from '../package.ts';
 import { type Duty, minutely } from '../queue/duty.ts';
-import { findCommissionList } from '../sync/find-commission-list.ts';
+import { findOptionalLists } from '../sync/find-optional-lists.ts';
 import type { SyncDeps } from '../sync/walk.ts';
 
-const NAME = 'find-commission-list';
+const NAME = 'find-optional-lists';
 
 /** Returns the duty. Its client should try once: what was not answered is due again after some minutes. */
-export function makeListDuty(deps: SyncDeps, setting: ListSetting): Duty {
+export function makeListsDuty(deps: SyncDeps, settings: ListSettings): Duty {
   return {
     name: NAME,
     alarms: [],
@@ -22,7 +23,7 @@ export function makeListDuty(deps: SyncDeps, setting: ListSetting): Duty {
           id: minutely(NAME, nowMs),
           atMs: nowMs,
           async run({ signal }) {
-            await findCommissionList(deps, { setting, isAsked: false, signal });
+            await findOptionalLists(deps, { settings, signal });
             return { kind: 'done' };
           },
         },
@@ -33,6 +34,6 @@ export function makeListDuty(deps: SyncDeps, setting: ListSetting): Duty {
 
 // Until something was read, nothing is asked: the address or the secret may be wrong, and a sync says so.
 async function isDue(db: Database): Promise<boolean> {
-  if (!(await isListQuestionDue(db, { version: readVersion(), isPatient: true }))) return false;
-  return wasEverRead(db, 'affiliates');
+  const due = await findDueLists(db, { version: readVersion(), isPatient: true });
+  return due.length > 0 && wasEverRead(db, 'affiliates');
 }

@@ -5,7 +5,7 @@ import type { ApiClient } from '../api/client.ts';
 import { hasDuePolls, pollTracked } from '../commissions/tracking/tracked-commissions.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
-import { isCommissionListUsed } from '../mirror/commission-list.ts';
+import { readUsedLists } from '../mirror/optional-lists.ts';
 import { wasEverRead } from '../mirror/runs/whole-runs.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { type Duty, minutely } from '../queue/duty.ts';
@@ -49,5 +49,5 @@ export function makePollDuty({ api, db, log, personalData }: PollDutyDeps): Duty
 
 // Where syncs read every commission, known ones need not be asked for one by one.
 async function isListed(db: Database): Promise<boolean> {
-  return (await isCommissionListUsed(db)) && (await wasEverRead(db, 'commissions'));
+  return (await readUsedLists(db)).includes('commissions') && (await wasEverRead(db, 'commissions'));
 }

@@ -3,11 +3,11 @@
 
 import type { ApiClient } from '../api/client.ts';
 import type { Config } from '../config/config.ts';
-import { ALWAYS_LISTED, LISTED_RESOURCES, type ListedResource } from '../contract/resources.ts';
+import type { ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
-import { isCommissionListUsed } from '../mirror/commission-list.ts';
 import { listAccepted } from '../mirror/held-back.ts';
+import { readUsedLists } from '../mirror/optional-lists.ts';
 import { listSyncedSince, wasSyncBegunSince } from '../mirror/runs/whole-runs.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import type { Due, Duty, JobContext, JobOutcome } from '../queue/duty.ts';
@@ -89,12 +89,9 @@ export function makeSyncDuty(
     alarms: schedules,
     async findDue(moment) {
       const due: Due[] = [];
-      // Affiliates first: their counters say what a delta of referrals looks for.
-      const resources = (await isCommissionListUsed(deps.db)) ? LISTED_RESOURCES : ALWAYS_LISTED;
-      const isListed = (resource: ListedResource) => resources.some((one) => one === resource);
-      for (const { resource, atMs } of (await listAccepted(deps.db)).filter((one) =>
-        isListed(one.resource),
-      )) {
+      const resources = await readUsedLists(deps.db);
+      for (const { resource, atMs } of await listAccepted(deps.db)) {
+        if (!resources.includes(resource)) continue;
         if (await wasSyncBegunSince(deps.db, resource, atMs)) continue;
         const id = `sync-${resource}-accepted-${atMs}`;
         due.push({ id, subject: resource, atMs, run: (context) => sync(resource, 'full', context) });

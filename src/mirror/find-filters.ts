@@ -18,7 +18,7 @@ export async function findFilters(
   resource: ListedResource,
   ids: readonly string[],
 ): Promise<readonly Filters<ListedResource>[] | null> {
-  if (resource === 'commissions') return null;
+  if (resource !== 'affiliates' && resource !== 'referrals') return null;
   const found = resource === 'affiliates' ? await affiliateFilters(db, ids) : await referralFilters(db, ids);
   if (found.length < ids.length || found.some((places) => places.length === 0)) return null;
   return [...new Map(found.flat().map((filters) => [JSON.stringify(filters), filters])).values()];

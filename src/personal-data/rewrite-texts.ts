@@ -19,7 +19,7 @@ const NONE = sql`false`;
 /** Errors may quote the beginning of an answer, and a refusal its details. */
 const QUOTING: readonly Text[] = [
   { table: 'sync_runs', column: 'error', except: NONE },
-  { table: 'commission_list', column: 'problem', except: NONE },
+  { table: 'optional_lists', column: 'problem', except: NONE },
   { table: 'tracked_commissions', column: 'last_error', except: NONE },
   { table: 'commission_update_attempts', column: 'error', except: NONE },
   { table: 'commission_updates', column: 'last_error', except: NONE },

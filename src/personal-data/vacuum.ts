@@ -14,7 +14,7 @@ export const REWRITTEN_TABLES: readonly string[] = [
   'record_history',
   'rejected_records',
   'sync_runs',
-  'commission_list',
+  'optional_lists',
   'tracked_commissions',
   'commission_updates',
   'commission_update_attempts',

@@ -3,6 +3,7 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
+import { LISTED_RESOURCES } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { onlyRow } from '../db/only-row.ts';
 import { bytes, count, text, timestamp } from './fields.ts';
@@ -90,7 +91,7 @@ async function readSpan({ db }: Reader): Promise<Span> {
   const answer = await sql<Omit<Span, 'days'> & { days: number | null }>`
     with loaded as (
       select max(first.at) as at
-      from (values ('affiliates'), ('referrals'), ('commissions')) as listed (resource)
+      from unnest(${[...LISTED_RESOURCES]}::text[]) as listed (resource)
       cross join lateral (
         select finished_at as at from sync_runs
         where resource = listed.resource and verified order by finished_at limit 1

@@ -95,5 +95,5 @@ export const readNextPoll = figure(
   (reader) => sql<NextPoll>`
       select min(next_poll_at) as next_poll_at
       from ${mirrorTable(reader, 'tracked_commissions')}
-      where not (select is_used from ${mirrorTable(reader, 'commission_list')})`,
+      where not (select is_used from ${mirrorTable(reader, 'optional_lists')} where resource = 'commissions')`,
 );

@@ -41,7 +41,7 @@ const coverage = freshness.pick({
 
 export type ResourceStatus = z.infer<typeof freshness>;
 
-/** A row for each listed resource; for commissions also where the program lists none. */
+/** A row for each listed resource; for optional lists also where the program has none. */
 export const readFreshness = figureOf('freshness', freshness);
 
 /** As of when each was read, and what may be missing nevertheless. */

@@ -5,12 +5,14 @@ import type { Reader, readFigure } from './figure.ts';
 import { type BooksStatus, readBooks } from './read-books.ts';
 import { type CommissionListStatus, readCommissionList } from './read-commission-list.ts';
 import { type ResourceStatus, readFreshness } from './read-freshness.ts';
+import { type OptionalListStatus, readOptionalLists } from './read-optional-lists.ts';
 import { judgePayments, type PaymentStatus, readPaymentStates } from './read-payments.ts';
 import { type BudgetStatus, readUsage, type WorkerStatus } from './read-usage.ts';
 
 export interface MirrorHealth {
-  /** Commissions are among them where the program lists them. */
+  /** Optional lists are among them where the program has them. */
   readonly resources: readonly ResourceStatus[];
+  readonly optional_lists: readonly OptionalListStatus[];
   readonly commission_list: CommissionListStatus;
   readonly budget: BudgetStatus;
   readonly payments: PaymentStatus;
@@ -27,6 +29,8 @@ export interface ShownHealth {
 /** Returns the health at this moment. `readList` is readKept for whoever asks again and again. */
 export async function readHealth(reader: Reader, readList?: typeof readFigure): Promise<ShownHealth> {
   const freshness = await readFreshness(reader);
+  const { rows: optional_lists } = await readOptionalLists(reader);
+  const unused = optional_lists.filter(({ is_used }) => !is_used).map((list): string => list.resource);
   const list = await readCommissionList(reader, readList);
   const usage = await readUsage(reader);
   const payments = await readPaymentStates(reader);
@@ -35,9 +39,8 @@ export async function readHealth(reader: Reader, readList?: typeof readFigure): 
   const { secret_refused_since, program_changed_since, ...budget } = onlyRow(usage, 'request_usage');
   return {
     health: {
-      resources: freshness.rows.filter(
-        ({ resource }) => resource !== 'commissions' || commission_list.is_used,
-      ),
+      resources: freshness.rows.filter(({ resource }) => !unused.includes(resource)),
+      optional_lists,
       commission_list,
       budget,
       payments: judgePayments(payments.rows),

@@ -11,7 +11,7 @@ export const heldBack = z.object({
   resource: z.enum(LISTED_RESOURCES),
   record_id: text('identifier of the row'),
   affiliate_id: text(
-    'the affiliate of a referral or a commission; null for an affiliate, and where it is not known',
+    'the affiliate of a referral or a commission; null for others, and where it is not known',
   ).nullable(),
   created_at: timestamp('when the record was created').nullable(),
   run_id: count('the last run that did not meet it'),
@@ -37,11 +37,12 @@ export function readHeldBack(
     reader,
     sql<HeldBackRow>`
       select h.resource, h.record_id, coalesce(r.affiliate_id, s.affiliate_id) as affiliate_id,
-             coalesce(a.created_at, r.created_at, c.created_at) as created_at,
+             coalesce(a.created_at, r.created_at, k.created_at, c.created_at) as created_at,
              h.run_id, h.held_back_at, h.accepted_at
       from ${table('held_back_deletions')} h
       left join ${table('affiliates')} a on h.resource = 'affiliates' and a.id = h.record_id
       left join ${table('referrals')} r on h.resource = 'referrals' and r.id = h.record_id
+      left join ${table('campaigns')} k on h.resource = 'campaigns' and k.id = h.record_id
       left join ${table('commissions')} c on h.resource = 'commissions' and c.id = h.record_id
       left join ${table('sales')} s on s.id = c.sale_id
       where h.resource = any(${[...resources]}::text[])
@@ -78,6 +79,8 @@ function nameOf(resource: ListedResource): RawBuilder<unknown> {
       return sql`nullif(btrim(concat_ws(' ', record.first_name, record.last_name)), '')`;
     case 'referrals':
       return sql`record.customer_name`;
+    case 'campaigns':
+      return sql`record.name`;
     case 'commissions':
       return sql`null::text`;
   }

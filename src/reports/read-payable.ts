@@ -110,7 +110,7 @@ export interface CommissionCoverage {
 export async function readCoverage(reader: Reader): Promise<CommissionCoverage> {
   const answer = await sql<Pick<CommissionCoverage, 'known' | 'isListed' | 'polled_as_of'>>`
     select (select count(*) from commissions where _deleted_at is null) as known,
-           (select is_used from commission_list) as "isListed",
+           (select is_used from optional_lists where resource = 'commissions') as "isListed",
            (select min(last_polled_at) from tracked_commissions where next_poll_at is not null) as polled_as_of
   `.execute(reader.db);
   const { isListed, ...counted } = onlyRow(answer, 'the count of commissions');

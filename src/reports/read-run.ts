@@ -17,6 +17,7 @@ import type { RunStatus } from './read-runs.ts';
 
 /** What `status` says of a run, and more. */
 export interface RunDetails extends RunStatus {
+  readonly reads_everything: boolean;
   readonly last_saved_at: Timestamp;
   /** More than 1 where it was stopped and taken up again. */
   readonly attempt: number;
@@ -62,7 +63,7 @@ export function readRun(
              log.rows_inserted + log.rows_updated + log.rows_unchanged + log.rows_rejected + log.rows_repeated
                as rows_sum,
              log.rows_deleted, log.deletes_held_back, log.total_upstream, log.distinct_seen, run.plan,
-             log.error_code, ${error} as error
+             run.reads_everything, log.error_code, ${error} as error
       from ${reportView(reader, 'run_log')} log
       join ${mirrorTable(reader, 'sync_runs')} run on run.id = log.id
       where log.id = ${id}`,

@@ -12,6 +12,7 @@ import { commissionList } from './read-commission-list.ts';
 import { drift, readDrift } from './read-drift.ts';
 import { freshness } from './read-freshness.ts';
 import { readHealth } from './read-health.ts';
+import { optionalList } from './read-optional-lists.ts';
 import { payments } from './read-payments.ts';
 import { readLastRuns, run } from './read-runs.ts';
 import { readTracked, tracked } from './read-tracked.ts';
@@ -28,6 +29,10 @@ export const mirrorStatus = z.object({
   resources: z.array(freshness).readonly().describe('how fresh each resource is'),
   tables: z.array(tableRows).readonly(),
   tracked_commissions: tracked.describe('commissions that are asked for one by one'),
+  optional_lists: z
+    .array(optionalList)
+    .readonly()
+    .describe('lists that the contract does not show, and whether the program has them'),
   commission_list: commissionList.describe('whether the program lists its commissions'),
   last_runs: z.array(run).readonly().describe('newest first'),
   schema_drift: z.array(drift).readonly().describe('where records differ from the contract'),

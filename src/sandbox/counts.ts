@@ -7,10 +7,11 @@
 //   conversion counts as lead and visitor too, a lead as visitor; a deleted referral leaves all of them.
 // - A counter that moves does not move the `updated_at` of its affiliate.
 
-/** Every list, with the column that it can be filtered by in several values. */
+/** Every list, with the column that it can be filtered by in several values, or a constant. */
 export const LISTS = {
   affiliates: 'state',
   referrals: 'conversion_state',
+  campaigns: "'any'",
   commissions: 'state',
 } as const;
 

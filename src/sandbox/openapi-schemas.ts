@@ -17,8 +17,9 @@ const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const orNull = (name: string) => ({ anyOf: [ref(name), { type: 'null' }] });
 
 /** Returns every schema of the document, by the name that its routes refer to. */
-export function makeOpenapiSchemas({ spelling, commissionList }: Omit<WireStyle, 'times'>) {
+export function makeOpenapiSchemas({ spelling, optionalLists }: Omit<WireStyle, 'times'>) {
   const live = spelling === 'live';
+  const commissionList = optionalLists.includes('commissions');
   const processor = live ? 'stripe' : 'processor';
   const payout = live ? 'paypal' : 'payout';
   // One spelling of every field or the other, and of the further ones all or none.
@@ -94,6 +95,7 @@ export function makeOpenapiSchemas({ spelling, commissionList }: Omit<WireStyle,
           CommissionList: list('CommissionListItem'),
         }
       : {}),
+    ...(optionalLists.includes('campaigns') ? { CampaignList: list('Campaign') } : {}),
     Campaign: object({
       id: uuid,
       created_at: time,

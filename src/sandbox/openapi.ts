@@ -70,8 +70,20 @@ const commissionList = {
   },
 };
 
+const campaignList = {
+  get: {
+    operationId: 'listCampaigns',
+    tags: ['Campaigns'],
+    summary: 'List campaigns, newest first',
+    description: 'Not part of the contract; seen in the wild.',
+    parameters: paging,
+    responses: { 200: json('One page of campaigns.', 'CampaignList'), ...everywhere },
+  },
+};
+
 /** Returns the document, served at /openapi.json. Source: contract, Endpoints, Authentication and Errors. */
 export function makeOpenapiDocument(style: Omit<WireStyle, 'times'>) {
+  const hasCampaigns = style.optionalLists.includes('campaigns');
   return {
     openapi: '3.1.0',
     info: {
@@ -85,12 +97,14 @@ export function makeOpenapiDocument(style: Omit<WireStyle, 'times'>) {
     servers: [{ url: '/', description: 'This sandbox.' }],
     tags: [
       { name: 'Affiliates', description: 'People who refer customers.' },
+      ...(hasCampaigns ? [{ name: 'Campaigns', description: 'What affiliates are recruited for.' }] : []),
       { name: 'Commissions', description: 'What affiliates earn from sales.' },
       { name: 'Referrals', description: 'Visitors, leads and customers whom affiliates brought.' },
     ],
     security: [{ secret: [] }],
     paths: {
-      ...(style.commissionList ? { '/v1/commissions': commissionList } : {}),
+      ...(style.optionalLists.includes('commissions') ? { '/v1/commissions': commissionList } : {}),
+      ...(hasCampaigns ? { '/v1/campaigns': campaignList } : {}),
       '/v1/commissions/{id}': {
         parameters: [
           { name: 'id', in: 'path', required: true, description: 'Of the commission.', schema: uuid },

@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { deleteRow, insertRows, inTransaction, updateRow } from './data.ts';
 import {
   inventAffiliate,
+  inventCampaigns,
   inventCommission,
   inventCurrency,
   inventLink,
@@ -44,7 +45,8 @@ export interface Program {
    * many moments there were before, also across restarts.
    */
   moment<T>(work: (moment: Moment) => Promise<T>): Promise<T>;
-  /** Each insert invents what the fields leave out, and returns the row. */
+  /** Each insert invents what the fields leave out, and returns the row. A new campaign has no affiliates. */
+  insertCampaign(fields?: Partial<CampaignRow>): Promise<CampaignRow>;
   insertAffiliate(fields?: Partial<AffiliateRow>): Promise<AffiliateRow>;
   /** Belongs to a random affiliate and its first link unless the fields say otherwise. */
   insertReferral(fields?: Partial<ReferralRow>): Promise<ReferralRow>;
@@ -54,6 +56,8 @@ export interface Program {
   updateAffiliate(id: string, fields: Partial<AffiliateRow>): Promise<boolean>;
   updateReferral(id: string, fields: Partial<ReferralRow>): Promise<boolean>;
   updateCommission(id: string, fields: Partial<CommissionRow>): Promise<boolean>;
+  /** Throws where affiliates or commissions belong to it. */
+  deleteCampaign(id: string): Promise<boolean>;
   deleteAffiliate(id: string): Promise<boolean>;
   deleteReferral(id: string): Promise<boolean>;
   deleteCommission(id: string): Promise<boolean>;
@@ -83,16 +87,26 @@ export function makeProgram(deps: ProgramDeps): Program {
 
   return {
     moment,
+    insertCampaign: (fields) => moment((m) => addCampaign(m, fields)),
     insertAffiliate: (fields) => moment((m) => addAffiliate(m, fields)),
     insertReferral: (fields) => moment((m) => addReferral(m, fields)),
     insertSale: (referralId, fields) => moment((m) => addSale(m, referralId, fields)),
     updateAffiliate: (id, fields) => update('affiliates', id, fields),
     updateReferral: (id, fields) => update('referrals', id, fields),
     updateCommission: (id, fields) => update('commissions', id, fields),
+    deleteCampaign: (id) => remove('campaigns', id),
     deleteAffiliate: (id) => remove('affiliates', id),
     deleteReferral: (id) => remove('referrals', id),
     deleteCommission: (id) => remove('commissions', id),
   };
+}
+
+async function addCampaign(m: Moment, fields: Partial<CampaignRow> = {}): Promise<CampaignRow> {
+  const created_at = m.now.toISOString();
+  const invented = m.randomness.pick(inventCampaigns(m.randomness, m.now));
+  const campaign = { ...invented, id: m.randomness.uuid(), created_at, updated_at: created_at, ...fields };
+  await insertRows(m.client, m.s, 'campaigns', [campaign]);
+  return campaign;
 }
 
 /** Returns an affiliate that just joined, with one link. */

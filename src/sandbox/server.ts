@@ -9,11 +9,14 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { OptionalList } from '../config/optional-lists.ts';
+import { isOptional, LISTED_RESOURCES, RESOURCES } from '../contract/resources.ts';
 import type { Logger } from '../log.ts';
 import type { ChooseFault } from './choose-fault.ts';
 import { type Answer, type CommissionDeps, getCommission, putCommission } from './commissions.ts';
 import { deliver, send } from './deliver.ts';
 import { type ListingDeps, listAffiliates } from './list-affiliates.ts';
+import { listCampaigns } from './list-campaigns.ts';
 import { listCommissions } from './list-commissions.ts';
 import { listReferrals } from './list-referrals.ts';
 import { readForm, readQuery } from './query-parameters.ts';
@@ -37,11 +40,18 @@ export interface ServerDeps {
   readonly requests: ReceivedRequests;
   readonly lists: ListingDeps;
   readonly commissions: CommissionDeps;
-  /** Whether the list of commissions is served. */
-  readonly listsCommissions: boolean;
+  /** Those that are served of the lists that the contract does not show. */
+  readonly optionalLists: readonly OptionalList[];
   /** What /openapi.json answers. */
   readonly openapi: object;
 }
+
+const LISTS = {
+  affiliates: listAffiliates,
+  referrals: listReferrals,
+  campaigns: listCampaigns,
+  commissions: listCommissions,
+};
 
 // An address has to be of a length that the router takes, or a long id would not be answered as an unknown one.
 const MAXIMUM_ID_LENGTH = 4_000;
@@ -101,15 +111,10 @@ export function makeServer(deps: ServerDeps): FastifyInstance {
   const ok = async (body: Promise<string>): Promise<Answer> => ({ status: 200, body: await body });
   const query = (request: FastifyRequest) => readQuery(request.raw.url ?? '');
 
-  app.get('/v1/affiliates', (request, reply) =>
-    answer(request, reply, () => ok(listAffiliates(deps.lists, query(request)))),
-  );
-  app.get('/v1/referrals', (request, reply) =>
-    answer(request, reply, () => ok(listReferrals(deps.lists, query(request)))),
-  );
-  if (deps.listsCommissions) {
-    app.get('/v1/commissions', (request, reply) =>
-      answer(request, reply, () => ok(listCommissions(deps.lists, query(request)))),
+  for (const resource of LISTED_RESOURCES) {
+    if (isOptional(resource) && !deps.optionalLists.includes(resource)) continue;
+    app.get(RESOURCES[resource].path, (request, reply) =>
+      answer(request, reply, () => ok(LISTS[resource](deps.lists, query(request)))),
     );
   }
   app.get<{ Params: { id: string } }>('/v1/commissions/:id', (request, reply) =>

@@ -2,6 +2,7 @@
 
 import type { AddressInfo } from 'node:net';
 import type pg from 'pg';
+import type { OptionalList } from '../config/optional-lists.ts';
 import type { RateLimit } from '../config/rate-limit.ts';
 import { errorCode } from '../describe-error.ts';
 import { Busy, ConfigError } from '../errors.ts';
@@ -41,8 +42,8 @@ export interface SandboxOptions {
   readonly spelling?: Spelling;
   /** In UTC where left out. */
   readonly times?: TimeStyle;
-  /** Whether GET /v1/commissions is served, which the contract does not show. Left out: no. */
-  readonly commissionList?: boolean;
+  /** Those that are served of the lists that the contract does not show. Left out: none. */
+  readonly optionalLists?: readonly OptionalList[];
 }
 
 export interface SandboxDeps {
@@ -85,7 +86,7 @@ export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): 
   const style = {
     spelling: options.spelling ?? 'neutral',
     times: options.times ?? 'utc',
-    commissionList: options.commissionList ?? false,
+    optionalLists: options.optionalLists ?? [],
   } as const;
   const wire = makeWire(style, s);
   const received = makeReceivedRequests();
@@ -101,7 +102,7 @@ export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): 
     requests: received,
     lists: { readListPage: makeReadListPage(pool, s), wire, s },
     commissions: { pool, wire, spelling: style.spelling, s },
-    listsCommissions: style.commissionList,
+    optionalLists: style.optionalLists,
     openapi: makeOpenapiDocument(style),
   });
   // First the port: a start that cannot have it must not have replaced what another sandbox serves.

@@ -15,6 +15,8 @@
 //   an empty one, and is paid by `wise_email`. A referral without link has its affiliate's coupon, which is archived
 //   while the affiliate is disabled.
 
+import type { OptionalList } from '../config/optional-lists.ts';
+
 /**
  * `neutral` is the contract's spelling; `live` that of deployments seen in the wild. Source: contract, Spelling;
  * Further fields.
@@ -29,8 +31,8 @@ export type TimeStyle = (typeof TIME_STYLES)[number];
 export interface WireStyle {
   readonly spelling: Spelling;
   readonly times: TimeStyle;
-  /** Whether commissions are listed. */
-  readonly commissionList: boolean;
+  /** Those that are served of the lists that the contract does not show. */
+  readonly optionalLists: readonly OptionalList[];
 }
 
 export interface WireFormat {
@@ -48,7 +50,7 @@ export interface WireFormat {
 export type Field = readonly [name: string, expression: string];
 
 /** Returns the expressions of the given style; `s` is the schema, quoted. */
-export function makeWire({ spelling, times, commissionList }: WireStyle, s: string): WireFormat {
+export function makeWire({ spelling, times, optionalLists }: WireStyle, s: string): WireFormat {
   const live = spelling === 'live';
   const processor = live ? 'stripe' : 'processor';
   const payout = live ? 'paypal' : 'payout';
@@ -151,7 +153,7 @@ export function makeWire({ spelling, times, commissionList }: WireStyle, s: stri
         plain(c, 'currency'),
         time(c, 'due_at'),
         time(c, 'paid_at'),
-        ...(live || commissionList ? [plain(c, 'state'), time(c, 'voided_at')] : []),
+        ...(live || optionalLists.includes('commissions') ? [plain(c, 'state'), time(c, 'voided_at')] : []),
         ...more,
       ),
   };

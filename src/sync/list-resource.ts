@@ -5,7 +5,7 @@ import type { ApiClient } from '../api/client.ts';
 import type { RecordReader } from '../api/list-bytes.ts';
 import type { RequestEvent } from '../api/request-event.ts';
 import { positionOf } from '../contract/answer-bodies.ts';
-import type { Expansion, Filters, ListedResource } from '../contract/resources.ts';
+import { type Expansion, type Filters, type ListedResource, RESOURCES } from '../contract/resources.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
 import type { CrawlDeps, Page } from '../crawl/page.ts';
 import type { ObservedPage, ReadPages } from '../records/read-page.ts';
@@ -27,13 +27,6 @@ interface ListDeps {
   readonly recordReader: RecordReader;
 }
 
-/** What a sync asks for with every record, so that one walk fills every table that it can. */
-const EXPANSIONS: { readonly [R in ListedResource]: readonly Expansion<R>[] } = {
-  affiliates: ['campaign', 'links', 'commission_stats'],
-  referrals: ['affiliate'],
-  commissions: ['sale', 'campaign'],
-};
-
 /**
  * Returns the function by which a walk lists the resource, narrowed by the filters. `look` is called with the records
  * of each page before they are read, and may throw.
@@ -49,7 +42,9 @@ export function makeListPage<R extends ListedResource>(
       'page',
       { attributes: { resource, page: request.page, limit: request.limit } },
       async (span): Promise<RecordPage> => {
-        const query = { ...request, filters, expand: EXPANSIONS[resource] };
+        // Everything, so that one walk fills every table that it can.
+        const expand: readonly Expansion<R>[] = RESOURCES[resource].expansions;
+        const query = { ...request, filters, expand };
         const { pagination, data, askedAt, ageMs } = await api.list(resource, query, {
           onRequest,
           takesStored: true,

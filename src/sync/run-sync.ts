@@ -116,8 +116,11 @@ async function readMetBefore(
   };
 }
 
-/** How a delta reads each resource; it reads all affiliates. */
-const WALK_CHANGES = { referrals: walkDelta, commissions: walkOpen } as const;
+/** How a delta reads each resource; of any other, all: affiliates for their counters, campaigns since they are few. */
+const WALK_CHANGES: { readonly [R in ListedResource]?: typeof walkDelta } = {
+  referrals: walkDelta,
+  commissions: walkOpen,
+};
 
 async function walk(
   deps: SyncDeps,
@@ -128,10 +131,10 @@ async function walk(
   const { resource, mode, acceptDeletes, signal } = input;
   const walkInput = { run, doubt, limit: MAXIMUM_LIMIT, acceptDeletes, signal };
   // Only the full walk leaves a checkpoint: a delta that has one had chosen the full walk.
-  const walkChanges = resource === 'affiliates' ? null : WALK_CHANGES[resource];
+  const walkChanges = WALK_CHANGES[resource];
   const isDelta = mode === 'delta' && run.checkpoint === null;
-  const head = mode === 'delta' && resource === 'affiliates' ? 'when-moved' : 'always';
-  return isDelta && walkChanges !== null
+  const head = mode === 'delta' && walkChanges === undefined ? 'when-moved' : 'always';
+  return isDelta && walkChanges !== undefined
     ? await walkChanges(deps, loader, walkInput)
     : await walkFull(deps, loader, { ...walkInput, resource, head, from: null });
 }

@@ -20,7 +20,7 @@ export const ERROR_WORDS: Readonly<Record<string, string>> = {
   LIST_UNVERIFIED:
     'A list that the client read to its end may lack records. Commands never end with it: they report a run as unverified.',
   LIST_NOT_SERVED:
-    'Commissions were to be listed, but the program does not list them, or COMMISSION_LIST is off. Exit code 2.',
+    'Campaigns or commissions were to be listed, but the program does not list them, or OPTIONAL_LISTS leaves them out. Exit code 2.',
   DB_UNREACHABLE:
     'Postgres, or the Redis that keeps the queue, cannot be reached or used: the message says why. Check DATABASE_URL or REDIS_URL, and the server.',
   DB_ACCESS_REFUSED:

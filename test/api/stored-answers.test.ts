@@ -13,7 +13,7 @@ let id = '';
 
 beforeAll(async () => {
   const { pool } = await createTestDatabase();
-  sandbox = await runSandbox(pool, { affiliates: 10, referrals: 120, commissionList: true });
+  sandbox = await runSandbox(pool, { affiliates: 10, referrals: 120, optionalLists: ['commissions'] });
   id = (await sandbox.commissions('?limit=1')).data[0]?.id ?? '';
 });
 afterAll(() => sandbox.close());

@@ -28,7 +28,7 @@ test.each([
   [['help', 'gr'], ['grants']],
   [
     ['sync', ''],
-    ['affiliates', 'referrals', 'commissions'],
+    ['affiliates', 'referrals', 'campaigns', 'commissions'],
   ],
   [
     ['sync', '--m'],

@@ -56,6 +56,21 @@ describe('a list that stands still', () => {
     expect(await idsOf(client.referrals.list({ email: 'nobody@example.com' }))).toEqual([]);
   });
 
+  test('of campaigns is one as well, where the program lists them', async () => {
+    const { pool } = await createTestDatabase();
+    const sandbox = await runSandbox(pool, { affiliates: 5, referrals: 0, optionalLists: ['campaigns'] });
+    onTestFinished(() => sandbox.close());
+    const { id } = await sandbox.program.insertCampaign({ name: 'Nobody yet' });
+    const listed = await Array.fromAsync(newClient({ url: sandbox.url }).campaigns.list());
+    expect(listed[0]).toMatchObject({ id, name: 'Nobody yet' });
+    expect(listed).toHaveLength(5);
+    const { client } = await open();
+    const refused = await idsOf(client.campaigns.list()).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'API_REJECTED', status: 404 });
+    // @ts-expect-error: it has no filters.
+    expect(() => client.campaigns.list({ name: 'Nobody yet' })).toThrow('campaigns.list does not know name');
+  });
+
   test('asks for a page only when its first record is wanted, and for none after the loop is left', async () => {
     const { sandbox, client } = await open();
     const list = client.referrals.list();

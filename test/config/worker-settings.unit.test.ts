@@ -38,6 +38,16 @@ test.each([
 });
 
 test.each([
+  [{}, { campaigns: 'auto', commissions: 'auto' }],
+  [{ OPTIONAL_LISTS: '' }, { campaigns: 'auto', commissions: 'auto' }],
+  [{ OPTIONAL_LISTS: 'none' }, { campaigns: 'off', commissions: 'off' }],
+  [{ OPTIONAL_LISTS: 'campaigns' }, { campaigns: 'on', commissions: 'off' }],
+  [{ OPTIONAL_LISTS: 'commissions, campaigns' }, { campaigns: 'on', commissions: 'on' }],
+])('%j says of each list whether the program has it', (environment, settings) => {
+  expect(readConfig(environment).optionalLists).toEqual(settings);
+});
+
+test.each([
   [{ SYNC_FULL_CRON: 'daily' }, 'SYNC_FULL_CRON must have five fields'],
   [
     { SYNC_FULL_CRON: 'a b c d e' },
@@ -86,6 +96,8 @@ test.each([
     'SYNC_DELTA_CRON has a value for the minute that cron does not know: */0',
   ],
   [{ SYNC_FULL_CRON: '0 0 31 2 *' }, 'SYNC_FULL_CRON is never due: 0 0 31 2 *'],
+  [{ OPTIONAL_LISTS: 'on' }, 'OPTIONAL_LISTS must be auto, none, or some of campaigns, commissions'],
+  [{ OPTIONAL_LISTS: 'campaigns,payouts' }, 'OPTIONAL_LISTS must be auto, none, or some of'],
   [{ SYNC_TIMEZONE: 'Mars/Olympus' }, 'SYNC_TIMEZONE must be the name of a time zone'],
   [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must look like redis://'],
   [{ EXPORT_CRON: '0 3 * * *' }, 'EXPORT_TARGET is not set, which EXPORT_CRON needs'],

@@ -78,8 +78,8 @@ describe('a record', () => {
     [RESOURCES.commissions, { paid_at: undefined }],
     [RESOURCES.commissions, { currency: null }],
     [RESOURCES.commissions, { sale: { ...identity, charge_amount_cents: 9.99 } }],
-  ])('of $name is refused with $1', (resource, wrong) => {
-    const right = resource.name === 'commissions' ? commission : identity;
+  ])('of $path is refused with $1', (resource, wrong) => {
+    const right = resource === RESOURCES.commissions ? commission : identity;
     expect(resource.schema.safeParse(right).success).toBe(true);
     const result = resource.schema.safeParse({ ...right, ...wrong });
     expect(result.success).toBe(false);
@@ -168,9 +168,9 @@ describe('an error body', () => {
 });
 
 describe('the registry', () => {
-  it('names each resource as its key and its table, under the contract’s path', () => {
+  it('names each resource as its path does', () => {
     for (const [key, resource] of Object.entries(RESOURCES)) {
-      expect(resource).toMatchObject({ name: key, table: key, path: `/v1/${key}` });
+      expect(resource).toMatchObject({ path: `/v1/${key}` });
     }
   });
 });

@@ -10,12 +10,24 @@ import { LISTED_RESOURCES, RESOURCES } from '../../src/contract/resources.ts';
 import { makeClient } from '../api/make-client.ts';
 import { rawAnswer, startRawProgram } from '../api/raw-program.ts';
 // Not vitest's own equality: it takes a field named `constructor` for the object's class.
-import { buildAffiliate, buildCommission, buildReferral } from '../mirror/build-records.ts';
+import { buildAffiliate, buildCampaign, buildCommission, buildReferral } from '../mirror/build-records.ts';
 import { sized } from '../support/sizes.ts';
-import { affiliates, commissions, inLiveSpelling, referrals, type WireRecord } from './arbitrary-records.ts';
+import {
+  affiliates,
+  campaigns,
+  commissions,
+  inLiveSpelling,
+  referrals,
+  type WireRecord,
+} from './arbitrary-records.ts';
 
-const ARBITRARY = { affiliates, referrals, commissions };
-const BUILD = { affiliates: buildAffiliate, referrals: buildReferral, commissions: buildCommission };
+const ARBITRARY = { affiliates, referrals, campaigns, commissions };
+const BUILD = {
+  affiliates: buildAffiliate,
+  referrals: buildReferral,
+  campaigns: buildCampaign,
+  commissions: buildCommission,
+};
 const SPELLINGS = [
   { spelling: 'the contract’s', spell: (value: unknown) => value },
   { spelling: 'the live', spell: inLiveSpelling },

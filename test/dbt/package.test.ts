@@ -61,7 +61,7 @@ const MODELS = globSync('**/*.sql', { cwd: join(DIRECTORY, 'models') })
   .toSorted()
   .map(readModel);
 
-const given = useSyncing({ affiliates: 10, referrals: 120, commissionList: true });
+const given = useSyncing({ affiliates: 10, referrals: 120, optionalLists: ['commissions'] });
 
 beforeAll(async () => {
   const { database, syncAll, sandbox } = given();

@@ -37,7 +37,7 @@ const BACKUPS = {
 
 test.each(Object.entries(BACKUPS))('a backup %s brings the mirror back', async (_name, restore) => {
   const { pool } = await createTestDatabase();
-  const sandbox = await runSandbox(pool, { affiliates: 20, referrals: 400, commissionList: true });
+  const sandbox = await runSandbox(pool, { affiliates: 20, referrals: 400, optionalLists: ['commissions'] });
   onTestFinished(() => sandbox.close());
   const environment = (database: string) => ({
     DATABASE_URL: database,

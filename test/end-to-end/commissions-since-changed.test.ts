@@ -16,7 +16,7 @@ let directory: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  sandbox = await runSandbox(database.pool, { referrals: 200, commissionList: true });
+  sandbox = await runSandbox(database.pool, { referrals: 200, optionalLists: ['commissions'] });
   directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-since-'));
   return () => sandbox.close();
 });

@@ -34,7 +34,7 @@ const files = new Map<string, string>();
 
 beforeAll(async () => {
   database = await createEmptyDatabase();
-  sandbox = await runSandbox(database.pool, { ...DEFAULT_SIZE, commissionList: true });
+  sandbox = await runSandbox(database.pool, { ...DEFAULT_SIZE, optionalLists: ['commissions'] });
   storage = await startObjectStorage();
   await once(chat.listen(0, '127.0.0.1'), 'listening');
   directory = await mkdtemp(join(tmpdir(), 'affiliate-mirror-docs-'));

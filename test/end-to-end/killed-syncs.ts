@@ -58,7 +58,7 @@ export const REFERRALS: Subject = {
 export const COMMISSIONS: Subject = {
   resource: 'commissions',
   column: 'amount',
-  program: { affiliates: 8, referrals: 700, commissionList: true },
+  program: { affiliates: 8, referrals: 700, optionalLists: ['commissions'] },
   list: (sandbox) => sandbox.allCommissions(),
   insert: async ({ program }) => {
     const [sold] = await select<{ referral_id: string }>('select referral_id from sandbox.sales limit 1');

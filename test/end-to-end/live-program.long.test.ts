@@ -26,7 +26,7 @@ const SUBJECTS = [
     resource: 'commissions',
     // A sale is only known through its commissions.
     tables: 'commissions, sales',
-    program: { ...PROGRAM, referrals: 6000, commissionList: true },
+    program: { ...PROGRAM, referrals: 6000, optionalLists: ['commissions'] },
     beside: payAndRemove,
   },
 ] as const;

@@ -296,7 +296,7 @@ describe('doctor', () => {
     expect(stdout).not.toContain('hidden');
   });
 
-  test('finds all well where all is well, with four requests', async () => {
+  test('finds all well where all is well, with seven requests', async () => {
     const before = sandbox.requests.length;
     await run(['migrate'], { DATABASE_URL: database.url });
     const { code, stdout } = await run(
@@ -307,9 +307,10 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^✓ program: .* 60 affiliates$/m);
     expect(stdout).not.toContain('✗');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^✓ commissions: not listed/m);
-    // The last one shows that the 404 for the list of commissions is the program's.
-    expect(sandbox.requests.length - before).toBe(4);
+    expect(stdout).toMatch(/^✓ campaigns: the program does not list them/m);
+    expect(stdout).toMatch(/^✓ commissions: the program does not list them/m);
+    // Two for each list show that the 404 for it is the program's.
+    expect(sandbox.requests.length - before).toBe(7);
   });
 });
 

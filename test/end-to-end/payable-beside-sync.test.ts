@@ -7,7 +7,9 @@ import { runCli } from '../support/run-cli.ts';
 
 test('what is listed is never older than what it is said to cover', async () => {
   const { pool, url } = await createTestDatabase();
-  await pool.query(`update commission_list set is_served = true, found_at = now(), found_by = 'a test'`);
+  await pool.query(
+    `update optional_lists set is_served = true, found_at = now(), found_by = 'a test' where resource = 'commissions'`,
+  );
   const sync = await pool.connect();
   // What is covered is read from this table too: so the sync ends before that, or in between.
   await sync.query(

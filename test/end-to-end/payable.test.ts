@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { OptionalList } from '../../src/config/optional-lists.ts';
 import { formatMoney } from '../../src/contract/money.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { readDocument } from '../schemas/read-document.ts';
@@ -22,10 +23,10 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-async function setUp(commissionList: boolean) {
+async function setUp(optionalLists: readonly OptionalList[]) {
   const program = await createTestDatabase();
   const mirror = await createTestDatabase();
-  const sandbox = await runSandbox(program.pool, { affiliates: 12, referrals: 300, commissionList });
+  const sandbox = await runSandbox(program.pool, { affiliates: 12, referrals: 300, optionalLists });
   closers.push(() => sandbox.close());
   await program.pool.query('update sandbox.affiliates set payout_email = email');
   const run = async (line: string) => {
@@ -73,7 +74,7 @@ async function readPaid(sandbox: TestSandbox): Promise<Record<string, string | n
 }
 
 test('where commissions are listed, all that is payable is paid once, whatever is applied again', async () => {
-  const { program, mirror, sandbox, run, puts } = await setUp(true);
+  const { program, mirror, sandbox, run, puts } = await setUp(['commissions']);
   const early = await run('commissions payable');
   expect(early.said).toContain('covers only the 0 commissions that the mirror knows');
   expect((await run('sync')).code).toBe(0);
@@ -148,7 +149,7 @@ test('where commissions are listed, all that is payable is paid once, whatever i
 });
 
 test('who cannot or need not be paid is named with the sum, and is in no sum to transfer and no payout file', async () => {
-  const { program, sandbox, mirror, run } = await setUp(true);
+  const { program, sandbox, mirror, run } = await setUp(['commissions']);
   const { pool } = program;
   const { rows: people } = await pool.query<{ id: string; email: string; due: string[] }>(
     `select affiliate.id, affiliate.email, array_agg(commission.id order by commission.id) as due
@@ -240,7 +241,7 @@ test('who cannot or need not be paid is named with the sum, and is in no sum to 
 });
 
 test('reconcile --due compares what is payable and what was paid here with the program, and fixes nothing', async () => {
-  const { program, mirror, sandbox, run, puts } = await setUp(true);
+  const { program, mirror, sandbox, run, puts } = await setUp(['commissions']);
   expect((await run('sync')).code).toBe(0);
   const [a, b, c, d] = await readDue(program);
   expect((await run(`commissions pay ${a?.id} ${b?.id} --at 2026-10-01T12:00:00Z --wait`)).code).toBe(0);
@@ -278,7 +279,7 @@ test('reconcile --due compares what is payable and what was paid here with the p
 });
 
 test('where commissions are not listed, it says that only the known ones are covered, and as of when', async () => {
-  const { program, run } = await setUp(false);
+  const { program, run } = await setUp([]);
   expect((await run('sync')).code).toBe(0);
   const [a, b] = await readDue(program);
   expect((await run(`commissions unpay ${a?.id} --wait`)).code).toBe(0);
@@ -295,7 +296,7 @@ test('where commissions are not listed, it says that only the known ones are cov
 });
 
 test('sums of the largest amounts have all of their digits, for people and in JSON', async () => {
-  const { program, run } = await setUp(true);
+  const { program, run } = await setUp(['commissions']);
   const due = (await readDue(program)).slice(0, 3).map(({ id }) => id);
   await program.pool.query(
     "update sandbox.commissions set amount = 9007199254740991, currency = 'CHF' where id = any($1)",

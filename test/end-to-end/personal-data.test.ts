@@ -23,7 +23,7 @@ beforeAll(async () => {
   // A switch waits for every transaction of its server.
   mirror = await openOwnDatabase();
   const program = await createTestDatabase();
-  sandbox = await runSandbox(program.pool, { affiliates: 8, referrals: 60, commissionList: true });
+  sandbox = await runSandbox(program.pool, { affiliates: 8, referrals: 60, optionalLists: ['commissions'] });
   return async () => {
     await sandbox.close();
     await rm(directory, { recursive: true });

@@ -11,7 +11,11 @@ const PAID_AT = '2026-10-01T12:00:00Z';
 test('a payment that was made through here meanwhile is no difference, and one made elsewhere is', async () => {
   const program = await createTestDatabase();
   const { pool, url } = await createTestDatabase();
-  const sandbox = await runSandbox(program.pool, { affiliates: 5, referrals: 80, commissionList: true });
+  const sandbox = await runSandbox(program.pool, {
+    affiliates: 5,
+    referrals: 80,
+    optionalLists: ['commissions'],
+  });
   const run = (args: readonly string[], limit: string) =>
     runCli(args, {
       AFFILIATE_API_URL: sandbox.url,

@@ -24,7 +24,7 @@ let session: TerminalSession | undefined;
 
 beforeAll(async () => {
   const database = await createTestDatabase();
-  sandbox = await runSandbox(database.pool, { commissionList: true, referrals: REFERRALS });
+  sandbox = await runSandbox(database.pool, { optionalLists: ['commissions'], referrals: REFERRALS });
   directory = await makeDataDir();
   environment = {
     PATH: process.env['PATH'] ?? '',

@@ -25,11 +25,11 @@ let queueing: Queueing;
 
 beforeEach(async () => {
   const { pool } = await createTestDatabase();
-  sandbox = await runSandbox(pool, { affiliates: 5, referrals: 40, commissionList: true });
+  sandbox = await runSandbox(pool, { affiliates: 5, referrals: 40, optionalLists: ['commissions'] });
   queueing = await makeQueueing('postgres', sandbox);
   await missTick(queueing);
   await queueing.pool.query(
-    `update commission_list set is_served = true, found_at = now(), found_by = 'test'`,
+    `update optional_lists set is_served = true, found_at = now(), found_by = 'test' where resource = 'commissions'`,
   );
   return () => sandbox.close();
 });

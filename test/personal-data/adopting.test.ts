@@ -11,9 +11,9 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { findText, HASH, MARK, OMIT, PLAIN } from './marked-program.ts';
 
 const QUOTING = [
-  'commission_list',
   'commission_update_attempts',
   'commission_updates',
+  'optional_lists',
   'sync_runs',
   'tracked_commissions',
 ];
@@ -30,7 +30,7 @@ async function fillWithErrors({ pool }: TestDatabase): Promise<void> {
     insert into mirror.commission_update_attempts (update_id, method, sent_at, error)
     select id, 'GET', now(), 'answered 422: ${MARK}' from mirror.commission_updates;
     insert into mirror.tracked_commissions (commission_id, last_error) values ('some', 'answered 500: ${MARK}');
-    update mirror.commission_list set problem = 'answered 500: ${MARK}'`);
+    update mirror.optional_lists set problem = 'answered 500: ${MARK}'`);
 }
 
 test.each([HASH, OMIT])(

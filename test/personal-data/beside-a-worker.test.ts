@@ -6,6 +6,7 @@ import type { ApiClient } from '../../src/api/client.ts';
 import { trackCommissions } from '../../src/commissions/tracking/track-commissions.ts';
 import { pollTracked } from '../../src/commissions/tracking/tracked-commissions.ts';
 import { drainUpdates } from '../../src/commissions/writer/drain-updates.ts';
+import { AUTO, OPTIONAL_LISTS } from '../../src/config/optional-lists.ts';
 import { PersonalDataMismatch } from '../../src/errors.ts';
 import { forgetPerson } from '../../src/personal-data/forget-person.ts';
 import {
@@ -13,7 +14,7 @@ import {
   type PersonalDataSource,
 } from '../../src/personal-data/personal-data-source.ts';
 import { switchMode } from '../../src/personal-data/switch-mode.ts';
-import { findCommissionList } from '../../src/sync/find-commission-list.ts';
+import { findOptionalLists } from '../../src/sync/find-optional-lists.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import {
   makeAlteredApi,
@@ -61,8 +62,8 @@ const WORK = {
     await runSync({ api, db: writer().db, log: silent, personalData }, input);
   },
   async 'the question for the list'({ api, personalData }: Work) {
-    const options = { setting: 'auto', isAsked: true, signal } as const;
-    await findCommissionList({ api, db: writer().db, log: silent, personalData }, options);
+    const asking = { settings: AUTO, lists: OPTIONAL_LISTS, signal };
+    await findOptionalLists({ api, db: writer().db, log: silent, personalData }, asking);
   },
 };
 const ALL = Object.entries(WORK);
@@ -165,7 +166,7 @@ test.each([
   ['a payment', 'commission_update_attempts'],
   ['a poll', 'tracked_commissions'],
   ['a sync', 'sync_runs'],
-  ['the question for the list', 'commission_list'],
+  ['the question for the list', 'optional_lists'],
 ] as const)('what is answered to %s while somebody is forgotten does not name them', async (what, table) => {
   const { database, db } = writer();
   const personalData = await startPlain();

@@ -37,13 +37,13 @@ test('a person is forgotten in every text that may quote the program', async () 
     insert into commission_update_attempts (update_id, method, sent_at, error)
       select id, 'GET', now(), '422: ${EMAIL}' from commission_updates;
     insert into tracked_commissions (commission_id, last_error) values ('some', '500: ${EMAIL}');
-    update commission_list set problem = '500: ${EMAIL}';
+    update optional_lists set problem = '500: ${EMAIL}';
     insert into sync_runs (resource, mode, state, error, finished_at)
       values ('affiliates', 'full', 'failed', '500: ${EMAIL}', now())`);
   const tables = [
-    'commission_list',
     'commission_update_attempts',
     'commission_updates',
+    'optional_lists',
     'sync_runs',
     'tracked_commissions',
   ];

@@ -11,6 +11,7 @@ import { trackCommissions } from '../../src/commissions/tracking/track-commissio
 import { pollTracked } from '../../src/commissions/tracking/tracked-commissions.ts';
 import { plainRequest } from '../../src/commissions/update-request.ts';
 import { drainUpdates } from '../../src/commissions/writer/drain-updates.ts';
+import { OPTIONAL_LISTS } from '../../src/config/optional-lists.ts';
 import type { PersonalDataSettings } from '../../src/config/personal-data.ts';
 import { LISTED_RESOURCES } from '../../src/contract/resources.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
@@ -51,7 +52,7 @@ export function useMarkedProgram({ isAlone = false } = {}): () => MarkedProgram 
     const sandbox = await runSandbox(database.pool, {
       affiliates: 12,
       referrals: 150,
-      commissionList: true,
+      optionalLists: OPTIONAL_LISTS,
       spelling: 'live',
     });
     const proxy = await startAlteringProxy(sandbox.url, addStrangeFields);

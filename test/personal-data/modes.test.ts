@@ -11,7 +11,7 @@ describe.each([HASH, OMIT])('in mode $mode', (settings) => {
   beforeAll(async () => {
     const { db, syncAll, pay, change } = program();
     await adoptMode(db, settings);
-    expect(await syncAll(settings)).toHaveLength(3);
+    expect(await syncAll(settings)).toHaveLength(4);
     await pay(settings);
     await change();
     await syncAll(settings, 'delta');

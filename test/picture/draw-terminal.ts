@@ -68,7 +68,7 @@ async function drawAll(open: Open, { size, directory }: { size: Size; directory:
     await draw(name, title, session);
   };
 
-  const sandbox = open(['affiliate-mirror sandbox --commission-list']);
+  const sandbox = open(['affiliate-mirror sandbox --optional-lists']);
   await sandbox.untilShown(/Ctrl-C stops it/);
 
   const sync = open(['affiliate-mirror sync --migrate'], { API_RATE_LIMIT: TIGHT_LIMIT });

@@ -49,6 +49,7 @@ export function makeHealth({
 }: GivenHealth = {}): MirrorHealth {
   return {
     resources: resources.map((one) => ({ ...WELL, ...one })),
+    optional_lists: [],
     commission_list: {
       setting: 'auto',
       is_served: true,

@@ -102,7 +102,7 @@ describe('commission_coverage', () => {
       'select is_used, tracked, due_polls, unanswered, gone, differences from commission_coverage';
     const counts = { tracked: 3, unanswered: 1, gone: 1, differences: null };
     expect(await select(coverage)).toEqual([{ ...counts, is_used: false, due_polls: 2 }]);
-    await pool.query(`update commission_list set setting = 'on'`);
+    await pool.query(`update optional_lists set setting = 'on'`);
     expect(await select(coverage), 'the list brings them').toEqual([
       { ...counts, is_used: true, due_polls: 0 },
     ]);
@@ -115,14 +115,14 @@ describe('commission_coverage', () => {
       pool.query(
         `insert into sync_runs (resource, mode, state, verified, finished_at, plan) values (${values})`,
       );
-    await pool.query(`update commission_list set setting = 'on'`);
+    await pool.query(`update optional_lists set setting = 'on'`);
     await run(`'affiliates', 'full', 'succeeded', true, now(), null`);
     await run(`'commissions', 'delta', 'succeeded', true, now(), '{"strategy": "delta"}'`);
     await run(`'commissions', 'full', 'partial', false, now(), null`);
     expect(await differences()).toBe(null);
     await run(`'commissions', 'full', 'succeeded', true, now(), null`);
     expect(await differences()).toBe(0);
-    await pool.query(`update commission_list set setting = 'off'`);
+    await pool.query(`update optional_lists set setting = 'off'`);
     expect(await differences()).toBe(null);
   });
 });

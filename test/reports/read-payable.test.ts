@@ -316,7 +316,7 @@ test('commissions are covered whole where the list is used and was read whole, b
   // A list that is no longer used is as good as none.
   await addRun('full', whole, 2);
   expect(await readCoverage({ db, mirrorSchema: 'mirror' })).toMatchObject(known);
-  await pool.query("update commission_list set setting = 'on'");
+  await pool.query("update optional_lists set setting = 'on'");
   await addRun('delta', delta, 0);
   const { everything_as_of, changes_as_of, ...rest } = await readCoverage({ db, mirrorSchema: 'mirror' });
   expect(rest).toMatchObject({ known: 1, isListed: true, not_stored: 2 });

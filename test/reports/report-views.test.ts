@@ -240,10 +240,8 @@ describe('of a small mirror', () => {
     }
     expect(rows.map(({ resource, not_covered }) => [resource, not_covered])).toEqual([
       ['affiliates', null],
-      [
-        'commissions',
-        'the program does not list its commissions: only those that were tracked or updated are here',
-      ],
+      ['campaigns', 'the program does not list its campaigns: only known ones are here'],
+      ['commissions', 'the program does not list its commissions: only known ones are here'],
       [
         'referrals',
         'since everything was read only changes were looked for, and a delta does not see all of them; records that could not be stored: 2; rows that seem to be gone from the program, and are not marked deleted: 1',
@@ -259,7 +257,7 @@ test('of commissions that the program lists, freshness says that they were never
       .rows;
   const [unlisted] = await readNotCovered();
   expect(unlisted?.not_covered).not.toContain('everything was never read');
-  await pool.query("update commission_list set setting = 'on'");
+  await pool.query("update optional_lists set setting = 'on'");
   expect(await readNotCovered()).toEqual([{ not_covered: 'everything was never read' }]);
 });
 

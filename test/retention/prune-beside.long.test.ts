@@ -146,7 +146,7 @@ test('a worker that is killed in the middle leaves whole batches, and the next o
   const environment = {
     AFFILIATE_API_URL: 'http://127.0.0.1:9',
     AFFILIATE_API_SECRET: SECRET,
-    COMMISSION_LIST: 'off',
+    OPTIONAL_LISTS: 'none',
     DATABASE_URL: mirror.url,
     SYNC_FULL_CRON: '',
     SYNC_DELTA_CRON: '',

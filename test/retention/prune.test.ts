@@ -236,7 +236,7 @@ test('freshness, status and the schedules answer the same before and after', asy
     const answer = { status, freshness, rejected, known, sorted, last: last_runs[0] };
     return JSON.parse(JSON.stringify(answer, (key, value) => (/age/.test(key) ? undefined : value)));
   };
-  await pool.query(`update commission_list set setting = 'on'`);
+  await pool.query(`update optional_lists set setting = 'on'`);
   const before = await ask();
   const runs = await idsOf(pool, 'sync_runs');
   await pruneNow(mirror, ONE_DAY);

@@ -12,7 +12,7 @@ let sandbox: TestSandbox;
 
 beforeAll(async () => {
   ({ pool } = await createTestDatabase());
-  sandbox = await runSandbox(pool, { commissionList: true });
+  sandbox = await runSandbox(pool, { optionalLists: ['commissions'] });
 });
 afterAll(() => sandbox.close());
 

@@ -7,12 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { OPTIONAL_LISTS } from '../../src/config/optional-lists.ts';
 import { makeOpenapiDocument } from '../../src/sandbox/openapi.ts';
 import { SPELLINGS } from '../../src/sandbox/wire.ts';
 
 const LINTERS = ['@redocly/cli@2.77.0', '@stoplight/spectral-cli@6.16.3'];
 const DOCUMENTS = SPELLINGS.flatMap((spelling) =>
-  [false, true].map((commissionList) => ({ spelling, commissionList })),
+  [[], OPTIONAL_LISTS].map((optionalLists) => ({ spelling, optionalLists })),
 );
 
 let directory: string;
@@ -54,7 +55,7 @@ it.each(DOCUMENTS)('redocly lint and spectral find nothing: %o', async (style) =
 });
 
 it('both find what is wrong with a document', async () => {
-  const { servers: _, ...broken } = makeOpenapiDocument({ spelling: 'neutral', commissionList: false });
+  const { servers: _, ...broken } = makeOpenapiDocument({ spelling: 'neutral', optionalLists: [] });
   const name = await write('broken.json', broken);
   await expect(run(bin('redocly'), ['lint', '--extends=recommended-strict', name])).rejects.toThrow();
   const spectral = ['lint', '--ruleset', 'rules.yaml', '--fail-severity', 'hint', name];

@@ -2,6 +2,7 @@
 
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OPTIONAL_LISTS } from '../../src/config/optional-lists.ts';
 import { RESOURCES } from '../../src/contract/resources.ts';
 import { makeOpenapiDocument } from '../../src/sandbox/openapi.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -38,11 +39,11 @@ interface Schema {
   readonly additionalProperties?: Schema;
 }
 
-const OPENAPI_DOCUMENT = makeOpenapiDocument({ spelling: 'neutral', commissionList: false });
+const OPENAPI_DOCUMENT = makeOpenapiDocument({ spelling: 'neutral', optionalLists: [] });
 const SCHEMAS: Readonly<Record<string, Schema>> = OPENAPI_DOCUMENT.components.schemas;
 /** Every document that the sandbox serves. */
 const STYLES = (['neutral', 'live'] as const).flatMap((spelling) =>
-  [false, true].map((commissionList) => ({ spelling, commissionList })),
+  [[], OPTIONAL_LISTS].map((optionalLists) => ({ spelling, optionalLists })),
 );
 
 interface Operation {
@@ -106,7 +107,7 @@ describe('/openapi.json', () => {
     expect(OPENAPI_DOCUMENT.openapi).toMatch(/^3\.1\./);
   });
 
-  it('has the four operations of the contract, and the list of commissions where it is served', () => {
+  it('has the four operations of the contract, and the optional lists where they are served', () => {
     const contract = [
       'GET /v1/commissions/{id}',
       'PUT /v1/commissions/{id}',
@@ -115,7 +116,8 @@ describe('/openapi.json', () => {
     ];
     for (const style of STYLES) {
       const names = operationsOf(makeOpenapiDocument(style)).map(([name]) => name);
-      expect(names).toEqual(style.commissionList ? ['GET /v1/commissions', ...contract] : contract);
+      const beyond = style.optionalLists.map((list) => `GET /v1/${list}`);
+      expect(names.toSorted()).toEqual([...beyond, ...contract].toSorted());
     }
   });
 
@@ -205,10 +207,11 @@ describe('/openapi.json', () => {
       ['Commission', `/v1/commissions/${commissionId}`],
     ];
     const lists = [
+      ['CampaignList', '/v1/campaigns?limit=100'],
       ['CommissionList', '/v1/commissions?limit=100'],
       ['CommissionList', '/v1/commissions?limit=100&expand[]=campaign&expand[]=sale'],
     ];
-    for (const [name = '', path = ''] of [...answers, ...(style.commissionList ? lists : [])]) {
+    for (const [name = '', path = ''] of [...answers, ...(style.optionalLists.length > 0 ? lists : [])]) {
       expect(mismatches(await served.get(path), schemas[name] ?? {}, name, schemas)).toEqual([]);
     }
     await served.close();

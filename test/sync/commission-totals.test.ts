@@ -5,7 +5,12 @@ import { mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
 import { readCommissionList } from '../../src/reports/read-commission-list.ts';
 import { useSyncing } from './syncing.ts';
 
-const given = useSyncing({ affiliates: 12, referrals: 250, spelling: 'live', commissionList: true });
+const given = useSyncing({
+  affiliates: 12,
+  referrals: 250,
+  spelling: 'live',
+  optionalLists: ['commissions'],
+});
 
 test('the sums of known commissions grow to the program’s own, and then nothing is unknown', async () => {
   const { database, api, db, sync } = given();
@@ -33,7 +38,7 @@ test('the sums of known commissions grow to the program’s own, and then nothin
 
 test('where all are read from the list, differences are counted, and one that nothing explains is found', async () => {
   const { database, db, sandbox, syncAll } = given();
-  await database.pool.query(`update commission_list set setting = 'on'`);
+  await database.pool.query(`update optional_lists set setting = 'on'`);
   expect((await readCommissionList({ db, mirrorSchema: 'mirror' })).rows[0]).toMatchObject({
     is_used: true,
     differences: null,

@@ -13,7 +13,7 @@ import { listParsed } from './list-parsed.ts';
 import { useSyncing } from './syncing.ts';
 
 const REFERRALS = sized(2000, 3000);
-const given = useSyncing({ affiliates: 60, referrals: REFERRALS, commissionList: true });
+const given = useSyncing({ affiliates: 60, referrals: REFERRALS, optionalLists: ['commissions'] });
 
 beforeEach(async () => {
   expect(await given().sync('commissions')).toMatchObject({ state: 'succeeded', verified: true });

@@ -20,7 +20,7 @@ const given = useSyncing({
   referrals: 1400,
   spelling: 'live',
   times: 'offset',
-  commissionList: true,
+  optionalLists: ['commissions'],
 });
 
 beforeEach(async () => {

@@ -3,6 +3,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ApiClient, makeApiClient } from '../../src/api/client.ts';
+import { OPTIONAL_LISTS } from '../../src/config/optional-lists.ts';
 import { LISTED_RESOURCES } from '../../src/contract/resources.ts';
 import type { SyncMode } from '../../src/sync/run-summary.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
@@ -13,7 +14,7 @@ import { inCapitals } from '../support/in-capitals.ts';
 import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 import { useSyncing } from './syncing.ts';
 
-const given = useSyncing({ affiliates: 12, referrals: 250, commissionList: true });
+const given = useSyncing({ affiliates: 12, referrals: 250, optionalLists: OPTIONAL_LISTS });
 
 const asTheyAre = (body: string) => body;
 const allInCapitals = (body: string) => inCapitals(body);

@@ -4,6 +4,7 @@
 import type pg from 'pg';
 import { expect, test } from 'vitest';
 import { mirrorCommissions } from '../../src/commissions/mirror-commissions.ts';
+import { OPTIONAL_LISTS } from '../../src/config/optional-lists.ts';
 import { LISTED_RESOURCES } from '../../src/contract/resources.ts';
 import { transact } from '../../src/db/transact.ts';
 import { LOAD_ORDER } from '../../src/records/mirrored-tables.ts';
@@ -13,7 +14,7 @@ import { BLOCKS } from '../support/read-docs.ts';
 import { sized } from '../support/sizes.ts';
 import { type Syncing, useSyncing } from './syncing.ts';
 
-const given = useSyncing({ affiliates: 4, referrals: 60, commissionList: true });
+const given = useSyncing({ affiliates: 4, referrals: 60, optionalLists: OPTIONAL_LISTS });
 
 const SYNCS = sized(24, 360);
 /** So often a sync reads everything, finds deletions and marks them. */

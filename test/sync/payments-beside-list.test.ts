@@ -14,7 +14,7 @@ import { runSync } from '../../src/sync/run-sync.ts';
 import { readMirrorEarnings, readProgramEarnings } from '../support/compare-with-program.ts';
 import { useSyncing } from './syncing.ts';
 
-const given = useSyncing({ affiliates: 20, referrals: 500, commissionList: true });
+const given = useSyncing({ affiliates: 20, referrals: 500, optionalLists: ['commissions'] });
 const PAID_AT = '2026-05-01T00:00:00Z';
 
 async function mirror(observed: ObservedCommission): Promise<void> {

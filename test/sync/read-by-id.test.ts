@@ -12,7 +12,7 @@ import { makeRunLoader, type RunLoader } from '../../src/sync/run-loader.ts';
 import { makeRefusal } from '../api/make-refusal.ts';
 import { useSyncing } from './syncing.ts';
 
-const given = useSyncing({ affiliates: 10, referrals: 300, commissionList: true });
+const given = useSyncing({ affiliates: 10, referrals: 300, optionalLists: ['commissions'] });
 const resource = 'commissions' as const;
 let ids: readonly string[] = [];
 let loader: RunLoader;

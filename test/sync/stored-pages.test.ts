@@ -15,7 +15,7 @@ import { type CachingOptions, startCachingProxy } from '../support/caching-proxy
 import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 import { useSyncing } from './syncing.ts';
 
-const given = useSyncing({ affiliates: 20, referrals: 400, commissionList: true });
+const given = useSyncing({ affiliates: 20, referrals: 400, optionalLists: ['commissions'] });
 const log = pino({ level: 'silent' });
 
 /** The program behind a cache, and syncs of commissions through it; the client is a new process's each time. */

@@ -10,7 +10,7 @@ import { runSync } from '../../src/sync/run-sync.ts';
 import { readMirror, readProgram } from '../support/compare-with-program.ts';
 import { useSyncing } from './syncing.ts';
 
-const given = useSyncing({ affiliates: 250, referrals: 300, commissionList: true });
+const given = useSyncing({ affiliates: 250, referrals: 300, optionalLists: ['commissions'] });
 
 const query = async <T extends object>(text: string, values: readonly unknown[] = []): Promise<T[]> =>
   (await given().database.pool.query<T>(text, [...values])).rows;

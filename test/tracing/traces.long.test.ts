@@ -233,7 +233,7 @@ describe.each(['postgres', 'redis'] as const)('work, with its queue in %s', (kin
   test('makes one trace of a tick, its jobs, and what they do', async () => {
     const collector = await startCollector();
     const redis = kind === 'redis' ? { REDIS_URL: (await startRedis()).url } : {};
-    const environment = { ...(await makeEnvironment(collector)), ...redis, COMMISSION_LIST: 'off' };
+    const environment = { ...(await makeEnvironment(collector)), ...redis, OPTIONAL_LISTS: 'none' };
     expect(await runCli(['migrate'], environment)).toMatchObject({ code: 0 });
     const worker = await startCommandWorker({ ...environment, SYNC_FULL_CRON: '*/10 * * * * *' });
     const tracesWith = (name: string) =>

@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import type { Pool } from 'pg';
 import type { Config } from '../../config/config.ts';
+import { AUTO, OPTIONAL_LISTS } from '../../config/optional-lists.ts';
 import { formatCount, formatDuration } from '../../contract/format.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { calmLevel, makeLogger } from '../../log.ts';
@@ -24,7 +25,7 @@ import { print, printError } from '../output/print.ts';
 import { renderTable } from '../output/render-table.ts';
 import { openPersonalData } from '../personal-data.ts';
 import { makeProgramClient } from '../program-client.ts';
-import { chooseResources, makeFindList } from '../sync/find-list.ts';
+import { chooseResources, makeFindLists } from '../sync/find-lists.ts';
 import { describeConcerns } from '../sync/render-runs.ts';
 import { openTracing } from '../tracing.ts';
 import { DEFAULT_SIZE, SANDBOX_HOST, SANDBOX_SECRET } from './sandbox.ts';
@@ -113,7 +114,7 @@ async function startProgram({ log, lifetime }: DemoSession, pool: Pool): Promise
       faults: NO_FAULTS,
       live: null,
       reset: false,
-      commissionList: true,
+      optionalLists: OPTIONAL_LISTS,
     },
   );
   lifetime.onClose(() => sandbox.close());
@@ -142,10 +143,10 @@ async function mirror(deps: PaymentDeps, config: Config, url: string): Promise<r
   const program = { url, secret: SANDBOX_SECRET, proxy: null, quotesAnswers: true };
   const client = makeProgramClient(deps, { ...api, ...program, priority: 'reads' });
   const syncDeps = { ...deps, api: client, onProgress: () => {}, onStopped: () => {} };
-  // Whatever is configured for another program: this one is asked, and says that it lists them.
-  const findList = makeFindList(deps, { config: { ...config, api, commissionList: 'auto' }, program });
+  // Whatever is configured for another program: this one is asked, and says that it has them.
+  const findLists = makeFindLists(deps, { config: { ...config, api, optionalLists: AUTO }, program });
   const runs: RunSummary[] = [];
-  for await (const resource of chooseResources([], 'full', findList)) {
+  for await (const resource of chooseResources([], 'full', findLists)) {
     const how = { mode: 'full', acceptDeletes: false, signal: deps.lifetime.signal } as const;
     const run = await runSync(syncDeps, { resource, ...how });
     print(`   ${describeRun(run)}`);

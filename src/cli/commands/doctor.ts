@@ -4,10 +4,12 @@ import type { Command } from 'commander';
 import { makeChannels } from '../../alerts/channels.ts';
 import type { TakePermit } from '../../api/permit.ts';
 import { type Config, readConfig, readProgramConfig } from '../../config/config.ts';
+import { OPTIONAL_LISTS } from '../../config/optional-lists.ts';
 import { ConfigError } from '../../errors.ts';
 import { calmLevel, type Logger, makeLogger } from '../../log.ts';
 import { makePersonalDataSource } from '../../personal-data/personal-data-source.ts';
 import { askForProbe } from '../../queue/program-pause.ts';
+import { readOptionalLists } from '../../reports/read-optional-lists.ts';
 import { canDrawStatusLine } from '../../terminal.ts';
 import type { Cli } from '../cli.ts';
 import {
@@ -27,14 +29,14 @@ import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { type OpenDatabase, openDatabase } from '../open-database.ts';
 import { print, printJson } from '../output/print.ts';
-import { describeFoundList } from '../status/commission-list-line.ts';
-import { makeFindList } from '../sync/find-list.ts';
+import { describeList } from '../status/optional-list-lines.ts';
+import { makeFindLists } from '../sync/find-lists.ts';
 import { describeUnknownVariables } from '../unknown-variables.ts';
 
 const HELP = `
-Sends two requests to the program, four where it does not list its commissions, and changes nothing in it: whether it
-accepts the secret and has records that the mirror has, and whether it lists its commissions. If it does, a worker that
-paused because of a refused secret or another account tries again.
+Sends three requests to the program, two more for each of campaigns and commissions that it does not list, and changes
+nothing in it: whether it accepts the secret and has records that the mirror has, and whether it lists its campaigns and
+its commissions. If it accepts the secret, a worker that paused because of a refused secret or another account tries again.
 
 Exit code 2: a variable is missing, malformed, misspelt or dangerous. Exit code 1: another check failed.`;
 
@@ -159,19 +161,23 @@ async function checkProgram(
   await askForProbe(db);
   const personalData = makePersonalDataSource(config.personalData);
   await personalData.current(db);
-  const findList = makeFindList({ db, log, lifetime, personalData }, { config, program });
-  const found = await findList({ isAsked: true });
-  const { isUsed, problem } = found;
-  if (config.commissionList === 'on') {
-    await check('commissions', () => lookAtList({ log, lifetime }, options));
-  } else if (problem !== null && isUsed) {
-    leaveOut(['commissions'], `the program does not say whether it lists them: ${problem.message}`);
-  } else {
-    await check('commissions', async () => {
-      // A sync would leave them out, and end with 3.
-      if (problem !== null) throw problem;
-      return { found, says: describeFoundList(found, config.commissionList) };
-    });
+  const findLists = makeFindLists({ db, log, lifetime, personalData }, { config, program });
+  const { problems } = await findLists(OPTIONAL_LISTS);
+  const { rows } = await readOptionalLists({ db, mirrorSchema: config.mirrorSchema });
+  for (const list of rows) {
+    const { resource } = list;
+    const problem = problems.get(resource);
+    if (list.setting === 'on') {
+      await check(resource, () => lookAtList({ log, lifetime }, options, { list: resource, config }));
+    } else if (problem !== undefined && list.is_used) {
+      leaveOut([resource], `the program does not say whether it lists them: ${problem.message}`);
+    } else {
+      await check(resource, async () => {
+        // A sync would leave them out, and end with 3.
+        if (problem !== undefined) throw problem;
+        return { found: true, says: describeList(list) };
+      });
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // The command `sandbox`: serves a made-up affiliate program on this machine, for trying things out.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { OPTIONAL_LISTS } from '../../config/optional-lists.ts';
 import { RATE_LIMIT_FORM, type RateLimit, readRateLimit } from '../../config/rate-limit.ts';
 import { formatCount } from '../../contract/format.ts';
 import { calmLevel, makeLogger } from '../../log.ts';
@@ -36,7 +37,7 @@ interface SandboxFlags {
   readonly live?: number;
   readonly spelling: Spelling;
   readonly times: TimeStyle;
-  readonly commissionList?: true;
+  readonly optionalLists?: true;
   readonly reset?: true;
 }
 
@@ -57,7 +58,7 @@ Examples:
   $ affiliate-mirror sandbox
   $ affiliate-mirror sandbox --affiliates 2000 --referrals 100000 --reset
   $ affiliate-mirror sandbox --rate-limit 45/30 --fault 5xx=0.05 --live 5
-  $ affiliate-mirror sandbox --spelling live --commission-list
+  $ affiliate-mirror sandbox --spelling live --optional-lists
 
 Its data are in the schema ${SANDBOX_SCHEMA} of DATABASE_URL (else of the embedded Postgres) and survive a restart.`;
 
@@ -115,7 +116,10 @@ export function registerSandbox(root: Command, cli: Cli): void {
         .choices(TIME_STYLES)
         .default('utc'),
     )
-    .option('--commission-list', 'serve GET /v1/commissions too, which the contract does not show')
+    .option(
+      '--optional-lists',
+      'serve GET /v1/campaigns and GET /v1/commissions too, which the contract does not show',
+    )
     .option('--reset', 'drop the program that is there, and start anew')
     .addHelpText('after', HELP)
     .action((flags: SandboxFlags) => cli.run((lifetime) => serve(cli, lifetime, flags)));
@@ -142,7 +146,7 @@ async function serve(cli: Cli, lifetime: Lifetime, flags: SandboxFlags): Promise
       live: flags.live === undefined ? null : { eventsPerSecond: flags.live },
       spelling: flags.spelling,
       times: flags.times,
-      commissionList: flags.commissionList === true,
+      optionalLists: flags.optionalLists === true ? OPTIONAL_LISTS : [],
       reset: flags.reset === true,
     },
   );

@@ -23,7 +23,7 @@ import { printError } from '../output/print.ts';
 import { makeProgress } from '../output/progress.ts';
 import { openPersonalData } from '../personal-data.ts';
 import { makeProgramClient } from '../program-client.ts';
-import { asListError, chooseResources, type FindList, makeFindList } from '../sync/find-list.ts';
+import { asListError, chooseResources, type FindLists, makeFindLists } from '../sync/find-lists.ts';
 import { conclude, describeReached, printRuns, type Reached, readProgress } from '../sync/outcome.ts';
 import { openTracing } from '../tracing.ts';
 
@@ -36,14 +36,14 @@ interface SyncFlags {
 }
 
 const HELP = `
-Without a resource, all are synced: affiliates, referrals, and commissions where the program lists them.
+Without a resource, all are synced: affiliates, referrals, and campaigns and commissions where the program lists them.
 A stopped sync goes on where it was when it is started again.
 Where that is more than two minutes after it began, it ends unverified (exit code 3), and the next one reads afresh.
 
 --mode delta reads all affiliates, the newest referrals, and the referrals of those affiliates whose counters say that
 something else changed; where that would cost no less, or nothing was ever read, it reads everything. It needs the
-affiliates' counters, so it always syncs affiliates first, also where only referrals are named. Of commissions it reads
-the newest, those that are pending or due, and one by one those that were. The plan and the requests that it expects to need are part of the result.
+affiliates' counters, so it always syncs affiliates first, also where only referrals are named. Of campaigns it reads
+all; of commissions the newest, those that are pending or due, and one by one those that were. The plan and the requests that it expects to need are part of the result.
 ${describeBlindSpots()}
 How long ago everything was last read: affiliate-mirror status.
 
@@ -58,7 +58,7 @@ Examples:
 
 Exit code 3: it finished, but rows were rejected (see the table rejected_records), deletions were held back
 (see "affiliate-mirror deletions"), the counts could not be verified, or it is
-not known whether the program lists its commissions, which were left out.
+not known whether the program lists its campaigns or commissions, which were left out.
 Exit code 4: another process syncs a resource already, which was left to it; the result says which.`;
 
 export function registerSync(root: Command, cli: Cli): void {
@@ -129,7 +129,7 @@ async function syncAll(
   await prepareTables(session, database, { mayMigrate });
   const personalData = await openPersonalData(db, config.personalData, { mayAdopt: mayMigrate });
 
-  const reached: Reached = { runs: [], stopped: [], unsaid: [], last: null };
+  const reached: Reached = { runs: [], stopped: [], unsaid: new Map(), last: null };
   const clientDeps = { db, log, lifetime, personalData, ...(isWatched && { onWait: budgetWait.note }) };
   const deps = {
     api: makeProgramClient(clientDeps, { ...config.api, ...program, priority: 'reads' }),
@@ -142,13 +142,15 @@ async function syncAll(
     },
     onStopped: (run: RunSummary) => reached.stopped.push(run),
   };
-  const askForList = makeFindList({ db, log, lifetime, personalData }, { config, program });
+  const askForLists = makeFindLists({ db, log, lifetime, personalData }, { config, program });
   try {
     await syncEach(
       {
-        findList: async (how) => {
-          const found = await askForList(how);
-          if (!found.isUsed && found.problem !== null) reached.unsaid.push(found.problem);
+        findLists: async (lists) => {
+          const found = await askForLists(lists);
+          for (const [resource, problem] of found.problems) {
+            if (!found.used.includes(resource)) reached.unsaid.set(resource, problem);
+          }
           return found;
         },
         syncOne: async (resource) => {
@@ -159,7 +161,7 @@ async function syncAll(
             signal: lifetime.signal,
           };
           const run = await runSync(deps, { resource, ...how }).catch((error: unknown) => {
-            throw asListError(error, { resource, setting: config.commissionList });
+            throw asListError(error, resource, config);
           });
           reached.runs.push(run);
           reached.last = null;
@@ -195,11 +197,11 @@ async function prepareTables(
 }
 
 async function syncEach(
-  deps: { findList: FindList; syncOne: (resource: ListedResource) => Promise<RunSummary> },
+  deps: { findLists: FindLists; syncOne: (resource: ListedResource) => Promise<RunSummary> },
   { resources, mode }: { resources: readonly ListedResource[]; mode: SyncMode },
 ): Promise<void> {
   let hasCounters = true;
-  for await (const resource of chooseResources(resources, mode, deps.findList)) {
+  for await (const resource of chooseResources(resources, mode, deps.findLists)) {
     if (resource === 'referrals' && !hasCounters) continue;
     const run = await deps.syncOne(resource);
     if (mode === 'delta' && resource === 'affiliates' && run.state === 'skipped') {

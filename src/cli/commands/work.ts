@@ -11,13 +11,13 @@ import { checkSchema } from '../../db/check-schema.ts';
 import { describeError } from '../../describe-error.ts';
 import { Busy } from '../../errors.ts';
 import { makeCommissionsDuty, wakeForCommissions } from '../../jobs/commissions-job.ts';
-import { makeListDuty } from '../../jobs/list-job.ts';
+import { makeListsDuty } from '../../jobs/list-job.ts';
 import { makePollDuty } from '../../jobs/poll-job.ts';
 import { makeRetentionDuty } from '../../jobs/retention-job.ts';
 import { makeSchedules, makeSyncDuty, type SyncDutyDeps } from '../../jobs/sync-job.ts';
 import { type Logger, makeLogger } from '../../log.ts';
 import { probeAccount } from '../../mirror/account.ts';
-import { noteListSetting } from '../../mirror/commission-list.ts';
+import { noteListSettings } from '../../mirror/optional-lists.ts';
 import type { Duty } from '../../queue/duty.ts';
 import { makePatiently } from '../../queue/patiently.ts';
 import { checkQueueSchema, queueSchema } from '../../queue/queue-tables.ts';
@@ -104,7 +104,7 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   await patiently(() => refuseDemoMirror(pool, mirrorSchema, program.url));
   await patiently(checkTables);
   const personalData = await patiently(() => openPersonalData(db, config.personalData));
-  await patiently(() => noteListSetting(db, config.commissionList));
+  await patiently(() => noteListSettings(db, config.optionalLists));
   const exportDuties = await patiently(() => makeExportDuties({ pool, db, log }, config));
 
   const clients = makeClients(
@@ -159,7 +159,7 @@ function makeDuties(
     personalData,
     meter,
   }: Required<Omit<SyncDutyDeps, 'api'>> & { readonly clients: Clients },
-  { api: { rateLimit }, schedules, amountUnit, commissionList, retention }: Config,
+  { api: { rateLimit }, schedules, amountUnit, optionalLists, retention }: Config,
 ): readonly Duty[] {
   return [
     makeSyncDuty(
@@ -172,7 +172,7 @@ function makeDuties(
       { concurrency: drainConcurrency(rateLimit) },
     ),
     makePollDuty({ api: clients.reads, db, log, personalData }),
-    makeListDuty({ api: clients.probe, db, log, personalData }, commissionList),
+    makeListsDuty({ api: clients.probe, db, log, personalData }, optionalLists),
     makeRetentionDuty({ db, log }, retention),
   ];
 }

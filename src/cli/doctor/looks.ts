@@ -7,7 +7,8 @@ import type { TakePermit } from '../../api/permit.ts';
 import { makeTakePermit } from '../../budget/shared-budget.ts';
 import type { Config } from '../../config/config.ts';
 import type { ScheduledExports } from '../../config/exports.ts';
-import { counted } from '../../contract/format.ts';
+import type { OptionalList } from '../../config/optional-lists.ts';
+import { counted, formatCount } from '../../contract/format.ts';
 import { checkWorkerAccess, readConnectionLimit, writeForTrial } from '../../db/check-access.ts';
 import { checkParts } from '../../db/check-parts.ts';
 import { checkSchema } from '../../db/check-schema.ts';
@@ -27,7 +28,7 @@ import { readQueueId } from '../../queue/worker-state.ts';
 import { sleepOrAbort } from '../../sleep.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { connectionsOf, type OpenDatabase } from '../open-database.ts';
-import { asListError } from '../sync/find-list.ts';
+import { asListError } from '../sync/find-lists.ts';
 import { checkScheduledExports } from '../worker/scheduled-exports.ts';
 
 /** What was found, and what is said of it. */
@@ -171,20 +172,24 @@ export async function lookAtProgram(
 }
 
 /**
- * For where COMMISSION_LIST is on: otherwise the program says whether it lists them.
+ * For a list that OPTIONAL_LISTS names: otherwise the program says whether it has it.
  *
  * Throws: ListNotServed where it does not; what `ApiClient.list` throws.
  */
-export async function lookAtList(deps: LookDeps, program: LookOptions): Promise<Seen> {
+export async function lookAtList(
+  deps: LookDeps,
+  program: LookOptions,
+  { list, config }: { list: OptionalList; config: Config },
+): Promise<Seen> {
   const count = await withClient(deps, program, async (api, { signal }) => {
-    const page = await api.list('commissions', { page: 1, limit: 1 }, { signal });
+    const page = await api.list(list, { page: 1, limit: 1 }, { signal });
     return page.pagination.total_count;
   }).catch((error: unknown) => {
-    throw asListError(error, { resource: 'commissions', setting: 'on' });
+    throw asListError(error, list, config);
   });
   return {
     found: true,
-    says: `COMMISSION_LIST is on, and the program lists ${counted(count, 'commission')}`,
+    says: `OPTIONAL_LISTS names them, and the program lists ${formatCount(count)}`,
   };
 }
 

@@ -9,7 +9,7 @@ import type { Growth } from '../../reports/read-growth.ts';
 import type { MirrorStatus } from '../../reports/read-status.ts';
 import { describeCounts } from '../commissions/listings.ts';
 import { renderTable } from '../output/render-table.ts';
-import { describeList, describeListStatus } from './commission-list-line.ts';
+import { describeList, describeLists } from './optional-list-lines.ts';
 import { renderGrowth } from './render-growth.ts';
 
 /** What the sections show. */
@@ -18,7 +18,7 @@ export type StatusFigures = MirrorStatus & { readonly growth: Growth };
 /** By name, as the command's argument: what each section shows. */
 export const SECTIONS: Readonly<Record<string, (figures: StatusFigures) => string>> = {
   runs: renderLastRuns,
-  rows: (status) => `${renderRows(status)}\n\n${renderTracked(status)}`,
+  rows: (status) => `${renderRows(status)}\n\n${renderLists(status)}\n\n${renderTracked(status)}`,
   budget: renderBudget,
   drift: (status) => `${renderBlindSpots(status)}\n\n${renderDrift(status)}`,
   payments: renderPayments,
@@ -37,7 +37,7 @@ export function renderConcerns(concerns: readonly Concern[]): string {
 }
 
 /** Returns how fresh each resource is. */
-export function renderFreshness({ resources, commission_list }: MirrorStatus): string {
+export function renderFreshness({ resources, optional_lists }: MirrorStatus): string {
   const table = renderTable(
     ['resource', 'fresh as of', 'age', 'last run', 'all read'],
     resources.map((resource) => [
@@ -49,8 +49,10 @@ export function renderFreshness({ resources, commission_list }: MirrorStatus): s
     ]),
   );
   const accepted = resources.filter(({ deletions_accepted }) => deletions_accepted > 0).map(describeAccepted);
-  const list = commission_list.is_used ? [] : [`commissions: ${describeList(commission_list)}`];
-  return [table, ...list, ...accepted].join('\n');
+  const unused = optional_lists
+    .filter(({ is_used }) => !is_used)
+    .map((list) => `${list.resource}: ${describeList(list)}`);
+  return [table, ...unused, ...accepted].join('\n');
 }
 
 function ago(seconds: number | null): string | null {
@@ -118,7 +120,11 @@ function renderTracked({ tracked_commissions, commission_list }: MirrorStatus): 
           ...(next_poll_at === null ? [] : [`next turn: ${formatTimestamp(next_poll_at)}`]),
           ...POLL_SCHEDULE.map((line) => `  - ${line}`),
         ];
-  return ['Known commissions', ...describeListStatus(commission_list), ...lines].join('\n');
+  return ['Known commissions', ...lines].join('\n');
+}
+
+function renderLists({ optional_lists, commission_list }: MirrorStatus): string {
+  return ['Lists beyond the contract', ...describeLists(optional_lists, commission_list)].join('\n');
 }
 
 function renderLastRuns({ last_runs }: MirrorStatus): string {

@@ -3,6 +3,7 @@
 
 import { DELTA_BLIND_SPOTS } from '../../contract/delta-blind-spots.ts';
 import { counted, formatCount, formatDuration, formatTimestamp } from '../../contract/format.ts';
+import type { ListedResource } from '../../contract/resources.ts';
 import { asDatabaseError } from '../../db/as-database-error.ts';
 import { describeError } from '../../describe-error.ts';
 import type { AppError } from '../../errors.ts';
@@ -19,8 +20,8 @@ import { describeConcerns, isDoubtful, renderRuns } from './render-runs.ts';
 export interface Reached {
   readonly runs: RunSummary[];
   readonly stopped: RunSummary[];
-  /** Why the program did not say whether it lists its commissions. */
-  readonly unsaid: AppError[];
+  /** Why the program did not say whether it lists these resources. */
+  readonly unsaid: Map<ListedResource, AppError>;
   /** Of the run that is under way. */
   last: SyncProgress | null;
 }
@@ -61,10 +62,10 @@ export async function printRuns(
 
 /** Prints what there is to say of the runs, and returns the exit code. */
 export function conclude({ runs, unsaid }: Reached): ExitCode {
-  for (const concern of [...runs.flatMap(describeConcerns), ...unsaid.map(describeUnsaid)]) {
+  for (const concern of [...runs.flatMap(describeConcerns), ...[...unsaid].map(describeUnsaid)]) {
     printError(`affiliate-mirror: ${concern}`);
   }
-  if (unsaid.length > 0 || runs.some(isDoubtful)) return 3;
+  if (unsaid.size > 0 || runs.some(isDoubtful)) return 3;
   return runs.some(({ state }) => state === 'skipped') ? 4 : 0;
 }
 
@@ -76,8 +77,8 @@ export function describeReached(last: SyncProgress | null): string {
   return `${formatCount(rows.seen - rows.repeated)}${of} ${resource} were read; the next sync goes on there`;
 }
 
-function describeUnsaid({ message }: AppError): string {
-  return `commissions were not synced, since the program did not say whether it lists them: ${message}; COMMISSION_LIST decides it without asking`;
+function describeUnsaid([resource, { message }]: [ListedResource, AppError]): string {
+  return `${resource} were not synced, since the program did not say whether it lists them: ${message}; OPTIONAL_LISTS decides it without asking`;
 }
 
 function isDelta({ plan }: RunSummary): boolean {

@@ -72,7 +72,10 @@ export async function wasSyncBegunSince(db: Database, resource: string, sinceMs:
 }
 
 /** Returns the condition that the program refused a sync of the resource since then, as it does what it has not. */
-export function wasRefusedSince(resource: string, moment: RawBuilder<unknown>): RawBuilder<boolean> {
+export function wasRefusedSince(
+  resource: RawBuilder<unknown>,
+  moment: RawBuilder<unknown>,
+): RawBuilder<boolean> {
   return sql<boolean>`exists (
     select from sync_runs
     where resource = ${resource} and error_code = 'API_REJECTED' and finished_at > ${moment}

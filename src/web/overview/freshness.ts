@@ -1,5 +1,6 @@
 // How fresh each resource is, in plain words.
 
+import { RESOURCES } from '../../contract/resources.ts';
 import type { ResourceStatus } from '../../reports/read-freshness.ts';
 import type { ShownHealth } from '../../reports/read-health.ts';
 import { type Html, html } from '../html.ts';
@@ -8,16 +9,15 @@ import { durationOf, momentOf } from '../words.ts';
 
 /** Returns the section. */
 export function showFreshness({ health, sql }: ShownHealth, maxAgeSeconds: number): Html {
-  const { resources, commission_list } = health;
+  const { resources, optional_lists } = health;
   return section({
     id: 'freshness',
     title: 'How fresh the mirror is',
     figure: { sql: sql.freshness, asOf: null },
     body: html`<ul class="rows">${resources.map((one) => showResource(one, maxAgeSeconds))}</ul>
-${
-  !commission_list.is_used &&
-  html`<p class="quiet">Of commissions, known ones are mirrored: they are asked for one by one.</p>`
-}`,
+${optional_lists
+  .filter(({ is_used }) => !is_used)
+  .map(({ resource }) => html`<p class="quiet">Of ${resource}, ${RESOURCES[resource].unlisted}.</p>`)}`,
   });
 }
 

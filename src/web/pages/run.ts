@@ -98,12 +98,11 @@ ${figure('held back', formatCount(run.deletes_held_back))}
 </dl>`;
 }
 
-function describePlan({ plan, mode, resource }: RunDetails): Html {
+function describePlan({ plan, reads_everything, resource }: RunDetails): Html {
   if (plan === null) {
-    const words =
-      mode === 'full' || resource === 'affiliates'
-        ? `It set out to read everything of ${resource}, page by page.`
-        : 'It set out to read what changed, and wrote down no plan: it ended before it had one.';
+    const words = reads_everything
+      ? `It set out to read everything of ${resource}, page by page.`
+      : 'It set out to read what changed, and wrote down no plan: it ended before it had one.';
     return html`<p>${words}</p>`;
   }
   const read = (name: string) => {

@@ -131,4 +131,3 @@ test('a wait for the budget is shown with the seconds that are left of it, and i
   vi.advanceTimersByTime(1_600);
   expect(wait.read()).toBe(null);
 });
-

@@ -60,9 +60,9 @@ test('the last run that read everything is the last one before the given one, ve
 
 test('a sync is refused where the program rejects it, and not where it fails otherwise, or did before', async () => {
   const read = async (resource: string, moment = sql`clock_timestamp() - interval '1 minute'`) => {
-    const { rows } = await sql<{ was: boolean }>`select ${wasRefusedSince(resource, moment)} as was`.execute(
-      db,
-    );
+    const { rows } = await sql<{
+      was: boolean;
+    }>`select ${wasRefusedSince(sql`${resource}`, moment)} as was`.execute(db);
     return rows[0]?.was;
   };
   const failed = { resource: 'commissions', state: 'failed', verified: false };

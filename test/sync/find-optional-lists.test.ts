@@ -1,19 +1,21 @@
-// Whether the program lists its commissions: found out by one request or three, kept for a day, never assumed.
+// Which of the optional lists the program has: found out by one request or three each, kept for a day, never assumed.
 
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { makeApiClient } from '../../src/api/client.ts';
-import { makeListDuty } from '../../src/jobs/list-job.ts';
+import type { ListSettings } from '../../src/config/optional-lists.ts';
+import { makeListsDuty } from '../../src/jobs/list-job.ts';
 import { makePollDuty } from '../../src/jobs/poll-job.ts';
 import { makeSchedules, makeSyncDuty } from '../../src/jobs/sync-job.ts';
-import { isListQuestionDue, type ListSetting } from '../../src/mirror/commission-list.ts';
+import { findDueLists, noteListSettings, readUsedLists } from '../../src/mirror/optional-lists.ts';
 import { readVersion } from '../../src/package.ts';
 import type { Duty } from '../../src/queue/duty.ts';
 import { TIMINGS } from '../../src/queue/timings.ts';
 import { readCommissionList } from '../../src/reports/read-commission-list.ts';
 import { readHealth } from '../../src/reports/read-health.ts';
+import { readOptionalLists } from '../../src/reports/read-optional-lists.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
-import { findCommissionList } from '../../src/sync/find-commission-list.ts';
+import { findOptionalLists } from '../../src/sync/find-optional-lists.ts';
 import { runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';
 import { startAlteringProxy } from '../support/altering-proxy.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -29,11 +31,11 @@ let listing: TestSandbox;
 beforeEach(async () => {
   await given().database.pool.query(
     `truncate sync_runs, tracked_commissions;
-     update commission_list set setting = 'auto', is_served = null, found_at = null, found_by = null, asked_at = null,
+     update optional_lists set setting = 'auto', is_served = null, found_at = null, found_by = null, asked_at = null,
        problem = null`,
   );
   const { pool } = await createTestDatabase();
-  listing = await runSandbox(pool, { affiliates: 5, referrals: 40, commissionList: true });
+  listing = await runSandbox(pool, { affiliates: 5, referrals: 40, optionalLists: ['commissions'] });
   return async () => {
     given().sandbox.setFaults(NO_FAULTS);
     await listing.close();
@@ -50,26 +52,34 @@ function clientOf(sandbox: TestSandbox, secret = SECRET) {
 /** Asks that program, where that is due; returns what was found and how many requests it took. */
 async function find(
   sandbox: TestSandbox,
-  { setting = 'auto' as ListSetting, isAsked = false, secret = SECRET } = {},
+  {
+    setting = 'auto' as ListSettings['commissions'],
+    isAsked = false,
+    secret = SECRET,
+    others = 'off' as ListSettings['campaigns'],
+  } = {},
 ) {
   const last = () => sandbox.requests.at(-1)?.number ?? 0;
   const before = last();
   const api = clientOf(sandbox, secret);
-  const found = await findCommissionList(
-    { api, db: given().db, log },
-    { setting, isAsked, signal: undefined },
-  );
+  const settings = { commissions: setting, campaigns: others };
+  const lists = isAsked ? (['commissions'] as const) : undefined;
+  const { used, problems } = await findOptionalLists({ api, db: given().db, log }, { settings, lists });
   await api.close();
-  return { isUsed: found.isUsed, code: found.problem?.code ?? null, requests: last() - before };
+  return {
+    isUsed: used.includes('commissions'),
+    code: problems.get('commissions')?.code ?? null,
+    requests: last() - before,
+  };
 }
 
-const age = (what: string) => given().database.pool.query(`update commission_list set ${what}`);
+const age = (what: string) => given().database.pool.query(`update optional_lists set ${what}`);
 
 test('an envelope means that it does: kept with its date and version, and not asked again for a day', async () => {
   expect(await find(listing)).toEqual({ isUsed: true, code: null, requests: 1 });
   expect(await find(listing)).toEqual({ isUsed: true, code: null, requests: 0 });
   const { rows } = await given().database.pool.query(
-    'select is_served, is_used, found_by, found_at = asked_at as is_dated from commission_list',
+    'select is_served, is_used, found_by, found_at = asked_at as is_dated from optional_lists where is_used',
   );
   expect(rows).toEqual([{ is_served: true, is_used: true, found_by: readVersion(), is_dated: true }]);
   await age(`found_at = found_at - interval '23 hours'`);
@@ -91,9 +101,29 @@ test('404 means that it does not: three requests a day, and the other way round 
   expect(await find(listing)).toEqual({ isUsed: true, code: null, requests: 1 });
 });
 
+test('each list is asked for by itself, and its answer is its own', async () => {
+  const { db } = given();
+  // It lists commissions alone: one request for those, and three for campaigns.
+  expect(await find(listing, { others: 'auto' })).toEqual({ isUsed: true, code: null, requests: 4 });
+  expect(await readUsedLists(db)).toEqual(['affiliates', 'referrals', 'commissions']);
+  expect((await find(listing, { others: 'auto' })).requests).toBe(0);
+  await given().database.pool.query(
+    `insert into sync_runs (resource, mode, state, error_code, error, finished_at)
+     values ('commissions', 'full', 'failed', 'API_REJECTED', '404', clock_timestamp())`,
+  );
+  expect((await find(listing, { others: 'auto' })).requests).toBe(1);
+  listing.setFaults({ shares: {}, exact: [{ kind: '5xx', route: '/v1/campaigns' }] });
+  await age(`found_at = found_at - interval '25 hours'`);
+  expect(await find(listing, { others: 'auto' })).toEqual({ isUsed: true, code: null, requests: 2 });
+  expect((await readOptionalLists({ db, mirrorSchema: 'mirror' })).rows).toMatchObject([
+    { resource: 'campaigns', is_served: false, problem: expect.stringContaining('/v1/campaigns') },
+    { resource: 'commissions', is_served: true, problem: null },
+  ]);
+});
+
 test('another version asks again, and so does whoever must know', async () => {
   await find(listing);
-  await age(`found_by = '0.0.1'`);
+  await age(`found_by = '0.0.1' where found_by is not null`);
   expect((await find(listing)).requests).toBe(1);
   expect((await find(listing, { isAsked: true })).requests).toBe(1);
 });
@@ -108,7 +138,8 @@ test('a sync of commissions that was refused is a reason to ask', async () => {
 });
 
 test('an answer or a look of the future, by a clock that was ahead, keeps nobody from asking', async () => {
-  const isPatientlyDue = () => isListQuestionDue(given().db, { version: readVersion(), isPatient: true });
+  const isPatientlyDue = async () =>
+    (await findDueLists(given().db, { version: readVersion(), isPatient: true })).includes('commissions');
   await find(listing);
   await age(`found_at = found_at + interval '1 year', asked_at = asked_at + interval '1 year'`);
   expect(await isPatientlyDue()).toBe(true);
@@ -189,7 +220,7 @@ describe('any other answer decides nothing', () => {
   });
 });
 
-test('COMMISSION_LIST decides without a request, where it is on or off', async () => {
+test('OPTIONAL_LISTS decides without a request, where it names the list or leaves it out', async () => {
   expect(await find(given().sandbox, { setting: 'on', isAsked: true })).toMatchObject({
     isUsed: true,
     requests: 0,
@@ -213,14 +244,16 @@ describe('a worker', () => {
   test('asks once something was read, once a day, and again in a while where that decided nothing', async () => {
     const { db } = given();
     const api = clientOf(listing);
-    const duty = makeListDuty({ api, db, log }, 'auto');
+    const settings = { campaigns: 'off', commissions: 'auto' } as const;
+    const duty = makeListsDuty({ api, db, log }, settings);
+    await noteListSettings(db, settings);
     const run = async () => {
       const [due] = await duty.findDue(moment());
       await due?.run({ signal: new AbortController().signal, onProgress: () => {}, waitedMs: 0 });
     };
     expect(await dueOf(duty)).toEqual([]);
     await noteFull('affiliates');
-    expect(await dueOf(duty)).toEqual(['find-commission-list']);
+    expect(await dueOf(duty)).toEqual(['find-optional-lists']);
     listing.setFaults({ shares: { '5xx': 1 }, exact: [] });
     await run();
     expect(await dueOf(duty)).toEqual([]);
@@ -233,7 +266,7 @@ describe('a worker', () => {
     });
     expect(await dueOf(duty)).toEqual([]);
     await age(`found_at = found_at - interval '25 hours', asked_at = asked_at - interval '25 hours'`);
-    expect(await dueOf(duty)).toEqual(['find-commission-list']);
+    expect(await dueOf(duty)).toEqual(['find-optional-lists']);
     await api.close();
   });
 
