@@ -27,7 +27,7 @@ export const ERROR_WORDS: Readonly<Record<string, string>> = {
     'The role lacks a right, or row level security would leave rows out, or the database takes no writes, or fires no trigger (session_replication_role): the message says which, and deployment what to grant.',
   DB_FULL: 'The disk of Postgres is full: make room there. Workers go on by themselves then.',
   DB_SCHEMA_MISMATCH:
-    'The tables are missing or of another version, their schema was renamed, new rows get numbers that others have, or the views of the reports are lost: run affiliate-mirror migrate, or update.',
+    'The tables are missing or of another version; or, found by doctor and migrate, new rows get numbers that others have, or views, triggers or keys are lost: run affiliate-mirror migrate, update, or restore again.',
   PERSONAL_DATA_MISMATCH:
     "PII or the key is not the mirror's: set what the message names, or switch. Nothing is read or sent any more; a worker whose mirror is switched ends. Exit code 2.",
   PERSONAL_DATA_STALE:

@@ -67,7 +67,7 @@ export async function deliverFile(path: string): Promise<Delivery> {
     publish: (manifest) =>
       whileWriting(path, async () => {
         await writeWhole(manifestDraft, manifest);
-        // A former manifest never stands beside the new file.
+        // A former manifest is never beside the new file.
         await rm(manifestPath, { force: true });
         await rename(draft, path);
         await rename(manifestDraft, manifestPath);
