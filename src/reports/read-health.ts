@@ -29,7 +29,7 @@ export interface ShownHealth {
   readonly sql: Readonly<Record<'freshness' | 'list' | 'usage' | 'payments' | 'books', string>>;
 }
 
-/** Returns the health at this moment. `readList` is readKept for whoever asks again and again. */
+/** Returns the health at this moment. A caller that asks often passes readMemoized as `readList`. */
 export async function readHealth(reader: Reader, readList?: typeof readFigure): Promise<ShownHealth> {
   const resources = await readFreshness(reader);
   const list = await readCommissionList(reader, readList);
