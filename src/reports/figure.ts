@@ -54,8 +54,8 @@ export function figure<Row, Asked extends readonly unknown[]>(
 }
 
 /**
- * Returns the reader of a figure that is a view of the reports: the columns that the row has. `rest` ends the statement.
- * A caller that asks often for what takes long passes readMemoized.
+ * Returns the reader of a figure that is a view of the reports: the columns that the row has. `rest` ends the
+ * statement. A caller that asks often for what takes long passes readMemoized.
  */
 export function figureOf<Row extends z.ZodObject>(
   view: string,
