@@ -419,7 +419,7 @@ cross join lateral (
 order by listed.place;
 
 create view :"reports".run_log as
-select id, resource, mode, state, started_at, finished_at,
+select id, resource, mode, state, started_at, finished_at, heartbeat_at as last_saved_at,
        extract(epoch from coalesce(finished_at, heartbeat_at) - started_at)::double precision as duration_seconds,
        verified, requests, pages, rows_seen, rows_inserted, rows_updated, rows_unchanged, rows_rejected, rows_repeated,
        rows_seen - rows_repeated as records, rows_deleted, deletes_held_back, total_upstream, distinct_seen, attempt, reads_everything, plan, error_code,
@@ -518,6 +518,7 @@ comment on column :"reports".freshness.last_run_error is 'Why it did not succeed
 
 comment on view :"reports".run_log is 'The run log: one row per run and resource, with what it read and changed and how it ended.';
 comment on column :"reports".run_log.duration_seconds is 'How long it took from its first start, in seconds; while it runs, until it last saved its progress.';
+comment on column :"reports".run_log.last_saved_at is 'When it last saved its progress.';
 comment on column :"reports".run_log.records is 'Records read, each once: rows_seen without rows_repeated.';
 
 -- A column that is the mirror's own has the mirror's comment, with its key in the form of this schema.

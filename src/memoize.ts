@@ -1,8 +1,8 @@
-// Reads once for everybody who asks meanwhile, and keeps what was read for a while.
+// Memoizes what takes long to read: callers share one reading at a time, and its result for a while.
 
 /** A result that took less than this is read anew each time. */
 const QUICK_MS = 50;
-/** Reading then takes one percent of the time at most, however many people ask. */
+/** Reading then takes one percent of the time at most, however many callers there are. */
 const TIMES_AS_LONG = 100;
 
 /** Returns how long a result is kept, in milliseconds: 100 times as long as reading it took; not at all if quick. */

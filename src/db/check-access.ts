@@ -6,6 +6,7 @@ import { AccessRefused } from '../errors.ts';
 import { readOnlyDatabase } from './as-database-error.ts';
 import { type GrantsInput, NOTED_IN } from './grants.ts';
 import { onlyRow } from './only-row.ts';
+import { refuseRowSecurity } from './row-security.ts';
 import { readSession, type Session } from './session.ts';
 import { reportsSchema } from './sibling-schema.ts';
 
@@ -13,8 +14,8 @@ import { reportsSchema } from './sibling-schema.ts';
 const MOST_NAMED = 3;
 
 /**
- * Resolves where this role may do what a worker does in those schemas, may read the reports, and the database takes
- * writes.
+ * Resolves where this role may do what a worker does in those schemas and sees all rows of the mirror, may read the
+ * reports, and the database takes writes.
  * A schema that is missing, or has no tables yet, is left to check-schema.ts; tables of other owners are ignored.
  *
  * Throws: AccessRefused naming what is lacking; the database's errors.
@@ -37,6 +38,7 @@ export async function checkWorkerAccess(
     ]);
     lacking = rows.map(({ lacks }) => lacks);
     await refuseReadOnly(client);
+    if (lacking.length === 0) await refuseRowSecurity(client, schema);
     client.release();
   } catch (error) {
     client.release(true);

@@ -29,8 +29,8 @@ export function asRowSecurity(cause: DatabaseError): AccessRefused {
  *
  * Throws: AccessRefused naming the first table and what to do; the database's errors.
  */
-export async function refuseRowSecurity(pool: Pool, schema: string): Promise<void> {
-  const { rows } = await pool.query<{ name: string; is_owned: boolean; role: string }>(
+export async function refuseRowSecurity(client: Pick<Pool, 'query'>, schema: string): Promise<void> {
+  const { rows } = await client.query<{ name: string; is_owned: boolean; role: string }>(
     `select format('%I.%I', nspname, relname) as name, pg_has_role(relowner, 'usage') as is_owned,
        quote_ident(current_user) as role
      from pg_class join pg_namespace on pg_namespace.oid = relnamespace

@@ -32,7 +32,7 @@ export const METRICS = [
     ...{ name, type: 'counter', help },
     labels: Object.keys(labels),
   })),
-  ...GAUGES.map(({ name, help, labels }) => ({ name, type: 'gauge', help, labels })),
+  ...GAUGES.map(({ name, help, labels = [] }) => ({ name, type: 'gauge', help, labels })),
 ];
 
 /** Names that Prometheus' conventions keep for counters, which these are not. */
@@ -70,7 +70,7 @@ export function makeMetrics(deps: MetricsDeps, settings: MetricSettings): () => 
 }
 
 function addGauges(registry: Registry, latest: () => Reading): void {
-  for (const { name, help, labels, samples } of GAUGES) {
+  for (const { name, help, labels = [], samples } of GAUGES) {
     new Gauge({
       ...{ name: PREFIX + name, help, labelNames: labels, registers: [registry] },
       collect() {

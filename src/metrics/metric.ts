@@ -31,7 +31,8 @@ export interface GaugeMetric {
   /** Without what all names begin with. */
   readonly name: string;
   readonly help: string;
-  readonly labels: readonly string[];
+  /** None if left out. */
+  readonly labels?: readonly string[];
   samples(reading: Reading): readonly Sample[];
 }
 

@@ -24,7 +24,6 @@ export const MIRROR_METRICS: readonly GaugeMetric[] = [
   {
     name: 'stale_after_seconds',
     help: 'The age from which the worker calls a resource stale.',
-    labels: [],
     samples: ({ settings }) => single(settings.maxAgeSeconds),
   },
   {
@@ -42,7 +41,6 @@ export const MIRROR_METRICS: readonly GaugeMetric[] = [
   {
     name: 'secret_refused',
     help: 'Whether the program refuses the API secret, which pauses all workers.',
-    labels: [],
     samples: ({ figures }) => single(figures && figures.worker.secret_refused_since !== null),
   },
   {
@@ -126,7 +124,6 @@ export const MIRROR_METRICS: readonly GaugeMetric[] = [
   {
     name: 'database_size_bytes',
     help: 'Size of the whole database.',
-    labels: [],
     samples: ({ figures }) => single(figures?.growth.bytes),
   },
 ];

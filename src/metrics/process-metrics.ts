@@ -12,19 +12,16 @@ export const PROCESS_METRICS: readonly GaugeMetric[] = [
   {
     name: 'database_up',
     help: 'Whether the database answered this scrape: where it is 0, no figure of the database is there.',
-    labels: [],
     samples: ({ figures }) => single(figures !== null),
   },
   {
     name: 'figures_read_seconds',
     help: 'How long reading the figures of the database took; they are kept 50 times as long.',
-    labels: [],
     samples: ({ figures }) => single(figures?.readSeconds),
   },
   {
     name: 'queue_up',
     help: 'Whether the queue answered this scrape.',
-    labels: [],
     samples: ({ jobs }) => single(jobs !== null),
   },
 ];

@@ -1,14 +1,14 @@
-// What the metrics need of the database, once for everybody who asks meanwhile.
+// What the metrics need of the database, read once for all scrapes at a time.
 
 import { sql } from 'kysely';
 import { onlyRow } from '../db/only-row.ts';
 import { describeError } from '../describe-error.ts';
 import type { Logger } from '../log.ts';
 import { memoize } from '../memoize.ts';
-import { readKept } from '../reports/figure.ts';
+import { readMemoized } from '../reports/figure.ts';
 import { type Concern, findConcerns } from '../reports/find-concerns.ts';
 import { type Drift, readDrift } from '../reports/read-drift.ts';
-import { type Growth, type GrowthDeps, readKeptGrowth } from '../reports/read-growth.ts';
+import { type Growth, type GrowthDeps, readMemoizedGrowth } from '../reports/read-growth.ts';
 import { type MirrorHealth, readHealth } from '../reports/read-health.ts';
 import { readOldestPending } from '../reports/read-payment-sums.ts';
 import { type EndedRuns, type RunStatus, readLatestRuns, readRunsOfLastDay } from '../reports/read-runs.ts';
@@ -45,13 +45,13 @@ export function makeReadFigures(
     () => sql`select`.execute(deps.db),
     () => 0,
   );
-  const readKeptFigures = memoize(
+  const readMemoizedFigures = memoize(
     () => readFigures(deps, maxAgeSeconds),
     (tookMs) => tookMs * KEPT_FOR_READINGS,
   );
   return async () => {
     try {
-      return await within(READ_TIMEOUT_MS, ask().then(readKeptFigures));
+      return await within(READ_TIMEOUT_MS, ask().then(readMemoizedFigures));
     } catch (error) {
       log.warn({ reason: describeError(error) }, 'metrics.database_away');
       return null;
@@ -61,8 +61,8 @@ export function makeReadFigures(
 
 async function readFigures(deps: GrowthDeps, maxAgeSeconds: number): Promise<Figures> {
   const beganMs = performance.now();
-  const { health } = await readHealth(deps, readKept);
-  const { growth } = await readKeptGrowth(deps);
+  const { health } = await readHealth(deps, readMemoized);
+  const { growth } = await readMemoizedGrowth(deps);
   const oldest = await readOldestPending(deps);
   return {
     ...health,

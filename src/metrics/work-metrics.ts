@@ -18,25 +18,21 @@ export const WORK_METRICS: readonly GaugeMetric[] = [
   {
     name: 'payments_failed',
     help: 'Requests that failed, without a newer one for the same value of their commission.',
-    labels: [],
     samples: ({ figures }) => single(figures?.payments.failed),
   },
   {
     name: 'payments_neglected',
     help: 'Requests that are due for minutes, while no worker works on any.',
-    labels: [],
     samples: ({ figures }) => single(figures?.payments.neglected),
   },
   {
     name: 'oldest_pending_update_age_seconds',
     help: 'Since when the oldest request that is not carried out waits; 0 where none does.',
-    labels: [],
     samples: ({ figures }) => single(figures && (figures.oldestPendingSeconds ?? 0)),
   },
   {
     name: 'commission_sums_differing',
     help: 'Sums of commissions that are not those of the program. Absent where it does not list commissions.',
-    labels: [],
     samples: ({ figures }) => single(figures?.commission_list.differences),
   },
   {
@@ -55,32 +51,27 @@ export const WORK_METRICS: readonly GaugeMetric[] = [
   {
     name: 'budget_used_requests',
     help: 'Permits in use: of requests in flight, or answered less than a window ago.',
-    labels: [],
     samples: ({ figures }) => single(figures?.budget.used_requests),
   },
   {
     name: 'budget_foreign_requests',
     help: 'Requests of this window that somebody else on the account must have sent.',
-    labels: [],
     samples: ({ figures }) => single(figures?.budget.foreign_requests),
   },
   {
     name: 'budget_limit_requests',
     help: 'Requests that a window may have: API_RATE_LIMIT, or less where the program says so. Absent without.',
-    labels: [],
     samples: ({ figures, settings: { rateLimit } }) =>
       single(figures && (figures.budget.limit_requests ?? rateLimit?.requests ?? null)),
   },
   {
     name: 'budget_window_seconds',
     help: 'Length of a window of the request budget. Absent without a limit.',
-    labels: [],
     samples: ({ settings: { rateLimit } }) => single(rateLimit?.windowSeconds),
   },
   {
     name: 'budget_paused',
     help: 'Whether the program asked for a pause (429) that lasts.',
-    labels: [],
     samples: ({ figures }) => single(figures && figures.budget.paused_until !== null),
   },
   {

@@ -1,5 +1,5 @@
-// A figure: the rows of one statement, and that statement as text that anybody can run in psql. What the status page
-// shows below a figure is what gave it; commands, metrics and alerts read the same.
+// A figure: the rows of one statement, and that statement as text that any user can run in psql. The status page shows
+// the statement below what it gave; commands, metrics and alerts read the same figures.
 
 import { type RawBuilder, sql } from 'kysely';
 import type { z } from 'zod';
@@ -17,7 +17,7 @@ export interface Figure<Row> {
   readonly rows: readonly Row[];
   /** The statement, with its values written out, and its relations with their schemas. */
   readonly sql: string;
-  /** When it was read, by this machine's clock, as ISO 8601; null of one that was read for whoever asked. */
+  /** When a memoized figure was read, by this machine's clock, as ISO 8601; null of another. */
   readonly asOf: string | null;
 }
 
@@ -34,18 +34,18 @@ export async function readFigure<Row>({ db }: Reader, query: RawBuilder<Row>): P
 }
 
 /**
- * Returns the figure, memoized: reading a million rows anew for everybody who looks would slow down the sync.
+ * Returns the figure, memoized: to read a million rows anew for each viewer would slow down the sync.
  *
  * Throws: the database's errors.
  */
-export function readKept<Row>(reader: Reader, query: RawBuilder<Row>): Promise<Figure<Row>> {
+export function readMemoized<Row>(reader: Reader, query: RawBuilder<Row>): Promise<Figure<Row>> {
   return memoizeIn(reader.db, sayQuery(reader.db, query), async () => {
     const asOf = new Date().toISOString();
     return { ...(await readFigure(reader, query)), asOf };
   });
 }
 
-/** Returns the reader of the figure that the query gives: as it is now, or by readKept. */
+/** Returns the reader of the figure that the query gives: as it is now, or by readMemoized. */
 export function figure<Row, Asked extends readonly unknown[]>(
   query: (reader: Reader, ...asked: Asked) => RawBuilder<Row>,
   read = readFigure,
@@ -54,8 +54,8 @@ export function figure<Row, Asked extends readonly unknown[]>(
 }
 
 /**
- * Returns the reader of a figure that is a view of the reports: the columns that the row has, and what follows the view
- * in the statement. It is given readKept by whoever asks again and again for what takes long.
+ * Returns the reader of a figure that is a view of the reports: the columns that the row has. `rest` ends the
+ * statement. A caller that asks often for what takes long passes readMemoized.
  */
 export function figureOf<Row extends z.ZodObject>(
   view: string,
@@ -72,19 +72,19 @@ export function figureOf<Row extends z.ZodObject>(
     );
 }
 
-/** Of one database: searches are not kept, so there are few. The oldest goes. */
-const MOST_KEPT = 50;
+/** Of one database: searches are not memoized, so there are few. The oldest goes. */
+const MOST_MEMOIZED = 50;
 
-const kept = new WeakMap<Database, Map<string, () => Promise<unknown>>>();
+const memoized = new WeakMap<Database, Map<string, () => Promise<unknown>>>();
 
 /** Returns what `read` returns, memoized. The key names what is read, once in a database. */
 export function memoizeIn<Result>(db: Database, key: string, read: () => Promise<Result>): Promise<Result> {
-  const ofDatabase = kept.get(db) ?? new Map<string, () => Promise<unknown>>();
-  kept.set(db, ofDatabase);
+  const ofDatabase = memoized.get(db) ?? new Map<string, () => Promise<unknown>>();
+  memoized.set(db, ofDatabase);
   const known = ofDatabase.get(key) ?? memoize(read);
   ofDatabase.set(key, known);
   const [oldest] = ofDatabase.keys();
-  if (ofDatabase.size > MOST_KEPT && oldest !== undefined) ofDatabase.delete(oldest);
+  if (ofDatabase.size > MOST_MEMOIZED && oldest !== undefined) ofDatabase.delete(oldest);
   return known() as Promise<Result>;
 }
 

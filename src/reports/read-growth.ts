@@ -56,7 +56,7 @@ export async function readGrowth(deps: GrowthDeps): Promise<ShownGrowth> {
 /**
  * The same, memoized: measuring takes a third of a second where tables are large. What is free is asked each time.
  */
-export async function readKeptGrowth(deps: GrowthDeps): Promise<ShownGrowth> {
+export async function readMemoizedGrowth(deps: GrowthDeps): Promise<ShownGrowth> {
   const { db, mirrorSchema } = deps;
   const measured = await memoizeIn(db, 'growth', () => measureTables({ db, mirrorSchema }));
   return judgeGrowth(measured, await deps.readSpace());

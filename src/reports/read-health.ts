@@ -1,24 +1,32 @@
 // What decides whether all is well (find-concerns.ts): the part of the status that does not count rows.
 
+import { z } from 'zod';
 import { onlyRow } from '../db/only-row.ts';
 import type { Reader, readFigure } from './figure.ts';
-import { type BooksStatus, readBooks } from './read-books.ts';
-import { type CommissionListStatus, readCommissionList } from './read-commission-list.ts';
-import { type ResourceStatus, readFreshness } from './read-freshness.ts';
-import { type OptionalListStatus, readOptionalLists } from './read-optional-lists.ts';
-import { judgePayments, type PaymentStatus, readPaymentStates } from './read-payments.ts';
-import { type BudgetStatus, readUsage, type WorkerStatus } from './read-usage.ts';
+import { books, readBooks } from './read-books.ts';
+import { commissionList, readCommissionList } from './read-commission-list.ts';
+import { freshness, readFreshness } from './read-freshness.ts';
+import { optionalList, readOptionalLists } from './read-optional-lists.ts';
+import { judgePayments, payments, readPaymentStates } from './read-payments.ts';
+import { budget, readUsage, worker } from './read-usage.ts';
 
-export interface MirrorHealth {
-  /** Optional lists are among them where the program has them. */
-  readonly resources: readonly ResourceStatus[];
-  readonly optional_lists: readonly OptionalListStatus[];
-  readonly commission_list: CommissionListStatus;
-  readonly budget: BudgetStatus;
-  readonly payments: PaymentStatus;
-  readonly books: BooksStatus;
-  readonly worker: WorkerStatus;
-}
+export const mirrorHealth = z.object({
+  resources: z
+    .array(freshness)
+    .readonly()
+    .describe('how fresh each resource is; of optional lists, those that the program has'),
+  optional_lists: z
+    .array(optionalList)
+    .readonly()
+    .describe('lists that the contract does not show, and whether the program has them'),
+  commission_list: commissionList.describe('whether the program lists its commissions'),
+  budget: budget.describe("the account's request budget, now"),
+  payments,
+  books: books.describe('what commissions reconcile last found'),
+  worker,
+});
+
+export type MirrorHealth = z.infer<typeof mirrorHealth>;
 
 export interface ShownHealth {
   readonly health: MirrorHealth;
@@ -26,33 +34,33 @@ export interface ShownHealth {
   readonly sql: Readonly<Record<'freshness' | 'list' | 'usage' | 'payments' | 'books', string>>;
 }
 
-/** Returns the health at this moment. `readList` is readKept for whoever asks again and again. */
+/** Returns the health at this moment. A caller that asks often passes readMemoized as `readList`. */
 export async function readHealth(reader: Reader, readList?: typeof readFigure): Promise<ShownHealth> {
-  const freshness = await readFreshness(reader);
+  const resources = await readFreshness(reader);
   const { rows: optional_lists } = await readOptionalLists(reader);
   const unused = optional_lists.filter(({ is_used }) => !is_used).map((list): string => list.resource);
   const list = await readCommissionList(reader, readList);
   const usage = await readUsage(reader);
-  const payments = await readPaymentStates(reader);
-  const books = await readBooks(reader);
+  const states = await readPaymentStates(reader);
+  const comparisons = await readBooks(reader);
   const commission_list = onlyRow(list, 'commission_coverage');
-  const { secret_refused_since, program_changed_since, ...budget } = onlyRow(usage, 'request_usage');
+  const { secret_refused_since, program_changed_since, ...used } = onlyRow(usage, 'request_usage');
   return {
     health: {
-      resources: freshness.rows.filter(({ resource }) => !unused.includes(resource)),
+      resources: resources.rows.filter(({ resource }) => !unused.includes(resource)),
       optional_lists,
       commission_list,
-      budget,
-      payments: judgePayments(payments.rows),
-      books: onlyRow(books, 'books_comparisons'),
+      budget: used,
+      payments: judgePayments(states.rows),
+      books: onlyRow(comparisons, 'books_comparisons'),
       worker: { secret_refused_since, program_changed_since },
     },
     sql: {
-      freshness: freshness.sql,
+      freshness: resources.sql,
       list: list.sql,
       usage: usage.sql,
-      payments: payments.sql,
-      books: books.sql,
+      payments: states.sql,
+      books: comparisons.sql,
     },
   };
 }

@@ -3,7 +3,15 @@
 import { sql } from 'kysely';
 import type { UpdateState } from '../contract/payment-request.ts';
 import type { Timestamp } from '../contract/timestamp.ts';
-import { exactSum, type Figure, figure, mirrorTable, type Reader, readKept, reportView } from './figure.ts';
+import {
+  exactSum,
+  type Figure,
+  figure,
+  mirrorTable,
+  type Reader,
+  readMemoized,
+  reportView,
+} from './figure.ts';
 import { type BatchRef, isOfBatch } from './read-batches.ts';
 
 /** Quotes what the program and people wrote. */
@@ -67,13 +75,13 @@ export const readReasons = figure(
       where state not in ('applied', 'unchanged')
       group by state, outcome
       order by requests desc, state, outcome limit ${MOST_REASONS}`,
-  readKept,
+  readMemoized,
 );
 
 /** Returns the sums of a batch, or of all requests, by currency: of money, so that each commission counts once. */
 export async function readCurrencies(reader: Reader, batch: BatchRef | null): Promise<Figure<CurrencyLine>> {
   const condition = batch === null ? sql`` : sql`and ${isOfBatch(reader, sql`batch`, batch)}`;
-  return await readKept(
+  return await readMemoized(
     reader,
     sql<CurrencyLine>`
       with taken_back as (
@@ -141,5 +149,5 @@ export const readDayOfAttempts = figure(
       where sent_at >= now() - interval '1 day'
       group by method, status, error_code
       order by method, status, error_code`,
-  readKept,
+  readMemoized,
 );

@@ -1,31 +1,34 @@
 // One run, with what was noticed in it: differences from the contract, and rejected records.
 
 import { sql } from 'kysely';
+import type { z } from 'zod';
 import type { Timestamp } from '../contract/timestamp.ts';
+import { count, timestamp, yesNo } from './fields.ts';
 import {
-  type Figure,
+  columnsOf,
   type FigurePage,
   figure,
   mirrorTable,
   type Reader,
-  readFigure,
   readPage,
   reportView,
 } from './figure.ts';
 import type { Drift } from './read-drift.ts';
-import type { RunStatus } from './read-runs.ts';
+import { type RunStatus, run } from './read-runs.ts';
 
-/** What `status` says of a run, and more. */
-export interface RunDetails extends RunStatus {
-  readonly reads_everything: boolean;
-  readonly last_saved_at: Timestamp;
-  /** More than 1 where it was stopped and taken up again. */
-  readonly attempt: number;
-  readonly pages: number;
+/** What `status` says of a run, and more; its error is read apart. */
+const details = run.omit({ records: true, error: true }).extend({
+  reads_everything: yesNo('it set out to read all of its resource'),
+  last_saved_at: timestamp('when it last saved its progress'),
+  attempt: count('more than 1 where it was stopped and taken up again'),
+  pages: count('pages loaded'),
+  total_upstream: count('records that the program says it has').nullable(),
+  distinct_seen: count('different records that it saw'),
+});
+
+export interface RunDetails extends z.infer<typeof details>, Pick<RunStatus, 'error'> {
   /** What its five kinds of rows come to: rows_seen, or something is wrong. */
   readonly rows_sum: number;
-  readonly total_upstream: number | null;
-  readonly distinct_seen: number;
 }
 
 export type RunDrift = Omit<Drift, 'resource' | 'run_id'>;
@@ -47,28 +50,14 @@ const PAGE_OF_RECORDS = 50;
  * Returns the run, in one row; no row where there is no such run. Without the right to personal data, the error of a
  * failed one is not read: it may quote the program.
  */
-export function readRun(
-  reader: Reader,
-  id: number,
-  { mayReadPeople }: { mayReadPeople: boolean },
-): Promise<Figure<RunDetails>> {
-  const error = mayReadPeople ? sql`log.error` : sql`case when log.state <> 'failed' then log.error end`;
-  return readFigure(
-    reader,
-    sql<RunDetails>`
-      select log.id, log.resource, log.mode, log.state, log.verified, log.started_at, log.finished_at,
-             run.heartbeat_at as last_saved_at, log.duration_seconds, log.attempt, log.requests, log.pages,
-             log.rows_seen, log.rows_inserted, log.rows_updated, log.rows_unchanged, log.rows_rejected,
-             log.rows_repeated,
-             log.rows_inserted + log.rows_updated + log.rows_unchanged + log.rows_rejected + log.rows_repeated
-               as rows_sum,
-             log.rows_deleted, log.deletes_held_back, log.total_upstream, log.distinct_seen, run.plan,
-             run.reads_everything, log.error_code, ${error} as error
-      from ${reportView(reader, 'run_log')} log
-      join ${mirrorTable(reader, 'sync_runs')} run on run.id = log.id
-      where log.id = ${id}`,
-  );
-}
+export const readRun = figure(
+  (reader: Reader, id: number, { mayReadPeople }: { readonly mayReadPeople: boolean }) => sql<RunDetails>`
+      select ${columnsOf(details)},
+             rows_inserted + rows_updated + rows_unchanged + rows_rejected + rows_repeated as rows_sum,
+             ${mayReadPeople ? sql`error` : sql`case when state <> 'failed' then error end as error`}
+      from ${reportView(reader, 'run_log')}
+      where id = ${id}`,
+);
 
 /** Returns where the answers that the run read differ from the contract. */
 export const readRunDrift = figure(

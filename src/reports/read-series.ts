@@ -2,7 +2,7 @@
 // in which they are due.
 
 import { sql } from 'kysely';
-import { exactSum, figure, type Reader, readKept, reportView } from './figure.ts';
+import { exactSum, figure, type Reader, readMemoized, reportView } from './figure.ts';
 
 /** One UTC day; a day on which nothing happened has zeros. */
 export interface FunnelDay {
@@ -40,7 +40,7 @@ export const readFunnel = figure(
       ) as days
       left join ${reportView(reader, 'referral_funnel_daily')} using (day)
       order by day`,
-  readKept,
+  readMemoized,
 );
 
 /**
@@ -67,5 +67,5 @@ export const readDueMonths = figure(
           on aging.month = months.month and aging.currency is not distinct from currencies.currency
       ) as sums
       order by currency, sums.month`,
-  readKept,
+  readMemoized,
 );

@@ -7,16 +7,11 @@ import { LOAD_ORDER } from '../records/mirrored-tables.ts';
 import { count, text } from './fields.ts';
 import { figureOf, type Reader } from './figure.ts';
 import { batch, readLastBatches } from './read-batches.ts';
-import { books } from './read-books.ts';
-import { commissionList } from './read-commission-list.ts';
 import { drift, readDrift } from './read-drift.ts';
-import { freshness } from './read-freshness.ts';
-import { readHealth } from './read-health.ts';
-import { optionalList } from './read-optional-lists.ts';
+import { mirrorHealth, readHealth } from './read-health.ts';
 import { payments } from './read-payments.ts';
 import { readLastRuns, run } from './read-runs.ts';
 import { readTracked, tracked } from './read-tracked.ts';
-import { budget, worker } from './read-usage.ts';
 
 const tableRows = z.object({
   table_name: text('a mirrored table'),
@@ -25,21 +20,12 @@ const tableRows = z.object({
 });
 
 /** Its names are those of the columns, so that SQL and this agree. */
-export const mirrorStatus = z.object({
-  resources: z.array(freshness).readonly().describe('how fresh each resource is'),
+export const mirrorStatus = mirrorHealth.extend({
+  payments: payments.extend({ last_batches: z.array(batch).readonly().describe('newest first') }),
   tables: z.array(tableRows).readonly(),
   tracked_commissions: tracked.describe('commissions that are asked for one by one'),
-  optional_lists: z
-    .array(optionalList)
-    .readonly()
-    .describe('lists that the contract does not show, and whether the program has them'),
-  commission_list: commissionList.describe('whether the program lists its commissions'),
   last_runs: z.array(run).readonly().describe('newest first'),
   schema_drift: z.array(drift).readonly().describe('where records differ from the contract'),
-  budget: budget.describe("the account's request budget, now"),
-  payments: payments.extend({ last_batches: z.array(batch).readonly().describe('newest first') }),
-  books: books.describe('what commissions reconcile last found'),
-  worker,
 });
 
 export type MirrorStatus = z.infer<typeof mirrorStatus>;

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { Timestamp } from '../contract/timestamp.ts';
 import { LOAD_ORDER } from '../records/mirrored-tables.ts';
-import { type Figure, figure, mirrorTable, type Reader, readKept } from './figure.ts';
+import { type Figure, figure, mirrorTable, type Reader, readMemoized } from './figure.ts';
 
 export interface TableLine {
   readonly table_name: string;
@@ -50,7 +50,7 @@ export async function readTables(reader: Reader): Promise<Figure<TableLine>> {
              max(_changed_at) as last_changed_at
       from ${table}`;
   });
-  return await readKept(
+  return await readMemoized(
     reader,
     sql<TableLine>`
       select table_name, rows, deleted, new_in_a_day, new_in_a_week, last_changed_at,
@@ -73,7 +73,7 @@ export const readRejections = figure(
       from ${mirrorTable(reader, 'rejected_records')}
       group by resource
       order by resource`,
-  readKept,
+  readMemoized,
 );
 
 /** Returns the last export of each table or view to each target, the newest first. */

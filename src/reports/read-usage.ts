@@ -23,7 +23,6 @@ export const worker = z.object({
 });
 
 export type BudgetStatus = z.infer<typeof budget>;
-export type WorkerStatus = z.infer<typeof worker>;
 
 /** One row. */
 export const readUsage = figureOf('request_usage', z.object({ ...budget.shape, ...worker.shape }));

@@ -2,6 +2,7 @@
 // table that is about, and what to do.
 
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startCommandWorker } from '../support/command-worker.ts';
 import { environment, grant, queryAs, queryAsDba, ROLES, useRoles } from '../support/roles.ts';
 import { runCli } from '../support/run-cli.ts';
 
@@ -62,16 +63,26 @@ describe('For a role that owns nothing', () => {
     expect(code).toBe(1);
   });
 
-  test('doctor names the table and what to do, and with bypassrls all is well', async () => {
+  test('doctor names the table and what to do, a worker does not start, and with bypassrls all is well', async () => {
     await secure('commission_updates');
     await secure('forgotten_people');
     const line = `row level security would leave out rows of mirror.commission_updates, so Postgres refuses to read it: have its owner run "alter table mirror.commission_updates disable row level security" (and alike for 1 more), or a superuser "alter role ${ROLES.worker} bypassrls"`;
     const found = await runCli(['doctor'], environment('worker'));
     expect(found.stdout).toContain(`✗ rights: ${line}\n`);
     expect(found.code).toBe(1);
+    const worker = await runCli(['work'], environment('worker'));
+    expect(worker.stderr.trimEnd().split('\n').at(-1)).toBe(`affiliate-mirror: ${line}`);
+    expect(worker.code).toBe(1);
     await queryAsDba(`alter role ${ROLES.worker} bypassrls`);
     expect(await runCli(['doctor'], environment('worker'))).toMatchObject({ code: 0 });
     await queryAsDba(`alter role ${ROLES.worker} nobypassrls`);
+  });
+
+  test('a worker that runs is not ready any more', async () => {
+    const worker = await startCommandWorker({ ...environment('worker'), SYNC_FULL_CRON: '' });
+    await secure('commission_updates');
+    expect(await worker.readyz()).toMatchObject({ rights: 'failed' });
+    expect(worker.lines.join('\n')).toContain('alter table mirror.commission_updates disable row level');
   });
 });
 

@@ -7,7 +7,7 @@ import { makeDatabase } from '../../src/db/database.ts';
 import {
   type Reader,
   readFigure,
-  readKept,
+  readMemoized,
   readPage,
   reportView,
   sayQuery,
@@ -97,13 +97,13 @@ test('a list that is read page by page has each row once, and ends where it ends
   );
 });
 
-test('a slow figure is kept, with its moment, for each database by itself', async () => {
+test('a slow figure is memoized, with its moment, for each database by itself', async () => {
   await database.pool.query('create sequence taken');
   /** Gives another number each time that it is really run. */
   const slow: RawBuilder<{ n: number }> = sql`select nextval('taken') as n, pg_sleep(0.1)`;
-  const first = await readKept(reader, slow);
-  expect(await readKept(reader, slow)).toEqual(first);
+  const first = await readMemoized(reader, slow);
+  expect(await readMemoized(reader, slow)).toEqual(first);
   expect(Date.parse(first.asOf ?? '')).toBeLessThanOrEqual(Date.now());
-  const other = await readKept({ ...reader, db: makeDatabase(database.pool) }, slow);
+  const other = await readMemoized({ ...reader, db: makeDatabase(database.pool) }, slow);
   expect(other.rows[0]?.n).not.toBe(first.rows[0]?.n);
 });

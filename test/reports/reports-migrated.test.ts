@@ -41,7 +41,7 @@ async function readViews(pool: Pool, schema: string): Promise<Record<string, unk
   for (const { name } of views) {
     // Moments and ages of now differ from one mirror to the other by nature; the rows of the fresh one are stamped.
     const { rows } = await pool.query<{ row: object }>(
-      `select to_jsonb(shown) - array['_changed_at', 'requested_at', 'finished_at', 'everything_age_seconds', 'changes_age_seconds', 'last_run_saved_age_seconds', 'last_run_saved_at', 'deletions_held_back_since', 'oldest_requested_at', 'last_finished_at'] as row
+      `select to_jsonb(shown) - array['_changed_at', 'requested_at', 'finished_at', 'everything_age_seconds', 'changes_age_seconds', 'last_run_saved_age_seconds', 'last_run_saved_at', 'deletions_held_back_since', 'oldest_requested_at', 'last_finished_at', 'last_saved_at'] as row
        from ${reports}.${name} shown order by 1`,
     );
     read[name] = rows.map(({ row }) => row);

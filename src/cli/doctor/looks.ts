@@ -14,7 +14,6 @@ import { checkParts } from '../../db/check-parts.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { checkClock } from '../../db/clock.ts';
 import type { Database } from '../../db/database.ts';
-import { refuseRowSecurity } from '../../db/row-security.ts';
 import { describeHolder, findHolders } from '../../db/watch-locks.ts';
 import { AccessRefused, Busy, ConfigError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
@@ -67,7 +66,6 @@ export async function lookAtRights(
     schema: mirrorSchema,
     queueSchema: redisUrl === null ? queueSchema(mirrorSchema) : null,
   });
-  await refuseRowSecurity(pool, mirrorSchema);
   await writeForTrial(pool);
   return { found: true, says: `the role ${session.role} has what a worker needs` };
 }

@@ -5,7 +5,7 @@ import { DELTA_BLIND_SPOTS } from '../../contract/delta-blind-spots.ts';
 import { formatBytes, formatCount } from '../../contract/format.ts';
 import { readDrift } from '../../reports/read-drift.ts';
 import { readResourceCoverage } from '../../reports/read-freshness.ts';
-import { type Growth, readKeptGrowth } from '../../reports/read-growth.ts';
+import { type Growth, readMemoizedGrowth } from '../../reports/read-growth.ts';
 import { readExports, readRejections, readTables } from '../../reports/read-tables.ts';
 import { momentOrNothing, orNothing } from '../figures.ts';
 import { type Html, html } from '../html.ts';
@@ -20,7 +20,7 @@ export const dataPage: Page = {
   path: '/data',
   label: 'Data',
   async read(deps, request) {
-    const shown = await readKeptGrowth(deps);
+    const shown = await readMemoizedGrowth(deps);
     return {
       title: 'Data',
       body: html`<h1>Data</h1>

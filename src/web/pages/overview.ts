@@ -3,11 +3,11 @@
 
 import type { RateLimit } from '../../config/rate-limit.ts';
 import { readNow } from '../../db/clock.ts';
-import { readKept } from '../../reports/figure.ts';
+import { readMemoized } from '../../reports/figure.ts';
 import { findConcerns } from '../../reports/find-concerns.ts';
 import { readNextPoll, readPending, readPermitUse, readRunning } from '../../reports/read-activity.ts';
 import { readAlerts } from '../../reports/read-alerts.ts';
-import { readKeptGrowth } from '../../reports/read-growth.ts';
+import { readMemoizedGrowth } from '../../reports/read-growth.ts';
 import { readHealth } from '../../reports/read-health.ts';
 import { html } from '../html.ts';
 import { showAlerts } from '../overview/alerts.ts';
@@ -35,11 +35,11 @@ export function makeOverviewPage({ rateLimit, findNext }: OverviewFacts): Page {
     label: 'Overview',
     async read(deps, { href, mayReadPeople }) {
       const { maxAgeSeconds } = deps;
-      const shown = await readHealth(deps, readKept);
+      const shown = await readHealth(deps, readMemoized);
       const { health, sql } = shown;
       const now = await readNow(deps.db);
       const pending = await readPending(deps);
-      const { growth } = await readKeptGrowth(deps);
+      const { growth } = await readMemoizedGrowth(deps);
       const concerns = findConcerns(health, { maxAgeSeconds, growth });
       const running = await readRunning(deps);
       const uses = await readPermitUse(deps);

@@ -1,7 +1,7 @@
 // The payment ledger as a whole: requests by state and why, sums by currency, what was sent lately, and the batches.
 
 import { counted, formatCount } from '../../contract/format.ts';
-import { readKept } from '../../reports/figure.ts';
+import { readMemoized } from '../../reports/figure.ts';
 import { type BatchLine, readBatches } from '../../reports/read-batches.ts';
 import {
   type OldestPending,
@@ -49,7 +49,7 @@ const NOTHING_ASKED = html`<p>Nothing was asked for yet. Finance asks with <code
 
 async function statesSection(deps: PageDeps, { href }: PageRequest): Promise<Html> {
   return tableSection(
-    await readPaymentStates(deps, readKept),
+    await readPaymentStates(deps, readMemoized),
     {
       id: 'states',
       title: 'Requests by state',

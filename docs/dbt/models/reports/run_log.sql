@@ -6,6 +6,7 @@ select
   state,
   started_at,
   finished_at,
+  last_saved_at,
   duration_seconds,
   verified,
   requests,
