@@ -1,11 +1,14 @@
 // What the commands that ask for updates hand on: the rows, how to answer, and what became of each row.
 
-import type { Latest } from '../../commissions/requests/read-latest.ts';
+import { type Latest, readLatest } from '../../commissions/requests/read-latest.ts';
 import type { EarlierRequest, RequestedUpdate } from '../../commissions/requests/request-updates.ts';
 import type { WaitingRequest } from '../../commissions/requests/waiting-before.ts';
+import { isSelected } from '../../commissions/select-requests.ts';
 import { UNMET_STATES, type UpdateRequest } from '../../commissions/update-request.ts';
 import { formatCount } from '../../contract/format.ts';
 import { spellTimestamp } from '../../contract/timestamp.ts';
+import type { Database } from '../../db/database.ts';
+import { readPaymentLedger } from '../../reports/read-payment-ledger.ts';
 import type { OutputFlags } from '../output/format.ts';
 import { printError } from '../output/print.ts';
 
@@ -142,4 +145,14 @@ const MOST_NAMED = 5;
 function nameFirst(names: readonly string[]): string {
   const more = names.length > MOST_NAMED ? ` and ${formatCount(names.length - MOST_NAMED)} more` : '';
   return `${names.slice(0, MOST_NAMED).join(', ')}${more}`;
+}
+
+/** Returns what the mirror has by now of what each request asked for. */
+export async function readLatestOf(
+  db: Database,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, Latest>> {
+  return ids.length === 0
+    ? new Map()
+    : readLatest(db, await readPaymentLedger(db, isSelected({ kind: 'requests', ids })));
 }

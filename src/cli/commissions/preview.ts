@@ -1,7 +1,6 @@
 // The dry run of every command that asks for updates: what would become of each row, and the exit code of that.
 
 import { type PreviewedUpdate, previewUpdates } from '../../commissions/preview-updates.ts';
-import { readLatestOf } from '../../commissions/requests/read-latest.ts';
 import { findRequested } from '../../commissions/requests/request-updates.ts';
 import { readWaitingBefore } from '../../commissions/requests/waiting-before.ts';
 import { BAD_STATES } from '../../commissions/update-request.ts';
@@ -15,6 +14,7 @@ import {
   type Earlier,
   outcomeOf,
   type QueueFlags,
+  readLatestOf,
   reportAskedBefore,
   reportWaitingBefore,
 } from './asked.ts';

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { takeEarlierPayments } from '../../commissions/requests/earlier-payments.ts';
-import { readLatest, readLatestOf } from '../../commissions/requests/read-latest.ts';
+import { readLatest } from '../../commissions/requests/read-latest.ts';
 import { type RequestedUpdate, requestUpdates } from '../../commissions/requests/request-updates.ts';
 import { readWaitingBefore } from '../../commissions/requests/waiting-before.ts';
 import { takeWaitingTwins } from '../../commissions/requests/waiting-twins.ts';
@@ -24,6 +24,7 @@ import {
   describeFarDates,
   outcomeOf,
   type QueueFlags,
+  readLatestOf,
   reportAskedBefore,
   reportWaitingBefore,
 } from './asked.ts';

@@ -5,8 +5,6 @@ import { sql } from 'kysely';
 import type { Action, UpdateState } from '../../contract/payment-request.ts';
 import { spellTimestamp, spellToTheSecond, type Timestamp } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
-import { readPaymentLedger } from '../../reports/read-payment-ledger.ts';
-import { isSelected } from '../select-requests.ts';
 import { matchTimestamp } from '../timestamps.ts';
 import { GOOD_STATES } from '../update-request.ts';
 
@@ -62,16 +60,6 @@ export async function readLatest(
   `.execute(db);
   const mirrored = new Map(rows.map((row) => [row.request, row]));
   return new Map(lines.map((line) => [line.request, latestOf(line, mirrored.get(line.request))]));
-}
-
-/** Returns the same for requests by their numbers. */
-export async function readLatestOf(
-  db: Database,
-  ids: readonly number[],
-): Promise<ReadonlyMap<number, Latest>> {
-  return ids.length === 0
-    ? new Map()
-    : readLatest(db, await readPaymentLedger(db, isSelected({ kind: 'requests', ids })));
 }
 
 function latestOf(line: AskedLine, mirrored: MirroredRow | undefined): Latest {
