@@ -70,6 +70,20 @@ describe('the table of', () => {
     expect(rows.map(([cell]) => cell)).toEqual(CONCERN_CODES.map(code));
   });
 
+  test('promises names a test for each, by its file and its title', () => {
+    const header = ['what happens', 'what is promised', 'shown by'];
+    const rows = readTable('docs/operations.md', 'What is promised when things break', header);
+    const unknown = rows.flatMap(([what, , shown = '']) => {
+      const tests = [...shown.matchAll(/`([^`]+)`: (.+?)(?=; `|$)/g)];
+      const missing = tests.filter(([, file, title = '']) => {
+        const path = join(ROOT, 'test', `${file}.test.ts`);
+        return !existsSync(path) || !readFileSync(path, 'utf8').includes(title);
+      });
+      return tests.length === 0 ? [what] : missing.map(([name]) => name);
+    });
+    expect(unknown).toEqual([]);
+  });
+
   test("states of a request is the writer's", () => {
     const rows = readTable(FINANCE, 'How a request is carried out', ['state', 'meaning', 'what to do']);
     expect(rows.map(([state]) => state)).toEqual(['pending', ...END_STATES].map(code));
