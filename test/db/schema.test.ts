@@ -6,7 +6,7 @@ import { checkSchema } from '../../src/db/check-schema.ts';
 import { IDENTITY_KEYS } from '../../src/db/identities.ts';
 import { PINNED_FUNCTIONS } from '../../src/db/pinned-functions.ts';
 import { KEYS, TRIGGERS } from '../../src/db/refuse-lost-guards.ts';
-import { MIRRORED_TABLES } from '../../src/records/mirrored-tables.ts';
+import { COLUMN_TYPES } from '../../src/records/mirrored-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -54,7 +54,7 @@ test('the mirrored tables have just the columns that the load writes, with the m
              || case is_nullable when 'NO' then ' not null' else '' end as type
     from information_schema.columns
     where table_schema = 'mirror'`);
-  for (const [table, { id, ...columns }] of Object.entries(MIRRORED_TABLES)) {
+  for (const [table, { id, ...columns }] of Object.entries(COLUMN_TYPES)) {
     const found = answer.rows.filter((row) => row.table === table).map(({ column, type }) => [column, type]);
     const number = numbered.includes(table) ? { _row_number: 'bigint not null' } : {};
     expect(Object.fromEntries(found)).toEqual({ id: `${id} not null`, ...columns, ...metadata, ...number });
@@ -62,7 +62,7 @@ test('the mirrored tables have just the columns that the load writes, with the m
 });
 
 test('no mirrored table has a foreign key or a check on what the program sends', async () => {
-  const tables = Object.keys(MIRRORED_TABLES)
+  const tables = Object.keys(COLUMN_TYPES)
     .map((table) => `'mirror.${table}'::regclass`)
     .join(', ');
   expect(
