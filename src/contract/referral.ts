@@ -40,6 +40,8 @@ export const REFERRAL = record('referrals', {
   expires_at: timestamp('When it stops earning commissions.', 'null accepted'),
   customer: part(CUSTOMER, 'null accepted'),
   visits: integer('Number of visits.'),
+  // Before the link, which is the affiliate's: nested records are read in this order.
+  affiliate: one(AFFILIATE, 'expanded'),
   link: one(LINK, 'null accepted'),
   became_lead_at: timestamp('When it became a lead.', 'seen in the wild'),
   became_conversion_at: timestamp('When it became a conversion.', 'seen in the wild'),
@@ -48,7 +50,6 @@ export const REFERRAL = record('referrals', {
     'The coupon that it came by, kept whole; null where it came by a link.',
     'seen in the wild',
   ),
-  affiliate: one(AFFILIATE, 'expanded'),
 });
 export const referralSchema = REFERRAL.schema;
 export type Referral = z.infer<typeof referralSchema>;
