@@ -53,6 +53,13 @@ export interface Nesting<Schema extends z.ZodType = z.ZodType, Inner extends Fie
 
 export type Fields = Readonly<Record<string, Field | Nesting>>;
 
+export type ValueOf<F extends Field | Nesting> = z.infer<F['schema']>;
+
+/** Returns whether the field holds a value, and neither a record nor a part. */
+export function isValue(field: Field | Nesting): field is Field {
+  return 'meaning' in field;
+}
+
 /** A kind of record, which has a table of its own. */
 export interface RecordDeclaration<F extends Fields, Required extends string> {
   readonly table: Table;

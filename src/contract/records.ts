@@ -2,7 +2,7 @@
 
 import { AFFILIATE, CAMPAIGN, LINK } from './affiliate.ts';
 import { COMMISSION, SALE } from './commission.ts';
-import type { Field, Fields, Nesting } from './declare.ts';
+import { type Field, type Fields, isValue } from './declare.ts';
 import { REFERRAL } from './referral.ts';
 
 /** In the order in which every load writes them: what is nested comes before what it is nested in. */
@@ -14,11 +14,6 @@ export const RECORDS = {
   sales: SALE,
   commissions: COMMISSION,
 } as const;
-
-/** Returns whether the field holds a value, and neither a record nor a part. */
-export function isValue(field: Field | Nesting): field is Field {
-  return 'meaning' in field;
-}
 
 /** Returns the fields that have a column of their own, by the column: those of a part have its name before theirs. */
 export function columnsOf(fields: Fields): readonly (readonly [column: string, field: Field])[] {

@@ -2,8 +2,9 @@
 // processor's and the payout provider's name where the contract writes neutral words; all other code uses those, and
 // identifiers in lower case. Source: contract, Spelling.
 
+import { isValue } from './declare.ts';
 import { lowerCaseId } from './fields.ts';
-import { columnsOf, isValue, RECORDS } from './records.ts';
+import { columnsOf, RECORDS } from './records.ts';
 
 /** Spelling seen in the wild → the contract's spelling, which is also the column's name. */
 export const WIRE_ALIASES: ReadonlyMap<string, string> = new Map(

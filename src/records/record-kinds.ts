@@ -2,8 +2,8 @@
 // the contract's declaration.
 
 import { z } from 'zod';
-import type { Fields } from '../contract/declare.ts';
-import { isValue, RECORDS } from '../contract/records.ts';
+import { type Fields, isValue } from '../contract/declare.ts';
+import { RECORDS } from '../contract/records.ts';
 import { REFERRAL } from '../contract/referral.ts';
 import { type FastCheck, makeFastCheck } from './fast-check.ts';
 import { byTable, COLUMN_NAMES, type MirroredTable } from './mirrored-tables.ts';

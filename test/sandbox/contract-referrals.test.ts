@@ -26,7 +26,8 @@ describe('List referrals', () => {
   });
 
   it('"A visitor\'s customer is null; a referral that came by coupon has link null" (Open sets)', async () => {
-    const items = await sandbox.allReferrals();
+    const live = await runSandbox(pool, { schema: 'seen', spelling: 'live' });
+    const items = await live.allReferrals();
     for (const item of items) {
       const isVisitor = item.conversion_state === 'visitor';
       expect(item.customer === null).toBe(isVisitor);
@@ -37,6 +38,7 @@ describe('List referrals', () => {
     expect(new Set(items.map((item) => item.conversion_state))).toEqual(
       new Set(['visitor', 'lead', 'conversion']),
     );
+    await live.close();
   });
 
   it('affiliate_id: "only referrals of that affiliate"', async () => {
