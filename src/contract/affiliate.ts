@@ -15,6 +15,12 @@ export const CAMPAIGN = record('campaigns', {
     'Days after which a commission becomes payable.',
     'seen in the wild',
   ),
+  reward_type: text('nobody', 'How affiliates are paid: percent or amount; an open set.', 'seen in the wild'),
+  commission_amount_cents: integer('Amount of each commission, in cents.', 'seen in the wild'),
+  max_commission_period_months: integer(
+    'For how many months the sales to a customer earn commissions.',
+    'seen in the wild',
+  ),
 });
 export const campaignSchema = CAMPAIGN.schema;
 export type Campaign = z.infer<typeof campaignSchema>;

@@ -41,6 +41,8 @@ export function inventCampaigns(randomness: Randomness, before: Date): CampaignR
       private: false,
       commission_percent: randomness.pick([10, 15, 20, 30]),
       days_until_commissions_are_due: randomness.pick([14, 30, 45]),
+      reward_type: 'percent',
+      commission_amount_cents: null,
     });
   });
 }
