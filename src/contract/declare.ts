@@ -78,62 +78,47 @@ function orNull<S extends z.ZodType, P extends Presence>(schema: S, presence: P)
   return (presence === 'always' ? schema : schema.nullable()) as OrNull<S, P>;
 }
 
-type Said = readonly [meaning: string, about?: Field['about'], alias?: string | null];
+const makeKind =
+  <S extends z.ZodType>(type: FieldType, schema: S) =>
+  <P extends Presence = 'always'>(
+    meaning: string,
+    presence = 'always' as P,
+    alias: string | null = null,
+    about: Field['about'] = 'nobody',
+  ): Field<OrNull<S, P>> => ({
+    type,
+    schema: orNull(schema, presence),
+    presence,
+    meaning,
+    about,
+    alias,
+  });
 
-function declare<S extends z.ZodType, P extends Presence>(
-  type: FieldType,
-  schema: S,
-  presence: P,
-  [meaning, about = 'nobody', alias = null]: Said,
-): Field<OrNull<S, P>> {
-  return { type, schema: orNull(schema, presence), presence, meaning, about, alias };
-}
+/** Of every text and every object it must be said whom it is about. */
+const makePersonalKind =
+  <S extends z.ZodType>(type: FieldType, schema: S) =>
+  <P extends Presence = 'always'>(
+    about: Field['about'],
+    meaning: string,
+    presence = 'always' as P,
+    alias: string | null = null,
+  ) =>
+    makeKind(type, schema)(meaning, presence, alias, about);
 
-/** Returns a field of free text, also for values of an open set. Of every text it is said whom it is about. */
-export function text<P extends Presence = 'always'>(
-  about: Field['about'],
-  meaning: string,
-  presence = 'always' as P,
-  alias: string | null = null,
-) {
-  return declare('text', textSchema, presence, [meaning, about, alias]);
-}
-
-/** Returns a field of a date and time. */
-export function timestamp<P extends Presence = 'always'>(
-  meaning: string,
-  presence = 'always' as P,
-  alias: string | null = null,
-) {
-  return declare('timestamp', timestampSchema, presence, [meaning, 'nobody', alias]);
-}
-
-/** Returns a field of a counter or an amount. */
-export function integer<P extends Presence = 'always'>(meaning: string, presence = 'always' as P) {
-  return declare('integer', integerSchema, presence, [meaning]);
-}
-
-/** Returns a field of a number that may have a fraction. */
-export function number<P extends Presence = 'always'>(meaning: string, presence = 'always' as P) {
-  return declare('number', z.number(), presence, [meaning]);
-}
-
-export function boolean<P extends Presence = 'always'>(meaning: string, presence = 'always' as P) {
-  return declare('boolean', z.boolean(), presence, [meaning]);
-}
-
-/** Returns a field of an object whose fields the contract does not show: it is kept whole. */
-export function json<P extends Presence = 'always'>(
-  about: Field['about'],
-  meaning: string,
-  presence = 'always' as P,
-) {
-  return declare('json', z.record(z.string(), z.unknown()), presence, [meaning, about]);
-}
+/** Free text, also for values of an open set. */
+export const text = makePersonalKind('text', textSchema);
+/** An object whose fields the contract does not show: it is kept whole. */
+export const json = makePersonalKind('json', z.record(z.string(), z.unknown()));
+export const timestamp = makeKind('timestamp', timestampSchema);
+/** A counter or an amount. */
+export const integer = makeKind('integer', integerSchema);
+/** A number that may have a fraction. */
+export const number = makeKind('number', z.number());
+export const boolean = makeKind('boolean', z.boolean());
 
 /** The fields that identify a record: one that lacks any of them cannot be stored, and is rejected. */
 export const identity = {
-  id: declare('identifier', identifierSchema, 'always', ['Identifier.']),
+  id: makeKind('identifier', identifierSchema)('Identifier.'),
   created_at: timestamp('When it was created.'),
   updated_at: timestamp('When the program last updated it.'),
 };

@@ -20,11 +20,13 @@ const MOST_LEVELS = 10;
 const CUSTOMER = 'customer';
 
 /** Where a resource may nest another; nothing else is searched, so an unknown object keeps its own names. */
-const NESTED = new Set(
-  Object.values(RECORDS).flatMap(({ fields }) =>
-    Object.entries(fields).flatMap(([name, field]) => (isValue(field) ? [] : [name])),
+const NESTED: readonly string[] = [
+  ...new Set(
+    Object.values(RECORDS).flatMap(({ fields }) =>
+      Object.entries(fields).flatMap(([name, field]) => (isValue(field) ? [] : [name])),
+    ),
   ),
-);
+];
 
 /**
  * Returns the value with every alias of a resource's field renamed and its identifier in lower case, nested resources

@@ -13,7 +13,7 @@ import { inCapitals } from '../support/in-capitals.ts';
 import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 import { useSyncing } from './syncing.ts';
 
-const given = useSyncing({ affiliates: 12, referrals: 250, commissionList: true });
+const given = useSyncing({ spelling: 'neutral', affiliates: 12, referrals: 250, commissionList: true });
 
 const asTheyAre = (body: string) => body;
 const allInCapitals = (body: string) => inCapitals(body);
