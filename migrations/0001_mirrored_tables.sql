@@ -22,6 +22,9 @@ create table campaigns (
   private                        boolean,
   commission_percent             double precision,
   days_until_commissions_are_due bigint,
+  reward_type                    text,
+  commission_amount_cents        bigint,
+  max_commission_period_months   bigint,
   _first_seen_at                 timestamptz not null,
   _changed_at                    timestamptz not null,
   _observed_at                   timestamptz not null,
@@ -167,6 +170,9 @@ comment on column campaigns.url is 'Address that the campaign''s links lead to. 
 comment on column campaigns.private is 'Whether affiliates join by invitation only. Seen in the wild: null where the program does not send it.';
 comment on column campaigns.commission_percent is 'Share of a sale that affiliates earn, in per cent. Seen in the wild: null where the program does not send it.';
 comment on column campaigns.days_until_commissions_are_due is 'Days after which a commission becomes payable. Seen in the wild: null where the program does not send it.';
+comment on column campaigns.reward_type is 'How affiliates are paid: percent (of a sale) or amount (the same for each). An open set: new words may appear. Seen in the wild: null where the program does not send it.';
+comment on column campaigns.commission_amount_cents is 'Amount of each commission where reward_type is amount, in the unit of commissions.amount (assumed). Seen in the wild: null where the program does not send it, and elsewhere.';
+comment on column campaigns.max_commission_period_months is 'For how many months the sales to a customer earn commissions. Seen in the wild: null where the program does not send it.';
 
 comment on column affiliates.id is 'Identifier of the affiliate (a UUID in text form).';
 comment on column affiliates.created_at is 'When the affiliate joined the program.';

@@ -19,7 +19,18 @@
 --   "Part of the primary key.", "Refers to affiliates.id.".
 
 create view :"reports".campaigns as
-select id, created_at, updated_at, name, url, private, commission_percent, days_until_commissions_are_due, _changed_at
+select id,
+       created_at,
+       updated_at,
+       name,
+       url,
+       private,
+       commission_percent,
+       days_until_commissions_are_due,
+       reward_type,
+       commission_amount_cents,
+       max_commission_period_months,
+       _changed_at
 from campaigns
 where _deleted_at is null;
 

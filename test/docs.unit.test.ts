@@ -228,16 +228,16 @@ test('the picture of the demo is small enough for a page', () => {
   expect(Number(width)).toBeLessThanOrEqual(1000);
 });
 
-// A made-up field of a referral that means nothing to the program but itself.
-const FIELD = 'deactivated_at';
+// A field that means nothing to the program but itself.
+const FIELD = 'max_commission_period_months';
 
-test('the places that a new field of a referral touches are those that the page lists', () => {
+test('the places that a new field touches are those that the page lists', () => {
   const files = globSync([CONTRACT, 'src/**/*.ts', 'test/**/*.ts', 'migrations/*.sql'], { cwd: ROOT });
   const naming = files.filter(
     (path) => !path.endsWith('.test.ts') && readFileSync(join(ROOT, path), 'utf8').includes(FIELD),
   );
-  const rows = readTable(CONTRIBUTING, "The places of a referral's field", ['place', 'what it says']);
-  const listed = rows.flatMap(([cell]) => codesIn(cell));
+  const rows = readTable(CONTRIBUTING, 'The places of a field', ['place', 'what it says']);
+  const listed = rows.map(([cell]) => codesIn(cell)[0]);
   expect(listed.toSorted()).toEqual(naming.toSorted());
   expect(PAGES.find(({ path }) => path === CONTRIBUTING)?.text).toContain(`named in ${naming.length} places`);
 });

@@ -2,41 +2,58 @@
 // Source: contract, Commission and Sale.
 
 import { z } from 'zod';
-import { affiliateSchema, campaignSchema } from './affiliate.ts';
-import { identity, integer, recordSchema, text, timestamp } from './fields.ts';
-import { referralSchema } from './referral.ts';
+import { AFFILIATE, CAMPAIGN } from './affiliate.ts';
+import { identity, integer, one, record, text, timestamp } from './declare.ts';
+import { REFERRAL } from './referral.ts';
 
 /** A charge may come without an invoice or a processor's identifier: those are null then (assumed). */
-export const saleSchema = recordSchema(identity, {
-  currency: text,
-  charged_at: timestamp.nullable(),
-  processor_account_id: text.nullable(),
-  processor_charge_id: text.nullable(),
-  invoiced_at: timestamp.nullable(),
-  charge_amount_cents: integer,
-  refund_amount_cents: integer,
-  tax_amount_cents: integer,
-  sale_amount_cents: integer,
-  referral: referralSchema.nullable(),
-  affiliate: affiliateSchema.nullable(),
+export const SALE = record('sales', {
+  ...identity,
+  currency: text('nobody', 'Currency code of its amounts.'),
+  charged_at: timestamp('When the customer was charged.', 'null accepted'),
+  processor_account_id: text(
+    'nobody',
+    'Account identifier at the payment processor.',
+    'null accepted',
+    'stripe_account_id',
+  ),
+  processor_charge_id: text(
+    'nobody',
+    'Charge identifier at the payment processor.',
+    'null accepted',
+    'stripe_charge_id',
+  ),
+  invoiced_at: timestamp('When it was invoiced.', 'null accepted'),
+  charge_amount_cents: integer('Amount charged.'),
+  refund_amount_cents: integer('Amount refunded.'),
+  tax_amount_cents: integer('Tax within the amount.'),
+  sale_amount_cents: integer('Amount that commissions are calculated from.'),
+  referral: one(REFERRAL, 'null accepted'),
+  affiliate: one(AFFILIATE, 'null accepted'),
 });
-
+const saleSchema = SALE.schema;
 export type Sale = z.infer<typeof saleSchema>;
 
 /**
- * Amount, currency and `paid_at` (null while unpaid) are required: money is never guessed.
- * `state` and `voided_at` are seen in the wild; `due_at` may be null on a voided commission (assumed).
+ * Amount, currency and `paid_at` (null while unpaid) are required: money is never guessed. `due_at` may be null on a
+ * voided commission (assumed). A list shows `campaign` and `sale` where they were asked for.
  */
-export const commissionSchema = recordSchema(
-  { ...identity, amount: integer, currency: text, paid_at: timestamp.nullable() },
+export const COMMISSION = record(
+  'commissions',
   {
-    due_at: timestamp.nullable(),
-    state: text.nullable(),
-    voided_at: timestamp.nullable(),
-    campaign: campaignSchema.nullable(),
-    sale: saleSchema.nullable(),
+    ...identity,
+    amount: integer('Amount, in a unit that the program does not name.'),
+    currency: text('nobody', 'Currency code of the amount.'),
+    due_at: timestamp('When the commission becomes payable to the affiliate.', 'null accepted'),
+    paid_at: timestamp('When it was paid; null while it is unpaid.', 'or null'),
+    state: text('nobody', 'Such as pending, due, paid or voided; an open set.', 'seen in the wild'),
+    voided_at: timestamp('When it was voided; null where it was not.', 'seen in the wild'),
+    campaign: one(CAMPAIGN, 'null accepted'),
+    sale: one(SALE, 'null accepted'),
   },
+  ['amount', 'currency', 'paid_at'],
 );
+export const commissionSchema = COMMISSION.schema;
 
 const unchecked = z.unknown().optional();
 

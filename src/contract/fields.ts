@@ -44,19 +44,3 @@ export const integer = z.int();
 
 /** Free text, also for values of an open set: upstream may add values at any time, so none is an enum. */
 export const text = z.string();
-
-/** The fields that identify a record: one that lacks any of them cannot be stored, and is rejected. */
-export const identity = { id: identifier, created_at: timestamp, updated_at: timestamp };
-
-/**
- * Returns the schema of a resource: `required` must be present, each of `carried` may be absent.
- *
- * A field that is absent says nothing about its value (nested objects are partial views, and a field may vanish
- * upstream): its column is left alone. Fields that the contract does not know are kept.
- */
-export function recordSchema<Required extends z.core.$ZodLooseShape, Carried extends z.core.$ZodLooseShape>(
-  required: Required,
-  carried: Carried,
-) {
-  return z.looseObject({ ...required, ...z.object(carried).partial().shape });
-}

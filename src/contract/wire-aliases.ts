@@ -2,16 +2,16 @@
 // processor's and the payout provider's name where the contract writes neutral words; all other code uses those, and
 // identifiers in lower case. Source: contract, Spelling.
 
+import { isValue } from './declare.ts';
 import { lowerCaseId } from './fields.ts';
+import { columnsOf, RECORDS } from './records.ts';
 
 /** Spelling seen in the wild → the contract's spelling, which is also the column's name. */
-export const WIRE_ALIASES: ReadonlyMap<string, string> = new Map([
-  ['stripe_account_id', 'processor_account_id'],
-  ['stripe_customer_id', 'processor_customer_id'],
-  ['stripe_charge_id', 'processor_charge_id'],
-  ['paypal_email', 'payout_email'],
-  ['paypal_email_confirmed_at', 'payout_email_confirmed_at'],
-]);
+export const WIRE_ALIASES: ReadonlyMap<string, string> = new Map(
+  Object.values(RECORDS).flatMap(({ fields }) =>
+    columnsOf(fields).flatMap(([name, { alias }]) => (alias === null ? [] : [[alias, name] as const])),
+  ),
+);
 
 /** More than a commission's sale, its referral, its affiliate, their links: what is nested deeper is no resource. */
 const MOST_LEVELS = 10;
@@ -20,7 +20,13 @@ const MOST_LEVELS = 10;
 const CUSTOMER = 'customer';
 
 /** Where a resource may nest another; nothing else is searched, so an unknown object keeps its own names. */
-const NESTED = ['campaign', 'links', 'link', CUSTOMER, 'affiliate', 'sale', 'referral'] as const;
+const NESTED: readonly string[] = [
+  ...new Set(
+    Object.values(RECORDS).flatMap(({ fields }) =>
+      Object.entries(fields).flatMap(([name, field]) => (isValue(field) ? [] : [name])),
+    ),
+  ),
+];
 
 /**
  * Returns the value with every alias of a resource's field renamed and its identifier in lower case, nested resources

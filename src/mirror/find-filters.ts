@@ -5,6 +5,7 @@
 // brings it back. Where the mirror keeps hashes of addresses, it has none to look for: what is known by an address
 // alone is then settled by a second walk.
 
+import { sql } from 'kysely';
 import { addressSpellings } from '../contract/mail-address.ts';
 import type { Filters, ListedResource } from '../contract/resources.ts';
 import type { Database } from '../db/database.ts';
@@ -30,11 +31,9 @@ type Found = readonly Filters<ListedResource>[];
 // An email changes, by way of the unconfirmed one as a rule: looked for under the old one alone, the affiliate would
 // look deleted.
 async function affiliateFilters(db: Database, ids: readonly string[]): Promise<Found[]> {
-  const rows = await db
-    .selectFrom('affiliates')
-    .select(['email', 'unconfirmed_email', 'processor_customer_id'])
-    .where('id', 'in', ids)
-    .execute();
+  const { rows } = await sql<Record<'email' | 'unconfirmed_email' | 'processor_customer_id', string | null>>`
+    select email, unconfirmed_email, processor_customer_id
+    from affiliates where id = any(${ids}::text[])`.execute(db);
   return rows.map(({ email, unconfirmed_email, processor_customer_id }) => [
     ...[email, unconfirmed_email].flatMap(addressFilters),
     ...(processor_customer_id ? [{ stripe_customer_id: processor_customer_id }] : []),
@@ -43,11 +42,11 @@ async function affiliateFilters(db: Database, ids: readonly string[]): Promise<F
 
 // The customer at the processor never changes; an email may; an affiliate's whole list is the longest to read.
 async function referralFilters(db: Database, ids: readonly string[]): Promise<Found[]> {
-  const rows = await db
-    .selectFrom('referrals')
-    .select(['processor_customer_id', 'customer_email', 'affiliate_id'])
-    .where('id', 'in', ids)
-    .execute();
+  const { rows } = await sql<
+    Record<'processor_customer_id' | 'customer_email' | 'affiliate_id', string | null>
+  >`
+    select processor_customer_id, customer_email, affiliate_id
+    from referrals where id = any(${ids}::text[])`.execute(db);
   return rows.map((row) => {
     if (row.processor_customer_id) return [{ stripe_customer_id: row.processor_customer_id }];
     const filters = addressFilters(row.customer_email);

@@ -2,8 +2,9 @@
 // already: a switch of the mode and a forgotten person rewrite the tables by the rule that later syncs keep.
 
 import { isDeepStrictEqual } from 'node:util';
+import type { PersonalKind } from '../contract/declare.ts';
 import { treatCoupon, treatFigures } from './json-parts.ts';
-import { PERSONAL_COLUMNS, type PersonalKind } from './personal-columns.ts';
+import { PERSONAL_COLUMNS } from './personal-columns.ts';
 import {
   type Fields,
   hasRecord,
@@ -55,6 +56,7 @@ function treatValue(rule: Rule, given: ValueOf): unknown {
   switch (kind) {
     case 'figures':
       return rule.mode === 'plain' && !isForgotten ? value : treatFigures(value);
+    case 'customer':
     case 'pseudonym':
       return isForgotten ? null : value;
     case 'coupon':

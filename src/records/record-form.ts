@@ -4,8 +4,9 @@
 // with an escape, an odd number, more or other fields than the one it was made from, other space or another order is
 // left to them.
 
+import type { Fields } from '../contract/declare.ts';
 import { endOfLiteral, type Member, membersAt, NOWHERE } from '../contract/json-bytes.ts';
-import { customerSchema } from '../contract/referral.ts';
+import { REFERRAL } from '../contract/referral.ts';
 import { toContractSpelling, WIRE_ALIASES } from '../contract/wire-aliases.ts';
 import { makeFastCheck } from './fast-check.ts';
 import { COLUMN_NAMES } from './mirrored-tables.ts';
@@ -146,8 +147,8 @@ function customerReaderOf(columns: readonly Placed[], { start }: Member, bytes: 
   if (members === null || !isWhole || members.length !== columns.length) return null;
   const steps = stepsOf(bytes, start, members, (name) => {
     const column = columns.find(({ field }) => field === name);
-    const schema = customerSchema.shape[name as keyof typeof customerSchema.shape];
-    return column === undefined ? null : plainReaderOf(schema, column.place);
+    const field = (REFERRAL.fields.customer.fields as Fields)[name];
+    return column === undefined || field === undefined ? null : plainReaderOf(field.schema, column.place);
   });
   if (steps === null) return null;
   return (into, page, at) =>

@@ -1,12 +1,12 @@
-// What each kind of record holds: its own fields, the records nested in it, and where they go.
-// One line per nesting; adding a resource adds a kind.
+// What each kind of record holds: its own fields, the records nested in it, and where they go. All of it follows from
+// the contract's declaration.
 
 import { z } from 'zod';
-import { affiliateSchema, campaignSchema, linkSchema } from '../contract/affiliate.ts';
-import { commissionSchema, saleSchema } from '../contract/commission.ts';
-import { customerSchema, referralSchema } from '../contract/referral.ts';
+import { type Fields, isValue } from '../contract/declare.ts';
+import { RECORDS } from '../contract/records.ts';
+import { REFERRAL } from '../contract/referral.ts';
 import { type FastCheck, makeFastCheck } from './fast-check.ts';
-import { COLUMN_NAMES, type MirroredTable } from './mirrored-tables.ts';
+import { byTable, COLUMN_NAMES, type MirroredTable } from './mirrored-tables.ts';
 
 /** A field, and the place of its column among the table's. */
 export interface Placed {
@@ -42,73 +42,30 @@ export interface RecordKind {
 
 const CUSTOMER = 'customer';
 
-export const CUSTOMER_FIELDS: readonly string[] = Object.keys(customerSchema.shape);
+export const CUSTOMER_FIELDS: readonly string[] = Object.keys(REFERRAL.fields.customer.fields);
 
-type NestedIn = readonly [field: string, table: MirroredTable, how: 'one' | 'list'];
+export const RECORD_KINDS = byTable(makeKind);
 
-export const RECORD_KINDS: Readonly<Record<MirroredTable, RecordKind>> = {
-  // What is only seen in the wild is not promised; campaign, links and stats are there where they were asked for.
-  campaigns: makeKind(
-    'campaigns',
-    campaignSchema,
-    [],
-    ['url', 'private', 'commission_percent', 'days_until_commissions_are_due'],
-  ),
-  affiliates: makeKind(
-    'affiliates',
-    affiliateSchema,
-    [
-      ['campaign', 'campaigns', 'one'],
-      ['links', 'links', 'list'],
-    ],
-    ['state', 'wise_email', 'wise_email_confirmed_at', 'commission_stats'],
-  ),
-  links: makeKind('links', linkSchema, []),
-  referrals: makeKind(
-    'referrals',
-    referralSchema,
-    [
-      ['affiliate', 'affiliates', 'one'],
-      ['link', 'links', 'one'],
-    ],
-    ['became_lead_at', 'became_conversion_at', 'coupon'],
-  ),
-  sales: makeKind('sales', saleSchema, [
-    ['referral', 'referrals', 'one'],
-    ['affiliate', 'affiliates', 'one'],
-  ]),
-  commissions: makeKind(
-    'commissions',
-    commissionSchema,
-    [
-      ['campaign', 'campaigns', 'one'],
-      ['sale', 'sales', 'one'],
-    ],
-    ['state', 'voided_at'],
-  ),
-};
-
-function makeKind(
-  table: MirroredTable,
-  schema: z.ZodObject,
-  nested: readonly NestedIn[],
-  unpromised: readonly string[] = [],
-): RecordKind {
-  const nestedFields = nested.map(([field]) => field);
-  const own = Object.entries(schema.shape).filter(([field]) => !nestedFields.includes(field));
-  const ownFields = own.map(([field]) => field);
-  const ownSchema = z.looseObject(Object.fromEntries(own));
+function makeKind(table: MirroredTable): RecordKind {
+  const { fields, schema }: { fields: Fields; schema: z.ZodObject } = RECORDS[table];
   const placeOf = (column: string) => COLUMN_NAMES[table].indexOf(column);
+  const nested = Object.entries(fields).flatMap(([field, nesting]): Nesting[] => {
+    if (isValue(nesting) || nesting.table === null) return [];
+    return [{ field, table: nesting.table, isList: nesting.type === 'list', place: placeOf(`${field}_id`) }];
+  });
+  const nestedFields = nested.map(({ field }) => field);
+  const ownSchema = z.looseObject(
+    Object.fromEntries(Object.entries(schema.shape).filter(([field]) => !nestedFields.includes(field))),
+  );
+  const ownFields = Object.keys(ownSchema.shape);
+  // What is only seen in the wild is not promised, and what is expanded is there where it was asked for.
+  const isPromised = (field: string) =>
+    !['seen in the wild', 'expanded'].includes(fields[field]?.presence ?? '');
   return {
     table,
     schema: ownSchema,
     isPlain: makeFastCheck(ownSchema),
-    nested: nested.map(([field, of, how]) => ({
-      field,
-      table: of,
-      isList: how === 'list',
-      place: placeOf(`${field}_id`),
-    })),
+    nested,
     nestedFields,
     ownFields: new Set(ownFields),
     placed: ownFields
@@ -118,6 +75,6 @@ function makeKind(
       ? CUSTOMER_FIELDS.map((field) => ({ field, place: placeOf(`${CUSTOMER}_${field}`) }))
       : [],
     ownerPlace: placeOf('affiliate_id'),
-    promised: ownFields.filter((field) => !unpromised.includes(field)),
+    promised: ownFields.filter(isPromised),
   };
 }

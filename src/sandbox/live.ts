@@ -30,7 +30,7 @@ const state = (name: string) => `conversion_state = '${name}'`;
 
 /** What happens, how often in a hundred events, and to whom; undefined where there is nobody it could happen to. */
 const EVENTS = {
-  visit: [40, async (m) => ((await pickId(m, 'affiliates')) ? (await addReferral(m)).id : undefined)],
+  visit: [40, comeByLink],
   visit_again: [
     15,
     (m) =>
@@ -43,15 +43,18 @@ const EVENTS = {
   ],
   lead: [
     15,
+    // Where there are no visitors, a referral begins as a lead.
     (m) =>
-      change(m, 'referrals', state('visitor'), (id) =>
-        updateRow(m.client, m.s, 'referrals', id, {
-          ...inventCustomer(m.randomness),
-          conversion_state: 'lead',
-          became_lead_at: m.now.toISOString(),
-          updated_at: m.now.toISOString(),
-        }),
-      ),
+      m.spelling === 'neutral'
+        ? comeByLink(m)
+        : change(m, 'referrals', state('visitor'), (id) =>
+            updateRow(m.client, m.s, 'referrals', id, {
+              ...inventCustomer(m.randomness),
+              conversion_state: 'lead',
+              became_lead_at: m.now.toISOString(),
+              updated_at: m.now.toISOString(),
+            }),
+          ),
   ],
   conversion: [
     8,
@@ -59,7 +62,8 @@ const EVENTS = {
       change(m, 'referrals', state('lead'), async (id) => {
         const updated_at = m.now.toISOString();
         const became_conversion_at = updated_at;
-        const fields = { conversion_state: 'conversion', expires_at: null, became_conversion_at, updated_at };
+        const expiry = m.spelling === 'live' ? { expires_at: null } : {};
+        const fields = { conversion_state: 'conversion', ...expiry, became_conversion_at, updated_at };
         await updateRow(m.client, m.s, 'referrals', id, fields);
         await addSale(m, id);
       }),
@@ -157,6 +161,10 @@ async function happenSomething(m: Moment): Promise<LiveEvent> {
   }
   // There was no record for it to happen to, so an affiliate joins.
   return { kind: 'affiliate_joins', id: (await addAffiliate(m)).id };
+}
+
+async function comeByLink(m: Moment): Promise<string | undefined> {
+  return (await pickId(m, 'affiliates')) ? (await addReferral(m)).id : undefined;
 }
 
 async function change(

@@ -1,6 +1,8 @@
 // The resources and error bodies as JSON schemas, as a sandbox of that style serves them, for openapi.ts.
 
-import type { WireStyle } from './wire.ts';
+import { type Field, type Fields, type FieldType, isValue } from '../contract/declare.ts';
+import { RECORDS } from '../contract/records.ts';
+import { isSent, sentName, type WireStyle } from './wire.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -8,144 +10,80 @@ const string = { type: 'string' };
 const integer = { type: 'integer' };
 const boolean = { type: 'boolean' };
 const uuid = { type: 'string', format: 'uuid' };
-const time = { type: 'string', format: 'date-time' };
-const textOrNull = { type: ['string', 'null'] };
 const timeOrNull = { type: ['string', 'null'], format: 'date-time' };
 const pageOrNull = { type: ['integer', 'null'] };
-const url = { type: 'string', format: 'uri' };
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const orNull = (name: string) => ({ anyOf: [ref(name), { type: 'null' }] });
+
+const TYPES: Readonly<Record<FieldType, { type: string; format?: string }>> = {
+  identifier: { type: 'string', format: 'uuid' },
+  text: { type: 'string' },
+  timestamp: { type: 'string', format: 'date-time' },
+  integer: { type: 'integer' },
+  number: { type: 'number' },
+  boolean: { type: 'boolean' },
+  json: { type: 'object' },
+};
 
 /** Returns every schema of the document, by the name that its routes refer to. */
-export function makeOpenapiSchemas({ spelling, optionalLists }: Omit<WireStyle, 'times'>) {
-  const live = spelling === 'live';
-  const commissionList = optionalLists.includes('commissions');
-  const processor = live ? 'stripe' : 'processor';
-  const payout = live ? 'paypal' : 'payout';
-  // One spelling of every field or the other, and of the further ones all or none.
-  const spelled = <Name extends string, S>(name: Name, schema: S) => ({ [name]: schema }) as Record<Name, S>;
-  const seenInTheWild = <S extends object>(fields: S): Partial<S> => (live ? fields : {});
-
-  const affiliateFields = {
-    id: uuid,
-    created_at: time,
-    updated_at: time,
-    first_name: string,
-    last_name: string,
-    email: string,
-    ...spelled(`${payout}_email`, {
-      type: live ? textOrNull.type : string.type,
-      description: 'May be an empty string.',
-    }),
-    confirmed_at: timeOrNull,
-    ...spelled(`${payout}_email_confirmed_at`, timeOrNull),
-    receive_new_commission_notifications: boolean,
-    sign_in_count: integer,
-    unconfirmed_email: textOrNull,
-    ...spelled(`${processor}_customer_id`, textOrNull),
-    ...spelled(`${processor}_account_id`, textOrNull),
-    visitors: integer,
-    leads: integer,
-    conversions: integer,
-    ...seenInTheWild({
-      state: { ...string, description: 'An open set; active, disabled and suspicious are known.' },
-      wise_email: textOrNull,
-      wise_email_confirmed_at: timeOrNull,
-    }),
-  };
-  const referralFields = {
-    id: uuid,
-    ...spelled(`${processor}_account_id`, string),
-    ...spelled(`${processor}_customer_id`, textOrNull),
-    conversion_state: { ...string, description: 'An open set; lead, conversion and visitor are known.' },
-    deactivated_at: timeOrNull,
-    expires_at: timeOrNull,
-    created_at: time,
-    updated_at: time,
-    customer: orNull('Customer'),
-    visits: integer,
-    link: orNull('Link'),
-    ...seenInTheWild({
-      became_lead_at: timeOrNull,
-      became_conversion_at: timeOrNull,
-      coupon: orNull('Coupon'),
-    }),
-  };
-  const commissionFields = {
-    id: uuid,
-    created_at: time,
-    updated_at: time,
-    amount: integer,
-    currency: string,
-    due_at: { ...time, description: 'When the commission becomes payable to the affiliate.' },
-    paid_at: { ...timeOrNull, description: 'Null while unpaid.' },
-    ...(live || commissionList
-      ? {
-          state: { ...string, description: 'An open set; pending, due, paid and voided are known.' },
-          voided_at: timeOrNull,
+export function makeOpenapiSchemas(style: Omit<WireStyle, 'times'>) {
+  const lists = style.optionalLists;
+  const live = style.spelling === 'live';
+  const mayBeNull = ({ presence }: Pick<Field, 'presence'>) =>
+    ['or null', 'seen in the wild'].includes(presence) || (live && presence === 'null accepted');
+  /** The schemas of nested records are given by name, and those of further fields that are objects. */
+  const fieldsOf = (fields: Fields, given: Readonly<Record<string, string>> = {}) =>
+    Object.fromEntries(
+      Object.entries(fields).flatMap(([name, field]): [string, Schema][] => {
+        const nested = given[name];
+        if (nested !== undefined) {
+          return [[name, mayBeNull(field) ? { anyOf: [ref(nested), { type: 'null' }] } : ref(nested)]];
         }
-      : {}),
-  };
+        if (!isValue(field) || !isSent(style, fields, field)) return [];
+        const { type, ...format } = TYPES[field.type];
+        const types = mayBeNull(field) ? [type, 'null'] : type;
+        return [[sentName(style, name, field), { type: types, ...format, description: field.meaning }]];
+      }),
+    );
+  const { campaigns, affiliates, links, referrals, sales, commissions } = RECORDS;
+  const referral = fieldsOf(referrals.fields, {
+    customer: 'Customer',
+    link: 'Link',
+    ...(live ? { coupon: 'Coupon' } : {}),
+  });
+  const affiliate = fieldsOf(affiliates.fields);
+  const commission = fieldsOf(commissions.fields);
+  const ofCommission = { campaign: ref('Campaign'), sale: ref('Sale') };
 
   return {
-    Commission: object({ ...commissionFields, campaign: ref('Campaign'), sale: ref('Sale') }),
-    ...(commissionList
+    Commission: object({ ...commission, ...ofCommission }),
+    ...(lists.includes('commissions')
       ? {
-          CommissionListItem: object(commissionFields, { campaign: ref('Campaign'), sale: ref('Sale') }),
+          CommissionListItem: object(commission, ofCommission),
           CommissionList: list('CommissionListItem'),
         }
       : {}),
-    ...(optionalLists.includes('campaigns') ? { CampaignList: list('Campaign') } : {}),
-    Campaign: object({
-      id: uuid,
-      created_at: time,
-      updated_at: time,
-      name: string,
-      ...seenInTheWild({
-        url,
-        private: boolean,
-        commission_percent: integer,
-        days_until_commissions_are_due: integer,
-      }),
-    }),
-    Sale: object({
-      id: uuid,
-      currency: string,
-      charged_at: time,
-      ...spelled(`${processor}_account_id`, string),
-      ...spelled(`${processor}_charge_id`, string),
-      invoiced_at: timeOrNull,
-      created_at: time,
-      updated_at: time,
-      charge_amount_cents: integer,
-      refund_amount_cents: integer,
-      tax_amount_cents: integer,
-      sale_amount_cents: integer,
-      referral: ref('Referral'),
-      affiliate: ref('Affiliate'),
-    }),
-    Referral: object(referralFields),
-    ReferralListItem: object(referralFields, { affiliate: ref('Affiliate') }),
+    ...(lists.includes('campaigns') ? { CampaignList: list('Campaign') } : {}),
+    Campaign: object(fieldsOf(campaigns.fields)),
+    Sale: object({ ...fieldsOf(sales.fields), referral: ref('Referral'), affiliate: ref('Affiliate') }),
+    Referral: object(referral),
+    ReferralListItem: object(referral, { affiliate: ref('Affiliate') }),
     ReferralList: list('ReferralListItem'),
-    Customer: object({
-      platform: { ...string, description: 'Lower-case name of the payment processor.' },
-      id: string,
-      name: string,
-      email: string,
-    }),
-    Link: object({ id: uuid, url, token: string, visitors: integer, leads: integer, conversions: integer }),
-    ...seenInTheWild({
-      Coupon: object({
-        id: uuid,
-        token: string,
-        external_id: string,
-        archived: boolean,
-        archived_at: timeOrNull,
-        affiliate_id: uuid,
-      }),
-    }),
-    Affiliate: object({ ...affiliateFields, campaign: ref('Campaign') }),
-    AffiliateListItem: object(affiliateFields, {
+    Customer: object(fieldsOf(referrals.fields.customer.fields)),
+    Link: object(fieldsOf(links.fields)),
+    ...(live
+      ? {
+          Coupon: object({
+            id: uuid,
+            token: string,
+            external_id: string,
+            archived: boolean,
+            archived_at: timeOrNull,
+            affiliate_id: uuid,
+          }),
+        }
+      : {}),
+    Affiliate: object({ ...affiliate, campaign: ref('Campaign') }),
+    AffiliateListItem: object(affiliate, {
       campaign: ref('Campaign'),
       links: { type: 'array', items: ref('Link') },
       commission_stats: ref('CommissionStats'),

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { ConfigError } from '../errors.ts';
 import { countAllSql, createTriggersSql } from './counts.ts';
 import { inTransaction, quoteSchema } from './data.ts';
-import { createIndexesSql, createTablesSql, dropTablesSql, FORMAT, TABLES } from './schema.ts';
+import { createIndexesSql, createTablesSql, dropTablesSql, formatOf, TABLES } from './schema.ts';
 import { type SeedOptions, type SeedSize, seedProgram } from './seed.ts';
 
 /**
@@ -34,10 +34,10 @@ export async function prepareSchema(
     }
     await client.query(`create schema if not exists ${s}`);
     if (held !== null) await client.query(dropTablesSql(s));
-    await client.query(createTablesSql(s));
+    await client.query(createTablesSql(s, size.spelling));
     await client.query(
-      `insert into ${s}.sandbox_program (format, seed, affiliates, referrals) values ($1, $2, $3, $4)`,
-      [FORMAT, size.seed, size.affiliates, size.referrals],
+      `insert into ${s}.sandbox_program (format, spelling, seed, affiliates, referrals) values ($1, $2, $3, $4, $5)`,
+      [formatOf(size.spelling), size.spelling, size.seed, size.affiliates, size.referrals],
     );
     await seedProgram(client, s, size, seeding);
     await client.query(createIndexesSql(s));
@@ -51,7 +51,7 @@ export async function prepareSchema(
 }
 
 interface Held extends SeedSize {
-  readonly format: number;
+  readonly format: string;
 }
 
 async function readHeld(client: pg.PoolClient, schema: string, s: string): Promise<Held | null> {
@@ -67,21 +67,19 @@ async function readHeld(client: pg.PoolClient, schema: string, s: string): Promi
     ]);
   }
   const held = await client.query<Held>(
-    `select format, seed::float8 as seed, affiliates, referrals from ${s}.sandbox_program`,
+    `select format::text, seed::float8 as seed, affiliates, referrals,
+            coalesce(to_jsonb(p) ->> 'spelling', 'neutral') as spelling
+       from ${s}.sandbox_program p`,
   );
   return held.rows[0] ?? null;
 }
 
 function refuseAnother(schema: string, held: Held, wanted: SeedSize): void {
-  const describe = (size: SeedSize) =>
-    `seed ${size.seed}, ${size.affiliates} affiliates and ${size.referrals} referrals`;
-  const isSame =
-    held.format === FORMAT &&
-    held.seed === wanted.seed &&
-    held.affiliates === wanted.affiliates &&
-    held.referrals === wanted.referrals;
-  if (isSame) return;
-  const made = held.format === FORMAT ? '' : ' made by another version of the sandbox';
+  const describe = ({ seed, affiliates, referrals, spelling }: SeedSize) =>
+    `seed ${seed}, ${affiliates} affiliates and ${referrals} referrals in the spelling ${spelling}`;
+  const isOfVersion = held.format === formatOf(held.spelling);
+  if (isOfVersion && describe(held) === describe(wanted)) return;
+  const made = isOfVersion ? '' : ' made by another version of the sandbox';
   throw new ConfigError([
     `schema ${schema} already holds a program${made} with ${describe(held)}, not ${describe(wanted)}: ask for the same again to go on with it, or give --reset to drop it and start anew`,
   ]);

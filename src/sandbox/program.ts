@@ -11,8 +11,9 @@ import {
   inventLink,
   inventReferral,
   inventSale,
+  type Source,
 } from './invent.ts';
-import { makeRandomness, type Randomness } from './randomness.ts';
+import { makeRandomness } from './randomness.ts';
 import type {
   AffiliateRow,
   CampaignRow,
@@ -22,20 +23,21 @@ import type {
   Rows,
   SaleRow,
 } from './rows.ts';
+import type { Spelling } from './wire.ts';
 
 export interface ProgramDeps {
   readonly pool: pg.Pool;
   /** The schema, quoted. */
   readonly s: string;
   readonly seed: number;
+  readonly spelling: Spelling;
   readonly now: () => Date;
 }
 
 /** One transaction of the program, with the chance and the time that hold in it. */
-export interface Moment {
+export interface Moment extends Source {
   readonly client: pg.PoolClient;
   readonly s: string;
-  readonly randomness: Randomness;
   readonly now: Date;
 }
 
@@ -70,7 +72,7 @@ export interface SaleFields {
 
 /** Returns the program kept in the schema's tables. */
 export function makeProgram(deps: ProgramDeps): Program {
-  const { pool, s, seed } = deps;
+  const { pool, s, seed, spelling } = deps;
 
   const moment = <T>(work: (moment: Moment) => Promise<T>) =>
     inTransaction(pool, async (client) => {
@@ -78,7 +80,7 @@ export function makeProgram(deps: ProgramDeps): Program {
         `update ${s}.sandbox_program set steps = steps + 1 returning steps`,
       );
       const steps = Number(result.rows[0]?.steps);
-      return work({ client, s, randomness: makeRandomness(seed, steps), now: deps.now() });
+      return work({ client, s, spelling, randomness: makeRandomness(seed, steps), now: deps.now() });
     });
   // A moment locks the program's own row first, so that two changes wait for each other and never deadlock.
   const update = <T extends keyof Rows>(table: T, id: string, fields: Partial<Rows[T]>) =>
@@ -113,13 +115,13 @@ async function addCampaign(m: Moment, fields: Partial<CampaignRow> = {}): Promis
 export async function addAffiliate(m: Moment, fields: Partial<AffiliateRow> = {}): Promise<AffiliateRow> {
   const campaigns = await m.client.query<{ id: string }>(`select id from ${m.s}.campaigns order by id`);
   const campaign = m.randomness.pick(campaigns.rows);
-  const affiliate = { ...inventAffiliate(m.randomness, campaign.id, m.now, m.now), ...fields };
+  const affiliate = { ...inventAffiliate(m, campaign.id, m.now, m.now), ...fields };
   await insertRows(m.client, m.s, 'affiliates', [affiliate]);
   await insertRows(m.client, m.s, 'links', [inventLink(m.randomness, affiliate)]);
   return affiliate;
 }
 
-/** Returns a referral that just came, a visitor unless the fields say otherwise. */
+/** Returns a referral that just came: unless the fields say otherwise a visitor, or a lead where there are none. */
 export async function addReferral(m: Moment, fields: Partial<ReferralRow> = {}): Promise<ReferralRow> {
   const affiliateId = fields.affiliate_id ?? (await pickId(m, 'affiliates'));
   if (affiliateId === undefined) throw new Error('there is no affiliate to refer anybody');
@@ -127,12 +129,12 @@ export async function addReferral(m: Moment, fields: Partial<ReferralRow> = {}):
     `select id from ${m.s}.links where affiliate_id = $1 order by created_at, id limit 1`,
     [affiliateId],
   );
-  const invented = inventReferral(m.randomness, {
+  const invented = inventReferral(m, {
     affiliate_id: affiliateId,
     link_id: links.rows[0]?.id ?? null,
     createdAt: m.now,
     asOf: m.now,
-    conversion_state: fields.conversion_state ?? 'visitor',
+    conversion_state: fields.conversion_state ?? (m.spelling === 'live' ? 'visitor' : 'lead'),
   });
   const referral = { ...invented, ...fields };
   await insertRows(m.client, m.s, 'referrals', [referral]);
@@ -163,7 +165,7 @@ export async function addSale(
   const referral = { id: referralId, affiliate_id: row.affiliate_id };
   const currency = row.currency ?? inventCurrency(m.randomness);
   const charge = { createdAt: m.now, currency, isRefunded: false };
-  const sale = { ...inventSale(m.randomness, referral, charge), ...fields.sale };
+  const sale = { ...inventSale(m, referral, charge), ...fields.sale };
   const invented = inventCommission(m.randomness, sale, row.campaign, m.now);
   const commission = { ...invented, ...fields.commission };
   await insertRows(m.client, m.s, 'sales', [sale]);

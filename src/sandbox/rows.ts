@@ -1,90 +1,42 @@
-// The shape of every row that the sandbox keeps.
+// The shape of every row that the sandbox keeps: a column for each field that the contract declares, and the keys that
+// lead from one to the other.
 
-export interface CampaignRow {
-  id: string;
-  created_at: string;
-  updated_at: string;
-  name: string;
+import type { Field, Fields, ValueOf } from '../contract/declare.ts';
+import { columnsOf, RECORDS } from '../contract/records.ts';
+
+/** Counted by the database (counts.ts). */
+const COUNTED = ['visitors', 'leads', 'conversions'] as const;
+/** Made of other columns when they are shown (wire.ts, list-affiliates.ts). */
+const COMPUTED = ['commission_stats', 'coupon'] as const;
+
+type Left = (typeof COUNTED)[number] | (typeof COMPUTED)[number];
+
+type Values<F extends Fields> = {
+  [K in keyof F as F[K] extends Field ? Exclude<K, Left> : never]: ValueOf<F[K]>;
+};
+type OfRecord<T extends keyof typeof RECORDS> = Values<(typeof RECORDS)[T]['fields']>;
+type Customer = Values<(typeof RECORDS)['referrals']['fields']['customer']['fields']>;
+
+export type CampaignRow = OfRecord<'campaigns'> & {
   commission_percent: number;
-  days_until_due: number;
-}
+  days_until_commissions_are_due: number;
+};
 
-export interface AffiliateRow {
-  id: string;
-  created_at: string;
-  updated_at: string;
-  campaign_id: string;
-  first_name: string;
-  last_name: string;
-  email: string;
-  payout_email: string;
-  confirmed_at: string | null;
-  payout_email_confirmed_at: string | null;
-  receive_new_commission_notifications: boolean;
-  sign_in_count: number;
-  unconfirmed_email: string | null;
-  processor_customer_id: string | null;
-  processor_account_id: string | null;
-  state: string;
-}
+export type AffiliateRow = OfRecord<'affiliates'> & { campaign_id: string };
 
-export interface LinkRow {
-  id: string;
-  created_at: string;
-  affiliate_id: string;
-  url: string;
-  token: string;
-}
+export type LinkRow = OfRecord<'links'> & { created_at: string; affiliate_id: string };
 
-export interface ReferralRow {
-  id: string;
-  created_at: string;
-  updated_at: string;
-  affiliate_id: string;
-  link_id: string | null;
-  processor_account_id: string;
-  processor_customer_id: string | null;
-  conversion_state: string;
-  deactivated_at: string | null;
-  expires_at: string | null;
-  customer_name: string | null;
-  customer_email: string | null;
-  visits: number;
-  became_lead_at: string | null;
-  became_conversion_at: string | null;
-}
+export type ReferralRow = OfRecord<'referrals'> & {
+  [K in keyof Customer & string as `customer_${K}`]: Customer[K];
+} & { affiliate_id: string; link_id: string | null };
 
-export interface SaleRow {
-  id: string;
-  created_at: string;
-  updated_at: string;
-  referral_id: string;
-  affiliate_id: string;
-  currency: string;
-  charged_at: string;
-  processor_account_id: string;
-  processor_charge_id: string;
-  invoiced_at: string | null;
-  charge_amount_cents: number;
-  refund_amount_cents: number;
-  tax_amount_cents: number;
-  sale_amount_cents: number;
-}
+export type SaleRow = OfRecord<'sales'> & { charged_at: string; referral_id: string; affiliate_id: string };
 
-export interface CommissionRow {
-  id: string;
-  created_at: string;
-  updated_at: string;
+export type CommissionRow = OfRecord<'commissions'> & {
   sale_id: string;
   affiliate_id: string;
   campaign_id: string;
-  amount: number;
-  currency: string;
-  due_at: string;
-  paid_at: string | null;
-  voided_at: string | null;
-  state: string;
-}
+};
 
 /** Every table and the type of its rows, in the order in which they may be filled. */
 export interface Rows {
@@ -98,3 +50,14 @@ export interface Rows {
 
 /** The one account at the payment processor that the whole program belongs to. */
 export const PROCESSOR_ACCOUNT_ID = 'acct_1SandboxMerchant';
+
+/** Returns the columns of the table's own fields; `isCounted` where the rows leave it to the database. */
+export function keptColumns(table: keyof Rows) {
+  return columnsOf(RECORDS[table].fields)
+    .filter(([column]) => !(COMPUTED as readonly string[]).includes(column))
+    .map(([column, field]) => ({
+      column,
+      field,
+      isCounted: (COUNTED as readonly string[]).includes(column),
+    }));
+}

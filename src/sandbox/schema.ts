@@ -3,10 +3,11 @@
 // Decision where the contract is silent: deleting an affiliate deletes its links and referrals; deleting a referral
 // deletes its sales; deleting a sale deletes its commissions.
 
+import { createHash } from 'node:crypto';
+import type { FieldType } from '../contract/declare.ts';
 import { COUNTING_FUNCTIONS } from './counts.ts';
-
-/** Changes whenever the tables do; a schema that holds another format is refused. */
-export const FORMAT = 3;
+import { keptColumns, type Rows } from './rows.ts';
+import type { Spelling } from './wire.ts';
 
 /** Every table of the sandbox, in an order in which they can be dropped. */
 export const TABLES = [
@@ -20,111 +21,71 @@ export const TABLES = [
   'sandbox_program',
 ] as const;
 
+/** Returns the name of what the tables look like; a schema that holds another format is refused. */
+export function formatOf(spelling: Spelling): string {
+  return createHash('md5').update(createTablesSql('s', spelling)).digest('hex');
+}
+
+const SQL_TYPES: Readonly<Record<FieldType, string>> = {
+  identifier: 'text collate "C" primary key',
+  text: 'text',
+  timestamp: 'timestamptz(3)',
+  integer: 'bigint',
+  number: 'numeric',
+  boolean: 'boolean',
+  json: 'jsonb',
+};
+
 /** Returns the statements that create the tables without indexes and triggers, for a schema that has none. */
-export function createTablesSql(s: string): string {
-  return `
-create table ${s}.sandbox_program (
-  only_row boolean primary key default true check (only_row),
-  format integer not null,
-  seed bigint not null,
-  affiliates integer not null,
-  referrals integer not null,
-  steps bigint not null default 0
-);
-create table ${s}.list_days (
-  list text not null,
-  day date not null,
-  state text not null,
-  records bigint not null,
-  primary key (list, day, state)
-);
-create table ${s}.campaigns (
-  id text collate "C" primary key,
-  created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null,
-  name text not null,
-  commission_percent integer not null,
-  days_until_due integer not null
-);
-create table ${s}.affiliates (
-  id text collate "C" primary key,
-  created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null,
-  campaign_id text collate "C" not null references ${s}.campaigns,
-  first_name text not null,
-  last_name text not null,
-  email text not null unique,
-  payout_email text not null,
-  confirmed_at timestamptz(3),
-  payout_email_confirmed_at timestamptz(3),
-  receive_new_commission_notifications boolean not null,
-  sign_in_count integer not null,
-  unconfirmed_email text,
-  processor_customer_id text unique,
-  processor_account_id text,
-  state text not null,
-  visitors bigint not null default 0,
-  leads bigint not null default 0,
-  conversions bigint not null default 0
-);
-create table ${s}.links (
-  id text collate "C" primary key,
-  created_at timestamptz(3) not null,
-  affiliate_id text collate "C" not null references ${s}.affiliates on delete cascade,
-  url text not null,
-  token text not null unique,
-  visitors bigint not null default 0,
-  leads bigint not null default 0,
-  conversions bigint not null default 0
-);
-create table ${s}.referrals (
-  id text collate "C" primary key,
-  created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null,
-  affiliate_id text collate "C" not null references ${s}.affiliates on delete cascade,
-  link_id text collate "C" references ${s}.links on delete set null,
-  processor_account_id text not null,
-  processor_customer_id text,
-  conversion_state text not null,
-  deactivated_at timestamptz(3),
-  expires_at timestamptz(3),
-  customer_name text,
-  customer_email text,
-  visits integer not null,
-  became_lead_at timestamptz(3),
-  became_conversion_at timestamptz(3)
-);
-create table ${s}.sales (
-  id text collate "C" primary key,
-  created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null,
-  referral_id text collate "C" not null references ${s}.referrals on delete cascade,
-  affiliate_id text collate "C" not null references ${s}.affiliates on delete cascade,
-  currency text not null,
-  charged_at timestamptz(3) not null,
-  processor_account_id text not null,
-  processor_charge_id text not null,
-  invoiced_at timestamptz(3),
-  charge_amount_cents bigint not null,
-  refund_amount_cents bigint not null,
-  tax_amount_cents bigint not null,
-  sale_amount_cents bigint not null
-);
-create table ${s}.commissions (
-  id text collate "C" primary key,
-  created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null,
-  sale_id text collate "C" not null references ${s}.sales on delete cascade,
-  affiliate_id text collate "C" not null references ${s}.affiliates on delete cascade,
-  campaign_id text collate "C" not null references ${s}.campaigns,
-  amount bigint not null,
-  currency text not null,
-  due_at timestamptz(3) not null,
-  paid_at timestamptz(3),
-  voided_at timestamptz(3),
-  state text not null
-);
-`;
+export function createTablesSql(s: string, spelling: Spelling): string {
+  const key = (column: string, to: string, more = 'not null', onDelete = 'on delete cascade') =>
+    `${column} text collate "C" ${more} references ${s}.${to} ${onDelete}`;
+  const create = (table: keyof Rows, ...keys: readonly string[]) =>
+    `create table ${s}.${table} (${[...fieldColumns(table, spelling), ...keys].join(', ')});`;
+  return [
+    `create table ${s}.sandbox_program (
+       only_row boolean primary key default true check (only_row),
+       format text not null,
+       spelling text not null,
+       seed bigint not null,
+       affiliates integer not null,
+       referrals integer not null,
+       steps bigint not null default 0
+     );`,
+    `create table ${s}.list_days (
+       list text not null,
+       day date not null,
+       state text not null,
+       records bigint not null,
+       primary key (list, day, state)
+     );`,
+    create('campaigns'),
+    create('affiliates', key('campaign_id', 'campaigns', 'not null', ''), UNIQUE_PERSON),
+    create(
+      'links',
+      'created_at timestamptz(3) not null',
+      key('affiliate_id', 'affiliates'),
+      'unique (token)',
+    ),
+    create('referrals', key('affiliate_id', 'affiliates'), key('link_id', 'links', '', 'on delete set null')),
+    create('sales', key('referral_id', 'referrals'), key('affiliate_id', 'affiliates')),
+    create(
+      'commissions',
+      key('sale_id', 'sales'),
+      key('affiliate_id', 'affiliates'),
+      key('campaign_id', 'campaigns', 'not null', ''),
+    ),
+  ].join('\n');
+}
+
+const UNIQUE_PERSON = 'unique (email), unique (processor_customer_id)';
+
+/** In the contract's spelling, only what the contract says may be null, or does not show, may be. */
+function fieldColumns(table: keyof Rows, spelling: Spelling): string[] {
+  return keptColumns(table).map(({ column, field: { type, presence }, isCounted }) => {
+    const isNeverNull = presence === 'always' || (presence === 'null accepted' && spelling === 'neutral');
+    return `${column} ${SQL_TYPES[type]} ${isNeverNull ? 'not null' : ''} ${isCounted ? 'default 0' : ''}`;
+  });
 }
 
 /** Returns the statements that create the indexes: after the seed, which would have to keep them up row by row. */

@@ -13,14 +13,19 @@ import {
   inventLink,
   inventReferral,
   inventSale,
+  type Source,
 } from './invent.ts';
 import { makeRandomness, type Randomness } from './randomness.ts';
 import type { AffiliateRow, CampaignRow, CommissionRow, LinkRow, ReferralRow, SaleRow } from './rows.ts';
+import type { Spelling } from './wire.ts';
 
+/** What makes a program: the same of all of these makes the same one. */
 export interface SeedSize {
   readonly seed: number;
   readonly affiliates: number;
   readonly referrals: number;
+  /** As the contract has it, or with what only live deployments have: nulls, visitors, referrals by coupon. */
+  readonly spelling: Spelling;
 }
 
 export interface SeedProgress {
@@ -46,9 +51,8 @@ const MOST_SALES_OF_ONE_CUSTOMER = 6;
 // Large enough that a statement's overhead does not count, small enough that memory does not grow with the size.
 const ROWS_PER_STATEMENT = 5_000;
 
-/** What everything is invented from: chance, and the times between which it lies. */
-interface Source {
-  readonly randomness: Randomness;
+/** With the times between which everything lies. */
+interface SeedSource extends Source {
   readonly start: Date;
   readonly newest: Date;
   readonly asOf: Date;
@@ -69,7 +73,8 @@ export async function seedProgram(
 ): Promise<void> {
   const randomness = makeRandomness(size.seed);
   const start = new Date(asOf.getTime() - SPAN_DAYS * DAY_MS);
-  const source = { randomness, start, newest: new Date(asOf.getTime() - NEWEST_AGE_MS), asOf };
+  const newest = new Date(asOf.getTime() - NEWEST_AGE_MS);
+  const source = { randomness, spelling: size.spelling, start, newest, asOf };
   const campaigns = inventCampaigns(randomness, start);
   await insertRows(client, s, 'campaigns', campaigns);
 
@@ -90,7 +95,7 @@ export async function seedProgram(
   }
 }
 
-function spreadAffiliates(source: Source, campaigns: CampaignRow[], count: number) {
+function spreadAffiliates(source: SeedSource, campaigns: CampaignRow[], count: number) {
   const { randomness, start, newest, asOf } = source;
   const affiliates: AffiliateRow[] = [];
   const links: LinkRow[] = [];
@@ -101,7 +106,7 @@ function spreadAffiliates(source: Source, campaigns: CampaignRow[], count: numbe
       previous !== undefined && randomness.chance(0.03)
         ? new Date(previous.created_at)
         : between(randomness, start, newest);
-    const affiliate = inventAffiliate(randomness, randomness.pick(campaigns).id, createdAt, asOf);
+    const affiliate = inventAffiliate(source, randomness.pick(campaigns).id, createdAt, asOf);
     affiliates.push(affiliate);
     const howMany = randomness.chance(0.2) ? randomness.integer(2, 4) : 1;
     for (let made = 0; made < howMany; made += 1) links.push(inventLink(randomness, affiliate));
@@ -125,8 +130,8 @@ function makeReferrers(campaigns: CampaignRow[], affiliates: AffiliateRow[], lin
   });
 }
 
-function addReferral(source: Source, referrers: readonly Referrer[], batch: Batch): void {
-  const { randomness, newest, asOf } = source;
+function addReferral(source: SeedSource, referrers: readonly Referrer[], batch: Batch): void {
+  const { randomness, spelling, newest, asOf } = source;
   // Squaring favours the first ones: a few affiliates bring most of the referrals, as in real programs.
   const referrer = referrers[Math.floor(referrers.length * randomness.next() ** 2)];
   if (referrer === undefined) throw new Error('there is no affiliate to refer anybody');
@@ -138,10 +143,11 @@ function addReferral(source: Source, referrers: readonly Referrer[], batch: Batc
     randomness.chance(0.05);
   const createdAt = isTied ? new Date(previous.created_at) : between(randomness, joinedAt, newest);
   const draw = randomness.next();
-  const conversion_state = draw < 0.68 ? 'visitor' : draw < 0.85 ? 'lead' : 'conversion';
+  const isVisitor = draw < 0.68 && spelling === 'live';
+  const conversion_state = isVisitor ? 'visitor' : draw < 0.85 ? 'lead' : 'conversion';
   // A coupon is entered at the checkout: nobody came by a link then.
-  const cameByCoupon = conversion_state !== 'visitor' && randomness.chance(0.05);
-  const referral = inventReferral(randomness, {
+  const cameByCoupon = !isVisitor && randomness.chance(0.05) && spelling === 'live';
+  const referral = inventReferral(source, {
     affiliate_id: referrer.affiliate.id,
     link_id: cameByCoupon ? null : randomness.pick(referrer.links).id,
     createdAt,
@@ -160,17 +166,18 @@ function repeatCustomer(randomness: Randomness, referral: ReferralRow, batch: Ba
   if (earlier === undefined) return;
   referral.customer_email = earlier.customer_email;
   referral.customer_name = earlier.customer_name;
+  referral.customer_id = earlier.customer_id;
   referral.processor_customer_id = earlier.processor_customer_id;
 }
 
-function addSales(source: Source, referrer: Referrer, referral: ReferralRow, batch: Batch): void {
+function addSales(source: SeedSource, referrer: Referrer, referral: ReferralRow, batch: Batch): void {
   const { randomness, asOf } = source;
   const currency = inventCurrency(randomness);
   const howMany = randomness.integer(1, MOST_SALES_OF_ONE_CUSTOMER);
   let createdAtMs = Date.parse(referral.created_at) + randomness.integer(60_000, 2 * DAY_MS);
   for (let made = 0; made < howMany && createdAtMs <= asOf.getTime() - DAY_MS; made += 1) {
     const charge = { createdAt: new Date(createdAtMs), currency, isRefunded: randomness.chance(0.04) };
-    const sale = inventSale(randomness, referral, charge);
+    const sale = inventSale(source, referral, charge);
     // Its first charge makes a customer of somebody, at the latest.
     if (made === 0 && sale.charged_at < referral.updated_at) {
       Object.assign(referral, datesOfConversion(referral.created_at, sale.charged_at));

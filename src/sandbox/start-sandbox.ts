@@ -110,14 +110,20 @@ export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): 
   let isSeeded: boolean;
   try {
     const seeding = { ...deps, ...(options.asOf && { asOf: options.asOf }) };
-    isSeeded = await prepareSchema(seeding, options.schema, options, options.reset);
+    isSeeded = await prepareSchema(seeding, options.schema, { ...options, ...style }, options.reset);
   } catch (error) {
     await server.close();
     throw error;
   }
   prepared.resolve();
   const { port } = server.server.address() as AddressInfo;
-  const program = makeProgram({ pool, s, seed: options.seed, now: () => new Date() });
+  const program = makeProgram({
+    pool,
+    s,
+    seed: options.seed,
+    spelling: style.spelling,
+    now: () => new Date(),
+  });
   const live = makeLive({ program, log }, options.live);
   log.info({ url, schema: options.schema, is_seeded: isSeeded }, 'sandbox.listening');
 

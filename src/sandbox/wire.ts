@@ -4,18 +4,20 @@
 // Decisions where the contract is silent:
 // - Times are UTC with milliseconds: 2026-01-31T09:30:00.000Z. Written with an offset, they are
 //   2026-01-31T09:30:00.000+0000, and 2026-01-31T09:30+0000 where the minute is full.
-// - A visitor's `customer` and `processor_customer_id` are null; a referral that came by coupon has `link` null.
 // - `customer.platform` is `stripe`: the contract spells the filter `stripe_customer_id`.
 // - An affiliate nested in a referral or a sale carries its campaign, as the contract's Affiliate table does;
 //   in the list of affiliates the campaign needs its expansion.
-// - The spelling `live` is that of deployments seen in the wild: `stripe_*` and `paypal_*`, and the further fields
-//   that were seen there. The spelling `neutral` is the contract's, and has no field more, except that a program
-//   that lists its commissions shows their `state` and `voided_at` wherever it shows a commission.
-// - In the spelling `live`, an affiliate who never confirmed has a null `paypal_email`; a confirmed one without it has
-//   an empty one, and is paid by `wise_email`. A referral without link has its affiliate's coupon, which is archived
-//   while the affiliate is disabled.
+// - The spelling `neutral` is the contract's, and sends what its tables say; only a program that lists its commissions
+//   shows their `state` and `voided_at` besides, wherever it shows a commission.
+// - The spelling `live` is that of deployments seen in the wild: `stripe_*` and `paypal_*`, the further fields that
+//   were seen there, visitors, and null where it was seen. A visitor's `customer` and `stripe_customer_id` are null. A
+//   referral that came by coupon has `link` null, and its affiliate's coupon, which is archived while the affiliate is
+//   disabled. An affiliate who never confirmed has a null `paypal_email`; a confirmed one without it has an empty one,
+//   and is paid by `wise_email`.
 
 import type { OptionalList } from '../config/optional-lists.ts';
+import { type Field as Declared, type Fields, isValue } from '../contract/declare.ts';
+import { RECORDS } from '../contract/records.ts';
 
 /**
  * `neutral` is the contract's spelling; `live` that of deployments seen in the wild. Source: contract, Spelling;
@@ -49,145 +51,68 @@ export interface WireFormat {
 /** A field's name and the SQL expression of its value. */
 export type Field = readonly [name: string, expression: string];
 
+type Sent = Pick<WireStyle, 'spelling' | 'optionalLists'>;
+
+/** Returns whether records of that style have the field without being asked for it. */
+export function isSent({ spelling, optionalLists }: Sent, fields: Fields, { presence }: Declared): boolean {
+  if (presence !== 'seen in the wild') return presence !== 'expanded';
+  return (
+    spelling === 'live' || (optionalLists.includes('commissions') && fields === RECORDS.commissions.fields)
+  );
+}
+
+/** Returns the field's name in that style. */
+export function sentName({ spelling }: Sent, name: string, field: Fields[string]): string {
+  return spelling === 'live' && isValue(field) ? (field.alias ?? name) : name;
+}
+
 /** Returns the expressions of the given style; `s` is the schema, quoted. */
-export function makeWire({ spelling, times, optionalLists }: WireStyle, s: string): WireFormat {
-  const live = spelling === 'live';
-  const processor = live ? 'stripe' : 'processor';
-  const payout = live ? 'paypal' : 'payout';
-  const seenInTheWild = (...fields: readonly Field[]) => (live ? fields : []);
-  const time = (alias: string, column: string, name = column): Field => [
-    name,
-    writeTime(`${alias}.${column}`, times),
+export function makeWire(style: WireStyle, s: string): WireFormat {
+  const { times } = style;
+  /** Each field's name and expression: one of those that are given, or its column, whose name begins with `before`. */
+  const build = (fields: Fields, before: string, given: readonly Field[] = []) => {
+    const expressions = new Map(given);
+    const shown = Object.entries(fields).flatMap(([name, field]): Field[] => {
+      const column = `${before}${name}`;
+      const ofColumn = field.type === 'timestamp' ? writeTime(column, times) : column;
+      const isOwn = isValue(field) && isSent(style, fields, field);
+      const expression = expressions.get(name) ?? (isOwn ? ofColumn : null);
+      return expression === null ? [] : [[sentName(style, name, field), expression]];
+    });
+    return object(...shown);
+  };
+  const { campaigns, affiliates, links, referrals, sales, commissions } = RECORDS;
+  const ifPresent = (column: string, expression: string): string =>
+    `case when ${column} is not null then ${expression} end`;
+  const link = (l: string) => build(links.fields, `${l}.`);
+  const couponOf = (r: string, l: string): Field => [
+    'coupon',
+    `case when ${l}.id is null then (select ${coupon('ca', times)} from ${s}.affiliates ca where ca.id = ${r}.affiliate_id) end`,
   ];
 
   return {
-    campaign: (c) =>
-      object(
-        plain(c, 'id'),
-        time(c, 'created_at'),
-        time(c, 'updated_at'),
-        plain(c, 'name'),
-        ...seenInTheWild(
-          ['url', "'https://www.example.com/'"],
-          ['private', 'false'],
-          plain(c, 'commission_percent'),
-          ['days_until_commissions_are_due', `${c}.days_until_due`],
-        ),
-      ),
+    campaign: (c) => build(campaigns.fields, `${c}.`),
     link,
-    affiliate: (a, ...more) =>
-      object(
-        plain(a, 'id'),
-        time(a, 'created_at'),
-        time(a, 'updated_at'),
-        plain(a, 'first_name'),
-        plain(a, 'last_name'),
-        plain(a, 'email'),
-        [
-          `${payout}_email`,
-          live
-            ? `case when ${a}.payout_email <> '' or ${a}.confirmed_at is not null then ${a}.payout_email end`
-            : `${a}.payout_email`,
-        ],
-        time(a, 'confirmed_at'),
-        time(a, 'payout_email_confirmed_at', `${payout}_email_confirmed_at`),
-        plain(a, 'receive_new_commission_notifications'),
-        plain(a, 'sign_in_count'),
-        plain(a, 'unconfirmed_email'),
-        [`${processor}_customer_id`, `${a}.processor_customer_id`],
-        [`${processor}_account_id`, `${a}.processor_account_id`],
-        plain(a, 'visitors'),
-        plain(a, 'leads'),
-        plain(a, 'conversions'),
-        ...seenInTheWild(
-          plain(a, 'state'),
-          ['wise_email', `case when ${isPaidByWise(a)} then 'wise.' || ${a}.email end`],
-          [
-            'wise_email_confirmed_at',
-            `case when ${isPaidByWise(a)} then ${writeTime(`${a}.confirmed_at`, times)} end`,
-          ],
-        ),
-        ...more,
-      ),
+    affiliate: (a, ...more) => build(affiliates.fields, `${a}.`, more),
     referral: (r, l, ...more) =>
-      object(
-        plain(r, 'id'),
-        [`${processor}_account_id`, `${r}.processor_account_id`],
-        [`${processor}_customer_id`, `${r}.processor_customer_id`],
-        plain(r, 'conversion_state'),
-        time(r, 'deactivated_at'),
-        time(r, 'expires_at'),
-        time(r, 'created_at'),
-        time(r, 'updated_at'),
-        ['customer', customer(r)],
-        plain(r, 'visits'),
-        ['link', `case when ${l}.id is not null then ${link(l)} end`],
-        ...seenInTheWild(time(r, 'became_lead_at'), time(r, 'became_conversion_at'), [
-          'coupon',
-          `case when ${l}.id is null then (select ${coupon('ca', times)} from ${s}.affiliates ca where ca.id = ${r}.affiliate_id) end`,
-        ]),
+      build(referrals.fields, `${r}.`, [
+        [
+          'customer',
+          ifPresent(`${r}.customer_id`, build(referrals.fields.customer.fields, `${r}.customer_`)),
+        ],
+        ['link', ifPresent(`${l}.id`, link(l))],
+        ...(style.spelling === 'live' ? [couponOf(r, l)] : []),
         ...more,
-      ),
-    sale: (s, ...more) =>
-      object(
-        plain(s, 'id'),
-        plain(s, 'currency'),
-        time(s, 'charged_at'),
-        [`${processor}_account_id`, `${s}.processor_account_id`],
-        [`${processor}_charge_id`, `${s}.processor_charge_id`],
-        time(s, 'invoiced_at'),
-        time(s, 'created_at'),
-        time(s, 'updated_at'),
-        plain(s, 'charge_amount_cents'),
-        plain(s, 'refund_amount_cents'),
-        plain(s, 'tax_amount_cents'),
-        plain(s, 'sale_amount_cents'),
-        ...more,
-      ),
-    commission: (c, ...more) =>
-      object(
-        plain(c, 'id'),
-        time(c, 'created_at'),
-        time(c, 'updated_at'),
-        plain(c, 'amount'),
-        plain(c, 'currency'),
-        time(c, 'due_at'),
-        time(c, 'paid_at'),
-        ...(live || optionalLists.includes('commissions') ? [plain(c, 'state'), time(c, 'voided_at')] : []),
-        ...more,
-      ),
+      ]),
+    sale: (sa, ...more) => build(sales.fields, `${sa}.`, more),
+    commission: (co, ...more) => build(commissions.fields, `${co}.`, more),
   };
-}
-
-function link(l: string): string {
-  return object(
-    plain(l, 'id'),
-    plain(l, 'url'),
-    plain(l, 'token'),
-    plain(l, 'visitors'),
-    plain(l, 'leads'),
-    plain(l, 'conversions'),
-  );
-}
-
-function customer(r: string): string {
-  const fields = object(
-    ['platform', "'stripe'"],
-    ['id', `${r}.processor_customer_id`],
-    ['name', `${r}.customer_name`],
-    ['email', `${r}.customer_email`],
-  );
-  return `case when ${r}.customer_email is not null then ${fields} end`;
 }
 
 function object(...fields: readonly Field[]): string {
   const columns = fields.map(([name, value]) => `${value} as "${name}"`);
   // A third less of Postgres' time than json_build_object, which looks up the type of each argument anew for each row.
   return `(select to_json(o) from (select ${columns.join(', ')}) o)`;
-}
-
-function plain(alias: string, column: string): Field {
-  return [column, `${alias}.${column}`];
 }
 
 function writeTime(value: string, style: TimeStyle): string {
@@ -197,10 +122,6 @@ function writeTime(value: string, style: TimeStyle): string {
       ? precise
       : `case when date_trunc('minute', ${value}) = ${value} then 'YYYY-MM-DD"T"HH24:MI"+0000"' else ${precise} end`;
   return `to_char(${value} at time zone 'UTC', ${format})`;
-}
-
-function isPaidByWise(a: string): string {
-  return `${a}.payout_email = '' and ${a}.confirmed_at is not null`;
 }
 
 // Made of the affiliate's id, not of chance: what a seed makes up stays as it is.

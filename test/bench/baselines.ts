@@ -1,8 +1,10 @@
 // What a sync is compared with, each the simplest code that does its part: COPY of the same rows, fetching and
-// parsing the same pages, and what a user would write by hand. Uses nothing of src/.
+// parsing the same pages, and what a user would write by hand. Uses nothing of src/ but the names of the fields.
 
 import type pg from 'pg';
 import { Pool } from 'undici';
+import { isValue } from '../../src/contract/declare.ts';
+import { RECORDS } from '../../src/contract/records.ts';
 import type { BenchPostgres } from './bench-database.ts';
 import { type CopiedTable, copyIn, copyOut } from './copy-rows.ts';
 
@@ -86,41 +88,32 @@ async function insertRows(
   }
 }
 
-const COLUMNS = [
-  'id',
-  'created_at',
-  'updated_at',
-  'processor_account_id',
-  'processor_customer_id',
-  'conversion_state',
-  'deactivated_at',
-  'expires_at',
-  'visits',
-] as const;
-const OTHER_COLUMNS = [
-  'affiliate_id',
-  'link_id',
-  'customer_platform',
-  'customer_id',
-  'customer_name',
-  'customer_email',
-];
-const ALL_COLUMNS = [...COLUMNS, ...OTHER_COLUMNS];
+const { fields } = RECORDS.referrals;
+/** The columns of a referral's own fields, and those that hold the customer's fields, by their names. */
+const OWN = Object.entries(fields).flatMap(([name, field]) =>
+  isValue(field) && field.presence !== 'seen in the wild' ? [name] : [],
+);
+const CUSTOMER = Object.keys(fields.customer.fields);
+const ALL_COLUMNS = [...OWN, ...CUSTOMER.map((name) => `customer_${name}`), 'affiliate_id', 'link_id'];
 const INSERT = `insert into referrals (${ALL_COLUMNS.join(', ')}, _first_seen_at, _changed_at, _observed_at)
   values (${ALL_COLUMNS.map((_, index) => `$${index + 1}`).join(', ')}, now(), now(), now())
   on conflict (id) do update set ${ALL_COLUMNS.map((column) => `${column} = excluded.${column}`).join(', ')},
     _changed_at = now(), _observed_at = now()`;
 
-type Listed = Record<(typeof COLUMNS)[number], unknown> & {
+type Listed = Readonly<Record<string, unknown>> & {
   readonly affiliate: { readonly id: string };
   readonly link: { readonly id: string };
-  readonly customer: { platform: string; id: string; name: string; email: string } | null;
+  readonly customer: Readonly<Record<string, unknown>> | null;
 };
 
 function valuesOf(record: Listed): unknown[] {
   const { affiliate, link, customer } = record;
-  const nested = [affiliate.id, link.id, customer?.platform, customer?.id, customer?.name, customer?.email];
-  return [...COLUMNS.map((column) => record[column]), ...nested];
+  return [
+    ...OWN.map((name) => record[name]),
+    ...CUSTOMER.map((name) => customer?.[name]),
+    affiliate.id,
+    link.id,
+  ];
 }
 
 async function* pagesOf(programUrl: string): AsyncGenerator<readonly Listed[]> {

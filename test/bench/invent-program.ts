@@ -1,6 +1,8 @@
 // The program that is measured: records by their number, the same on every machine, at any size without storage.
 
 import { createHash } from 'node:crypto';
+import { RECORDS } from '../../src/contract/records.ts';
+import { usual } from '../mirror/build-records.ts';
 
 /** What a program holds at one moment. */
 export interface ProgramState {
@@ -27,6 +29,9 @@ const LAST_NAMES = [
   'Perlman',
 ];
 const CAMPAIGNS = ['Friends of the House', 'Agency Partners', 'Creators', 'Customers'];
+/** What stands in the fields that mean nothing here. */
+const USUAL_AFFILIATE = usual(RECORDS.affiliates.fields);
+const USUAL_REFERRAL = usual(RECORDS.referrals.fields);
 const STATES = ['visitor', 'lead', 'conversion'] as const;
 const FIRST_REFERRAL_MS = Date.UTC(2023, 0, 1);
 const BETWEEN_REFERRALS_MS = 61_007;
@@ -41,6 +46,7 @@ export function inventAffiliate(state: ProgramState, number: number): object {
   const person = inventPerson('affiliate', number);
   const created = new Date(FIRST_REFERRAL_MS - (state.affiliates - number) * 86_400).toISOString();
   return {
+    ...USUAL_AFFILIATE,
     id: uuid('affiliate', number),
     created_at: created,
     updated_at: created,
@@ -52,9 +58,6 @@ export function inventAffiliate(state: ProgramState, number: number): object {
     payout_email_confirmed_at: created,
     receive_new_commission_notifications: number % 3 > 0,
     sign_in_count: number % 80,
-    unconfirmed_email: null,
-    processor_customer_id: null,
-    processor_account_id: null,
     visitors: 900 + countNew(state, number),
     leads: 300 + countNew(state, number) + (number < state.converted ? 1 : 0),
     conversions: 100 + (number < state.converted ? 1 : 0),
@@ -94,11 +97,11 @@ export function inventReferral(state: ProgramState, number: number): object {
   };
   const isRevisited = state.revisitedEvery > 0 && number % state.revisitedEvery === 0;
   return {
+    ...USUAL_REFERRAL,
     id: uuid('referral', number),
     processor_account_id: 'acct_1MirrorBenchProgram',
     processor_customer_id: conversionState === 'visitor' ? null : customer.id,
     conversion_state: conversionState,
-    deactivated_at: null,
     expires_at: new Date(created.getTime() + 60 * 86_400_000).toISOString(),
     created_at: created.toISOString(),
     updated_at: new Date(created.getTime() + (isRevisited ? 86_400_000 : 5_000)).toISOString(),

@@ -13,7 +13,7 @@ const REFERRALS = 450;
 /** A program of the test's own, which it may change, and a client of it. */
 async function open(options: Partial<ClientOptions> = {}): Promise<{ sandbox: TestSandbox; client: Client }> {
   const { pool } = await createTestDatabase();
-  const sandbox = await runSandbox(pool, { affiliates: 30, referrals: REFERRALS });
+  const sandbox = await runSandbox(pool, { spelling: 'live', affiliates: 30, referrals: REFERRALS });
   onTestFinished(() => sandbox.close());
   return { sandbox, client: newClient({ url: sandbox.url, ...options }) };
 }

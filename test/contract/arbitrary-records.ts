@@ -2,70 +2,28 @@
 // field that may be absent absent at times, and fields that the contract does not know.
 
 import fc, { type Arbitrary } from 'fast-check';
+import {
+  type Field,
+  type Fields,
+  type FieldType,
+  isValue,
+  type Nesting,
+} from '../../src/contract/declare.ts';
+import { RECORDS } from '../../src/contract/records.ts';
 import { WIRE_ALIASES } from '../../src/contract/wire-aliases.ts';
 
-type Fields = Record<string, Arbitrary<unknown>>;
 export type WireRecord = Record<string, unknown>;
 
 /** The names that a field unknown to the contract cannot have: then it would be known, or another one's spelling. */
 const KNOWN = new Set([
   ...[...WIRE_ALIASES].flat(),
-  ...[
-    'id',
-    'created_at',
-    'updated_at',
-    'name',
-    'url',
-    'token',
-    'visitors',
-    'leads',
-    'conversions',
-    'platform',
-  ],
-  ...['email', 'first_name', 'last_name', 'confirmed_at', 'receive_new_commission_notifications', 'state'],
-  ...[
-    'sign_in_count',
-    'unconfirmed_email',
-    'campaign',
-    'links',
-    'commission_stats',
-    'conversion_state',
-    'visits',
-  ],
-  ...[
-    'deactivated_at',
-    'expires_at',
-    'customer',
-    'link',
-    'affiliate',
-    'currency',
-    'charged_at',
-    'invoiced_at',
-  ],
-  ...[
-    'charge_amount_cents',
-    'refund_amount_cents',
-    'tax_amount_cents',
-    'sale_amount_cents',
-    'referral',
-    'sale',
-  ],
-  ...['amount', 'due_at', 'paid_at', 'voided_at'],
-  ...[
-    'private',
-    'commission_percent',
-    'days_until_commissions_are_due',
-    'wise_email',
-    'wise_email_confirmed_at',
-  ],
-  ...['became_lead_at', 'became_conversion_at', 'coupon'],
+  ...Object.values(RECORDS).flatMap(({ fields }) => Object.keys(fields)),
+  ...Object.keys(RECORDS.referrals.fields.customer.fields),
   // Never a field of a record: it is what every JavaScript object has of its own.
   '__proto__',
 ]);
 
 const text = fc.string({ unit: 'grapheme', maxLength: 30 });
-const integer = fc.maxSafeInteger();
-const guid = fc.uuid();
 const timestamp = fc
   .tuple(
     fc.date({
@@ -80,7 +38,16 @@ const timestamp = fc
     const day = date.toISOString();
     return fraction === null ? `${day.slice(0, 16)}${zone}` : `${day.slice(0, 19)}${fraction}${zone}`;
   });
-const orNull = (value: Arbitrary<unknown>) => fc.option(value, { nil: null, freq: 4 });
+
+const ANY: Readonly<Record<FieldType, Arbitrary<unknown>>> = {
+  identifier: fc.uuid(),
+  text,
+  timestamp,
+  integer: fc.maxSafeInteger(),
+  number: fc.double({ min: 0, max: 100, noNaN: true }).map((share) => share || 0),
+  boolean: fc.boolean(),
+  json: fc.dictionary(text, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 2, noNullPrototype: true }),
+};
 
 const unknownFields = fc.dictionary(
   fc.oneof(fc.stringMatching(/^[a-z_]{1,12}$/), text).filter((name) => !KNOWN.has(name)),
@@ -88,119 +55,62 @@ const unknownFields = fc.dictionary(
   { maxKeys: 2, noNullPrototype: true },
 );
 
-function record(required: Fields, carried: Fields): Arbitrary<WireRecord> {
-  const known = fc.record(
-    { ...required, ...carried },
-    {
-      requiredKeys: Object.keys(required),
-      noNullPrototype: true,
-    },
-  );
-  return fc.tuple(known, unknownFields).map(([fields, unknown]) => ({ ...unknown, ...fields }));
+function anyOf(name: string, field: Field | Nesting): Arbitrary<unknown> {
+  const value =
+    field.type === 'list' ? fc.array(anyRecord(field.fields), { maxLength: 3 }) : anyOne(name, field);
+  return field.schema.safeParse(null).success ? fc.option(value, { nil: null, freq: 4 }) : value;
 }
 
-const identity = { id: guid, created_at: timestamp, updated_at: timestamp };
+function anyOne(name: string, field: Field | Nesting): Arbitrary<unknown> {
+  if (!isValue(field)) return anyRecord(field.fields, field.type === 'part' ? [] : undefined);
+  return OF_SHAPE[name] ?? ANY[field.type];
+}
 
-export const campaigns = record(identity, {
-  name: text,
-  url: orNull(fc.webUrl()),
-  private: orNull(fc.boolean()),
-  commission_percent: orNull(fc.double({ min: 0, max: 100, noNaN: true }).map((share) => share || 0)),
-  days_until_commissions_are_due: orNull(integer),
-});
+/** Returns any record with these fields, of which the required ones are always there. */
+function anyRecord(fields: Fields, required: readonly string[] = Object.keys(fields).filter(isIdentity)) {
+  const known = fc.record(
+    Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, anyOf(name, field)])),
+    { requiredKeys: [...required], noNullPrototype: true },
+  );
+  return fc.tuple(known, unknownFields).map(([own, unknown]): WireRecord => ({ ...unknown, ...own }));
+}
 
-export const links = record(
-  { id: guid },
-  { url: fc.webUrl(), token: text, visitors: integer, leads: integer, conversions: integer },
+function isIdentity(name: string): boolean {
+  return ['id', 'created_at', 'updated_at'].includes(name);
+}
+
+const money = fc.record(
+  { cents: ANY.integer, currency_iso: text },
+  { requiredKeys: [], noNullPrototype: true },
 );
-
-const money = record({}, { cents: integer, currency_iso: text });
 const PLAIN = { maxKeys: 2, noNullPrototype: true };
-const commissionStats = fc.record(
-  {
-    currencies: fc.dictionary(fc.constantFrom('USD', 'EUR', 'JPY'), fc.dictionary(text, money, PLAIN), PLAIN),
-  },
-  { noNullPrototype: true },
-);
+/** What is kept whole, as it was seen. */
+const OF_SHAPE: Readonly<Record<string, Arbitrary<unknown>>> = {
+  commission_stats: fc.record(
+    {
+      currencies: fc.dictionary(
+        fc.constantFrom('USD', 'EUR', 'JPY'),
+        fc.dictionary(text, money, PLAIN),
+        PLAIN,
+      ),
+    },
+    { noNullPrototype: true },
+  ),
+  coupon: fc.record(
+    { id: ANY.identifier, token: text, external_id: text, archived: fc.boolean(), archived_at: timestamp },
+    { requiredKeys: ['id'], noNullPrototype: true },
+  ),
+};
 
-export const affiliates = record(identity, {
-  first_name: orNull(text),
-  last_name: orNull(text),
-  email: text,
-  payout_email: orNull(text),
-  confirmed_at: orNull(timestamp),
-  payout_email_confirmed_at: orNull(timestamp),
-  receive_new_commission_notifications: fc.boolean(),
-  sign_in_count: integer,
-  unconfirmed_email: orNull(text),
-  processor_customer_id: orNull(text),
-  processor_account_id: orNull(text),
-  visitors: integer,
-  leads: integer,
-  conversions: integer,
-  state: orNull(text),
-  wise_email: orNull(text),
-  wise_email_confirmed_at: orNull(timestamp),
-  campaign: orNull(campaigns),
-  links: fc.array(links, { maxLength: 3 }),
-  commission_stats: orNull(commissionStats),
-});
-
-const customers = record(
-  {},
-  { platform: orNull(text), id: orNull(text), name: orNull(text), email: orNull(text) },
-);
-
-const coupons = fc.record(
-  {
-    id: guid,
-    token: text,
-    external_id: orNull(text),
-    archived: fc.boolean(),
-    archived_at: orNull(timestamp),
-  },
-  { requiredKeys: ['id'], noNullPrototype: true },
-);
-
-export const referrals = record(identity, {
-  processor_account_id: orNull(text),
-  processor_customer_id: orNull(text),
-  conversion_state: text,
-  deactivated_at: orNull(timestamp),
-  expires_at: orNull(timestamp),
-  customer: orNull(customers),
-  visits: integer,
-  link: orNull(links),
-  became_lead_at: orNull(timestamp),
-  became_conversion_at: orNull(timestamp),
-  coupon: orNull(coupons),
-  affiliate: orNull(affiliates),
-});
-
-export const sales = record(identity, {
-  currency: text,
-  charged_at: orNull(timestamp),
-  processor_account_id: orNull(text),
-  processor_charge_id: orNull(text),
-  invoiced_at: orNull(timestamp),
-  charge_amount_cents: integer,
-  refund_amount_cents: integer,
-  tax_amount_cents: integer,
-  sale_amount_cents: integer,
-  referral: orNull(referrals),
-  affiliate: orNull(affiliates),
-});
-
-export const commissions = record(
-  { ...identity, amount: integer, currency: text, paid_at: orNull(timestamp) },
-  {
-    due_at: orNull(timestamp),
-    state: orNull(text),
-    voided_at: orNull(timestamp),
-    campaign: orNull(campaigns),
-    sale: orNull(sales),
-  },
-);
+export const campaigns = anyRecord(RECORDS.campaigns.fields);
+export const affiliates = anyRecord(RECORDS.affiliates.fields);
+export const links = anyRecord(RECORDS.links.fields);
+export const referrals = anyRecord(RECORDS.referrals.fields);
+export const sales = anyRecord(RECORDS.sales.fields);
+export const commissions = anyRecord(RECORDS.commissions.fields, [
+  ...['id', 'created_at', 'updated_at'],
+  ...['amount', 'currency', 'paid_at'],
+]);
 
 const LIVE_SPELLING = new Map([...WIRE_ALIASES].map(([live, neutral]) => [neutral, live]));
 

@@ -1,6 +1,7 @@
 import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import type { Pool } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkParts } from '../../src/db/check-parts.ts';
@@ -90,13 +91,10 @@ test('two mirrors work side by side, each in its schema, and nothing is outside 
   });
   expect(await rowsOf(leftDb, 'referrals')).toMatchObject([{ id: referral.id, visits: 2 }]);
   expect((await rowsOf(rightDb, 'referrals')).length).toBe(2);
-  const changes = (database: Database) =>
-    database
-      .selectFrom('record_history')
-      .select('change')
-      .where('table_name', '=', 'referrals')
-      .orderBy('id')
-      .execute();
+  const changes = async (database: Database) => {
+    const query = sql`select change from record_history where table_name = 'referrals' order by id`;
+    return (await query.execute(database)).rows;
+  };
   expect(await changes(leftDb)).toEqual([{ change: 'inserted' }, { change: 'updated' }]);
   expect(await changes(rightDb)).toEqual([{ change: 'inserted' }]);
 });

@@ -3,7 +3,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { LISTED_RESOURCES } from '../../src/contract/resources.ts';
 import { checkParts, TABLE_WITHOUT_KEY, TRIGGERS, UNIQUE_INDEXES } from '../../src/db/check-parts.ts';
-import { MIRRORED_TABLES } from '../../src/records/mirrored-tables.ts';
+import { COLUMN_TYPES } from '../../src/records/mirrored-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -51,7 +51,7 @@ test('the mirrored tables have just the columns that the load writes, with the m
              || case is_nullable when 'NO' then ' not null' else '' end as type
     from information_schema.columns
     where table_schema = 'mirror'`);
-  for (const [table, { id, ...columns }] of Object.entries(MIRRORED_TABLES)) {
+  for (const [table, { id, ...columns }] of Object.entries(COLUMN_TYPES)) {
     const found = answer.rows.filter((row) => row.table === table).map(({ column, type }) => [column, type]);
     const number = numbered.includes(table) ? { _row_number: 'bigint not null' } : {};
     expect(Object.fromEntries(found)).toEqual({ id: `${id} not null`, ...columns, ...metadata, ...number });
@@ -59,7 +59,7 @@ test('the mirrored tables have just the columns that the load writes, with the m
 });
 
 test('no mirrored table has a foreign key or a check on what the program sends', async () => {
-  const tables = Object.keys(MIRRORED_TABLES)
+  const tables = Object.keys(COLUMN_TYPES)
     .map((table) => `'mirror.${table}'::regclass`)
     .join(', ');
   expect(

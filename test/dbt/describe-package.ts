@@ -2,7 +2,7 @@
 
 import type pg from 'pg';
 import { stringify } from 'yaml';
-import { MIRRORED_TABLES } from '../../src/records/mirrored-tables.ts';
+import { COLUMN_TYPES } from '../../src/records/mirrored-tables.ts';
 import { type CatalogueColumn, type CatalogueRelation, readCatalogue } from './read-catalogue.ts';
 
 const HEAD = 'npm run dbt';
@@ -21,7 +21,7 @@ export async function describePackage(pool: pg.Pool): Promise<ReadonlyMap<string
   const views = await readCatalogue(pool, 'mirror_reports');
   const files = new Map([['models/sources.yml', describeSources(tables, views)]]);
   const models: object[] = [];
-  for (const table of tables.filter(({ name }) => name in MIRRORED_TABLES)) {
+  for (const table of tables.filter(({ name }) => name in COLUMN_TYPES)) {
     const columns = table.columns.filter(({ name }) => !name.startsWith('_') || name === '_changed_at');
     const name = `stg_${table.name}`;
     files.set(

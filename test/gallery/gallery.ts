@@ -22,7 +22,7 @@ const QUESTION = /^\*\*\d+\. (.+)\*\*[^`]*```sql\n([^`]+)```\n\n```\n([^`]*)```$
 
 /** Makes the program that the next demo finds as an earlier one's, of the day of which the page gives the answers. */
 export async function seedProgramOfPage(pool: Pool): Promise<void> {
-  await prepareSchema({ pool }, PROGRAM_SCHEMA, DEFAULT_SIZE, false);
+  await prepareSchema({ pool }, PROGRAM_SCHEMA, { ...DEFAULT_SIZE, spelling: 'live' }, false);
 }
 
 /** Returns the questions of the page, in their order. */

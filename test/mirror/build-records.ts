@@ -1,33 +1,59 @@
-// Records as the program sends them, one builder per resource; a test states only the fields that it is about.
+// Records as the program sends them, one builder per resource; a test states only the fields that it is about. What is
+// usual for a field is said here where tests rely on it; any other has a value of its type, or null where the contract
+// allows it.
 
 import { randomUUID } from 'node:crypto';
+import {
+  type Field,
+  type Fields,
+  type FieldType,
+  isValue,
+  type ValueOf,
+} from '../../src/contract/declare.ts';
+import { RECORDS } from '../../src/contract/records.ts';
 
 const TIME = '2026-01-02T03:04:05.678901Z';
-const base = () => ({ id: randomUUID(), created_at: TIME, updated_at: TIME });
+
+const USUAL: Readonly<Record<FieldType, unknown>> = {
+  identifier: null,
+  text: 'usual',
+  timestamp: TIME,
+  integer: 0,
+  number: 0,
+  boolean: true,
+  json: {},
+};
+
+/** Returns the record's fields of the contract's own table, without nested records. */
+export function usual<F extends Fields>(fields: F) {
+  const own = Object.entries(fields).flatMap(([name, field]): [string, unknown][] => {
+    if (!isValue(field) || field.presence === 'seen in the wild' || field.presence === 'expanded') return [];
+    return [[name, field.presence === 'or null' ? null : USUAL[field.type]]];
+  });
+  return { ...(Object.fromEntries(own) as { [K in Sent<F>]: ValueOf<F[K]> }), id: randomUUID() };
+}
+
+type Sent<F extends Fields> = { [K in keyof F]: F[K] extends Field ? K : never }[keyof F];
 
 export function buildCampaign(fields: object = {}) {
-  return { ...base(), name: 'Friends', ...fields };
+  return { ...usual(RECORDS.campaigns.fields), name: 'Friends', ...fields };
 }
 
 export function buildLink(fields: object = {}) {
   const counters = { visitors: 3, leads: 2, conversions: 1 };
-  return { id: randomUUID(), url: 'https://example.com/?via=ada', token: 'ada', ...counters, ...fields };
+  const where = { url: 'https://example.com/?via=ada', token: 'ada' };
+  return { ...usual(RECORDS.links.fields), ...where, ...counters, ...fields };
 }
 
 export function buildAffiliate(fields: object = {}) {
   return {
-    ...base(),
+    ...usual(RECORDS.affiliates.fields),
     first_name: 'Ada',
     last_name: 'Lovelace',
     email: 'ada@example.com',
     payout_email: '',
-    confirmed_at: TIME,
     payout_email_confirmed_at: null,
-    receive_new_commission_notifications: true,
     sign_in_count: 4,
-    unconfirmed_email: null,
-    processor_customer_id: null,
-    processor_account_id: null,
     visitors: 3,
     leads: 2,
     conversions: 1,
@@ -38,11 +64,10 @@ export function buildAffiliate(fields: object = {}) {
 
 export function buildReferral(fields: object = {}) {
   return {
-    ...base(),
+    ...usual(RECORDS.referrals.fields),
     processor_account_id: 'acct_1',
     processor_customer_id: 'cus_1',
     conversion_state: 'lead',
-    deactivated_at: null,
     expires_at: '2026-06-02T03:04:05Z',
     customer: { platform: 'stripe', id: 'cus_1', name: 'Grace', email: 'grace@example.com' },
     visits: 2,
@@ -53,15 +78,11 @@ export function buildReferral(fields: object = {}) {
 
 export function buildSale(fields: object = {}) {
   return {
-    ...base(),
+    ...usual(RECORDS.sales.fields),
     currency: 'USD',
-    charged_at: TIME,
     processor_account_id: 'acct_1',
     processor_charge_id: 'ch_1',
-    invoiced_at: TIME,
     charge_amount_cents: 1000,
-    refund_amount_cents: 0,
-    tax_amount_cents: 0,
     sale_amount_cents: 1000,
     referral: buildReferral(),
     affiliate: buildAffiliate(),
@@ -71,11 +92,9 @@ export function buildSale(fields: object = {}) {
 
 export function buildCommission(fields: object = {}) {
   return {
-    ...base(),
+    ...usual(RECORDS.commissions.fields),
     amount: 300,
     currency: 'USD',
-    due_at: TIME,
-    paid_at: null,
     campaign: buildCampaign(),
     sale: buildSale(),
     ...fields,

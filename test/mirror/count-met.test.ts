@@ -250,7 +250,7 @@ describe('the rows of the mirror', () => {
     await load(db, { resource: 'commissions', pages: [{ observedAt: at(3), records: commissions }] });
     await load(db, { resource, runId: run.id, pages: [{ observedAt: at(4), records }] });
     expect(await numbers()).toEqual(before);
-    const history = await db.selectFrom('record_history').select(['before', 'after']).execute();
+    const history = await sql`select before, after from record_history`.execute(db);
     expect(JSON.stringify(history)).not.toContain('_row_number');
   });
 });

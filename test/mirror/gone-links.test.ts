@@ -1,5 +1,6 @@
 // Direct loads, and marks as a sync makes them, at times that the tests choose.
 
+import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
 import { markUnnamedLinks } from '../../src/mirror/gone-links.ts';
@@ -89,12 +90,8 @@ test('a link that another affiliate names further down the list is that one’s,
   await page(at(3), { ...other, links: [dropped] });
   await db.transaction().execute((trx) => markUnnamedLinks(trx, met.unnamedLinks));
   expect(await rowsOf(db, 'links')).toMatchObject([{ affiliate_id: other.id, _deleted_at: null }]);
-  const changes = await db
-    .selectFrom('record_history')
-    .select('change')
-    .where('record_id', '=', dropped.id)
-    .execute();
-  expect(changes).toEqual([{ change: 'updated' }]);
+  const { rows } = await sql`select change from record_history where record_id = ${dropped.id}`.execute(db);
+  expect(rows).toEqual([{ change: 'updated' }]);
 });
 
 test('an affiliate that names one link less loses that one alone, and others keep theirs', async () => {

@@ -21,7 +21,14 @@ beforeEach(async () => {
   );
 });
 
-const history = () => db.selectFrom('record_history').selectAll().orderBy('id').execute();
+interface Change {
+  readonly id: number;
+  readonly change: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+const history = async () => (await sql<Change>`select * from record_history order by id`.execute(db)).rows;
 
 test('a change leaves one row of history with the fields that changed, when it was observed and by which run', async () => {
   const run = await startRun(db, { resource: 'referrals', mode: 'full' });
@@ -33,12 +40,9 @@ test('a change leaves one row of history with the fields that changed, when it w
     runId: run.id,
     pages: [{ observedAt: at(2), records: [changed, still] }],
   });
-  const changes = await db
-    .selectFrom('record_history')
-    .selectAll()
-    .where('change', '<>', 'inserted')
-    .execute();
-  const row = await db.selectFrom('referrals').selectAll().where('id', '=', changing.id).execute();
+  const changes = (await history()).filter(({ change }) => change !== 'inserted');
+  const { rows: row } = await sql<{ _changed_at: string }>`
+    select * from referrals where id = ${changing.id}`.execute(db);
   expect(changes).toEqual([
     {
       id: expect.any(Number),
@@ -128,7 +132,7 @@ test('a conversion is an event with its time, and a first sight of a conversion 
   await load(db, { resource: 'referrals', pages: [{ observedAt: at(1), records: [lead, converted] }] });
   const after = [{ ...lead, conversion_state: 'conversion' }, converted];
   await load(db, { resource: 'referrals', pages: [{ observedAt: at(2), records: after }] });
-  expect(await db.selectFrom('conversion_events').selectAll().execute()).toEqual([
+  expect((await sql`select * from conversion_events`.execute(db)).rows).toEqual([
     {
       referral_id: lead.id,
       affiliate_id: null,
@@ -159,11 +163,9 @@ test('where the program states when a referral converted, that time is the event
     resource: 'referrals',
     pages: [{ observedAt: at(2), records: [{ ...lead, ...converted }] }],
   });
-  const rows = await db
-    .selectFrom('conversion_events')
-    .select(['referral_id', 'from_state', 'converted_at', 'is_exact', 'observed_at'])
-    .orderBy('converted_at')
-    .execute();
+  const { rows } = await sql`
+    select referral_id, from_state, converted_at, is_exact, observed_at
+    from conversion_events order by converted_at`.execute(db);
   expect(rows).toEqual([
     {
       referral_id: known.id,

@@ -240,7 +240,8 @@ test('a record that Postgres cannot hold is rejected whole with its payload, and
   expect(result).toMatchObject({ seen: 6, inserted: 1, rejected: 5, fresh: 4 });
   expect((await rowsOf(db, 'referrals')).map(({ id }) => id)).toEqual([good.id]);
   expect(await rowsOf(db, 'affiliates')).toEqual([]);
-  const rejected = await db.selectFrom('rejected_records').selectAll().orderBy('id').execute();
+  const { rows: rejected } = await sql<Record<'record_id' | 'reason' | 'payload', unknown>>`
+    select * from rejected_records order by id`.execute(db);
   expect(rejected.map(({ record_id, reason }) => ({ record_id, reason }))).toEqual([
     {
       record_id: nul.id,
@@ -271,10 +272,7 @@ test('what a commission brings and is refused by itself is not stored by half', 
     cache: makeLoadedCache(),
     pages: [{ observedAt: at(1), records: [commission] }],
   });
-  const rejected = await db
-    .selectFrom('rejected_records')
-    .select(['resource', 'record_id', 'reason'])
-    .execute();
+  const { rows: rejected } = await sql`select resource, record_id, reason from rejected_records`.execute(db);
   expect(rejected).toEqual([
     { resource: 'affiliates', record_id: odd.id, reason: 'sale.affiliate.links: expected array, got "none"' },
   ]);

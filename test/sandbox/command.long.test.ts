@@ -57,7 +57,7 @@ it('serves the letter of the contract, without a limit, where nothing else is as
 });
 
 it('--optional-lists, --spelling live and --times offset: the list, names, fields and times seen in the wild', async () => {
-  const args = [...SMALL, '--optional-lists', '--spelling', 'live', '--times', 'offset'];
+  const args = [...SMALL, '--optional-lists', '--spelling', 'live', '--times', 'offset', '--reset'];
   await serve(args, async (address) => {
     const list = await get(`${address}/v1/commissions?expand[0]=sale&state=paid`);
     expect(list.status).toBe(200);

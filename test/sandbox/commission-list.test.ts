@@ -31,7 +31,7 @@ describe('The list of commissions', () => {
   it.each(['neutral', 'live'] as const)(
     '"Where it is not served, the answer is 404": %s, unless it is asked for, with no word of it in /openapi.json',
     async (spelling) => {
-      const plain = await runSandbox(pool, { spelling });
+      const plain = await runSandbox(pool, { schema: spelling, spelling });
       const answer = await plain.send('GET', '/v1/commissions?limit=1');
       expect(answer.status).toBe(404);
       expect(JSON.parse(answer.text)).toEqual({ error: 'Route not found: GET /v1/commissions?limit=1' });

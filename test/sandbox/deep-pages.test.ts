@@ -14,7 +14,7 @@ const LIMIT = 100;
 
 beforeAll(async () => {
   ({ pool } = await createTestDatabase());
-  sandbox = await runSandbox(pool, { affiliates: 400, referrals: REFERRALS });
+  sandbox = await runSandbox(pool, { spelling: 'live', affiliates: 400, referrals: REFERRALS });
 });
 afterAll(() => sandbox.close());
 
@@ -94,7 +94,7 @@ describe('Every page', () => {
   }
   let small: TestSandbox;
   beforeAll(async () => {
-    small = await runSandbox(pool, { schema: 'small', affiliates: 10, referrals: 150 });
+    small = await runSandbox(pool, { schema: 'small', spelling: 'live', affiliates: 10, referrals: 150 });
     return () => small.close();
   });
 

@@ -3,6 +3,7 @@
 import type pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { LIVE_EVENT_KINDS } from '../../src/sandbox/live.ts';
+import { SPELLINGS } from '../../src/sandbox/wire.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { runSandbox, type TestSandbox } from './running-sandbox.ts';
 
@@ -74,25 +75,28 @@ describe('A live step', () => {
     await Promise.all([straight.close(), second.close()]);
   });
 
-  it('brings every kind of event in time, keeps the counters right, and nothing is in the future', async () => {
-    const sandbox = await runSandbox(pool, { schema: 'long' });
-    const seen = new Set<string>();
-    for (let step = 0; step < 1_500 && seen.size < LIVE_EVENT_KINDS.length; step += 1) {
-      seen.add((await sandbox.live.step()).kind);
-    }
-    expect([...seen].sort()).toEqual([...LIVE_EVENT_KINDS].sort());
-    expect(await wrongCounters('long')).toBe(0);
-    expect(await wrongDays('long')).toEqual([]);
-    const { rows } = await pool.query(
-      `select 1 from (select created_at, updated_at from long.affiliates
-                      union all select created_at, updated_at from long.referrals
-                      union all select created_at, updated_at from long.sales
-                      union all select created_at, updated_at from long.commissions) t
+  it.each(SPELLINGS)(
+    'brings every kind of event in time, %s, keeps the counters right, and nothing is in the future',
+    async (spelling) => {
+      const sandbox = await runSandbox(pool, { schema: `long_${spelling}`, spelling });
+      const seen = new Set<string>();
+      for (let step = 0; step < 1_500 && seen.size < LIVE_EVENT_KINDS.length; step += 1) {
+        seen.add((await sandbox.live.step()).kind);
+      }
+      expect([...seen].sort()).toEqual([...LIVE_EVENT_KINDS].sort());
+      expect(await wrongCounters(`long_${spelling}`)).toBe(0);
+      expect(await wrongDays(`long_${spelling}`)).toEqual([]);
+      const { rows } = await pool.query(
+        `select 1 from (select created_at, updated_at from long_${spelling}.affiliates
+                      union all select created_at, updated_at from long_${spelling}.referrals
+                      union all select created_at, updated_at from long_${spelling}.sales
+                      union all select created_at, updated_at from long_${spelling}.commissions) t
         where created_at > clock_timestamp() or updated_at > clock_timestamp()`,
-    );
-    expect(rows).toEqual([]);
-    await sandbox.close();
-  });
+      );
+      expect(rows).toEqual([]);
+      await sandbox.close();
+    },
+  );
 
   it('begins a program that holds no affiliate', async () => {
     const sandbox = await runSandbox(pool, { schema: 'empty', affiliates: 0, referrals: 0 });
@@ -118,7 +122,7 @@ describe('A live step', () => {
 describe('The program that a test changes', () => {
   let sandbox: TestSandbox;
   beforeAll(async () => {
-    sandbox = await runSandbox(pool, { schema: 'program' });
+    sandbox = await runSandbox(pool, { schema: 'program', spelling: 'live' });
     return () => sandbox.close();
   });
   const total = async () => (await sandbox.referrals('?limit=1')).pagination.total_count;

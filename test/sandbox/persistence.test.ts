@@ -32,14 +32,14 @@ it('what was written survives a restart', async () => {
   await after.close();
 });
 
-it.each([{ seed: 8 }, { affiliates: 61 }, { referrals: 801 }])(
+it.each([{ seed: 8 }, { affiliates: 61 }, { referrals: 801 }, { spelling: 'live' as const }])(
   'a schema that holds another program is refused, saying what it holds and what to do: %o',
   async (different) => {
     await (await runSandbox(pool, { schema: 'held' })).close();
     const start = runSandbox(pool, { schema: 'held', ...different });
     await expect(start).rejects.toThrow(ConfigError);
     await expect(start).rejects.toThrow(
-      /^schema held already holds a program with seed 7, 60 affiliates and 800 referrals, not seed .*--reset/,
+      /^schema held already holds a program with seed 7, 60 affiliates and 800 referrals in the spelling neutral, not seed .*--reset/,
     );
     const { rows } = await pool.query('select count(*)::integer as count from held.referrals');
     expect(rows[0].count).toBe(800);

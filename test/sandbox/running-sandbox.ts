@@ -7,6 +7,7 @@ import { type Affiliate, affiliateSchema } from '../../src/contract/affiliate.ts
 import { type ListEnvelope, listEnvelopeSchema } from '../../src/contract/answer-bodies.ts';
 import { commissionSchema } from '../../src/contract/commission.ts';
 import { type Referral, referralSchema } from '../../src/contract/referral.ts';
+import { toContractSpelling } from '../../src/contract/wire-aliases.ts';
 import { makeLogger } from '../../src/log.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
@@ -26,7 +27,7 @@ export interface TestSandbox extends Sandbox {
   send(method: 'GET' | 'PUT' | 'POST' | 'DELETE', path: string, more?: SendOptions): Promise<HttpAnswer>;
   /** The parsed body of a GET that must be answered 200. */
   get(path: string): Promise<unknown>;
-  /** One page of a list, read with the contract's own schemas; `query` starts with a question mark. */
+  /** One page of a list in the contract's spelling, read with its own schemas; `query` starts with a question mark. */
   referrals(query?: string): Promise<Page<Referral>>;
   affiliates(query?: string): Promise<Page<Affiliate>>;
   /** Answered only where the sandbox lists its commissions. */
@@ -89,7 +90,7 @@ export async function runSandbox(pool: pg.Pool, options: Partial<SandboxOptions>
   };
   const list = async <T>(path: string, schema: z.ZodType<T>): Promise<Page<T>> => {
     const { pagination, data } = listEnvelopeSchema.parse(await get(path));
-    return { pagination, data: data.map((item) => schema.parse(item)) };
+    return { pagination, data: data.map((item) => schema.parse(toContractSpelling(item))) };
   };
   const referrals = (query = '') => list(`/v1/referrals${query}`, referralSchema);
   const affiliates = (query = '') => list(`/v1/affiliates${query}`, affiliateSchema);
@@ -104,7 +105,7 @@ export async function runSandbox(pool: pg.Pool, options: Partial<SandboxOptions>
     allReferrals: (query = '') => readAll((paging) => referrals(`?${query}&${paging}`)),
     allAffiliates: (query = '') => readAll((paging) => affiliates(`?${query}&${paging}`)),
     allCommissions: (query = '') => readAll((paging) => commissions(`?${query}&${paging}`)),
-    commission: async (id) => commissionSchema.parse(await get(`/v1/commissions/${id}`)),
+    commission: async (id) => commissionSchema.parse(toContractSpelling(await get(`/v1/commissions/${id}`))),
     async put(id, form) {
       const headers = { authorization: AUTHORIZATION, 'content-type': 'application/x-www-form-urlencoded' };
       const answer = await send('PUT', `/v1/commissions/${id}`, { headers, body: form });

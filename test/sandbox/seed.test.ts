@@ -10,12 +10,25 @@ import { runSandbox } from './running-sandbox.ts';
 
 let pool: pg.Pool;
 let url: string;
-const SIZE = { seed: 11, affiliates: 200, referrals: 6_000 };
+const SIZE = { seed: 11, affiliates: 200, referrals: 6_000, spelling: 'live' } as const;
 
 beforeAll(async () => {
   ({ pool, url } = await createTestDatabase());
   await prepareSchema({ pool }, 'first', SIZE, false);
 });
+
+/** What the seed draws from chance, and must draw in this order for ever: other fields are made of identifiers. */
+const DRAWN = [
+  ['campaigns', 'created_at, name, commission_percent'],
+  ['affiliates', 'created_at, campaign_id, email, sign_in_count, processor_customer_id, state'],
+  ['links', 'affiliate_id, token'],
+  [
+    'referrals',
+    'created_at, affiliate_id, link_id, conversion_state, deactivated_at, visits, customer_email',
+  ],
+  ['sales', 'created_at, referral_id, currency, processor_charge_id, invoiced_at, charge_amount_cents'],
+  ['commissions', 'amount, due_at, paid_at, voided_at, state'],
+] as const;
 
 async function fingerprint(schema: string): Promise<string> {
   const hash = createHash('sha256');
@@ -45,27 +58,21 @@ describe('The seed', () => {
   });
 
   it('gives the program that it always gave: what is added to it takes nothing from chance', async () => {
-    const sandbox = await runSandbox(pool, { schema: 'always' });
-    const shown = [
-      await sandbox.get(
-        '/v1/affiliates?expand[]=campaign&expand[]=links&expand[]=commission_stats&limit=100',
-      ),
-    ];
-    for (let page = 1; page <= 8; page += 1) {
-      shown.push(await sandbox.get(`/v1/referrals?expand=affiliate&limit=100&page=${page}`));
+    const hash = createHash('sha256');
+    for (const [table, columns] of DRAWN) {
+      const { rows } = await pool
+        .query<{ row: string }>(
+          `set timezone = 'UTC'; select (id, ${columns})::text as row from first.${table} order by id`,
+        )
+        .then((results) => (Array.isArray(results) ? results[1] : results));
+      for (const { row } of rows) hash.update(row);
     }
-    await sandbox.close();
-    const { rows } = await pool.query<{ row: string }>(
-      `select (c.id, c.amount, c.due_at at time zone 'UTC', c.paid_at at time zone 'UTC', c.state, s.id, s.processor_charge_id)::text as row
-         from always.commissions c join always.sales s on s.id = c.sale_id order by c.id`,
-    );
-    const hash = createHash('sha256').update(JSON.stringify([shown, rows]));
-    expect(hash.digest('hex')).toBe('da16123d3ddd9aa020db087279d099fa44b81281f430d10aca844915639add84');
+    expect(hash.digest('hex')).toBe('ccb0feda803ecac30b925300e8825e1d08f4204c0782caff29e245a0907fe64b');
   });
 
   it('tells how far it has come, batch by batch', async () => {
     const told: unknown[] = [];
-    const size = { seed: 1, affiliates: 5, referrals: 10_001 };
+    const size = { ...SIZE, seed: 1, affiliates: 5, referrals: 10_001 };
     const onProgress = (progress: unknown) => told.push(progress);
     await prepareSchema({ pool, onProgress }, 'told', size, false);
     expect(told).toEqual([5_000, 10_000, 10_001].map((done) => ({ done, total: 10_001 })));
@@ -85,7 +92,7 @@ describe('The seed', () => {
 
   it('that is stopped midway leaves nothing behind, and can be started again', async () => {
     const controller = new AbortController();
-    const size = { seed: 1, affiliates: 5, referrals: 10_001 };
+    const size = { ...SIZE, seed: 1, affiliates: 5, referrals: 10_001 };
     const onProgress = () => controller.abort(new Error('stopped by the test'));
     const seeding = prepareSchema({ pool, onProgress, signal: controller.signal }, 'stopped', size, false);
     await expect(seeding).rejects.toThrow('stopped by the test');
@@ -129,8 +136,8 @@ describe('The seed', () => {
   it('makes as many affiliates and referrals as asked for', async () => {
     for (const sizes of [
       SIZE,
-      { seed: 1, affiliates: 1, referrals: 0 },
-      { seed: 1, affiliates: 0, referrals: 0 },
+      { ...SIZE, affiliates: 1, referrals: 0 },
+      { ...SIZE, affiliates: 0, referrals: 0 },
     ]) {
       const schema = sizes === SIZE ? 'first' : `sized_${sizes.affiliates}`;
       await prepareSchema({ pool }, schema, sizes, false);

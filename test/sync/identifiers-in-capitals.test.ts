@@ -14,7 +14,12 @@ import { inCapitals } from '../support/in-capitals.ts';
 import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 import { useSyncing } from './syncing.ts';
 
-const given = useSyncing({ affiliates: 12, referrals: 250, optionalLists: OPTIONAL_LISTS });
+const given = useSyncing({
+  spelling: 'neutral',
+  affiliates: 12,
+  referrals: 250,
+  optionalLists: OPTIONAL_LISTS,
+});
 
 const asTheyAre = (body: string) => body;
 const allInCapitals = (body: string) => inCapitals(body);

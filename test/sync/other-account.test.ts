@@ -17,7 +17,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 import { useSyncing } from './syncing.ts';
 
-const SIZE = { affiliates: 120, referrals: 400, optionalLists: ['commissions'] } as const;
+const SIZE = { spelling: 'live', affiliates: 120, referrals: 400, optionalLists: ['commissions'] } as const;
 const given = useSyncing(SIZE);
 const log = pino({ level: 'silent' });
 const RESOURCES = ['affiliates', 'referrals', 'commissions'] as const;

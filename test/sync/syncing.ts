@@ -24,12 +24,15 @@ export interface Syncing {
   syncAll(input?: Partial<SyncInput>): Promise<RunSummary[]>;
 }
 
-/** Registers a program and a mirror for each test file; returns the function to reach them. */
+/**
+ * Registers a program and a mirror for each test file; returns the function to reach them. The program is as live ones
+ * are, with visitors and nulls, unless the options say otherwise.
+ */
 export function useSyncing(options: Partial<SandboxOptions> = {}): () => Syncing {
   let syncing: Syncing | undefined;
   beforeAll(async () => {
     const database = await createTestDatabase();
-    const sandbox = await runSandbox(database.pool, options);
+    const sandbox = await runSandbox(database.pool, { spelling: 'live', ...options });
     syncing = makeSyncing(database, sandbox);
   });
   afterAll(async () => {

@@ -1,5 +1,6 @@
 // A page that cannot be shown says so in plain words, in its frame, without a host, a value or a stack.
 
+import { sql } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { makePool } from '../../src/db/pool.ts';
 import { Busy } from '../../src/errors.ts';
@@ -126,7 +127,8 @@ test("a script in a customer's name is shown as text, and only to whoever may se
   );
   const loadPages = async () => [
     pageThat(async ({ db }, { mayReadPeople }) => {
-      const [row] = await db.selectFrom('referrals').select('customer_name').execute();
+      const query = sql<{ customer_name: string }>`select customer_name from referrals`;
+      const [row] = (await query.execute(db)).rows;
       const shown = mayReadPeople ? (row?.customer_name ?? null) : 'hidden';
       return {
         title: shown ?? '',

@@ -114,6 +114,7 @@ async function startProgram({ log, lifetime }: DemoSession, pool: Pool): Promise
       faults: NO_FAULTS,
       live: null,
       reset: false,
+      spelling: 'live',
       optionalLists: OPTIONAL_LISTS,
     },
   );

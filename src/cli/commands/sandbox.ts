@@ -58,7 +58,7 @@ Examples:
   $ affiliate-mirror sandbox
   $ affiliate-mirror sandbox --affiliates 2000 --referrals 100000 --reset
   $ affiliate-mirror sandbox --rate-limit 45/30 --fault 5xx=0.05 --live 5
-  $ affiliate-mirror sandbox --spelling live --optional-lists
+  $ affiliate-mirror sandbox --spelling live --optional-lists --reset
 
 Its data are in the schema ${SANDBOX_SCHEMA} of DATABASE_URL (else of the embedded Postgres) and survive a restart.`;
 
@@ -103,7 +103,7 @@ export function registerSandbox(root: Command, cli: Cli): void {
     .addOption(
       new Option(
         '--spelling <spelling>',
-        'neutral: names and fields of the contract; live: those of live deployments, such as stripe_customer_id',
+        'neutral: as the contract says; live: with the names, fields, nulls and visitors of live deployments',
       )
         .choices(SPELLINGS)
         .default('neutral'),

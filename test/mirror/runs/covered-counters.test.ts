@@ -127,6 +127,6 @@ test('counters that were read anew while the run went on are not taken for cover
   const run = await begin();
   await readAffiliates({ ...changed, ...counters(2) });
   await end(run);
-  const left = await db.selectFrom('covered_counters').selectAll().execute();
+  const { rows: left } = await sql`select * from covered_counters`.execute(db);
   expect(left).toMatchObject([{ affiliate_id: same.id, run_id: run.id }]);
 });

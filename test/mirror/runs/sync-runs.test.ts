@@ -42,7 +42,9 @@ function finish(run: SyncRun, end: RunEnd = END): Promise<SyncRun> {
 /** Of the rows in the mirror, those that the run has met as a resumed one would know it. */
 async function countSeen(run: SyncRun): Promise<number> {
   const seen = await readSeenRows(db, run.id);
-  const rows = await db.selectFrom(resource).select('_row_number').execute();
+  const { rows } = await sql<{ _row_number: number }>`select _row_number from ${sql.table(resource)}`.execute(
+    db,
+  );
   return rows.filter((row) => seen.has(row._row_number)).length;
 }
 
@@ -145,12 +147,12 @@ test('a process whose run another has taken over changes nothing of it, neither 
   await expect(noteCounters(db, run)).rejects.toThrow(Busy);
   await expect(savePlan(db, run, { strategy: 'delta' })).rejects.toThrow(Busy);
   await expect(restartWalk(db, run)).rejects.toThrow(Busy);
-  expect(await db.selectFrom('covered_counters').selectAll().execute()).toEqual([]);
+  expect((await sql`select * from covered_counters`.execute(db)).rows).toEqual([]);
   expect(await readRuns()).toEqual([taken]);
   expect(await countSeen(run)).toBe(1);
 
   await noteCounters(db, taken);
-  expect(await db.selectFrom('covered_counters').selectAll().execute()).toHaveLength(1);
+  expect((await sql`select * from covered_counters`.execute(db)).rows).toHaveLength(1);
   await savePlan(db, taken, { strategy: 'delta' });
   expect(await restartWalk(db, taken)).toMatchObject({ distinct_seen: 0, plan: { strategy: 'delta' } });
   expect(await countSeen(run)).toBe(0);

@@ -8,6 +8,9 @@ select
   private,
   commission_percent,
   days_until_commissions_are_due,
+  reward_type,
+  commission_amount_cents,
+  max_commission_period_months,
   _changed_at
 from {{ source('mirror', 'campaigns') }}
 where _deleted_at is null
