@@ -1,4 +1,4 @@
-// The duty `write-commissions`: empties the outbox of commission updates, woken by whoever fills it. What a request is
+// The source `write-commissions`: empties the outbox of commission updates, woken by whoever fills it. What a request is
 // and how it is applied is in src/commissions.
 
 import { COMMISSION_UPDATES_CHANNEL } from '../commissions/requests/request-updates.ts';
@@ -7,7 +7,7 @@ import { type DrainDeps, type DrainOptions, drainUpdates } from '../commissions/
 import { describeError } from '../describe-error.ts';
 import { ApiRejected } from '../errors.ts';
 import type { ConnectionPool } from '../queue/connection-pool.ts';
-import { type Duty, minutely } from '../queue/duty.ts';
+import { type JobSource, minutely, PRIORITY } from '../queue/job-source.ts';
 import { listen } from '../queue/listen.ts';
 import type { RunningWorker } from '../queue/start-worker.ts';
 
@@ -15,20 +15,22 @@ const NAME = 'write-commissions';
 /** Where something in front of the program answers for it: a job's own waits grow to more than payments should wait. */
 const AWAY_MS = 60_000;
 
-/** Returns the duty. Requests that must wait are due once their time has come. */
-export function makeCommissionsDuty(
+/** Returns the source. Requests that must wait are due once their time has come. */
+export function makeCommissionsSource(
   deps: DrainDeps,
   options: Pick<DrainOptions, 'concurrency' | 'timing'>,
-): Duty {
+): JobSource {
   return {
     name: NAME,
-    alarms: [],
+    needsProgram: true,
+    schedules: [],
     async findDue({ nowMs }) {
       if (!(await hasDueUpdates(deps.db))) return [];
       return [
         {
           id: minutely(NAME, nowMs),
-          atMs: nowMs,
+          subject: NAME,
+          priority: PRIORITY.payments,
           async run({ signal }) {
             try {
               await drainUpdates(deps, { ...options, signal });

@@ -1,4 +1,4 @@
-// The duty `poll-commissions`: asks the program for the known commissions that are due, where it does not list them.
+// The source `poll-commissions`: asks the program for the known commissions that are due, where it does not list them.
 // Which those are, and what an answer means, is in src/commissions.
 
 import type { ApiClient } from '../api/client.ts';
@@ -8,9 +8,9 @@ import type { Logger } from '../log.ts';
 import { isCommissionListUsed } from '../mirror/commission-list.ts';
 import { wasEverRead } from '../mirror/runs/whole-runs.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
-import { type Duty, minutely } from '../queue/duty.ts';
+import { type JobSource, minutely, PRIORITY } from '../queue/job-source.ts';
 
-export interface PollDutyDeps {
+export interface PollSourceDeps {
   /** With the priority of reads: a payment never waits for a poll. */
   readonly api: ApiClient;
   readonly db: Database;
@@ -24,17 +24,19 @@ const POLLS_IN_FLIGHT = 1;
 /** Where the program answered none of the last ones, the others wait for this long. */
 const UNANSWERED_MS = 60_000;
 
-/** Returns the duty. What was not answered is due again later. */
-export function makePollDuty({ api, db, log, personalData }: PollDutyDeps): Duty {
+/** Returns the source. What was not answered is due again later. */
+export function makePollSource({ api, db, log, personalData }: PollSourceDeps): JobSource {
   return {
     name: NAME,
-    alarms: [],
+    needsProgram: true,
+    schedules: [],
     async findDue({ nowMs }) {
       if (!(await hasDuePolls(db)) || (await isListed(db))) return [];
       return [
         {
           id: minutely(NAME, nowMs),
-          atMs: nowMs,
+          subject: NAME,
+          priority: PRIORITY.polls,
           async run({ signal }) {
             const options = { concurrency: POLLS_IN_FLIGHT, signal };
             const { failed } = await pollTracked({ client: api, db, log, personalData }, options);

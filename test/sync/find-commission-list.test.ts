@@ -3,12 +3,12 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { makeApiClient } from '../../src/api/client.ts';
-import { makeListDuty } from '../../src/jobs/list-job.ts';
-import { makePollDuty } from '../../src/jobs/poll-job.ts';
-import { makeSchedules, makeSyncDuty } from '../../src/jobs/sync-job.ts';
+import { makeListSource } from '../../src/jobs/list-job.ts';
+import { makePollSource } from '../../src/jobs/poll-job.ts';
+import { makeSchedules, makeSyncSource } from '../../src/jobs/sync-job.ts';
 import { isListQuestionDue, type ListSetting } from '../../src/mirror/commission-list.ts';
 import { readVersion } from '../../src/package.ts';
-import type { Duty } from '../../src/queue/duty.ts';
+import type { JobSource } from '../../src/queue/job-source.ts';
 import { TIMINGS } from '../../src/queue/timings.ts';
 import { readCommissionList } from '../../src/reports/read-commission-list.ts';
 import { readFreshness } from '../../src/reports/read-freshness.ts';
@@ -195,7 +195,8 @@ test('COMMISSION_LIST decides without a request, where it is on or off', async (
 });
 
 describe('a worker', () => {
-  const dueOf = async (duty: Duty) => (await duty.findDue(moment())).map(({ id }) => id.replace(/-\d+$/, ''));
+  const dueOf = async (duty: JobSource) =>
+    (await duty.findDue(moment())).map(({ id }) => id.replace(/-\d+$/, ''));
   const noteFull = (resource: string) =>
     given().database.pool.query(
       `insert into sync_runs (resource, mode, state, verified, finished_at)
@@ -206,7 +207,7 @@ describe('a worker', () => {
   test('asks once something was read, once a day, and again in a while where that decided nothing', async () => {
     const { db } = given();
     const api = clientOf(listing);
-    const duty = makeListDuty({ api, db, log }, 'auto');
+    const duty = makeListSource({ api, db, log }, 'auto');
     const run = async () => {
       const [due] = await duty.findDue(moment());
       await due?.run({ signal: new AbortController().signal, onProgress: () => {}, waitedMs: 0 });
@@ -233,8 +234,8 @@ describe('a worker', () => {
       `insert into tracked_commissions (commission_id) values ('0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11')`,
     );
     const nightly = makeSchedules({ full: '0 2 * * *', delta: null, timezone: 'UTC' });
-    const syncs = makeSyncDuty({ api, db, log }, { schedules: nightly }, TIMINGS);
-    const polls = makePollDuty({ api, db, log });
+    const syncs = makeSyncSource({ api, db, log }, { schedules: nightly }, TIMINGS);
+    const polls = makePollSource({ api, db, log });
     const seen = async () => ({
       syncs: await dueOf(syncs),
       polls: await dueOf(polls),

@@ -7,7 +7,7 @@ import { type Config, readConfig, readProgramConfig } from '../../config/config.
 import { ConfigError } from '../../errors.ts';
 import { calmLevel, type Logger, makeLogger } from '../../log.ts';
 import { makePersonalDataSource } from '../../personal-data/personal-data-source.ts';
-import { askForProbe } from '../../queue/program-pause.ts';
+import { askForProbe } from '../../queue/program-state.ts';
 import { canDrawStatusLine } from '../../terminal.ts';
 import type { Cli } from '../cli.ts';
 import {
