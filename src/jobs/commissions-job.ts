@@ -1,5 +1,5 @@
-// The source `write-commissions`: empties the outbox of commission updates, woken by whoever fills it. What a request is
-// and how it is applied is in src/commissions.
+// The source `write-commissions`: empties the outbox of commission updates, woken by whoever fills it. What a request
+// is and how it is applied is in src/commissions.
 
 import { COMMISSION_UPDATES_CHANNEL } from '../commissions/requests/request-updates.ts';
 import { hasDueUpdates } from '../commissions/writer/claims.ts';

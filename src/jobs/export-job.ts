@@ -1,5 +1,5 @@
-// The source `export`: after each tick of EXPORT_CRON, every table and view that is configured is exported once. Whether
-// it was, the table exports says. One at a time in a process: an export holds connections.
+// The source `export`: after each tick of EXPORT_CRON, every table and view that is configured is exported once.
+// Whether it was, the table exports says. One at a time in a process: an export holds connections.
 
 import type { ScheduledExports } from '../config/exports.ts';
 import { exportRecorded, type RecordedDeps, readLastExport } from '../exports/recorded-export.ts';

@@ -62,8 +62,8 @@ export interface SyncSourceOptions {
 }
 
 /**
- * Returns the source. What a delta finds, a full run finds too: after it, no delta is due for the same tick. A sync that
- * was given up is due again with the next tick of its schedule.
+ * Returns the source. What a delta finds, a full run finds too: after it, no delta is due for the same tick. A sync
+ * that was given up is due again with the next tick of its schedule.
  *
  * One resource is read after the other, as far as the one before it was tried: where affiliates fail, the others are
  * synced all the same. A delta of referrals then finds only new ones at the head,

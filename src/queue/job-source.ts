@@ -1,9 +1,10 @@
-// What workers are there for, as questions: a source says what is due, and how that is done. Nothing is written down for
-// it: what is due follows from tables that exist anyway, so a queue that forgets everything has lost nothing.
+// What workers are there for, as questions: a source says what is due, and how that is done. Nothing is written down
+// for it: what is due follows from tables that exist anyway, so a queue that forgets everything has lost nothing.
 //
-// Each item that is due has a job of its own, with its own attempts and backoff. The job carries no work: its worker asks
-// again what is due of the item's subject before it begins. So a job that comes twice, late, or after another process
-// did the work does no harm, and a list that fails for hours is asked ever less often, also from tick to tick.
+// Each item that is due has a job of its own, with its own attempts and backoff. The job carries no work: its worker
+// asks again what is due of the item's subject before it begins. So a job that comes twice, late, or after another
+// process did the work does no harm, and a list that fails for hours is asked ever less often, also from tick to
+// tick.
 
 import type { Schedule } from './schedules.ts';
 import type { Moment } from './worker-state.ts';

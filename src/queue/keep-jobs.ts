@@ -1,5 +1,5 @@
-// Compares what is due by the tables with the jobs that exist, and adds what is missing: once a minute, and at once when
-// something asks for it. Runs in every worker, without a lock, and not as a job: what it keeps is the queue.
+// Compares what is due by the tables with the jobs that exist, and adds what is missing: once a minute, and at once
+// when something asks for it. Runs in every worker, without a lock, and not as a job: what it keeps is the queue.
 
 import { checkClock, readClock } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';

@@ -1,5 +1,5 @@
-// Whether the program may be asked: it may not while it refuses the secret, serves another account than the mirror's, or
-// is away. One row that all workers share says so, and when one of them tries again.
+// Whether the program may be asked: it may not while it refuses the secret, serves another account than the mirror's,
+// or is away. One row that all workers share says so, and when one of them tries again.
 
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';

@@ -1,5 +1,6 @@
-// The schedules, kept by BullMQ's job schedulers: the job of a tick adds the jobs of what is due. Which tick was the last
-// is asked of the pattern and the database's clock, so a tick that comes twice, early, late or never does no harm.
+// The schedules, kept by BullMQ's job schedulers: the job of a tick adds the jobs of what is due. Which tick was the
+// last is asked of the pattern and the database's clock, so a tick that comes twice, early, late or never does no
+// harm.
 
 import { ErrorCode, getNextMillis } from 'bullmq';
 import { CronExpressionParser } from 'cron-parser';
@@ -7,6 +8,7 @@ import { sql } from 'kysely';
 import { offsetMs } from '../config/time-zone.ts';
 import { CLOCK_TOLERANCE_MS } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
 import { describeError } from '../describe-error.ts';
 import { ConfigError } from '../errors.ts';
 import type { WorkQueue } from './queue-server.ts';
@@ -137,7 +139,7 @@ export async function keepSchedules(
 }
 
 async function inTurn(db: Database, set: () => Promise<void>): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+  await transact(db, async (trx) => {
     await sql`
       select pg_advisory_xact_lock(hashtextextended('affiliate-mirror schedules of ' || current_schema(), 0))`.execute(
       trx,

@@ -36,10 +36,10 @@ export interface Timings {
 
 /**
  * Two budgets of retries multiply. Within one attempt, the client sends a request up to 5 times over some seconds
- * (src/api/retry.ts): a restart, a lost connection. Here an attempt that failed all the same is repeated for hours: 150
- * attempts, each after a random part of 5 s, 10 s, 20 s … 10 min, span some twelve hours. A run that is taken up again
- * re-reads the head and at most one page. Waiting for a 429 to pass, for a program that is away, for a refused secret to
- * be corrected or for another worker to stop costs no attempt.
+ * (src/api/retry.ts): a restart, a lost connection. Here an attempt that failed all the same is repeated for hours:
+ * 150 attempts, each after a random part of 5 s, 10 s, 20 s … 10 min, span some twelve hours. A run that is taken up
+ * again re-reads the head and at most one page. Waiting for a 429 to pass, for a program that is away, for a refused
+ * secret to be corrected or for another worker to stop costs no attempt.
  *
  * A killed worker's job goes on elsewhere after 30 to 50 seconds. A stop stays below the 30 seconds that Kubernetes
  * grants (docker-compose.yml asks for as much). Probes of a program: 10 s, 20 s, 40 s … 10 min.
