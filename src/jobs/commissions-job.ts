@@ -7,11 +7,10 @@ import { type DrainDeps, type DrainOptions, drainUpdates } from '../commissions/
 import { describeError } from '../describe-error.ts';
 import { ApiRejected } from '../errors.ts';
 import type { ConnectionPool } from '../queue/connection-pool.ts';
-import { type JobSource, minutely, PRIORITY } from '../queue/job-source.ts';
+import { type JobSource, MINUTE_MS, makeSingleSource, PRIORITY } from '../queue/job-source.ts';
 import { listen } from '../queue/listen.ts';
 import type { RunningWorker } from '../queue/start-worker.ts';
 
-const NAME = 'write-commissions';
 /** Where something in front of the program answers for it: a job's own waits grow to more than payments should wait. */
 const AWAY_MS = 60_000;
 
@@ -20,31 +19,23 @@ export function makeCommissionsSource(
   deps: DrainDeps,
   options: Pick<DrainOptions, 'concurrency' | 'timing'>,
 ): JobSource {
-  return {
-    name: NAME,
+  return makeSingleSource({
+    name: 'write-commissions',
+    priority: PRIORITY.payments,
     needsProgram: true,
-    schedules: [],
-    async findDue({ nowMs }) {
-      if (!(await hasDueUpdates(deps.db))) return [];
-      return [
-        {
-          id: minutely(NAME, nowMs),
-          subject: NAME,
-          priority: PRIORITY.payments,
-          async run({ signal }) {
-            try {
-              await drainUpdates(deps, { ...options, signal });
-              return { kind: 'done' };
-            } catch (error) {
-              if (!(error instanceof ApiRejected) || error.isOfProgram) throw error;
-              deps.log.warn({ reason: describeError(error) }, 'commissions.program_down');
-              return { kind: 'later', waitMs: AWAY_MS };
-            }
-          },
-        },
-      ];
+    againAfterMs: MINUTE_MS,
+    isDue: () => hasDueUpdates(deps.db),
+    async run({ signal }) {
+      try {
+        await drainUpdates(deps, { ...options, signal });
+        return { kind: 'done' };
+      } catch (error) {
+        if (!(error instanceof ApiRejected) || error.isOfProgram) throw error;
+        deps.log.warn({ reason: describeError(error) }, 'commissions.program_down');
+        return { kind: 'later', waitMs: AWAY_MS };
+      }
     },
-  };
+  });
 }
 
 /** Has the worker look whenever something was put into the outbox, until the signal aborts. */

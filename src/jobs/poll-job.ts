@@ -8,7 +8,7 @@ import type { Logger } from '../log.ts';
 import { isCommissionListUsed } from '../mirror/commission-list.ts';
 import { wasEverRead } from '../mirror/runs/whole-runs.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
-import { type JobSource, minutely, PRIORITY } from '../queue/job-source.ts';
+import { type JobSource, MINUTE_MS, makeSingleSource, PRIORITY } from '../queue/job-source.ts';
 
 export interface PollSourceDeps {
   /** With the priority of reads: a payment never waits for a poll. */
@@ -18,7 +18,6 @@ export interface PollSourceDeps {
   readonly personalData?: PersonalDataSource;
 }
 
-const NAME = 'poll-commissions';
 /** One after the other: no poll is urgent, and a sync may be under way beside them. */
 const POLLS_IN_FLIGHT = 1;
 /** Where the program answered none of the last ones, the others wait for this long. */
@@ -26,27 +25,19 @@ const UNANSWERED_MS = 60_000;
 
 /** Returns the source. What was not answered is due again later. */
 export function makePollSource({ api, db, log, personalData }: PollSourceDeps): JobSource {
-  return {
-    name: NAME,
+  return makeSingleSource({
+    name: 'poll-commissions',
+    priority: PRIORITY.polls,
     needsProgram: true,
-    schedules: [],
-    async findDue({ nowMs }) {
-      if (!(await hasDuePolls(db)) || (await isListed(db))) return [];
-      return [
-        {
-          id: minutely(NAME, nowMs),
-          subject: NAME,
-          priority: PRIORITY.polls,
-          async run({ signal }) {
-            const options = { concurrency: POLLS_IN_FLIGHT, signal };
-            const { failed } = await pollTracked({ client: api, db, log, personalData }, options);
-            const isLeft = failed > 0 && (await hasDuePolls(db));
-            return isLeft ? { kind: 'later', waitMs: UNANSWERED_MS } : { kind: 'done' };
-          },
-        },
-      ];
+    againAfterMs: MINUTE_MS,
+    isDue: async () => (await hasDuePolls(db)) && !(await isListed(db)),
+    async run({ signal }) {
+      const options = { concurrency: POLLS_IN_FLIGHT, signal };
+      const { failed } = await pollTracked({ client: api, db, log, personalData }, options);
+      const isLeft = failed > 0 && (await hasDuePolls(db));
+      return isLeft ? { kind: 'later', waitMs: UNANSWERED_MS } : { kind: 'done' };
     },
-  };
+  });
 }
 
 // Where syncs read every commission, known ones need not be asked for one by one.

@@ -52,9 +52,31 @@ export interface JobSource {
   findDue(moment: Moment): Promise<readonly Item[]>;
 }
 
-const MINUTE_MS = 60_000;
+export const MINUTE_MS = 60_000;
 
-/** Returns an identifier of what is due: where it is given up, it is tried again in the next minute. */
-export function minutely(name: string, nowMs: number): string {
-  return `${name}-${Math.floor(nowMs / MINUTE_MS)}`;
+export interface SingleInput
+  extends Pick<JobSource, 'name' | 'needsProgram'>,
+    Pick<Item, 'priority' | 'run'> {
+  /** Where its job was given up, it is tried again in the next such period. */
+  readonly againAfterMs: number;
+  readonly isDue: () => Promise<boolean>;
+}
+
+/** Returns a source of a single item. */
+export function makeSingleSource({
+  name,
+  needsProgram,
+  againAfterMs,
+  isDue,
+  ...item
+}: SingleInput): JobSource {
+  return {
+    name,
+    needsProgram,
+    schedules: [],
+    async findDue({ nowMs }) {
+      if (!(await isDue())) return [];
+      return [{ id: `${name}-${Math.floor(nowMs / againAfterMs)}`, subject: name, ...item }];
+    },
+  };
 }

@@ -5,15 +5,15 @@ import { checkClock, readClock } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
 import { ClockWrong, PersonalDataMismatch, SchemaMismatch } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { sleepOrAbort } from '../sleep.ts';
 import { addDue } from './add-due.ts';
 import type { QueueBackend } from './backend.ts';
 import type { DueItems } from './due-items.ts';
 import { freeFromFuture } from './free-from-future.ts';
 import type { JobSource } from './job-source.ts';
-import { makePacer } from './pacer.ts';
 import type { ProgramWatch } from './program-watch.ts';
 import { makeQuietWarning } from './quiet-warning.ts';
-import { keepSchedules, setSchedules } from './schedules.ts';
+import { keepSchedules } from './schedules.ts';
 import type { Timings } from './timings.ts';
 import { readMoment, type WorkerMoment } from './worker-state.ts';
 
@@ -54,6 +54,9 @@ export interface JobKeeper {
  */
 const UNFIT = [SchemaMismatch, PersonalDataMismatch];
 
+/** Between two looks, however often one is asked for: by a batch of requests, or by jobs that find nothing to do. */
+const PAUSE_MS = 100;
+
 /** Returns the keeper, not yet started. */
 export function keepJobs(deps: KeepDeps, timings: Timings): JobKeeper {
   const { db, log, backend, sources, program } = deps;
@@ -63,15 +66,23 @@ export function keepJobs(deps: KeepDeps, timings: Timings): JobKeeper {
   const warnOfClock = makeQuietWarning({ log }, 'clock.differs');
   const stopping = new AbortController();
   const causes = new Map<string, string>();
-  let nextRoundMs = 0;
-  let restMs = 0;
-  const pacer = makePacer(async () => {
-    await look().catch((error: unknown) => {
-      if (error instanceof ClockWrong) deps.onUnfit(error);
-      else if (!stopping.signal.aborted) warn(error);
-    });
-    return restMs;
-  });
+  let nextRoundMs = performance.now() + timings.watchIntervalMs;
+  let restMs = timings.watchIntervalMs;
+  let waking = new AbortController();
+  let running: Promise<void> = Promise.resolve();
+
+  async function run(): Promise<void> {
+    for (;;) {
+      await sleepOrAbort(restMs, waking.signal);
+      if (stopping.signal.aborted) return;
+      waking = new AbortController();
+      await look().catch((error: unknown) => {
+        if (error instanceof ClockWrong) deps.onUnfit(error);
+        else if (!stopping.signal.aborted) warn(error);
+      });
+      await sleepOrAbort(PAUSE_MS, stopping.signal);
+    }
+  }
 
   async function look(): Promise<void> {
     const isRound = performance.now() >= nextRoundMs;
@@ -86,7 +97,7 @@ export function keepJobs(deps: KeepDeps, timings: Timings): JobKeeper {
     if (isRound) {
       const { nowMs } = await readClock(db);
       await freeFromFuture(deps, nowMs, timings);
-      await keepSchedules({ db, queue }, schedules, { nowMs, graceMs: timings.tickGraceMs });
+      await keepSchedules({ db, queue }, schedules, nowMs);
     }
     let moment = await readMoment(db);
     if (moment.isProgramAway && (await program.tryAgain(stopping.signal))) moment = await readMoment(db);
@@ -128,23 +139,23 @@ export function keepJobs(deps: KeepDeps, timings: Timings): JobKeeper {
     async setUp(signal) {
       await checkClock(db, warnOfClock);
       await program.tryFirst(signal);
-      await freeFromFuture(deps, (await readClock(db)).nowMs, timings);
-      await setSchedules({ db, queue }, schedules);
+      const { nowMs } = await readClock(db);
+      await freeFromFuture(deps, nowMs, timings);
+      await keepSchedules({ db, queue }, schedules, nowMs);
       await addAll(await readMoment(db));
     },
     start() {
-      nextRoundMs = performance.now() + timings.watchIntervalMs;
-      pacer.start(timings.watchIntervalMs);
+      running = run();
       backend.onReturn(() => {
         nextRoundMs = 0;
-        pacer.askNow();
+        waking.abort();
       });
     },
-    lookNow: pacer.askNow,
+    lookNow: () => waking.abort(),
     lookAfter({ name, data }) {
       const { cause } = data as { readonly cause?: string };
       if (cause !== undefined) causes.set(name, cause);
-      pacer.askNow();
+      waking.abort();
     },
     async tick(schedule, cause) {
       const moment = await readMoment(db);
@@ -155,7 +166,8 @@ export function keepJobs(deps: KeepDeps, timings: Timings): JobKeeper {
     },
     async stop() {
       stopping.abort();
-      await pacer.stop();
+      waking.abort();
+      await running;
     },
   };
 }

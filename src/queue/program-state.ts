@@ -27,27 +27,25 @@ export async function noteRefusal(
     update worker_state set
       refused_at = clock_timestamp(),
       refused_code = ${code},
-      probed_at = case when before.code is null then clock_timestamp() else probed_at end,
-      probes = case when before.code is null then 1 else probes end,
-      next_probe_at = case when before.code is null
-        then clock_timestamp() + make_interval(secs => ${firstProbeMs}::float8 / 1000) else next_probe_at end
-    from (select refused_code as code from worker_state for update) as before
-    where before.code is distinct from ${code}
+      probed_at = clock_timestamp(),
+      probes = greatest(probes, 1),
+      next_probe_at = coalesce(
+        next_probe_at, clock_timestamp() + make_interval(secs => ${firstProbeMs}::float8 / 1000))
+    where refused_code is distinct from ${code}
     returning true
   `.execute(db);
   return rows.length > 0;
 }
 
-/** Notes that the program serves the mirror's account. Returns the code that no longer holds; null where none did. */
-export async function noteAcceptance(db: Database): Promise<string | null> {
-  const { rows } = await sql<{ code: string }>`
+/** Notes that the program serves the mirror's account. Returns whether jobs did not ask it before. */
+export async function noteAcceptance(db: Database): Promise<boolean> {
+  const { rows } = await sql`
     update worker_state
     set refused_at = null, refused_code = null, probed_at = clock_timestamp(), next_probe_at = null, probes = 0
-    from (select refused_code as code from worker_state for update) as before
-    where before.code is not null
-    returning before.code
+    where refused_at is not null
+    returning true
   `.execute(db);
-  return rows[0]?.code ?? null;
+  return rows.length > 0;
 }
 
 /**

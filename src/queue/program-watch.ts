@@ -52,9 +52,9 @@ export function makeProgramWatch({ db, log, probe }: ProgramWatchDeps, timings: 
       else log.warn({ reason: describeError(error) }, 'program.silent');
       return false;
     }
-    const ended = await noteAcceptance(db);
-    if (ended !== null) log.info(REFUSALS.has(ended) ? 'program.secret_accepted' : 'program.back');
-    return ended !== null;
+    const isBack = await noteAcceptance(db);
+    if (isBack) log.info('program.secret_accepted');
+    return isBack;
   };
   let probing: Promise<boolean> | null = null;
   const probeAway = async (signal: AbortSignal): Promise<boolean> => {
@@ -83,8 +83,6 @@ export function makeProgramWatch({ db, log, probe }: ProgramWatchDeps, timings: 
     },
   };
 }
-
-const REFUSALS: ReadonlySet<string> = new Set([new ApiUnauthorized('').code, new ProgramChanged('').code]);
 
 const FIX =
   'no job asks the program meanwhile, and nothing is lost. Correct AFFILIATE_API_SECRET and restart the worker, or correct its file (AFFILIATE_API_SECRET_FILE), which is read again with the next try; work goes on by itself once the secret is accepted';

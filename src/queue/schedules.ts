@@ -31,10 +31,8 @@ export const TICK = 'tick';
 /** None is kept: the job of a tick that a clock ahead of its time ran early would be in the way of the true one. */
 const KEPT_TICKS = { removeOnComplete: true, removeOnFail: true };
 
-interface ScheduleDeps {
-  readonly db: Database;
-  readonly queue: WorkQueue;
-}
+/** A schedule whose next tick lies back for longer no longer moves. */
+const GRACE_MS = 10_000;
 
 /**
  * Checks that every schedule has a next tick.
@@ -99,52 +97,30 @@ export function tickAfter({ pattern, timezone }: Pick<Schedule, 'pattern' | 'tim
 }
 
 /**
- * Makes BullMQ's schedulers the ones that are named, and removes all others. One worker at a time does: on Postgres,
- * racing calls deadlock, or leave a scheduler that never ticks again. Idempotent: yes.
- */
-export async function setSchedules(
-  { db, queue }: ScheduleDeps,
-  schedules: readonly Schedule[],
-): Promise<void> {
-  await inTurn(db, async () => {
-    for (const schedule of schedules) await setSchedule(queue, schedule);
-    const names = schedules.map(({ name }) => name);
-    for (const { key } of await queue.getJobSchedulers()) {
-      if (!names.includes(key)) await queue.removeJobScheduler(key);
-    }
-  });
-}
-
-/**
- * Sets the schedules anew that the queue has lost, no longer moves, or puts off beyond their next tick; `nowMs` is the
- * database's clock.
+ * Makes BullMQ's schedulers the ones that are named: sets those that the queue has lost, has otherwise, no longer
+ * moves or puts off beyond their next tick, and removes all others. One worker at a time does: on Postgres, racing
+ * calls deadlock, or leave a scheduler that never ticks again. `nowMs` is the database's clock. Idempotent: yes.
  */
 export async function keepSchedules(
-  { db, queue }: ScheduleDeps,
+  { db, queue }: { readonly db: Database; readonly queue: WorkQueue },
   schedules: readonly Schedule[],
-  { nowMs, graceMs }: { nowMs: number; graceMs: number },
+  nowMs: number,
 ): Promise<void> {
-  const lost: Schedule[] = [];
-  for (const schedule of schedules) {
-    const found = await queue.getJobScheduler(schedule.name);
-    const next = found?.next ?? Number.NEGATIVE_INFINITY;
-    // A worker of another version may have set it to something else than we would.
-    const cron = { pattern: found?.pattern ?? schedule.pattern, timezone: found?.tz ?? schedule.timezone };
-    if (next <= nowMs - graceMs || next > tickAfter(cron, nowMs + CLOCK_TOLERANCE_MS)) lost.push(schedule);
-  }
-  if (lost.length === 0) return;
-  await inTurn(db, async () => {
-    for (const schedule of lost) await setSchedule(queue, schedule);
+  const found = await queue.getJobSchedulers();
+  const wrong = schedules.filter((schedule) => {
+    const { pattern, tz, next = 0 } = found.find(({ key }) => key === schedule.name) ?? {};
+    const isOther = pattern !== schedule.pattern || tz !== schedule.timezone;
+    return isOther || next < nowMs - GRACE_MS || next > tickAfter(schedule, nowMs + CLOCK_TOLERANCE_MS);
   });
-}
-
-async function inTurn(db: Database, set: () => Promise<void>): Promise<void> {
+  const gone = found.filter(({ key }) => schedules.every(({ name }) => name !== key));
+  if (wrong.length + gone.length === 0) return;
   await transact(db, async (trx) => {
     await sql`
       select pg_advisory_xact_lock(hashtextextended('affiliate-mirror schedules of ' || current_schema(), 0))`.execute(
       trx,
     );
-    await set();
+    for (const schedule of wrong) await setSchedule(queue, schedule);
+    for (const { key } of gone) await queue.removeJobScheduler(key);
   });
 }
 

@@ -10,8 +10,6 @@ export interface Timings {
   readonly runRetryMs: number;
   /** Between two comparisons of what is due with the jobs that exist, where nothing asks for one. */
   readonly watchIntervalMs: number;
-  /** A schedule whose next tick lies back for longer than this no longer moves. */
-  readonly tickGraceMs: number;
   /** A job that failed so often in ways that may pass is given up. */
   readonly mostAttempts: number;
   /** The longest wait before the second attempt; it doubles with each, up to the second figure. */
@@ -50,7 +48,6 @@ export const TIMINGS: Timings = {
   drainDelayMs: 30_000,
   runRetryMs: 2000,
   watchIntervalMs: 60_000,
-  tickGraceMs: 10_000,
   mostAttempts: 150,
   firstBackoffMs: 5000,
   longestBackoffMs: 600_000,

@@ -6,6 +6,7 @@ import { makeApiClient } from '../../src/api/client.ts';
 import { probeProgram } from '../../src/jobs/probe-program.ts';
 import { makeSchedules, makeSyncSource } from '../../src/jobs/sync-job.ts';
 import { makeLogger } from '../../src/log.ts';
+import type { Probe } from '../../src/queue/program-watch.ts';
 import { startWorker } from '../../src/queue/start-worker.ts';
 import { TIMINGS } from '../../src/queue/timings.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
@@ -44,7 +45,11 @@ let close: () => Promise<void>;
 afterEach(() => close());
 
 /** Starts a worker that gives a job up after so many attempts. */
-async function start(mostAttempts = TIMINGS.mostAttempts, { url }: { url: string } = sandbox): Promise<void> {
+async function start(
+  mostAttempts = TIMINGS.mostAttempts,
+  { url }: { url: string } = sandbox,
+  givenProbe?: Probe,
+): Promise<void> {
   const { db, settings } = queueing;
   const { takePermit } = makeUnlimitedPermits();
   const attempts = { most: 1, mostThrottled: 1 };
@@ -53,7 +58,7 @@ async function start(mostAttempts = TIMINGS.mostAttempts, { url }: { url: string
   const schedules = makeSchedules({ full: DAILY, delta: DAILY, timezone: 'UTC' });
   const duty = makeSyncSource({ api, db, log }, { schedules }, timings);
   const worker = await startWorker(
-    { db, log, probe: (signal) => probeProgram({ api, db }, signal) },
+    { db, log, probe: givenProbe ?? ((signal) => probeProgram({ api, db }, signal)) },
     { queue: settings, sources: [duty], timings: { ...timings, mostAttempts } },
   );
   close = async () => {
@@ -98,7 +103,7 @@ test('while two lists fail, the third is synced', async () => {
 
 test('a list that fails costs one attempt each time it is asked for, and is given up with the last one', async () => {
   sandbox.setFaults({ shares: {}, exact: [failing('/v1/affiliates')] });
-  await start(3);
+  await start(3, sandbox, async () => {});
   const { queue, close: closeQueue } = await queueing.open();
   const givenUp = async () => (await queue.getFailed()).map(({ id, attemptsMade }) => [id, attemptsMade]);
   // The full sync, and then the delta.
@@ -130,9 +135,9 @@ test('a program that answers nothing is asked for one list, and then by one prob
   expect(rows).toEqual([{ resource: 'affiliates', state: 'failed' }]);
   const { queue, close: closeQueue } = await queueing.open();
   // Though a job has one attempt.
-  expect(await queue.getJobCounts('failed', 'delayed', 'prioritized')).toEqual({
+  expect(await queue.getJobCounts('failed', 'active', 'prioritized')).toEqual({
     failed: 0,
-    delayed: 0,
+    active: 0,
     prioritized: 0,
   });
   sandbox.setFaults(NO_FAULTS);

@@ -27,7 +27,6 @@ export const FAST: Partial<Timings> = {
   drainDelayMs: 500,
   runRetryMs: 200,
   watchIntervalMs: 400,
-  tickGraceMs: 1500,
   firstBackoffMs: 200,
   longestBackoffMs: 1000,
   stepAsideMs: 300,

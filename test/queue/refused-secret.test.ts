@@ -44,7 +44,7 @@ describe.each(SOME_KINDS)('a wrong secret, on %s', (kind) => {
   test('stops what asks the program with one line and one request, fails no job, and a restart with the right one fixes it', async () => {
     const program = await startProgram(await createTestDatabase(), SECRET);
     const queueing = await makeQueueing(kind, program);
-    const timings = { watchIntervalMs: 300, tickGraceMs: 1500, firstProbeMs: 60_000 };
+    const timings = { watchIntervalMs: 300, firstProbeMs: 60_000 };
     const options = { secret: WRONG, syncs: OFTEN, timings };
     const first = await queueing.start(options);
     // However long the second one takes to start, it starts together with the first.
