@@ -77,6 +77,8 @@ export function keepJobs(deps: KeepDeps, timings: Timings): JobKeeper {
       if (stopping.signal.aborted) return;
       waking = new AbortController();
       await look().catch((error: unknown) => {
+        nextRoundMs = 0;
+        restMs = timings.lookAgainMs;
         if (error instanceof ClockWrong) deps.onUnfit(error);
         else if (!stopping.signal.aborted) warn(error);
       });
@@ -101,7 +103,7 @@ export function keepJobs(deps: KeepDeps, timings: Timings): JobKeeper {
     }
     let moment = await readMoment(db);
     if (moment.isProgramAway && (await program.tryAgain(stopping.signal))) moment = await readMoment(db);
-    if (moment.isProgramAway) restMs = Math.min(restMs, timings.probeLookMs);
+    if (moment.isProgramAway) restMs = Math.min(restMs, timings.lookAgainMs);
     await addAll(moment);
   }
 

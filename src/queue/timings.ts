@@ -26,8 +26,8 @@ export interface Timings {
   /** First and longest wait before a program is tried again that refuses the secret or is away. */
   readonly firstProbeMs: number;
   readonly longestProbeMs: number;
-  /** Meanwhile workers see so often whether it is to be tried, or was tried by another one. */
-  readonly probeLookMs: number;
+  /** Meanwhile, and after a comparison that failed, the next one comes after this. */
+  readonly lookAgainMs: number;
   /** A worker that is stopped has ended after this, whatever hangs. */
   readonly stopDeadlineMs: number;
 }
@@ -57,6 +57,6 @@ export const TIMINGS: Timings = {
   throttledMs: 30_000,
   firstProbeMs: 10_000,
   longestProbeMs: 600_000,
-  probeLookMs: 5000,
+  lookAgainMs: 5000,
   stopDeadlineMs: 25_000,
 };

@@ -23,7 +23,7 @@ const ENDLESS = Number.POSITIVE_INFINITY;
 const timings = {
   ...TIMINGS,
   ...{ stepAsideMs: 10, firstBackoffMs: 10, longestBackoffMs: 20 },
-  ...{ firstProbeMs: 100, longestProbeMs: 400, probeLookMs: 20 },
+  ...{ firstProbeMs: 100, longestProbeMs: 400, lookAgainMs: 20 },
 };
 
 let sandbox: TestSandbox;

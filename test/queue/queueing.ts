@@ -33,7 +33,7 @@ export const FAST: Partial<Timings> = {
   throttledMs: 300,
   firstProbeMs: 500,
   longestProbeMs: 1000,
-  probeLookMs: 100,
+  lookAgainMs: 100,
   stopDeadlineMs: 60_000,
 };
 
