@@ -73,7 +73,7 @@ export function keepJobs(deps: KeepDeps, timings: Timings): JobKeeper {
 
   async function run(): Promise<void> {
     for (;;) {
-      await sleepOrAbort(restMs, waking.signal);
+      await sleepOrAbort(Math.max(0, restMs), waking.signal);
       if (stopping.signal.aborted) return;
       waking = new AbortController();
       await look().catch((error: unknown) => {
