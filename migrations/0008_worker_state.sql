@@ -21,8 +21,8 @@ comment on table worker_state is 'What all workers of this mirror share. One row
 comment on column worker_state.only_row is 'Always true: keeps the table at one row.';
 comment on column worker_state.queue_id is 'Tells this mirror''s queue in Redis from that of every other mirror, together with the database that this row is in: a copy of the mirror has a queue of its own.';
 comment on column worker_state.made_at is 'When this mirror was made: no tick of a schedule before that counts as missed.';
-comment on column worker_state.refused_at is 'Since when the queue is paused, because the API refuses the secret or serves another account than the mirror''s. Null if it is not.';
-comment on column worker_state.refused_code is 'Code of the error that paused the queue: API_UNAUTHORIZED or PROGRAM_CHANGED. Null if it is not paused.';
-comment on column worker_state.probed_at is 'When the secret was last tried.';
-comment on column worker_state.next_probe_at is 'When a worker tries the secret again.';
+comment on column worker_state.refused_at is 'Since when no job asks the program: it refuses the secret, serves another account than the mirror''s, or is away. Null if jobs ask it.';
+comment on column worker_state.refused_code is 'Code of the error for which no job asks the program, such as API_UNAUTHORIZED, PROGRAM_CHANGED or API_UNREACHABLE. Null if jobs ask it.';
+comment on column worker_state.probed_at is 'When the program was last tried with a single request.';
+comment on column worker_state.next_probe_at is 'When a worker tries the program again. Null if jobs ask it.';
 comment on column worker_state.probes is 'How often it was tried in vain: the pauses between grow.';

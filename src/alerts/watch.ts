@@ -1,5 +1,5 @@
 // The watch over the mirror: looks for what is wrong, and sends the messages, in every worker and for as long as it
-// runs. Not a job of the queue: a refused secret pauses that, and a queue that is away is a cause itself.
+// runs. Not a job of the queue: it has to run where nothing else does, and a queue that is away is a cause itself.
 
 import type { Logger } from '../log.ts';
 import { memoize } from '../memoize.ts';

@@ -1,35 +1,48 @@
-// The duty `export`: after each tick of EXPORT_CRON, every table and view that is configured is exported once. Whether
-// it was, the table exports says.
+// The source `export`: after each tick of EXPORT_CRON, every table and view that is configured is exported once.
+// Whether it was, the table exports says. One at a time in a process: an export holds connections.
 
 import type { ScheduledExports } from '../config/exports.ts';
 import { exportRecorded, type RecordedDeps, readLastExport } from '../exports/recorded-export.ts';
 import type { CollectingTarget } from '../exports/targets/target.ts';
 import type { Logger } from '../log.ts';
-import type { Due, Duty, JobContext, JobOutcome } from '../queue/duty.ts';
+import {
+  type Item,
+  type JobContext,
+  type JobOutcome,
+  type JobSource,
+  PRIORITY,
+} from '../queue/job-source.ts';
 import { lastTick } from '../queue/schedules.ts';
 
 const NAME = 'export';
 /** Another process's export is looked at again after this. */
 const BUSY_MS = 30_000;
 
-export interface ExportDutyDeps extends RecordedDeps {
+export interface ExportSourceDeps extends RecordedDeps {
   readonly log: Logger;
 }
 
-export interface ExportDutyOptions extends Omit<ScheduledExports, 'target'> {
+export interface ExportSourceOptions extends Omit<ScheduledExports, 'target'> {
   readonly mirrorSchema: string;
   readonly target: CollectingTarget;
 }
 
-/** Returns the duty. An export that was given up is due again with the next tick. */
-export function makeExportDuty(deps: ExportDutyDeps, options: ExportDutyOptions): Duty {
+/** Returns the source. An export that was given up is due again with the next tick. */
+export function makeExportSource(deps: ExportSourceDeps, options: ExportSourceOptions): JobSource {
   const { mirrorSchema, target, format, whole, changes, pattern, timezone } = options;
   const schedule = { name: NAME, pattern, timezone };
   const objects = [
     ...whole.map((name) => ({ name, isForChanges: false })),
     ...changes.map((name) => ({ name, isForChanges: true })),
   ];
-  const run = async (object: (typeof objects)[number], { signal }: JobContext): Promise<JobOutcome> => {
+  let last: Promise<unknown> = Promise.resolve();
+  const run = (object: (typeof objects)[number], context: JobContext): Promise<JobOutcome> => {
+    const running = last.then(() => exportOne(object, context));
+    last = running.catch(() => undefined);
+    return running;
+  };
+  const exportOne = async (object: (typeof objects)[number], { signal }: JobContext): Promise<JobOutcome> => {
+    signal.throwIfAborted();
     const input = { ...object, mirrorSchema, target, format, isByDay: false, signal };
     const outcome = await exportRecorded(deps, input);
     if (outcome.kind === 'busy') return { kind: 'later', waitMs: BUSY_MS };
@@ -41,11 +54,12 @@ export function makeExportDuty(deps: ExportDutyDeps, options: ExportDutyOptions)
   };
   return {
     name: NAME,
-    alarms: [schedule],
+    needsProgram: false,
+    schedules: [schedule],
     async findDue(moment) {
       const tickMs = lastTick(schedule, moment);
       if (tickMs === null) return [];
-      const due: Due[] = [];
+      const due: Item[] = [];
       for (const object of objects) {
         const lastMs = await readLastExport(deps.db, { ...object, mirrorSchema, target });
         if (lastMs !== null && lastMs >= tickMs) continue;
@@ -56,7 +70,7 @@ export function makeExportDuty(deps: ExportDutyDeps, options: ExportDutyOptions)
         due.push({
           id: `${subject}-${tickMs}`,
           subject,
-          atMs: tickMs,
+          priority: PRIORITY.upkeep,
           run: (context) => run(object, context),
         });
       }

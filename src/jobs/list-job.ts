@@ -1,35 +1,27 @@
-// The duty `find-optional-lists`: asks the program once a day which of the optional lists it has.
+// The source `find-optional-lists`: asks the program once a day which of the optional lists it has.
 
 import type { ListSettings } from '../config/optional-lists.ts';
 import type { Database } from '../db/database.ts';
 import { findDueLists } from '../mirror/optional-lists.ts';
 import { wasEverRead } from '../mirror/runs/whole-runs.ts';
 import { readVersion } from '../package.ts';
-import { type Duty, minutely } from '../queue/duty.ts';
+import { type JobSource, MINUTE_MS, makeSingleSource, PRIORITY } from '../queue/job-source.ts';
 import { findOptionalLists } from '../sync/find-optional-lists.ts';
 import type { SyncDeps } from '../sync/walk.ts';
 
-const NAME = 'find-optional-lists';
-
-/** Returns the duty. Its client should try once: what was not answered is due again after some minutes. */
-export function makeListsDuty(deps: SyncDeps, settings: ListSettings): Duty {
-  return {
-    name: NAME,
-    alarms: [],
-    async findDue({ nowMs }) {
-      if (!(await isDue(deps.db))) return [];
-      return [
-        {
-          id: minutely(NAME, nowMs),
-          atMs: nowMs,
-          async run({ signal }) {
-            await findOptionalLists(deps, { settings, signal });
-            return { kind: 'done' };
-          },
-        },
-      ];
+/** Returns the source. Its client should try once: what was not answered is due again after some minutes. */
+export function makeListsSource(deps: SyncDeps, settings: ListSettings): JobSource {
+  return makeSingleSource({
+    name: 'find-optional-lists',
+    priority: PRIORITY.polls,
+    needsProgram: true,
+    againAfterMs: MINUTE_MS,
+    isDue: () => isDue(deps.db),
+    async run({ signal }) {
+      await findOptionalLists(deps, { settings, signal });
+      return { kind: 'done' };
     },
-  };
+  });
 }
 
 // Until something was read, nothing is asked: the address or the secret may be wrong, and a sync says so.

@@ -1,4 +1,4 @@
-// The duty `poll-commissions`: asks the program for the known commissions that are due, where it does not list them.
+// The source `poll-commissions`: asks the program for the known commissions that are due, where it does not list them.
 // Which those are, and what an answer means, is in src/commissions.
 
 import type { ApiClient } from '../api/client.ts';
@@ -8,9 +8,9 @@ import type { Logger } from '../log.ts';
 import { readUsedLists } from '../mirror/optional-lists.ts';
 import { wasEverRead } from '../mirror/runs/whole-runs.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
-import { type Duty, minutely } from '../queue/duty.ts';
+import { type JobSource, MINUTE_MS, makeSingleSource, PRIORITY } from '../queue/job-source.ts';
 
-export interface PollDutyDeps {
+export interface PollSourceDeps {
   /** With the priority of reads: a payment never waits for a poll. */
   readonly api: ApiClient;
   readonly db: Database;
@@ -18,33 +18,26 @@ export interface PollDutyDeps {
   readonly personalData?: PersonalDataSource;
 }
 
-const NAME = 'poll-commissions';
 /** One after the other: no poll is urgent, and a sync may be under way beside them. */
 const POLLS_IN_FLIGHT = 1;
 /** Where the program answered none of the last ones, the others wait for this long. */
 const UNANSWERED_MS = 60_000;
 
-/** Returns the duty. What was not answered is due again later. */
-export function makePollDuty({ api, db, log, personalData }: PollDutyDeps): Duty {
-  return {
-    name: NAME,
-    alarms: [],
-    async findDue({ nowMs }) {
-      if (!(await hasDuePolls(db)) || (await isListed(db))) return [];
-      return [
-        {
-          id: minutely(NAME, nowMs),
-          atMs: nowMs,
-          async run({ signal }) {
-            const options = { concurrency: POLLS_IN_FLIGHT, signal };
-            const { failed } = await pollTracked({ client: api, db, log, personalData }, options);
-            const isLeft = failed > 0 && (await hasDuePolls(db));
-            return isLeft ? { kind: 'later', waitMs: UNANSWERED_MS } : { kind: 'done' };
-          },
-        },
-      ];
+/** Returns the source. What was not answered is due again later. */
+export function makePollSource({ api, db, log, personalData }: PollSourceDeps): JobSource {
+  return makeSingleSource({
+    name: 'poll-commissions',
+    priority: PRIORITY.polls,
+    needsProgram: true,
+    againAfterMs: MINUTE_MS,
+    isDue: async () => (await hasDuePolls(db)) && !(await isListed(db)),
+    async run({ signal }) {
+      const options = { concurrency: POLLS_IN_FLIGHT, signal };
+      const { failed } = await pollTracked({ client: api, db, log, personalData }, options);
+      const isLeft = failed > 0 && (await hasDuePolls(db));
+      return isLeft ? { kind: 'later', waitMs: UNANSWERED_MS } : { kind: 'done' };
     },
-  };
+  });
 }
 
 // Where syncs read every commission, known ones need not be asked for one by one.

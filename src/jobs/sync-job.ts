@@ -1,4 +1,4 @@
-// The duty `sync`: after each tick of a schedule, every resource that is listed is synced once, and in full where
+// The source `sync`: after each tick of a schedule, every resource that is listed is synced once, and in full where
 // somebody accepted deletions of it. Whether it was, the run log says.
 
 import type { ApiClient } from '../api/client.ts';
@@ -8,9 +8,15 @@ import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
 import { listAccepted } from '../mirror/held-back.ts';
 import { readUsedLists } from '../mirror/optional-lists.ts';
-import { listSyncedSince, wasSyncBegunSince } from '../mirror/runs/whole-runs.ts';
+import { listSyncedSince, listTriedSince, wasSyncBegunSince } from '../mirror/runs/whole-runs.ts';
 import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
-import type { Due, Duty, JobContext, JobOutcome } from '../queue/duty.ts';
+import {
+  type Item,
+  type JobContext,
+  type JobOutcome,
+  type JobSource,
+  PRIORITY,
+} from '../queue/job-source.ts';
 import { lastTick, type Schedule } from '../queue/schedules.ts';
 import type { Timings } from '../queue/timings.ts';
 import type { RunSummary, SyncMode, SyncProgress } from '../sync/run-summary.ts';
@@ -18,6 +24,7 @@ import { runSync } from '../sync/run-sync.ts';
 
 /** Another process's run is looked at again after half of the time waited so far, and after this at the latest. */
 const LONGEST_WAIT_MS = 600_000;
+const PRIORITIES = { full: PRIORITY.fullSyncs, delta: PRIORITY.deltas } as const;
 
 export interface SyncSchedule extends Schedule {
   readonly mode: SyncMode;
@@ -42,7 +49,7 @@ export interface RunMeter {
   ended(run: RunSummary): void;
 }
 
-export interface SyncDutyDeps {
+export interface SyncSourceDeps {
   readonly api: ApiClient;
   readonly db: Database;
   readonly log: Logger;
@@ -50,22 +57,23 @@ export interface SyncDutyDeps {
   readonly meter?: RunMeter;
 }
 
-export interface SyncDutyOptions {
+export interface SyncSourceOptions {
   readonly schedules: readonly SyncSchedule[];
 }
 
 /**
- * Returns the duty. What a delta finds, a full run finds too: after it, no delta is due for the same tick. A sync that
- * was given up is due again with the next tick of its schedule.
+ * Returns the source. What a delta finds, a full run finds too: after it, no delta is due for the same tick. A sync
+ * that was given up is due again with the next tick of its schedule.
  *
- * Where affiliates fail, the others are synced all the same. A delta of referrals then finds only new ones at the head,
+ * One resource is read after the other, as far as the one before it was tried: where affiliates fail, the others are
+ * synced all the same. A delta of referrals then finds only new ones at the head,
  * since no counter moves; it is due again once affiliates were synced after its tick (listSyncedSince).
  */
-export function makeSyncDuty(
-  { meter, ...deps }: SyncDutyDeps,
-  { schedules }: SyncDutyOptions,
+export function makeSyncSource(
+  { meter, ...deps }: SyncSourceDeps,
+  { schedules }: SyncSourceOptions,
   { stepAsideMs }: Pick<Timings, 'stepAsideMs'>,
-): Duty {
+): JobSource {
   // Where another process syncs the resource, the job waits for it, and then asks again whether it is due. It does not
   // count on that run: its worker may hang, and then the work would be lost.
   const sync = async (
@@ -86,24 +94,35 @@ export function makeSyncDuty(
   };
   return {
     name: 'sync',
-    alarms: schedules,
+    needsProgram: true,
+    schedules,
     async findDue(moment) {
-      const due: Due[] = [];
+      const due: Item[] = [];
+      // Affiliates first: their counters say what a delta of referrals looks for.
       const resources = await readUsedLists(deps.db);
       for (const { resource, atMs } of await listAccepted(deps.db)) {
         if (!resources.includes(resource)) continue;
         if (await wasSyncBegunSince(deps.db, resource, atMs)) continue;
         const id = `sync-${resource}-accepted-${atMs}`;
-        due.push({ id, subject: resource, atMs, run: (context) => sync(resource, 'full', context) });
+        const run = (context: JobContext) => sync(resource, 'full', context);
+        due.push({ id, subject: `sync-${resource}`, priority: PRIORITY.fullSyncs, run });
       }
       for (const schedule of schedules) {
         const { mode } = schedule;
         const tickMs = lastTick(schedule, moment);
         if (tickMs === null) continue;
         const synced = await listSyncedSince(deps.db, mode, tickMs);
+        const tried = synced.length < resources.length ? await listTriedSince(deps.db, mode, tickMs) : [];
+        let mayBegin = true;
         for (const resource of resources.filter((one) => !synced.includes(one))) {
-          const id = `sync-${resource}-${mode}-${tickMs}`;
-          due.push({ id, subject: resource, atMs: tickMs, run: (context) => sync(resource, mode, context) });
+          due.push({
+            id: `sync-${resource}-${mode}-${tickMs}`,
+            subject: `sync-${resource}`,
+            priority: PRIORITIES[mode],
+            mayBegin,
+            run: (context) => sync(resource, mode, context),
+          });
+          mayBegin &&= tried.includes(resource);
         }
       }
       return due;

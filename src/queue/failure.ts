@@ -1,7 +1,17 @@
 // Decides what becomes of a job whose work threw, by the class of the error. Pure.
 
 import { isRefusal, isStatementError } from '../db/refusal.ts';
-import { ApiThrottled, ApiUnauthorized, AppError, PersonalDataMismatch, ProgramChanged } from '../errors.ts';
+import {
+  ApiRejected,
+  ApiThrottled,
+  ApiUnauthorized,
+  ApiUnavailable,
+  ApiUnreachable,
+  AppError,
+  ContractViolation,
+  PersonalDataMismatch,
+  ProgramChanged,
+} from '../errors.ts';
 import type { Timings } from './timings.ts';
 
 export type Decision =
@@ -9,13 +19,19 @@ export type Decision =
   | { readonly kind: 'retry' }
   /** Once more after this wait; costs none. */
   | { readonly kind: 'wait'; readonly waitMs: number }
-  /** The whole queue stops until the API serves the mirror's account again; costs none. */
-  | { readonly kind: 'pause'; readonly error: AppError }
+  /** Once the API serves the mirror's account again; costs none. */
+  | { readonly kind: 'refused'; readonly error: AppError }
   | { readonly kind: 'fail' };
 
 /** Returns whether every further request would meet it: the API refuses the secret, or serves another account. */
-export function isPausing(error: unknown): error is ApiUnauthorized | ProgramChanged {
+export function isRefusing(error: unknown): error is ApiUnauthorized | ProgramChanged {
   return error instanceof ApiUnauthorized || error instanceof ProgramChanged;
+}
+
+/** Returns whether the program, or something in front of it, did not answer as it should. */
+export function isFailureOfProgram(error: unknown): error is AppError {
+  if (error instanceof ApiRejected) return !error.isOfProgram;
+  return [ApiUnreachable, ApiUnavailable, ContractViolation].some((kind) => error instanceof kind);
 }
 
 /** What a bug throws: the next attempt would throw it again. */
@@ -26,9 +42,9 @@ const BUGS = [TypeError, RangeError, ReferenceError, SyntaxError];
  * the attempts are bounded.
  */
 export function decideAfterFailure(error: unknown, { throttledMs }: Pick<Timings, 'throttledMs'>): Decision {
-  if (isPausing(error)) return { kind: 'pause', error };
+  if (isRefusing(error)) return { kind: 'refused', error };
   if (error instanceof ApiThrottled) return { kind: 'wait', waitMs: error.retryAfterMs ?? throttledMs };
-  // This worker ends within its next round (makeWatchdog); the job is for one that is set as the mirror is.
+  // This worker ends within its next round (keep-jobs.ts); the job is for one that is set as the mirror is.
   if (error instanceof PersonalDataMismatch) return { kind: 'wait', waitMs: throttledMs };
   if (error instanceof AppError) return { kind: error.retry === 'never' ? 'fail' : 'retry' };
   if (isStatementError(error)) return { kind: isRefusal(error) ? 'fail' : 'retry' };

@@ -56,7 +56,7 @@ async function endDelays(
   const beyond = await queue.getDelayed(possible);
   // The next tick of a schedule may be a year ahead.
   const ours = beyond.filter((job) => job.repeatJobKey === undefined);
-  // Not promote(), as in ensure-job.ts: another worker may free and take it at this moment.
+  // Not promote(): on Postgres that also takes a job back which a worker took at the same moment.
   for (const job of ours) await job.changeDelay(0);
   return ours.length;
 }

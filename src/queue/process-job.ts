@@ -1,38 +1,28 @@
-// What a worker does with one job of the queue: ask its duty what is due, do that, and then end the job, try again, put
-// it off or pause the queue.
+// What a worker does with one job of the queue: ask its source whether the item is still due, do it, and then end the
+// job, try again, or put it off.
 
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { asDatabaseError } from '../db/as-database-error.ts';
-import type { Database } from '../db/database.ts';
 import { storable, storableText } from '../db/storable.ts';
 import { describeError } from '../describe-error.ts';
-import type { AppError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { inTrace, type Span } from '../tracing/span.ts';
+import { inTrace } from '../tracing/span.ts';
 import { LOCK_LOST } from './backend.ts';
-import type { Causes } from './causes.ts';
-import type { Duty, JobContext } from './duty.ts';
-import { backoffMs, decideAfterFailure } from './failure.ts';
+import type { DueItems } from './due-items.ts';
+import { decideAfterFailure, isFailureOfProgram } from './failure.ts';
+import type { Item, JobContext, JobSource } from './job-source.ts';
+import type { JobKeeper } from './keep-jobs.ts';
+import type { ProgramWatch } from './program-watch.ts';
 import { TICK } from './schedules.ts';
 import type { Timings } from './timings.ts';
-import {
-  chooseTurn,
-  noteAwaited,
-  noteDone,
-  noteFailure,
-  noteHopeless,
-  type Turn,
-  type TurnDeps,
-} from './turns.ts';
-import { readMoment } from './worker-state.ts';
 
-export interface ProcessDeps extends TurnDeps {
-  readonly db: Database;
+export interface ProcessDeps extends Pick<JobKeeper, 'tick'> {
   readonly log: Logger;
-  readonly duties: readonly Duty[];
-  readonly causes: Causes;
-  /** Called with an error that pauses all work. */
-  readonly pause: (error: AppError) => Promise<void>;
+  readonly sources: readonly JobSource[];
+  readonly due: DueItems;
+  readonly program: Pick<ProgramWatch, 'noteRefusal' | 'isAway'>;
+  /** Whether the job of this identifier was given up. */
+  readonly wasGivenUp: (id: string) => Promise<boolean>;
 }
 
 const PROGRESS_INTERVAL_MS = 1000;
@@ -45,6 +35,11 @@ type Ending =
 
 const DONE: Ending = { kind: 'done' };
 
+interface Running {
+  readonly job: Job;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Returns the processor. BullMQ passes a signal only to a function of three parameters, none of them with a default.
  */
@@ -54,8 +49,7 @@ export function makeProcessJob(
 ): (job: Job, token: string | undefined, signal: AbortSignal | undefined) => Promise<void> {
   return async (job, token, signal) => {
     if (signal === undefined) throw new TypeError('BullMQ passed no signal');
-    // Once any job has ended, its worker looks at what is due.
-    if (job.name === TICK) return await traceTick(deps, job);
+    if (job.name === TICK) return await carryOutTick(deps, job);
     await carryOut(await traceJob(deps, timings, { job, signal }), job, token);
   };
 }
@@ -69,113 +63,96 @@ async function carryOut(ending: Ending, job: Job, token: string | undefined): Pr
   throw new DelayedError();
 }
 
-async function traceTick({ causes }: ProcessDeps, job: Job): Promise<void> {
-  const schedule = job.repeatJobKey ?? '';
-  await inTrace('tick', { attributes: { schedule } }, async ({ reference }) => {
-    causes.noteTick(schedule, reference);
-  });
+async function carryOutTick({ tick }: ProcessDeps, { repeatJobKey: schedule }: Job): Promise<void> {
+  await inTrace('tick', { attributes: { schedule } }, async ({ reference }) => tick(schedule, reference));
 }
 
-async function traceJob(deps: ProcessDeps, timings: Timings, running: Running): Promise<Ending> {
-  const { job, signal } = running;
-  const cause = job.data.cause ?? null;
+async function traceJob(deps: ProcessDeps, timings: Timings, { job, signal }: Running): Promise<Ending> {
   const attributes = { job: job.name, job_id: job.id, attempt: job.attemptsMade + 1 };
-  deps.causes.noteStarted(job.name, cause);
-  return await inTrace('job', { attributes, cause }, async (span) => {
-    let turn: Turn | null = null;
+  return await inTrace('job', { attributes, cause: job.data.cause ?? null }, async (span) => {
+    let item: Item | null = null;
     try {
-      turn = await findTurn(deps, running);
-      return turn === null ? DONE : await work(deps, timings, { ...running, turn }, span);
+      signal.throwIfAborted();
+      item = await findItem(deps, job);
+      if (item === null) return DONE;
+      span.set({ due: item.id });
+      return await work(deps, timings, { job, signal, item });
     } catch (error) {
       if (!signal.aborted) span.failWith(error);
-      return await endAfter(error, deps, timings, { ...running, turn }).catch(
+      return await endAfter(error, deps, timings, { job, signal, item }).catch(
         (failure: unknown): Ending => ({ kind: 'failed', error: failure }),
       );
     }
   });
 }
 
-interface Running {
-  readonly job: Job;
-  readonly signal: AbortSignal;
-}
-
-async function findTurn(deps: ProcessDeps, { job, signal }: Running): Promise<Turn | null> {
-  const { db, duties, log } = deps;
-  const duty = duties.find(({ name }) => name === job.name);
-  if (duty === undefined) {
+/** Returns what is due of the job's subject, most important first, and was not given up; null where nothing is. */
+async function findItem({ sources, due, log, wasGivenUp }: ProcessDeps, job: Job): Promise<Item | null> {
+  const source = sources.find(({ name }) => name === job.name);
+  if (source === undefined) {
     // A worker of another version has it, and makes it a new job.
     log.warn({ job: job.name, id: job.id }, 'job.unknown');
     return null;
   }
-  signal.throwIfAborted();
-  const turn = await chooseTurn(deps, job, await duty.findDue(await readMoment(db)));
-  if (turn === null) log.debug({ job: job.name, id: job.id }, 'job.done_already');
-  return turn;
+  // A job that was begun before may have been done by then.
+  const sinceMs = job.attemptsStarted > 1 ? Date.now() : job.timestamp;
+  const items = await due.find(source, job.deduplicationId ?? job.id ?? '', sinceMs);
+  for (const item of items) if (item.id === job.id || !(await wasGivenUp(item.id))) return item;
+  log.debug({ job: job.name, id: job.id }, 'job.done_already');
+  return null;
 }
 
 async function work(
   { log }: ProcessDeps,
-  timings: Timings,
-  { job, signal, turn }: Running & { readonly turn: Turn },
-  span: Span,
+  { longestDelayMs }: Timings,
+  { job, signal, item }: Running & { readonly item: Item },
 ): Promise<Ending> {
   const onProgress = makeOnProgress(job, log);
-  span.set({ due: turn.due.id });
-  const outcome = await turn.due.run({ signal, onProgress, waitedMs: Date.now() - job.timestamp });
-  if (outcome.kind === 'later') {
-    await noteAwaited(job, turn);
-    return { kind: 'put off', waitMs: Math.min(outcome.waitMs, timings.longestDelayMs) };
-  }
-  const after = await noteDone(job, turn);
-  if (after === 'ends') return DONE;
-  // Where something is left that failed, a new job would begin with the first backoff again.
-  const waitMs = after === 'goes on' ? timings.stepAsideMs : backoffMs(job.attemptsMade, timings);
-  return { kind: 'put off', waitMs };
+  const outcome = await item.run({ signal, onProgress, waitedMs: Date.now() - job.timestamp });
+  if (outcome.kind === 'done') return DONE;
+  return { kind: 'put off', waitMs: Math.min(outcome.waitMs, longestDelayMs) };
 }
 
 async function endAfter(
   thrown: unknown,
-  { log, pause }: ProcessDeps,
+  { log, program, due }: ProcessDeps,
   timings: Timings,
-  { job, signal, turn }: Running & { readonly turn: Turn | null },
+  { job, signal, item }: Running & { readonly item: Item | null },
 ): Promise<Ending> {
   const error = asDatabaseError(thrown);
   const reason = storableText(describeError(error));
-  const aside: Ending = { kind: 'put off', waitMs: timings.stepAsideMs };
+  const about = { job: job.name, id: job.id, due: item?.id };
   if (signal.aborted) {
     if (signal.reason === LOCK_LOST) {
-      log.warn({ job: job.name, id: job.id }, 'job.lock_lost');
+      log.warn(about, 'job.lock_lost');
       // It may be another worker's by now: the queue refuses whatever this one does with it.
       return { kind: 'failed', error: new Error(LOCK_LOST) };
     }
-    log.info({ job: job.name, id: job.id, why: signal.reason }, 'job.given_back');
-    return aside;
+    log.info({ ...about, why: signal.reason }, 'job.given_back');
+    return { kind: 'put off', waitMs: timings.stepAsideMs };
   }
   const decision = decideAfterFailure(error, timings);
-  if (decision.kind === 'pause') {
-    await pause(decision.error);
-    return aside;
-  }
   if (decision.kind === 'wait') {
     const waitMs = Math.min(decision.waitMs, timings.longestDelayMs);
-    log.warn({ job: job.name, id: job.id, wait_ms: waitMs, reason }, 'job.put_off');
-    if (turn !== null) await noteAwaited(job, turn);
+    log.warn({ ...about, wait_ms: waitMs, reason }, 'job.put_off');
     return { kind: 'put off', waitMs };
+  }
+  if (decision.kind === 'refused') await program.noteRefusal(decision.error);
+  if (decision.kind === 'refused' || (isFailureOfProgram(error) && (await program.isAway(error, signal)))) {
+    // What is due gets a new job, with all of its attempts, once the program may be asked.
+    due.forget();
+    log.info({ ...about, reason }, 'job.waits_for_program');
+    return DONE;
   }
   const attempt = job.attemptsMade + 1;
   const isLast = attempt >= (job.opts.attempts ?? 1);
-  const due = turn?.due.id;
   if (decision.kind === 'retry' && !isLast) {
-    log.warn({ job: job.name, id: job.id, due, attempt, reason }, 'job.failed_for_now');
-    if (turn !== null) await noteFailure(job, turn);
+    log.warn({ ...about, attempt, reason }, 'job.failed_for_now');
     return { kind: 'failed', error: storableError(error, reason) };
   }
-  log.error({ job: job.name, id: job.id, due, attempt, reason }, 'job.failed');
-  if (decision.kind === 'fail' && turn !== null && due !== job.id) {
-    await noteHopeless(job, turn);
-    return aside;
-  }
+  log.error({ ...about, attempt, reason }, 'job.failed');
+  // It is given up by a job of its own.
+  if (decision.kind === 'fail' && item !== null && item.id !== job.id) return DONE;
   return { kind: 'failed', error: new UnrecoverableError(reason) };
 }
 

@@ -1,13 +1,16 @@
-// The schedules: BullMQ is the alarm clock, which has a worker look at what is due. Which tick was the last is asked of
-// the pattern and the database's clock, so an alarm that rings twice, early, late or never does no harm.
+// The schedules, kept by BullMQ's job schedulers: the job of a tick adds the jobs of what is due. Which tick was the
+// last is asked of the pattern and the database's clock, so a tick that comes twice, early, late or never does no
+// harm.
 
 import { ErrorCode, getNextMillis } from 'bullmq';
 import { CronExpressionParser } from 'cron-parser';
+import { sql } from 'kysely';
 import { offsetMs } from '../config/time-zone.ts';
 import { CLOCK_TOLERANCE_MS } from '../db/clock.ts';
+import type { Database } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
 import { describeError } from '../describe-error.ts';
 import { ConfigError } from '../errors.ts';
-import { sleep } from '../sleep.ts';
 import type { WorkQueue } from './queue-server.ts';
 import type { Moment } from './worker-state.ts';
 
@@ -22,16 +25,14 @@ const DAY_MS = 86_400_000;
 /** Longer than what a change of the clocks repeats or leaves out. */
 const CHANGE_MS = 3 * 3_600_000;
 
-/** The name of the jobs that only have a worker look: they carry nothing. */
+/** The name of the jobs of the schedulers. */
 export const TICK = 'tick';
 
 /** None is kept: the job of a tick that a clock ahead of its time ran early would be in the way of the true one. */
 const KEPT_TICKS = { removeOnComplete: true, removeOnFail: true };
 
-/** The wait before a schedule is set again whose next tick is under way. */
-const AGAIN_AFTER_MS = 50;
-/** Two clocks differ by less: each by less than the tolerance from the database's. */
-const LONGEST_UNDER_WAY_MS = 2 * CLOCK_TOLERANCE_MS;
+/** A schedule whose next tick lies back for longer no longer moves. */
+const GRACE_MS = 10_000;
 
 /**
  * Checks that every schedule has a next tick.
@@ -61,7 +62,7 @@ export function lastTick(schedule: Schedule, { nowMs, madeMs }: Moment): number 
 }
 
 // Going back, cron-parser names ticks that going forward it does not (in the hour that a change of the clocks repeats
-// or leaves out); the alarm goes forward. So: two back, and forward from there; where the clocks changed meanwhile,
+// or leaves out); the scheduler goes forward. So: two back, and forward from there; where the clocks changed meanwhile,
 // from before the hours that the change is about.
 function tickUntil(schedule: Schedule, ms: number): number | null {
   let last: number | null = null;
@@ -95,70 +96,40 @@ export function tickAfter({ pattern, timezone }: Pick<Schedule, 'pattern' | 'tim
 }
 
 /**
- * Makes BullMQ's schedulers the ones that are named, and removes all others. Idempotent: yes. The caller holds the
- * lock: on Postgres, racing calls deadlock, or leave a scheduler that never ticks again.
- *
- * Throws: the signal's reason when aborted; what the queue throws.
+ * Makes BullMQ's schedulers the ones that are named: sets those that the queue has lost, has otherwise, no longer
+ * moves or puts off beyond their next tick, and removes all others. One worker at a time does: on Postgres, racing
+ * calls deadlock, or leave a scheduler that never ticks again. `nowMs` is the database's clock. Idempotent: yes.
  */
-export async function setSchedules(
-  queue: WorkQueue,
+export async function keepSchedules(
+  { db, queue }: { readonly db: Database; readonly queue: WorkQueue },
   schedules: readonly Schedule[],
-  signal: AbortSignal,
+  nowMs: number,
 ): Promise<void> {
-  for (const schedule of schedules) await setSchedule(queue, schedule, signal);
-  const names = schedules.map(({ name }) => name);
-  for (const { key } of await queue.getJobSchedulers()) {
-    if (!names.includes(key)) await queue.removeJobScheduler(key);
-  }
+  const found = await queue.getJobSchedulers();
+  const wrong = schedules.filter((schedule) => {
+    const { pattern, tz, next = 0 } = found.find(({ key }) => key === schedule.name) ?? {};
+    const isOther = pattern !== schedule.pattern || tz !== schedule.timezone;
+    return isOther || next < nowMs - GRACE_MS || next > tickAfter(schedule, nowMs + CLOCK_TOLERANCE_MS);
+  });
+  const gone = found.filter(({ key }) => schedules.every(({ name }) => name !== key));
+  if (wrong.length + gone.length === 0) return;
+  await transact(db, async (trx) => {
+    await sql`
+      select pg_advisory_xact_lock(hashtextextended('affiliate-mirror schedules of ' || current_schema(), 0))`.execute(
+      trx,
+    );
+    for (const schedule of wrong) await setSchedule(queue, schedule);
+    for (const { key } of gone) await queue.removeJobScheduler(key);
+  });
 }
 
-/**
- * Sets the schedules anew that the queue has lost, no longer moves, or puts off beyond their next tick. Returns their
- * names. The caller holds the lock; `nowMs` is the database's clock.
- *
- * Throws: as setSchedules.
- */
-export async function reviveSchedules(
-  queue: WorkQueue,
-  schedules: readonly Schedule[],
-  { nowMs, graceMs }: { nowMs: number; graceMs: number },
-  signal: AbortSignal,
-): Promise<string[]> {
-  const revived: string[] = [];
-  for (const schedule of schedules) {
-    const found = await queue.getJobScheduler(schedule.name);
-    const next = found?.next ?? Number.NEGATIVE_INFINITY;
-    // A worker of another version may have set it to something else than we would.
-    const cron = { pattern: found?.pattern ?? schedule.pattern, timezone: found?.tz ?? schedule.timezone };
-    if (next > nowMs - graceMs && next <= tickAfter(cron, nowMs + CLOCK_TOLERANCE_MS)) continue;
-    await setSchedule(queue, schedule, signal);
-    revived.push(schedule.name);
+async function setSchedule(queue: WorkQueue, { name, pattern, timezone }: Schedule): Promise<void> {
+  try {
+    await queue.upsertJobScheduler(name, { pattern, tz: timezone }, { name: TICK, opts: KEPT_TICKS });
+  } catch (error) {
+    // A worker whose clock is ahead of ours by a moment has the job of its next tick, and moves it on.
+    const isUnderWay =
+      error instanceof Error && 'code' in error && error.code === ErrorCode.SchedulerJobIdCollision;
+    if (!isUnderWay) throw error;
   }
-  return revived;
-}
-
-/**
- * BullMQ refuses to set a schedule to a tick whose job is under way: what another worker took, whose clock is ahead of
- * ours by a moment or a little more, is by our clock still to come. The job ends in a moment. Where its worker died,
- * the tick has soon come by our clock as well, and the next is another.
- */
-async function setSchedule(
-  queue: WorkQueue,
-  { name, pattern, timezone }: Schedule,
-  signal: AbortSignal,
-): Promise<void> {
-  const until = performance.now() + LONGEST_UNDER_WAY_MS;
-  for (;;) {
-    try {
-      await queue.upsertJobScheduler(name, { pattern, tz: timezone }, { name: TICK, opts: KEPT_TICKS });
-      return;
-    } catch (error) {
-      if (!isUnderWay(error) || performance.now() > until) throw error;
-    }
-    await sleep(AGAIN_AFTER_MS, signal);
-  }
-}
-
-function isUnderWay(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === ErrorCode.SchedulerJobIdCollision;
 }

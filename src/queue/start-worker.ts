@@ -3,25 +3,28 @@
 import { hostname } from 'node:os';
 import type { WorkerOptions } from 'bullmq';
 import type { Database } from '../db/database.ts';
-import type { AppError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { within } from '../within.ts';
+import { wasGivenUp } from './add-due.ts';
 import { openQueue } from './backend.ts';
-import { makeCauses } from './causes.ts';
-import type { Duty } from './duty.ts';
-import { wasGivenUp } from './ensure-job.ts';
+import { makeDueItems } from './due-items.ts';
 import { backoffMs } from './failure.ts';
+import type { JobSource } from './job-source.ts';
+import { keepJobs } from './keep-jobs.ts';
 import { makePatiently } from './patiently.ts';
 import { makeProcessJob } from './process-job.ts';
+import { makeProgramWatch, type Probe } from './program-watch.ts';
 import type { QueueWorker, WorkQueue } from './queue-server.ts';
 import type { QueueSettings } from './queue-tables.ts';
-import { checkSchedules } from './schedules.ts';
+import { checkSchedules, TICK } from './schedules.ts';
 import { TIMINGS, type Timings } from './timings.ts';
-import { makeWatchdog, type Probe } from './watchdog.ts';
 import { readQueueId } from './worker-state.ts';
 
-/** A sync, the writer, and room for the ticks beside them. */
-const CONCURRENCY = 4;
+/**
+ * More than there are subjects that may be due at once, beside exports, which wait for each other: payments always find
+ * room. What is too much at once is for the pool and the request budget to say.
+ */
+const CONCURRENCY = 20;
 /** Endless: beyond it a job would be given up, and deploys and restarts of the queue's server count as stalls. */
 const MOST_STALLS = 1_000_000;
 /** While the worker stops, its jobs are cancelled again and again: one may have begun since. */
@@ -44,7 +47,7 @@ export interface WorkerDeps {
 
 export interface WorkerInput {
   readonly queue: QueueSettings;
-  readonly duties: readonly Duty[];
+  readonly sources: readonly JobSource[];
   readonly timings?: Partial<Timings>;
   /** Ends a start that waits: for a database which went away, for the program, for another worker's tick. */
   readonly signal?: AbortSignal;
@@ -81,8 +84,8 @@ export interface RunningWorker {
  */
 export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise<RunningWorker> {
   const { db, log } = deps;
-  const { duties } = input;
-  const schedules = duties.flatMap(({ alarms }) => alarms);
+  const { sources } = input;
+  const schedules = sources.flatMap((source) => source.schedules);
   const timings: Timings = { ...TIMINGS, ...input.timings };
   const signal = input.signal ?? new AbortController().signal;
   const patiently = makePatiently({ log }, signal);
@@ -92,28 +95,26 @@ export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise
   // A Redis that never answered is often a wrong address: the start fails, so that somebody hears of it.
   const backend = await (input.queue.redisUrl === null ? patiently(open) : open());
   const unfit = Promise.withResolvers<never>();
-  const causes = makeCauses(duties);
-  const watchdog = makeWatchdog({ ...deps, backend, duties, causes, onUnfit: unfit.reject }, timings);
+  const due = makeDueItems(db);
+  const program = makeProgramWatch(deps, timings);
+  const keeper = keepJobs({ ...deps, backend, sources, due, program, onUnfit: unfit.reject }, timings);
   let worker: QueueWorker | null = null;
-  const cancelJobs = (why: string) => worker?.cancelAllJobs(why);
-  const pause = async (error: AppError) => {
-    await watchdog.pause(error);
-    cancelJobs('all work is paused');
-  };
-  const processDeps = {
-    db,
-    log,
-    duties,
-    causes,
-    pause,
-    wasGivenUp: (id: string) => wasGivenUp(backend.queue, id),
-  };
-  const processJob = makeProcessJob(processDeps, timings);
+  const processJob = makeProcessJob(
+    {
+      log,
+      sources,
+      due,
+      program,
+      tick: keeper.tick,
+      wasGivenUp: (id) => wasGivenUp(backend.queue, id),
+    },
+    timings,
+  );
   const closeAll = async () => {
-    await watchdog.stop();
+    await keeper.stop();
     const closed = worker?.close();
-    const timer = setInterval(() => cancelJobs(STOPS), CANCEL_INTERVAL_MS);
-    cancelJobs(STOPS);
+    const timer = setInterval(() => worker?.cancelAllJobs(STOPS), CANCEL_INTERVAL_MS);
+    worker?.cancelAllJobs(STOPS);
     await Promise.resolve(closed).finally(() => clearInterval(timer));
     await backend.close();
   };
@@ -123,25 +124,28 @@ export async function startWorker(deps: WorkerDeps, input: WorkerInput): Promise
   };
   try {
     worker = await patiently(() => backend.makeWorker(processJob, workerOptions(timings)));
-    await patiently(() => watchdog.setUp(signal));
+    await patiently(() => keeper.setUp(signal));
   } catch (error) {
     await close();
     throw error;
   }
-  watchdog.start();
+  keeper.start();
   // What comes next may have waited for the job that ended.
-  worker.on('completed', watchdog.lookNow);
-  worker.on('failed', watchdog.lookNow);
+  worker.on('completed', (job) => job.name !== TICK && keeper.lookAfter(job));
+  worker.on('failed', (job) => job !== undefined && job.name !== TICK && keeper.lookAfter(job));
   const ended = Promise.race([worker.run(), unfit.promise]);
   log.info(
     { queue: backend.kind, schedules: schedules.map(({ name, pattern }) => `${name} ${pattern}`) },
     'worker.started',
   );
   return {
-    lookNow: watchdog.lookNow,
+    lookNow: keeper.lookNow,
     ended,
     checkQueue: backend.check,
-    countJobs: () => backend.queue.getJobCounts(),
+    async countJobs() {
+      const { waiting = 0, prioritized = 0, ...others } = await backend.queue.getJobCounts();
+      return { ...others, waiting: waiting + prioritized };
+    },
     queue: backend.queue,
     stop: () => within(timings.stopDeadlineMs, close()),
   };

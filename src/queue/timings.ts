@@ -8,10 +8,8 @@ export interface Timings {
   readonly drainDelayMs: number;
   /** After a failure of the queue itself. */
   readonly runRetryMs: number;
-  /** Between two rounds of the watchdog. */
+  /** Between two comparisons of what is due with the jobs that exist, where nothing asks for one. */
   readonly watchIntervalMs: number;
-  /** A schedule whose next tick lies back for longer than this no longer moves. */
-  readonly tickGraceMs: number;
   /** A job that failed so often in ways that may pass is given up. */
   readonly mostAttempts: number;
   /** The longest wait before the second attempt; it doubles with each, up to the second figure. */
@@ -19,36 +17,37 @@ export interface Timings {
   readonly longestBackoffMs: number;
   /** No job is put off for longer, whatever asks for it: one that is was put off by a wrong clock. */
   readonly longestDelayMs: number;
-  /** A job that stepped aside (stopped, paused) is looked at again after this. */
+  /** A job whose worker stops is taken up again after this. */
   readonly stepAsideMs: number;
   /**
    * The wait after a 429 that does not say how long. The budget pauses all requests meanwhile; this frees the worker.
    */
   readonly throttledMs: number;
-  /** First and longest wait before a refused secret is tried again. */
+  /** First and longest wait before a program is tried again that refuses the secret or is away. */
   readonly firstProbeMs: number;
   readonly longestProbeMs: number;
+  /** Meanwhile, and after a comparison that failed, the next one comes after this. */
+  readonly lookAgainMs: number;
   /** A worker that is stopped has ended after this, whatever hangs. */
   readonly stopDeadlineMs: number;
 }
 
 /**
  * Two budgets of retries multiply. Within one attempt, the client sends a request up to 5 times over some seconds
- * (src/api/retry.ts): a restart, a lost connection. Here an attempt that failed all the same is repeated for hours: 150
- * attempts, each after a random part of 5 s, 10 s, 20 s … 10 min, span some twelve hours. A run that is taken up again
- * re-reads the head and at most one page. Waiting for a 429 to pass, for a refused secret to be corrected or for
- * another worker to stop costs no attempt.
+ * (src/api/retry.ts): a restart, a lost connection. Here an attempt that failed all the same is repeated for hours:
+ * 150 attempts, each after a random part of 5 s, 10 s, 20 s … 10 min, span some twelve hours. A run that is taken up
+ * again re-reads the head and at most one page. Waiting for a 429 to pass, for a program that is away, for a refused
+ * secret to be corrected or for another worker to stop costs no attempt.
  *
  * A killed worker's job goes on elsewhere after 30 to 50 seconds. A stop stays below the 30 seconds that Kubernetes
- * grants (docker-compose.yml asks for as much). Probes of a refused secret: 30 s, 1 min, 2 min … 15 min.
+ * grants (docker-compose.yml asks for as much). Probes of a program: 10 s, 20 s, 40 s … 10 min.
  */
 export const TIMINGS: Timings = {
   lockDurationMs: 30_000,
   stalledIntervalMs: 10_000,
-  drainDelayMs: 5000,
+  drainDelayMs: 30_000,
   runRetryMs: 2000,
-  watchIntervalMs: 15_000,
-  tickGraceMs: 10_000,
+  watchIntervalMs: 60_000,
   mostAttempts: 150,
   firstBackoffMs: 5000,
   longestBackoffMs: 600_000,
@@ -56,7 +55,8 @@ export const TIMINGS: Timings = {
   // Above the time that closing takes: a worker that closes would take its own job back.
   stepAsideMs: 1500,
   throttledMs: 30_000,
-  firstProbeMs: 30_000,
-  longestProbeMs: 900_000,
+  firstProbeMs: 10_000,
+  longestProbeMs: 600_000,
+  lookAgainMs: 5000,
   stopDeadlineMs: 25_000,
 };

@@ -1,4 +1,5 @@
-// What all workers of a mirror share, whatever their queue: its identity and its time. (The pause: program-pause.ts.)
+// What all workers of a mirror share, whatever their queue: its identity and its time, and whether the program may be
+// asked (program-state.ts).
 
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -11,13 +12,19 @@ export interface Moment {
   readonly madeMs: number;
 }
 
+export interface WorkerMoment extends Moment {
+  /** Whether the program is away, refuses the secret or serves another account. */
+  readonly isProgramAway: boolean;
+}
+
 /** Returns the moment by the database's clock. */
-export async function readMoment(db: Database): Promise<Moment> {
+export async function readMoment(db: Database): Promise<WorkerMoment> {
   return readRow(
     db,
-    sql<Moment>`
+    sql<WorkerMoment>`
       select (extract(epoch from clock_timestamp()) * 1000)::bigint as "nowMs",
-        (extract(epoch from made_at) * 1000)::bigint as "madeMs"
+        (extract(epoch from made_at) * 1000)::bigint as "madeMs",
+        refused_at is not null as "isProgramAway"
       from worker_state`,
   );
 }
@@ -43,7 +50,6 @@ export async function readQueueId(db: Database): Promise<string> {
   return queue_id;
 }
 
-/** Returns the one row that all workers share. */
-export async function readRow<T>(db: Database, query: RawBuilder<T>): Promise<T> {
+async function readRow<T>(db: Database, query: RawBuilder<T>): Promise<T> {
   return onlyRow(await query.execute(db), 'worker_state');
 }

@@ -3,9 +3,9 @@
 //   bare BullMQ    its Queue and Worker as they come, with the concurrency of our worker;
 //   our queue      the room src/queue: jobs as ensureJob() makes them (one to a duty, retried, gone when they are done),
 //                  on the worker's connections and with its options; the processor returns at once;
-//   duties         the same jobs with the worker's own processor: each asks Postgres what is due, and does nothing.
+//   sources         the same jobs with the worker's own processor: each asks Postgres what is due, and does nothing.
 // The first ratio is what our options of BullMQ cost, the second what a job costs that cannot be lost. Not measured:
-// adding jobs, schedules, the watchdog, and how soon an idle worker takes up a job.
+// adding jobs, schedules, the rounds, and how soon an idle worker takes up a job.
 
 import {
   createPostgresBackend,
@@ -19,11 +19,11 @@ import {
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { makeLogger } from '../../src/log.ts';
+import { addDue } from '../../src/queue/add-due.ts';
 import { openQueue } from '../../src/queue/backend.ts';
-import { makeCauses } from '../../src/queue/causes.ts';
-import type { Duty } from '../../src/queue/duty.ts';
-import { ensureJob } from '../../src/queue/ensure-job.ts';
+import { makeDueItems } from '../../src/queue/due-items.ts';
 import { backoffMs } from '../../src/queue/failure.ts';
+import { type JobSource, PRIORITY } from '../../src/queue/job-source.ts';
 import { makeProcessJob } from '../../src/queue/process-job.ts';
 import type { QueueWorker } from '../../src/queue/queue-server.ts';
 import { migrateQueue, type QueueSettings } from '../../src/queue/queue-tables.ts';
@@ -40,14 +40,14 @@ export interface QueueSizes {
 interface Bench {
   readonly database: BenchDatabase;
   readonly redisUrl: string | null;
-  /** Of the duties, each with one job. */
+  /** Of the sources, each with one job. */
   readonly jobs: readonly string[];
   /** No other queue of the same server has this name. */
   readonly name: string;
 }
 
 /** As src/queue/start-worker.ts gives them to the worker. */
-const CONCURRENCY = 4;
+const CONCURRENCY = 20;
 const OPTIONS: Omit<WorkerOptions, 'connection'> = {
   concurrency: CONCURRENCY,
   lockDuration: TIMINGS.lockDurationMs,
@@ -60,7 +60,11 @@ const OPTIONS: Omit<WorkerOptions, 'connection'> = {
 /** As src/cli/open-database.ts gives the command's pool. */
 const POOL_CONNECTIONS = 8;
 const NO_OP = 'no-op';
+const SOURCE = 'bench';
+const DONE = { kind: 'done' } as const;
 const BARE_SCHEMA = 'bare_queue';
+/** Of bare BullMQ's rate, with the worker's own processor. */
+const LEAST_SHARE = 0.7;
 const LONGEST_WAIT_MS = 120_000;
 
 const log = makeLogger('error');
@@ -86,12 +90,12 @@ export async function measureQueue(
       say(`${count.toLocaleString('en')} jobs that do nothing on ${server}, ${repetition} of ${repetitions}`);
       const bare = await measure(measureBare, url);
       const ours = await measure(measureOurs, url);
-      const asked = await measure(measureDuties, url);
+      const asked = await measure(measureSource, url);
       figures.add(`no-op jobs, bare BullMQ on ${server}`, 'jobs/s', bare);
       figures.add(`no-op jobs, our queue on ${server}`, 'jobs/s', ours);
       figures.add(`our queue ÷ bare BullMQ on ${server}`, '×', ours / bare);
-      figures.add(`no-op jobs of duties, queue on ${server}`, 'jobs/s', asked);
-      figures.add(`of duties ÷ bare BullMQ on ${server}`, '×', asked / bare);
+      figures.add(`no-op jobs of a source, queue on ${server}`, 'jobs/s', asked);
+      figures.add(`of a source ÷ bare BullMQ on ${server}`, '×', asked / bare, { least: LEAST_SHARE });
     }
   }
 }
@@ -131,7 +135,7 @@ function measureOurs(bench: Bench): Promise<number> {
   return measureQueued(bench, async (_job, _token, _signal) => undefined);
 }
 
-async function measureDuties(bench: Bench): Promise<number> {
+async function measureSource(bench: Bench): Promise<number> {
   const settings = {
     url: bench.database.url,
     schema: SCHEMA,
@@ -143,26 +147,25 @@ async function measureDuties(bench: Bench): Promise<number> {
   let done = 0;
   const run = async () => {
     done += 1;
-    return { kind: 'done' } as const;
+    return DONE;
   };
-  const duties = bench.jobs.map(
-    (name): Duty => ({
-      name,
-      alarms: [],
-      async findDue() {
-        // A question to the database, as every duty has one.
-        const { nowMs } = await readMoment(db);
-        return [{ id: `${name}-1`, atMs: nowMs, run }];
-      },
-    }),
-  );
+  const source: JobSource = {
+    name: SOURCE,
+    needsProgram: false,
+    schedules: [],
+    async findDue() {
+      // A question to the database, as every source has one.
+      await readMoment(db);
+      return bench.jobs.map((id) => ({ id, priority: PRIORITY.upkeep, run }));
+    },
+  };
   const processJob = makeProcessJob(
     {
-      db,
       log,
-      duties,
-      causes: makeCauses(duties),
-      pause: async () => undefined,
+      sources: [source],
+      due: makeDueItems(db),
+      program: { noteRefusal: async () => undefined, isAway: async () => false },
+      tick: async () => undefined,
       wasGivenUp: async () => false,
     },
     TIMINGS,
@@ -180,9 +183,8 @@ async function measureQueued(
   const settings: QueueSettings = { redisUrl, databaseUrl: database.url, mirrorSchema: SCHEMA };
   await migrateQueue(database.pool, settings);
   const backend = await openQueue({ log }, settings, queueId);
-  for (const name of jobs) {
-    await ensureJob(backend.queue, { name, ...TIMINGS }, [{ id: `${name}-1`, atMs: 1 }]);
-  }
+  const items = jobs.map((id) => ({ id, priority: PRIORITY.upkeep, run: async () => DONE }));
+  await addDue(backend.queue, items, { name: SOURCE, cause: null, ...TIMINGS });
   const worker = await backend.makeWorker(processor, OPTIONS);
   const perSecond = await timeAll(worker, jobs.length);
   await backend.close();

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeDatabase } from '../../src/db/database.ts';
-import { askForProbe } from '../../src/queue/program-pause.ts';
+import { askForProbe } from '../../src/queue/program-state.ts';
 import { migrateQueue } from '../../src/queue/queue-tables.ts';
 import { buildDashboard } from '../dashboard/dashboard.ts';
 import { basic, runSandbox, SECRET, type TestSandbox } from '../sandbox/running-sandbox.ts';

@@ -9,8 +9,8 @@ import { awaitUpdates } from '../../src/commissions/writer/await-updates.ts';
 import { readRateLimit } from '../../src/config/rate-limit.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
-import { makeCommissionsDuty } from '../../src/jobs/commissions-job.ts';
-import { makeSchedules, makeSyncDuty } from '../../src/jobs/sync-job.ts';
+import { makeCommissionsSource } from '../../src/jobs/commissions-job.ts';
+import { makeSchedules, makeSyncSource } from '../../src/jobs/sync-job.ts';
 import { makeLogger } from '../../src/log.ts';
 import { startWorker } from '../../src/queue/start-worker.ts';
 import { TIMINGS, type Timings } from '../../src/queue/timings.ts';
@@ -64,9 +64,9 @@ if (given.role === 'worker') {
     },
     {
       queue: { redisUrl, databaseUrl, mirrorSchema: 'mirror' },
-      duties: [
-        makeSyncDuty({ api: reader, db, log }, { schedules }, timings),
-        makeCommissionsDuty({ api, db, log }, { concurrency: 4, timing }),
+      sources: [
+        makeSyncSource({ api: reader, db, log }, { schedules }, timings),
+        makeCommissionsSource({ api, db, log }, { concurrency: 4, timing }),
       ],
       timings: given.timings,
     },

@@ -12,8 +12,8 @@ import { withSessionLock } from '../../src/db/session-lock.ts';
 import type { Manifest } from '../../src/exports/manifest.ts';
 import { readLastExport } from '../../src/exports/recorded-export.ts';
 import { nameTarget } from '../../src/exports/targets/target.ts';
-import { makeExportDuty } from '../../src/jobs/export-job.ts';
-import type { JobContext } from '../../src/queue/duty.ts';
+import { makeExportSource } from '../../src/jobs/export-job.ts';
+import type { JobContext } from '../../src/queue/job-source.ts';
 import { countWaiting } from '../support/count-waiting.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { BUCKET, type ObjectStorage, startObjectStorage } from '../support/object-storage.ts';
@@ -215,8 +215,8 @@ describe('a scheduled export', () => {
     onProgress: () => {},
     waitedMs: 0,
   };
-  const makeDuty = () =>
-    makeExportDuty(
+  const makeSource = () =>
+    makeExportSource(
       { pool: database.pool, db: makeDatabase(database.pool), log: pino({ level: 'silent' }) },
       {
         mirrorSchema: 'mirror',
@@ -230,7 +230,7 @@ describe('a scheduled export', () => {
     );
 
   test('is due once after each tick, for each table and view', async () => {
-    const duty = makeDuty();
+    const duty = makeSource();
     const moment = { nowMs: Date.now(), madeMs: TICK - 1 };
     expect(await duty.findDue({ ...moment, nowMs: TICK - 1, madeMs: TICK - 2 })).toEqual([]);
     const due = await duty.findDue(moment);
@@ -253,7 +253,7 @@ describe('a scheduled export', () => {
   });
 
   test('that began before a tick and ends after it is not that of the tick', async () => {
-    const [one] = await makeDuty().findDue({ nowMs: Date.now(), madeMs: TICK - 1 });
+    const [one] = await makeSource().findDue({ nowMs: Date.now(), madeMs: TICK - 1 });
     const release = await database.pool.connect();
     await release.query('begin; lock table commissions');
     const running = one?.run(context);

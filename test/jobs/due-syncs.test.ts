@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { makeApiClient } from '../../src/api/client.ts';
 import type { Config } from '../../src/config/config.ts';
 import { type Database, makeDatabase } from '../../src/db/database.ts';
-import { makeSchedules, makeSyncDuty } from '../../src/jobs/sync-job.ts';
+import { makeSchedules, makeSyncSource } from '../../src/jobs/sync-job.ts';
 import { makeLogger } from '../../src/log.ts';
 import { TIMINGS } from '../../src/queue/timings.ts';
 import { withRunLock } from '../../src/sync/run-lock.ts';
@@ -52,11 +52,11 @@ async function accept(resource: string, time: string): Promise<void> {
 async function due(time: string, schedules: Config['schedules'] = NIGHTLY, madeMs = 0): Promise<string[]> {
   const { takePermit } = makeUnlimitedPermits();
   const api = makeApiClient({ takePermit, log }, { url: 'http://127.0.0.1:9', secret: 'x', timeoutMs: 1000 });
-  const duty = makeSyncDuty({ api, db, log }, { schedules: makeSchedules(schedules) }, TIMINGS);
+  const duty = makeSyncSource({ api, db, log }, { schedules: makeSchedules(schedules) }, TIMINGS);
   const found = await duty.findDue({ nowMs: at(time), madeMs });
   await api.close();
-  return found.map(({ id, atMs }) =>
-    id.replace(`-${atMs}`, ` ${new Date(atMs).toISOString().slice(11, 16)}`),
+  return found.map(({ id }) =>
+    id.replace(/-(\d+)$/, (_, atMs) => ` ${new Date(Number(atMs)).toISOString().slice(11, 16)}`),
   );
 }
 
@@ -152,7 +152,7 @@ test('a sync that another process does is looked at after 15 s, then ever later,
   const meter = { ended: ({ state }: { state: string }) => ended.push(state), progressed: () => {} };
   const { takePermit } = makeUnlimitedPermits();
   const api = makeApiClient({ takePermit, log }, { url: 'http://127.0.0.1:9', secret: 'x', timeoutMs: 1000 });
-  const duty = makeSyncDuty({ api, db, log, meter }, { schedules: makeSchedules(NIGHTLY) }, TIMINGS);
+  const duty = makeSyncSource({ api, db, log, meter }, { schedules: makeSchedules(NIGHTLY) }, TIMINGS);
   const [affiliates] = await duty.findDue({ nowMs: at('03:00:00'), madeMs: 0 });
   const { signal } = new AbortController();
   await withRunLock(db, 'affiliates', async () => {

@@ -3,8 +3,10 @@
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeApiClient } from '../../src/api/client.ts';
-import { makeSchedules, makeSyncDuty } from '../../src/jobs/sync-job.ts';
+import { probeProgram } from '../../src/jobs/probe-program.ts';
+import { makeSchedules, makeSyncSource } from '../../src/jobs/sync-job.ts';
 import { makeLogger } from '../../src/log.ts';
+import type { Probe } from '../../src/queue/program-watch.ts';
 import { startWorker } from '../../src/queue/start-worker.ts';
 import { TIMINGS } from '../../src/queue/timings.ts';
 import { NO_FAULTS } from '../../src/sandbox/fault-plan.ts';
@@ -18,7 +20,11 @@ import { makeUnlimitedPermits } from '../support/unlimited-permits.ts';
 
 const log = makeLogger('fatal');
 const ENDLESS = Number.POSITIVE_INFINITY;
-const timings = { ...TIMINGS, stepAsideMs: 10, firstBackoffMs: 10, longestBackoffMs: 20 };
+const timings = {
+  ...TIMINGS,
+  ...{ stepAsideMs: 10, firstBackoffMs: 10, longestBackoffMs: 20 },
+  ...{ firstProbeMs: 100, longestProbeMs: 400, lookAgainMs: 20 },
+};
 
 let sandbox: TestSandbox;
 let queueing: Queueing;
@@ -39,17 +45,21 @@ let close: () => Promise<void>;
 afterEach(() => close());
 
 /** Starts a worker that gives a job up after so many attempts. */
-async function start(mostAttempts = TIMINGS.mostAttempts, { url }: { url: string } = sandbox): Promise<void> {
+async function start(
+  mostAttempts = TIMINGS.mostAttempts,
+  { url }: { url: string } = sandbox,
+  givenProbe?: Probe,
+): Promise<void> {
   const { db, settings } = queueing;
   const { takePermit } = makeUnlimitedPermits();
   const attempts = { most: 1, mostThrottled: 1 };
   const program = { url, secret: SECRET, timeoutMs: 2000, attempts };
   const api = makeApiClient({ takePermit, log }, program);
   const schedules = makeSchedules({ full: DAILY, delta: DAILY, timezone: 'UTC' });
-  const duty = makeSyncDuty({ api, db, log }, { schedules }, timings);
+  const duty = makeSyncSource({ api, db, log }, { schedules }, timings);
   const worker = await startWorker(
-    { db, log, probe: async () => {} },
-    { queue: settings, duties: [duty], timings: { ...timings, mostAttempts } },
+    { db, log, probe: givenProbe ?? ((signal) => probeProgram({ api, db }, signal)) },
+    { queue: settings, sources: [duty], timings: { ...timings, mostAttempts } },
   );
   close = async () => {
     await worker.stop();
@@ -93,7 +103,7 @@ test('while two lists fail, the third is synced', async () => {
 
 test('a list that fails costs one attempt each time it is asked for, and is given up with the last one', async () => {
   sandbox.setFaults({ shares: {}, exact: [failing('/v1/affiliates')] });
-  await start(3);
+  await start(3, sandbox, async () => {});
   const { queue, close: closeQueue } = await queueing.open();
   const givenUp = async () => (await queue.getFailed()).map(({ id, attemptsMade }) => [id, attemptsMade]);
   // The full sync, and then the delta.
@@ -109,18 +119,30 @@ test('a list that fails costs one attempt each time it is asked for, and is give
   expect(rows).toContainEqual({ state: 'failed', error_code: 'API_UNAVAILABLE' });
 });
 
-test('a program that answers nothing is asked for one list in each attempt', async () => {
+test('a program that answers nothing is asked for one list, and then by one probe at a time, ever less often', async () => {
   sandbox.setFaults({ shares: { '5xx': 1 }, exact: [] });
-  await start(6);
+  await start(1);
+  const probes = async () => {
+    const { rows } = await queueing.pool.query<{ probes: number; wait: number }>(
+      'select probes, round(extract(epoch from next_probe_at - probed_at) * 10)::int * 100 as wait from worker_state',
+    );
+    return rows[0];
+  };
+  await expect.poll(probes, { interval: 10 }).toEqual({ probes: 2, wait: 200 });
+  await expect.poll(async () => (await probes())?.probes).toBeGreaterThan(4);
+  expect(await probes()).toMatchObject({ wait: 400 });
+  const { rows } = await queueing.pool.query('select resource, state from sync_runs');
+  expect(rows).toEqual([{ resource: 'affiliates', state: 'failed' }]);
   const { queue, close: closeQueue } = await queueing.open();
-  await expect.poll(() => queue.getFailedCount()).toBe(1);
+  // Though a job has one attempt.
+  expect(await queue.getJobCounts('failed', 'active', 'prioritized')).toEqual({
+    failed: 0,
+    active: 0,
+    prioritized: 0,
+  });
+  sandbox.setFaults(NO_FAULTS);
+  await expect.poll(synced).toEqual(['affiliates full', 'commissions full', 'referrals full']);
   await closeQueue();
-  await close();
-  close = async () => {};
-  expect(failed()).toBeGreaterThanOrEqual(6);
-  const { rows } = await queueing.pool.query('select resource from sync_runs order by id limit 6');
-  const inTurn = ['affiliates', 'referrals', 'commissions'].map((resource) => ({ resource }));
-  expect(rows).toEqual([...inTurn, ...inTurn]);
 });
 
 test.each(FRONT_ANSWERS)(

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
-import { makeCommissionsDuty } from '../../src/jobs/commissions-job.ts';
+import { makeCommissionsSource } from '../../src/jobs/commissions-job.ts';
 import { makeAlteredApi, PAID_AT, silent, useWriter } from '../commissions/writer/start-writer.ts';
 import { FRONT_ANSWERS } from '../support/front-answers.ts';
 
@@ -13,7 +13,7 @@ async function work(api: ApiClient) {
   const { db, fresh, ask, row } = writer();
   const { id } = await fresh();
   const [asked] = await ask({ commission_id: id, action: 'pay', paid_at: PAID_AT });
-  const duty = makeCommissionsDuty({ api, db, log: silent }, { concurrency: 2 });
+  const duty = makeCommissionsSource({ api, db, log: silent }, { concurrency: 2 });
   const [due] = await duty.findDue({ nowMs: Date.now(), madeMs: 0 });
   const signal = AbortSignal.timeout(100_000);
   const outcome = await due?.run({ signal, onProgress: () => {}, waitedMs: 0 });

@@ -8,9 +8,9 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeLogger } from '../../src/log.ts';
+import { addDue } from '../../src/queue/add-due.ts';
 import { openQueue } from '../../src/queue/backend.ts';
-import type { Duty, JobContext, JobOutcome } from '../../src/queue/duty.ts';
-import { ensureJob } from '../../src/queue/ensure-job.ts';
+import type { JobContext, JobOutcome, JobSource } from '../../src/queue/job-source.ts';
 import { checkQueueSchema, migrateQueue, queueSchema } from '../../src/queue/queue-tables.ts';
 import { startWorker } from '../../src/queue/start-worker.ts';
 import { TIMINGS } from '../../src/queue/timings.ts';
@@ -24,23 +24,23 @@ const PROBE = async () => {};
 const DONE = { kind: 'done' } as const;
 
 /** Returns a duty that is due until it was done. */
-function once(name: string, run: (context: JobContext) => Promise<JobOutcome>): Duty {
+function once(name: string, run: (context: JobContext) => Promise<JobOutcome>): JobSource {
   let isDone = false;
   const due = {
     id: `${name}-1`,
-    atMs: 1,
+    priority: 1,
     async run(context: JobContext) {
       const outcome = await run(context);
       isDone = true;
       return outcome;
     },
   };
-  return { name, alarms: [], findDue: async () => (isDone ? [] : [due]) };
+  return { name, needsProgram: true, schedules: [], findDue: async () => (isDone ? [] : [due]) };
 }
 
 /** Long enough for a queue that spins to show it. */
 const LOOKING_MS = 1000;
-/** A dozen rounds of the watchdog: what a starved machine may still fit in. */
+/** A dozen rounds: what a starved machine may still fit in. */
 const MOST_STATEMENTS = 500;
 
 describe.each(KINDS)('a queue on %s', (kind) => {
@@ -58,7 +58,7 @@ describe.each(KINDS)('a queue on %s', (kind) => {
     const timings = { ...FAST, mostAttempts: 3 };
     const worker = await startWorker(
       { db, log, probe: PROBE },
-      { queue: settings, duties: [failing, reporting], timings },
+      { queue: settings, sources: [failing, reporting], timings },
     );
     const { queue, close } = await open();
     await expect
@@ -74,42 +74,53 @@ describe.each(KINDS)('a queue on %s', (kind) => {
   test('that forgot a job, or keeps the key of one that is gone, gets it back', async () => {
     const queueing = await makeQueueing(kind, NO_PROGRAM);
     const { queue, close } = await queueing.open();
-    const ensure = (id: string) => ensureJob(queue, { name: 'once', ...TIMINGS }, [{ id, atMs: 1 }]);
-    expect(await ensure('once-1')).toBe('once-1');
-    expect(await ensure('once-1')).toBe(null);
-    // One of a duty waits or runs at a time.
-    expect(await ensure('once-2')).toBe(null);
+    const once = (id: string) => ({
+      id,
+      subject: 'once',
+      priority: 1,
+      run: async () => DONE,
+    });
+    const add = (id: string) => addDue(queue, [once(id)], { name: 'x', cause: null, ...TIMINGS });
+    expect(await add('once-1')).toEqual(['once-1']);
+    expect(await add('once-1')).toEqual([]);
+    // One of a subject waits or runs at a time.
+    expect(await add('once-2')).toEqual([]);
     await queue.obliterate({ force: true });
-    expect(await ensure('once-1')).toBe('once-1');
+    expect(await add('once-1')).toEqual(['once-1']);
     await queue.obliterate({ force: true });
     await leaveKey(queueing, 'once');
     expect(await queue.getDeduplicationJobId('once')).toBe('gone');
-    expect(await ensure('once-1')).toBe('once-1');
+    expect(await add('once-1')).toEqual(['once-1']);
     expect(await queue.getDeduplicationJobId('once')).toBe('once-1');
-    expect(await queue.getJobCounts('waiting')).toEqual({ waiting: 1 });
+    expect(await queue.getJobCounts('prioritized')).toEqual({ prioritized: 1 });
     await close();
   });
 
-  test('is left alone by workers that have nothing to do, also while it is paused with work in it', async () => {
+  test('is left alone by workers that have nothing to do, also while the program may not be asked', async () => {
     const queueing = await makeQueueing(kind, NO_PROGRAM);
     const gate = Promise.withResolvers<void>();
     const names = Array.from({ length: 10 }, (_, index) => `once-${index}`);
-    const duties = names.map((name) => once(name, () => gate.promise.then(() => DONE)));
-    // The default timings, except for a watchdog that looks often enough to see the pause.
+    const sources = names.map((name) => once(name, () => gate.promise.then(() => DONE)));
+    // The default timings, except for rounds that come often enough to be counted.
     const timings = { watchIntervalMs: 1000 };
     const { db, settings } = queueing;
-    const worker = await startWorker({ db, log, probe: PROBE }, { queue: settings, duties, timings });
+    const worker = await startWorker({ db, log, probe: PROBE }, { queue: settings, sources, timings });
+    const { queue, close } = await queueing.open();
+    await expect.poll(() => queue.getJobCounts('active')).toEqual({ active: names.length });
     const busy = await countStatements(queueing);
     await queueing.pool.query(
       "update worker_state set refused_at = clock_timestamp(), refused_code = 'API_UNAUTHORIZED'",
     );
-    const backend = await queueing.open();
-    await expect.poll(() => backend.queue.isPaused()).toBe(true);
     gate.resolve();
     const paused = await countStatements(queueing);
-    await backend.close();
+    expect(await queue.getJobCounts('waiting', 'active', 'delayed')).toEqual({
+      waiting: 0,
+      active: 0,
+      delayed: 0,
+    });
+    await close();
     await worker.stop();
-    // Rounds of the watchdog ask ten duties each; a queue that spins does thousands of statements.
+    // Rounds of the watchdog ask ten sources each; a queue that spins does thousands of statements.
     expect(busy).toBeLessThan(MOST_STATEMENTS);
     expect(paused).toBeLessThan(MOST_STATEMENTS);
   });
@@ -159,7 +170,7 @@ async function leaveKey({ pool, redis, db }: Queueing, key: string): Promise<voi
   client.disconnect();
 }
 
-/** Returns what the queue's server was asked while a worker had a second and its watchdog a round. */
+/** Returns what the queue's server was asked while a worker had a second and a round. */
 async function countStatements({ settings, redis }: Queueing): Promise<number> {
   const read = redis === null ? () => readTransactions(settings.databaseUrl) : () => readCommands(redis.url);
   const before = await read();

@@ -16,7 +16,7 @@ test("the rows of BullMQ's events on Postgres stay few, however many jobs there 
   const { db, pool, settings, open } = await makeQueueing('postgres', { url: 'http://127.0.0.1:9' });
   const worker = await startWorker(
     { db, log: makeLogger('fatal'), probe: async () => {} },
-    { queue: settings, duties: [], timings: FAST },
+    { queue: settings, sources: [], timings: FAST },
   );
   const backend = await open();
   await backend.queue.addBulk(Array.from({ length: JOBS }, () => ({ name: TICK, data: {} })));

@@ -18,9 +18,9 @@ test.each([
   [
     'a secret that is refused',
     new catalogue.ApiUnauthorized('401'),
-    expect.objectContaining({ kind: 'pause' }),
+    expect.objectContaining({ kind: 'refused' }),
   ],
-  ['another account', new catalogue.ProgramChanged('other'), expect.objectContaining({ kind: 'pause' })],
+  ['another account', new catalogue.ProgramChanged('other'), expect.objectContaining({ kind: 'refused' })],
   ['a 429 that names a moment', new ApiThrottled('429', 1234), { kind: 'wait', waitMs: 1234 }],
   ['a 429 that names none', new ApiThrottled('429', null), { kind: 'wait', waitMs: 30_000 }],
   ['a program that cannot be reached', new catalogue.ApiUnreachable('away'), { kind: 'retry' }],

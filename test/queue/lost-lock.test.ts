@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeLogger } from '../../src/log.ts';
 import { LOCK_LOST } from '../../src/queue/backend.ts';
-import type { Duty } from '../../src/queue/duty.ts';
+import type { JobSource } from '../../src/queue/job-source.ts';
 import { queueSchema } from '../../src/queue/queue-tables.ts';
 import { startWorker } from '../../src/queue/start-worker.ts';
 import { FAST, KINDS, makeQueueing, type Queueing } from './queueing.ts';
@@ -17,10 +17,11 @@ describe.each(KINDS)('on %s', (kind) => {
     const queueing = await makeQueueing(kind, { url: 'http://127.0.0.1:9' });
     const begun = Promise.withResolvers<void>();
     const reasons: unknown[] = [];
-    const duty: Duty = {
+    const duty: JobSource = {
       name: 'long',
-      alarms: [],
-      findDue: async () => (reasons.length > 0 ? [] : [{ id: 'long-1', atMs: 1, run }]),
+      needsProgram: false,
+      schedules: [],
+      findDue: async () => (reasons.length > 0 ? [] : [{ id: 'long-1', priority: 1, run }]),
     };
     async function run({ signal }: { signal: AbortSignal }): Promise<never> {
       begun.resolve();
@@ -30,7 +31,7 @@ describe.each(KINDS)('on %s', (kind) => {
     }
     const worker = await startWorker(
       { db: queueing.db, log, probe: async () => {} },
-      { queue: queueing.settings, duties: [duty], timings: FAST },
+      { queue: queueing.settings, sources: [duty], timings: FAST },
     );
     onTestFinished(() => worker.stop());
     await begun.promise;

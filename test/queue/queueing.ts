@@ -27,13 +27,13 @@ export const FAST: Partial<Timings> = {
   drainDelayMs: 500,
   runRetryMs: 200,
   watchIntervalMs: 400,
-  tickGraceMs: 1500,
   firstBackoffMs: 200,
   longestBackoffMs: 1000,
   stepAsideMs: 300,
   throttledMs: 300,
   firstProbeMs: 500,
   longestProbeMs: 1000,
+  lookAgainMs: 100,
   stopDeadlineMs: 60_000,
 };
 

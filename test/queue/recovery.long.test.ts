@@ -129,7 +129,7 @@ describe.each(KINDS)('a run in the middle, on %s', (kind) => {
     expect((await readRuns(queueing))[1]).toMatchObject({ state: 'interrupted' });
 
     const backend = await queueing.open();
-    const id = await backend.queue.getDeduplicationJobId('sync');
+    const id = await backend.queue.getDeduplicationJobId('sync-referrals');
     const job = await backend.queue.getJob(id ?? '');
     expect(job).toMatchObject({ attemptsMade: 0 });
     await backend.close();

@@ -10,7 +10,7 @@ import { pino } from 'pino';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { makeDatabase } from '../../src/db/database.ts';
 import { openQueue } from '../../src/queue/backend.ts';
-import type { Duty } from '../../src/queue/duty.ts';
+import type { JobSource } from '../../src/queue/job-source.ts';
 import { migrateQueue } from '../../src/queue/queue-tables.ts';
 import { startWorker } from '../../src/queue/start-worker.ts';
 import { makeCertificates } from '../support/certificates.ts';
@@ -63,21 +63,22 @@ async function startThere(redisUrl: string): Promise<Working> {
   await migrateQueue(pool, settings(redisUrl));
   let wanted = 0;
   let done = 0;
-  const duty: Duty = {
+  const duty: JobSource = {
     name: 'once',
-    alarms: [{ name: 'yearly', pattern: '0 0 1 1 *', timezone: 'UTC' }],
-    async findDue({ nowMs }) {
+    needsProgram: false,
+    schedules: [{ name: 'yearly', pattern: '0 0 1 1 *', timezone: 'UTC' }],
+    async findDue() {
       if (done === wanted) return [];
       const run = async () => {
         done += 1;
         return { kind: 'done' } as const;
       };
-      return [{ id: `once-${wanted}`, atMs: nowMs, run }];
+      return [{ id: `once-${wanted}`, priority: 1, run }];
     },
   };
   const worker = await startWorker(
     { db: makeDatabase(pool), log, probe: async () => {} },
-    { queue: settings(redisUrl), duties: [duty], timings: FAST },
+    { queue: settings(redisUrl), sources: [duty], timings: FAST },
   );
   return {
     async work() {

@@ -133,12 +133,12 @@ describe.each(KINDS)('schedules on %s', (kind) => {
   test('workers that start all at once leave one waiting tick per schedule, and chains that move', async () => {
     const queueing = await makeQueueing(kind, sandbox);
     const { db, settings } = queueing;
-    const alarms = ['a', 'b', 'c'].map((name) => countEvery(name, DAILY));
-    const duties = [{ name: 'never', alarms, findDue: async () => [] }];
+    const schedules = ['a', 'b', 'c'].map((name) => countEvery(name, DAILY));
+    const sources = [{ name: 'never', needsProgram: false, schedules, findDue: async () => [] }];
     const log = makeLogger('fatal');
     const workers = await Promise.all(
       Array.from({ length: 4 }, () =>
-        startWorker({ db, log, probe: async () => {} }, { queue: settings, duties, timings: FAST }),
+        startWorker({ db, log, probe: async () => {} }, { queue: settings, sources, timings: FAST }),
       ),
     );
     const backend = await queueing.open();
@@ -154,7 +154,7 @@ describe.each(KINDS)('schedules on %s', (kind) => {
     await waitForCounts(queueing, 1);
     const backend = await queueing.open();
     await backend.queue.removeJobScheduler('a');
-    await worker.says('schedule.revived');
+    await expect.poll(async () => (await backend.queue.getJobScheduler('a'))?.next ?? 0).toBeGreaterThan(0);
     const next = async () => (await backend.queue.getJobScheduler('a'))?.next ?? 0;
     const soFar = await next();
     await expect.poll(next).toBeGreaterThan(soFar);

@@ -17,7 +17,7 @@ test('a worker that is to stop does not wait for a program that does not answer'
     });
   const starting = startWorker(
     { db, log: makeLogger('fatal'), probe },
-    { queue: settings, duties: [], signal: stop.signal },
+    { queue: settings, sources: [], signal: stop.signal },
   );
   await expect(starting).rejects.toThrow('stopped');
 });

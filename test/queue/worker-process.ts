@@ -1,4 +1,4 @@
-// A worker process as the command `work` puts it together, with time scaled down, and with duties that only count: they
+// A worker process as the command `work` puts it together, with time scaled down, and with sources that only count: they
 // say who acted upon which tick. Started by worker-processes.ts; logs to stderr, measures itself when it is asked to.
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,11 +9,11 @@ import type { Config } from '../../src/config/config.ts';
 import { readRateLimit } from '../../src/config/rate-limit.ts';
 import { makeDatabase } from '../../src/db/database.ts';
 import { makePool } from '../../src/db/pool.ts';
-import { makePollDuty } from '../../src/jobs/poll-job.ts';
-import { makeSchedules, makeSyncDuty } from '../../src/jobs/sync-job.ts';
+import { makePollSource } from '../../src/jobs/poll-job.ts';
+import { probeProgram } from '../../src/jobs/probe-program.ts';
+import { makeSchedules, makeSyncSource } from '../../src/jobs/sync-job.ts';
 import { makeLogger } from '../../src/log.ts';
-import { probeAccount } from '../../src/mirror/account.ts';
-import type { Duty } from '../../src/queue/duty.ts';
+import type { JobSource } from '../../src/queue/job-source.ts';
 import { lastTick, type Schedule } from '../../src/queue/schedules.ts';
 import { startWorker } from '../../src/queue/start-worker.ts';
 import { TIMINGS, type Timings } from '../../src/queue/timings.ts';
@@ -41,11 +41,12 @@ const program = { url: given.apiUrl, secret: given.secret, timeoutMs: 2000 };
 const api = makeApiClient({ takePermit, log }, { ...program, attempts: { most: 2, mostThrottled: 2 } });
 const probeApi = makeApiClient({ takePermit, log }, { ...program, attempts: { most: 1, mostThrottled: 1 } });
 
-function makeCounter(schedule: Schedule): Duty {
+function makeCounter(schedule: Schedule): JobSource {
   const { name } = schedule;
   return {
     name,
-    alarms: [schedule],
+    needsProgram: false,
+    schedules: [schedule],
     async findDue(moment) {
       const tickMs = lastTick(schedule, moment);
       if (tickMs === null) return [];
@@ -62,7 +63,7 @@ function makeCounter(schedule: Schedule): Duty {
         await sleep(20);
         return { kind: 'done' } as const;
       };
-      return [{ id: `${name}-${tickMs}`, atMs: tickMs, run }];
+      return [{ id: `${name}-${tickMs}`, priority: 1, run }];
     },
   };
 }
@@ -72,15 +73,13 @@ const starting = startWorker(
   {
     db,
     log,
-    probe: async (signal) => {
-      await probeAccount({ api: probeApi, db }, { signal });
-    },
+    probe: (signal) => probeProgram({ api: probeApi, db }, signal),
   },
   {
     queue: { redisUrl, databaseUrl, mirrorSchema: 'mirror' },
-    duties: [
-      makeSyncDuty({ api, db, log }, { schedules: makeSchedules(syncs) }, { ...TIMINGS, ...timings }),
-      makePollDuty({ api, db, log }),
+    sources: [
+      makeSyncSource({ api, db, log }, { schedules: makeSchedules(syncs) }, { ...TIMINGS, ...timings }),
+      makePollSource({ api, db, log }),
       ...counts.map(makeCounter),
     ],
     timings,

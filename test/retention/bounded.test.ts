@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { makeTakePermit } from '../../src/budget/shared-budget.ts';
 import { ConfigError } from '../../src/errors.ts';
 import { makeLogger } from '../../src/log.ts';
-import type { Duty } from '../../src/queue/duty.ts';
+import type { JobSource } from '../../src/queue/job-source.ts';
 import { startWorker } from '../../src/queue/start-worker.ts';
 import { FAST, makeQueueing } from '../queue/queueing.ts';
 import { makeAgedMirror } from './aged-mirror.ts';
@@ -31,19 +31,19 @@ test('a job that ended well is gone, and one that was given up goes after a week
   const { db, pool, settings } = await makeQueueing('postgres', { url: 'http://127.0.0.1:9' });
   const most = { succeeds: 20, fails: 1 };
   const begun = { succeeds: 0, fails: 0 };
-  const makeDuty = (name: keyof typeof begun): Duty => {
+  const makeSource = (name: keyof typeof begun): JobSource => {
     const run = async () => {
       begun[name] += 1;
       if (name === 'fails') throw new ConfigError(['for good']);
       return { kind: 'done' } as const;
     };
-    const findDue: Duty['findDue'] = async ({ nowMs }) =>
-      begun[name] < most[name] ? [{ id: `${name}-${begun[name]}`, atMs: nowMs, run }] : [];
-    return { name, alarms: [], findDue };
+    const findDue: JobSource['findDue'] = async () =>
+      begun[name] < most[name] ? [{ id: `${name}-${begun[name]}`, priority: 1, run }] : [];
+    return { name, needsProgram: false, schedules: [], findDue };
   };
   const worker = await startWorker(
     { db, log, probe: async () => {} },
-    { queue: settings, duties: [makeDuty('succeeds'), makeDuty('fails')], timings: FAST },
+    { queue: settings, sources: [makeSource('succeeds'), makeSource('fails')], timings: FAST },
   );
   const left = async () => {
     const { rows } = await sql<{ id: string }>`select id from mirror_queue.job order by id`.execute(db);

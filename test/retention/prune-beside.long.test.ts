@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeRetentionDuty } from '../../src/jobs/retention-job.ts';
+import { makeRetentionSource } from '../../src/jobs/retention-job.ts';
 import { makeLogger } from '../../src/log.ts';
 import { readMoment } from '../../src/queue/worker-state.ts';
 import { pruneTables } from '../../src/retention/prune.ts';
@@ -113,7 +113,7 @@ test('time is bounded: what is left is done by the next job, and only then an ho
   await fillOldHistory(mirror, 500, 10);
   const input = { retention: HISTORY_ONLY, signal: NEVER, batchRows: 10, longestMs: 100 };
   expect(await pruneTables({ db: mirror.db, log }, input)).toBe('left');
-  const duty = makeRetentionDuty({ db: mirror.db, log }, HISTORY_ONLY);
+  const duty = makeRetentionSource({ db: mirror.db, log }, HISTORY_ONLY);
   const moment = await readMoment(mirror.db);
   const [due] = await duty.findDue(moment);
   expect(due?.id).toMatch(/^retention-\d+$/);

@@ -134,7 +134,7 @@ describe('Every page', () => {
     expect(data).toEqual([]);
     expect(pagination).toMatchObject({ total_count: 0, total_pages: 0, previous_page: null });
     const { rows } = await pool.query(
-      'select list, sum(records)::integer as records from small.list_days group by 1',
+      "select list, sum(records)::integer as records from small.list_days where list <> 'campaigns' group by 1",
     );
     expect(rows.map(({ records }) => records)).toEqual([0, 0, 0]);
   });

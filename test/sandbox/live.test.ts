@@ -36,6 +36,7 @@ async function wrongDays(schema: string): Promise<unknown[]> {
   const held = [
     ['affiliates', 'state'],
     ['referrals', 'conversion_state'],
+    ['campaigns', "'any'"],
     ['commissions', 'state'],
   ].map(
     ([list, state]) =>

@@ -4,12 +4,12 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { makeApiClient } from '../../src/api/client.ts';
 import type { ListSettings } from '../../src/config/optional-lists.ts';
-import { makeListsDuty } from '../../src/jobs/list-job.ts';
-import { makePollDuty } from '../../src/jobs/poll-job.ts';
-import { makeSchedules, makeSyncDuty } from '../../src/jobs/sync-job.ts';
+import { makeListsSource } from '../../src/jobs/list-job.ts';
+import { makePollSource } from '../../src/jobs/poll-job.ts';
+import { makeSchedules, makeSyncSource } from '../../src/jobs/sync-job.ts';
 import { findDueLists, noteListSettings, readUsedLists } from '../../src/mirror/optional-lists.ts';
 import { readVersion } from '../../src/package.ts';
-import type { Duty } from '../../src/queue/duty.ts';
+import type { JobSource } from '../../src/queue/job-source.ts';
 import { TIMINGS } from '../../src/queue/timings.ts';
 import { readCommissionList } from '../../src/reports/read-commission-list.ts';
 import { readHealth } from '../../src/reports/read-health.ts';
@@ -233,7 +233,8 @@ test('OPTIONAL_LISTS decides without a request, where it names the list or leave
 });
 
 describe('a worker', () => {
-  const dueOf = async (duty: Duty) => (await duty.findDue(moment())).map(({ id }) => id.replace(/-\d+$/, ''));
+  const dueOf = async (duty: JobSource) =>
+    (await duty.findDue(moment())).map(({ id }) => id.replace(/-\d+$/, ''));
   const noteFull = (resource: string) =>
     given().database.pool.query(
       `insert into sync_runs (resource, mode, state, verified, finished_at)
@@ -245,7 +246,7 @@ describe('a worker', () => {
     const { db } = given();
     const api = clientOf(listing);
     const settings = { campaigns: 'off', commissions: 'auto' } as const;
-    const duty = makeListsDuty({ api, db, log }, settings);
+    const duty = makeListsSource({ api, db, log }, settings);
     await noteListSettings(db, settings);
     const run = async () => {
       const [due] = await duty.findDue(moment());
@@ -276,8 +277,8 @@ describe('a worker', () => {
       `insert into tracked_commissions (commission_id) values ('0b2a9f3e-6a5e-4c51-9d6a-3c1f0f6f2c11')`,
     );
     const nightly = makeSchedules({ full: '0 2 * * *', delta: null, timezone: 'UTC' });
-    const syncs = makeSyncDuty({ api, db, log }, { schedules: nightly }, TIMINGS);
-    const polls = makePollDuty({ api, db, log });
+    const syncs = makeSyncSource({ api, db, log }, { schedules: nightly }, TIMINGS);
+    const polls = makePollSource({ api, db, log });
     const seen = async () => ({
       syncs: await dueOf(syncs),
       polls: await dueOf(polls),

@@ -4,7 +4,7 @@
 import { fastify } from 'fastify';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeLogger } from '../../src/log.ts';
-import type { Duty } from '../../src/queue/duty.ts';
+import type { JobSource } from '../../src/queue/job-source.ts';
 import { type RunningWorker, startWorker } from '../../src/queue/start-worker.ts';
 import { makeBoard } from '../../src/web/board.ts';
 import { FAST, KINDS, type Kind, makeQueueing, type Queueing } from '../queue/queueing.ts';
@@ -23,14 +23,15 @@ interface Shown {
 /** Returns a board over a worker with one job that failed, and one schedule. */
 async function show(kind: Kind): Promise<Shown> {
   const queueing = await makeQueueing(kind, { url: 'http://127.0.0.1:9' });
-  const failing: Duty = {
+  const failing: JobSource = {
     name: 'failing',
-    alarms: [{ name: 'yearly', pattern: '0 0 1 1 *', timezone: 'UTC' }],
-    findDue: async () => [{ id: 'failing-1', atMs: 1, run: () => Promise.reject(new Error(SECRETIVE)) }],
+    needsProgram: false,
+    schedules: [{ name: 'yearly', pattern: '0 0 1 1 *', timezone: 'UTC' }],
+    findDue: async () => [{ id: 'failing-1', priority: 1, run: () => Promise.reject(new Error(SECRETIVE)) }],
   };
   const worker = await startWorker(
     { db: queueing.db, log, probe: async () => {} },
-    { queue: queueing.settings, duties: [failing], timings: { ...FAST, mostAttempts: 1 } },
+    { queue: queueing.settings, sources: [failing], timings: { ...FAST, mostAttempts: 1 } },
   );
   const server = fastify({ rewriteUrl: ({ url = '/' }) => url.slice(AT.length) || '/' });
   const board = makeBoard({ log, queue: worker.queue, checkQueue: worker.checkQueue });
@@ -87,7 +88,7 @@ describe.each(KINDS)('the board of a queue on %s', (kind) => {
             {
               id: 'failing-1',
               name: 'failing',
-              data: { atMs: 1 },
+              data: {},
               isFailed: true,
               failedReason: 'the reason is in the log of the worker (job.failed)',
               stacktrace: [],

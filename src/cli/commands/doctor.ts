@@ -8,7 +8,7 @@ import { OPTIONAL_LISTS } from '../../config/optional-lists.ts';
 import { ConfigError } from '../../errors.ts';
 import { calmLevel, type Logger, makeLogger } from '../../log.ts';
 import { makePersonalDataSource } from '../../personal-data/personal-data-source.ts';
-import { askForProbe } from '../../queue/program-pause.ts';
+import { askForProbe } from '../../queue/program-state.ts';
 import { readOptionalLists } from '../../reports/read-optional-lists.ts';
 import { canDrawStatusLine } from '../../terminal.ts';
 import type { Cli } from '../cli.ts';

@@ -10,15 +10,15 @@ import { checkWorkerAccess } from '../../db/check-access.ts';
 import { checkSchema } from '../../db/check-schema.ts';
 import { describeError } from '../../describe-error.ts';
 import { Busy } from '../../errors.ts';
-import { makeCommissionsDuty, wakeForCommissions } from '../../jobs/commissions-job.ts';
-import { makeListsDuty } from '../../jobs/list-job.ts';
-import { makePollDuty } from '../../jobs/poll-job.ts';
-import { makeRetentionDuty } from '../../jobs/retention-job.ts';
-import { makeSchedules, makeSyncDuty, type SyncDutyDeps } from '../../jobs/sync-job.ts';
+import { makeCommissionsSource, wakeForCommissions } from '../../jobs/commissions-job.ts';
+import { makeListsSource } from '../../jobs/list-job.ts';
+import { makePollSource } from '../../jobs/poll-job.ts';
+import { probeProgram } from '../../jobs/probe-program.ts';
+import { makeRetentionSource } from '../../jobs/retention-job.ts';
+import { makeSchedules, makeSyncSource, type SyncSourceDeps } from '../../jobs/sync-job.ts';
 import { type Logger, makeLogger } from '../../log.ts';
-import { probeAccount } from '../../mirror/account.ts';
 import { noteListSettings } from '../../mirror/optional-lists.ts';
-import type { Duty } from '../../queue/duty.ts';
+import type { JobSource } from '../../queue/job-source.ts';
 import { makePatiently } from '../../queue/patiently.ts';
 import { checkQueueSchema, queueSchema } from '../../queue/queue-tables.ts';
 import { makeQuietWarning } from '../../queue/quiet-warning.ts';
@@ -35,7 +35,7 @@ import { openDatabase } from '../open-database.ts';
 import { openPersonalData } from '../personal-data.ts';
 import { type ClientDeps, type ClientOptions, makeProgramClient } from '../program-client.ts';
 import { openTracing } from '../tracing.ts';
-import { makeExportDuties } from '../worker/scheduled-exports.ts';
+import { makeExportSources } from '../worker/scheduled-exports.ts';
 import { serveStatusPage } from '../worker/status-page.ts';
 import { makeWorkerViews } from '../worker/views.ts';
 
@@ -105,23 +105,21 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   await patiently(checkTables);
   const personalData = await patiently(() => openPersonalData(db, config.personalData));
   await patiently(() => noteListSettings(db, config.optionalLists));
-  const exportDuties = await patiently(() => makeExportDuties({ pool, db, log }, config));
+  const exportSources = await patiently(() => makeExportSources({ pool, db, log }, config));
 
   const clients = makeClients(
     { db, log, lifetime, meter, personalData },
     { ...program, timeoutMs, rateLimit },
   );
-  const duties = makeDuties({ clients, db, log, personalData, meter }, config);
-  const probe = async (signal: AbortSignal) => {
-    await probeAccount({ api: clients.probe, db }, { signal });
-  };
+  const sources = makeSources({ clients, db, log, personalData, meter }, config);
+  const probe = (signal: AbortSignal) => probeProgram({ api: clients.probe, db }, signal);
   const checkMirror = async () => {
     await checkSchema(pool, { schema: mirrorSchema });
     await personalData.current(db);
   };
   worker = await startWorker(
     { db, log, probe, checkMirror },
-    { queue, duties: [...duties, ...exportDuties], signal: lifetime.signal },
+    { queue, sources: [...sources, ...exportSources], signal: lifetime.signal },
   );
   const running = worker;
   const over = new AbortController();
@@ -151,29 +149,29 @@ function makeClients(deps: ClientDeps, options: Omit<ClientOptions, 'priority'>)
 }
 
 /** Returns what every worker does, whatever is configured. */
-function makeDuties(
+function makeSources(
   {
     clients,
     db,
     log,
     personalData,
     meter,
-  }: Required<Omit<SyncDutyDeps, 'api'>> & { readonly clients: Clients },
+  }: Required<Omit<SyncSourceDeps, 'api'>> & { readonly clients: Clients },
   { api: { rateLimit }, schedules, amountUnit, optionalLists, retention }: Config,
-): readonly Duty[] {
+): readonly JobSource[] {
   return [
-    makeSyncDuty(
+    makeCommissionsSource(
+      { api: clients.payments, db, log, personalData, amountUnit },
+      { concurrency: drainConcurrency(rateLimit) },
+    ),
+    makeSyncSource(
       { api: clients.reads, db, log, personalData, meter },
       { schedules: makeSchedules(schedules) },
       TIMINGS,
     ),
-    makeCommissionsDuty(
-      { api: clients.payments, db, log, personalData, amountUnit },
-      { concurrency: drainConcurrency(rateLimit) },
-    ),
-    makePollDuty({ api: clients.reads, db, log, personalData }),
-    makeListsDuty({ api: clients.probe, db, log, personalData }, optionalLists),
-    makeRetentionDuty({ db, log }, retention),
+    makePollSource({ api: clients.reads, db, log, personalData }),
+    makeListsSource({ api: clients.probe, db, log, personalData }, optionalLists),
+    makeRetentionSource({ db, log }, retention),
   ];
 }
 

@@ -20,7 +20,7 @@ import type { Logger } from '../../log.ts';
 import { probeAccount } from '../../mirror/account.ts';
 import { readState, refuseOtherMode } from '../../personal-data/stored-state.ts';
 import { openQueue } from '../../queue/backend.ts';
-import { readPause } from '../../queue/program-pause.ts';
+import { readRefusal } from '../../queue/program-state.ts';
 import { checkQueueSchema, queueSchema } from '../../queue/queue-tables.ts';
 import { nameRedis } from '../../queue/redis-connection.ts';
 import { readQueueId } from '../../queue/worker-state.ts';
@@ -132,9 +132,9 @@ export async function lookAtQueue(
   await backend.close();
   if (backend.warnings.length > 0) throw new ConfigError(backend.warnings);
   const where = redisUrl === null ? 'Postgres' : `Redis at ${nameRedis(redisUrl)}`;
-  const { code } = await readPause(db);
-  const paused = code === null ? '' : `, and is paused: a worker met ${code}`;
-  return { found: true, says: `${where} keeps it${paused}` };
+  const code = await readRefusal(db);
+  const waits = code === null ? '' : `; no job asks the program, since a worker met ${code}`;
+  return { found: true, says: `${where} keeps it${waits}` };
 }
 
 /** Throws: ConfigError naming what cannot be exported: no worker would start with it. */

@@ -56,6 +56,20 @@ export async function listSyncedSince(db: Database, mode: RunMode, sinceMs: numb
 }
 
 /**
+ * Returns the resources of which a run, of this mode or a full one, has ended since then, or failed.
+ *
+ * Units: as listSyncedSince.
+ */
+export async function listTriedSince(db: Database, mode: RunMode, sinceMs: number): Promise<string[]> {
+  const { rows } = await sql<{ resource: string }>`
+    select distinct resource from sync_runs
+    where mode in ('full', ${mode}) and state in ('succeeded', 'partial', 'failed')
+      and finished_at > to_timestamp(${sinceMs / 1000}::float8) and finished_at <= clock_timestamp()
+  `.execute(db);
+  return rows.map(({ resource }) => resource);
+}
+
+/**
  * Returns whether a full run of the resource that began since then has read everything that it should, as
  * `listSyncedSince` has it. For what a run looks up on its way: one that began before may have looked too early.
  *

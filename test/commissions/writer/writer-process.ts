@@ -6,7 +6,7 @@ import { makeTakePermit } from '../../../src/budget/shared-budget.ts';
 import type { DrainTiming } from '../../../src/commissions/writer/drain-updates.ts';
 import { makeDatabase } from '../../../src/db/database.ts';
 import { makePool } from '../../../src/db/pool.ts';
-import { makeCommissionsDuty, wakeForCommissions } from '../../../src/jobs/commissions-job.ts';
+import { makeCommissionsSource, wakeForCommissions } from '../../../src/jobs/commissions-job.ts';
 import { makeLogger } from '../../../src/log.ts';
 import { startWorker } from '../../../src/queue/start-worker.ts';
 import type { Timings } from '../../../src/queue/timings.ts';
@@ -44,7 +44,7 @@ const starting = startWorker(
   },
   {
     queue: { redisUrl, databaseUrl, mirrorSchema: 'mirror' },
-    duties: [makeCommissionsDuty({ api, db, log }, { concurrency: 24, timing: given.drain })],
+    sources: [makeCommissionsSource({ api, db, log }, { concurrency: 24, timing: given.drain })],
     timings,
   },
 );
