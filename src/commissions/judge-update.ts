@@ -8,7 +8,6 @@ import type { Commission } from '../contract/commission.ts';
 import { formatMoney } from '../contract/money.ts';
 import { spellTimestamp } from '../contract/timestamp.ts';
 import type { ApiRejected } from '../errors.ts';
-import { ANSWERED_OTHERWISE } from '../personal-data/own-words.ts';
 import { type CommissionValues, isChangedSince } from './commission-values.ts';
 import { matchTimestamp } from './timestamps.ts';
 import type { EndState, UpdateRequest } from './update-request.ts';
@@ -128,7 +127,11 @@ export function judgeAnswer(
       ]),
     );
   }
-  return end('failed', `${ANSWERED_OTHERWISE} that the commission ${describeHeld(request, answer)}`, null);
+  return end(
+    'failed',
+    `the program accepted the change, but answered that the commission ${describeHeld(request, answer)}`,
+    null,
+  );
 }
 
 /**
@@ -156,7 +159,9 @@ export interface Refusal extends Ending {
 export function refusalOf(error: ApiRejected, sent: SentBefore | null = null): Refusal {
   const note = sent === null ? null : SENT_BEFORE;
   if (isGone(error)) return { kind: 'end', state: 'not_found', outcome: NOT_FOUND, note };
-  return { kind: 'end', state: error.isOfProgram ? 'rejected' : 'failed', outcome: error.message, note };
+  // The one text that quotes the API: finance needs its reason.
+  const outcome = [error.message, ...error.details].join(': ');
+  return { kind: 'end', state: error.isOfProgram ? 'rejected' : 'failed', outcome, note };
 }
 
 /** Returns what a write would do, in words. */

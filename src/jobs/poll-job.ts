@@ -7,15 +7,15 @@ import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
 import { isCommissionListUsed } from '../mirror/commission-list.ts';
 import { wasEverRead } from '../mirror/runs/whole-runs.ts';
-import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import { type Duty, minutely } from '../queue/duty.ts';
+import type { Treatment } from '../records/treatment.ts';
 
 export interface PollDutyDeps {
   /** With the priority of reads: a payment never waits for a poll. */
   readonly api: ApiClient;
   readonly db: Database;
   readonly log: Logger;
-  readonly personalData?: PersonalDataSource;
+  readonly treatment?: Treatment;
 }
 
 const NAME = 'poll-commissions';
@@ -25,7 +25,7 @@ const POLLS_IN_FLIGHT = 1;
 const UNANSWERED_MS = 60_000;
 
 /** Returns the duty. What was not answered is due again later. */
-export function makePollDuty({ api, db, log, personalData }: PollDutyDeps): Duty {
+export function makePollDuty({ api, db, log, treatment }: PollDutyDeps): Duty {
   return {
     name: NAME,
     alarms: [],
@@ -37,7 +37,7 @@ export function makePollDuty({ api, db, log, personalData }: PollDutyDeps): Duty
           atMs: nowMs,
           async run({ signal }) {
             const options = { concurrency: POLLS_IN_FLIGHT, signal };
-            const { failed } = await pollTracked({ client: api, db, log, personalData }, options);
+            const { failed } = await pollTracked({ client: api, db, log, treatment }, options);
             const isLeft = failed > 0 && (await hasDuePolls(db));
             return isLeft ? { kind: 'later', waitMs: UNANSWERED_MS } : { kind: 'done' };
           },

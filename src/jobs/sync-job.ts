@@ -9,10 +9,10 @@ import type { Logger } from '../log.ts';
 import { isCommissionListUsed } from '../mirror/commission-list.ts';
 import { listAccepted } from '../mirror/held-back.ts';
 import { listSyncedSince, wasSyncBegunSince } from '../mirror/runs/whole-runs.ts';
-import type { PersonalDataSource } from '../personal-data/personal-data-source.ts';
 import type { Due, Duty, JobContext, JobOutcome } from '../queue/duty.ts';
 import { lastTick, type Schedule } from '../queue/schedules.ts';
 import type { Timings } from '../queue/timings.ts';
+import type { Treatment } from '../records/treatment.ts';
 import type { RunSummary, SyncMode, SyncProgress } from '../sync/run-summary.ts';
 import { runSync } from '../sync/run-sync.ts';
 
@@ -46,7 +46,7 @@ export interface SyncDutyDeps {
   readonly api: ApiClient;
   readonly db: Database;
   readonly log: Logger;
-  readonly personalData?: PersonalDataSource;
+  readonly treatment?: Treatment;
   readonly meter?: RunMeter;
 }
 

@@ -20,7 +20,6 @@ import {
   saveListProblem,
 } from '../mirror/commission-list.ts';
 import { readVersion } from '../package.ts';
-import { storeText } from '../personal-data/store-text.ts';
 import type { SyncDeps } from './walk.ts';
 
 export interface FoundList {
@@ -34,7 +33,7 @@ export interface FoundList {
  * Returns what is known, after asking the program where that is due, or `isAsked` whenever the setting leaves it to the
  * program. Its client should try once.
  *
- * Throws: the signal's reason; PersonalDataMismatch; the database's errors.
+ * Throws: the signal's reason; the database's errors.
  */
 export async function findCommissionList(
   { db, ...deps }: SyncDeps,
@@ -48,7 +47,7 @@ export async function findCommissionList(
 }
 
 async function ask(
-  { api, db, log, personalData }: SyncDeps,
+  { api, db, log }: SyncDeps,
   { version, signal }: { version: string; signal: AbortSignal | undefined },
 ): Promise<AppError | null> {
   let isServed: boolean;
@@ -57,10 +56,9 @@ async function ask(
   } catch (error) {
     signal?.throwIfAborted();
     if (!(error instanceof AppError) || error.code.startsWith('DB_')) throw error;
-    await storeText({ db, personalData }, storableText(describeError(error)), async (trx, problem) => {
-      log.warn({ reason: problem }, 'commissions.list_unknown');
-      await saveListProblem(trx, problem);
-    });
+    const problem = storableText(describeError(error));
+    log.warn({ reason: problem }, 'commissions.list_unknown');
+    await saveListProblem(db, problem);
     return error;
   }
   await saveListAnswer(db, { isServed, version });

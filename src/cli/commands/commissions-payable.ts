@@ -12,6 +12,7 @@ import { fractionDigits, spellDecimal } from '../../contract/money.ts';
 import type { Timestamp } from '../../contract/timestamp.ts';
 import type { Database } from '../../db/database.ts';
 import { ConfigError } from '../../errors.ts';
+import { storedForms } from '../../personal-data/values.ts';
 import {
   type Balance,
   balancesOf,
@@ -23,7 +24,7 @@ import {
 import type { Cli } from '../cli.ts';
 import { describePayable, renderTransfers } from '../commissions/payable-listing.ts';
 import { addPayoutFileFlags, openPayoutFile, type PayoutFileFlags } from '../commissions/payout-file.ts';
-import { readable, storedForms, withoutHash } from '../commissions/readable-person.ts';
+import { readable, withoutHash } from '../commissions/readable-person.ts';
 import { openPaymentLedger } from '../commissions/session.ts';
 import type { ExitCode } from '../exit-code.ts';
 import type { Lifetime } from '../lifetime.ts';
@@ -115,7 +116,9 @@ async function namedAffiliates(
   words: readonly string[],
   settings: PersonalDataSettings,
 ): Promise<string[]> {
-  const found = await Promise.all(words.map((word) => findAffiliates(db, storedForms(word, settings))));
+  const found = await Promise.all(
+    words.map((word) => findAffiliates(db, [word, ...storedForms(settings, word)])),
+  );
   const unknown = words.filter((_, index) => found[index]?.length === 0);
   if (unknown.length === 0) return found.flat();
   throw new ConfigError(

@@ -6,7 +6,6 @@ import type { TakePermit } from '../../api/permit.ts';
 import { type Config, readConfig, readProgramConfig } from '../../config/config.ts';
 import { ConfigError } from '../../errors.ts';
 import { calmLevel, type Logger, makeLogger } from '../../log.ts';
-import { makePersonalDataSource } from '../../personal-data/personal-data-source.ts';
 import { askForProbe } from '../../queue/program-pause.ts';
 import { canDrawStatusLine } from '../../terminal.ts';
 import type { Cli } from '../cli.ts';
@@ -157,9 +156,7 @@ async function checkProgram(
 
   const { db } = database;
   await askForProbe(db);
-  const personalData = makePersonalDataSource(config.personalData);
-  await personalData.current(db);
-  const findList = makeFindList({ db, log, lifetime, personalData }, { config, program });
+  const findList = makeFindList({ db, log, lifetime }, { config, program });
   const found = await findList({ isAsked: true });
   const { isUsed, problem } = found;
   if (config.commissionList === 'on') {

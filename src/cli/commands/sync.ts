@@ -19,7 +19,7 @@ import { type Lifetime, Stopped } from '../lifetime.ts';
 import { type OpenDatabase, openDatabase } from '../open-database.ts';
 import { printError } from '../output/print.ts';
 import { makeProgress } from '../output/progress.ts';
-import { openPersonalData } from '../personal-data.ts';
+import { openTreatment } from '../personal-data.ts';
 import { asListError, chooseResources, type FindList, makeFindList } from '../sync/find-list.ts';
 import { makeSync } from '../sync/make-sync.ts';
 import { conclude, describeReached, printRuns, type Reached } from '../sync/outcome.ts';
@@ -126,7 +126,7 @@ async function syncAll(
   await refuseDemoMirror(database.pool, config.mirrorSchema, program.url);
   const mayMigrate = flags.migrate === true;
   await prepareTables(session, database, { mayMigrate });
-  const personalData = await openPersonalData(db, config.personalData, { mayAdopt: mayMigrate });
+  const treatment = await openTreatment(db, config.personalData, { mayAdopt: mayMigrate });
 
   const reached: Reached = { runs: [], stopped: [], unsaid: [], last: null };
   const syncOne = makeSync(
@@ -134,7 +134,7 @@ async function syncAll(
       db,
       log,
       lifetime,
-      personalData,
+      treatment,
       onProgress: (progress) => {
         reached.last = progress;
         view.show(readProgress(progress));
@@ -144,7 +144,7 @@ async function syncAll(
     },
     { ...config.api, ...program },
   );
-  const askForList = makeFindList({ db, log, lifetime, personalData }, { config, program });
+  const askForList = makeFindList({ db, log, lifetime }, { config, program });
   try {
     await syncEach(
       {

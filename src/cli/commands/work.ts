@@ -18,6 +18,7 @@ import { makeSchedules, makeSyncDuty, type SyncDutyDeps } from '../../jobs/sync-
 import { type Logger, makeLogger } from '../../log.ts';
 import { probeAccount } from '../../mirror/account.ts';
 import { noteListSetting } from '../../mirror/commission-list.ts';
+import { readState, refuseOtherSettings } from '../../personal-data/stored-state.ts';
 import type { Duty } from '../../queue/duty.ts';
 import { makePatiently } from '../../queue/patiently.ts';
 import { checkQueueSchema, queueSchema } from '../../queue/queue-tables.ts';
@@ -32,7 +33,7 @@ import { readDiskSpace } from '../disk-space.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { type Lifetime, untilStopped } from '../lifetime.ts';
 import { openDatabase } from '../open-database.ts';
-import { openPersonalData } from '../personal-data.ts';
+import { openTreatment } from '../personal-data.ts';
 import { type ClientDeps, type ClientOptions, makeProgramClient } from '../program-client.ts';
 import { openTracing } from '../tracing.ts';
 import { makeExportDuties } from '../worker/scheduled-exports.ts';
@@ -108,21 +109,18 @@ async function work(cli: Cli, lifetime: Lifetime): Promise<ExitCode> {
   await patiently(checkAccess);
   await patiently(() => refuseDemoMirror(pool, mirrorSchema, program.url));
   await patiently(checkTables);
-  const personalData = await patiently(() => openPersonalData(db, config.personalData));
+  const treatment = await patiently(() => openTreatment(db, config.personalData));
   await patiently(() => noteListSetting(db, config.commissionList));
   const exportDuties = await patiently(() => makeExportDuties({ pool, db, log }, config));
 
-  const clients = makeClients(
-    { db, log, lifetime, meter, personalData },
-    { ...program, timeoutMs, rateLimit },
-  );
-  const duties = makeDuties({ clients, db, log, personalData, meter }, config);
+  const clients = makeClients({ db, log, lifetime, meter }, { ...program, timeoutMs, rateLimit });
+  const duties = makeDuties({ clients, db, log, treatment, meter }, config);
   const probe = async (signal: AbortSignal) => {
     await probeAccount({ api: clients.probe, db }, { signal });
   };
   const checkMirror = async () => {
     await refuseNewerSchema(pool, { schema: mirrorSchema });
-    await personalData.current(db);
+    refuseOtherSettings(config.personalData, await readState(db));
   };
   worker = await startWorker(
     { db, log, probe, checkMirror },
@@ -157,27 +155,21 @@ function makeClients(deps: ClientDeps, options: Omit<ClientOptions, 'priority'>)
 
 /** Returns what every worker does, whatever is configured. */
 function makeDuties(
-  {
-    clients,
-    db,
-    log,
-    personalData,
-    meter,
-  }: Required<Omit<SyncDutyDeps, 'api'>> & { readonly clients: Clients },
+  { clients, db, log, treatment, meter }: Required<Omit<SyncDutyDeps, 'api'>> & { readonly clients: Clients },
   { api: { rateLimit }, schedules, amountUnit, commissionList, retention }: Config,
 ): readonly Duty[] {
   return [
     makeSyncDuty(
-      { api: clients.reads, db, log, personalData, meter },
+      { api: clients.reads, db, log, treatment, meter },
       { schedules: makeSchedules(schedules) },
       TIMINGS,
     ),
     makeCommissionsDuty(
-      { api: clients.payments, db, log, personalData, amountUnit },
+      { api: clients.payments, db, log, treatment, amountUnit },
       { concurrency: drainConcurrency(rateLimit) },
     ),
-    makePollDuty({ api: clients.reads, db, log, personalData }),
-    makeListDuty({ api: clients.probe, db, log, personalData }, commissionList),
+    makePollDuty({ api: clients.reads, db, log, treatment }),
+    makeListDuty({ api: clients.probe, db, log }, commissionList),
     makeRetentionDuty({ db, log }, retention),
   ];
 }

@@ -1,7 +1,6 @@
 // Affiliates as people read them: where the mirror keeps hashes or nothing of them, by their identifiers.
 
-import type { PersonalDataSettings } from '../../config/personal-data.ts';
-import { addressForms, isHashed } from '../../personal-data/values.ts';
+import { isHashed } from '../../personal-data/values.ts';
 
 export interface NamedAffiliate {
   readonly affiliate_id: string | null;
@@ -23,9 +22,4 @@ export function readable<T extends NamedAffiliate>(line: T): T {
 /** Returns the text; null where it is a hash. */
 export function withoutHash(text: string | null): string | null {
   return text !== null && isHashed(text) ? null : text;
-}
-
-/** Returns the texts under which the mirror may have an affiliate whom a user names by identifier or address. */
-export function storedForms(word: string, { key }: PersonalDataSettings): readonly string[] {
-  return [word, ...addressForms(key, word)];
 }

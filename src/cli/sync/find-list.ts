@@ -22,9 +22,9 @@ export function makeFindList(
   const client = { ...program, timeoutMs, rateLimit, priority: 'reads', attempts } as const;
   return ({ isAsked }) => {
     const api = makeProgramClient(deps, client);
-    const { db, log, lifetime, personalData } = deps;
+    const { db, log, lifetime } = deps;
     const options = { setting: config.commissionList, isAsked, signal: lifetime.signal };
-    return findCommissionList({ api, db, log, personalData }, options);
+    return findCommissionList({ api, db, log }, options);
   };
 }
 

@@ -6,7 +6,7 @@ import type { RateLimit } from '../../config/rate-limit.ts';
 import type { ListedResource } from '../../contract/resources.ts';
 import type { Database } from '../../db/database.ts';
 import type { Logger } from '../../log.ts';
-import type { PersonalDataSource } from '../../personal-data/personal-data-source.ts';
+import type { Treatment } from '../../records/treatment.ts';
 import type { RunSummary, SyncProgress } from '../../sync/run-summary.ts';
 import { runSync, type SyncInput } from '../../sync/run-sync.ts';
 import type { Lifetime } from '../lifetime.ts';
@@ -16,7 +16,7 @@ export interface MakeSyncDeps {
   readonly db: Database;
   readonly log: Logger;
   readonly lifetime: Lifetime;
-  readonly personalData: PersonalDataSource;
+  readonly treatment: Treatment;
   readonly onProgress: (progress: SyncProgress) => void;
   /** See BudgetDeps. */
   readonly onWait?: (wait: BudgetWait) => void;
@@ -40,7 +40,7 @@ export function makeSync(
   const api = makeProgramClient(deps, { ...program, priority: 'reads' });
   return (resource, how) =>
     runSync(
-      { api, db: deps.db, log: deps.log, personalData: deps.personalData, onProgress, onStopped },
+      { api, db: deps.db, log: deps.log, treatment: deps.treatment, onProgress, onStopped },
       { resource, ...how, signal: deps.lifetime.signal },
     );
 }
