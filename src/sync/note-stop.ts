@@ -12,8 +12,8 @@ export interface Stopping extends Pick<RunStop, 'state' | 'requests'> {
 }
 
 /**
- * Returns the run as it stopped, once that is noted. Throws nothing: where it cannot be noted, the log says why, and the
- * run is returned all the same.
+ * Returns the run as it stopped, once that is noted. Throws nothing: where it cannot be noted, the log says why, and
+ * the run is returned all the same.
  */
 export async function noteStop(
   { db, log }: Pick<SyncDeps, 'db' | 'log'>,
